@@ -9,11 +9,12 @@ FUZZ_SECONDS ?= 60
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-check: deny ## Format, lints, documentation, imports, licences
+check: deny ## Format, lints, documentation, imports, systemd units, licences
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/check_imports.py
+	scripts/check_units.sh
 
 deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine
 	@command -v cargo-deny > /dev/null || $(CARGO) install cargo-deny --version 0.20.2 --locked
@@ -177,6 +178,7 @@ bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/
 	cd contracts && npm ci --loglevel=error
 	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-bench --features quorate-bench/network
 	$${CARGO_TARGET_DIR:-target}/release/quorate-bench network --record
+	$${CARGO_TARGET_DIR:-target}/release/quorate-bench day --record
 	$${CARGO_TARGET_DIR:-target}/release/quorate-bench simulated --record
 	$(CARGO) run --locked -p quorate-bench -- report
 

@@ -8,8 +8,10 @@ use std::{
     collections::BTreeMap,
     env, fs, io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    ops::Range,
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{self, Child, Command, ExitStatus, Stdio},
+    sync::{LazyLock, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -700,14 +702,40 @@ pub fn find_anvil() -> Option<PathBuf> {
     on_path.or_else(from_npm)
 }
 
-/// Free ports of loopback, as far as they are free when they are chosen; or those from a first one on.
+/// Ports of loopback for what is started soon; or those from a first one on.
 fn ports(count: usize, first: Option<u16>) -> Result<Vec<SocketAddr>, LocalError> {
     let loopback = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    if let Some(first) = first {
-        return Ok((first..).take(count).map(loopback).collect());
+    let ports = first.map_or_else(|| free_ports(count), |first| Ok((first..).take(count).collect()))?;
+    Ok(ports.into_iter().map(loopback).collect())
+}
+
+/// Ports of loopback that nobody listens on, in increasing order unless the numbers start again. A process is told no port
+/// twice before it was told 16,384.
+///
+/// They are none of those that a system gives to outgoing connections (from 32,768 on Linux, from 49,152 elsewhere). Such
+/// a connection, of any process, could take the port before the one that it was chosen for listens, and each time that
+/// one starts again.
+///
+/// # Errors
+/// [`LocalError::Chain`] if fewer are free.
+pub fn free_ports(count: usize) -> Result<Vec<u16>, LocalError> {
+    const PORTS: Range<u16> = 16_384..32_768;
+    static NEXT: LazyLock<Mutex<u16>> = LazyLock::new(|| {
+        // Processes that run at a time start far from each other.
+        let apart = u64::from(process::id()) * 997 % u64::from(PORTS.end - PORTS.start);
+        Mutex::new(PORTS.start + u16::try_from(apart).unwrap_or_default())
+    });
+    let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut free = Vec::with_capacity(count);
+    for _ in PORTS {
+        if free.len() == count {
+            return Ok(free);
+        }
+        let port = *next;
+        *next = if port + 1 < PORTS.end { port + 1 } else { PORTS.start };
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            free.push(port);
+        }
     }
-    // All are held until all are chosen, so that they differ.
-    let held: Result<Vec<_>, io::Error> = (0..count).map(|_| TcpListener::bind(loopback(0))).collect();
-    let held = held.map_err(|error| LocalError::Chain(format!("no free ports: {error}")))?;
-    held.iter().map(|listener| listener.local_addr().map_err(chain)).collect()
+    Err(LocalError::Chain(format!("{count} ports of loopback are needed, {} are free", free.len())))
 }

@@ -7,13 +7,13 @@
 use std::{
     env, fs,
     io::{BufRead as _, BufReader},
-    net::TcpListener,
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
+use quorate_node::local::free_ports;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -45,7 +45,7 @@ impl Demo {
         }
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(NODE)
-            .args(["demo", "--nodes", "4", "--tasks", "1000", "--port", &free_ports().to_string(), "--anvil"])
+            .args(["demo", "--nodes", "4", "--tasks", "1000", "--port", &first_port().to_string(), "--anvil"])
             .arg(anvil)
             .env("TMPDIR", folder.path())
             .stdin(Stdio::null())
@@ -113,12 +113,12 @@ impl Drop for Demo {
     }
 }
 
-/// The first of four ports that are free now.
-fn free_ports() -> u16 {
+/// The first of four ports on end that are free.
+fn first_port() -> u16 {
     loop {
-        let first = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        if first < 65_000 && (first..first + 4).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
-            return first;
+        let ports = free_ports(4).unwrap();
+        if ports[3] == ports[0] + 3 {
+            return ports[0];
         }
     }
 }

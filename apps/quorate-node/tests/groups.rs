@@ -335,19 +335,54 @@ fn sums_of_far_groups_are_not_heard() {
     assert_eq!(node.audiences(), heard.into());
 }
 
+/// Whether a node publishes an operator's attestation to everybody.
+fn appeals(outputs: &[Output], index: u32) -> bool {
+    let to_all = |output: &Output| matches!(output, Output::Publish(Signed::Attestation(held), Audience::Everybody) if held.index() == index);
+    outputs.iter().any(to_all)
+}
+
 #[test]
 fn an_attester_without_a_quorum_appeals_to_everybody() {
     let (_, order) = summers();
     let mut node = node(order[2]);
     attests(&mut node, order[2], 30);
-    let appeals = |outputs: &[Output]| {
-        outputs.iter().any(|output| {
-            matches!(output, Output::Publish(Signed::Attestation(held), Audience::Everybody) if held.index() == order[2])
-        })
+    assert!(!appeals(&node.step(Event::Tick, 30 + APPEAL - 1), order[2]));
+    assert!(appeals(&node.step(Event::Tick, 30 + APPEAL), order[2]));
+    assert!(!appeals(&node.step(Event::Tick, 30 + 9 * APPEAL), order[2]), "once");
+}
+
+/// A sum with more signers and less weight takes the place of the one that made the quorum.
+#[test]
+fn an_attester_appeals_if_the_quorum_is_gone_again() {
+    let [own, other] = [0, 1].map(|number| groups().members(group(number)).to_vec());
+    // One operator weighs 20, the other eleven 1 each.
+    let heavy = other[0];
+    let members = (0..12).map(|index| (if index == heavy { 20 } else { 1 }, owner(index))).collect();
+    let snapshot = Arc::new(Snapshot::new(0, SnapshotId::ZERO, B256::repeat_byte(3), members, 20).unwrap());
+    assert_eq!(Groups::new(&snapshot, SIZE).members(group(1)), other);
+    let performs = |index: &u32| !other.contains(index) && *index != own[0];
+    let id = (0..=255).map(B256::repeat_byte).find(|id| performs(&snapshot.performer(*id))).unwrap();
+    let performer = snapshot.performer(id);
+    let candidate = candidate_for(0, SnapshotId::ZERO, id, performer, b"result");
+    let sum_of = |signers: &[u32]| {
+        let places = groups().places(group(1), &set(signers)).unwrap();
+        received(Signed::Sum(PartialSum::new(candidate, group(1), places, signature(signers)).unwrap()))
     };
-    assert!(!appeals(&node.step(Event::Tick, 30 + APPEAL - 1)));
-    assert!(appeals(&node.step(Event::Tick, 30 + APPEAL)));
-    assert!(!appeals(&node.step(Event::Tick, 30 + 9 * APPEAL)), "once");
+    for (sums, expected) in [(&[&other[..2]][..], false), (&[&other[..2], &other[1..]], true)] {
+        let mut node = Node::new(settings(own[0]), 0, Saved::default());
+        let mut step = |event, now| node.step(event, now);
+        step(Event::Snapshot(snapshot.clone()), 0);
+        step(Event::Task { id, epoch: 0, payload: Bytes::new() }, 0);
+        let result = Bytes::from_static(b"result");
+        let result = TaskResult::new(0, SnapshotId::ZERO, id, performer, result, signature(&[performer])).unwrap();
+        step(received(Signed::Result(result)), 0);
+        step(Event::Validated { candidate, approved: true }, 30);
+        step(Event::Signed { candidate, signature: signature(&[own[0]]) }, 30);
+        for signers in sums {
+            step(sum_of(signers), 31);
+        }
+        assert_eq!(appeals(&step(Event::Tick, 30 + APPEAL), own[0]), expected, "{sums:?}");
+    }
 }
 
 /// What sums hold is not asked for, and a peer answers with the sums that it has beyond that.

@@ -128,8 +128,27 @@ enum Name {
     /// Networks of nodes as processes on a local chain; with the feature `network`. Not one of `all`, because it starts
     /// quorate-node, quorate-signer and anvil
     Network,
+    /// Gas of a day of the demonstration's traffic, in 24 minutes; with the feature `network`. Not one of `all`
+    Day,
     /// Networks of up to 10,000 nodes, simulated; with the feature `network`. Not one of `all`
     Simulated,
+}
+
+/// What a build without networks of nodes says instead.
+#[cfg(not(feature = "network"))]
+mod network {
+    use anyhow::{Result, bail};
+
+    use crate::{measure::Run, row::Row};
+
+    pub(crate) fn run(_: &Run) -> Result<Vec<Row>> {
+        bail!(
+            "this quorate-bench was built without networks of nodes; build it with `cargo build --release -p quorate-node \
+             -p quorate-signer -p quorate-bench --features quorate-bench/network`"
+        )
+    }
+
+    pub(crate) use self::{run as day, run as simulated};
 }
 
 fn main() -> ExitCode {
@@ -166,7 +185,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Result<Vec<Row>>;
-    let all: [(Name, &str, Bench); 16] = [
+    let all: [(Name, &str, Bench); 17] = [
         (Name::Field, "field", |run| Ok(field::run(run))),
         (Name::Curve, "curve", |run| Ok(curve::run(run))),
         (Name::Msm, "msm", |run| Ok(msm::run(run))),
@@ -181,11 +200,12 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Service, "service", |run| Ok(service::run(run))),
         (Name::History, "history", |run| Ok(history::run(run))),
         (Name::Gas, "gas", |run| Ok(gas::run(run))),
-        (Name::Network, "network", of_networks),
-        (Name::Simulated, "simulated", simulated),
+        (Name::Network, "network", network::run),
+        (Name::Day, "day", network::day),
+        (Name::Simulated, "simulated", network::simulated),
     ];
     ensure!(
-        !(arguments.record && name == Name::Network && cfg!(debug_assertions)),
+        !(arguments.record && matches!(name, Name::Network | Name::Day) && cfg!(debug_assertions)),
         "the nodes of a debug build are not what anybody runs, so their times are not recorded: build with --release"
     );
     let machine = Machine::here()?;
@@ -195,7 +215,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut rows = Vec::new();
     for (each, file, bench) in all {
-        if each != name && (name != Name::All || matches!(each, Name::Network | Name::Simulated)) {
+        if each != name && (name != Name::All || matches!(each, Name::Network | Name::Day | Name::Simulated)) {
             continue;
         }
         let made = bench(&measured)?;
@@ -212,29 +232,6 @@ fn run(arguments: &Arguments) -> Result<()> {
         say_written(path);
     }
     Ok(())
-}
-
-#[cfg(feature = "network")]
-fn of_networks(run: &Run) -> Result<Vec<Row>> {
-    network::run(run)
-}
-
-#[cfg(feature = "network")]
-fn simulated(run: &Run) -> Result<Vec<Row>> {
-    Ok(network::simulated(run))
-}
-
-#[cfg(not(feature = "network"))]
-fn simulated(run: &Run) -> Result<Vec<Row>> {
-    of_networks(run)
-}
-
-#[cfg(not(feature = "network"))]
-fn of_networks(_: &Run) -> Result<Vec<Row>> {
-    anyhow::bail!(
-        "this quorate-bench was built without networks of nodes; build it with `cargo build --release -p quorate-node \
-         -p quorate-signer -p quorate-bench --features quorate-bench/network`"
-    )
 }
 
 fn compare(root: &Path, options: &compare::Options) -> Result<()> {

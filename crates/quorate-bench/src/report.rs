@@ -29,7 +29,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let drop_in = Record::newest_with(root, &["dropin"])?;
     let service = Record::newest_with(root, &["service"])?;
     // Only the list of all rows has these, so they can be missing. It has them already if `main` has the newest.
-    let others = ["schemes", "block", "history", "gas", "network", "simulated"]
+    let others = ["schemes", "block", "history", "gas", "network", "day", "simulated"]
         .map(|name| Ok((name, Record::newest_or_none(root, &[name])?)));
     let others = others.into_iter().collect::<Result<Vec<_>>>()?;
     let others = others.into_iter().filter_map(|(name, record)| Some((name, record?)));
@@ -78,9 +78,11 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let [mut long, mut short] = [const { String::new() }; 2];
     if let Some(record) = &networks {
         let mut rows = record.rows(&["network"])?;
-        // Simulated networks are the same on every machine, and measured in seconds.
-        if let Some(simulated) = Record::newest_or_none(root, &["simulated"])? {
-            rows.extend(simulated.rows(&["simulated"])?);
+        // Gas and simulated networks are the same on every machine.
+        for name in ["day", "simulated"] {
+            if let Some(record) = Record::newest_or_none(root, &[name])? {
+                rows.extend(record.rows(&[name])?);
+            }
         }
         long = format!("{}\n{}", record.source(), of_networks(&rows));
         short = format!("{}\n{}", record.source(), networks_short(&rows));
@@ -409,7 +411,11 @@ fn of_networks(rows: &[Row]) -> String {
     for used in rows.iter().filter(|row| row.bench.starts_with("network/gas") && row.engine == "used/anvil") {
         let estimated = rows.iter().find(|r| r.bench == used.bench && r.n == used.n && r.engine == "estimated/plan");
         let Some(estimated) = estimated else { continue };
-        let name = if used.bench == "network/gas" { "all honest" } else { "almost a third lies" };
+        let name = match used.bench.as_str() {
+            "network/gas" => "all honest",
+            "network/gas-day" => "a day: one lies, one crashes",
+            _ => "almost a third lies",
+        };
         let [mean, plan] = [used, estimated].map(|row| whole(row.figures.middle()));
         text += &format!("| {name} | {} | {mean} | {plan} | {} | {} |\n", used.n, used.note, estimated.note);
     }

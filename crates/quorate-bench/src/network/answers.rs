@@ -1,7 +1,10 @@
 //! What the nodes of a network answer to `/v1/tasks` and `/v1/status`, and what follows for a task. Nothing that is missing
 //! counts as zero: it is an error.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result, ensure};
+use quorate_evm::alloy_primitives::B256;
 use serde_json::Value;
 
 /// The answers of one node at the end.
@@ -27,8 +30,10 @@ pub(super) struct Settled {
     /// From when the first node had the result, which is its performer's, to when the node that settled it had verified a
     /// quorum.
     pub(super) quorum_ms: f64,
-    /// To when that node saw the settlement in a block.
-    pub(super) settled_ms: f64,
+    /// To when the block of the settlement was mined.
+    pub(super) mined_ms: f64,
+    /// To when that node saw the settlement in the block.
+    pub(super) seen_ms: f64,
     pub(super) gas: Gas,
     /// Transactions of other nodes for the same task, which failed and cost gas.
     pub(super) reverted: usize,
@@ -49,11 +54,11 @@ pub(super) fn is_settled(nodes: &[Value], id: &str) -> bool {
     nodes.iter().filter_map(|tasks| task(tasks, id)).any(|task| flag(task, "/settlement/own") == Some(true))
 }
 
-/// What became of a task.
+/// What became of a task. `mined` has when each block was mined, in milliseconds since 1970.
 ///
 /// # Errors
-/// It is not settled, somebody says that it was rejected, or a time or the gas is missing.
-pub(super) fn settled(id: &str, nodes: &[Node]) -> Result<Settled> {
+/// It is not settled, somebody says that it was rejected, or a time, its block or the gas is missing.
+pub(super) fn settled(id: &str, nodes: &[Node], mined: &BTreeMap<u64, u64>) -> Result<Settled> {
     let views = || nodes.iter().filter_map(|node| Some((node, task(&node.tasks, id)?)));
     let verdicts = views().filter_map(|(_, task)| flag(task, "/settlement/approved"));
     ensure!(verdicts.clone().count() > 0, "task {id} was not settled");
@@ -63,11 +68,17 @@ pub(super) fn settled(id: &str, nodes: &[Node]) -> Result<Settled> {
     let published = published.with_context(|| format!("no node has the time of the result of task {id}"))?;
     let settler = views().find(|(_, task)| flag(task, "/settlement/own") == Some(true));
     let (node, task) = settler.with_context(|| format!("no node says that it settled task {id}"))?;
-    let after = |name: &str| {
-        let time = time(task, name).with_context(|| format!("task {id} has no time `{name}`"))?;
+    let since_published = |what: &str, time: u64| {
         let after = time.checked_sub(published);
-        Ok::<_, anyhow::Error>(after.with_context(|| format!("task {id}: `{name}` was before its result"))? as f64)
+        Ok::<_, anyhow::Error>(after.with_context(|| format!("task {id}: {what} was before its result"))? as f64)
     };
+    let after = |name: &str| {
+        let what = format!("`{name}`");
+        since_published(&what, time(task, name).with_context(|| format!("task {id} has no time {what}"))?)
+    };
+    let block = task.pointer("/settlement/block").and_then(Value::as_u64);
+    let block = block.with_context(|| format!("task {id} has no block"))?;
+    let of_block = *mined.get(&block).with_context(|| format!("nobody saw block {block}, of task {id}"))?;
     let transaction = text(task, "/settlement/transaction");
     let sent = submissions(node, id).find(|sent| transaction.is_some() && text(sent, "/transaction") == transaction);
     let sent =
@@ -79,7 +90,8 @@ pub(super) fn settled(id: &str, nodes: &[Node]) -> Result<Settled> {
     let gas = Gas { used: number("gas_used")?, estimated: number("estimate")? };
     let failed = |sent: &&Value| text(sent, "/state") == Some("refused") && !sent["gas_used"].is_null();
     let reverted = nodes.iter().flat_map(|node| submissions(node, id)).filter(failed).count();
-    Ok(Settled { quorum_ms: after("quorum")?, settled_ms: after("settled")?, gas, reverted })
+    let mined_ms = since_published("its block", of_block)?;
+    Ok(Settled { quorum_ms: after("quorum")?, mined_ms, seen_ms: after("settled")?, gas, reverted })
 }
 
 /// Whether a node saw nothing that no honest operator does.
@@ -116,6 +128,20 @@ pub(super) fn bytes(status: &Value) -> Result<[u64; 2]> {
     Ok(sums)
 }
 
+/// What a node estimated for each transaction that settles a task, before it sent it.
+///
+/// # Errors
+/// Such a transaction has no estimate.
+pub(super) fn estimates(status: &Value) -> Result<Vec<(B256, u64)>> {
+    let settles = list(status, "submissions").filter(|sent| text(sent, "/purpose") == Some("settle"));
+    let sent = settles.filter_map(|sent| Some((text(sent, "/transaction")?, sent.get("estimate")?.as_u64())));
+    sent.map(|(hash, estimate)| {
+        let estimate = estimate.with_context(|| format!("transaction {hash} has no estimate"))?;
+        Ok((hash.parse().with_context(|| format!("{hash} is no hash"))?, estimate))
+    })
+    .collect()
+}
+
 fn submissions<'a>(node: &'a Node, id: &'a str) -> impl Iterator<Item = &'a Value> {
     let of_task = move |sent: &&Value| text(sent, "/purpose") == Some("settle") && text(sent, "/id") == Some(id);
     list(&node.status, "submissions").filter(of_task)
@@ -148,7 +174,7 @@ mod tests {
         let view = |own: bool, result: u64| {
             json!({ "tasks": [{
                 "id": "0x1", "times": { "known": 1_000, "result": result, "quorum": 1_450, "settled": 2_200 },
-                "settlement": { "approved": true, "own": own, "transaction": "0xaa" }
+                "settlement": { "approved": true, "own": own, "transaction": "0xaa", "block": 9 }
             }] })
         };
         let status = |state: &str, transaction: &str, gas: u64| {
@@ -167,11 +193,16 @@ mod tests {
         ]
     }
 
+    /// The settlement's block.
+    fn mined() -> BTreeMap<u64, u64> {
+        BTreeMap::from([(8, 1_100), (9, 1_900)])
+    }
+
     #[test]
     fn a_task_is_timed_from_the_first_result_to_its_settler() {
-        let found = settled("0x1", &nodes()).unwrap();
+        let found = settled("0x1", &nodes(), &mined()).unwrap();
         let gas = Gas { used: 100, estimated: 101 };
-        assert_eq!(found, Settled { quorum_ms: 250.0, settled_ms: 1_000.0, gas, reverted: 1 });
+        assert_eq!(found, Settled { quorum_ms: 250.0, mined_ms: 700.0, seen_ms: 1_000.0, gas, reverted: 1 });
         let views: Vec<_> = nodes().into_iter().map(|node| node.tasks).collect();
         assert!(is_settled(&views, "0x1") && !is_settled(&views[..1], "0x1") && !is_settled(&views, "0x2"));
         assert_eq!(since(&views[0], 1_000), ["0x1"]);
@@ -180,23 +211,40 @@ mod tests {
     }
 
     #[test]
+    fn estimates_are_of_settlements() {
+        let hash = B256::repeat_byte(0xaa);
+        let sent = |purpose: &str, estimate: Value| {
+            json!({ "submissions": [
+                { "purpose": "settle", "transaction": null, "estimate": null },
+                { "purpose": purpose, "transaction": hash, "estimate": estimate },
+            ] })
+        };
+        assert_eq!(estimates(&sent("settle", json!(7))).unwrap(), [(hash, 7)]);
+        assert_eq!(estimates(&sent("other", json!(null))).unwrap(), []);
+        assert!(estimates(&sent("settle", json!(null))).unwrap_err().to_string().contains("has no estimate"));
+    }
+
+    #[test]
     fn what_is_missing_is_an_error() {
         type Change = fn(&mut [Node]);
-        let changes: [(Change, &str); 6] = [
+        let changes: [(Change, &str); 9] = [
             (|nodes| nodes[0].tasks["tasks"][0]["settlement"]["approved"] = json!(false), "was rejected"),
             (|nodes| nodes[1].tasks["tasks"][0]["settlement"]["own"] = json!(false), "no node says that it settled"),
             (|nodes| nodes[1].tasks["tasks"][0]["times"]["quorum"] = json!(null), "has no time `quorum`"),
             (|nodes| nodes[1].tasks["tasks"][0]["times"]["quorum"] = json!(1_199), "was before its result"),
+            (|nodes| nodes[1].tasks["tasks"][0]["settlement"]["block"] = json!(null), "has no block"),
+            (|nodes| nodes[1].tasks["tasks"][0]["settlement"]["block"] = json!(10), "nobody saw block 10"),
+            (|nodes| nodes[1].tasks["tasks"][0]["settlement"]["block"] = json!(8), "its block was before its result"),
             (|nodes| nodes[1].status["submissions"][1]["estimate"] = json!(null), "has no `estimate`"),
             (|nodes| nodes[1].status["submissions"] = json!([]), "is not among those of its node"),
         ];
         for (change, expected) in changes {
             let mut nodes = nodes();
             change(&mut nodes);
-            let error = settled("0x1", &nodes).unwrap_err().to_string();
+            let error = settled("0x1", &nodes, &mined()).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
-        assert!(settled("0x2", &nodes()).unwrap_err().to_string().contains("was not settled"));
+        assert!(settled("0x2", &nodes(), &mined()).unwrap_err().to_string().contains("was not settled"));
     }
 
     #[test]

@@ -6,10 +6,12 @@
 //! | `cpu` | CPU time of other processes |
 //! | `answers` | what the nodes say about their tasks, checked |
 //! | `watched` | one network, from its start to its end |
+//! | `day` | the settlements of a day |
 //! | `simulated` | large networks |
 
 mod answers;
 mod cpu;
+mod day;
 mod simulated;
 mod watched;
 
@@ -29,8 +31,7 @@ const ENGINE: &str = "quorate/libp2p";
 
 pub(crate) fn run(run: &Run) -> Result<Vec<Row>> {
     let programs = Programs::found()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context("no runtime for the clients of the nodes")?;
+    let runtime = runtime()?;
     let tasks = run.choose(8, 100);
     let sizes: &[usize] = run.choose(&[4, 10], &[4, 10, 25, 50]);
     let settled: &[usize] = run.choose(&[10], &[10, 50]);
@@ -48,8 +49,14 @@ pub(crate) fn run(run: &Run) -> Result<Vec<Row>> {
         let seen = watched(*operators, false)?;
         rows.push(seen.row("network/quorum", &seen.quorum_ms, seen.load_note()));
         if settled.contains(operators) {
-            let note = format!("{} tasks; {}", seen.tasks(), blocks(&seen.settled_ms));
-            rows.push(seen.row("network/settled", &seen.settled_ms, note));
+            let noticed = latency(&seen.seen_ms);
+            let [p50, p99] = [noticed.p50, noticed.p99].map(short);
+            let note = format!(
+                "{} tasks; {}; its node sees it after {p50} ms, 99 of 100 after {p99} ms",
+                seen.tasks(),
+                blocks(&seen.mined_ms)
+            );
+            rows.push(seen.row("network/settled", &seen.mined_ms, note));
         }
         gas.extend(seen.gas_rows("network/gas"));
         if *operators == LIARS_OF {
@@ -68,9 +75,28 @@ pub(crate) fn run(run: &Run) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// `network/gas-day`.
+pub(crate) fn day(run: &Run) -> Result<Vec<Row>> {
+    let hours = run.choose(1, 24);
+    eprintln!("{hours} hours of the demonstration's traffic in as many minutes …");
+    let seen = runtime()?.block_on(day::watch(&Programs::found()?, hours))?;
+    let each = whole(seen.everything as f64 / seen.gas.len() as f64);
+    let note = format!(
+        "{} tasks in {hours} epochs, {} of them rejected; with snapshots, bases, tallies and failures {each} a task",
+        whole(seen.gas.len() as f64),
+        seen.rejected,
+    );
+    Ok(gas_rows("network/gas-day", day::OPERATORS, &seen.gas, note).into())
+}
+
 /// `network/simulated`.
-pub(crate) fn simulated(run: &Run) -> Vec<Row> {
-    simulated::rows(&[100, 1_000, 10_000], run.choose(3, 15))
+pub(crate) fn simulated(run: &Run) -> Result<Vec<Row>> {
+    Ok(simulated::rows(&[100, 1_000, 10_000], run.choose(3, 15)))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("no runtime for the clients of the nodes")
 }
 
 /// The size of the network with liars.
@@ -113,32 +139,34 @@ impl Seen {
 
     /// The gas of settlements, and what the plan estimated for the same ones.
     fn gas_rows(&self, bench: &str) -> [Row; 2] {
-        let compared = compared(&self.gas);
-        let row = |engine: &str, gas: Vec<u64>, note: String| Row {
-            bench: bench.into(),
-            engine: engine.into(),
-            threads: 1,
-            n: self.operators,
-            per: "transaction".into(),
-            figures: Figures::Gas(mean(gas)),
-            latency_ms: None,
-            traffic: None,
-            note,
-        };
-        let used = self.gas.iter().map(|gas| gas.used).collect();
-        let estimated = self.gas.iter().map(|gas| gas.estimated).collect();
         let lost = match self.reverted {
             0 => String::new(),
             reverted => format!("; {reverted} more transactions failed because another node was faster"),
         };
         let minutes = short((self.every * self.gas.len() as u64) as f64 / 60.0);
         let note = format!("{} settlements, the tasks of {minutes} minutes{lost}", self.gas.len());
-        [row("used/anvil", used, note), row("estimated/plan", estimated, compared)]
+        gas_rows(bench, self.operators, &self.gas, note)
     }
 
     fn tasks(&self) -> usize {
         self.quorum_ms.len()
     }
+}
+
+/// What settlements of so many operators used, and what was estimated for them.
+fn gas_rows(bench: &str, operators: usize, gas: &[Gas], note: String) -> [Row; 2] {
+    let row = |engine: &str, of: fn(&Gas) -> u64, note: String| Row {
+        bench: bench.into(),
+        engine: engine.into(),
+        threads: 1,
+        n: operators,
+        per: "transaction".into(),
+        figures: Figures::Gas(mean(gas.iter().map(of).collect())),
+        latency_ms: None,
+        traffic: None,
+        note,
+    };
+    [row("used/anvil", |gas| gas.used, note), row("estimated/plan", |gas| gas.estimated, compared(gas))]
 }
 
 /// How far estimates are from what was used.
@@ -156,8 +184,8 @@ fn mean(mut gas: Vec<u64>) -> MeanGas {
 }
 
 /// Settlements that took more than three blocks.
-fn blocks(settled_ms: &[f64]) -> String {
-    let late = settled_ms.iter().filter(|ms| **ms > 3_000.0).count();
+fn blocks(mined_ms: &[f64]) -> String {
+    let late = mined_ms.iter().filter(|ms| **ms > 3_000.0).count();
     format!("a block a second; {late} took longer than three blocks")
 }
 

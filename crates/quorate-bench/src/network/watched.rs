@@ -1,6 +1,9 @@
 //! One network, from its start to its end.
 
 use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    convert::Infallible,
     env,
     path::PathBuf,
     thread,
@@ -95,7 +98,9 @@ pub(super) struct Seen {
     /// Of each task.
     pub(super) quorum_ms: Vec<f64>,
     /// Of each task.
-    pub(super) settled_ms: Vec<f64>,
+    pub(super) mined_ms: Vec<f64>,
+    /// Of each task.
+    pub(super) seen_ms: Vec<f64>,
     /// Of each task.
     pub(super) gas: Vec<Gas>,
     /// Transactions that failed, because another node had settled the task.
@@ -126,34 +131,56 @@ const WARM_UP: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(300);
 /// How often the nodes are asked.
 const ASK: Duration = Duration::from_millis(500);
+/// How often the chain is asked whether it has mined a block.
+const LOOK: Duration = Duration::from_millis(20);
 /// How the names of the batcher's threads begin, as far as the kernel keeps them.
 const VERIFIERS: [&str; 2] = ["quorate-batch", "quorate-block"];
 
-/// Starts a network, runs its tasks, and ends it.
-pub(super) async fn watch(programs: &Programs, plan: &Plan) -> Result<Seen> {
-    let work = |lie: bool| format!("'{}' demo-work{}", programs.node.display(), if lie { " --lie" } else { "" });
-    let operator = |operator: usize| LocalOperator {
-        stake: stake(operator),
-        execute: work(false),
-        validate: work(plan.liars.contains(&operator)),
-        aggregate: true,
+/// Whether the programs of an operator answer the opposite of the truth.
+pub(super) struct Work {
+    pub(super) lies_to_perform: bool,
+    pub(super) lies_to_attest: bool,
+}
+
+/// A network over libp2p on a chain with a block a second: as many operators with unequal stakes, the work of each, and the
+/// seconds from one task to the next.
+pub(super) fn settings(
+    programs: &Programs,
+    operators: usize,
+    work: impl Fn(usize) -> Work,
+    task_every: u64,
+) -> LocalSettings {
+    let program = |lie: bool| format!("'{}' demo-work{}", programs.node.display(), if lie { " --lie" } else { "" });
+    let operator = |operator: usize| {
+        let Work { lies_to_perform, lies_to_attest } = work(operator);
+        let (execute, validate) = (program(lies_to_perform), program(lies_to_attest));
+        LocalOperator { stake: stake(operator), execute, validate, aggregate: true }
     };
-    let settings = LocalSettings {
-        operators: (0..plan.operators).map(operator).collect(),
+    LocalSettings {
+        operators: (0..operators).map(operator).collect(),
         node_program: programs.node.clone(),
         signer_program: programs.signer.clone(),
         anvil_program: programs.anvil.clone(),
         peers: LocalPeers::Libp2p,
         block_time: 1,
-        task_every: plan.every,
+        task_every,
         task_payload: r#"{"pair":"ETH/USD","time":{time}}"#.to_owned(),
         epoch_length: 3_600,
-        // Nobody crashes, so turns are as long as they are by default.
         options: vec!["--stragglers".into(), "300".into()],
         first_port: None,
-    };
+    }
+}
+
+/// Starts a network, runs its tasks, and ends it.
+pub(super) async fn watch(programs: &Programs, plan: &Plan) -> Result<Seen> {
+    let work = |operator| Work { lies_to_perform: false, lies_to_attest: plan.liars.contains(&operator) };
+    let settings = settings(programs, plan.operators, work, plan.every);
     let network = LocalNetwork::start(settings).await?;
-    let seen = measure(&network, plan).await;
+    let mined = RefCell::default();
+    let seen = tokio::select! {
+        seen = measure(&network, plan, &mined) => seen,
+        never = see_blocks(&network, &mined) => match never {},
+    };
     let seen =
         seen.with_context(|| format!("the log of node 0 ends with:\n{}", network.last_lines(0, LocalPart::Node)));
     // A node that has to be killed at the end has done its work all the same.
@@ -161,7 +188,23 @@ pub(super) async fn watch(programs: &Programs, plan: &Plan) -> Result<Seen> {
     seen
 }
 
-async fn measure(network: &LocalNetwork, plan: &Plan) -> Result<Seen> {
+/// When each block was mined, in milliseconds since 1970.
+type Mined = RefCell<BTreeMap<u64, u64>>;
+
+/// Notes when the chain has a new block, until it is dropped.
+async fn see_blocks(network: &LocalNetwork, mined: &Mined) -> Infallible {
+    loop {
+        // An answer that is missing delays the next one.
+        if let (Ok(newest), Ok(now)) = (network.rpc().newest().await, now_ms()) {
+            let mut mined = mined.borrow_mut();
+            let next = mined.last_key_value().map_or(newest.number, |(last, _)| last + 1);
+            mined.extend((next..=newest.number).map(|block| (block, now)));
+        }
+        sleep(LOOK).await;
+    }
+}
+
+async fn measure(network: &LocalNetwork, plan: &Plan, mined: &Mined) -> Result<Seen> {
     warm_up(network, plan).await?;
     let (before, begun, begun_ms) = (Counters::of(network, plan).await?, Instant::now(), now_ms()?);
     let ids = wait(network, plan, begun_ms, plan.tasks).await?;
@@ -177,7 +220,7 @@ async fn measure(network: &LocalNetwork, plan: &Plan) -> Result<Seen> {
     for (operator, node) in nodes.iter().enumerate() {
         answers::all_honest(&node.status).with_context(|| format!("operator {operator}"))?;
     }
-    let tasks = ids.iter().map(|id| answers::settled(id, &nodes)).collect::<Result<Vec<_>>>()?;
+    let tasks = ids.iter().map(|id| answers::settled(id, &nodes, &mined.borrow())).collect::<Result<Vec<_>>>()?;
     let total: u64 = (0..plan.operators).map(stake).sum();
     let lying: u64 = plan.liars.iter().copied().map(stake).sum();
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -188,7 +231,8 @@ async fn measure(network: &LocalNetwork, plan: &Plan) -> Result<Seen> {
         every: plan.every,
         cores,
         quorum_ms: tasks.iter().map(|task| task.quorum_ms).collect(),
-        settled_ms: tasks.iter().map(|task| task.settled_ms).collect(),
+        mined_ms: tasks.iter().map(|task| task.mined_ms).collect(),
+        seen_ms: tasks.iter().map(|task| task.seen_ms).collect(),
         gas: tasks.iter().map(|task| task.gas).collect(),
         reverted: tasks.iter().map(|task| task.reverted).sum(),
         busy: (spent.node + spent.programs + spent.signer).as_secs_f64() / wall.as_secs_f64() / cores as f64,
@@ -303,12 +347,12 @@ impl Counters {
     }
 }
 
-/// The least time in which a signature is decoded with its check for the subgroup, of many.
+/// The least time in which a signature is brought into the batcher's encoding, with the check that it is on the curve, of many.
 fn decoding_ms() -> f64 {
     let signature = OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[7; 48]).sign(&[1; 32]);
     let times = (0..200).map(|_| {
         let start = Instant::now();
-        assert!(bls12381::decode_signature(signature.as_bytes()).is_ok());
+        assert!(bls12381::compress_signature(signature.as_bytes()).is_ok());
         start.elapsed().as_secs_f64() * 1e3
     });
     times.fold(f64::INFINITY, f64::min)
