@@ -26,6 +26,22 @@ impl Record {
 
     /// The same, and `None` if no record has such rows.
     pub(crate) fn newest_or_none(root: &Path, names: &[&str]) -> Result<Option<Self>> {
+        Ok(Self::all(root, names)?.pop())
+    }
+
+    /// The newest one of each CPU, the newest of all first.
+    pub(crate) fn newest_of_each_cpu(root: &Path, names: &[&str]) -> Result<Vec<Self>> {
+        let mut newest: Vec<Self> = Vec::new();
+        for record in Self::all(root, names)?.into_iter().rev() {
+            if newest.iter().all(|other| !other.machine.has_cpu_of(&record.machine)) {
+                newest.push(record);
+            }
+        }
+        Ok(newest)
+    }
+
+    /// All that have the rows of these benchmarks, the newest last.
+    fn all(root: &Path, names: &[&str]) -> Result<Vec<Self>> {
         let folder = folder_of_records(root);
         let entries = fs::read_dir(&folder).with_context(|| {
             format!("no records in {}; run this in the repository, or name the repository with --dir", folder.display())
@@ -37,8 +53,10 @@ impl Record {
                 let machine = read(&folder.join("machine.json")).ok()?;
                 Some(Self { folder, machine })
             });
-        // Of one day, the same record each time.
-        Ok(records.max_by_key(|record| (record.machine.date.clone(), record.folder.clone())))
+        let mut records: Vec<_> = records.collect();
+        // Of one day, in the same order each time.
+        records.sort_by_key(|record| (record.machine.date.clone(), record.folder.clone()));
+        Ok(records)
     }
 
     pub(crate) fn rows(&self, names: &[&str]) -> Result<Vec<Row>> {

@@ -24,7 +24,6 @@ const DOCUMENTS: [&str; 6] =
 pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     // A record that was made for something else has some rows of the README's table, but not all.
     let main = Record::newest_with(root, &["aggregate", "batch"])?;
-    let lanes = Record::newest_with(root, &["batch"])?;
     let threshold = Record::newest_with(root, &["threshold"])?;
     let drop_in = Record::newest_with(root, &["dropin"])?;
     let service = Record::newest_with(root, &["service"])?;
@@ -59,19 +58,28 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     for (name, record) in others.filter(|(_, record)| record.folder != main.folder) {
         all.push(format!("{}\n{}", record.source(), full(&record.rows(&[name])?)));
     }
-    let mut of_lanes = lanes.rows(&["single", "batch", "culprits", "msm"])?;
-    if lanes.folder != main.folder {
-        all.push(format!("{}\n{}", lanes.source(), full(&of_lanes)));
+    let mut lanes = Vec::new();
+    for record in Record::newest_of_each_cpu(root, &["batch"])? {
+        let mut rows = record.rows(&["single", "batch", "culprits", "msm"])?;
+        // Older ones know no lanes of doubles.
+        if rows.iter().all(|row| !row.engine.starts_with("quorate/fma")) {
+            continue;
+        }
+        if record.folder != main.folder {
+            all.push(format!("{}\n{}", record.source(), full(&rows)));
+        }
+        let mut source = record.source();
+        // Blocks take longer than all the others together, so they have a record of their own. Ratios are within one record.
+        let blocks = Record::newest_of_each_cpu(root, &["block"])?;
+        if let Some(blocks) = blocks.iter().find(|blocks| blocks.machine.has_cpu_of(&record.machine)) {
+            rows.extend(blocks.rows(&["block"])?);
+            source =
+                format!("{} {}", source.trim_end(), blocks.source().replacen("Measured", "The block: measured", 1));
+        }
+        lanes.push(format!("{source}\n{}", by_lanes(&rows)));
     }
     replace(&documents[2..3], "report", &all.join("\n"))?;
-    // Blocks take longer than all the others together, so they have a record of their own. Ratios are within one record.
-    let blocks = Record::newest_or_none(root, &["block"])?.filter(|blocks| blocks.machine.cpu == lanes.machine.cpu);
-    let mut source = lanes.source();
-    if let Some(blocks) = blocks {
-        of_lanes.extend(blocks.rows(&["block"])?);
-        source = format!("{} {}", source.trim_end(), blocks.source().replacen("Measured", "The block: measured", 1));
-    }
-    replace(&documents, "lanes", &format!("{source}\n{}", by_lanes(&of_lanes)))?;
+    replace(&documents, "lanes", &lanes.join("\n"))?;
     replace(&documents, "gas", &gas(&of_gas))?;
     replace(&documents, "gas-short", &gas_short(&of_gas))?;
     let networks = Record::newest_or_none(root, &["network"])?;

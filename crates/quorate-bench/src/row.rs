@@ -198,6 +198,12 @@ impl Machine {
         *self == Self { date: self.date.clone(), ..other.clone() }
     }
 
+    /// Whether both have the same kind of CPU.
+    pub(crate) fn has_cpu_of(&self, other: &Self) -> bool {
+        let cpu = |of: &Self| (of.cpu.clone(), of.cpu_vendor.clone(), of.cpu_family, of.cpu_model);
+        cpu(self) == cpu(other)
+    }
+
     /// The folder of this machine's record in a repository: `benchmarks/2026-11-21-intel-6-143-xeon`, by the day, who made the
     /// CPU, its family, its model and its name.
     pub(crate) fn folder(&self, repository: &Path) -> PathBuf {

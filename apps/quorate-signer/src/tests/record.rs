@@ -2,10 +2,12 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
+use quorate_evm::alloy_primitives::hex;
 use quorate_signer::{
     record_file::RecordFile,
     task::{Conflict, TaskContent},
 };
+use redb::{Database, TableDefinition};
 
 use super::*;
 use crate::{
@@ -40,6 +42,43 @@ fn what_was_recorded_is_there_after_a_restart() {
         assert_eq!(record(&mut store, task, NOW), Ok(Permit::Again));
     }
     assert_eq!(store.summary().expect("reads"), Summary { floor: 6, tasks: 3, retired: false });
+}
+
+/// The tables of a record, written without the store, as the first program wrote them. If this fails, `config 1` must get
+/// another name, so that no program reads a record that it does not know.
+#[test]
+fn the_record_of_an_earlier_program_is_read() {
+    let folder = private_folder();
+    let key = hex::encode_prefixed(key().member());
+    let (contract, verifier) = (format!("0x{}", "c0".repeat(20)), format!("0x{}", "ee".repeat(20)));
+    let operator = format!("0x{}", "0b".repeat(20));
+    let config = format!(
+        "{{\"identity\":{{\"network\":{{\"chain_id\":5,\"contract\":\"{contract}\",\"genesis\":1000,\"epoch_length\":100,\
+         \"slashing_window\":150}},\"key_group\":\"bls12381-g2\",\"public_key\":\"{key}\"}},\"verifier\":\"{verifier}\",\
+         \"operator\":\"{operator}\"}}"
+    );
+    let (id, snapshot, result) = ([2; 32], [1; 20], [9; 32]);
+    let database = Database::create(folder.path().join("record.redb")).expect("a database");
+    let transaction = database.begin_write().expect("begins");
+    let table = |name| TableDefinition::<(), u64>::new(name);
+    transaction.open_table(table("floor")).expect("opens").insert((), 6).expect("written");
+    let retired = TableDefinition::<(), bool>::new("retired");
+    transaction.open_table(retired).expect("opens").insert((), false).expect("written");
+    let configs = TableDefinition::<(), &[u8]>::new("config 1");
+    transaction.open_table(configs).expect("opens").insert((), config.as_bytes()).expect("written");
+    let tasks = TableDefinition::<(&[u8; 32], u64, &[u8; 20]), (u64, &[u8; 32], bool)>::new("tasks");
+    transaction.open_table(tasks).expect("opens").insert((&id, 7, &snapshot), (3, &result, true)).expect("written");
+    let epochs = TableDefinition::<(u64, &[u8; 32], &[u8; 20]), ()>::new("epochs");
+    transaction.open_table(epochs).expect("opens").insert((7, &id, &snapshot), ()).expect("written");
+    transaction.commit().expect("committed");
+    drop(database);
+
+    let mut store = Store::open(folder.path()).expect("opens");
+    assert_eq!(store.config(), &config_of(KeyGroup::Bls12381G2));
+    assert_eq!(store.export().expect("reads"), exported(6, &[task(7, 2, 9)]));
+    assert_eq!(record(&mut store, &task(7, 2, 9), NOW), Ok(Permit::Again));
+    assert!(matches!(record(&mut store, &task(7, 2, 8), NOW), Err(Broken::Conflict { .. })));
+    assert_eq!(serde_json::to_string(store.config()).expect("plain types"), config);
 }
 
 #[test]
