@@ -1,7 +1,7 @@
 //! The task that follows the chain and submits to it. It owns the follower and the submitter, so the loop never waits for the
 //! chain's node.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use quorate_chain::{
     Call, SubmitEvent, Submitter,
@@ -20,7 +20,7 @@ use tokio::{
 
 use super::{
     clock::now,
-    tell::{self, Purpose},
+    tell::{self, Purpose, Sending},
 };
 use crate::{
     board::{Board, ChainReport, Component},
@@ -116,12 +116,10 @@ pub struct ChainEdge {
     news: mpsc::Sender<ChainNews>,
     /// The newest block that was told: number, and time in seconds of Unix time.
     head: Option<(u64, u64)>,
-    /// The gas that was planned, by purpose. Those of calls that have ended go.
-    estimates: BTreeMap<Purpose, u64>,
 }
 
 /// An account that sends transactions, and what happens to them.
-pub type Submitting = (Submitter<Purpose>, mpsc::Receiver<SubmitEvent<Purpose>>);
+pub type Submitting = (Submitter<Sending>, mpsc::Receiver<SubmitEvent<Sending>>);
 
 /// The most orders that wait.
 const MOST_ORDERS: usize = 4_096;
@@ -159,7 +157,6 @@ impl ChainEdge {
             orders: order_queue,
             news: sender,
             head: None,
-            estimates: BTreeMap::new(),
         };
         (edge, ChainHandle { orders, news })
     }
@@ -289,40 +286,23 @@ impl ChainEdge {
 
     fn submit(&mut self, purpose: Purpose, call: PlannedCall) -> Result<(), String> {
         let Some((submitter, _)) = &self.submitter else { return Err("this node has no key that pays".to_owned()) };
-        let estimate = call.gas;
-        submitter.submit(Call::planned(purpose, call)).map_err(|error| error.to_string())?;
-        if let Some(gas) = estimate {
-            self.estimates.insert(purpose, gas);
-        }
-        Ok(())
+        let label = Sending { purpose, estimate: call.gas };
+        submitter.submit(Call::planned(label, call)).map_err(|error| error.to_string())
     }
 
-    fn submitted(&mut self, event: SubmitEvent<Purpose>) -> Vec<ChainNews> {
-        let ended = match &event {
-            SubmitEvent::Final { label, .. }
-            | SubmitEvent::Refused { label, .. }
-            | SubmitEvent::GivenUp { label, .. } => Some(*label),
-            _ => None,
-        };
-        let estimate = match &event {
-            SubmitEvent::Sent { label, .. } | SubmitEvent::Mined { label, .. } => self.estimates.get(label).copied(),
-            _ => None,
-        };
-        if let Some(report) = tell::submission(&event, estimate) {
+    fn submitted(&self, event: SubmitEvent<Sending>) -> Vec<ChainNews> {
+        if let Some(report) = tell::submission(&event) {
             self.board.submission(report, now());
-        }
-        if let Some(purpose) = ended {
-            self.estimates.remove(&purpose);
         }
         match event {
             SubmitEvent::Refused { label, reason } | SubmitEvent::GivenUp { label, reason } => {
-                vec![failed(label, reason)]
+                vec![failed(label.purpose, reason)]
             }
             SubmitEvent::Mined { label, succeeded: false, .. } => {
-                vec![failed(label, "another transaction changed the contract first".to_owned())]
+                vec![failed(label.purpose, "another transaction changed the contract first".to_owned())]
             }
             SubmitEvent::Mined { label, transaction, gas_used, .. } => {
-                tracing::info!(?label, %transaction, gas_used, "mined");
+                tracing::info!(purpose = ?label.purpose, %transaction, gas_used, "mined");
                 Vec::new()
             }
             _ => Vec::new(),
@@ -344,7 +324,7 @@ fn signature(bytes: &[u8]) -> Result<QuorumSignature, String> {
 }
 
 /// The next event of the submitter; never, if there is none.
-async fn next_event(submitter: &mut Option<Submitting>) -> SubmitEvent<Purpose> {
+async fn next_event(submitter: &mut Option<Submitting>) -> SubmitEvent<Sending> {
     if let Some((_, events)) = submitter
         && let Some(event) = events.recv().await
     {

@@ -50,7 +50,7 @@ use tokio::{
 };
 
 pub use chain::{ChainEdge, ChainHandle, ChainNews, ChainOrder, Submitting};
-pub use tell::Purpose;
+pub use tell::{Purpose, Sending};
 
 pub use clock::now;
 use clock::until;

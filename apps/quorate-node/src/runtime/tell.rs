@@ -29,6 +29,16 @@ pub enum Purpose {
     BeginEpoch(u64),
 }
 
+/// A transaction that this node sends: what the submitter calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "all that a report of it needs")]
+pub struct Sending {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The gas that was planned for its call.
+    pub estimate: Option<u64>,
+}
+
 /// Tells the board a change of the chain, whose newest block is `head`.
 pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
     match change {
@@ -117,16 +127,16 @@ pub(super) fn ban(ban: BanReport, now: u64) -> BanRow {
     }
 }
 
-/// What became of a transaction. `estimate` is the gas that was planned for its call.
-pub(super) fn submission(event: &SubmitEvent<Purpose>, estimate: Option<u64>) -> Option<SubmissionReport> {
-    let empty = |purpose: &Purpose, state| SubmissionReport {
+/// What became of a transaction.
+pub(super) fn submission(event: &SubmitEvent<Sending>) -> Option<SubmissionReport> {
+    let empty = |Sending { purpose, estimate }: &Sending, state| SubmissionReport {
         purpose: words(purpose),
         transaction: None,
         nonce: None,
         state,
         gas_used: None,
         fee: None,
-        estimate,
+        estimate: *estimate,
     };
     Some(match event {
         SubmitEvent::Sent { label, transaction, nonce } => SubmissionReport {
@@ -165,5 +175,26 @@ fn words(purpose: &Purpose) -> board::Purpose {
         Purpose::Settle(id) => board::Purpose::Settle { id },
         Purpose::Report(operator, id) => board::Purpose::Report { operator, id },
         Purpose::BeginEpoch(epoch) => board::Purpose::Other(format!("begin epoch {epoch}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A settlement that failed is planned anew, and the first transaction becomes final only then.
+    #[test]
+    fn each_transaction_has_its_own_estimate() {
+        let label = |estimate| Sending { purpose: Purpose::Settle(B256::ZERO), estimate: Some(estimate) };
+        let (transaction, nonce) = (B256::repeat_byte(1), 7);
+        let events = [
+            SubmitEvent::Sent { label: label(1), transaction, nonce },
+            SubmitEvent::Refused { label: label(1), reason: "in words".to_owned() },
+            SubmitEvent::Sent { label: label(2), transaction, nonce },
+            SubmitEvent::Final { label: label(1), transaction, block: 9, succeeded: false },
+            SubmitEvent::Replaced { label: label(2), transaction, max_fee: 5 },
+        ];
+        let estimates = events.map(|event| submission(&event).unwrap().estimate);
+        assert_eq!(estimates, [1, 1, 2, 1, 2].map(Some));
     }
 }
