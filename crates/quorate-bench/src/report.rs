@@ -69,12 +69,14 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
             all.push(format!("{}\n{}", record.source(), full(&rows)));
         }
         let mut source = record.source();
-        // Blocks take longer than all the others together, so they have a record of their own. Ratios are within one record.
+        // Blocks take longer than all the others together, so they may have a record of their own. Ratios are within one record.
         let blocks = Record::newest_of_each_cpu(root, &["block"])?;
         if let Some(blocks) = blocks.iter().find(|blocks| blocks.machine.has_cpu_of(&record.machine)) {
             rows.extend(blocks.rows(&["block"])?);
-            source =
-                format!("{} {}", source.trim_end(), blocks.source().replacen("Measured", "The block: measured", 1));
+            if blocks.folder != record.folder {
+                let further = blocks.source().replacen("Measured", "The block: measured", 1);
+                source = format!("{} {further}", source.trim_end());
+            }
         }
         lanes.push(format!("{source}\n{}", by_lanes(&rows)));
     }
