@@ -143,7 +143,11 @@ mod tests {
     use super::*;
 
     fn receipt(hash: u8, used: u64, approved: Option<bool>) -> Value {
-        let event = |approved| TaskNetwork::TaskSettled { approved, epoch: U256::from(3), ..Default::default() };
+        let event = |approved| {
+            let (id, result) = (B256::ZERO, B256::ZERO);
+            let (epoch, performer) = (U256::from(3), U256::from(1));
+            TaskNetwork::TaskSettled { id, epoch, performer, result, approved, rewarded: approved }
+        };
         let logs: Vec<_> = approved.map(|approved| event(approved).encode_log_data()).into_iter().collect();
         let logs: Vec<_> = logs.iter().map(|log| json!({ "topics": log.topics(), "data": log.data })).collect();
         json!({ "transactionHash": B256::repeat_byte(hash), "gasUsed": format!("{used:#x}"), "logs": logs })
