@@ -33,7 +33,7 @@ test: ## Every test: the crates, and where npm is the contracts, the dashboard a
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
-network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25 and 50 nodes, and a chain that hangs (minutes; an idle machine)
+network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine)
 	$(CARGO) build --locked -p quorate-node -p quorate-signer
 	CI=true $(CARGO) test --locked -p quorate-node -p quorate-signer --test network -- --include-ignored --nocapture --test-threads 1
 

@@ -166,3 +166,10 @@ async fn twenty_five_operators_settle() {
 async fn fifty_operators_settle() {
     larger(50).await;
 }
+
+/// More than a group has members: two groups add up their own signatures.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "70 nodes; `make network` runs it"]
+async fn seventy_operators_settle_in_two_groups() {
+    larger(70).await;
+}
