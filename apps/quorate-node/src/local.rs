@@ -218,7 +218,10 @@ impl LocalNetwork {
         let anvil = anvil.map_err(|error| LocalError::Anvil(error.to_string()))?;
         let rpc = Rpc::new(&anvil.endpoint()).map_err(chain)?;
         let interfaces = ports(settings.operators.len(), settings.first_port)?;
+        // Held, so that none of the others is one of these. Whoever has one already is told when its node starts.
+        let held: Vec<_> = interfaces.iter().map(TcpListener::bind).collect();
         let listens = ports(settings.operators.len(), None)?;
+        drop(held);
         let client = reqwest::Client::builder().timeout(Duration::from_secs(5)).no_proxy().build();
         let client = client.map_err(|error| LocalError::Chain(error.to_string()))?;
         let deployer = account(&rpc, &anvil, 0).await?;
