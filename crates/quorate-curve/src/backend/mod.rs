@@ -163,6 +163,18 @@ impl Backend {
         }
     }
 
+    /// How many products of pairings cost the least together. As many as [`lanes`](Self::lanes), or fewer where some of the
+    /// lanes cost less alone.
+    pub const fn products_at_once(self) -> usize {
+        match self {
+            Self::Portable => 1,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(_) | Self::FmaAvx512(_) => lanes::instructions::LANES,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::FmaAvx2(_) => <<Avx2 as lanes::field::Lanes>::Narrow as lanes::field::Lanes>::WIDTH,
+        }
+    }
+
     /// The most messages whose pairs fit one vector of the ate pairing, with the pair of the signatures beside them. Zero
     /// without lanes, and for lanes of doubles, which leave few items to blst, so that one pair less is time saved.
     pub const fn messages_in_one_vector(self) -> usize {

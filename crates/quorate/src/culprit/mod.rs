@@ -10,13 +10,14 @@
 //!
 //! - A backend that has lanes computes as many *Miller values* in the time of one. So a set is cut into one part more
 //!   than its share of the lanes of all threads. For example, with eight lanes a block of 16 claims is cut into nine
-//!   parts.
+//!   parts. If four lanes cost half as much as eight, they are used twice in the same time, and the second time knows
+//!   more. So half of the set is cut into four parts first, and the other half is left whole.
 //! - *Final exponentiations* gain less from lanes. So consecutive parts share one at first: the Miller values of one
 //!   half are multiplied, and their product is raised. If it is one, the false parts are in the other half, and none of
 //!   the parts of this half needs an exponentiation of its own. With several threads there are as many more pieces.
 //!
-//! So one false claim among 128 is found with eight final exponentiations or fewer, and two Miller loops of eight
-//! products.
+//! So one false claim among 128 is found with eight final exponentiations or fewer, and two Miller loops of eight products
+//! or three of four.
 //!
 //! If many claims are false, a search in parts costs more than a check of each claim. So a backend without lanes measures
 //! the share of false claims on the way, and may cut sets into single claims at once (`density`).
@@ -155,10 +156,10 @@ fn search_sets<S: Suite>(
             search_sets(execution, sample, Cut::Parts, found, patience);
             way = Cut::measured(found.culprits.len() - known, claims);
         }
-        let most = threads.get() * backend.lanes() / level.len() + 1;
+        let computed = (threads.get() * backend.products_at_once() / level.len()).max(1);
         let cut = level.iter().map(|Set { span, .. }| match way {
             Cut::Claims => span.chunks(1).collect(),
-            Cut::Unmeasured | Cut::Parts => parts(plan, *span, most.max(2)),
+            Cut::Unmeasured | Cut::Parts => parts(plan, *span, computed),
         });
         let cut: Vec<Vec<_>> = cut.collect();
         let computed: Vec<_> = cut.iter().flat_map(|parts| &parts[..parts.len() - 1]).copied().collect();
@@ -236,13 +237,20 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// So many runs of nearly equal lengths, or as many as there are parts. `values` has the values of all but the last.
+    /// So many runs with nearly as many claims each, or as many as there are parts. `miller` has the values of all parts
+    /// but the last.
     fn cut(&self, runs: usize) -> impl Iterator<Item = (&'a [Span], &'a [MillerValue])> {
         let Self { parts, miller, .. } = *self;
         let (n, runs) = (parts.len(), runs.min(parts.len()));
-        (0..runs)
-            .map(move |i| (i * n / runs, (i + 1) * n / runs))
-            .map(move |(start, end)| (&parts[start..end], &miller[start..end.min(miller.len())]))
+        let (first, last) = (parts[0].start(), parts[n - 1].end());
+        let mut start = 0;
+        (1..=runs).map(move |i| {
+            let wanted = first + i * (last - first) / runs;
+            let end = parts.partition_point(|part| part.end() <= wanted).clamp(start + 1, n - (runs - i));
+            let run = (&parts[start..end], &miller[start..end.min(miller.len())]);
+            start = end;
+            run
+        })
     }
 }
 
@@ -280,17 +288,19 @@ fn sort_parts<S: Suite>(
     invalid
 }
 
-/// At least two and at most so many parts of a span of at least two positions, as equal as the places allow at which it
-/// may be cut.
-fn parts<S: Suite>(plan: &Plan<S>, span: Span, most: usize) -> Vec<Span> {
+/// So many parts of a span of at least two positions, and the rest. There are fewer if the places at which it may be cut
+/// do not allow more.
+fn parts<S: Suite>(plan: &Plan<S>, span: Span, computed: usize) -> Vec<Span> {
+    let backend = plan.options.backend;
+    let shares = if backend.products_at_once() < backend.lanes() { 2 * computed } else { computed + 1 };
     let places = cuts(plan, span);
     let nearest = |i: usize| {
-        let wanted = span.start() + i * span.len() / most;
+        let wanted = span.start() + i.max(i * span.len() / shares);
         let behind = places.partition_point(|place| *place < wanted);
         let near = places[behind.saturating_sub(1)..places.len().min(behind + 1)].iter().copied();
         near.min_by_key(|place| place.abs_diff(wanted)).expect("a span of two positions can be cut")
     };
-    let mut chosen: Vec<_> = (1..most).map(nearest).collect();
+    let mut chosen: Vec<_> = (1..=computed).map(nearest).collect();
     chosen.dedup();
     span.cut(&chosen)
 }

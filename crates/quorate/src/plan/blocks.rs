@@ -14,7 +14,13 @@ pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Rang
     if lanes == 1 {
         return ranges(terms, if claims > 1 { (claims / 32).clamp(BLOCK, WIDE_BLOCK) } else { WIDE_BLOCK });
     }
-    in_lanes(terms, threads, lanes)
+    // The pairs of fewer terms and the pair of the signatures fit one vector. With a block each, the last block would take
+    // that pair, and its lane would need a second vector.
+    if terms < lanes {
+        return ranges(terms, lanes);
+    }
+    let few = terms < SHORTEST_IN_LANES * lanes;
+    in_lanes(terms, threads, if few { options.backend.products_at_once() } else { lanes })
 }
 
 /// The claims of each block, if each block gets the pair of its own signatures. The value of a block is then the value
@@ -39,12 +45,8 @@ pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, opti
 }
 
 /// One block for each lane of each thread, all of about one size. There are more if the blocks would be long, and fewer
-/// if they would be short. If there are fewer terms than lanes, they are one block, because its pairs and the pair of the
-/// signatures fit one vector. With a block each, the last block would take that pair, and its lane would need a second vector.
+/// if they would be short.
 fn in_lanes(terms: usize, threads: usize, lanes: usize) -> Vec<Range<usize>> {
-    if terms < lanes {
-        return ranges(terms, lanes);
-    }
     let vectors = threads * terms.div_ceil(LONGEST_IN_LANES * lanes * threads);
     let blocks = (vectors.min(terms / (SHORTEST_IN_LANES * lanes)).max(1) * lanes).min(terms);
     (0..blocks).map(|i| i * terms / blocks..(i + 1) * terms / blocks).collect()
@@ -70,6 +72,8 @@ pub(super) fn ranges(n: usize, size: usize) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
+
     use super::*;
     use crate::{
         Backend,
@@ -77,19 +81,30 @@ mod tests {
     };
 
     #[test]
-    fn blocks_in_lanes_are_equal_whole_and_a_multiple_of_the_lanes() {
-        for threads in [1, 2, 3, 16] {
-            for terms in (0..300).chain([1023, 1024, 1025, 10_000]) {
-                let blocks = in_lanes(terms, threads, 8);
-                let joined = blocks.iter().try_fold(0, |end, block| (block.start == end).then_some(block.end));
-                assert_eq!(joined, Some(terms), "{blocks:?}");
-                let sizes = || blocks.iter().map(ExactSizeIterator::len);
-                assert!(sizes().max().unwrap_or(0) <= LONGEST_IN_LANES.min(sizes().min().unwrap_or(0) + 1));
-                assert!(if terms < 8 { blocks.len() == terms.min(1) } else { blocks.len().is_multiple_of(8) });
+    fn blocks_in_lanes_are_equal_whole_and_a_multiple_of_the_products_at_once() {
+        for backend in Backend::available().iter().filter(|backend| backend.lanes() > 1) {
+            let (lanes, at_once) = (backend.lanes(), backend.products_at_once());
+            let cut = |terms, threads| {
+                let threads = NonZero::new(threads).expect("at least one");
+                blocks(terms, terms, &Options { backend: *backend, threads, ..Options::default() })
+            };
+            for threads in [1, 2, 3, 16] {
+                for terms in (0..300).chain([1023, 1024, 1025, 10_000]) {
+                    let blocks = cut(terms, threads);
+                    let joined = blocks.iter().try_fold(0, |end, block| (block.start == end).then_some(block.end));
+                    assert_eq!(joined, Some(terms), "{blocks:?}");
+                    let sizes = || blocks.iter().map(ExactSizeIterator::len);
+                    assert!(sizes().max().unwrap_or(0) <= LONGEST_IN_LANES.min(sizes().min().unwrap_or(0) + 1));
+                    match terms {
+                        0..8 => assert_eq!(blocks.len(), terms.min(1)),
+                        8..32 => assert!(blocks.len().is_multiple_of(at_once)),
+                        _ => assert!(blocks.len().is_multiple_of(lanes)),
+                    }
+                }
             }
+            assert_eq!([1024, 128, 32, 16].map(|terms| cut(terms, 1).len()), [lanes, lanes, lanes, at_once]);
+            assert_eq!(cut(1024, 2).len(), 2 * lanes);
         }
-        assert_eq!([1024, 128, 16].map(|terms| in_lanes(terms, 1, 8).len()), [8; 3]);
-        assert_eq!(in_lanes(1024, 2, 8).len(), 16);
     }
 
     #[test]

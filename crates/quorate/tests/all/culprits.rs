@@ -49,10 +49,12 @@ fn finds<S: Forge>(batch: &[Vec<Claim<S>>; 2], places: &[usize], turns: &mut Tur
 }
 
 /// The most values that find one false claim among n. Each value halves the claims that are left, or with two threads each
-/// two values leave a third of them. One more is needed if a set is cut into nine parts.
+/// two values leave a third of them. One more is needed if a set is cut into nine parts. With two threads, another one is
+/// needed if half of the set is left whole, because it is no third.
 fn most_values(n: usize, options: &Options) -> usize {
     let rounds = |pieces: usize| (n - 1).ilog(pieces) as usize + 1;
-    if options.threads.get() == 1 { rounds(2) + 1 } else { 2 * rounds(3) + 1 }
+    let half_is_whole = options.backend.products_at_once() < options.backend.lanes();
+    if options.threads.get() == 1 { rounds(2) + 1 } else { 2 * rounds(3) + 1 + usize::from(half_is_whole) }
 }
 
 /// One false claim, alone at each of these places, of which the portable backend tries every fifth.

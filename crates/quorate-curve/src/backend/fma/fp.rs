@@ -506,7 +506,10 @@ mod tests {
                 kernel::tests::{edges, modulo_p, r},
                 vector::{OneEight, OneFour, TwoFours},
             },
-            lanes::tests::{avx2_or_skip, avx512_or_skip},
+            lanes::{
+                field::invert_all,
+                tests::{avx2_or_skip, avx512_or_skip},
+            },
         },
     };
 
@@ -581,6 +584,12 @@ mod tests {
                         assert_eq!(half, core::array::from_fn(|lane| if lane < 4 { whole[lane] } else { 0.0 }));
                     }
                 }
+                let mut whole = [of_lanes::<TwoFours>(lanes, x, 1.0001, 1.5)];
+                let mut half = [of_lanes::<OneFour>(lanes.narrow(), x, 1.0001, 1.5)];
+                invert_all(&mut whole);
+                invert_all(&mut half);
+                assert_eq!(half[0].store()[..4], whole[0].store()[..4]);
+                assert_eq!(half[0].is_zero(), whole[0].is_zero() & 0x0f);
             }
         }
     }

@@ -437,7 +437,7 @@ impl Vector for OneFour {
 
     #[inline(always)]
     fn is_zero(self) -> Mask {
-        TwoFours([self.0; 2]).is_zero() | 0xf0
+        TwoFours([self.0; 2]).is_zero() & 0x0f
     }
 
     #[inline(always)]

@@ -27,7 +27,7 @@ pub(crate) mod word;
 pub use vector::Ifma;
 
 use super::lanes::{
-    field::Lanes,
+    field::{LANES, Lanes},
     instructions::{AVX512_IFMA, Token},
     thresholds::Thresholds,
 };
@@ -60,6 +60,7 @@ impl Lanes for Ifma {
         pairs: 4,
         // Measured at 2 on a Zen 4. With vectors of full width, one pair by blst costs more than a vector of eight.
         pairs_left: 1,
+        narrow_pairs: usize::MAX,
         prepared_pairs: 2,
         // Both measured at 2 on a Zen 4. Vectors of full width are faster, and inversions are not.
         inversions: 3,
@@ -70,6 +71,7 @@ impl Lanes for Ifma {
         spread: true,
         compressed: false,
     };
+    const WIDTH: usize = LANES;
     type Fp = fp::Fp;
     type Narrow = Self;
 

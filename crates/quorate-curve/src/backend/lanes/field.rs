@@ -25,8 +25,10 @@ pub trait Lanes: Token {
     const THRESHOLDS: Thresholds;
     /// Eight elements of Fp.
     type Fp: PrimeField<Lanes = Self, Fp = Self::Fp>;
-    /// The lower four lanes, if they cost less alone, otherwise these lanes. Where the upper four do not exist, what is
-    /// loaded into them is lost, and they give zeros. So nothing that combines all lanes may be computed there: no inverse.
+    /// How many lanes exist: [`LANES`], or only the lower four. What is loaded into the others is lost, they give zeros,
+    /// and masks do not have them.
+    const WIDTH: usize;
+    /// The lower four lanes, if they cost less alone, otherwise these lanes.
     type Narrow: Lanes<Fp: PrimeField<Row = <Self::Fp as Field>::Row>>;
 
     /// The token of the lower four lanes.
@@ -197,14 +199,16 @@ in_lanes! {
     /// products.
     #[inline(never)]
     pub(crate) fn invert_lanes<P: PrimeField>(lanes: P::Lanes, a: &P) -> P {
-        let across = a.permuted([4, 5, 6, 7, 0, 1, 2, 3]);
-        let pairs = a.times(&across);
+        let is_whole = P::Lanes::WIDTH == LANES;
+        let across = if is_whole { a.permuted([4, 5, 6, 7, 0, 1, 2, 3]) } else { P::one(lanes) };
+        let pairs = if is_whole { a.times(&across) } else { *a };
         let beside = pairs.permuted([2, 3, 0, 1, 6, 7, 4, 5]);
         let fours = pairs.times(&beside);
         let next = fours.permuted([1, 0, 3, 2, 5, 4, 7, 6]);
         let product = fours.times(&next).store()[0];
         let inverse = P::splat(lanes, &product.inverse());
-        across.times(&beside).times(&next.times(&inverse))
+        let others = if is_whole { across.times(&beside) } else { beside };
+        others.times(&next.times(&inverse))
     }
 
     fn invert_elements<F: Field>(lanes: F::Lanes, elements: &mut [F]) {

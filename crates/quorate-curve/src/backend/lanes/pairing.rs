@@ -46,7 +46,8 @@ use crate::{
 };
 
 /// A value for each segment of pairs. Eight segments at a time share a loop. Fewer segments are cut, so that every lane
-/// has work. `finite` gives the points of a pair, or `None` if one of them is the identity.
+/// has work. If four lanes cost less than eight, up to four segments take four, and so do long segments. `finite` gives the
+/// points of a pair, or `None` if one of them is the identity.
 pub(crate) fn miller_products<L: Lanes, T>(
     lanes: L,
     pairing: Pairing,
@@ -54,10 +55,13 @@ pub(crate) fn miller_products<L: Lanes, T>(
     finite: impl Fn(&T) -> Option<Pair>,
 ) -> Vec<MillerValue> {
     let in_lanes = |pairs| {
-        each_product(pairing, pairs, &finite, |pairs| match pairing {
-            Pairing::Ate => ate_of_even_lanes(lanes, pairs),
-            Pairing::TwistedAte => twisted(lanes, pairs),
-        })
+        let products = |pairs: [&[Pair]; LANES], width| match (pairing, width < LANES) {
+            (Pairing::Ate, false) => ate_of_even_lanes(lanes, pairs),
+            (Pairing::Ate, true) => ate(lanes.narrow(), pairs),
+            (Pairing::TwistedAte, false) => twisted(lanes, pairs),
+            (Pairing::TwistedAte, true) => twisted(lanes.narrow(), pairs),
+        };
+        each_product(lanes, pairing, pairs, &finite, products)
     };
     if pairing == Pairing::TwistedAte {
         return in_lanes(pairs);
@@ -65,7 +69,7 @@ pub(crate) fn miller_products<L: Lanes, T>(
     if pairs.items().len() < L::THRESHOLDS.pairs {
         return portable::pairing::miller_products(pairs, &finite);
     }
-    let left = pairs.items().len() % LANES;
+    let left = pairs.items().len() % <L::Narrow as Lanes>::WIDTH;
     if pairs.len() > 1 || left >= L::THRESHOLDS.pairs_left {
         return in_lanes(pairs);
     }
@@ -99,26 +103,35 @@ pub(crate) fn miller_products_prepared<'a, L: Lanes, T: 'a>(
     pairs: Cut<'a, T>,
     finite: impl Fn(&'a T) -> Option<PreparedPair<'a, L>>,
 ) -> Vec<MillerValue> {
-    each_product(Pairing::Ate, pairs, finite, |pairs| ate_prepared(lanes, pairs))
+    each_product(lanes, Pairing::Ate, pairs, finite, |pairs, width| {
+        if width < LANES { ate_prepared(lanes.narrow(), pairs) } else { ate_prepared(lanes, pairs) }
+    })
 }
 
-/// Distributes the segments among the lanes. `finite` converts a pair for `products`, or leaves it out.
-fn each_product<'a, P: 'a, Q>(
+/// Distributes the segments among the lanes. `finite` converts a pair for `products`, or leaves it out. `products` is told
+/// how many lanes are used.
+fn each_product<'a, L: Lanes, P: 'a, Q>(
+    _: L,
     pairing: Pairing,
     segments: Cut<'a, P>,
     finite: impl Fn(&'a P) -> Option<Q>,
-    products: impl Fn([&[Q]; LANES]) -> [blst_fp12; LANES],
+    products: impl Fn([&[Q]; LANES], usize) -> [blst_fp12; LANES],
 ) -> Vec<MillerValue> {
     let segments: Vec<Vec<Q>> = segments.iter().map(|pairs| pairs.iter().filter_map(&finite).collect()).collect();
     let mut values = alloc::vec![MillerValue::ONE; segments.len()];
-    for (group, values) in segments.chunks(LANES).zip(values.chunks_mut(LANES)) {
+    let narrow = <L::Narrow as Lanes>::WIDTH;
+    let longest = segments.iter().map(Vec::len).max().unwrap_or(0);
+    let is_long = pairing == Pairing::Ate && longest >= L::THRESHOLDS.narrow_pairs;
+    let most = if is_long { narrow } else { LANES };
+    for (group, values) in segments.chunks(most).zip(values.chunks_mut(most)) {
         let mut lanes: [&[Q]; LANES] = [&[]; LANES];
-        let cut = LANES / group.len();
+        let width = if group.len() <= narrow { narrow } else { LANES };
+        let cut = width / group.len();
         for (segment, lanes) in group.iter().zip(lanes.chunks_exact_mut(cut)) {
             let size = segment.len().div_ceil(cut).max(1);
             lanes.iter_mut().zip(segment.chunks(size)).for_each(|(lane, chunk)| *lane = chunk);
         }
-        let made = products(lanes);
+        let made = products(lanes, width);
         for (i, made) in made.chunks_exact(cut).take(group.len()).enumerate() {
             if !group[i].is_empty() {
                 let used = group[i].len().min(cut);
@@ -586,7 +599,7 @@ mod tests {
         /// Each lane has a pair more than the others in turn, also one that is the identity's.
         fn one_lane_has_a_pair_more(lanes: L) {
             let b = Backend::Portable;
-            for (even, lane) in (0..LANES).flat_map(|lane| [1, 2].map(|even| (even, lane))) {
+            for (even, lane) in (0..LANES).flat_map(|lane| [1, 2, 5].map(|even| (even, lane))) {
                 let mut pairs = pairs(LANES * even + 1);
                 pairs[LANES].0 = G1::IDENTITY;
                 let ends = (1..=LANES).map(|end| end * even + usize::from(end > lane)).collect();

@@ -32,6 +32,9 @@ pub struct Thresholds {
     /// Pairs of a product that are left beside full vectors, from which they fill another one. blst computes fewer. If it is
     /// more than one, blst also computes a single pair that one lane has more than the others.
     pub(crate) pairs_left: usize,
+    /// Pairs in a lane of the ate pairing from which four lanes twice are faster than eight. It has no effect where four
+    /// cost as much as eight.
+    pub(crate) narrow_pairs: usize,
     /// Pairs with prepared points. Fewer pairs are paired without their lines.
     pub(crate) prepared_pairs: usize,
     /// Pairs in a lane from which an inversion for each step is faster than coordinates without inversions.
