@@ -27,8 +27,12 @@ const APPEAL: u64 = 20_000;
 
 /// Twelve operators of weight 1 in three groups of four; a quorum must weigh more than 8.
 fn snapshot() -> Arc<Snapshot> {
+    snapshot_of(0)
+}
+
+fn snapshot_of(epoch: u64) -> Arc<Snapshot> {
     let members = (0..12).map(|index| (1, owner(index))).collect();
-    Arc::new(Snapshot::new(0, SnapshotId::ZERO, B256::repeat_byte(3), members, 8).unwrap())
+    Arc::new(Snapshot::new(epoch, SnapshotId::ZERO, B256::repeat_byte(3), members, 8).unwrap())
 }
 
 fn groups() -> Groups {
@@ -383,6 +387,18 @@ fn an_attester_appeals_if_the_quorum_is_gone_again() {
         }
         assert_eq!(appeals(&step(Event::Tick, 30 + APPEAL), own[0]), expected, "{sums:?}");
     }
+}
+
+/// With one beacon and the same stakes, two epochs have snapshots of one id. Their members meet at different places.
+#[test]
+fn epochs_of_one_snapshot_id_have_their_own_audiences() {
+    let mut node = Node::new(settings(0), 0, Saved::default());
+    node.step(Event::Snapshot(snapshot_of(0)), 0);
+    node.step(Event::Epoch(1), 1);
+    node.step(Event::Snapshot(snapshot_of(1)), 2);
+    let own = group(groups().group(0).unwrap());
+    let expected = [Audience::Everybody, Audience::Branch(0, own), Audience::Branch(1, own)];
+    assert_eq!(node.audiences(), expected.into());
 }
 
 /// What sums hold is not asked for, and a peer answers with the sums that it has beyond that.

@@ -160,7 +160,7 @@ impl Node {
     fn add_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) -> bool {
         let id = evidence.id();
         let later = evidence.first().candidate().epoch.max(evidence.second().candidate().epoch);
-        let place = self.snapshots.get(&later).cloned().map_or(0, |snapshot| self.place(&snapshot, id));
+        let place = self.snapshots.get(&later).cloned().map_or(0, |(snapshot, _)| self.place(&snapshot, id));
         match self.conflicts.get_mut(&(operator, id)).map(|held| held.evidence.clone()) {
             Some(held) if self.is_reportable(&held) || !self.is_reportable(&evidence) => return false,
             Some(_) => {

@@ -159,7 +159,7 @@ impl Node {
         let settled = self.settled.get(&id);
         let newest = || task.epochs.last().copied().unwrap_or(self.epoch);
         let epoch = settled.map_or_else(newest, |(epoch, _)| *epoch);
-        let snapshot = self.snapshots.get(&epoch).map(|snapshot| snapshot.id());
+        let snapshot = self.snapshots.get(&epoch).map(|(snapshot, _)| snapshot.id());
         let round = snapshot.and_then(|snapshot| task.rounds.get(&(epoch, snapshot)));
         TaskReport {
             id,

@@ -103,10 +103,8 @@ pub struct Node {
     pub(super) now: u64,
     /// The epoch of the newest block.
     pub(super) epoch: u64,
-    /// The snapshots that the chain has, by epoch.
-    pub(super) snapshots: BTreeMap<u64, Arc<Snapshot>>,
-    /// The groups of those snapshots.
-    pub(super) groups: BTreeMap<SnapshotId, Arc<Groups>>,
+    /// The snapshots that the chain has, by epoch, each with its groups.
+    pub(super) snapshots: BTreeMap<u64, (Arc<Snapshot>, Arc<Groups>)>,
     pub(super) tasks: BTreeMap<B256, Task>,
     /// The ids that the chain has settled, with the epoch.
     pub(super) settled: BTreeMap<B256, (u64, Finality)>,
@@ -292,7 +290,6 @@ impl Node {
             now: 0,
             epoch,
             snapshots: BTreeMap::new(),
-            groups: BTreeMap::new(),
             tasks: BTreeMap::new(),
             settled: BTreeMap::new(),
             conflicts: BTreeMap::new(),
@@ -334,7 +331,7 @@ impl Node {
 
     /// Whether the chain has this snapshot for this epoch.
     pub(super) fn is_in_chain(&self, epoch: u64, id: SnapshotId) -> bool {
-        self.snapshots.get(&epoch).is_some_and(|snapshot| snapshot.id() == id)
+        self.snapshots.get(&epoch).is_some_and(|(snapshot, _)| snapshot.id() == id)
     }
 
     /// The round of a candidate, if its task is known for its epoch, and the chain has its snapshot.
@@ -412,7 +409,9 @@ impl Node {
     /// The indices of a sum's signers, with which its signature is verified; `None` if the chain has no such snapshot, or the
     /// branch no such members.
     pub fn signers(&self, sum: &PartialSum) -> Option<MemberSet> {
-        self.groups.get(&sum.candidate().snapshot)?.indices(sum.branch(), sum.signers())
+        let Candidate { epoch, snapshot, .. } = *sum.candidate();
+        let (_, groups) = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot)?;
+        groups.indices(sum.branch(), sum.signers())
     }
 
     /// The operator that signed both halves of evidence.
@@ -422,8 +421,8 @@ impl Node {
             if !self.tasks.contains_key(&id) {
                 return Err(Refusal::UnknownTask);
             }
-            let held = self.snapshots.get(&epoch).filter(|held| held.id() == snapshot);
-            let held = held.ok_or(Refusal::OtherSnapshot(epoch))?;
+            let held = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot);
+            let (held, _) = held.ok_or(Refusal::OtherSnapshot(epoch))?;
             held.owner(attestation.index()).ok_or(Refusal::NoSuchSigner(attestation.index()))
         };
         let (first, second) = (owner(evidence.first())?, owner(evidence.second())?);

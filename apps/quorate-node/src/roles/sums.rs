@@ -119,10 +119,9 @@ impl Node {
 
     /// The branches at which the node's operator listens, in epochs that can settle: for them the transport subscribes.
     pub fn audiences(&self) -> BTreeSet<Audience> {
-        let open = self.snapshots.values().filter(|snapshot| self.is_open(snapshot.epoch()));
-        let heard = open.filter_map(|snapshot| {
+        let open = self.snapshots.values().filter(|(snapshot, _)| self.is_open(snapshot.epoch()));
+        let heard = open.filter_map(|(snapshot, groups)| {
             let own = self.settings.operator.and_then(|operator| snapshot.index_of(operator))?;
-            let groups = self.groups.get(&snapshot.id())?;
             Some(groups.path(own).map(|branch| groups.audience(branch)).collect::<Vec<_>>())
         });
         heard.flatten().chain([Audience::Everybody]).collect()
