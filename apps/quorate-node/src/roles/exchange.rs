@@ -149,12 +149,13 @@ impl Node {
                     answer.attestations.push(attestation.clone());
                 }
             }
-            // Those of the largest branches first.
-            for (ballot, sums) in &round.sums {
+            // Sums come after the result: the peer has yet to verify the one of this answer, and takes no sums without it. Those
+            // of the largest branches first.
+            for (ballot, sums) in round.sums.iter().filter(|(ballot, _)| held.result == Some(ballot.0)) {
                 let listed = held.ballots.iter().find(|listed| (listed.result, listed.approved) == *ballot);
                 let news = |held: &&HeldSum| listed.is_none_or(|listed| !held.signers.is_subset(&listed.signers));
                 for held in sums.values().rev().flatten().filter(news) {
-                    if implied == Some(ballot.0) && answer.sums.len() < MAX_ANSWER_SUMS {
+                    if answer.sums.len() < MAX_ANSWER_SUMS {
                         answer.sums.push(held.sum.clone());
                     }
                 }

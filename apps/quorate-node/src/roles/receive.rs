@@ -46,6 +46,11 @@ impl Node {
                 let key = (result.candidate().epoch, result.candidate().snapshot);
                 if let Some(round) = task.rounds.get_mut(&key) {
                     round.result = Some(result.clone());
+                    // If it came as an answer, the sums that belong to it are asked for soon.
+                    if task.asked > 0 && round.groups.top() != 0 {
+                        task.ask_interval = self.settings.ask_first;
+                        task.ask_at = self.now + task.ask_interval;
+                    }
                 }
             }
             self.insert(&mut task, attestation, out);
