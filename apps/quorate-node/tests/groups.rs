@@ -483,7 +483,13 @@ fn sums_are_asked_for_and_answered() {
     let mut asker = ask_soon(order[0]);
     asker.step(received(Signed::Sum(sum(others[0], groups.members(others[0])))), 1);
     asker.step(received(Signed::Sum(against)), 1);
-    let (request, _) = asks(&mut asker, 10);
+    let (request, first) = asks(&mut asker, 10);
+    let [second, third, fourth] = [30, 70, 150].map(|now| asks(&mut asker, now).1);
+    let suspected = Audience::Branch(0, others[0]);
+    assert_eq!(
+        [first, second, third, fourth],
+        [Audience::Everybody, suspected, Audience::Branch(0, own), Audience::Everybody]
+    );
     assert!(request.tasks[0].ballots.iter().all(|ballot| !ballot.signers.contains(double as usize)));
     // A peer that has the attestation itself sends it.
     let mut peer = node(order[1]);

@@ -180,12 +180,17 @@ impl Node {
     }
 }
 
-/// Who may have what a node misses of a round: the group of a suspect, and in turn everybody and the own group.
+/// Who may have what a node misses of a round. In turn: everybody, the group of a suspect, the own group. Without a suspect the
+/// own group takes its turn.
 fn whom_to_ask(turn: u64, round: &Round, suspects: &BTreeSet<Address>) -> Audience {
     let suspects: Vec<u32> = suspects.iter().filter_map(|suspect| round.snapshot.index_of(*suspect)).collect();
-    let suspect = turn.checked_rem(suspects.len() as u64).and_then(|at| suspects.get(at as usize)).copied();
-    let own = round.own.filter(|_| turn.is_multiple_of(2));
-    let group = suspect.or(own).and_then(|index| round.groups.group(index));
+    let suspect = (turn / 3).checked_rem(suspects.len() as u64).and_then(|at| suspects.get(at as usize)).copied();
+    let member = match turn % 3 {
+        1 => None,
+        2 => suspect.or(round.own),
+        _ => round.own,
+    };
+    let group = member.and_then(|index| round.groups.group(index));
     group.map_or(Audience::Everybody, |number| round.groups.audience(Branch { level: 0, number }))
 }
 
