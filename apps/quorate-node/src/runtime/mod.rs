@@ -851,12 +851,13 @@ impl Runtime {
         self.begin_epoch(now);
     }
 
-    /// Shows the bans of this loop, which knows best why, and then those that the transport made by itself.
+    /// Shows the bans of this loop, which knows best why, and then those that the transport made by itself; the newest of each
+    /// first.
     fn show_bans(&self, now: u64) {
         let shown: BTreeSet<&str> = self.bans.iter().map(|row| row.peer_id.as_str()).collect();
         let by_transport = self.parts.transport.bans().into_iter().map(|ban| tell::ban(ban, now));
         let by_transport: Vec<_> = by_transport.filter(|row| !shown.contains(row.peer_id.as_str())).collect();
-        self.parts.board.bans(self.bans.iter().cloned().chain(by_transport));
+        self.parts.board.bans(self.bans.iter().rev().cloned().chain(by_transport));
         self.parts.board.transport(self.parts.transport.counts());
     }
 

@@ -94,7 +94,7 @@ impl Transport {
     }
 
     /// The bans that have not ended, for people: the newest 256 of peers that were admitted, and then the newest 256 of
-    /// strangers. More may be in force.
+    /// strangers, the newest of each first. More may be in force.
     pub fn bans(&self) -> Vec<BanReport> {
         self.tally.bans()
     }
