@@ -40,7 +40,7 @@ impl Node {
         }
         let cover = round.cover((ready.candidate.result, ready.candidate.approved));
         if cover.weight <= round.snapshot.required() {
-            // A sum with more signers took the place of heavier ones. More will come.
+            // A sum with more signers took the place of heavier ones. It waits for more: an answer, a greater sum, an appeal.
             return None;
         }
         let signatures = cover.pieces.into_iter().map(|(signers, signature)| (signers, signature.clone())).collect();

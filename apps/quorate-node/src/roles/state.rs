@@ -31,7 +31,8 @@ pub struct Roles {
     pub aggregate: bool,
 }
 
-/// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first` and `ask_most`, zero means 1.
+/// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first`, `ask_most`, `group` and `gather`,
+/// zero means 1.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The operator whose key the signer holds. Without one, a node can only aggregate.
