@@ -61,7 +61,6 @@ use crate::{
     board::{BanRow, Board, Component, Count, RewardsReport, label_of},
     data_folder::{DataFolder, KeptTask},
     election::Snapshot,
-    groups::Audience,
     message::{Attestation, Candidate, Signed},
     programs::{ProgramTask, Programs},
     registry::{RegisteredMember, Registry},
@@ -210,8 +209,6 @@ struct Runtime {
     bans: VecDeque<BanRow>,
     /// The snapshots that the chain has, by epoch.
     snapshots: BTreeMap<u64, Arc<Snapshot>>,
-    /// Where the transport listens.
-    audiences: BTreeSet<Audience>,
     epoch: u64,
     /// The number of the newest block.
     head: u64,
@@ -256,7 +253,6 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
         peers: BTreeMap::new(),
         bans: VecDeque::new(),
         snapshots: BTreeMap::new(),
-        audiences: BTreeSet::new(),
         epoch,
         head: 0,
         kept,
@@ -672,11 +668,7 @@ impl Runtime {
             };
             self.step(event, None).await;
         }
-        let audiences = self.node.audiences();
-        if audiences != self.audiences {
-            self.parts.transport.listen(audiences.clone());
-            self.audiences = audiences;
-        }
+        self.parts.transport.listen(self.node.audiences());
         if begins {
             // A task that was refused because the chain's node was behind may be taken now.
             self.name_scheduled_again().await;
