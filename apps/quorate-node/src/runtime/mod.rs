@@ -467,7 +467,7 @@ impl Runtime {
             let Some(attestation) = attestation else {
                 return failed(refusal, "the operator has no weight in the task's epoch".to_owned());
             };
-            match checker.check(Arc::new(Signed::Attestation(attestation)), None, None).done().await {
+            match checker.check(Arc::new(Signed::Attestation(attestation)), None, None).await {
                 Checked::True(_) => Done::Signed { candidate, signature },
                 Checked::NotChecked(why) => failed(refusal, why.to_string()),
                 Checked::False | Checked::NoKey => failed(
@@ -573,8 +573,11 @@ impl Runtime {
             Signed::Sum(sum) => self.node.signers(sum),
             _ => None,
         };
-        let checking = self.parts.checker.check(Arc::new(message), signers.as_ref(), Some(name));
-        self.work.spawn(async move { Done::Checked { source, ticket, found: checking.done().await } });
+        let checker = self.parts.checker.clone();
+        self.work.spawn(async move {
+            let found = checker.check(Arc::new(message), signers, Some(name)).await;
+            Done::Checked { source, ticket, found }
+        });
     }
 
     /// Does not forward a message that no honest peer sends, and bans whoever sent it.
