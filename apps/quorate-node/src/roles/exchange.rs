@@ -95,13 +95,12 @@ impl Node {
 
     fn held(&self, id: B256, round: &Round, suspects: &BTreeSet<Address>) -> Held {
         let mut ballots: BTreeMap<(B256, bool), MemberSet> = BTreeMap::new();
-        for ballot in round.sums.keys() {
-            let signers = round.cover(*ballot).signers;
+        for (ballot, held) in round.held.iter().filter(|(ballot, _)| round.sums.contains_key(*ballot)) {
             let suspect = |index: usize| {
                 let owner = u32::try_from(index).ok().and_then(|index| round.snapshot.owner(index));
                 owner.is_some_and(|owner| suspects.contains(&owner))
             };
-            ballots.insert(*ballot, signers.iter().filter(|index| !suspect(*index)).collect());
+            ballots.insert(*ballot, held.signers.iter().filter(|index| !suspect(*index)).collect());
         }
         for attestation in round.attested.values().filter(|held| held.candidate().performer == round.performer) {
             let candidate = attestation.candidate();

@@ -173,8 +173,9 @@ pub(super) struct Round {
     /// The sums that came, by branch: of the result that is there, so there are two ballots at most. Those of one branch have
     /// no signer in common.
     pub(super) sums: BTreeMap<Ballot, BTreeMap<Branch, Vec<HeldSum>>>,
-    /// The weight of each result and verdict, of signatures that name the elected performer.
-    pub(super) weights: BTreeMap<Ballot, u128>,
+    /// What is held of each result and verdict, of signatures that name the elected performer: always that of
+    /// [`cover`](Self::cover).
+    pub(super) held: BTreeMap<Ballot, Support>,
     /// The branches of the node's operator below the last level, from its group up: how many members each has, and the
     /// operator's turn among those who publish its sums.
     pub(super) places: Vec<(Branch, usize, Option<u64>)>,
@@ -190,6 +191,13 @@ pub(super) struct Round {
 
 /// A result's hash and a verdict: what tells the candidates of a round apart.
 pub(super) type Ballot = (B256, bool);
+
+/// Who signed a ballot, and their weight.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Support {
+    pub(super) signers: MemberSet,
+    pub(super) weight: u128,
+}
 
 /// A sum, with the indices of its signers.
 #[derive(Clone, Debug)]
@@ -460,7 +468,7 @@ impl Round {
             result: None,
             attested: BTreeMap::new(),
             sums: BTreeMap::new(),
-            weights: BTreeMap::new(),
+            held: BTreeMap::new(),
             places: Vec::new(),
             shares: BTreeMap::new(),
             spoke_at: None,
