@@ -27,8 +27,12 @@ const APPEAL: u64 = 20_000;
 
 /// Twelve operators of weight 1 in three groups of four; a quorum must weigh more than 8.
 fn snapshot() -> Arc<Snapshot> {
+    snapshot_of(0)
+}
+
+fn snapshot_of(epoch: u64) -> Arc<Snapshot> {
     let members = (0..12).map(|index| (1, owner(index))).collect();
-    Arc::new(Snapshot::new(0, SnapshotId::ZERO, B256::repeat_byte(3), members, 8).unwrap())
+    Arc::new(Snapshot::new(epoch, SnapshotId::ZERO, B256::repeat_byte(3), members, 8).unwrap())
 }
 
 fn groups() -> Groups {
@@ -385,6 +389,62 @@ fn an_attester_appeals_if_the_quorum_is_gone_again() {
     }
 }
 
+/// With one beacon and the same stakes, two epochs have snapshots of one id. Their members meet at different places.
+#[test]
+fn epochs_of_one_snapshot_id_have_their_own_audiences() {
+    let mut node = Node::new(settings(0), 0, Saved::default());
+    node.step(Event::Snapshot(snapshot_of(0)), 0);
+    node.step(Event::Epoch(1), 1);
+    node.step(Event::Snapshot(snapshot_of(1)), 2);
+    let own = group(groups().group(0).unwrap());
+    let expected = [Audience::Everybody, Audience::Branch(0, own), Audience::Branch(1, own)];
+    assert_eq!(node.audiences(), expected.into());
+}
+
+/// The question that a node asks at a time, and whom.
+fn asks(node: &mut Node, now: u64) -> (Request, Audience) {
+    let outputs = node.step(Event::Tick, now);
+    let asked = outputs.into_iter().find_map(|output| match output {
+        Output::Ask(request, whom) => Some((request, whom)),
+        _ => None,
+    });
+    asked.unwrap()
+}
+
+/// What a node answers.
+fn answers(node: &mut Node, request: Request) -> Option<Answer> {
+    let outputs = node.step(Event::Asked { source: PEER, request }, 11);
+    outputs.into_iter().find_map(|output| match output {
+        Output::Answer { answer, .. } => Some(answer),
+        _ => None,
+    })
+}
+
+/// A node verifies the messages of one answer at the same time, and takes no sum before its result. So the sums are in the
+/// next answer, which it asks for once it has the result.
+#[test]
+fn sums_are_answered_after_their_result() {
+    let groups = groups();
+    let (own, order) = summers();
+    let other = (0..3).map(group).find(|branch| *branch != own).unwrap();
+    let mut peer = node(order[1]);
+    peer.step(received(Signed::Sum(sum(other, groups.members(other)))), 1);
+
+    let soon = Settings { ask_first: 10, ask_most: 1 << 20, ..settings(order[0]) };
+    let mut asker = Node::new(soon, 0, Saved::default());
+    asker.step(Event::Snapshot(snapshot()), 0);
+    asker.step(Event::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
+    asks(&mut asker, 10);
+    asks(&mut asker, 30);
+    let (request, _) = asks(&mut asker, 70);
+    let answer = answers(&mut peer, request).unwrap();
+    assert_eq!((answer.results.len(), answer.sums.len()), (1, 0));
+
+    asker.step(received(Signed::Result(answer.results[0].clone())), 80);
+    let (request, _) = asks(&mut asker, 90);
+    assert_eq!(answers(&mut peer, request).unwrap().sums, [sum(other, groups.members(other))]);
+}
+
 /// What sums hold is not asked for, and a peer answers with the sums that it has beyond that.
 #[test]
 fn sums_are_asked_for_and_answered() {
@@ -399,29 +459,9 @@ fn sums_are_asked_for_and_answered() {
         node.step(received(Signed::Result(result())), 0);
         node
     };
-    let asks_whom = |node: &mut Node| -> (Request, Audience) {
-        let outputs = node.step(Event::Tick, 10);
-        let asked = outputs.into_iter().find_map(|output| match output {
-            Output::Ask(request, whom) => Some((request, whom)),
-            _ => None,
-        });
-        asked.unwrap()
-    };
-    let asks = |node: &mut Node| {
-        let (request, whom) = asks_whom(node);
-        assert_eq!(whom, Audience::Everybody, "at first");
-        request
-    };
-    let answers = |node: &mut Node, request: Request| -> Option<Answer> {
-        let outputs = node.step(Event::Asked { source: PEER, request }, 11);
-        outputs.into_iter().find_map(|output| match output {
-            Output::Answer { answer, .. } => Some(answer),
-            _ => None,
-        })
-    };
     let mut asker = ask_soon(order[0]);
     asker.step(received(Signed::Sum(sum(others[0], groups.members(others[0])))), 1);
-    let request = asks(&mut asker);
+    let (request, _) = asks(&mut asker, 10);
     let held = &request.tasks[0].ballots;
     let mut expected = groups.members(others[0]).to_vec();
     expected.push(performer());
@@ -443,9 +483,14 @@ fn sums_are_asked_for_and_answered() {
     let mut asker = ask_soon(order[0]);
     asker.step(received(Signed::Sum(sum(others[0], groups.members(others[0])))), 1);
     asker.step(received(Signed::Sum(against)), 1);
-    let (request, whom) = asks_whom(&mut asker);
+    let (request, first) = asks(&mut asker, 10);
+    let [second, third, fourth] = [30, 70, 150].map(|now| asks(&mut asker, now).1);
+    let suspected = Audience::Branch(0, others[0]);
+    assert_eq!(
+        [first, second, third, fourth],
+        [Audience::Everybody, suspected, Audience::Branch(0, own), Audience::Everybody]
+    );
     assert!(request.tasks[0].ballots.iter().all(|ballot| !ballot.signers.contains(double as usize)));
-    assert_eq!(whom, Audience::Branch(0, others[0]), "the group that has the suspect's attestations");
     // A peer that has the attestation itself sends it.
     let mut peer = node(order[1]);
     peer.step(attested(double), 1);

@@ -50,7 +50,7 @@ fn attestation(index: u32, candidate: Candidate, signature: Bytes) -> Attestatio
 fn check(registry: Registry, message: Signed) -> Checked {
     let checker = Checker::new(NETWORK, registry, Batcher::start(Settings::default()).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(checker.check(Arc::new(message), None, None).done())
+    runtime.block_on(checker.check(Arc::new(message), None, None))
 }
 
 fn check_attestation(index: u32, candidate: Candidate, signature: Bytes) -> Checked {
@@ -141,7 +141,7 @@ fn sums_are_verified_against_the_sum_of_their_keys() {
         let checker = Checker::new(NETWORK, registry(), Batcher::start(Settings::default()).unwrap());
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let signers: Option<MemberSet> = signers.map(|signers| signers.iter().copied().collect());
-        runtime.block_on(checker.check(Arc::new(Signed::Sum(sum)), signers.as_ref(), None).done())
+        runtime.block_on(checker.check(Arc::new(Signed::Sum(sum)), signers, None))
     };
     assert!(matches!(check(Some(&[0, 2]), signed(&[1, 3], &candidate)), Checked::True(_)));
     assert!(matches!(check(Some(&[0, 2, 3]), signed(&[1, 3, 4], &candidate)), Checked::True(_)));
@@ -169,7 +169,7 @@ fn a_full_batcher_says_nothing() {
     let checker = Checker::new(NETWORK, registry(), Batcher::start(settings).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let message = Arc::new(Signed::Attestation(attestation(2, candidate(1), sign(3, &candidate(1)))));
-    let found = runtime.block_on(checker.check(message, None, None).done());
+    let found = runtime.block_on(checker.check(message, None, None));
     assert!(matches!(found, Checked::NotChecked(quorate_batcher::Refused::Overloaded)), "{found:?}");
 }
 

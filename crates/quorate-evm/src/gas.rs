@@ -84,10 +84,12 @@ pub struct Measured {
     pub submit: u64,
     /// The same for each task: its digest, and the loop.
     pub submit_task: u64,
-    /// The first rejected task of a call: its performer's election and seat, besides the weights.
+    /// The first rejected task of a call: its performer's election, besides the weights.
     pub reject: u64,
     /// Reading the weight of each key to elect that performer.
     pub reject_key: u64,
+    /// Fining a performer, besides what is written and logged.
+    pub fine: u64,
 }
 
 /// A number for each [`KeyGroup`].
@@ -144,8 +146,9 @@ impl Default for Measured {
             },
             submit: 7_000,
             submit_task: 1_500,
-            reject: 49_500,
-            reject_key: 260,
+            reject: 13_600,
+            reject_key: 390,
+            fine: 2_680,
         }
     }
 }
@@ -385,12 +388,22 @@ impl Measured {
 pub struct Submission {
     /// The number of tasks.
     pub tasks: u64,
-    /// The number of keys in the epoch's table, if a task is rejected.
-    pub rejected: Option<u64>,
+    /// What rejected tasks cost more, if there are any.
+    pub rejected: Option<Rejection>,
     /// What the signers are owed.
     pub record: RewardRecord,
     /// Whether the pool pays for a task.
     pub pays: bool,
+}
+
+/// What a submission with rejected tasks costs more: their performers are elected, and fined once in an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
+pub struct Rejection {
+    /// The number of keys in the epoch's table.
+    pub keys: u64,
+    /// The number of performers that the submission fines: those of rejected tasks that were not fined in the epoch before.
+    pub fines: u64,
 }
 
 /// The storage slot in which a `TaskNetwork` keeps what the signers of one bitmap earned in an epoch.
@@ -407,6 +420,9 @@ pub enum RewardRecord {
 
 /// The log of a settled task: four topics and three words.
 const TASK_LOG: u64 = 5 * 375 + 3 * LOG_WORD;
+/// A fine: the mark that the performer is fined in the epoch, its pending withdrawal, its seat, which is written, and the log
+/// with three topics and a word. An operator who loses the seat, because the stake falls below the minimum, costs more.
+const FINE: u64 = FILL_SLOT + 4 * COLD_SLOT + CHANGE_SLOT + 4 * 375 + LOG_WORD;
 
 impl Measured {
     /// The gas of `TaskNetwork.submitTasks`. `steps` and `storing` are those of the plan; a verifier has the newest base in its
@@ -436,10 +452,13 @@ impl Measured {
         };
         // Two topics, three words, and the bitmap with its length.
         let attested = 3 * 375 + (4 + steps.bitmap.div_ceil(32)) * LOG_WORD;
-        let pool = if pays { CHANGE_SLOT } else { 0 };
+        let fines = rejected.map_or(0, |rejection| rejection.fines);
+        // A fine goes to the pool.
+        let pool = if pays || fines != 0 { CHANGE_SLOT } else { 0 };
         // The pause, the epoch and the pool are read.
         let head = 3 * COLD_SLOT + COLD_ACCOUNT + record + attested + pool + self.submit;
-        let rejection = rejected.map_or(0, |keys| self.reject + keys * self.reject_key);
+        let election = rejected.map_or(0, |Rejection { keys, .. }| self.reject + keys * self.reject_key);
+        let rejection = election + fines * (FINE + self.fine);
         let task = COLD_SLOT + FILL_SLOT + TASK_LOG + self.submit_task + self.digest.of(key_group);
         Estimate {
             calldata: call.gas(),

@@ -152,7 +152,7 @@ impl Board {
         state.peers = peers;
     }
 
-    /// The peers that are banned. They replace those before.
+    /// The peers that are banned, in the order in which they are shown. They replace those before.
     pub fn bans(&self, bans: impl IntoIterator<Item = BanRow>) {
         let bounded = |row: BanRow| BanRow { peer_id: clipped(&row.peer_id), reason: clipped(&row.reason), ..row };
         self.lock().bans = bans.into_iter().take(MAX_PEERS).map(bounded).collect();

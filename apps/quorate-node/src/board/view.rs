@@ -64,7 +64,7 @@ pub struct View {
     pub peers: Vec<PeerView>,
     /// How many there are.
     pub peers_in_all: usize,
-    /// The peers and strangers that are banned: at most 200.
+    /// The peers and strangers that are banned: the first 200 that [`Board::bans`](super::Board::bans) got.
     pub bans: Vec<BanView>,
     /// How many there are.
     pub bans_in_all: usize,

@@ -38,9 +38,14 @@ impl Node {
         if self.now < due {
             return Some(due);
         }
-        let cover = round.cover((ready.candidate.result, ready.candidate.approved));
+        let ballot = (ready.candidate.result, ready.candidate.approved);
+        let cover = round.cover(ballot);
+        debug_assert!(
+            round.held.get(&ballot).is_some_and(|held| (&held.signers, held.weight) == (&cover.signers, cover.weight)),
+            "what was counted is what there is"
+        );
         if cover.weight <= round.snapshot.required() {
-            // A sum with more signers took the place of heavier ones. More will come.
+            // A sum with more signers took the place of heavier ones. It waits for more: an answer, a greater sum, an appeal.
             return None;
         }
         let signatures = cover.pieces.into_iter().map(|(signers, signature)| (signers, signature.clone())).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use quorate_evm::{MemberSet, alloy_primitives::Bytes};
 
-use super::state::{Ballot, HeldSum, Round};
+use super::state::{Ballot, HeldSum, Round, Support};
 use crate::message::{Attestation, Branch, PartialSum};
 
 /// Signatures of which no two have a signer in common.
@@ -101,13 +101,35 @@ impl Round {
     }
 
     /// Keeps a sum of these indices, if it is a gain, in place of those with which it has signers in common.
+    ///
+    /// Cost: that of a [`cover`](Self::cover).
     pub(super) fn insert_sum(&mut self, sum: PartialSum, signers: MemberSet) {
         let ballot = (sum.candidate().result, sum.candidate().approved);
         if self.is_gain(ballot, sum.branch(), &signers) {
             let held = self.sums.entry(ballot).or_default().entry(sum.branch()).or_default();
             held.retain(|other| other.signers.is_disjoint(&signers));
             held.push(HeldSum { sum, signers });
+            self.recount(ballot);
         }
+    }
+
+    /// Adds an attestation that was just kept to what is held of its ballot. If its signer is in no sum, the cover is the one
+    /// before with this attestation; else it may be another one.
+    ///
+    /// Cost: a look at each sum of the ballot, and a [`cover`](Self::cover) if one of them has the signer.
+    pub(super) fn add_attestation(&mut self, ballot: Ballot, index: u32) {
+        let mut sums = self.sums.get(&ballot).into_iter().flat_map(BTreeMap::values).flatten();
+        if sums.any(|held| held.signers.contains(index as usize)) {
+            return self.recount(ballot);
+        }
+        let held = self.held.entry(ballot).or_default();
+        held.signers.insert(index as usize);
+        held.weight += u128::from(self.snapshot.weight(index));
+    }
+
+    fn recount(&mut self, ballot: Ballot) {
+        let Cover { signers, weight, .. } = self.cover(ballot);
+        self.held.insert(ballot, Support { signers, weight });
     }
 
     fn weight_of(&self, signers: &MemberSet) -> u128 {

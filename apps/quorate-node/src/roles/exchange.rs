@@ -95,13 +95,12 @@ impl Node {
 
     fn held(&self, id: B256, round: &Round, suspects: &BTreeSet<Address>) -> Held {
         let mut ballots: BTreeMap<(B256, bool), MemberSet> = BTreeMap::new();
-        for ballot in round.sums.keys() {
-            let signers = round.cover(*ballot).signers;
+        for (ballot, held) in round.held.iter().filter(|(ballot, _)| round.sums.contains_key(*ballot)) {
             let suspect = |index: usize| {
                 let owner = u32::try_from(index).ok().and_then(|index| round.snapshot.owner(index));
                 owner.is_some_and(|owner| suspects.contains(&owner))
             };
-            ballots.insert(*ballot, signers.iter().filter(|index| !suspect(*index)).collect());
+            ballots.insert(*ballot, held.signers.iter().filter(|index| !suspect(*index)).collect());
         }
         for attestation in round.attested.values().filter(|held| held.candidate().performer == round.performer) {
             let candidate = attestation.candidate();
@@ -149,12 +148,13 @@ impl Node {
                     answer.attestations.push(attestation.clone());
                 }
             }
-            // Those of the largest branches first.
-            for (ballot, sums) in &round.sums {
+            // Sums come after the result: the peer has yet to verify the one of this answer, and takes no sums without it. Those
+            // of the largest branches first.
+            for (ballot, sums) in round.sums.iter().filter(|(ballot, _)| held.result == Some(ballot.0)) {
                 let listed = held.ballots.iter().find(|listed| (listed.result, listed.approved) == *ballot);
                 let news = |held: &&HeldSum| listed.is_none_or(|listed| !held.signers.is_subset(&listed.signers));
                 for held in sums.values().rev().flatten().filter(news) {
-                    if implied == Some(ballot.0) && answer.sums.len() < MAX_ANSWER_SUMS {
+                    if answer.sums.len() < MAX_ANSWER_SUMS {
                         answer.sums.push(held.sum.clone());
                     }
                 }
@@ -179,12 +179,17 @@ impl Node {
     }
 }
 
-/// Who may have what a node misses of a round: the group of a suspect, and in turn everybody and the own group.
+/// Who may have what a node misses of a round. In turn: everybody, the group of a suspect, the own group. Without a suspect the
+/// own group takes its turn.
 fn whom_to_ask(turn: u64, round: &Round, suspects: &BTreeSet<Address>) -> Audience {
     let suspects: Vec<u32> = suspects.iter().filter_map(|suspect| round.snapshot.index_of(*suspect)).collect();
-    let suspect = turn.checked_rem(suspects.len() as u64).and_then(|at| suspects.get(at as usize)).copied();
-    let own = round.own.filter(|_| turn.is_multiple_of(2));
-    let group = suspect.or(own).and_then(|index| round.groups.group(index));
+    let suspect = (turn / 3).checked_rem(suspects.len() as u64).and_then(|at| suspects.get(at as usize)).copied();
+    let member = match turn % 3 {
+        1 => None,
+        2 => suspect.or(round.own),
+        _ => round.own,
+    };
+    let group = member.and_then(|index| round.groups.group(index));
     group.map_or(Audience::Everybody, |number| round.groups.audience(Branch { level: 0, number }))
 }
 

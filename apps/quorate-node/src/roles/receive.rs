@@ -46,6 +46,11 @@ impl Node {
                 let key = (result.candidate().epoch, result.candidate().snapshot);
                 if let Some(round) = task.rounds.get_mut(&key) {
                     round.result = Some(result.clone());
+                    // If it came as an answer, the sums that belong to it are asked for soon.
+                    if task.asked > 0 && round.groups.top() != 0 {
+                        task.ask_interval = self.settings.ask_first;
+                        task.ask_at = self.now + task.ask_interval;
+                    }
                 }
             }
             self.insert(&mut task, attestation, out);
@@ -60,7 +65,6 @@ impl Node {
         let key = (candidate.epoch, candidate.snapshot);
         let Some(round) = task.rounds.get_mut(&key) else { return };
         let Some(operator) = round.snapshot.owner(attestation.index()) else { return };
-        let weight = round.snapshot.weight(attestation.index());
         match round.attested.entry(attestation.index()) {
             Entry::Occupied(first) => {
                 let evidence = Evidence::new(first.get().clone(), attestation.clone());
@@ -69,12 +73,8 @@ impl Node {
             Entry::Vacant(place) => {
                 place.insert(attestation.clone());
                 if candidate.performer == round.performer {
-                    let ballot = (candidate.result, candidate.approved);
-                    let sum = match round.sums.contains_key(&ballot) {
-                        true => round.cover(ballot).weight,
-                        false => round.weights.get(&ballot).copied().unwrap_or(0) + u128::from(weight),
-                    };
-                    self.count(round, candidate, sum);
+                    round.add_attestation((candidate.result, candidate.approved), attestation.index());
+                    self.count(round, candidate);
                 }
             }
         }
@@ -99,17 +99,16 @@ impl Node {
         let Some(mut task) = self.tasks.remove(&candidate.id) else { return };
         if let Some(round) = task.rounds.get_mut(&(candidate.epoch, candidate.snapshot)) {
             round.insert_sum(sum.clone(), signers);
-            let weight = round.cover((candidate.result, candidate.approved)).weight;
-            self.count(round, candidate, weight);
+            self.count(round, candidate);
         }
         self.tasks.insert(candidate.id, task);
         self.look_at(candidate.id, out);
     }
 
-    /// Notes what a candidate weighs now, and whether it weighs enough to settle.
-    fn count(&mut self, round: &mut Round, candidate: Candidate, weight: u128) {
-        round.weights.insert((candidate.result, candidate.approved), weight);
-        if round.ready.is_none() && weight > round.snapshot.required() {
+    /// Notes whether a candidate weighs enough to settle.
+    fn count(&mut self, round: &mut Round, candidate: Candidate) {
+        let held = round.held.get(&(candidate.result, candidate.approved));
+        if round.ready.is_none() && held.is_some_and(|held| held.weight > round.snapshot.required()) {
             let place = self.place(&round.snapshot, candidate.id);
             let begins = self.now + self.settings.stragglers;
             round.ready = Some(Ready { candidate, begins, place });
@@ -118,7 +117,8 @@ impl Node {
         let signed = if round.sums.is_empty() {
             round.attested.len()
         } else {
-            round.cover((ready.candidate.result, ready.candidate.approved)).signers.len()
+            let held = round.held.get(&(ready.candidate.result, ready.candidate.approved));
+            held.map_or(0, |held| held.signers.len())
         };
         if signed == round.members
             && let Some(ready) = &mut round.ready
@@ -160,7 +160,7 @@ impl Node {
     fn add_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) -> bool {
         let id = evidence.id();
         let later = evidence.first().candidate().epoch.max(evidence.second().candidate().epoch);
-        let place = self.snapshots.get(&later).cloned().map_or(0, |snapshot| self.place(&snapshot, id));
+        let place = self.snapshots.get(&later).cloned().map_or(0, |(snapshot, _)| self.place(&snapshot, id));
         match self.conflicts.get_mut(&(operator, id)).map(|held| held.evidence.clone()) {
             Some(held) if self.is_reportable(&held) || !self.is_reportable(&evidence) => return false,
             Some(_) => {

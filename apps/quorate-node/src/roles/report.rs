@@ -11,7 +11,7 @@ use quorate_evm::{
 
 use super::{
     event::Finality,
-    state::{Duty, Execution, Node, Round, Task},
+    state::{Duty, Execution, Node, Round, Support, Task},
 };
 use crate::{election::Snapshot, message::Candidate};
 
@@ -159,7 +159,7 @@ impl Node {
         let settled = self.settled.get(&id);
         let newest = || task.epochs.last().copied().unwrap_or(self.epoch);
         let epoch = settled.map_or_else(newest, |(epoch, _)| *epoch);
-        let snapshot = self.snapshots.get(&epoch).map(|snapshot| snapshot.id());
+        let snapshot = self.snapshots.get(&epoch).map(|(snapshot, _)| snapshot.id());
         let round = snapshot.and_then(|snapshot| task.rounds.get(&(epoch, snapshot)));
         TaskReport {
             id,
@@ -170,13 +170,13 @@ impl Node {
     }
 
     fn report_round(&self, task: &Task, round: &Round) -> RoundReport {
-        let heaviest = round.weights.iter().max_by_key(|(_, weight)| **weight).map(|(of, _)| *of);
+        let heaviest = round.held.iter().max_by_key(|(_, held)| held.weight).map(|(of, _)| *of);
         let ready = round.ready.map(|ready| (ready.candidate.result, ready.candidate.approved));
         let leading = ready.or(heaviest).map(|(result, approved)| {
-            let cover = round.cover((result, approved));
-            LeadingReport { result, approved, signers: cover.signers, weight: cover.weight }
+            let Support { signers, weight } = round.held.get(&(result, approved)).cloned().unwrap_or_default();
+            LeadingReport { result, approved, signers, weight }
         });
-        let signed: u128 = round.weights.values().sum();
+        let signed: u128 = round.held.values().map(|held| held.weight).sum();
         RoundReport {
             snapshot: round.snapshot.clone(),
             performer: round.performer,

@@ -31,7 +31,8 @@ pub struct Roles {
     pub aggregate: bool,
 }
 
-/// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first` and `ask_most`, zero means 1.
+/// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first`, `ask_most`, `group` and `gather`,
+/// zero means 1.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The operator whose key the signer holds. Without one, a node can only aggregate.
@@ -103,10 +104,8 @@ pub struct Node {
     pub(super) now: u64,
     /// The epoch of the newest block.
     pub(super) epoch: u64,
-    /// The snapshots that the chain has, by epoch.
-    pub(super) snapshots: BTreeMap<u64, Arc<Snapshot>>,
-    /// The groups of those snapshots.
-    pub(super) groups: BTreeMap<SnapshotId, Arc<Groups>>,
+    /// The snapshots that the chain has, by epoch, each with its groups.
+    pub(super) snapshots: BTreeMap<u64, (Arc<Snapshot>, Arc<Groups>)>,
     pub(super) tasks: BTreeMap<B256, Task>,
     /// The ids that the chain has settled, with the epoch.
     pub(super) settled: BTreeMap<B256, (u64, Finality)>,
@@ -174,8 +173,9 @@ pub(super) struct Round {
     /// The sums that came, by branch: of the result that is there, so there are two ballots at most. Those of one branch have
     /// no signer in common.
     pub(super) sums: BTreeMap<Ballot, BTreeMap<Branch, Vec<HeldSum>>>,
-    /// The weight of each result and verdict, of signatures that name the elected performer.
-    pub(super) weights: BTreeMap<Ballot, u128>,
+    /// What is held of each result and verdict, of signatures that name the elected performer: always that of
+    /// [`cover`](Self::cover).
+    pub(super) held: BTreeMap<Ballot, Support>,
     /// The branches of the node's operator below the last level, from its group up: how many members each has, and the
     /// operator's turn among those who publish its sums.
     pub(super) places: Vec<(Branch, usize, Option<u64>)>,
@@ -191,6 +191,13 @@ pub(super) struct Round {
 
 /// A result's hash and a verdict: what tells the candidates of a round apart.
 pub(super) type Ballot = (B256, bool);
+
+/// Who signed a ballot, and their weight.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Support {
+    pub(super) signers: MemberSet,
+    pub(super) weight: u128,
+}
 
 /// A sum, with the indices of its signers.
 #[derive(Clone, Debug)]
@@ -292,7 +299,6 @@ impl Node {
             now: 0,
             epoch,
             snapshots: BTreeMap::new(),
-            groups: BTreeMap::new(),
             tasks: BTreeMap::new(),
             settled: BTreeMap::new(),
             conflicts: BTreeMap::new(),
@@ -334,7 +340,7 @@ impl Node {
 
     /// Whether the chain has this snapshot for this epoch.
     pub(super) fn is_in_chain(&self, epoch: u64, id: SnapshotId) -> bool {
-        self.snapshots.get(&epoch).is_some_and(|snapshot| snapshot.id() == id)
+        self.snapshots.get(&epoch).is_some_and(|(snapshot, _)| snapshot.id() == id)
     }
 
     /// The round of a candidate, if its task is known for its epoch, and the chain has its snapshot.
@@ -412,7 +418,9 @@ impl Node {
     /// The indices of a sum's signers, with which its signature is verified; `None` if the chain has no such snapshot, or the
     /// branch no such members.
     pub fn signers(&self, sum: &PartialSum) -> Option<MemberSet> {
-        self.groups.get(&sum.candidate().snapshot)?.indices(sum.branch(), sum.signers())
+        let Candidate { epoch, snapshot, .. } = *sum.candidate();
+        let (_, groups) = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot)?;
+        groups.indices(sum.branch(), sum.signers())
     }
 
     /// The operator that signed both halves of evidence.
@@ -422,8 +430,8 @@ impl Node {
             if !self.tasks.contains_key(&id) {
                 return Err(Refusal::UnknownTask);
             }
-            let held = self.snapshots.get(&epoch).filter(|held| held.id() == snapshot);
-            let held = held.ok_or(Refusal::OtherSnapshot(epoch))?;
+            let held = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot);
+            let (held, _) = held.ok_or(Refusal::OtherSnapshot(epoch))?;
             held.owner(attestation.index()).ok_or(Refusal::NoSuchSigner(attestation.index()))
         };
         let (first, second) = (owner(evidence.first())?, owner(evidence.second())?);
@@ -460,7 +468,7 @@ impl Round {
             result: None,
             attested: BTreeMap::new(),
             sums: BTreeMap::new(),
-            weights: BTreeMap::new(),
+            held: BTreeMap::new(),
             places: Vec::new(),
             shares: BTreeMap::new(),
             spoke_at: None,

@@ -22,16 +22,13 @@ impl Node {
             Event::Task { id, epoch, payload } => self.task(id, epoch, payload, &mut out),
             Event::Epoch(epoch) => self.epoch(epoch, &mut out),
             Event::Snapshot(snapshot) => {
-                self.groups
-                    .entry(snapshot.id())
-                    .or_insert_with(|| Arc::new(Groups::new(&snapshot, self.settings.group)));
-                self.snapshots.insert(snapshot.epoch(), snapshot);
-                self.keep_groups();
+                // Two epochs can have snapshots of one id, and the groups of each are those of its own epoch.
+                let groups = Arc::new(Groups::new(&snapshot, self.settings.group));
+                self.snapshots.insert(snapshot.epoch(), (snapshot, groups));
                 self.look_at_all(&mut out);
             }
             Event::SnapshotRemoved { epoch } => {
                 self.snapshots.remove(&epoch);
-                self.keep_groups();
                 self.look_at_all(&mut out);
             }
             Event::Settled { id, epoch, finality } => {
@@ -119,7 +116,6 @@ impl Node {
         self.places.clear();
         self.settled.retain(|_, (epoch, _)| *epoch >= open);
         self.snapshots.retain(|epoch, _| *epoch >= kept);
-        self.keep_groups();
         self.slashed.retain(|_, epoch| *epoch >= kept);
         self.conflicts.retain(|(operator, id), conflict| {
             let evidence = &conflict.evidence;
@@ -137,12 +133,6 @@ impl Node {
         self.unsaved |= waiting != self.saved.pending.len() + self.saved.reports.len();
         self.unsaved |= self.saved.forget_before(open);
         self.look_at_all(out);
-    }
-
-    /// Forgets the groups of snapshots that are gone.
-    fn keep_groups(&mut self) {
-        let snapshots = &self.snapshots;
-        self.groups.retain(|id, _| snapshots.values().any(|snapshot| snapshot.id() == *id));
     }
 
     fn tick(&mut self, out: &mut Vec<Output>) {
@@ -174,14 +164,14 @@ impl Node {
         }
         let mut wake = None;
         for epoch in task.epochs.clone() {
-            let Some(snapshot) = self.snapshots.get(&epoch).filter(|_| self.is_open(epoch)).cloned() else { continue };
+            let held = self.snapshots.get(&epoch).filter(|_| self.is_open(epoch)).cloned();
+            let Some((snapshot, groups)) = held else { continue };
             let key = (epoch, snapshot.id());
             if !task.rounds.contains_key(&key) {
                 let others = task.rounds.keys().filter(|(other, _)| *other == epoch).copied().collect::<Vec<_>>();
                 if others.len() >= MAX_BRANCHES {
                     task.rounds.remove(&others[0]);
                 }
-                let Some(groups) = self.groups.get(&key.1).cloned() else { continue };
                 task.rounds.insert(key, Round::new(snapshot, groups, id, self.settings.operator));
             }
             if !self.settled.contains_key(&id) {

@@ -104,7 +104,7 @@ impl Node {
     /// Publishes the operator's own attestation to everybody, once, if the task has no quorum for too long.
     fn appeal(&self, round: &mut Round, out: &mut Vec<Output>) -> Option<u64> {
         // A quorum that was there can be gone, if a sum with more signers and less weight took the place of another one.
-        let quorum = round.weights.values().any(|weight| *weight > round.snapshot.required());
+        let quorum = round.held.values().any(|held| held.weight > round.snapshot.required());
         let own = round.own.filter(|_| round.groups.top() != 0 && !quorum && !round.appealed)?;
         // The performer's attestation is in its result, which everybody gets.
         let attestation = round.attested.get(&own).filter(|_| round.duty == Duty::Done && own != round.performer)?;
@@ -119,10 +119,9 @@ impl Node {
 
     /// The branches at which the node's operator listens, in epochs that can settle: for them the transport subscribes.
     pub fn audiences(&self) -> BTreeSet<Audience> {
-        let open = self.snapshots.values().filter(|snapshot| self.is_open(snapshot.epoch()));
-        let heard = open.filter_map(|snapshot| {
+        let open = self.snapshots.values().filter(|(snapshot, _)| self.is_open(snapshot.epoch()));
+        let heard = open.filter_map(|(snapshot, groups)| {
             let own = self.settings.operator.and_then(|operator| snapshot.index_of(operator))?;
-            let groups = self.groups.get(&snapshot.id())?;
             Some(groups.path(own).map(|branch| groups.audience(branch)).collect::<Vec<_>>())
         });
         heard.flatten().chain([Audience::Everybody]).collect()

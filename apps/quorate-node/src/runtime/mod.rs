@@ -61,7 +61,6 @@ use crate::{
     board::{BanRow, Board, Component, Count, RewardsReport, label_of},
     data_folder::{DataFolder, KeptTask},
     election::Snapshot,
-    groups::Audience,
     message::{Attestation, Candidate, Signed},
     programs::{ProgramTask, Programs},
     registry::{RegisteredMember, Registry},
@@ -210,8 +209,6 @@ struct Runtime {
     bans: VecDeque<BanRow>,
     /// The snapshots that the chain has, by epoch.
     snapshots: BTreeMap<u64, Arc<Snapshot>>,
-    /// Where the transport listens.
-    audiences: BTreeSet<Audience>,
     epoch: u64,
     /// The number of the newest block.
     head: u64,
@@ -256,7 +253,6 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
         peers: BTreeMap::new(),
         bans: VecDeque::new(),
         snapshots: BTreeMap::new(),
-        audiences: BTreeSet::new(),
         epoch,
         head: 0,
         kept,
@@ -471,7 +467,7 @@ impl Runtime {
             let Some(attestation) = attestation else {
                 return failed(refusal, "the operator has no weight in the task's epoch".to_owned());
             };
-            match checker.check(Arc::new(Signed::Attestation(attestation)), None, None).done().await {
+            match checker.check(Arc::new(Signed::Attestation(attestation)), None, None).await {
                 Checked::True(_) => Done::Signed { candidate, signature },
                 Checked::NotChecked(why) => failed(refusal, why.to_string()),
                 Checked::False | Checked::NoKey => failed(
@@ -577,8 +573,11 @@ impl Runtime {
             Signed::Sum(sum) => self.node.signers(sum),
             _ => None,
         };
-        let checking = self.parts.checker.check(Arc::new(message), signers.as_ref(), Some(name));
-        self.work.spawn(async move { Done::Checked { source, ticket, found: checking.done().await } });
+        let checker = self.parts.checker.clone();
+        self.work.spawn(async move {
+            let found = checker.check(Arc::new(message), signers, Some(name)).await;
+            Done::Checked { source, ticket, found }
+        });
     }
 
     /// Does not forward a message that no honest peer sends, and bans whoever sent it.
@@ -672,11 +671,7 @@ impl Runtime {
             };
             self.step(event, None).await;
         }
-        let audiences = self.node.audiences();
-        if audiences != self.audiences {
-            self.parts.transport.listen(audiences.clone());
-            self.audiences = audiences;
-        }
+        self.parts.transport.listen(self.node.audiences());
         if begins {
             // A task that was refused because the chain's node was behind may be taken now.
             self.name_scheduled_again().await;
@@ -851,12 +846,13 @@ impl Runtime {
         self.begin_epoch(now);
     }
 
-    /// Shows the bans of this loop, which knows best why, and then those that the transport made by itself.
+    /// Shows the bans of this loop, which knows best why, and then those that the transport made by itself; the newest of each
+    /// first.
     fn show_bans(&self, now: u64) {
         let shown: BTreeSet<&str> = self.bans.iter().map(|row| row.peer_id.as_str()).collect();
         let by_transport = self.parts.transport.bans().into_iter().map(|ban| tell::ban(ban, now));
         let by_transport: Vec<_> = by_transport.filter(|row| !shown.contains(row.peer_id.as_str())).collect();
-        self.parts.board.bans(self.bans.iter().cloned().chain(by_transport));
+        self.parts.board.bans(self.bans.iter().rev().cloned().chain(by_transport));
         self.parts.board.transport(self.parts.transport.counts());
     }
 

@@ -102,11 +102,11 @@ impl ShownBans {
         list.push_back(report);
     }
 
-    /// The bans that have not ended: of those who were admitted first, the oldest first.
+    /// The bans that have not ended: first those of peers that were admitted, then those of strangers, the newest first.
     pub(super) fn list(&mut self, now: Instant) -> Vec<BanReport> {
         self.admitted.retain(|ban| ban.until > now);
         self.strangers.retain(|ban| ban.until > now);
-        self.admitted.iter().chain(&self.strangers).cloned().collect()
+        self.admitted.iter().rev().chain(self.strangers.iter().rev()).cloned().collect()
     }
 }
 
@@ -215,6 +215,7 @@ mod tests {
         assert_eq!(list.len(), 1 + MOST_SHOWN);
         assert_eq!((list[0].peer, list[0].reason.as_str()), (peer, "ü".repeat(MOST_REASON / 2).as_str()));
         assert!(list[1..].iter().all(|ban| ban.reason == "again"));
+        assert!(list[1..].is_sorted_by_key(|ban| std::cmp::Reverse(ban.until)), "the newest first");
         assert_eq!(shown.list(now + Duration::from_secs(2 * MOST_SHOWN as u64)), []);
     }
 

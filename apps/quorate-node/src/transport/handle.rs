@@ -32,6 +32,8 @@ pub struct Transport {
     pub(super) peer_id: PeerId,
     pub(super) addresses: watch::Receiver<Vec<String>>,
     pub(super) calls: mpsc::Sender<Call>,
+    /// Beside the calls, of which some are dropped when there are too many.
+    pub(super) audiences: watch::Sender<BTreeSet<Audience>>,
     pub(super) inbox: Inbox,
     pub(super) peers: watch::Receiver<Vec<PeerReport>>,
     pub(super) tally: Arc<Tally>,
@@ -59,7 +61,11 @@ impl Transport {
     /// To which audiences this node belongs from now on: it gets and forwards what is published to them. All nodes belong to
     /// [`Audience::Everybody`].
     pub fn listen(&self, audiences: BTreeSet<Audience>) {
-        self.call(Call::Listen(audiences));
+        self.audiences.send_if_modified(|held| {
+            let other = *held != audiences;
+            *held = audiences;
+            other
+        });
     }
 
     /// Says what becomes of a message. Later than [`Limits::judge_within`](super::Limits::judge_within), nothing does.
@@ -94,7 +100,7 @@ impl Transport {
     }
 
     /// The bans that have not ended, for people: the newest 256 of peers that were admitted, and then the newest 256 of
-    /// strangers. More may be in force.
+    /// strangers, the newest of each first. More may be in force.
     pub fn bans(&self) -> Vec<BanReport> {
         self.tally.bans()
     }
@@ -195,7 +201,6 @@ pub enum TransportError {
 #[derive(Debug)]
 pub(super) enum Call {
     Publish(Signed, Audience),
-    Listen(BTreeSet<Audience>),
     Ask(Request, Audience),
     Answer(Source, Answer),
     Ban(Source, Duration),

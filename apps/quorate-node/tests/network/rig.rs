@@ -265,6 +265,14 @@ impl Net {
         self.status(node).await["peers"].as_array().unwrap().iter().any(|row| row["peer_id"] == peer)
     }
 
+    /// Waits until a node shows a peer as banned. So the peer has tried to join it.
+    pub(crate) async fn refused(&self, node: usize, peer: &str) {
+        self.until(&format!("node {node} refuses {peer}"), async || {
+            self.status(node).await["bans"].as_array().unwrap().iter().any(|row| row["peer_id"] == peer)
+        })
+        .await;
+    }
+
     /// Waits until each of these nodes is ready.
     pub(crate) async fn ready(&mut self, nodes: impl IntoIterator<Item = usize>) {
         for node in nodes {

@@ -43,7 +43,7 @@ fn row(nodes: usize, meshes: u64) -> Row {
             "{meshes} meshes; {} groups; a node sends {} messages of {} bytes in all, the busiest {} messages; all signatures \
              after {} ms; \
              at most {DEGREE} neighbours, {} to {} ms between two, {WORK} ms to check and sign",
-            nodes.div_ceil(GROUP),
+            whole(median(|seen| seen.groups as f64)),
             whole(median(|seen| seen.messages_a_node)),
             whole(median(|seen| seen.bytes_a_node)),
             whole(most as f64),

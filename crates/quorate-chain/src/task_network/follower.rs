@@ -184,7 +184,9 @@ impl Follower {
     }
 
     /// [`settle`](super::settle) with the network, the snapshot and the slot that this follower knows. Its estimate of
-    /// the gas also knows whether these signers submitted before in the epoch, and whether the pool pays.
+    /// the gas also knows whether these signers submitted before in the epoch, whether the pool pays, and whether the
+    /// performer of a rejected task was fined before in the epoch. Two rejections that are planned before the first is
+    /// mined both count a fine, though only one of them costs it.
     ///
     /// # Errors
     /// [`CallError`]; [`CallError::NoSnapshot`] if the epoch has no snapshot here.
@@ -205,7 +207,8 @@ impl Follower {
             (true, false) => RewardRecord::New,
             (true, true) => RewardRecord::Known,
         };
-        let writes = Writes { record, pays: state.pays() };
+        let fined = state.is_fined(task.epoch, task.performer);
+        let writes = Writes { record, pays: state.pays(), fined };
         let store = self.store(task.epoch, signers);
         settle_with(&network, &self.terms, snapshot, task, signers, signature, store, writes)
     }

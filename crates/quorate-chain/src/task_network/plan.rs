@@ -9,7 +9,7 @@ use quorate_evm::{
         task_network::ITaskNetwork::{Attestation, Task},
     },
     digest,
-    gas::{Calldata, Measured, RewardRecord, Storing, Submission},
+    gas::{Calldata, Measured, Rejection, RewardRecord, Storing, Submission},
     hint::CounterHint,
     network::{PointError, SignatureError},
     quorum::{EncodeQuorumError, Store},
@@ -93,12 +93,15 @@ pub struct SignedTask {
 pub(super) struct Writes {
     pub(super) record: RewardRecord,
     pub(super) pays: bool,
+    /// Whether the performer was fined in the epoch, which happens once.
+    pub(super) fined: bool,
 }
 
 /// The call that settles a task, by the cheapest way from a base that `network` has ([`Follower::network`]).
 ///
 /// The aggregate signature is verified: two Miller loops and one final exponentiation. The estimate of the gas takes it
-/// that the pool pays and that the signers submit for the first time in the epoch; [`Follower::settle`] knows better.
+/// that the pool pays, that the signers submit for the first time in the epoch, and that the performer of a rejected task
+/// is fined; [`Follower::settle`] knows better.
 ///
 /// [`Follower::network`]: super::Follower::network
 /// [`Follower::settle`]: super::Follower::settle
@@ -115,7 +118,7 @@ pub fn settle(
     store: Store,
 ) -> Result<PlannedCall, CallError> {
     let record = if terms.attester_reward == 0 { RewardRecord::Untouched } else { RewardRecord::New };
-    settle_with(network, terms, snapshot, task, signers, signature, store, Writes { record, pays: true })
+    settle_with(network, terms, snapshot, task, signers, signature, store, Writes { record, pays: true, fined: false })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the two callers pass what they have")]
@@ -145,9 +148,10 @@ pub(super) fn settle_with(
     let call = TaskNetwork::submitTasksCall { epoch: U256::from(task.epoch), tasks: vec![abi(task)], quorum };
     let calldata = call.abi_encode();
     let rewards = terms.attester_reward != 0 || (task.approved && terms.performer_reward != 0);
+    let rejection = Rejection { keys: snapshot.members.len() as u64, fines: u64::from(!writes.fined) };
     let submission = Submission {
         tasks: 1,
-        rejected: (!task.approved).then_some(snapshot.members.len() as u64),
+        rejected: (!task.approved).then_some(rejection),
         record: writes.record,
         pays: writes.pays && rewards,
     };

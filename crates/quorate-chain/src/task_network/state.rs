@@ -77,6 +77,8 @@ struct Epoch {
     weight_pages: Vec<WeightPage>,
     /// The hashes of the bitmaps that submitted in the epoch and are owed something.
     records: BTreeSet<B256>,
+    /// The performers of rejected tasks, by the index of their key. Each was fined with its first.
+    fined: BTreeSet<u64>,
 }
 
 /// A base whose key is computed once it is asked for.
@@ -149,9 +151,12 @@ impl State {
                     match change {
                         Change::Registered { operator, index, .. } => self.owned(terms, *operator, *index)?,
                         Change::KeyRotated { operator, new, .. } => self.owned(terms, *operator, *new)?,
-                        Change::Settled { id, rewarded, .. } => {
+                        Change::Settled { id, epoch, performer, approved, rewarded, .. } => {
                             ids.push(*id);
                             self.pays = Some(*rewarded);
+                            if !approved && let Some(of) = self.epochs.get_mut(epoch) {
+                                Arc::make_mut(of).fined.insert((*performer).into());
+                            }
                         }
                         _ => {}
                     }
@@ -215,6 +220,11 @@ impl State {
     /// Whether a quorum submitted in an epoch, and is owed something.
     pub(super) fn is_recorded(&self, epoch: u64, signers: &MemberSet) -> bool {
         self.epochs.get(&epoch).is_some_and(|epoch| epoch.records.contains(&keccak256(signers.as_bytes())))
+    }
+
+    /// Whether a performer, by the index of its key, was fined in an epoch: it is fined once, for its first rejected task.
+    pub(super) fn is_fined(&self, epoch: u64, performer: u64) -> bool {
+        self.epochs.get(&epoch).is_some_and(|epoch| epoch.fined.contains(&performer))
     }
 
     /// What the changes of members have cost since a base was stored, in gas.
@@ -410,6 +420,7 @@ impl State {
             snapshot: snapshot.clone(),
             weight_pages: Vec::new(),
             records: BTreeSet::new(),
+            fined: BTreeSet::new(),
         };
         self.epochs.insert(epoch, Arc::new(of));
         let oldest = self.epochs.values().map(|epoch| epoch.table).min().unwrap_or(number);

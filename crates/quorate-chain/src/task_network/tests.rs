@@ -261,6 +261,28 @@ fn a_settlement_is_final_once_its_block_is() {
     }
 }
 
+/// A performer is fined once in an epoch, until the block of its rejected task is undone.
+#[test]
+fn a_fine_is_known() {
+    let mut model = Model::default();
+    let mut draft = Draft::default();
+    let begin = model.begin();
+    read(&mut draft, &model, block(1, 0, begin), Some(1));
+    let fined = |draft: &Draft, epoch, performer| draft.seen.history.state().unwrap().is_fined(epoch, performer);
+    let mut rejected = model.settle(0, 1, &MemberSet::full(4), Store::Nowhere);
+    let Event::Told(Change::Settled { approved, .. }) = &mut rejected.events[0] else { panic!("{rejected:?}") };
+    *approved = false;
+    let approved = model.settle(0, 2, &MemberSet::full(4), Store::Nowhere);
+    read(&mut draft, &model, block(2, 0, vec![approved]), Some(1));
+    assert!(!fined(&draft, 0, 0));
+    read(&mut draft, &model, block(3, 0, vec![rejected]), Some(1));
+    assert!(fined(&draft, 0, 0));
+    assert!(!fined(&draft, 0, 1), "another performer");
+    assert!(!fined(&draft, 1, 0), "another epoch");
+    draft.seen.history.undo().unwrap();
+    assert!(!fined(&draft, 0, 0));
+}
+
 /// Each log that is missing, or stands elsewhere, is found.
 #[test]
 fn gaps_are_found() {

@@ -10,7 +10,7 @@ use quorate_evm::{
         task_network::ITaskNetwork::{Attestation, Parameters, Task},
     },
     digest,
-    gas::{Calldata, Measured, RewardRecord, Storing, Submission},
+    gas::{Calldata, Measured, Rejection, RewardRecord, Storing, Submission},
     hint::CounterHint,
     quorum::Store,
 };
@@ -41,10 +41,14 @@ fn thirty_tasks_a_conflict_and_a_rotation() {
         world.submit(&signers, &tasks, store);
     }
 
-    // The performer of a rejected task loses stake.
+    // The performer of a rejected task loses stake, once in an epoch.
     let rejected = world.task(100, false);
     let performer: usize = rejected.performer.to();
+    let mut same = (101..).map(|number| world.task(number, false)).filter(|task| task.performer == rejected.performer);
+    let again = [same.next().expect("endless"), same.next().expect("endless")];
     world.submit(&signers, &[rejected], Store::Nowhere);
+    world.submit(&signers, &again[..1], Store::Nowhere);
+    world.submit(&signers, &again[1..], Store::Nowhere);
     let left = STAKE - STAKE / 100;
     assert_eq!(world.stake(performer), U256::from(left));
 
@@ -83,6 +87,8 @@ struct World {
     snapshot: FixedBytes<20>,
     /// The quorums of the epoch.
     records: Vec<MemberSet>,
+    /// The performers that were fined in the epoch.
+    fined: Vec<U256>,
 }
 
 impl World {
@@ -125,6 +131,7 @@ impl World {
             network,
             snapshot: FixedBytes::ZERO,
             records: Vec::new(),
+            fined: Vec::new(),
         };
         let pool = U256::from(1_000_000);
         this.chain.send(token, &TestToken::approveCall { spender: tasks, value: pool });
@@ -178,6 +185,7 @@ impl World {
         self.network.epoch = snapshot.epoch.to();
         self.snapshot = snapshot.id;
         self.records.clear();
+        self.fined.clear();
         self.network.required = snapshot.required.to::<u128>() + 1;
         self.network.weights = self.chain.read(self.verifier, &Verifier::weightsOfCall { epoch: snapshot.epoch });
         assert_eq!(U256::from(self.network.weights.iter().sum::<u64>()), snapshot.total);
@@ -228,7 +236,16 @@ impl World {
         let known = self.records.contains(signers);
         self.records.push(signers.clone());
         let record = if known { RewardRecord::Known } else { RewardRecord::New };
-        let rejected = tasks.iter().any(|task| !task.approved).then_some(self.network.weights.len() as u64);
+        let mut fines = 0;
+        for task in tasks.iter().filter(|task| !task.approved) {
+            if !self.fined.contains(&task.performer) {
+                self.fined.push(task.performer);
+                fines += 1;
+            }
+        }
+        assert_eq!(events::<TaskNetwork::Penalised>(&receipt).len() as u64, fines);
+        let rejection = Rejection { keys: self.network.weights.len() as u64, fines };
+        let rejected = tasks.iter().any(|task| !task.approved).then_some(rejection);
         let submission = Submission { tasks: tasks.len() as u64, rejected, record, pays: true };
         let storing = match store {
             Store::Slot(slot) if self.network.bases.iter().all(|base| base.slot != slot) => Storing::New,

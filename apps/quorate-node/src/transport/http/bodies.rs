@@ -115,7 +115,8 @@ pub fn decode_batch(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     (count <= MAX_BATCH_MESSAGES as u64).then(|| decode(bytes)).flatten()
 }
 
-/// News within their limits. `None` for anything else. Their number is looked at first, as that of a batch.
+/// News within their limits. `None` for anything else. The number of messages is looked at first, as that of a batch; that of
+/// questions once they are read.
 pub fn decode_news(bytes: &[u8]) -> Option<News> {
     let ((_, count), _) = postcard::take_from_bytes::<(u64, u64)>(bytes).ok()?;
     let news = (count <= MAX_BATCH_MESSAGES as u64).then(|| decode::<News>(bytes)).flatten()?;

@@ -72,7 +72,7 @@ pub fn join(terms: Terms, settings: &JoinSettings) -> Result<Transport, Transpor
         terms,
     };
     let task = tokio::spawn(node.run());
-    Ok(Transport { peer_id, addresses, calls, inbox, peers, tally, task })
+    Ok(Transport { peer_id, addresses, calls, audiences: watch::Sender::default(), inbox, peers, tally, task })
 }
 
 fn client(aggregator: &str) -> Result<(Url, HttpClient), TransportError> {
@@ -260,7 +260,7 @@ impl Node {
                         self.keep(bytes);
                     }
                     Some(Call::Ask(..)) => count(&self.tally.unanswered),
-                    Some(Call::Answer(..) | Call::Ban(..) | Call::Readmit | Call::Listen(_)) => {}
+                    Some(Call::Answer(..) | Call::Ban(..) | Call::Readmit) => {}
                 },
                 Some((ticket, _)) = self.judgements.recv() => drop(self.tickets.take(ticket)),
             }
@@ -442,7 +442,6 @@ impl Node {
 
     async fn call(&mut self, session: &mut Session, call: Call) -> Option<Failure> {
         match call {
-            Call::Listen(_) => {}
             Call::Publish(message, _) => {
                 let bytes = wire::encode(&Message::Signed(message), self.terms.network);
                 self.keep(bytes);

