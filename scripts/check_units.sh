@@ -12,6 +12,4 @@ for unit in apps/*/deploy/*.service; do
 done
 # What systemd does not know it says, and ends with success all the same.
 said=$(systemd-analyze verify --man=no --recursive-errors=no "$folder"/*.service 2>&1) || { echo "$said"; exit 1; }
-# Nor is it asked about the machine's own units, of which it speaks all the same.
-said=$(grep -F "$folder/" <<< "$said" || true)
 [ -z "$said" ] || { echo "$said"; exit 1; }

@@ -1,8 +1,8 @@
 //! The operators' keys, as the chain's snapshots tell them: whose key stands at which index, and who may be a peer.
 //!
 //! A key is decoded once, with all checks (on the curve, in the subgroup, not the identity). It is kept as compressed bytes,
-//! which is what the engine takes, and as a point, to which others are added for sums. A snapshot with a key that fails is refused as a whole: the chain admits none, so whoever
-//! told it lies.
+//! which is what the engine takes, and as a point, to which others are added for sums. A snapshot with a key that fails is
+//! refused as a whole: the chain admits none, so whoever told it lies.
 
 use std::{
     collections::{BTreeMap, HashMap},

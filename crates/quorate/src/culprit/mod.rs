@@ -288,8 +288,9 @@ fn sort_parts<S: Suite>(
     invalid
 }
 
-/// So many parts of a span of at least two positions, and the rest. There are fewer if the places at which it may be cut
-/// do not allow more.
+/// So many parts of a span of at least two positions, and the rest, whose value is not computed. The parts are as equal as the
+/// places allow at which it may be cut, and fewer if there are not enough places. The rest is as long as a part, or half of the
+/// span if some of the lanes cost less alone.
 fn parts<S: Suite>(plan: &Plan<S>, span: Span, computed: usize) -> Vec<Span> {
     let backend = plan.options.backend;
     let shares = if backend.products_at_once() < backend.lanes() { 2 * computed } else { computed + 1 };
