@@ -226,7 +226,8 @@ impl Avx2 {
 #[repr(C)]
 pub struct TwoFours([Four; 2]);
 
-/// The lower four of eight lanes, in one register. What is loaded into the upper four is lost, and they give zeros.
+/// The lower four of eight lanes, in one register. What is loaded into the upper four is lost. They give zeros, but are
+/// not in the mask of the lanes that are zero, so that they never look like an exceptional case.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct OneFour(Four);
