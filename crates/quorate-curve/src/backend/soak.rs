@@ -1,4 +1,5 @@
-//! `make soak`: a million random operations for each verb, every backend compared with the portable one.
+//! `make soak`: a million random operations for each verb, every backend compared with the portable one, which computes
+//! what is expected of all of them once.
 //!
 //! Half of the inputs are ordinary, and half are at an edge: identities, equal and opposite neighbours, points of small
 //! order, points outside the subgroup, small weights, damaged encodings.
@@ -16,7 +17,7 @@ use super::Backend;
 use crate::{
     G1, G2, Group,
     encoding::MODULUS,
-    pairing::Pairing,
+    pairing::{Gt, Pairing},
     scalar::Scalar,
     segments::{Segments, UncheckedSegments},
     weight::{Soundness, Weight},
@@ -36,24 +37,27 @@ pub(super) fn backends_in_lanes() -> impl Iterator<Item = Backend> {
     backends.into_iter()
 }
 
-/// Calls `share` with random sizes until enough operations are done, and prints how many.
-fn soak(verb: &str, seed: u64, mut share: impl FnMut(Backend, usize, &mut Random)) {
-    for backend in backends_in_lanes() {
-        let (mut random, mut done, mut shares) = (Random::new(seed), 0, 0);
-        while done < operations() {
-            // Sizes around the widths of a vector are as frequent as long ones.
-            let n = match random.below(4) {
-                0 => random.below(20),
-                1 => 8 * random.below(12) + random.below(3),
-                2 => random.below(300),
-                _ => 200 + random.below(900),
-            };
-            share(backend, n, &mut random);
-            done += n;
-            shares += 1;
-        }
-        println!("{backend} {verb}: {done} operations in {shares} calls agree");
+/// Calls `share` with random sizes until enough operations are done, and prints how many. `share` compares all backends.
+fn soak(verb: &str, seed: u64, mut share: impl FnMut(&[Backend], usize, &mut Random)) {
+    let backends: Vec<_> = backends_in_lanes().collect();
+    if backends.is_empty() {
+        return;
     }
+    let (mut random, mut done, mut shares) = (Random::new(seed), 0, 0);
+    while done < operations() {
+        // Sizes around the widths of a vector are as frequent as long ones.
+        let n = match random.below(4) {
+            0 => random.below(20),
+            1 => 8 * random.below(12) + random.below(3),
+            2 => random.below(300),
+            _ => 200 + random.below(900),
+        };
+        share(&backends, n, &mut random);
+        done += n;
+        shares += 1;
+    }
+    let names: Vec<_> = backends.iter().map(|backend| backend.name()).collect();
+    println!("{verb}: {done} operations in {shares} calls agree on {}", names.join(", "));
 }
 
 struct Random {
@@ -180,7 +184,7 @@ fn small_order<G: Group>(point: G) -> G {
 
 fn decode<G: Group>() {
     let pool = Pool::<G>::new();
-    soak(&alloc::format!("decode {}", G::NAME), 1, |backend, n, random| {
+    soak(&alloc::format!("decode {}", G::NAME), 1, |backends, n, random| {
         let points = pool.points(n, random);
         let damaged = |mut bytes: Vec<u8>, random: &mut Random| {
             match random.below(12) {
@@ -205,59 +209,68 @@ fn decode<G: Group>() {
         let whole: Vec<_> = points.iter().map(|p| damaged(p.serialize().as_ref().to_vec(), random)).collect();
         let compressed: Vec<_> = compressed.iter().map(Vec::as_slice).collect();
         let whole: Vec<_> = whole.iter().map(Vec::as_slice).collect();
-        assert_eq!(backend.decode_each::<G>(&compressed), Backend::Portable.decode_each::<G>(&compressed));
-        assert_eq!(
-            backend.decode_uncompressed_each::<G>(&whole),
-            Backend::Portable.decode_uncompressed_each::<G>(&whole)
-        );
+        let expected = Backend::Portable.decode_each::<G>(&compressed);
+        let expected_whole = Backend::Portable.decode_uncompressed_each::<G>(&whole);
+        for backend in backends {
+            assert_eq!(backend.decode_each::<G>(&compressed), expected, "{backend}");
+            assert_eq!(backend.decode_uncompressed_each::<G>(&whole), expected_whole, "{backend}");
+        }
     });
 }
 
 fn hash<G: Group>() {
-    soak(&alloc::format!("hash {}", G::NAME), 2, |backend, n, random| {
+    soak(&alloc::format!("hash {}", G::NAME), 2, |backends, n, random| {
         let messages: Vec<[u8; 40]> = (0..n).map(|_| random.bytes()).collect();
         let cut: Vec<_> = messages.iter().map(|m| m.split_at(m[0] as usize % 40)).collect();
         let tag = &[b't'; 300][..[1, 43, 255, 256][random.below(4)]];
         let whole = Backend::Portable.hash_to_curve::<G>(tag, &cut);
-        assert_eq!(backend.hash_to_curve::<G>(tag, &cut), whole);
-        let uncleared = backend.hash_for_sums::<G>(tag, &cut);
-        assert_eq!(backend.clear_sums(&uncleared), whole);
+        for backend in backends {
+            assert_eq!(backend.hash_to_curve::<G>(tag, &cut), whole, "{backend}");
+            let uncleared = backend.hash_for_sums::<G>(tag, &cut);
+            assert_eq!(backend.clear_sums(&uncleared), whole, "{backend}");
+        }
     });
 }
 
 fn points<G: Group>() {
     let pool = Pool::<G>::new();
     let name = |verb: &str| alloc::format!("{verb} {}", G::NAME);
-    soak(&name("in_subgroup"), 3, |backend, n, random| {
+    soak(&name("in_subgroup"), 3, |backends, n, random| {
         let points = pool.points(n, random);
-        assert_eq!(backend.in_subgroup(&points), Backend::Portable.in_subgroup(&points));
+        let expected = Backend::Portable.in_subgroup(&points);
+        backends.iter().for_each(|backend| assert_eq!(backend.in_subgroup(&points), expected, "{backend}"));
     });
-    soak(&name("clear_sums"), 4, |backend, n, random| {
+    soak(&name("clear_sums"), 4, |backends, n, random| {
         let names: Vec<[u8; 8]> = (0..16).map(|_| random.bytes()).collect();
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
         let whole = Backend::Portable.hash_to_curve::<G>(b"clear", &messages);
-        let uncleared = backend.hash_for_sums::<G>(b"clear", &messages);
         let picks: Vec<usize> = (0..3 * n).map(|_| random.below(16)).collect();
         let picks = random.cut(picks);
         let sums = |hashes: &[G]| {
             Backend::Portable.sums(&picks.iter().map(|picks| picks.iter().map(|i| hashes[*i])).collect())
         };
-        assert_eq!(backend.clear_sums(&sums(&uncleared)), sums(&whole));
+        let expected = sums(&whole);
+        for backend in backends {
+            let uncleared = backend.hash_for_sums::<G>(b"clear", &messages);
+            assert_eq!(backend.clear_sums(&sums(&uncleared)), expected, "{backend}");
+        }
     });
-    soak(&name("sums"), 5, |backend, n, random| {
+    soak(&name("sums"), 5, |backends, n, random| {
         let points = pool.points(n, random);
         let points = random.cut(points);
-        assert_eq!(backend.sums(&points), Backend::Portable.sums(&points));
+        let expected = Backend::Portable.sums(&points);
+        backends.iter().for_each(|backend| assert_eq!(backend.sums(&points), expected, "{backend}"));
     });
     for soundness in [Soundness::Bits64, Soundness::Bits128] {
         let bits = soundness.bits();
-        soak(&name(&alloc::format!("weighted_sums, {bits} bits,")), 6, |backend, n, random| {
+        soak(&name(&alloc::format!("weighted_sums, {bits} bits,")), 6, |backends, n, random| {
             let points = pool.points(n, random);
             let weighted = points.into_iter().map(|point| (point, random.weight(soundness))).collect();
             let weighted = random.cut(weighted).iter().map(|points| points.iter().copied()).collect();
-            assert_eq!(backend.weighted_sums(&weighted), Backend::Portable.weighted_sums(&weighted));
+            let expected = Backend::Portable.weighted_sums(&weighted);
+            backends.iter().for_each(|backend| assert_eq!(backend.weighted_sums(&weighted), expected, "{backend}"));
         });
-        soak(&name(&alloc::format!("weighted_sums_of_members, {bits} bits,")), 7, |backend, n, random| {
+        soak(&name(&alloc::format!("weighted_sums_of_members, {bits} bits,")), 7, |backends, n, random| {
             let mut points = pool.members(n, random);
             let bad = n > 0 && random.below(2) == 0;
             if bad {
@@ -271,10 +284,12 @@ fn points<G: Group>() {
                 segments.close();
             }
             let expected = Backend::Portable.weighted_sums_of_members(&segments, soundness);
-            assert_eq!(backend.weighted_sums_of_members(&segments, soundness), expected);
+            for backend in backends {
+                assert_eq!(backend.weighted_sums_of_members(&segments, soundness), expected, "{backend}");
+            }
         });
     }
-    soak(&name("msm"), 8, |backend, n, random| {
+    soak(&name("msm"), 8, |backends, n, random| {
         let points = pool.members(n, random);
         let scalar = |random: &mut Random| match random.below(6) {
             0 => Scalar::ZERO,
@@ -283,7 +298,8 @@ fn points<G: Group>() {
             _ => Scalar::reduce(&random.bytes::<32>()),
         };
         let terms: Vec<_> = points.into_iter().map(|point| (point, scalar(random))).collect();
-        assert_eq!(backend.msm(&terms), Backend::Portable.msm(&terms));
+        let expected = Backend::Portable.msm(&terms);
+        backends.iter().for_each(|backend| assert_eq!(backend.msm(&terms), expected, "{backend}"));
     });
 }
 
@@ -306,54 +322,82 @@ verbs! {
     points_g2: points::<G2>();
 }
 
+/// The final exponentiations of the ate pairing's products.
+fn ate_products(pairs: &Segments<(G1, G2)>) -> Vec<Gt> {
+    Backend::Portable.final_exponentiations(&Backend::Portable.miller_products(Pairing::Ate, pairs))
+}
+
 #[test]
 #[ignore = "make soak"]
-fn pairings() {
+fn miller_products() {
     let (ps, qs) = (Pool::<G1>::new(), Pool::<G2>::new());
-    soak("miller_products and final_exponentiations", 9, |backend, n, random| {
+    soak("miller_products and final_exponentiations", 9, |backends, n, random| {
         let pairs: Vec<_> = ps.members(n, random).into_iter().zip(qs.members(n, random)).collect();
         let pairs = random.cut(pairs);
-        let values = backend.miller_products(Pairing::Ate, &pairs);
-        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs);
-        let expected = Backend::Portable.final_exponentiations(&expected);
-        assert_eq!(backend.final_exponentiations(&values), expected);
+        let expected = ate_products(&pairs);
+        for backend in backends {
+            let values = backend.miller_products(Pairing::Ate, &pairs);
+            assert_eq!(backend.final_exponentiations(&values), expected, "{backend}");
+        }
     });
-    soak("miller_products_prepared", 11, |backend, n, random| {
+}
+
+#[test]
+#[ignore = "make soak"]
+fn miller_products_prepared() {
+    let (ps, qs) = (Pool::<G1>::new(), Pool::<G2>::new());
+    soak("miller_products_prepared", 11, |backends, n, random| {
         // Each point is in a few pairs.
         let points = qs.members(n.div_ceil(3), random);
-        let prepared = backend.prepare(&points);
         let picks: Vec<_> = (0..n).map(|_| random.below(points.len())).collect();
         let ps = ps.members(n, random);
-        let pairs = random.cut(ps.into_iter().zip(picks).collect());
-        let prepared_pairs = pairs.iter().map(|pairs| pairs.iter().map(|(p, i)| (*p, &prepared[*i]))).collect();
-        let pairs = pairs.iter().map(|pairs| pairs.iter().map(|(p, i)| (*p, points[*i]))).collect();
-        let values = backend.miller_products_prepared(&prepared_pairs);
-        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs);
-        let expected = Backend::Portable.final_exponentiations(&expected);
-        assert_eq!(backend.final_exponentiations(&values), expected);
+        let picked = random.cut(ps.into_iter().zip(picks).collect());
+        let pairs = picked.iter().map(|pairs| pairs.iter().map(|(p, i)| (*p, points[*i]))).collect();
+        let expected = ate_products(&pairs);
+        for backend in backends {
+            let prepared = backend.prepare(&points);
+            let pairs = picked.iter().map(|pairs| pairs.iter().map(|(p, i)| (*p, &prepared[*i]))).collect();
+            let values = backend.miller_products_prepared(&pairs);
+            assert_eq!(backend.final_exponentiations(&values), expected, "{backend}");
+        }
     });
-    soak("final_exponentiations, one to nine at a time", 12, |backend, n, random| {
+}
+
+#[test]
+#[ignore = "make soak"]
+fn final_exponentiations() {
+    let (ps, qs) = (Pool::<G1>::new(), Pool::<G2>::new());
+    soak("final_exponentiations, one to nine at a time", 12, |backends, n, random| {
         let pairs: Vec<_> = ps.members(8, random).into_iter().zip(qs.members(8, random)).collect();
         let pairs = Segments::of_size(1, pairs);
-        let of_pairings = backend.pairings().iter().map(|pairing| backend.miller_products(*pairing, &pairs));
-        let of_pairings: Vec<_> = of_pairings.collect();
         let mut left = n;
-        while left > 0 {
-            let values = &of_pairings[random.below(of_pairings.len())];
-            let count = left.min(1 + random.below(9));
-            let product = |random: &mut Random| [0; 3].iter().map(|_| values[random.below(values.len())]).product();
-            let values: Vec<_> = (0..count).map(|_| product(random)).collect();
-            let expected = Backend::Portable.final_exponentiations(&values);
-            assert_eq!(backend.final_exponentiations(&values), expected);
-            left -= count;
+        for backend in backends.iter().cycle() {
+            if left == 0 {
+                break;
+            }
+            // Values of any backend and pairing are raised by all.
+            let pairing = backend.pairings()[random.below(backend.pairings().len())];
+            let values = backend.miller_products(pairing, &pairs);
+            for _ in 0..4 {
+                let count = left.min(1 + random.below(9));
+                let product = |random: &mut Random| [0; 3].iter().map(|_| values[random.below(values.len())]).product();
+                let values: Vec<_> = (0..count).map(|_| product(random)).collect();
+                let expected = Backend::Portable.final_exponentiations(&values);
+                for backend in backends {
+                    assert_eq!(backend.final_exponentiations(&values), expected, "{backend}");
+                }
+                left -= count;
+            }
         }
     });
-    // ∏ t(aᵢ·P, Qᵢ) · t(-P, Σ aᵢ·Qᵢ) is one, for Q inside and outside the subgroup, and it is not one if a pair is
-    // missing.
-    soak("miller_products, twisted", 10, |backend, n, random| {
-        if !backend.pairings().contains(&Pairing::TwistedAte) {
-            return;
-        }
+}
+
+/// ∏ t(aᵢ·P, Qᵢ) · t(-P, Σ aᵢ·Qᵢ) is one, for Q inside and outside the subgroup, and it is not one if a pair is missing.
+#[test]
+#[ignore = "make soak"]
+fn twisted_products() {
+    let (ps, qs) = (Pool::<G1>::new(), Pool::<G2>::new());
+    soak("miller_products, twisted", 10, |backends, n, random| {
         let points: Vec<G2> = qs.points(n, random);
         let weights: Vec<_> = points.iter().map(|_| random.weight(Soundness::Bits64)).collect();
         let p = ps.members[0][random.below(64)];
@@ -363,12 +407,15 @@ fn pairings() {
         let mut pairs: Vec<_> = multiples.into_iter().zip(points).collect();
         pairs.push((p.negate(), sum));
         let without = Segments::one(pairs[..n].to_vec());
-        let values = backend.miller_products(Pairing::TwistedAte, &random.cut(pairs));
-        assert!(backend.final_exponentiation(values.iter().copied().product()).is_one());
-        let without = backend.miller_products(Pairing::TwistedAte, &without)[0];
-        let is_member = |q: &G2| Backend::Portable.sum(&[small_order(*q)]).is_identity();
-        if n > 0 && is_member(&sum) && !sum.is_identity() {
-            assert!(!backend.final_exponentiation(without).is_one());
+        let pairs = random.cut(pairs);
+        let is_member = Backend::Portable.sum(&[small_order(sum)]).is_identity();
+        for backend in backends.iter().filter(|backend| backend.pairings().contains(&Pairing::TwistedAte)) {
+            let values = backend.miller_products(Pairing::TwistedAte, &pairs);
+            assert!(backend.final_exponentiation(values.iter().copied().product()).is_one(), "{backend}");
+            let without = backend.miller_products(Pairing::TwistedAte, &without)[0];
+            if n > 0 && is_member && !sum.is_identity() {
+                assert!(!backend.final_exponentiation(without).is_one(), "{backend}");
+            }
         }
     });
 }

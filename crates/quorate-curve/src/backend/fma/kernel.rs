@@ -33,7 +33,7 @@
 //!
 //! so it differs from T/R by at most (Σ abs(C_t) + p)/2 and less than p/2^40. The constants make that 0.8113p.
 
-use super::word::{Cut, Sum, Word};
+use super::word::{Cut, Repeat, Sum, Word};
 use crate::backend::lanes::constant::{P_WORDS, halved};
 use crate::backend::lanes::unroll::{limbs_of, unroll};
 
@@ -54,6 +54,29 @@ const SHIFTED: [Limbs; 7] = {
         let words = halved(48 * (7 - t as u32));
         out[t] = balanced(words, if words[5] > P_WORDS[5] / 2 { P_WORDS } else { [0; 6] });
         t += 1;
+    }
+    out
+};
+
+/// The constants of a reduction, each as a whole register in memory: see [`Word::constants`].
+struct Repeated {
+    /// The limbs of [`SHIFTED`].
+    shifted: [[Repeat; 8]; 7],
+    /// The limbs of [`P`].
+    p: [Repeat; 8],
+}
+
+static REPEATED: Repeated = {
+    let mut out = Repeated { shifted: [[Repeat::of(0.0); 8]; 7], p: [Repeat::of(0.0); 8] };
+    let mut i = 0;
+    while i < 8 {
+        let mut t = 0;
+        while t < 7 {
+            out.shifted[t][i] = Repeat::of(SHIFTED[t][i]);
+            t += 1;
+        }
+        out.p[i] = Repeat::of(P[i]);
+        i += 1;
     }
     out
 };
@@ -246,7 +269,7 @@ pub(crate) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
 /// carries of the result are not taken.
 #[inline(always)]
 fn reduce_sums<W: Word>(columns: &[W; 8], upper: &[Sum<W>; 7], top: W) -> [W; 8] {
-    let zero = top.splat(-0.0);
+    let Repeated { shifted, p } = W::constants(&REPEATED);
     let mut digits = limbs_of!(I in [0 1 2 3 4 5 6] => columns[I]);
     let mut seventh = columns[7];
     unroll!(I < 7 {
@@ -256,20 +279,20 @@ fn reduce_sums<W: Word>(columns: &[W; 8], upper: &[Sum<W>; 7], top: W) -> [W; 8]
     });
     let mut below = [Sum::new(seventh), upper[0], upper[1], upper[2]];
     unroll!(T < 7 { unroll!(C in [0 1 2 3] {
-        W::add_product(&mut below[C], digits[T], zero.splat(SHIFTED[T][C]));
+        W::add_product(&mut below[C], digits[T], top.repeat(&shifted[T][C]));
     }); });
     let [seventh, ..] = below;
     let digit = seventh.low.digit(MINUS_INVERSE);
-    let cleared = seventh.low.cleared(digit, zero.splat(P[0]));
+    let cleared = seventh.low.cleared(digit, top.repeat(&p[0]));
     let mut above = [upper[3], upper[4], upper[5], upper[6]];
     // The digit of the seventh column is known only now, so its products come in the middle.
     unroll!(T in [0 1 2 3] { unroll!(C in [0 1 2 3] {
-        W::add_product(&mut above[C], digits[T], zero.splat(SHIFTED[T][4 + C]));
+        W::add_product(&mut above[C], digits[T], top.repeat(&shifted[T][4 + C]));
     }); });
-    unroll!(C in [1 2 3] { W::add_product(&mut below[C], digit, zero.splat(P[C])); });
-    unroll!(C in [0 1 2 3] { W::add_product(&mut above[C], digit, zero.splat(P[4 + C])); });
+    unroll!(C in [1 2 3] { W::add_product(&mut below[C], digit, top.repeat(&p[C])); });
+    unroll!(C in [0 1 2 3] { W::add_product(&mut above[C], digit, top.repeat(&p[4 + C])); });
     unroll!(T in [4 5 6] { unroll!(C in [0 1 2 3] {
-        W::add_product(&mut above[C], digits[T], zero.splat(SHIFTED[T][4 + C]));
+        W::add_product(&mut above[C], digits[T], top.repeat(&shifted[T][4 + C]));
     }); });
     [
         below[1].low.plus_multiple(cleared).plus_high(seventh.high),
@@ -369,6 +392,12 @@ pub(super) mod tests {
         fn sub_mul_rounded(self, a: Self, b: Self) -> Self {
             (-a).mul_add(b, self)
         }
+        fn load(self, n: &Repeat) -> Self {
+            n.once()
+        }
+        fn constants<T>(constants: &T) -> &T {
+            constants
+        }
         fn pinned(self) -> Self {
             self
         }
@@ -434,6 +463,12 @@ pub(super) mod tests {
     impl Word for Range {
         fn splat(self, n: f64) -> Self {
             Self::new(integer(n), integer(n))
+        }
+        fn repeat(self, n: &Repeat) -> Self {
+            self.splat(n.once())
+        }
+        fn constants<T>(constants: &T) -> &T {
+            constants
         }
         fn plus(self, other: Self) -> Self {
             Self::new(self.least + other.least, self.most + other.most)

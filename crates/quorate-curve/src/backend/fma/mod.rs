@@ -42,9 +42,9 @@ impl Lanes for Avx2 {
         sum: 256,
         // Measured at 9 to 11.
         weighted_sum: 12,
-        weighted_sums: 4,
+        weighted_sums: 2,
         buckets: 96,
-        joined_segments: 4,
+        joined_segments: 2,
         members_in_g1: 128,
         members_in_g2: 32,
         // Measured at 4.

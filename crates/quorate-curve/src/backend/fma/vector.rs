@@ -12,7 +12,7 @@ use core::{
     mem::{MaybeUninit, transmute},
 };
 
-use super::word::{Fused, Word};
+use super::word::{Fused, Repeat, Word};
 use crate::backend::lanes::field::{LANES, Mask};
 
 /// Eight doubles, one in each lane, in as many registers as they need.
@@ -83,7 +83,7 @@ macro_rules! registers {
         $token:ident: $requirement:literal, $detection:ident($($feature:tt),+), $features:literal;
         $(#[$doc:meta])*
         $word:ident($register:ident, $class:ident, $lanes:literal) {
-            $set:ident $add:ident $sub:ident $add_mul:ident $sub_mul:ident $within:ident
+            $set:ident $add:ident $sub:ident $add_mul:ident $sub_mul:ident $within:ident $constants:ident
         }
     ) => {
         #[doc = concat!("Proof that this CPU has ", $requirement, ", and that the operating system keeps their registers. Only")]
@@ -132,6 +132,15 @@ macro_rules! registers {
             fn set(self, n: f64) -> Self {
                 // SAFETY: a word exists, so the CPU has the instruction. The same holds below.
                 Self(unsafe { $set(n) })
+            }
+            #[inline(always)]
+            fn load(self, n: &Repeat) -> Self {
+                let numbers = n.lanes().first_chunk().expect("a register has no more lanes than there are");
+                Self::of(numbers)
+            }
+            #[inline(always)]
+            fn constants<T>(constants: &T) -> &T {
+                $constants(constants)
             }
             #[inline(always)]
             fn add(self, other: Self) -> Self {
@@ -186,13 +195,13 @@ macro_rules! registers {
 registers! {
     Avx2: "AVX2 and FMA", detection_of_avx2("avx2", "fma"), "avx2,fma";
     /// Four doubles in a register of AVX.
-    Four(__m256d, ymm_reg, 4) { _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_fmadd_pd _mm256_fnmadd_pd four_within }
+    Four(__m256d, ymm_reg, 4) { _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_fmadd_pd _mm256_fnmadd_pd four_within seen }
 }
 
 registers! {
     Avx512: "AVX-512 F and VL", detection_of_avx512("avx512f", "avx512vl"), "avx512f,avx512vl";
     /// Eight doubles in a register of AVX-512.
-    Eight(__m512d, zmm_reg, 8) { _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_fmadd_pd _mm512_fnmadd_pd eight_within }
+    Eight(__m512d, zmm_reg, 8) { _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_fmadd_pd _mm512_fnmadd_pd eight_within unseen }
 }
 
 /// Whether all lanes are at least `least` and below `most`.
@@ -615,4 +624,20 @@ pub(crate) fn align_stack() {
     let line = Line { byte: MaybeUninit::uninit() };
     // SAFETY: there is no instruction.
     unsafe { asm!("/* {0} */", in(reg) &raw const line, options(nostack, preserves_flags)) };
+}
+
+/// Constants that the compiler recognises.
+#[inline(always)]
+fn seen<T>(constants: &T) -> &T {
+    constants
+}
+
+/// Constants that the compiler does not recognise: it loads them.
+#[inline(always)]
+fn unseen<T>(constants: &T) -> &T {
+    let mut out: *const T = constants;
+    // SAFETY: there is no instruction.
+    unsafe { asm!("/* {0} */", inout(reg) out, options(nomem, nostack, preserves_flags)) };
+    // SAFETY: it is the reference.
+    unsafe { &*out }
 }

@@ -17,6 +17,8 @@
 //! A sum of high parts starts in the middle of the binade, at 1.5·2^100, and must stay inside it: the sums of the
 //! products must stay below 2^99.
 
+use crate::backend::lanes::field::LANES;
+
 /// 2^-48: what one is worth in the limb above.
 const DOWN: f64 = 1.0 / UP;
 /// 2^48: what one is worth in the limb below.
@@ -26,11 +28,41 @@ const MIDDLE: f64 = 1.5 * (1_u128 << 100) as f64;
 /// The middle of the binade in which doubles are integers.
 const MIDDLE_OF_INTEGERS: f64 = 1.5 * (1_u64 << 52) as f64;
 
+/// The same number in every lane of a register of any kind, in memory.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Repeat([f64; LANES]);
+
+impl Repeat {
+    pub(crate) const fn of(n: f64) -> Self {
+        Self([n; LANES])
+    }
+
+    /// The number in every lane.
+    #[inline(always)]
+    pub(crate) fn lanes(&self) -> &[f64; LANES] {
+        &self.0
+    }
+
+    #[cfg(test)]
+    pub(crate) fn once(&self) -> f64 {
+        self.0[0]
+    }
+}
+
 /// Numbers that kernels compute with: the lanes of a register, or in the tests one lane or the range of values that a
 /// lane can take.
 pub trait Word: Copy {
     /// `n` in every lane. The value of `self` does not matter.
     fn splat(self, n: f64) -> Self;
+    /// The number of a register in memory in every lane. The value of `self` does not matter.
+    fn repeat(self, n: &Repeat) -> Self;
+    /// The constants, as their numbers are taken from memory by [`repeat`](Self::repeat) at the least cost.
+    ///
+    /// A Zen 4 broadcasts a double from memory to 512 bits in the units that multiply, at half of the cost of a product.
+    /// Registers of 512 bits are therefore loaded whole, from a place that the compiler does not recognise, since it would
+    /// make a broadcast of a constant. With AVX2 there are too few registers, and broadcasts cost less.
+    fn constants<T>(constants: &T) -> &T;
     /// The sum, if it is below 2^53.
     fn plus(self, other: Self) -> Self;
     /// The difference, if it is below 2^53.
@@ -89,6 +121,10 @@ impl<W: Word> Sum<W> {
 pub(crate) trait Fused: Copy {
     /// `n` in every lane. The value of `self` does not matter.
     fn set(self, n: f64) -> Self;
+    /// The number of a register in memory in every lane. The value of `self` does not matter.
+    fn load(self, n: &Repeat) -> Self;
+    /// See [`Word::constants`].
+    fn constants<T>(constants: &T) -> &T;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     /// a·b + `self`.
@@ -136,6 +172,16 @@ impl<F: Fused> Word for F {
     #[inline(always)]
     fn splat(self, n: f64) -> Self {
         self.set(n)
+    }
+
+    #[inline(always)]
+    fn repeat(self, n: &Repeat) -> Self {
+        self.load(n)
+    }
+
+    #[inline(always)]
+    fn constants<T>(constants: &T) -> &T {
+        F::constants(constants)
     }
 
     #[inline(always)]

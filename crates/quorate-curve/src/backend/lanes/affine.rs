@@ -195,6 +195,11 @@ impl<F: Field> Table<F> {
         self.lanes
     }
 
+    /// The same table, whose points are loaded into other lanes with the same rows.
+    pub(crate) fn in_other_lanes<N: Field<Row = F::Row>>(self, lanes: N::Lanes) -> Table<N> {
+        Table { lanes, turns: self.turns, x: self.x, y: self.y, beta: self.beta }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.y.len() - 1
     }

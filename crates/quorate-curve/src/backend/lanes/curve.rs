@@ -25,8 +25,10 @@ const FOUR: Constant = Constant::of_number([4, 0, 0, 0, 0, 0]);
 
 /// What the lanes need to know of a curve.
 pub trait InLanes: Curve {
+    /// A coordinate in memory, of parts that are rows of Fp.
+    type Row<R: Copy + Send + Sync + 'static>: Copy + Send + Sync + 'static;
     /// Eight elements of the coordinate field.
-    type In<L: Lanes>: Field<Lanes = L, Fp = L::Fp, Element = Self::Field>;
+    type In<L: Lanes>: Field<Lanes = L, Fp = L::Fp, Element = Self::Field, Row = Self::Row<<L::Fp as Field>::Row>>;
     /// The constant of the curve equation.
     fn b<L: Lanes>(lanes: L) -> Self::In<L>;
     /// β, where (βx, y) = ω·(x, y).
@@ -36,6 +38,7 @@ pub trait InLanes: Curve {
 }
 
 impl InLanes for blst_p1_affine {
+    type Row<R: Copy + Send + Sync + 'static> = R;
     type In<L: Lanes> = L::Fp;
 
     #[inline(always)]
@@ -54,6 +57,7 @@ impl InLanes for blst_p1_affine {
 }
 
 impl InLanes for blst_p2_affine {
+    type Row<R: Copy + Send + Sync + 'static> = [R; 2];
     type In<L: Lanes> = Fp2<L::Fp>;
 
     #[inline(always)]

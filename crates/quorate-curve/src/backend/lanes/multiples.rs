@@ -21,7 +21,7 @@ use super::{
     curve::InLanes,
     field::Lanes,
     msm::split,
-    weighted_sum::{Method, Positions},
+    weighted_sum::{Method, Positions, joined},
 };
 use crate::{
     arithmetic::curve::PARAMETER,
@@ -47,7 +47,8 @@ fn together<L: Lanes, C: InLanes>(lanes: L, points: &[C], scalars: &[[u8; 32]]) 
     let places = numbers.iter().map(|(_, len)| *len).max().unwrap_or(0);
     let segments: Vec<_> = (0..points.len()).map(|i| i..i + 1).collect();
     let nibble = |point: usize, place: usize| numbers[point].0[place];
-    let multiples = Positions { table: &table, segments: &segments, places, nibble }.joined::<C>(Method::Tables);
+    let positions = Positions { table: &table, segments: &segments, places, nibble };
+    let multiples = joined::<L, C, _>(&positions, Method::Tables);
     // A sum met its own negative or double on the way, as multiples of a point by small numbers can.
     let by_blst = |i: usize| portable::multiples::multiples(&points[i..=i], &scalars[i..=i])[0];
     multiples.into_iter().enumerate().map(|(i, multiple)| multiple.unwrap_or_else(|| by_blst(i))).collect()

@@ -63,7 +63,7 @@ pub(crate) fn weighted_sums<L: Lanes, C: InLanes>(lanes: L, weighted: WeightedCu
         let joined = if indices.len() < L::THRESHOLDS.joined_segments {
             join_by_blst::<C>(&positions.sums(method).to_points(), places, places)
         } else {
-            let joined = positions.joined::<C>(method);
+            let joined = joined::<L, C, _>(&positions, method);
             let blst = |i: usize| {
                 let range = segments[i].clone();
                 by_blst(&points[range.clone()], &weights[range])
@@ -133,7 +133,7 @@ pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup>(
     if segments.len() < L::THRESHOLDS.joined_segments {
         return Some(join_by_blst(&sums.to_points(), digits + more, digits));
     }
-    let joined = positions.join::<C>(&sums, false, digits);
+    let joined = join::<L, C, _>(&positions, sums, false, digits);
     let joined = joined
         .into_iter()
         .zip(weighted.iter())
@@ -270,40 +270,56 @@ impl<F: Field, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
         }
         cells.sums(sums, false)
     }
+}
 
-    /// Σ 4ʲ·Aⱼ of each segment, or `None` if a formula did not hold.
-    pub(super) fn joined<C: InLanes<In<F::Lanes> = F>>(&self, method: Method) -> Vec<Option<C>> {
-        let single = method == Method::Tables && self.segments.iter().all(|s| s.len() == 1);
-        let table = if single { self.multiples() } else { self.sums(method) };
-        self.join(&table, single, self.places)
-    }
+/// Σ 4ʲ·Aⱼ of each segment, or `None` if a formula did not hold.
+pub(super) fn joined<L: Lanes, C: InLanes, D: Fn(usize, usize) -> u8>(
+    positions: &Positions<'_, C::In<L>, D>,
+    method: Method,
+) -> Vec<Option<C>> {
+    let single = method == Method::Tables && positions.segments.iter().all(|s| s.len() == 1);
+    let table = if single { positions.multiples() } else { positions.sums(method) };
+    join::<L, C, D>(positions, table, single, positions.places)
+}
 
-    /// Σ 4ʲ·Aⱼ, j < `digits`, of each segment. `table` has the sum of each position or, if each segment is a `single`
-    /// point, the multiples of the points.
-    fn join<C: InLanes<In<F::Lanes> = F>>(&self, table: &Table<F>, single: bool, digits: usize) -> Vec<Option<C>> {
-        let entry = |segment: usize, place: usize| {
-            if single {
-                let point = self.segments[segment].start;
-                entry_of(point, (self.nibble)(point, place)).unwrap_or(Entry::NONE)
-            } else {
-                Entry::new(segment * self.places + place, 0, false)
+/// Σ 4ʲ·Aⱼ, j < `digits`, of each segment. `table` has the sum of each position or, if each segment is a `single` point,
+/// the multiples of the points. Segments beside full vectors take the lanes that cost less alone, if they fit.
+fn join<L: Lanes, C: InLanes, D: Fn(usize, usize) -> u8>(
+    positions: &Positions<'_, C::In<L>, D>,
+    table: Table<C::In<L>>,
+    single: bool,
+    digits: usize,
+) -> Vec<Option<C>> {
+    let segments = positions.segments;
+    let entry = |segment: usize, place: usize| {
+        if single {
+            let point = segments[segment].start;
+            entry_of(point, (positions.nibble)(point, place)).unwrap_or(Entry::NONE)
+        } else {
+            Entry::new(segment * positions.places + place, 0, false)
+        }
+    };
+    let eights = |vector: usize, place: usize| {
+        let mut entries = [Entry::NONE; LANES];
+        for (lane, slot) in entries.iter_mut().enumerate() {
+            let segment = vector * LANES + lane;
+            if segment < segments.len() {
+                *slot = entry(segment, place);
             }
-        };
-        let eights = |vector: usize, place: usize| {
-            let mut entries = [Entry::NONE; LANES];
-            for (lane, slot) in entries.iter_mut().enumerate() {
-                let segment = vector * LANES + lane;
-                if segment < self.segments.len() {
-                    *slot = entry(segment, place);
-                }
-            }
-            entries
-        };
-        let vectors = self.segments.len().div_ceil(LANES);
-        let mut sums = join::<F::Lanes, C>(table.lanes(), table, vectors, digits, eights);
-        sums.truncate(self.segments.len());
-        sums
+        }
+        entries
+    };
+    let (full, left) = (segments.len() / LANES, segments.len() % LANES);
+    let fits = <L::Narrow as Lanes>::WIDTH < LANES && (1..=<L::Narrow as Lanes>::WIDTH).contains(&left);
+    let vectors = if fits { full } else { segments.len().div_ceil(LANES) };
+    let lanes = table.lanes();
+    let mut sums = join_vectors::<L, C>(lanes, &table, 0..vectors, digits, eights);
+    if fits {
+        let table = table.in_other_lanes(lanes.narrow());
+        sums.extend(join_vectors::<L::Narrow, C>(lanes.narrow(), &table, full..full + 1, digits, eights));
     }
+    sums.truncate(segments.len());
+    sums
 }
 
 const SLOTS_OF_BYTES: [Option<portable::weighted_sum::Slot>; 256] = SLOTS.of_byte;
@@ -364,17 +380,17 @@ fn join_by_blst<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
 
 in_lanes! {
     /// Σ 4ʲ·Aⱼ of each lane of each vector, computed in Jacobian coordinates.
-    fn join<L: Lanes, C: InLanes>(
+    fn join_vectors<L: Lanes, C: InLanes>(
         lanes: L,
         table: &Table<C::In<L>>,
-        vectors: usize,
+        vectors: Range<usize>,
         places: usize,
         entries: impl Fn(usize, usize) -> [Entry; LANES],
     ) -> Vec<Option<C>> {
-        let mut sums = Vec::with_capacity(vectors);
-        let mut identities: Vec<Mask> = Vec::with_capacity(vectors);
+        let mut sums = Vec::with_capacity(vectors.len());
+        let mut identities: Vec<Mask> = Vec::with_capacity(vectors.len());
         let one = C::In::<L>::one(lanes);
-        for vector in 0..vectors {
+        for vector in vectors {
             let mut sum = Jacobian { x: one, y: one, z: one };
             let mut identity = !0;
             for place in (0..places).rev() {
@@ -403,7 +419,7 @@ in_lanes! {
             sums.push(sum);
             identities.push(identity);
         }
-        let mut out = Vec::with_capacity(vectors * LANES);
+        let mut out = Vec::with_capacity(sums.len() * LANES);
         for (sums, identity) in curve::to_affine::<L, C>(lanes, &sums).into_iter().zip(identities) {
             for (lane, sum) in sums.into_iter().enumerate() {
                 out.push(if identity >> lane & 1 == 1 { Some(C::IDENTITY) } else { sum });
