@@ -518,15 +518,23 @@ mod tests {
             let expected = weighted_sum(&points, &weights);
             assert_eq!(in_lanes(lanes, &cut(&points, &weights, &[n])), [expected], "{} n = {n}", G::NAME);
         }
-        // Segments of one point: as many as fill some lanes, or all.
-        for n in [few, 7, 8, 9, 15, 16, 17, 63, 64, 65, 256] {
+        // Segments of one point: as many as fill some lanes, or all. Up to four beside full vectors may take four lanes.
+        for n in [1, 2, 3, 4, 5, few, 7, 8, 9, 12, 13, 15, 16, 17, 63, 64, 65, 256] {
             let points: Vec<G> = (0..n).map(at).collect();
             let segments = cut(&points, &weights(n), &vec![1; n]);
             let expected = Backend::Portable.weighted_sums(&segments);
             assert_eq!(in_lanes(lanes, &segments), expected, "{} {n} segments", G::NAME);
         }
         // Segments of all lengths in one call, and many with few points.
-        for lengths in [&lengths[..], &[3; 40], &[0, 1, 2, 3, 4, 5, 30, 30, 30, 30, 30, 200, 5, 1]] {
+        for lengths in [
+            &lengths[..],
+            &[3; 40],
+            &[2; 4],
+            &[0, 9, 0, 1],
+            &[0; 3],
+            &[40; 11],
+            &[0, 1, 2, 3, 4, 5, 30, 30, 30, 30, 30, 200, 5, 1],
+        ] {
             let n = lengths.iter().sum();
             let segments = cut(&(0..n).map(at).collect::<Vec<G>>(), &weights(n), lengths);
             let expected = Backend::Portable.weighted_sums(&segments);
