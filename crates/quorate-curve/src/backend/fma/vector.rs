@@ -634,6 +634,7 @@ fn seen<T>(constants: &T) -> &T {
 
 /// Constants that the compiler does not recognise: it loads them.
 #[inline(always)]
+#[allow(clippy::pointers_in_nomem_asm_block, reason = "without an instruction nothing is read or written")]
 fn unseen<T>(constants: &T) -> &T {
     let mut out: *const T = constants;
     // SAFETY: there is no instruction.
