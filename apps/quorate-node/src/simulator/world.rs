@@ -1,4 +1,6 @@
 //! A simulated network: nodes, what carries their messages, and what calls their state machines.
+//!
+//! The file is long because one type holds all that is simulated, and each of its events has a function here.
 
 use std::{
     collections::{BTreeMap, BTreeSet, BinaryHeap},

@@ -25,9 +25,13 @@
 //! [`decode`](Backend::decode), [`decode_uncompressed`](Backend::decode_uncompressed), [`sum`](Backend::sum),
 //! [`miller_product`](Backend::miller_product) and [`final_exponentiation`](Backend::final_exponentiation) are these
 //! verbs on one item. [`hash_to_curve_one`](Backend::hash_to_curve_one), [`is_member`](Backend::is_member) and
-//! [`pairs_to_one`](Backend::pairs_to_one) are those that verify one signature, and allocate nothing. A backend also says how the engine should divide its work: [`lanes`](Backend::lanes),
-//! [`messages_in_one_vector`](Backend::messages_in_one_vector), [`pairings`](Backend::pairings), [`pairs_uncleared`](Backend::pairs_uncleared),
-//! [`sums_members_from`](Backend::sums_members_from).
+//! [`pairs_to_one`](Backend::pairs_to_one) are those that verify one signature, and allocate nothing. A backend also says
+//! how the engine should divide its work: [`lanes`](Backend::lanes), [`products_at_once`](Backend::products_at_once),
+//! [`messages_in_one_vector`](Backend::messages_in_one_vector), [`pairings`](Backend::pairings),
+//! [`pairs_uncleared`](Backend::pairs_uncleared), [`sums_members_from`](Backend::sums_members_from).
+//!
+//! The file is long because each verb is documented here, once for all backends, and because the tests that compare all
+//! backends stand here.
 
 // Without SSE2, as on a bare target that computes floats in software, the compiler has no vector registers for the lanes.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

@@ -82,7 +82,8 @@ unsafe impl Token for HalfOfAvx2 {
     const INSTRUCTIONS: u8 = Avx2::INSTRUCTIONS;
 }
 
-/// Half of the lanes of AVX2: for Miller loops of few products or of long ones, and for a single final exponentiation.
+/// Half of the lanes of AVX2: for Miller loops of few products or of long ones, for a single final exponentiation, and for up
+/// to four weighted sums.
 impl Lanes for HalfOfAvx2 {
     const THRESHOLDS: Thresholds = Avx2::THRESHOLDS;
     const WIDTH: usize = 4;

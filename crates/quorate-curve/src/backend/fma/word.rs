@@ -57,11 +57,11 @@ pub trait Word: Copy {
     fn splat(self, n: f64) -> Self;
     /// The number of a register in memory in every lane. The value of `self` does not matter.
     fn repeat(self, n: &Repeat) -> Self;
-    /// The constants, as their numbers are taken from memory by [`repeat`](Self::repeat) at the least cost.
+    /// The same constants, behind the reference from which [`repeat`](Self::repeat) costs the least.
     ///
-    /// A Zen 4 broadcasts a double from memory to 512 bits in the units that multiply, at half of the cost of a product.
-    /// Registers of 512 bits are therefore loaded whole, from a place that the compiler does not recognise, since it would
-    /// make a broadcast of a constant. With AVX2 there are too few registers, and broadcasts cost less.
+    /// A Zen 4 broadcasts a double from memory to 512 bits in the units that multiply and add. A broadcast costs half as much
+    /// as a product of two limbs. So AVX-512 loads whole registers instead. The compiler would turn a load of a known constant
+    /// into a broadcast, so it must not know what the reference refers to. With AVX2 the broadcasts cost less than the loads.
     fn constants<T>(constants: &T) -> &T;
     /// The sum, if it is below 2^53.
     fn plus(self, other: Self) -> Self;
