@@ -9,7 +9,7 @@ use std::{
 
 use clap::Parser;
 use quorate_cli::{cli::Cli, exit::Exit};
-use quorate_formats::plain;
+use quorate_host::plain;
 
 fn main() -> ExitCode {
     match Cli::parse().run() {

@@ -7,20 +7,12 @@ use std::{
 };
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use quorate_host::plain;
 
 /// Prints one line that the user should know. What a terminal would obey is escaped. If standard error is closed, the note
 /// is dropped.
 pub(crate) fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", plain(&text.to_string()));
-}
-
-/// A text in which what a terminal would obey is escaped.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = String::new();
-    for letter in text.chars() {
-        if letter.is_control() { plain.extend(letter.escape_default()) } else { plain.push(letter) }
-    }
-    plain
 }
 
 /// A number with its noun: "1 block", "1,024 blocks".

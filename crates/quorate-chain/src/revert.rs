@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use alloy::primitives::{Address, B256, U256, hex, keccak256};
+use quorate_host::plain;
 use serde::Deserialize;
 
 /// The errors of all contracts that a transaction may call, by their signatures. `scripts/contract_artifacts.py` writes them.
@@ -39,21 +40,12 @@ pub fn words(data: &[u8]) -> String {
     }
     match text(values, 0) {
         // The errors of Solidity itself.
-        Some(text) if *selector_of == selector("Error(string)") => one_line(&text),
+        Some(text) if *selector_of == selector("Error(string)") => plain(&text),
         _ if *selector_of == selector("Panic(uint256)") => {
             format!("a fault of the contract, number {}", value(values, 0, "uint256"))
         }
         _ => format!("an error that is not one of quorate's contracts: {}", hex::encode_prefixed(data)),
     }
-}
-
-/// A text of somebody else's contract, in which what a terminal obeys is escaped.
-fn one_line(text: &str) -> String {
-    let mut line = String::new();
-    for letter in text.chars() {
-        if letter.is_control() { line.extend(letter.escape_default()) } else { line.push(letter) }
-    }
-    line
 }
 
 fn selector(signature: &str) -> [u8; 4] {

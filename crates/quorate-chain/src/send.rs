@@ -14,12 +14,12 @@ use clap::{ArgGroup, Args};
 use indicatif::HumanCount;
 use quorate_chain::rpc::Rpc;
 use quorate_evm::{Head, Network, Sender, Transaction, contract::SettlementBn254G2 as Settlement};
+use quorate_host::plain;
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::Runtime;
 
 use crate::{
     exit::{Exit, Failure, Result},
-    print::plain,
     wallet::{Sending, line},
 };
 

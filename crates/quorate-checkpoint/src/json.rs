@@ -1,5 +1,6 @@
 //! Reads JSON that others made: with a limit, and with the name of the field in which it is wrong.
 
+use quorate_host::clipped;
 use serde::de::DeserializeOwned;
 
 /// Why bytes are not what they were read as.
@@ -46,16 +47,7 @@ pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8], limit: usize, what: &'st
     Ok(read)
 }
 
-/// Messages repeat parts of the input, which can be long. Control characters are escaped.
+/// Messages repeat parts of the input, which can be long.
 fn shortened(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let mut short: String = text
-        .chars()
-        .take(LONGEST)
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect();
-    if text.chars().nth(LONGEST).is_some() {
-        short.push('…');
-    }
-    short
+    clipped(text, 200)
 }

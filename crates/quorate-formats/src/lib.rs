@@ -90,5 +90,5 @@ pub use error::ParquetFileError;
 pub use error::{ArrowBatchError, ArrowStreamError};
 pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
 pub use hex::{NotHex, from_hex};
-pub use record::{Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError, plain};
+pub use record::{Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
 pub use verdict_line::{At, ChainVerdictLine, SignatureName, VerdictLine};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use indicatif::HumanCount;
-use quorate_formats::plain;
+use quorate_host::plain;
 use serde::Serialize;
 
 use crate::exit::Failure;

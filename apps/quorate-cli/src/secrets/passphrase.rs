@@ -5,7 +5,7 @@
 use std::io::{self, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use quorate_formats::plain;
+use quorate_host::plain;
 use quorate_keystore::passphrase::open;
 pub use quorate_keystore::passphrase::{LineError, Passphrase};
 use zeroize::Zeroizing;

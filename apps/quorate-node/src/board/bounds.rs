@@ -29,23 +29,9 @@ pub fn label_of(payload: &[u8]) -> String {
     }
 }
 
-/// The beginning of a text, at most [`MAX_TEXT`] characters of it. Characters that are not seen or that turn the direction
-/// of the text around them are written as `\u{…}`.
+/// The beginning of a text, at most [`MAX_TEXT`] characters of it, harmless for a page.
 pub(super) fn clipped(text: &str) -> String {
-    let shown = |letter: char| -> String {
-        if letter.is_control() || is_format(letter) { letter.escape_unicode().collect() } else { letter.into() }
-    };
-    let mut out: String = text.chars().take(MAX_TEXT).map(shown).collect();
-    if text.chars().nth(MAX_TEXT).is_some() {
-        out.push('…');
-    }
-    out
-}
-
-/// Characters without width, those that set a direction, and those that annotate or tag.
-fn is_format(letter: char) -> bool {
-    matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    quorate_host::clipped(text, MAX_TEXT)
 }
 
 /// Adds to the end of a list, and drops from its beginning what is too much.

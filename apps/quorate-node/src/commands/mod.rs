@@ -25,6 +25,7 @@ use quorate_chain::{
     task_network::{PlannedCall, Terms},
 };
 use quorate_evm::{KeyGroup, alloy_primitives::Address};
+use quorate_host::plain;
 use quorate_keystore::{
     passphrase::{LineError, Passphrase},
     secret_file::{self, SecretFileError},
@@ -224,5 +225,5 @@ pub(crate) fn print(text: impl Display) -> Result<()> {
 
 /// Prints to standard error, which may be closed.
 pub(crate) fn note(text: impl Display) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", plain(&text.to_string()));
 }

@@ -2,6 +2,8 @@
 
 use std::{io, time::Duration};
 
+use quorate_host::plain;
+
 use crate::message::MAX_RESULT;
 
 /// A call of the user's work failed. It is neither a result nor a verdict.
@@ -110,11 +112,7 @@ pub enum ProgramSetupError {
 
 /// Bytes from outside as text on one line that a terminal does not obey.
 pub(super) fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for letter in String::from_utf8_lossy(bytes).trim().chars() {
-        if matches!(letter, '"' | '\'') { text.push(letter) } else { text.extend(letter.escape_debug()) }
-    }
-    text
+    plain(String::from_utf8_lossy(bytes).trim())
 }
 
 fn said(text: &str) -> String {

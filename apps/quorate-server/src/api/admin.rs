@@ -45,7 +45,7 @@ pub(super) struct Done {
 pub(super) async fn pardon(State(app): State<Arc<App>>, body: Bytes) -> Result<Json<Done>, ApiError> {
     let Pardon { source } = read(&body)?;
     let done = app.batcher.pardon(&source);
-    tracing::info!(source = %quorate_formats::plain(&source.to_string()), done, "a pardon");
+    tracing::info!(source = %quorate_host::plain(&source.to_string()), done, "a pardon");
     Ok(Json(Done { done }))
 }
 
@@ -60,7 +60,7 @@ pub(super) async fn ban(State(app): State<Arc<App>>, body: Bytes) -> Result<Json
     if !(1..=YEAR).contains(&seconds) {
         return Err(ApiError::bad_query(format!("\"seconds\": found {seconds}, expected 1 to {YEAR}")));
     }
-    tracing::info!(source = %quorate_formats::plain(&source.to_string()), seconds, "a ban by the administrator");
+    tracing::info!(source = %quorate_host::plain(&source.to_string()), seconds, "a ban by the administrator");
     app.batcher.ban(&source, Duration::from_secs(seconds));
     Ok(Json(Done { done: true }))
 }

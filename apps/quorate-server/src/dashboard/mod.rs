@@ -270,7 +270,7 @@ fn sources(status: &Status) -> Markup {
 
 fn row(source: &Source) -> Markup {
     // Characters that would change how the text around them is shown are written out.
-    let name = quorate_formats::plain(&source.source.to_string());
+    let name = quorate_host::plain(&source.source.to_string());
     html! {
         tr role="row" data-key=(name) {
             th role="rowheader" scope="row" { bdi { (clipped(&name)) } }

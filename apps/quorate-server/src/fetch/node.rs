@@ -12,7 +12,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use quorate_checkpoint::LARGEST_ANSWER;
-use quorate_formats::plain;
+use quorate_host::plain;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpStream, UnixStream},

@@ -3,7 +3,7 @@
 use quorate_checkpoint::{
     Alarm, Client, Decision, Equivocation, HeaderChain, NodeAnswer, NodeFault, Served, SignedCheckpoint, Update,
 };
-use quorate_formats::plain;
+use quorate_host::plain;
 use serde::Serialize;
 
 /// What came of asking the nodes.

@@ -12,6 +12,7 @@ use std::{
 };
 
 use clap::Args;
+use quorate_host::plain;
 
 use crate::{
     exit::{Failure, Result},
@@ -64,5 +65,5 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// Prints to standard error, which may be closed.
 pub(crate) fn note(text: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", plain(&text.to_string()));
 }

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use csv::{ErrorKind, ReaderBuilder, Trim};
-use quorate_formats::plain;
+use quorate_host::plain;
 use quorate_threshold::stake::{Allotment, Part};
 use serde::Serialize;
 

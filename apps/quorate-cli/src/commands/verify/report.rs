@@ -13,9 +13,9 @@ use quorate::{Reason, SourceId, Work};
 use quorate_formats::{
     At, ChainVerdictLine, Check, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
     light_client::{Lesson, Teaching},
-    plain,
 };
 use quorate_history::ClaimKind;
+use quorate_host::plain;
 use serde::Serialize;
 
 use super::{
@@ -508,8 +508,8 @@ impl Report {
                 None => place,
                 Some((kind, index)) => format!("{place}, {kind} {index}"),
             },
-            Some(id) if self.style.several => format!("{}  ({place})", id.plain()),
-            Some(id) => id.plain(),
+            Some(id) if self.style.several => format!("{}  ({place})", plain(&id.unquoted())),
+            Some(id) => plain(&id.unquoted()),
         };
         let mut text = format!("{index:>6}  {verdict:<7}  {name}\n");
         if let Some(fault) = judged.fault() {

@@ -1,0 +1,94 @@
+//! Text that came from outside, before a person sees it.
+//!
+//! A terminal obeys control characters, and a terminal or a browser turns text around at a direction mark. With these a file name, an
+//! id or a message of somebody's server could write a verdict of its own, or hide a part of a name. So every program shows such
+//! text through this one rule.
+
+/// `text` with every character escaped as `\u{…}` that a reader would not see as it stands: control characters, line ends, direction
+/// marks, characters without width, and tags. What is left is one line.
+///
+/// ```
+/// assert_eq!(quorate_host::plain("peer\n\u{202e}dilav"), r"peer\u{a}\u{202e}dilav");
+/// assert_eq!(quorate_host::plain("große Straße"), "große Straße");
+/// ```
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    text.chars().for_each(|letter| push(&mut line, letter));
+    line
+}
+
+/// The first `most` characters of `text`, each as [`plain`] shows it, and `…` if there are more.
+#[must_use]
+pub fn clipped(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    let mut letters = text.chars();
+    letters.by_ref().take(most).for_each(|letter| push(&mut line, letter));
+    if letters.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// Whether [`plain`] leaves `text` as it is.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    !text.chars().any(is_unseen)
+}
+
+fn push(line: &mut String, letter: char) {
+    if is_unseen(letter) {
+        line.extend(letter.escape_unicode());
+    } else {
+        line.push(letter);
+    }
+}
+
+/// Control characters; the line ends of Unicode; characters that set a direction; those without width, which would let two different
+/// names look alike; and annotations and tags.
+fn is_unseen(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_that_a_terminal_obeys_passes() {
+        let obeyed = "\u{0}\u{7}\u{8}\t\n\r\u{1b}\u{7f}\u{85}\u{9b}\u{2028}\u{2029}\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}";
+        for letter in obeyed.chars() {
+            let text = format!("a{letter}b");
+            let shown = plain(&text);
+            assert!(shown.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "{letter:?} passes as {shown:?}");
+            assert!(!is_plain(&text) && is_plain(&shown), "{letter:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_look_alike_are_told_apart() {
+        for letter in ['\u{ad}', '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{fe0f}', '\u{3164}', '\u{e0041}'] {
+            assert_ne!(plain(&format!("al{letter}ice")), format!("al{letter}ice"), "{letter:?}");
+        }
+    }
+
+    #[test]
+    fn other_text_is_left_as_it_is() {
+        for text in ["", "claims.jsonl line 3", "große Straße", "鍵", "\"quoted\" \\ 'single'", "🙂"] {
+            assert_eq!(plain(text), text);
+            assert!(is_plain(text));
+        }
+    }
+
+    #[test]
+    fn a_clipped_text_says_that_it_goes_on() {
+        assert_eq!(clipped("abcdef", 3), "abc…");
+        assert_eq!(clipped("abc", 3), "abc");
+        assert_eq!(clipped("a\u{1b}c", 3), "a\\u{1b}c");
+        assert_eq!(clipped("", 0), "");
+    }
+}
