@@ -77,6 +77,12 @@ mod document;
 pub mod json;
 // The tree hashes of Ethereum's objects.
 mod ssz;
+// The networks of beacon chains, in one table.
+pub mod network;
+// What validators sign: roots under domains.
+pub mod signing;
+// Deposits, changes of withdrawal credentials and exits: what is signed, and what is wrong with them.
+pub mod operation;
 // Hexadecimal, and numbers that may stand in quotes.
 mod hex;
 mod number;
