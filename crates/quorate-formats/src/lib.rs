@@ -81,6 +81,7 @@ mod ssz;
 mod hex;
 mod number;
 
+pub use columns::{NAME_LIMIT, Room, Unbounded};
 pub use document::DOCUMENT_LIMIT;
 pub use entry::{Entry, Malformed};
 pub use error::InputError;
