@@ -12,7 +12,6 @@
 
 use std::fmt::Display;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -24,6 +23,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
+use crate::columns::{NO_ROOM, Room, Unbounded};
 use crate::entry::{Entry, Malformed};
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
@@ -70,7 +70,7 @@ impl Iterator for BatchRows {
     type Item = Entry;
 
     fn next(&mut self) -> Option<Entry> {
-        let entry = self.batch.next(self.rows + 1)?;
+        let entry = self.batch.next(self.rows + 1, &mut Unbounded)?;
         self.rows += 1;
         Some(entry)
     }
@@ -91,9 +91,22 @@ impl ArrowRows {
         Self { decoder: StreamDecoder::new(), rest: stream.into(), batch: None, rows: 0, ended: false }
     }
 
-    fn advance(&mut self) -> Result<Option<Entry>, InputError> {
+    /// The next claim, which finds room before it is kept.
+    ///
+    /// # Errors
+    /// [`InputError`], after which nothing follows.
+    pub fn next_within(&mut self, room: &mut dyn Room) -> Result<Option<Entry>, InputError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let entry = self.advance(room);
+        self.ended = !matches!(entry, Ok(Some(_)));
+        entry
+    }
+
+    fn advance(&mut self, room: &mut dyn Room) -> Result<Option<Entry>, InputError> {
         loop {
-            if let Some(entry) = self.batch.as_mut().and_then(|batch| batch.next(self.rows + 1)) {
+            if let Some(entry) = self.batch.as_mut().and_then(|batch| batch.next(self.rows + 1, room)) {
                 self.rows += 1;
                 return Ok(Some(entry));
             }
@@ -115,12 +128,7 @@ impl Iterator for ArrowRows {
     type Item = Result<Entry, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let entry = self.advance();
-        self.ended = !matches!(entry, Ok(Some(_)));
-        entry.transpose()
+        self.next_within(&mut Unbounded).transpose()
     }
 }
 
@@ -140,15 +148,20 @@ impl Batch {
     }
 
     /// The next row, which has this number.
-    fn next(&mut self, number: u64) -> Option<Entry> {
+    fn next(&mut self, number: u64, room: &mut dyn Room) -> Option<Entry> {
         let row = self.next;
         if row >= self.rows {
             return None;
         }
         self.next += 1;
         let place = Place::Row(number);
+        // A list is taken apart before its elements are kept, so there must be room for that first.
+        let parts = self.columns.iter().map(|(_, array)| elements(array, row)).sum::<usize>();
+        if !room.take(parts * size_of::<Option<Value<&[u8]>>>()) {
+            return Some(Err(Malformed { place, reason: NO_ROOM.to_owned() }));
+        }
         let cells = self.columns.iter().map(|(named, array)| (named, cell(array, row)));
-        Some(record(cells, place).map_err(|reason| Malformed { place, reason }))
+        Some(record(cells, place, room).map_err(|reason| Malformed { place, reason }))
     }
 }
 
@@ -221,6 +234,16 @@ fn cell(array: &Arc<dyn Array>, row: usize) -> Cell<&[u8]> {
     }
 }
 
+/// How many elements the list of a row has.
+fn elements(array: &Arc<dyn Array>, row: usize) -> usize {
+    match array.data_type() {
+        DataType::List(_) => array.as_list::<i32>().value_length(row) as usize,
+        DataType::LargeList(_) => array.as_list::<i64>().value_length(row) as usize,
+        DataType::FixedSizeList(_, length) => *length as usize,
+        _ => 0,
+    }
+}
+
 fn list_of(items: &dyn Array, places: Range<usize>) -> Cell<&[u8]> {
     Cell::List(places.map(|item| value(items, item)).collect())
 }
@@ -266,7 +289,7 @@ fn value(array: &dyn Array, at: usize) -> Option<Value<&[u8]>> {
 /// Calls into the Arrow reader, and makes an error of a panic in there: of a stream from a network it must not be one of ours.
 /// No call follows on what a panic left behind: the caller ends with the error.
 fn contained<T, E: Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match quorate_host::contained(call) {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(_) => Err("the stream is damaged; send it again".to_owned()),
     }

@@ -4,7 +4,7 @@ use arrow_schema::{DataType, Schema};
 use quorate::SourceId;
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field, Held, check_name};
+use crate::columns::{Columns, Field, List, Room, check_name, take_room};
 use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// A column's name, and the type of its values.
@@ -118,10 +118,11 @@ fn holds_id(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::Boolean | DataType::Float32 | DataType::Float64) || kind.is_integer()
 }
 
-/// The record that a row makes.
+/// The record that a row makes. Its bytes find room before they are kept.
 pub(crate) fn record<'a, B: AsRef<[u8]>>(
     row: impl Iterator<Item = (&'a Named, Cell<B>)>,
     place: Place,
+    room: &mut dyn Room,
 ) -> Result<Record, String> {
     let mut fields = Columns::default();
     for (Named { name, kind }, cell) in row {
@@ -130,16 +131,17 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
             Cell::List(items) => {
                 let DataType::List(item) = kind else { return Err(format!("{name:?}: found a list")) };
                 match *name {
-                    "public_keys" => fields.public_keys = Some(list(Field::PublicKeys, item.data_type(), items)?),
-                    _ => fields.messages = Some(list(Field::Messages, item.data_type(), items)?),
+                    "public_keys" => fields.public_keys = Some(list(Field::PublicKeys, item.data_type(), items, room)?),
+                    _ => fields.messages = Some(list(Field::Messages, item.data_type(), items, room)?),
                 }
                 continue;
             }
             Cell::One(value) => value,
         };
-        let bytes = |field: Field| {
+        let mut bytes = |field: Field| {
             let named = |reason| format!("{name:?}: {reason}");
-            field.one(bytes(&value)?, *kind == DataType::Utf8).map_err(named)
+            let one = field.one(bytes(&value)?, *kind == DataType::Utf8);
+            one.and_then(|one| take_room(room, one)).map_err(named)
         };
         match *name {
             "id" => fields.id = id(&value, kind)?,
@@ -160,17 +162,25 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
     fields.into_record(place)
 }
 
-fn list<B: AsRef<[u8]>>(field: Field, kind: &DataType, items: Vec<Option<Value<B>>>) -> Result<Vec<Vec<u8>>, String> {
+fn list<B: AsRef<[u8]>>(
+    field: Field,
+    kind: &DataType,
+    items: Vec<Option<Value<B>>>,
+    room: &mut dyn Room,
+) -> Result<Vec<Vec<u8>>, String> {
     let name = field.list_name();
-    let (mut held, mut list) = (Held::default(), Vec::with_capacity(items.len()));
+    let mut list = List::new(room);
     for (index, item) in items.into_iter().enumerate() {
+        if list.is_full() {
+            list.skip();
+            continue;
+        }
         let item = item.ok_or_else(|| "found null, expected bytes".to_owned());
         let decoded = item.and_then(|value| field.one(bytes(&value)?, *kind == DataType::Utf8));
         let decoded = decoded.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))?;
-        held.add(&decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
-        list.push(decoded);
+        list.push(decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
     }
-    Ok(list)
+    list.into_kept(field).map_err(|reason| format!("\"{name}\": {reason}"))
 }
 
 fn bytes<B: AsRef<[u8]>>(value: &Value<B>) -> Result<&[u8], String> {
