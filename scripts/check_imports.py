@@ -87,11 +87,11 @@ ORDERS = {
     "quorate-node": """
         message wire election groups roles/event roles/saved roles/state roles/cover roles/sums roles/aggregate roles/exchange roles/receive roles/verdict
         roles/step roles
-        transport/identity transport/limits transport/bans transport/handshake transport/admission transport/tickets
+        transport/identity transport/limits transport/origin transport/places transport/bans transport/handshake transport/admission transport/tickets
         transport/arrival transport/inbox transport/handle
-        transport/libp2p/stream transport/libp2p/codec transport/libp2p/topics transport/libp2p/gate transport/libp2p/book transport/libp2p/peer
+        transport/libp2p/lobby transport/libp2p/stream transport/libp2p/codec transport/libp2p/topics transport/libp2p/gate transport/libp2p/book transport/libp2p/peer
         transport/libp2p/protocols transport/libp2p/driver transport/libp2p
-        transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
+        transport/http/proxies transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
         transport
         programs/settings programs/schema programs/error programs/process programs/endpoint programs
         registry verification schedule data_folder options
