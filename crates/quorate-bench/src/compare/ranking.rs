@@ -139,6 +139,7 @@ impl fmt::Display for Ranking {
                 writeln!(f, "     {BUSY} when its rows were measured")?;
             }
         }
+        writeln!(f, "The place is one more than the number of schemes that are surely faster.")?;
         if self.schemes.windows(2).any(|pair| pair[0].rank == pair[1].rank) {
             writeln!(f, "= equal within the spread: the least and greatest times of their rows overlap")?;
         }
