@@ -22,8 +22,8 @@ use crate::{
 /// Describe a ceremony that shares a key anew: among other members, or with another threshold
 ///
 /// The public key stays the same. Those who have shares deal, and those who shall have shares receive. The old shares stay
-/// valid as long as they exist: when all members have finished, everyone deletes its old share, and the private state of this
-/// ceremony.
+/// valid as long as they exist: when all members have finished, everyone deletes its old share, the private state of the
+/// ceremony that made it, and that of this ceremony, with `quorate dkg forget`.
 #[derive(Debug, Args)]
 #[command(before_long_help = RESHARE_EXAMPLES, override_usage = RESHARE_USAGE)]
 pub(super) struct ReshareArguments {
@@ -59,7 +59,7 @@ pub(super) struct ReshareArguments {
 /// Describe a ceremony that gives all members new shares of the same key
 ///
 /// Shares that were stolen before are of no use with shares that are stolen after. When all members have finished, everyone
-/// deletes its old share, and the private state of this ceremony.
+/// deletes its old share, the private state of the ceremony that made it, and that of this ceremony, with `quorate dkg forget`.
 #[derive(Debug, Args)]
 #[command(before_long_help = REFRESH_EXAMPLES, override_usage = REFRESH_USAGE)]
 pub(super) struct RefreshArguments {
