@@ -2,6 +2,10 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
+use quorate::{MinPk, SecretKey};
+use quorate_curve::Scalar;
+use serde_json::json;
+
 use crate::room::{Room, STEPS, member_files};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
@@ -401,6 +405,52 @@ fn who_was_left_out_is_told_what_to_do() {
     }
     room.step("finish", "new", "dave", &[]).exits(0).says("your share 4 of 4").says("It is secret");
     room.assert_signs("c", &[room.share("new", "dave"), room.share("c", "carol")]);
+}
+
+/// Alice has no share of a key, since a dealer who dealt last made it zero: the others share the key anew, with alice and
+/// without her.
+#[test]
+fn a_participant_without_a_share_does_not_deal() {
+    let four = ["alice", "bob", "carol", "dave"];
+    let room = Room::new(&four);
+    // φ(X) = 7·(X - 1)
+    let key = |scalar: Scalar| SecretKey::<MinPk>::from_bytes(&scalar.to_bytes()).unwrap().public_key().to_string();
+    let seven = Scalar::from(7);
+    let commitment = [key(-seven), key(seven)];
+    let shared_key = json!({
+        "suite": "eth2", "threshold": 2, "participants": 4, "identifiers": "integers",
+        "public_key": &commitment[0], "commitment": &commitment,
+    });
+    room.write("shared-key.json", shared_key.to_string());
+    for (name, i) in four.iter().zip(1_u64..).skip(1) {
+        let share = Scalar::from(7 * (i - 1));
+        let file = json!({
+            "suite": "eth2", "index": i, "public_key": &commitment[0], "verification_key": key(share),
+            "secret": format!("{:064x}", 7 * (i - 1)),
+        });
+        room.write(&format!("{name}/share.json"), file.to_string());
+    }
+    let holders = ["alice=1", "bob=2", "carol=3", "dave=4"].map(|holder| ["--holder", holder]).concat();
+    let files = member_files(&four);
+    let files: Vec<_> = files.iter().map(String::as_str).collect();
+    let from = [&["--shared-key", "shared-key.json"], &holders[..]].concat();
+    let described = |command: &[&str]| room.run(&[&["dkg"], command, &from[..], &files].concat());
+    let without = "alice cannot deal: participant 1 has no share of the key";
+    described(&["recover", "none", "--lost", "alice"])
+        .refused("participant 1 has no share of the key")
+        .says("share the key anew");
+    described(&["reshare", "none", "-t", "2", "--dealers", "alice,bob"])
+        .refused("alice has no share that it could deal");
+    described(&["refresh", "refresh"]).exits(0).says(without);
+    described(&["reshare", "reshare", "-t", "2", "--receivers", "bob,carol,dave"]).exits(0).says(without);
+    for (folder, receivers) in [("refresh", &four[..]), ("reshare", &four[1..])] {
+        for name in &four[1..] {
+            room.step("deal", folder, name, &["--share", &format!("{name}/share.json")]).exits(0);
+        }
+        STEPS[1..].iter().for_each(|step| room.all(step, folder, receivers));
+        assert_eq!(room.public_key(folder), commitment[0].trim_start_matches("0x"));
+        room.assert_signs(folder, &[room.share(folder, receivers[0]), room.share(folder, "dave")]);
+    }
 }
 
 /// The rounds that a command may close.
