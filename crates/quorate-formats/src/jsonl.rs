@@ -15,7 +15,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::marker::PhantomData;
 
 use quorate::SourceId;
@@ -29,56 +29,43 @@ use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
 use crate::json::{self, ObjectError};
+use crate::lines::{BoundedLines, LineRead};
 use crate::number::Uint;
 use crate::record::{ClaimIndex, Id, Place, Record};
 
-/// The longest line that is read: 64 MiB, a claim of about 600,000 keys. A longer line is reported and skipped, not buffered.
-pub const LINE_LIMIT: usize = 64 << 20;
-
-/// Reads claims line by line, in memory bounded by the longest line.
+/// Reads claims line by line, in memory bounded by the longest line ([`LINE_LIMIT`](crate::lines::LINE_LIMIT)).
 ///
 /// After an `Err` from the outer result the iterator ends.
 #[derive(Debug)]
 pub struct JsonLines<R> {
-    reader: R,
+    lines: BoundedLines<R>,
     state: State,
     buffer: Vec<u8>,
-    lines: u64,
     /// A line that was read ahead and waits in the buffer.
-    ahead: Option<Line>,
+    ahead: Option<LineRead>,
     /// Lines that were not blank.
     entries: u64,
-    limit: usize,
     unknown: Unknown,
 }
 
 impl<R: BufRead> JsonLines<R> {
     /// Starts to read claims.
     pub fn new(reader: R) -> Self {
-        Self::with_limit(reader, LINE_LIMIT)
+        Self::of(BoundedLines::new(reader))
     }
 
     /// Starts to read in the middle of a file, at the beginning of the line with this number, which counts from 1.
     pub fn at_line(reader: R, number: u64) -> Self {
-        let mut lines = Self::new(reader);
+        let mut lines = Self::of(BoundedLines::at_line(reader, number));
         if number > 1 {
-            // What is special at the beginning of a file is not so here: a byte order mark, an array.
-            (lines.state, lines.lines, lines.entries) = (State::Lines, number - 1, 1);
+            // What is special at the beginning of a file is not so here: an array.
+            (lines.state, lines.entries) = (State::Lines, 1);
         }
         lines
     }
 
-    fn with_limit(reader: R, limit: usize) -> Self {
-        Self {
-            reader,
-            state: State::Start,
-            buffer: Vec::new(),
-            lines: 0,
-            ahead: None,
-            entries: 0,
-            limit,
-            unknown: Unknown::default(),
-        }
+    fn of(lines: BoundedLines<R>) -> Self {
+        Self { lines, state: State::Start, buffer: Vec::new(), ahead: None, entries: 0, unknown: Unknown::default() }
     }
 
     /// The names of unknown fields that occurred for the first time since the last call, and where. After the first
@@ -104,18 +91,17 @@ impl<R: BufRead> JsonLines<R> {
         }
     }
 
-    /// Skips the byte order mark and white space before the first value, and finds out whether that value is an array.
+    /// Skips white space before the first value, and finds out whether that value is an array.
     fn start(&mut self) -> Result<State, InputError> {
         loop {
-            let seen = self.reader.fill_buf()?;
-            let Some(first) = seen.first().copied() else { return Ok(State::Done) };
-            if seen.starts_with(BYTE_ORDER_MARK.as_bytes()) {
-                self.reader.consume(BYTE_ORDER_MARK.len());
-            } else if first.is_ascii_whitespace() {
-                self.reader.consume(1);
-                self.lines += u64::from(first == b'\n');
+            let Some(first) = self.lines.reader().fill_buf()?.first().copied() else { return Ok(State::Done) };
+            if first.is_ascii_whitespace() {
+                self.lines.reader().consume(1);
+                if first == b'\n' {
+                    self.lines.count_line();
+                }
             } else if first == b'[' {
-                let elements = Elements::read(self.reader.by_ref(), Format::Jsonl)?;
+                let elements = Elements::read(self.lines.reader(), Format::Jsonl)?;
                 return Ok(State::Array { elements, next: 0 });
             } else {
                 return Ok(State::Lines);
@@ -125,15 +111,12 @@ impl<R: BufRead> JsonLines<R> {
 
     fn next_line(&mut self) -> Result<Option<Entry>, InputError> {
         while let Some(line) = self.read_line()? {
-            let number = self.lines;
+            let number = self.lines.number();
             let place = Place::Line(number);
             let text = match line {
-                Line::Whole(ending) => text_of(&self.buffer).map(|text| (text, ending)),
-                Line::TooLong => {
-                    let reason =
-                        format!("the line is longer than {} MiB, the limit, and was skipped", self.limit >> 20);
-                    return Ok(Some(Err(Malformed::new(place, reason))));
-                }
+                LineRead::Whole => text_of(&self.buffer).map(|text| (text, Ending::Complete)),
+                LineRead::AtEnd => text_of(&self.buffer).map(|text| (text, Ending::CutOff)),
+                LineRead::TooLong(too_long) => return Ok(Some(Err(Malformed::new(place, too_long.to_string())))),
             };
             match text {
                 Ok(("", _)) => {}
@@ -155,7 +138,7 @@ impl<R: BufRead> JsonLines<R> {
     /// Whether the next line that is not blank begins with a text, as the fields of an object on several lines do.
     fn field_comes_next(&mut self) -> Result<bool, InputError> {
         while let Some(line) = self.read_line()? {
-            if !self.buffer.trim_ascii().is_empty() || matches!(line, Line::TooLong) {
+            if !self.buffer.trim_ascii().is_empty() || matches!(line, LineRead::TooLong(_)) {
                 self.ahead = Some(line);
                 break;
             }
@@ -163,26 +146,12 @@ impl<R: BufRead> JsonLines<R> {
         Ok(self.buffer.trim_ascii_start().starts_with(b"\""))
     }
 
-    /// Reads the next line into the buffer, without its line end. Returns none at the end of the input.
-    fn read_line(&mut self) -> Result<Option<Line>, InputError> {
-        if let Some(line) = self.ahead.take() {
-            return Ok(Some(line));
+    /// Reads the next line into the buffer, unless it was read ahead. Returns none at the end of the input.
+    fn read_line(&mut self) -> Result<Option<LineRead>, InputError> {
+        match self.ahead.take() {
+            Some(line) => Ok(Some(line)),
+            None => Ok(self.lines.read(&mut self.buffer)?),
         }
-        self.buffer.clear();
-        let bounded = self.limit as u64 + 1;
-        if self.reader.by_ref().take(bounded).read_until(b'\n', &mut self.buffer)? == 0 {
-            return Ok(None);
-        }
-        self.lines += 1;
-        if self.buffer.pop_if(|byte| *byte == b'\n').is_some() {
-            return Ok(Some(Line::Whole(Ending::Complete)));
-        }
-        if self.buffer.len() <= self.limit {
-            return Ok(Some(Line::Whole(Ending::CutOff)));
-        }
-        self.buffer = Vec::new();
-        self.reader.skip_until(b'\n')?;
-        Ok(Some(Line::TooLong))
     }
 }
 
@@ -275,12 +244,6 @@ fn text_of(line: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(line)
         .map(str::trim)
         .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1))
-}
-
-#[derive(Debug)]
-enum Line {
-    Whole(Ending),
-    TooLong,
 }
 
 /// Whether a newline ended the line. If it did not, a last line that is not whole most likely means a file that was cut off.
@@ -522,7 +485,7 @@ fn fields(text: &str, ending: Ending, unknown: impl FnMut(&str)) -> Result<Field
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
+    use std::io::{BufReader, Read};
     use std::iter;
 
     use proptest::prelude::*;
@@ -537,6 +500,10 @@ mod tests {
     fn read(input: impl AsRef<[u8]>) -> Vec<Entry> {
         // A buffer of 7 bytes puts a refill inside every token.
         JsonLines::new(BufReader::with_capacity(7, input.as_ref())).map(Result::unwrap).collect()
+    }
+
+    fn with_limit<R: BufRead>(reader: R, limit: usize) -> JsonLines<R> {
+        JsonLines::of(BoundedLines::with_limit(reader, limit))
     }
 
     fn reason(line: &str) -> String {
@@ -696,6 +663,20 @@ mod tests {
         assert!(entry_of_line(b"{\xff", 1, &mut Unbounded).unwrap().unwrap_err().reason.contains("byte 2"));
     }
 
+    /// A plain file is read behind the byte that decides whether it is packed, so its mark comes in pieces.
+    #[test]
+    fn a_byte_order_mark_before_a_plain_file_costs_no_claim() {
+        let input = format!("\u{feff}{GOOD}\n{GOOD}\n{GOOD}\n");
+        for first in 0..4 {
+            let (start, rest) = input.as_bytes().split_at(first);
+            let entries: Vec<_> = JsonLines::new(start.chain(rest)).map(Result::unwrap).collect();
+            assert_eq!(entries.len(), 3);
+            assert!(entries.iter().all(Result::is_ok), "{first}: {entries:?}");
+        }
+        let list = format!("\u{feff}[{GOOD}]");
+        assert!(JsonLines::new(list.as_bytes()[..1].chain(&list.as_bytes()[1..])).next().unwrap().unwrap().is_ok());
+    }
+
     #[test]
     fn blank_lines_crlf_mark_and_no_last_newline() {
         let input = format!("\u{feff}\r\n\n{GOOD}\r\n  \r\n{GOOD}");
@@ -813,7 +794,7 @@ mod tests {
         let long = format!("{GOOD}{}", " ".repeat(100));
         let input = format!("{long}\n{GOOD}\n{long}");
         let entries: Vec<_> =
-            JsonLines::with_limit(BufReader::with_capacity(7, input.as_bytes()), 60).map(Result::unwrap).collect();
+            with_limit(BufReader::with_capacity(7, input.as_bytes()), 60).map(Result::unwrap).collect();
         assert_eq!(entries.len(), 3);
         assert!(entries[0].as_ref().unwrap_err().reason.contains("is longer than"));
         assert_eq!(entries[1].as_ref().unwrap().place, Place::Line(2));
@@ -823,7 +804,7 @@ mod tests {
     #[test]
     fn a_line_of_exactly_the_limit_is_read() {
         let input = format!("{GOOD}\n");
-        assert!(JsonLines::with_limit(input.as_bytes(), GOOD.len()).next().unwrap().unwrap().is_ok());
+        assert!(with_limit(input.as_bytes(), GOOD.len()).next().unwrap().unwrap().is_ok());
     }
 
     #[test]
