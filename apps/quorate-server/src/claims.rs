@@ -48,7 +48,7 @@ pub enum BadClaims {
 }
 
 impl From<Malformed> for BadClaims {
-    fn from(Malformed { place, reason }: Malformed) -> Self {
+    fn from(Malformed { place, reason, .. }: Malformed) -> Self {
         Self::Claim { place, reason }
     }
 }
@@ -107,7 +107,7 @@ pub fn from_line(
 fn named(entry: Entry, suite: Option<AnySuite>, limits: &Limits) -> Result<Named, Malformed> {
     let mut record = entry?;
     let (id, place) = (record.id.take(), record.place);
-    let malformed = |reason: String| Malformed { place, reason };
+    let malformed = |reason: String| Malformed::new(place, reason).with_id(id.clone());
     if record.public_keys.len() > limits.keys {
         let found = record.public_keys.len();
         return Err(malformed(format!("\"public_keys\": found {found} keys, expected at most {}", limits.keys)));

@@ -24,7 +24,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
-use crate::entry::{Entry, Malformed};
+use crate::entry::Entry;
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
 use crate::table::{Cell, ColumnFault, LISTS, Named, Value, check_columns, read_columns, record};
@@ -148,7 +148,7 @@ impl Batch {
         self.next += 1;
         let place = Place::Row(number);
         let cells = self.columns.iter().map(|(named, array)| (named, cell(array, row)));
-        Some(record(cells, place).map_err(|reason| Malformed { place, reason }))
+        Some(record(cells, place))
     }
 }
 

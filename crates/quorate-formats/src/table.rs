@@ -5,6 +5,7 @@ use quorate::SourceId;
 use serde_json::value::RawValue;
 
 use crate::columns::{Columns, Field, Held, check_name};
+use crate::entry::Malformed;
 use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// A column's name, and the type of its values.
@@ -122,8 +123,18 @@ fn holds_id(kind: &DataType) -> bool {
 pub(crate) fn record<'a, B: AsRef<[u8]>>(
     row: impl Iterator<Item = (&'a Named, Cell<B>)>,
     place: Place,
-) -> Result<Record, String> {
+) -> Result<Record, Malformed> {
     let mut fields = Columns::default();
+    match fill(&mut fields, row) {
+        Ok(()) => fields.into_record(place),
+        Err(reason) => Err(Malformed::new(place, reason).with_id(fields.id)),
+    }
+}
+
+fn fill<'a, B: AsRef<[u8]>>(
+    fields: &mut Columns,
+    row: impl Iterator<Item = (&'a Named, Cell<B>)>,
+) -> Result<(), String> {
     for (Named { name, kind }, cell) in row {
         let value = match cell {
             Cell::Null => continue,
@@ -157,7 +168,7 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
             _ => return Err(format!("{name:?}: found one value, expected a list")),
         }
     }
-    fields.into_record(place)
+    Ok(())
 }
 
 fn list<B: AsRef<[u8]>>(field: Field, kind: &DataType, items: Vec<Option<Value<B>>>) -> Result<Vec<Vec<u8>>, String> {
