@@ -6,8 +6,8 @@
 //! `slot` and `index`, as in Parquet. Values can have long offsets, be views, or stand in a dictionary or in runs; lists can have
 //! long offsets or a fixed length, or be views. A column without any value is absent, whatever its type.
 //!
-//! A stream comes from somebody else, and a few of its bytes can stand for many: see [`VALUES_LIMIT`]. Rows are read one by one, so
-//! a caller counts each record before it keeps the next one ([`Record::bytes`](crate::Record::bytes)). Compressed batches and
+//! A stream comes from somebody else, and a few of its bytes can stand for many: see [`VALUES_LIMIT`]. What a row
+//! holds finds room before it is kept ([`ArrowRows::next_within`]). Compressed batches and
 //! dictionaries that grow are refused. The Arrow library checks all offsets; where it panics on a damaged stream, that is an error
 //! too.
 
@@ -25,6 +25,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Schema};
 
 use self::stream::Stream;
+use crate::columns::{Room, Unbounded};
 use crate::entry::{Entry, Malformed};
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
@@ -78,7 +79,7 @@ impl Iterator for BatchRows {
     type Item = Entry;
 
     fn next(&mut self) -> Option<Entry> {
-        let entry = self.batch.next(self.rows + 1)?;
+        let entry = self.batch.next(self.rows + 1, &mut Unbounded)?;
         self.rows += 1;
         Some(entry)
     }
@@ -102,12 +103,25 @@ impl ArrowRows {
         Self { stream: Stream::new(stream), batch: None, rows: 0, values: 0, limit, ended: false }
     }
 
-    fn advance(&mut self) -> Result<Option<Entry>, InputError> {
+    /// The next claim, which finds room before it is kept.
+    ///
+    /// # Errors
+    /// [`InputError`], after which nothing follows.
+    pub fn next_within(&mut self, room: &mut dyn Room) -> Result<Option<Entry>, InputError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let entry = self.advance(room);
+        self.ended = !matches!(entry, Ok(Some(_)));
+        entry
+    }
+
+    fn advance(&mut self, room: &mut dyn Room) -> Result<Option<Entry>, InputError> {
         loop {
             let row = self.rows;
             let damaged = |reason| ArrowStreamError::Damaged { row, reason };
             if let Some(batch) = &mut self.batch {
-                if let Some(entry) = batch.next(self.rows + 1) {
+                if let Some(entry) = batch.next(self.rows + 1, room) {
                     self.rows += 1;
                     self.values += batch.values.take();
                     if self.values > self.limit {
@@ -131,12 +145,7 @@ impl Iterator for ArrowRows {
     type Item = Result<Entry, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let entry = self.advance();
-        self.ended = !matches!(entry, Ok(Some(_)));
-        entry.transpose()
+        self.next_within(&mut Unbounded).transpose()
     }
 }
 
@@ -144,14 +153,14 @@ impl Batch {
     /// The columns of a batch that are read, out of all columns of its table. A column that nobody reads may be missing.
     fn new(schema: &Schema, arrays: &[Option<ArrayRef>], rows: usize) -> Result<Self, ColumnFault> {
         let array = |place: usize| arrays.get(place).cloned().flatten();
-        let is_empty = |place| array(place).is_some_and(|array| rows > 0 && array.logical_null_count() == array.len());
+        let is_empty = |place| array(place).is_some_and(|array| rows > 0 && array.null_count() == array.len());
         let columns = columns(schema, is_empty)?.into_iter();
         let columns = columns.filter_map(|(place, named)| Some((named, array(place)?))).collect();
         Ok(Self { columns, rows, next: 0, values: Counter::new(0) })
     }
 
     /// The next row, which has this number.
-    fn next(&mut self, number: u64) -> Option<Entry> {
+    fn next(&mut self, number: u64, room: &mut dyn Room) -> Option<Entry> {
         let row = self.next;
         if row >= self.rows {
             return None;
@@ -159,7 +168,7 @@ impl Batch {
         self.next += 1;
         let place = Place::Row(number);
         let cells = self.columns.iter().map(|(named, array)| (named, cell(array, row, &self.values)));
-        Some(record(cells, place).map_err(|reason| Malformed { place, reason }))
+        Some(record(cells, place, room).map_err(|reason| Malformed { place, reason }))
     }
 }
 

@@ -21,8 +21,8 @@ use crate::format::Format;
 use crate::hex::Hex;
 use crate::json;
 use crate::number::Uint;
+use crate::operation::DepositMessage;
 use crate::record::{Check, CheckResult, Id, Place, Record};
-use crate::ssz::{self, Root};
 
 /// Reads deposits. The id of a claim is the root of its deposit data.
 ///
@@ -77,8 +77,8 @@ struct Deposit {
 
 impl Deposit {
     fn into_record(self, place: Place) -> Record {
-        let message_root = self.message_root();
-        let data_root = self.data_root();
+        let message = self.message();
+        let (message_root, data_root) = (message.root(), message.data_root(&self.signature.0));
         let mut checks = Vec::new();
         let stated = [
             ("deposit_message_root", &self.deposit_message_root, message_root),
@@ -90,12 +90,11 @@ impl Deposit {
             }
         }
         checks.extend(self.network_check());
-        let domain = ssz::domain(DOMAIN_DEPOSIT, &self.fork_version.0, &Root::default());
         Record {
             id: Some(Id::text(&const_hex::encode_prefixed(data_root))),
             suite: Some("eth2".to_owned()),
             public_keys: vec![self.pubkey.0.to_vec()],
-            messages: Messages::Shared(ssz::parent(&message_root, &domain).into()),
+            messages: Messages::Shared(message.signing_root(self.fork_version.0).into()),
             signature: self.signature.0.to_vec(),
             source: None,
             place,
@@ -105,21 +104,12 @@ impl Deposit {
         }
     }
 
-    /// The root of `DepositMessage`: key, withdrawal credentials, amount.
-    fn message_root(&self) -> Root {
-        ssz::merkleize(&self.leaves(), 2)
-    }
-
-    /// The root of `DepositData`, which has the signature as well.
-    fn data_root(&self) -> Root {
-        let signature = ssz::merkleize(&ssz::leaves(&self.signature.0), 2);
-        let [key, credentials, amount] = self.leaves();
-        ssz::merkleize(&[key, credentials, amount, signature], 2)
-    }
-
-    fn leaves(&self) -> [Root; 3] {
-        let key = ssz::merkleize(&ssz::leaves(&self.pubkey.0), 1);
-        [key, self.withdrawal_credentials.0, ssz::number(self.amount.0)]
+    fn message(&self) -> DepositMessage {
+        DepositMessage {
+            public_key: self.pubkey.0,
+            withdrawal_credentials: self.withdrawal_credentials.0,
+            amount: self.amount.0,
+        }
     }
 
     /// A deposit that is signed for another network than the file names would be lost there.
@@ -135,8 +125,6 @@ impl Deposit {
         Some(Check::decided("fork_version", CheckResult::of(found == *version), detail))
     }
 }
-
-const DOMAIN_DEPOSIT: [u8; 4] = [0x03, 0, 0, 0];
 
 /// The networks by the names that the tools write, with the fork version of their genesis.
 const GENESIS_VERSIONS: [(&str, [u8; 4]); 6] = [

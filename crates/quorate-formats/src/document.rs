@@ -9,7 +9,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use crate::error::InputError;
-use crate::format::{BYTE_ORDER_MARK, Format};
+use crate::format::{BYTE_ORDER_MARK, Foreign, Format, PEEK_LIMIT};
 
 /// The longest document that is read into memory: 256 MiB, about 3,000 light-client updates or 500,000 drand rounds.
 pub const DOCUMENT_LIMIT: u64 = 256 << 20;
@@ -32,6 +32,10 @@ impl Elements {
 
     /// A document that is in memory.
     pub(crate) fn of(bytes: Vec<u8>, format: Format) -> Result<Self, InputError> {
+        // Digits and letters in UTF-16 are UTF-8 with zeros in between.
+        if let Some(foreign @ Foreign::Utf16) = Foreign::of(&bytes[..bytes.len().min(PEEK_LIMIT)]) {
+            return Err(foreign.into());
+        }
         let text = String::from_utf8(bytes).map_err(|error| InputError::NotJson {
             format,
             reason: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1),

@@ -158,6 +158,10 @@ pub enum InputError {
 
 impl From<io::Error> for InputError {
     fn from(error: io::Error) -> Self {
+        let error = match error.downcast::<Foreign>() {
+            Ok(foreign) => return Self::Foreign(foreign),
+            Err(error) => error,
+        };
         // The operating system does not use this kind: it is that of content that cannot be unpacked.
         if error.kind() == io::ErrorKind::InvalidData && error.raw_os_error().is_none() {
             return Self::Packed { reason: error.to_string() };

@@ -137,7 +137,7 @@ pub enum Foreign {
 }
 
 impl Foreign {
-    fn of(prefix: &[u8]) -> Option<Self> {
+    pub(crate) fn of(prefix: &[u8]) -> Option<Self> {
         if let Some((_, name)) = PACKED.iter().find(|(magic, _)| prefix.starts_with(magic)) {
             return Some(Self::Packed(name));
         }

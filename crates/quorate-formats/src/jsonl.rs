@@ -15,83 +15,57 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::marker::PhantomData;
 
 use quorate::SourceId;
-use serde::de::{self, SeqAccess};
+use serde::de::{self, DeserializeSeed, IgnoredAny, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field, Held, check_name};
+use crate::columns::{Columns, Field, List, NO_ROOM, Room, Unbounded, check_name};
 use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
 use crate::json::{self, ObjectError};
+use crate::lines::{BoundedLines, LineRead};
 use crate::number::Uint;
 use crate::record::{ClaimIndex, Id, Place, Record};
 
-/// The longest line that is read: 64 MiB, a claim of about 600,000 keys. A longer line is reported and skipped, not buffered.
-pub const LINE_LIMIT: usize = 64 << 20;
-
-/// Reads claims line by line, in memory bounded by the longest line.
+/// Reads claims line by line, in memory bounded by the longest line ([`LINE_LIMIT`](crate::lines::LINE_LIMIT)).
 ///
 /// After an `Err` from the outer result the iterator ends.
 #[derive(Debug)]
 pub struct JsonLines<R> {
-    reader: R,
+    lines: BoundedLines<R>,
     state: State,
     buffer: Vec<u8>,
-    lines: u64,
     /// A line that was read ahead and waits in the buffer.
-    ahead: Option<Line>,
+    ahead: Option<LineRead>,
     /// Lines that were not blank.
     entries: u64,
-    limit: usize,
     unknown: Unknown,
 }
 
 impl<R: BufRead> JsonLines<R> {
     /// Starts to read claims.
     pub fn new(reader: R) -> Self {
-        Self::with_limit(reader, LINE_LIMIT)
+        Self::of(BoundedLines::new(reader))
     }
 
     /// Starts to read in the middle of a file, at the beginning of the line with this number, which counts from 1.
     pub fn at_line(reader: R, number: u64) -> Self {
-        let mut lines = Self::new(reader);
+        let mut lines = Self::of(BoundedLines::at_line(reader, number));
         if number > 1 {
-            // What is special at the beginning of a file is not so here: a byte order mark, an array.
-            (lines.state, lines.lines, lines.entries) = (State::Lines, number - 1, 1);
+            // What is special at the beginning of a file is not so here: an array.
+            (lines.state, lines.entries) = (State::Lines, 1);
         }
         lines
     }
 
-    /// Starts to read one JSON document: a claim that may stand on several lines, or an array of claims.
-    ///
-    /// The document is held in memory, and each claim's place is its index in it.
-    ///
-    /// # Errors
-    /// [`InputError`]: the document is not UTF-8, or longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT).
-    pub fn document(reader: R) -> Result<Self, InputError> {
-        let mut lines = Self::new(reader);
-        let elements = Elements::read(lines.reader.by_ref(), Format::Jsonl)?;
-        lines.state = State::Array { elements, next: 0 };
-        Ok(lines)
-    }
-
-    fn with_limit(reader: R, limit: usize) -> Self {
-        Self {
-            reader,
-            state: State::Start,
-            buffer: Vec::new(),
-            lines: 0,
-            ahead: None,
-            entries: 0,
-            limit,
-            unknown: Unknown::default(),
-        }
+    fn of(lines: BoundedLines<R>) -> Self {
+        Self { lines, state: State::Start, buffer: Vec::new(), ahead: None, entries: 0, unknown: Unknown::default() }
     }
 
     /// The names of unknown fields that occurred for the first time since the last call, and where. After the first
@@ -109,25 +83,25 @@ impl<R: BufRead> JsonLines<R> {
                     let place = Place::Element(*next);
                     *next += 1;
                     let Some(element) = elements.element()? else { return Ok(None) };
-                    return Ok(Some(parse(elements.text(&element), place, Ending::Complete, &mut self.unknown)));
+                    let text = elements.text(&element);
+                    return Ok(Some(parse(text, place, Ending::Complete, &mut self.unknown, &mut Unbounded)));
                 }
                 State::Done => return Ok(None),
             }
         }
     }
 
-    /// Skips the byte order mark and white space before the first value, and finds out whether that value is an array.
+    /// Skips white space before the first value, and finds out whether that value is an array.
     fn start(&mut self) -> Result<State, InputError> {
         loop {
-            let seen = self.reader.fill_buf()?;
-            let Some(first) = seen.first().copied() else { return Ok(State::Done) };
-            if seen.starts_with(BYTE_ORDER_MARK.as_bytes()) {
-                self.reader.consume(BYTE_ORDER_MARK.len());
-            } else if first.is_ascii_whitespace() {
-                self.reader.consume(1);
-                self.lines += u64::from(first == b'\n');
+            let Some(first) = self.lines.reader().fill_buf()?.first().copied() else { return Ok(State::Done) };
+            if first.is_ascii_whitespace() {
+                self.lines.reader().consume(1);
+                if first == b'\n' {
+                    self.lines.count_line();
+                }
             } else if first == b'[' {
-                let elements = Elements::read(self.reader.by_ref(), Format::Jsonl)?;
+                let elements = Elements::read(self.lines.reader(), Format::Jsonl)?;
                 return Ok(State::Array { elements, next: 0 });
             } else {
                 return Ok(State::Lines);
@@ -137,22 +111,19 @@ impl<R: BufRead> JsonLines<R> {
 
     fn next_line(&mut self) -> Result<Option<Entry>, InputError> {
         while let Some(line) = self.read_line()? {
-            let number = self.lines;
+            let number = self.lines.number();
             let place = Place::Line(number);
             let text = match line {
-                Line::Whole(ending) => text_of(&self.buffer).map(|text| (text, ending)),
-                Line::TooLong => {
-                    let reason =
-                        format!("the line is longer than {} MiB, the limit, and was skipped", self.limit >> 20);
-                    return Ok(Some(Err(Malformed::new(place, reason))));
-                }
+                LineRead::Whole => text_of(&self.buffer).map(|text| (text, Ending::Complete)),
+                LineRead::AtEnd => text_of(&self.buffer).map(|text| (text, Ending::CutOff)),
+                LineRead::TooLong(too_long) => return Ok(Some(Err(Malformed::new(place, too_long.to_string())))),
             };
             match text {
                 Ok(("", _)) => {}
                 Ok((text, ending)) => {
                     self.entries += 1;
                     let opens_first = self.entries == 1 && text == "{";
-                    let entry = parse(text, place, ending, &mut self.unknown);
+                    let entry = parse(text, place, ending, &mut self.unknown, &mut Unbounded);
                     if opens_first && self.field_comes_next()? {
                         return Err(InputError::PrettyPrinted { line: number });
                     }
@@ -167,7 +138,7 @@ impl<R: BufRead> JsonLines<R> {
     /// Whether the next line that is not blank begins with a text, as the fields of an object on several lines do.
     fn field_comes_next(&mut self) -> Result<bool, InputError> {
         while let Some(line) = self.read_line()? {
-            if !self.buffer.trim_ascii().is_empty() || matches!(line, Line::TooLong) {
+            if !self.buffer.trim_ascii().is_empty() || matches!(line, LineRead::TooLong(_)) {
                 self.ahead = Some(line);
                 break;
             }
@@ -175,26 +146,12 @@ impl<R: BufRead> JsonLines<R> {
         Ok(self.buffer.trim_ascii_start().starts_with(b"\""))
     }
 
-    /// Reads the next line into the buffer, without its line end. Returns none at the end of the input.
-    fn read_line(&mut self) -> Result<Option<Line>, InputError> {
-        if let Some(line) = self.ahead.take() {
-            return Ok(Some(line));
+    /// Reads the next line into the buffer, unless it was read ahead. Returns none at the end of the input.
+    fn read_line(&mut self) -> Result<Option<LineRead>, InputError> {
+        match self.ahead.take() {
+            Some(line) => Ok(Some(line)),
+            None => Ok(self.lines.read(&mut self.buffer)?),
         }
-        self.buffer.clear();
-        let bounded = self.limit as u64 + 1;
-        if self.reader.by_ref().take(bounded).read_until(b'\n', &mut self.buffer)? == 0 {
-            return Ok(None);
-        }
-        self.lines += 1;
-        if self.buffer.pop_if(|byte| *byte == b'\n').is_some() {
-            return Ok(Some(Line::Whole(Ending::Complete)));
-        }
-        if self.buffer.len() <= self.limit {
-            return Ok(Some(Line::Whole(Ending::CutOff)));
-        }
-        self.buffer = Vec::new();
-        self.reader.skip_until(b'\n')?;
-        Ok(Some(Line::TooLong))
     }
 }
 
@@ -237,17 +194,46 @@ impl Unknown {
     }
 }
 
+/// Reads one JSON document that is in memory: a claim that may stand on several lines, or an array of claims. Each claim's place is
+/// its index in the document.
+#[derive(Debug)]
+pub struct JsonDocument {
+    elements: Elements,
+    next: u64,
+}
+
+impl JsonDocument {
+    /// Starts to read. The document is not copied.
+    ///
+    /// # Errors
+    /// [`InputError`]: the document is not UTF-8.
+    pub fn new(document: Vec<u8>) -> Result<Self, InputError> {
+        Ok(Self { elements: Elements::of(document, Format::Jsonl)?, next: 0 })
+    }
+
+    /// The next claim, which finds room first: for its text, and for each element of its lists.
+    ///
+    /// # Errors
+    /// [`InputError`], after which nothing follows.
+    pub fn next_within(&mut self, room: &mut dyn Room) -> Result<Option<Entry>, InputError> {
+        let Some(element) = self.elements.element()? else { return Ok(None) };
+        let place = Place::Element(self.next);
+        self.next += 1;
+        Ok(Some(parse(self.elements.text(&element), place, Ending::Complete, &mut Unknown::default(), room)))
+    }
+}
+
 /// Reads one line, without its line end, for callers that get the lines of a stream one by one. Its number counts from 1.
 /// A blank line is no entry.
 ///
 /// An array is no claim here, and the caller bounds the length of the line.
-pub fn entry_of_line(line: &[u8], number: u64) -> Option<Entry> {
+pub fn entry_of_line(line: &[u8], number: u64, room: &mut dyn Room) -> Option<Entry> {
     let place = Place::Line(number);
     match text_of(line) {
         Ok(text) if text.trim_start_matches(BYTE_ORDER_MARK).is_empty() => None,
         Ok(text) => {
             let text = if number == 1 { text.trim_start_matches(BYTE_ORDER_MARK) } else { text };
-            Some(parse(text, place, Ending::Complete, &mut Unknown::default()))
+            Some(parse(text, place, Ending::Complete, &mut Unknown::default(), room))
         }
         Err(reason) => Some(Err(Malformed::new(place, reason))),
     }
@@ -258,12 +244,6 @@ fn text_of(line: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(line)
         .map(str::trim)
         .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1))
-}
-
-#[derive(Debug)]
-enum Line {
-    Whole(Ending),
-    TooLong,
 }
 
 /// Whether a newline ended the line. If it did not, a last line that is not whole most likely means a file that was cut off.
@@ -282,9 +262,11 @@ struct Fields<'a> {
     #[serde(borrow)]
     suite: Option<Text<'a>>,
     public_key: Option<One<OfKeys>>,
-    public_keys: Option<Many<OfKeys>>,
+    #[serde(borrow)]
+    public_keys: Option<&'a RawValue>,
     message: Option<One<OfMessages>>,
-    messages: Option<Many<OfMessages>>,
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
     signature: Option<One<OfSignature>>,
     source: Option<SourceId>,
     #[serde(borrow)]
@@ -298,7 +280,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    fn decode(self) -> Result<Columns, String> {
+    fn decode(self, room: &mut dyn Room) -> Result<Columns, String> {
         if let Some(id) = self.id {
             check_name("id", id.get().len())?;
         }
@@ -322,9 +304,9 @@ impl Fields<'_> {
             id: self.id.map_or(Ok(None), Id::from_json)?,
             suite: self.suite.map(|text| text.0.into_owned()),
             public_key: self.public_key.map(|one| one.0),
-            public_keys: self.public_keys.map(|many| many.0),
+            public_keys: self.public_keys.map(|raw| list::<OfKeys>("public_keys", raw, room)).transpose()?,
             message: self.message.map(|one| one.0),
-            messages: self.messages.map(|many| many.0),
+            messages: self.messages.map(|raw| list::<OfMessages>("messages", raw, room)).transpose()?,
             signature: self.signature.map(|one| one.0),
             source: self.source,
             kind: self.kind.map(|text| text.0.into_owned()),
@@ -418,37 +400,73 @@ impl<'de, F: Of> Deserialize<'de> for One<F> {
     }
 }
 
-/// A list of such bytes, as long as memory allows.
-struct Many<F>(Vec<Vec<u8>>, PhantomData<F>);
+/// The elements of a list, each of which finds room before it is kept.
+fn list<F: Of>(name: &str, raw: &RawValue, room: &mut dyn Room) -> Result<Vec<Vec<u8>>, String> {
+    let (mut list, mut within) = (List::new(room), false);
+    let filling = Filling { list: &mut list, within: &mut within, field: PhantomData::<F> };
+    filling.deserialize(&mut serde_json::Deserializer::from_str(raw.get())).map_err(|error| {
+        let reason = json::reason(&error);
+        if within { format!("\"{name}[{}]\": {reason}", list.found()) } else { format!("{name:?}: {reason}") }
+    })?;
+    list.into_kept(F::FIELD).map_err(|reason| format!("{name:?}: {reason}"))
+}
 
-impl<'de, F: Of> Deserialize<'de> for Many<F> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor<F>(PhantomData<F>);
+/// Reads such bytes into a list.
+struct Filling<'l, 'r, F> {
+    list: &'l mut List<'r>,
+    /// Whether an element is being read.
+    within: &'l mut bool,
+    field: PhantomData<F>,
+}
 
-        impl<'de, F: Of> de::Visitor<'de> for Visitor<F> {
-            type Value = Many<F>;
+impl<'de, F: Of> DeserializeSeed<'de> for Filling<'_, '_, F> {
+    type Value = ();
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Many<F>, A::Error> {
-                let (mut held, mut found) = (Held::default(), Vec::new());
-                while let Some(One(bytes, _)) = list.next_element::<One<F>>()? {
-                    held.add(&bytes).map_err(de::Error::custom)?;
-                    found.push(bytes);
-                }
-                Ok(Many(found, PhantomData))
-            }
-        }
-
-        deserializer.deserialize_seq(Visitor(PhantomData))
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
     }
 }
 
-fn parse(text: &str, place: Place, ending: Ending, unknown: &mut Unknown) -> Result<Record, Malformed> {
+impl<'de, F: Of> de::Visitor<'de> for Filling<'_, '_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        *self.within = true;
+        while !self.list.is_full() {
+            let Some(One(bytes, _)) = elements.next_element::<One<F>>()? else {
+                *self.within = false;
+                return Ok(());
+            };
+            if let Err(reason) = self.list.push(bytes) {
+                *self.within = false;
+                return Err(de::Error::custom(reason));
+            }
+        }
+        *self.within = false;
+        while elements.next_element::<IgnoredAny>()?.is_some() {
+            self.list.skip();
+        }
+        Ok(())
+    }
+}
+
+fn parse(
+    text: &str,
+    place: Place,
+    ending: Ending,
+    unknown: &mut Unknown,
+    room: &mut dyn Room,
+) -> Result<Record, Malformed> {
+    // What is no element of a list takes no more than its text.
+    if !room.take(text.len()) {
+        return Err(Malformed { place, reason: NO_ROOM.to_owned() });
+    }
     fields(text, ending, |name| unknown.note(name, place))
-        .and_then(Fields::decode)
+        .and_then(|fields| fields.decode(room))
         .and_then(|columns| columns.into_record(place))
         .map_err(|reason| Malformed { place, reason })
 }
@@ -467,7 +485,8 @@ fn fields(text: &str, ending: Ending, unknown: impl FnMut(&str)) -> Result<Field
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
+    use std::io::{BufReader, Read};
+    use std::iter;
 
     use proptest::prelude::*;
 
@@ -481,6 +500,10 @@ mod tests {
     fn read(input: impl AsRef<[u8]>) -> Vec<Entry> {
         // A buffer of 7 bytes puts a refill inside every token.
         JsonLines::new(BufReader::with_capacity(7, input.as_ref())).map(Result::unwrap).collect()
+    }
+
+    fn with_limit<R: BufRead>(reader: R, limit: usize) -> JsonLines<R> {
+        JsonLines::of(BoundedLines::with_limit(reader, limit))
     }
 
     fn reason(line: &str) -> String {
@@ -555,7 +578,7 @@ mod tests {
         let line = r#"{"pubkey":"01","public_key":"01","message":"02","signature":"03","x":{"y":1}}"#;
         let input = format!("{GOOD}\n{line}\n{line}\n{{\"z\": 1}}\n");
         let mut lines = JsonLines::new(input.as_bytes());
-        let named: Vec<_> = std::iter::from_fn(|| lines.next().map(|_| lines.take_unknown())).collect();
+        let named: Vec<_> = iter::from_fn(|| lines.next().map(|_| lines.take_unknown())).collect();
         let at = |name: &str, line| (name.to_owned(), Place::Line(line));
         assert_eq!(named, [vec![], vec![at("pubkey", 2), at("x", 2)], vec![], vec![at("z", 4)]]);
         let many: String = (0..100).map(|i| format!("{{\"{}{i}\": 1}}\n", "é".repeat(100 * (i % 2)))).collect();
@@ -566,34 +589,92 @@ mod tests {
         assert!(names.iter().all(|(name, _)| name.chars().count() <= 64));
     }
 
+    /// Room for so many bytes, and for lists of three.
+    struct Small {
+        left: usize,
+        asked: usize,
+    }
+
+    impl Room for Small {
+        fn elements(&self) -> usize {
+            3
+        }
+
+        fn take(&mut self, bytes: usize) -> bool {
+            self.asked += 1;
+            let fits = bytes <= self.left;
+            self.left -= if fits { bytes } else { 0 };
+            fits
+        }
+    }
+
+    /// A body of 8 MB has 2.7 million empty keys, which take 65 MB: none of them is kept before there is room for it.
+    #[test]
+    fn each_element_finds_room_before_it_is_kept() {
+        let line = |keys: usize| {
+            let keys = vec!["\"\""; keys].join(",");
+            format!("{{\"public_keys\":[{keys}],\"message\":\"\",\"signature\":\"\"}}")
+        };
+        let read =
+            |line: &str, room: &mut Small| entry_of_line(line.as_bytes(), 1, room).unwrap().map_err(|e| e.reason);
+        let mut room = Small { left: 1000, asked: 0 };
+        assert_eq!(read(&line(3), &mut room).unwrap().public_keys.len(), 3);
+        assert_eq!((room.left, room.asked), (1000 - line(3).len() - 3 * 2 * size_of::<Vec<u8>>(), 4));
+        // What is too much is counted, and none of it is kept.
+        let mut room = Small { left: 1 << 20, asked: 0 };
+        let reason = read(&line(100_000), &mut room).unwrap_err();
+        assert_eq!(reason, "\"public_keys\": found 100000 keys, expected at most 3");
+        assert_eq!(room.asked, 4);
+        let two = 2 * size_of::<Vec<u8>>();
+        let mut room = Small { left: line(3).len() + 2 * two, asked: 0 };
+        assert_eq!(read(&line(3), &mut room).unwrap_err(), format!("\"public_keys\": {NO_ROOM}"));
+        let mut room = Small { left: 10, asked: 0 };
+        assert_eq!((read(&line(3), &mut room).unwrap_err().as_str(), room.asked), (NO_ROOM, 1));
+    }
+
     #[test]
     fn a_document_is_one_claim_or_an_array() {
         let pretty = GOOD.replace(',', ",\n  ").replace('{', "{\n  ");
         for (text, claims) in [(pretty.clone(), 1), (format!("[{pretty},\n{GOOD}]"), 2), ("[]".to_owned(), 0)] {
-            let entries: Vec<_> = JsonLines::document(text.as_bytes()).unwrap().map(Result::unwrap).collect();
-            assert_eq!(entries.len(), claims, "{text}");
+            let mut document = JsonDocument::new(text.into_bytes()).unwrap();
+            let entries: Vec<_> = iter::from_fn(|| document.next_within(&mut Unbounded).unwrap()).collect();
+            assert_eq!(entries.len(), claims);
             for (index, entry) in entries.iter().enumerate() {
                 assert_eq!(entry.as_ref().unwrap().place, Place::Element(index as u64));
             }
         }
-        let mut cut = JsonLines::document(&b"[{\n\"public_key\": "[..]).unwrap();
-        assert!(matches!(cut.next(), Some(Err(InputError::Truncated { line: 2, .. }))));
-        assert!(JsonLines::document(&b"\xff"[..]).is_err());
+        let mut cut = JsonDocument::new(b"[{\n\"public_key\": ".to_vec()).unwrap();
+        assert!(matches!(cut.next_within(&mut Unbounded), Err(InputError::Truncated { line: 2, .. })));
+        assert!(JsonDocument::new(b"\xff".to_vec()).is_err());
     }
 
     #[test]
     fn a_single_line_is_what_the_reader_makes_of_it() {
         for line in [GOOD, "", "  ", "{", "[1]", "{\"x\": 1}", "\u{feff}", &format!("\u{feff}{GOOD}")] {
             let whole = read(format!("{line}\n"));
-            let single: Vec<_> = entry_of_line(line.as_bytes(), 1).into_iter().collect();
+            let single: Vec<_> = entry_of_line(line.as_bytes(), 1, &mut Unbounded).into_iter().collect();
             if line.starts_with('[') {
                 assert!(single[0].is_err());
             } else {
                 assert_eq!(single, whole, "{line}");
             }
         }
-        assert_eq!(entry_of_line(GOOD.as_bytes(), 7).unwrap().unwrap().place, Place::Line(7));
-        assert!(entry_of_line(b"{\xff", 1).unwrap().unwrap_err().reason.contains("byte 2"));
+        assert_eq!(entry_of_line(GOOD.as_bytes(), 7, &mut Unbounded).unwrap().unwrap().place, Place::Line(7));
+        assert!(entry_of_line(b"{\xff", 1, &mut Unbounded).unwrap().unwrap_err().reason.contains("byte 2"));
+    }
+
+    /// A plain file is read behind the byte that decides whether it is packed, so its mark comes in pieces.
+    #[test]
+    fn a_byte_order_mark_before_a_plain_file_costs_no_claim() {
+        let input = format!("\u{feff}{GOOD}\n{GOOD}\n{GOOD}\n");
+        for first in 0..4 {
+            let (start, rest) = input.as_bytes().split_at(first);
+            let entries: Vec<_> = JsonLines::new(start.chain(rest)).map(Result::unwrap).collect();
+            assert_eq!(entries.len(), 3);
+            assert!(entries.iter().all(Result::is_ok), "{first}: {entries:?}");
+        }
+        let list = format!("\u{feff}[{GOOD}]");
+        assert!(JsonLines::new(list.as_bytes()[..1].chain(&list.as_bytes()[1..])).next().unwrap().unwrap().is_ok());
     }
 
     #[test]
@@ -713,7 +794,7 @@ mod tests {
         let long = format!("{GOOD}{}", " ".repeat(100));
         let input = format!("{long}\n{GOOD}\n{long}");
         let entries: Vec<_> =
-            JsonLines::with_limit(BufReader::with_capacity(7, input.as_bytes()), 60).map(Result::unwrap).collect();
+            with_limit(BufReader::with_capacity(7, input.as_bytes()), 60).map(Result::unwrap).collect();
         assert_eq!(entries.len(), 3);
         assert!(entries[0].as_ref().unwrap_err().reason.contains("is longer than"));
         assert_eq!(entries[1].as_ref().unwrap().place, Place::Line(2));
@@ -723,7 +804,7 @@ mod tests {
     #[test]
     fn a_line_of_exactly_the_limit_is_read() {
         let input = format!("{GOOD}\n");
-        assert!(JsonLines::with_limit(input.as_bytes(), GOOD.len()).next().unwrap().unwrap().is_ok());
+        assert!(with_limit(input.as_bytes(), GOOD.len()).next().unwrap().unwrap().is_ok());
     }
 
     #[test]

@@ -24,7 +24,7 @@
 //! [`peek`] guesses the format of an input, and names what is often met in place of one ([`Foreign`]). `compression` unpacks gzip
 //! and zstd; it needs the feature `compression`.
 //!
-//! Memory is bounded: by the longest line ([`jsonl::LINE_LIMIT`]), by the pages and rows of a Parquet file (`parquet`), and by twice
+//! Memory is bounded: by the longest line ([`lines::LINE_LIMIT`]), by the pages and rows of a Parquet file (`parquet`), and by twice
 //! the longest document ([`DOCUMENT_LIMIT`]). Keys and signatures longer than any suite's, and lists that take more memory than
 //! such a line, are malformed. [`Record::bytes`] counts what a record holds, so that a caller can bound what it collects.
 //!
@@ -66,6 +66,8 @@ pub mod parquet;
 #[cfg(feature = "compression")]
 pub mod compression;
 
+// The lines of an input and documents of text, each within a bound of memory.
+pub mod lines;
 // The fields of a claim, in JSON Lines and in Parquet.
 mod columns;
 // The columns of tables, in Parquet and in Arrow streams.
@@ -77,10 +79,17 @@ mod document;
 pub mod json;
 // The tree hashes of Ethereum's objects.
 mod ssz;
+// The networks of beacon chains, in one table.
+pub mod network;
+// What validators sign: roots under domains.
+pub mod signing;
+// Deposits, changes of withdrawal credentials and exits: what is signed, and what is wrong with them.
+pub mod operation;
 // Hexadecimal, and numbers that may stand in quotes.
 mod hex;
 mod number;
 
+pub use columns::{NAME_LIMIT, Room, Unbounded};
 pub use document::DOCUMENT_LIMIT;
 pub use entry::{Entry, Malformed};
 pub use error::InputError;

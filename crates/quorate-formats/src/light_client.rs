@@ -21,7 +21,7 @@ mod object;
 pub use self::check::{MIN_PARTICIPANTS, TWO_THIRDS};
 pub use self::committees::{Committees, Lesson, Teaching};
 pub use self::document::Document;
-pub use self::network::{BeaconNetwork, Fork, ForkActivation, Overrides, UnknownNetwork};
+pub use self::network::{BeaconNetwork, Overrides, UnknownNetwork};
 pub use self::object::{COMMITTEE_SIZE, Committee};
 
 #[cfg(test)]

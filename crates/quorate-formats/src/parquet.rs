@@ -23,7 +23,6 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ::parquet::arrow::parquet_to_arrow_schema;
@@ -36,6 +35,7 @@ use self::pages::Budget;
 pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGE_LIMIT, PAGES_LIMIT};
 use self::whole_file::WholeFile;
 pub use self::write::{BYTES_OF_A_GROUP, ChainRow, ChainRows, ROWS_OF_A_GROUP};
+use crate::columns::Unbounded;
 use crate::entry::{Entry, Malformed};
 use crate::error::{InputError, ParquetFileError};
 use crate::record::Place;
@@ -154,7 +154,7 @@ impl ParquetRows {
         (self.rows, self.left) = (self.rows + 1, self.left - 1);
         let place = Place::Row(self.rows);
         Ok(Some(
-            record(self.columns.iter().map(|(named, _)| named).zip(cells), place)
+            record(self.columns.iter().map(|(named, _)| named).zip(cells), place, &mut Unbounded)
                 .map_err(|reason| Malformed { place, reason }),
         ))
     }
@@ -246,7 +246,7 @@ fn footer(file: &mut File) -> Result<(u64, Vec<u8>), InputError> {
 /// nothing else. No call follows on what a panic left behind: the caller ends with the error. The test
 /// `the_reader_below_panics_on_some_damaged_files` says when this can go.
 fn contained<T, E: Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match quorate_host::contained(call) {
         Ok(result) => result.map_err(|error| codec_named(&error.to_string())),
         Err(_) => Err("the file is damaged; write or fetch it again".to_owned()),
     }

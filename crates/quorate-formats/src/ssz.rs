@@ -56,16 +56,6 @@ pub(crate) fn with_length(content: &Root, length: usize) -> Root {
     parent(content, &number(length as u64))
 }
 
-/// The domain of signatures of a type, under a fork version, on the network with this genesis validators root
-/// (`compute_domain`).
-pub(crate) fn domain(kind: [u8; 4], fork_version: &[u8; 4], genesis_validators_root: &Root) -> Root {
-    let fork_data = parent(&leaf(fork_version), genesis_validators_root);
-    let mut domain = Root::default();
-    domain[..4].copy_from_slice(&kind);
-    domain[4..].copy_from_slice(&fork_data[..28]);
-    domain
-}
-
 /// The root that a branch leads to from the leaf at this generalized index; none if the branch is too short, or too long.
 ///
 /// A branch that is longer than the index is deep must start with zeros: the specification fills up the branches of older forks

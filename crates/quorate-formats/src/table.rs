@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, Schema};
 use quorate::SourceId;
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field as ClaimField, Held, check_name};
+use crate::columns::{Columns, Field as ClaimField, List, Room, check_name, take_room};
 use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// A column's name, and the type of its values.
@@ -177,10 +177,11 @@ fn holds_id(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::Boolean | DataType::Float32 | DataType::Float64) || kind.is_integer()
 }
 
-/// The record that a row makes.
+/// The record that a row makes. Its bytes find room before they are kept.
 pub(crate) fn record<'a, B: AsRef<[u8]>>(
     row: impl Iterator<Item = (&'a Named, Cell<'a, B>)>,
     place: Place,
+    room: &mut dyn Room,
 ) -> Result<Record, String> {
     let mut fields = Columns::default();
     for (Named { name, kind }, cell) in row {
@@ -189,16 +190,19 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
             Cell::List(items) => {
                 let DataType::List(item) = kind else { return Err(format!("{name:?}: found a list")) };
                 match *name {
-                    "public_keys" => fields.public_keys = Some(list(ClaimField::PublicKeys, item.data_type(), items)?),
-                    _ => fields.messages = Some(list(ClaimField::Messages, item.data_type(), items)?),
+                    "public_keys" => {
+                        fields.public_keys = Some(list(ClaimField::PublicKeys, item.data_type(), items, room)?)
+                    }
+                    _ => fields.messages = Some(list(ClaimField::Messages, item.data_type(), items, room)?),
                 }
                 continue;
             }
             Cell::One(value) => value,
         };
-        let bytes = |field: ClaimField| {
+        let mut bytes = |field: ClaimField| {
             let named = |reason| format!("{name:?}: {reason}");
-            field.one(bytes(&value)?, *kind == DataType::Utf8).map_err(named)
+            let one = field.one(bytes(&value)?, *kind == DataType::Utf8);
+            one.and_then(|one| take_room(room, one)).map_err(named)
         };
         match *name {
             "id" => fields.id = id(&value, kind)?,
@@ -219,17 +223,25 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
     fields.into_record(place)
 }
 
-fn list<B: AsRef<[u8]>>(field: ClaimField, kind: &DataType, items: Elements<'_, B>) -> Result<Vec<Vec<u8>>, String> {
+fn list<B: AsRef<[u8]>>(
+    field: ClaimField,
+    kind: &DataType,
+    items: Elements<'_, B>,
+    room: &mut dyn Room,
+) -> Result<Vec<Vec<u8>>, String> {
     let name = field.list_name();
-    let (mut held, mut list) = (Held::default(), Vec::new());
+    let mut list = List::new(room);
     for (index, item) in items.enumerate() {
+        if list.is_full() {
+            list.skip();
+            continue;
+        }
         let item = item.ok_or_else(|| "found null, expected bytes".to_owned());
         let decoded = item.and_then(|value| field.one(bytes(&value)?, *kind == DataType::Utf8));
         let decoded = decoded.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))?;
-        held.add(&decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
-        list.push(decoded);
+        list.push(decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
     }
-    Ok(list)
+    list.into_kept(field).map_err(|reason| format!("\"{name}\": {reason}"))
 }
 
 fn bytes<B: AsRef<[u8]>>(value: &Value<B>) -> Result<&[u8], String> {

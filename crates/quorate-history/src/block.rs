@@ -5,7 +5,7 @@
 //!
 //! Spec: ethereum/consensus-specs, `BeaconBlockBody` in `specs/*/beacon-chain.md`.
 
-use quorate_formats::light_client::Fork;
+use quorate_formats::network::Fork;
 use ssz::{Decode, DecodeError, SszDecoder, SszDecoderBuilder};
 use ssz_derive::Decode;
 use ssz_types::{

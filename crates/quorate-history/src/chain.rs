@@ -3,7 +3,7 @@
 use quorate_formats::{
     from_hex,
     json::object,
-    light_client::{BeaconNetwork, Fork, ForkActivation},
+    network::{Family, Fork, ForkActivation, KnownNetwork},
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -32,30 +32,18 @@ impl Chain {
     /// A chain that is built in, by its name.
     #[must_use]
     pub fn built_in(name: &str) -> Option<Self> {
-        if name == GNOSIS {
-            return Some(gnosis());
-        }
-        let network: BeaconNetwork = name.parse().ok()?;
-        let forks = network.forks().to_vec();
-        Some(Self {
-            name: network.name.clone(),
-            preset: Preset::Mainnet,
-            genesis_validators_root: network.genesis_validators_root,
-            genesis_fork_version: forks.first()?.version,
-            capella_fork_version: version_of(&forks, Fork::Capella),
-            forks,
-        })
+        KnownNetwork::of_name(name).map(Self::from)
     }
 
     /// The names of the chains that are built in.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BeaconNetwork::names().chain([GNOSIS])
+        KnownNetwork::all().map(KnownNetwork::name)
     }
 
     /// The chain that is built in and has this genesis validators root.
     #[must_use]
     pub fn of_genesis(genesis_validators_root: &[u8; 32]) -> Option<Self> {
-        Self::names().filter_map(Self::built_in).find(|chain| chain.genesis_validators_root == *genesis_validators_root)
+        KnownNetwork::of_genesis(genesis_validators_root).map(Self::from)
     }
 
     /// Reads a configuration: a JSON object with `preset`, `genesis_validators_root`, `genesis_fork_version`,
@@ -169,6 +157,22 @@ impl Chain {
     }
 }
 
+impl From<&KnownNetwork> for Chain {
+    fn from(network: &KnownNetwork) -> Self {
+        Self {
+            name: network.name().to_owned(),
+            preset: match network.family {
+                Family::Ethereum => Preset::Mainnet,
+                Family::Gnosis => Preset::Gnosis,
+            },
+            genesis_validators_root: network.genesis_validators_root,
+            genesis_fork_version: network.genesis_fork_version(),
+            capella_fork_version: Some(network.exit_fork_version()),
+            forks: network.forks.to_vec(),
+        }
+    }
+}
+
 /// A file does not describe a chain.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
@@ -202,32 +206,6 @@ fn version_of(forks: &[ForkActivation], wanted: Fork) -> Option<[u8; 4]> {
     forks.iter().find(|fork| fork.fork == wanted).map(|fork| fork.version)
 }
 
-const GNOSIS: &str = "gnosis";
-
-/// Versions and epochs are those of gnosischain/configs, `mainnet/config.yaml`.
-fn gnosis() -> Chain {
-    let forks = [
-        (Fork::Phase0, 0),
-        (Fork::Altair, 512),
-        (Fork::Bellatrix, 385_536),
-        (Fork::Capella, 648_704),
-        (Fork::Deneb, 889_856),
-        (Fork::Electra, 1_337_856),
-        (Fork::Fulu, 1_714_688),
-    ];
-    let activation = |(number, (fork, epoch))| ForkActivation { fork, epoch, version: [number, 0, 0, 0x64] };
-    let forks: Vec<ForkActivation> = (0..).zip(forks).map(activation).collect();
-    let root = "f5dcb5564e829aab27264b9becd5dfaa017085611224cb3036f573368dbb9d47";
-    Chain {
-        name: GNOSIS.to_owned(),
-        preset: Preset::Gnosis,
-        genesis_validators_root: bytes(root).expect("64 digits"),
-        genesis_fork_version: forks[0].version,
-        capella_fork_version: version_of(&forks, Fork::Capella),
-        forks,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,6 +223,7 @@ mod tests {
         let gnosis = Chain::built_in("gnosis").unwrap();
         assert_eq!((gnosis.fork(1_337_856), gnosis.current_version(1_337_855)), (Fork::Electra, [4, 0, 0, 0x64]));
         assert_eq!(gnosis.capella_fork_version, Some([3, 0, 0, 0x64]));
+        assert_eq!(Chain::built_in("chiado").map(|chain| chain.preset), Some(Preset::Gnosis));
         assert_eq!(Chain::built_in("ropsten"), None);
     }
 

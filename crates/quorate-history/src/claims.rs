@@ -21,7 +21,10 @@
 use std::fmt;
 
 use quorate::{AnySuite, ClaimBytes, Messages, MinPk};
-use quorate_formats::{Check, CheckResult, ClaimIndex, Place};
+use quorate_formats::{
+    Check, CheckResult, ClaimIndex, Place,
+    signing::{DomainType, signing_root},
+};
 
 use crate::{
     block::{
@@ -29,7 +32,6 @@ use crate::{
     },
     chain::Chain,
     committees::Committees,
-    signing::{DomainType, signing_root},
     state::State,
 };
 

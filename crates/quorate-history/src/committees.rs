@@ -2,7 +2,9 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{preset::Preset, shuffling::shuffle, signing::DomainType, state::State};
+use quorate_formats::signing::DomainType;
+
+use crate::{preset::Preset, shuffling::shuffle, state::State};
 
 /// The committees of the epochs that a block's attestations can be of: its own and the one before.
 #[derive(Debug)]

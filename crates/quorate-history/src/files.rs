@@ -7,7 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_formats::{Format, InputError, PEEK_LIMIT, drand::ChainInfo, guess};
+use quorate_formats::{
+    Format, InputError, PEEK_LIMIT,
+    drand::ChainInfo,
+    guess,
+    lines::{TextError, read_text},
+};
 use thiserror::Error;
 
 use crate::{
@@ -136,6 +141,14 @@ pub enum FilesError {
         /// The error.
         error: io::Error,
     },
+    /// A file that is to describe a chain is no text, or too long.
+    #[error("{}: {error}", path.display())]
+    Description {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: TextError,
+    },
     /// No chain of drand has this name, or the file is no chain info.
     #[error("the chain {name}: {error}")]
     Drand {
@@ -247,17 +260,29 @@ fn named(network: &Path) -> Result<Chain, FilesError> {
         return Ok(chain);
     }
     let name = network.display().to_string();
-    let text = fs::read_to_string(network);
-    let text = text.map_err(|error| FilesError::NoNetwork { name: name.clone(), error })?;
+    let file = File::open(network).map_err(|error| FilesError::NoNetwork { name: name.clone(), error })?;
+    let text = description(file, network)?;
     Chain::from_json(&text, &name).map_err(|error| FilesError::Network { path: network.to_owned(), error })
 }
 
 /// The chain of drand with this name, or of the chain info in this file.
 fn drand_chain(chain: &Path) -> Result<DrandChain, FilesError> {
     let name = chain.display().to_string();
-    let text = fs::read_to_string(chain).unwrap_or_else(|_| name.clone());
+    let text = match File::open(chain) {
+        Ok(file) if chain.is_file() => description(file, chain)?,
+        _ => name.clone(),
+    };
     DrandChain::parse(&text).map_err(|error| FilesError::Drand { name, error })
 }
+
+/// The text of a file that describes a chain.
+fn description(file: File, path: &Path) -> Result<String, FilesError> {
+    read_text(BufReader::new(file), DESCRIPTION_LIMIT)
+        .map_err(|error| FilesError::Description { path: path.to_owned(), error })
+}
+
+/// The longest description of a chain: 1 MiB.
+const DESCRIPTION_LIMIT: u64 = 1 << 20;
 
 /// The files, and those in the folders.
 fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, FilesError> {

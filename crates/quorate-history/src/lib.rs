@@ -23,7 +23,7 @@
 //! | `snappy`, `era` | the container, and what is packed in it |
 //! | `state`, `block` | SSZ objects: what is needed of a state, blocks of every fork |
 //! | `shuffling`, `committees` | who attests in a slot |
-//! | `signing`, `claims` | what is signed, and by whom |
+//! | `claims` | what is signed, and by whom |
 //! | `eras` | the files of a chain in their order |
 //! | [`drand`] | rounds, and how those of several files join |
 //! | [`chia`] | full blocks |
@@ -45,7 +45,6 @@ mod snappy;
 mod era;
 mod state;
 mod block;
-mod signing;
 mod shuffling;
 mod committees;
 mod claims;

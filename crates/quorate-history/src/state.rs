@@ -7,7 +7,7 @@
 
 use std::io::{self, Read, Seek};
 
-use quorate_formats::light_client::Fork;
+use quorate_formats::network::Fork;
 
 use crate::{
     chain::Chain,

@@ -12,7 +12,7 @@ use std::{
 };
 
 use quorate::{ClaimBytes, Messages, Options, Verifier};
-use quorate_formats::light_client::Fork;
+use quorate_formats::network::Fork;
 use quorate_history::{
     Block, Chain, ChainClaim, Committees, EraError, EraFile, Eras, Preset, State, Surroundings, Validator,
 };

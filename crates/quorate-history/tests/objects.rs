@@ -2,7 +2,7 @@
 //! (`eth-consensus-specs` 1.7.0a13, `get_random_ssz_object`) gives for them. Their signatures are random too.
 #![allow(clippy::unwrap_used, reason = "an object that does not read fails its test")]
 
-use quorate_formats::light_client::Fork;
+use quorate_formats::network::Fork;
 use quorate_history::{Block, Chain, Preset, State};
 
 fn root(block: &[u8], fork: Fork, preset: Preset) -> (u64, String) {

@@ -40,7 +40,7 @@ use crate::{
     claim::{Claim, ClaimSignature, Defect, Statements},
     key::PublicKey,
     signature::{Signature, UncheckedSignature},
-    suite::Suite,
+    suite::{Scheme, Suite},
     tag::Tag,
 };
 
@@ -59,19 +59,32 @@ pub struct Known<S: Suite> {
     half: usize,
 }
 
-/// A statement under a tag. Suites with the same tag have the same signatures, so the tag stands here and not the
-/// suite.
+/// What was signed: a statement, the tag it is hashed under, and whether the signer's key is hashed in front of the
+/// message. Suites that agree in these have the same signatures, so the suite itself does not stand here. An AUG suite
+/// and another one do not, although a caller can give them one tag.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry<S: Suite> {
     tag: Tag,
+    /// Whether an AUG suite hashed the key in front of the message, as in [`plan::Message`](crate::plan).
+    augmented: bool,
     key: PublicKey<S>,
     /// SHA-256 of the message, so that long messages take no more memory than short ones.
     message: [u8; 32],
 }
 
 impl<S: Suite> Entry<S> {
-    fn new(tag: Tag, key: PublicKey<S>, message: &[u8]) -> Self {
-        Self { tag, key, message: Sha256::digest(message).into() }
+    /// A statement of a claim.
+    fn of(claim: &Claim<S>, key: PublicKey<S>, message: &[u8]) -> Self {
+        Self::new(claim.tag().clone(), claim.is_augmented(), key, message)
+    }
+
+    /// A statement under the tag of a suite.
+    fn of_suite(suite: S, key: PublicKey<S>, message: &[u8]) -> Self {
+        Self::new(Tag::of_suite(suite.id()), suite.scheme() == Scheme::Augmented, key, message)
+    }
+
+    fn new(tag: Tag, augmented: bool, key: PublicKey<S>, message: &[u8]) -> Self {
+        Self { tag, augmented, key, message: Sha256::digest(message).into() }
     }
 }
 
@@ -91,7 +104,7 @@ impl<S: Suite> Known<S> {
     /// Call it only if you verified that the signature is valid for this key, message and suite: alone, or as a claim of
     /// one statement in a batch. It must not be a part of an aggregate of which only the sum was verified.
     pub fn trust(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>, signature: Signature<S>) {
-        self.insert(Entry::new(Tag::of_suite(suite.id()), key, message.as_ref()), signature);
+        self.insert(Entry::of_suite(suite, key, message.as_ref()), signature);
     }
 
     /// How many statements are known.
@@ -106,7 +119,7 @@ impl<S: Suite> Known<S> {
 
     /// Forgets a statement; `true` if it was known.
     pub fn forget(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>) -> bool {
-        let entry = Entry::new(Tag::of_suite(suite.id()), key, message.as_ref());
+        let entry = Entry::of_suite(suite, key, message.as_ref());
         self.recent.remove(&entry).or_else(|| self.older.remove(&entry)).is_some()
     }
 
@@ -124,7 +137,7 @@ impl<S: Suite> Known<S> {
         }
         let mut statements = claim.statements();
         if let (Some((key, message)), None) = (statements.next(), statements.next()) {
-            self.insert(Entry::new(claim.tag().clone(), key, message), signature);
+            self.insert(Entry::of(claim, key, message), signature);
         }
     }
 
@@ -145,7 +158,7 @@ impl<S: Suite> Known<S> {
     }
 
     fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &[u8]) -> Option<Signature<S>> {
-        let entry = Entry::new(claim.tag().clone(), key, message);
+        let entry = Entry::of(claim, key, message);
         self.recent.get(&entry).or_else(|| self.older.get(&entry)).copied()
     }
 }

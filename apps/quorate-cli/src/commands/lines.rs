@@ -7,7 +7,10 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use quorate_formats::{from_hex, json};
+use quorate_formats::{
+    InputError, from_hex, json,
+    lines::{BoundedLines, LineRead},
+};
 use serde::Deserialize;
 
 use super::{
@@ -21,14 +24,15 @@ use crate::exit::Failure;
 /// The lines of an input that are not blank, numbered from 1.
 pub(super) struct Lines {
     name: String,
-    reader: Box<dyn BufRead>,
-    number: usize,
+    lines: BoundedLines<Box<dyn BufRead>>,
+    buffer: Vec<u8>,
     complaints: Complaints,
 }
 
-/// A line, or the reason why its bytes are not text.
+/// A line, or the reason why it cannot be read: its bytes are not text, or it is longer than
+/// [`LINE_LIMIT`](quorate_formats::lines::LINE_LIMIT) and was skipped.
 pub(super) struct Line {
-    pub(super) number: usize,
+    pub(super) number: u64,
     pub(super) text: Result<String, String>,
 }
 
@@ -43,7 +47,7 @@ impl Lines {
             let file = File::open(path).with_context(|| format!("cannot open {name}")).map_err(Failure::io)?;
             Box::new(BufReader::new(file))
         };
-        Ok(Self { name, reader, number: 0, complaints: Complaints::default() })
+        Ok(Self { name, lines: BoundedLines::new(reader), buffer: Vec::new(), complaints: Complaints::default() })
     }
 
     /// The input's name in messages.
@@ -54,22 +58,26 @@ impl Lines {
     /// The next line that is not blank.
     pub(super) fn next(&mut self) -> Result<Option<Line>, Failure> {
         loop {
-            let mut bytes = Vec::new();
-            let read = self.reader.read_until(b'\n', &mut bytes);
-            if read.with_context(|| format!("cannot read {}", self.name)).map_err(Failure::io)? == 0 {
-                return Ok(None);
-            }
-            self.number += 1;
-            let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes).trim_ascii();
-            if !text.is_empty() {
-                let text = str::from_utf8(text).map(str::to_owned).map_err(|_| "the line is not UTF-8 text".to_owned());
-                return Ok(Some(Line { number: self.number, text }));
+            let read = self.lines.read(&mut self.buffer);
+            let read = read.map_err(|error| Failure::from(InputError::from(error)).context(self.name.clone()))?;
+            let number = self.lines.number();
+            match read {
+                None => return Ok(None),
+                Some(LineRead::TooLong(error)) => return Ok(Some(Line { number, text: Err(error.to_string()) })),
+                Some(LineRead::Whole | LineRead::AtEnd) => {
+                    let text = self.buffer.trim_ascii();
+                    if !text.is_empty() {
+                        let text = str::from_utf8(text).map(str::to_owned);
+                        let text = text.map_err(|_| "the line is not UTF-8 text".to_owned());
+                        return Ok(Some(Line { number, text }));
+                    }
+                }
             }
         }
     }
 
     /// Prints what is wrong with a line, if not many lines before it had the same fault.
-    pub(super) fn complain(&mut self, number: usize, reason: &str) {
+    pub(super) fn complain(&mut self, number: u64, reason: &str) {
         if self.complaints.admit(reason) {
             print::note(format_args!("{}, line {number}: {reason}", self.name));
         }
@@ -151,6 +159,3 @@ struct Object {
     signature: Option<String>,
     public_key: Option<String>,
 }
-
-/// Editors on Windows write it at the start of a file.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

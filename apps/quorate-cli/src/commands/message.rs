@@ -1,16 +1,12 @@
 //! The message that a command signs.
 
-use std::{
-    fs,
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_formats::from_hex;
 
-use super::{print, suite::SuiteArgument, unlock::is_dash};
+use super::{print, suite::SuiteArgument, unlock::is_dash, whole_file};
 use crate::exit::Failure;
 
 /// Where the message comes from: one of three.
@@ -39,17 +35,11 @@ impl MessageArguments {
             return from_hex(text).context(hint).map_err(Failure::usage);
         }
         match &self.message_file {
-            Some(path) if !is_dash(path) => {
-                fs::read(path).with_context(|| format!("cannot read {}", path.display())).map_err(Failure::io)
-            }
+            Some(path) if !is_dash(path) => whole_file::bytes(path),
             _ if is_dash(secret) => Err(Failure::usage(anyhow!(
                 "standard input cannot be both {what} and the message; name a file for one of them"
             ))),
-            _ => {
-                let mut message = Vec::new();
-                std::io::stdin().lock().read_to_end(&mut message)?;
-                Ok(message)
-            }
+            _ => whole_file::bytes(Path::new("-")),
         }
     }
 }

@@ -46,8 +46,9 @@ mod failures;
 // Errors that repeat.
 mod complaints;
 
-// Inputs with one item on each line.
+// Inputs with one item on each line, and inputs that are held as a whole.
 mod lines;
+mod whole_file;
 
 // Results on standard output, notes on standard error.
 mod print;

@@ -151,12 +151,14 @@ impl Verify {
         let verifier =
             Verifier::new(Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() });
         loop {
-            let (mut entries, mut claims) = (Vec::new(), Vec::new());
+            let (mut entries, mut claims, mut held) = (Vec::new(), Vec::new(), 0);
             while claims.len() < WINDOW
+                && held < WINDOW_BYTES
                 && let Some(Line { number, text }) = lines.next()?
             {
                 match text.and_then(|text| parse(self.suite.suite, &text)) {
                     Ok((id, claim)) => {
+                        held += claim.public_keys.iter().map(Vec::len).sum::<usize>() + claim.signature.len();
                         entries.push((number, id));
                         claims.push(claim);
                     }
@@ -246,6 +248,8 @@ fn refuse_other_schemes<S: Suite>(suite: S) -> std::result::Result<(), Failure> 
 
 /// Proofs in a batch.
 const WINDOW: usize = 4096;
+/// Bytes of keys and proofs in a batch, after which no further line is taken.
+const WINDOW_BYTES: usize = 16 << 20;
 
 /// Clap's own usage line does not show the two uses apart.
 const VERIFY_USAGE: &str = "\

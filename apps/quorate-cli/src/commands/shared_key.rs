@@ -1,7 +1,7 @@
 //! The file of a shared key: everything about it that is public.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::Write,
     path::{Path, PathBuf},
 };
@@ -10,7 +10,10 @@ use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Scheme, Suite};
 use quorate_threshold::{CollectorError, SharedKey, shared_key::suite_of_json};
 
-use super::suite::{KeySuite, SuiteArgument};
+use super::{
+    suite::{KeySuite, SuiteArgument},
+    whole_file,
+};
 use crate::exit::Failure;
 
 /// A file that was read, and the suite that it names.
@@ -24,7 +27,7 @@ impl SharedKeyFile {
     /// Reads a file, and finds out its suite.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = || path.display().to_string();
-        let json = fs::read(path).with_context(|| format!("cannot read {}", name())).map_err(Failure::io)?;
+        let json = whole_file::text(path)?.into_bytes();
         let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
         let suite = KeySuite::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
         Ok(Self { path: path.to_owned(), json, suite })

@@ -1,7 +1,7 @@
 //! Several files, pipes in place of files, Parquet, and what cannot be read.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{Read, Write},
     process::{Command, Stdio},
     sync::Arc,
@@ -300,4 +300,41 @@ fn standard_input_may_be_a_file() {
     let mut command = quorate();
     let output = command.args(["verify", "--verdicts"]).stdin(File::open(path).unwrap()).output().unwrap();
     assert_eq!(crate::run::Ran::from(output).exits(1).valid(), [true, false]);
+}
+
+/// A plain file is opened twice, gzip and standard input once: all are read through the same reader.
+#[test]
+fn a_byte_order_mark_costs_no_claim() {
+    let folder = Folder::new();
+    let text = format!("\u{feff}{}", lines(&[claim(1), claim(2), claim(3)]));
+    let plain = folder.file("plain.jsonl", &text);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let gzip = folder.file("packed.jsonl.gz", gzip.finish().unwrap());
+    let zstd = folder.file("packed.jsonl.zst", zstd::encode_all(text.as_bytes(), 3).unwrap());
+    for path in [&plain, &gzip, &zstd] {
+        verify(&["--verdicts", path]).exits(0).says("3 claims: 3 valid");
+        verify(&["--format", "jsonl", path]).exits(0).says("3 claims: 3 valid");
+        verify(&["--known", &plain, path]).exits(0).says("3 statements known");
+    }
+    verify_input(&[], &text).exits(0).says("3 claims: 3 valid");
+    let list = folder.file("list.json", format!("\u{feff}[{},{}]", claim(1), claim(2)));
+    verify(&[&list]).exits(0).says("2 claims: 2 valid");
+    let chain =
+        folder.file("info.json", format!("\u{feff}{}", fs::read_to_string(example("drand-quicknet.json")).unwrap()));
+    verify(&["--chain", "quicknet", &chain]).exits(0);
+}
+
+#[test]
+fn text_in_utf_16_is_named() {
+    let folder = Folder::new();
+    for mark in ["\u{feff}", ""] {
+        let text: Vec<u8> = format!("{mark}{}", lines(&[claim(1)])).encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let path = folder.file("claims.jsonl", &text);
+        verify(&[&path]).exits(2).says("found text in UTF-16, expected UTF-8; convert it");
+        if !mark.is_empty() {
+            verify(&["--format", "jsonl", &path]).exits(2).says("found text in UTF-16");
+        }
+        verify(&["--format", "deposit", &path]).exits(2).says("found text in UTF-16");
+    }
 }

@@ -15,7 +15,7 @@ use parquet::{
 };
 use serde_json::json;
 
-use crate::run::{Folder, Ran, claim, lines, ran};
+use crate::run::{Folder, Ran, claim, example, lines, quorate, ran};
 
 /// `quorate verify` with one thread, in a process that may map so many MiB. An allocation beyond ends it by a signal.
 fn verify_within(mebibytes: usize, arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
@@ -135,4 +135,55 @@ fn a_list_of_a_million_keys() {
     ];
     let path = parquet(&folder, columns, zstd());
     verify_within(400, &["--suite", "eth2", &path], "").exits(2).says("more than 64 MiB in memory");
+}
+
+/// 200 MB without a line end, on the standard input of every command that reads lines.
+#[test]
+fn a_line_without_an_end_takes_no_memory_beyond_its_limit() {
+    let folder = Folder::new();
+    let shares = folder.path("shares");
+    let split = ["threshold", "split", "--suite", "eth2", "-t", "2", "-n", "3", "--out", &shares];
+    let mut command = quorate();
+    command.args(split);
+    ran(command, "").exits(0);
+    let shared_key = format!("{shares}/shared-key.json");
+    let signature = claim(1)["signature"].as_str().unwrap().to_owned();
+    let network = example("network.json");
+    let commands: [&[&str]; 8] = [
+        &["verify", "--threads", "1", "-"],
+        &["pop", "verify", "--suite", "eth2", "-"],
+        &["aggregate", "--suite", "eth2", "-"],
+        &["subtract", "--suite", "eth2", "--from", &signature, "-"],
+        &["threshold", "combine", "--shared-key", &shared_key, "-"],
+        &["threshold", "verify-share", "--shared-key", &shared_key, "-"],
+        &["evm", "aggregate", "--network", &network, "-"],
+        &["checkpoint", "set", "--threshold", "2", "-"],
+    ];
+    for arguments in commands {
+        let mut command = Command::new("sh");
+        let script = "head -c 200000000 /dev/zero | tr '\\0' a | (ulimit -v 290000; exec \"$0\" \"$@\")";
+        command.args(["-c", script, env!("CARGO_BIN_EXE_quorate")]).args(arguments);
+        ran(command, "")
+            .exits(2)
+            .says("standard input, line 1: the line is longer than 64 MiB, the limit, and was skipped");
+    }
+}
+
+/// A document that is held as a whole, without an end.
+#[test]
+fn a_document_without_an_end_is_refused() {
+    let folder = Folder::new();
+    let commands: [&[&str]; 4] = [
+        &["checkpoint", "show", "/dev/zero"],
+        &["evm", "aggregate", "--network", "/dev/zero"],
+        &["threshold", "combine", "--shared-key", "/dev/zero"],
+        &["threshold", "weights", "/dev/zero"],
+    ];
+    let list = folder.file("claims.jsonl", lines(&[claim(1)]));
+    let verify = [&["verify", "--chain-info", "/dev/zero", &list][..], &["verify", "--committee", "/dev/zero", &list]];
+    for arguments in commands.iter().chain(&verify) {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v 300000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_quorate")]).args(*arguments);
+        ran(command, "").exits(2).says("/dev/zero: the file has more than 64 MiB, the limit");
+    }
 }

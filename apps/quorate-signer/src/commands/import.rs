@@ -1,6 +1,10 @@
 //! `quorate-signer import`.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -35,7 +39,13 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let name = self.file.display().to_string();
-        let json = fs::read(&self.file).with_context(|| name.clone()).map_err(Failure::io)?;
+        let json = read(&self.file).with_context(|| name.clone()).map_err(Failure::io)?;
+        if json.len() as u64 > LARGEST {
+            let most = LARGEST >> 20;
+            return Err(Failure::usage(anyhow!(
+                "{name}: the file has more than {most} MiB, which no record has; name another"
+            )));
+        }
         let file = RecordFile::parse(&json).with_context(|| name.clone()).map_err(Failure::usage)?;
         let mut store = self.data.open()?;
         let ours = &store.config().identity;
@@ -57,3 +67,12 @@ impl Arguments {
         Ok(Exit::Success)
     }
 }
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut json = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut json)?;
+    Ok(json)
+}
+
+/// The longest file that is read: 256 MiB.
+const LARGEST: u64 = 256 << 20;

@@ -8,7 +8,7 @@ use std::{collections::HashMap, fs, io::Write, path::Path};
 use anyhow::{Context, Result, ensure};
 use quorate::{ClaimBytes, Messages, MinPk, SecretKey};
 use quorate_curve::Scalar;
-use quorate_formats::light_client::Fork;
+use quorate_formats::network::Fork;
 use quorate_history::{Block, Chain, ChainClaim, ClaimKind, Committees, Preset, State, Surroundings};
 
 /// The files of an era: the one before it, whose state it begins with, and its own.

@@ -3,8 +3,9 @@
 //!
 //! Spec: ethereum/consensus-specs, `specs/{altair,capella,deneb,electra}/light-client/sync-protocol.md`.
 
-use super::network::{BeaconNetwork, Fork};
+use super::network::BeaconNetwork;
 use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Committee, Header, Update};
+use crate::network::Fork;
 use crate::record::{Check, CheckResult};
 use crate::ssz::{self, Root};
 

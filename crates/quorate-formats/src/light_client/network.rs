@@ -4,13 +4,14 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::ssz::{self, Root};
+use crate::network::{Family, Fork, ForkActivation, KnownNetwork};
+use crate::signing::{DomainType, signing_root};
+use crate::ssz::Root;
 
 /// Slots in an epoch of the mainnet preset.
 const SLOTS_PER_EPOCH: u64 = 32;
 /// Slots in which one sync committee signs: 256 epochs.
 const SLOTS_PER_PERIOD: u64 = 8192;
-const DOMAIN_SYNC_COMMITTEE: [u8; 4] = [0x07, 0, 0, 0];
 
 /// A network of the mainnet preset, with committees of 512 and epochs of 32 slots.
 ///
@@ -47,7 +48,7 @@ impl BeaconNetwork {
 
     /// The names of the networks that are built in.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|network| network.names[0])
+        KnownNetwork::all().filter(|network| network.family == Family::Ethereum).map(KnownNetwork::name)
     }
 
     /// The forks in the order of their epochs; empty if they are not known.
@@ -73,8 +74,7 @@ impl BeaconNetwork {
     /// (altair/light-client/sync-protocol.md, `validate_light_client_update`).
     pub(super) fn signing_root(&self, block: &Root, signature_slot: u64) -> Root {
         let version = self.fork_version(signature_slot.max(1) - 1);
-        let domain = ssz::domain(DOMAIN_SYNC_COMMITTEE, &version, &self.genesis_validators_root);
-        ssz::parent(block, &domain)
+        signing_root(block, DomainType::SyncCommittee, version, &self.genesis_validators_root)
     }
 
     fn fork_version(&self, slot: u64) -> [u8; 4] {
@@ -92,14 +92,12 @@ impl FromStr for BeaconNetwork {
     type Err = UnknownNetwork;
 
     fn from_str(name: &str) -> Result<Self, UnknownNetwork> {
-        let built_in = BUILT_IN
-            .iter()
-            .find(|network| network.names.contains(&name))
-            .ok_or_else(|| UnknownNetwork(name.to_owned()))?;
+        let known = KnownNetwork::of_name(name).filter(|network| network.family == Family::Ethereum);
+        let known = known.ok_or_else(|| UnknownNetwork(name.to_owned()))?;
         Ok(Self {
-            name: built_in.names[0].to_owned(),
-            genesis_validators_root: built_in.genesis_validators_root,
-            forks: built_in.forks.to_vec(),
+            name: known.name().to_owned(),
+            genesis_validators_root: known.genesis_validators_root,
+            forks: known.forks.to_vec(),
             fork_version: None,
         })
     }
@@ -122,177 +120,12 @@ pub struct Overrides {
     pub fork_version: Option<[u8; 4]>,
 }
 
-/// A fork of the beacon chain. Later ones compare greater. A reader of objects has to know every fork, so a match on them is
-/// exhaustive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs, clippy::exhaustive_enums, reason = "the names are the specification's")]
-pub enum Fork {
-    Phase0,
-    Altair,
-    Bellatrix,
-    Capella,
-    Deneb,
-    Electra,
-    Fulu,
-    Gloas,
-}
-
-impl Fork {
-    /// All forks, in their order.
-    const ALL: [Self; 8] = [
-        Self::Phase0,
-        Self::Altair,
-        Self::Bellatrix,
-        Self::Capella,
-        Self::Deneb,
-        Self::Electra,
-        Self::Fulu,
-        Self::Gloas,
-    ];
-
-    /// The name that the Beacon API's `version` field uses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Phase0 => "phase0",
-            Self::Altair => "altair",
-            Self::Bellatrix => "bellatrix",
-            Self::Capella => "capella",
-            Self::Deneb => "deneb",
-            Self::Electra => "electra",
-            Self::Fulu => "fulu",
-            Self::Gloas => "gloas",
-        }
-    }
-
-    /// The fork of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|fork| fork.name() == name)
-    }
-}
-
-/// A fork of one network: from which epoch on it is in force, and the version under which messages are signed then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ForkActivation {
-    /// The fork.
-    pub fork: Fork,
-    /// The first epoch in which it is in force.
-    pub epoch: u64,
-    /// Its version.
-    pub version: [u8; 4],
-}
-
-struct BuiltIn {
-    names: &'static [&'static str],
-    genesis_validators_root: Root,
-    forks: &'static [ForkActivation],
-}
-
-const fn fork(fork: Fork, epoch: u64, version: u32) -> ForkActivation {
-    ForkActivation { fork, epoch, version: version.to_be_bytes() }
-}
-
-const fn root(high: u128, low: u128) -> Root {
-    let (high, low) = (high.to_be_bytes(), low.to_be_bytes());
-    let mut root = [0; 32];
-    let mut at = 0;
-    while at < 16 {
-        root[at] = high[at];
-        root[at + 16] = low[at];
-        at += 1;
-    }
-    root
-}
-
-/// Versions and epochs are those of `metadata/config.yaml` in eth-clients/mainnet, /sepolia, /holesky and /hoodi, and of
-/// `prater/config.yaml` in eth-clients/goerli; the genesis validators roots are those that `/eth/v1/beacon/genesis` gives.
-/// The Fulu epochs of mainnet, holesky and hoodi come from clients' network definitions; as times they are the announced
-/// ones of the Fusaka upgrade (2025-12-03 21:49, 2025-10-01 08:48, 2025-10-28 18:53 UTC).
-const BUILT_IN: [BuiltIn; 5] = [
-    BuiltIn {
-        names: &["mainnet"],
-        genesis_validators_root: root(0x4b363db94e286120d76eb905340fdd4e, 0x54bfe9f06bf33ff6cf5ad27f511bfe95),
-        forks: &[
-            fork(Fork::Phase0, 0, 0x0000_0000),
-            fork(Fork::Altair, 74_240, 0x0100_0000),
-            fork(Fork::Bellatrix, 144_896, 0x0200_0000),
-            fork(Fork::Capella, 194_048, 0x0300_0000),
-            fork(Fork::Deneb, 269_568, 0x0400_0000),
-            fork(Fork::Electra, 364_032, 0x0500_0000),
-            fork(Fork::Fulu, 411_392, 0x0600_0000),
-        ],
-    },
-    BuiltIn {
-        names: &["sepolia"],
-        genesis_validators_root: root(0xd8ea171f3c94aea21ebc42a1ed61052a, 0xcf3f9209c00e4efbaaddac09ed9b8078),
-        forks: &[
-            fork(Fork::Phase0, 0, 0x9000_0069),
-            fork(Fork::Altair, 50, 0x9000_0070),
-            fork(Fork::Bellatrix, 100, 0x9000_0071),
-            fork(Fork::Capella, 56_832, 0x9000_0072),
-            fork(Fork::Deneb, 132_608, 0x9000_0073),
-            fork(Fork::Electra, 222_464, 0x9000_0074),
-            fork(Fork::Fulu, 272_640, 0x9000_0075),
-            fork(Fork::Gloas, 353_024, 0x9000_0076),
-        ],
-    },
-    BuiltIn {
-        names: &["holesky"],
-        genesis_validators_root: root(0x9143aa7c615a7f7115e2b6aac319c035, 0x29df8242ae705fba9df39b79c59fa8b1),
-        forks: &[
-            fork(Fork::Phase0, 0, 0x0101_7000),
-            fork(Fork::Altair, 0, 0x0201_7000),
-            fork(Fork::Bellatrix, 0, 0x0301_7000),
-            fork(Fork::Capella, 256, 0x0401_7000),
-            fork(Fork::Deneb, 29_696, 0x0501_7000),
-            fork(Fork::Electra, 115_968, 0x0601_7000),
-            fork(Fork::Fulu, 165_120, 0x0701_7000),
-        ],
-    },
-    BuiltIn {
-        names: &["hoodi"],
-        genesis_validators_root: root(0x212f13fc4df078b6cb7db228f1c83075, 0x66dcecf900867401a92023d7ba99cb5f),
-        forks: &[
-            fork(Fork::Phase0, 0, 0x1000_0910),
-            fork(Fork::Altair, 0, 0x2000_0910),
-            fork(Fork::Bellatrix, 0, 0x3000_0910),
-            fork(Fork::Capella, 0, 0x4000_0910),
-            fork(Fork::Deneb, 0, 0x5000_0910),
-            fork(Fork::Electra, 2_048, 0x6000_0910),
-            fork(Fork::Fulu, 50_688, 0x7000_0910),
-        ],
-    },
-    // Retired in 2024; its beacon chain was called Prater.
-    BuiltIn {
-        names: &["goerli", "prater"],
-        genesis_validators_root: root(0x043db0d9a83813551ee2f33450d23797, 0x757d430911a9320530ad8a0eabc43efb),
-        forks: &[
-            fork(Fork::Phase0, 0, 0x0000_1020),
-            fork(Fork::Altair, 36_660, 0x0100_1020),
-            fork(Fork::Bellatrix, 112_260, 0x0200_1020),
-            fork(Fork::Capella, 162_304, 0x0300_1020),
-            fork(Fork::Deneb, 231_680, 0x0400_1020),
-        ],
-    },
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn mainnet() -> BeaconNetwork {
         "mainnet".parse().unwrap()
-    }
-
-    #[test]
-    fn forks_and_epochs_rise_together() {
-        for built_in in &BUILT_IN {
-            for pair in built_in.forks.windows(2) {
-                assert!(pair[0].fork < pair[1].fork && pair[0].epoch <= pair[1].epoch, "{}", built_in.names[0]);
-                assert_ne!(pair[0].version, pair[1].version);
-            }
-        }
     }
 
     #[test]

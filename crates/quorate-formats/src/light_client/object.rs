@@ -16,9 +16,9 @@ use serde::de::{self, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::network::Fork;
 use crate::hex::{Hex, HexBytes};
 use crate::json;
+use crate::network::Fork;
 use crate::number::{Uint, Uint256, counted};
 use crate::ssz::{self, Root};
 

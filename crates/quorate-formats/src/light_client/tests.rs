@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::network::Fork;
 use super::object::Object;
 use super::*;
 use crate::entry::Entry;
+use crate::network::Fork;
 use crate::record::{CheckResult, Id, Place, Record};
 use crate::ssz::{self, Root};
 

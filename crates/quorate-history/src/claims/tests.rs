@@ -4,7 +4,7 @@ use quorate::{MinPk, SecretKey};
 
 use super::*;
 use crate::{
-    block::{Checkpoint, SignedVoluntaryExit, VoluntaryExit},
+    block::{BlsToExecutionChange, Checkpoint, SignedVoluntaryExit, VoluntaryExit},
     preset::Preset,
     state::Validator,
 };
@@ -220,4 +220,21 @@ fn sync_aggregate_without_a_known_committee() {
     let sync = claims.iter().find(|claim| claim.kind == ClaimKind::Sync).unwrap();
     assert!(sync.failed.is_some());
     assert!(!sync.claim.verify().is_valid());
+}
+
+/// `quorate_formats::operation` computes by hand what is derived here.
+#[test]
+fn operations_have_the_roots_of_their_containers() {
+    use quorate_formats::operation;
+
+    let deposit = operation::DepositMessage { public_key: [1; 48], withdrawal_credentials: [2; 32], amount: 3 };
+    let data = DepositData { pubkey: [1; 48], withdrawal_credentials: [2; 32], amount: 3, signature: [4; 96] };
+    assert_eq!(deposit.data_root(&[4; 96]), root_of(&data));
+    let derived = DepositMessage { pubkey: [1; 48], withdrawal_credentials: [2; 32], amount: 3 };
+    assert_eq!(deposit.root(), root_of(&derived));
+    let change = operation::CredentialsChange { validator_index: 5, from_public_key: [6; 48], to_address: [7; 20] };
+    let derived = BlsToExecutionChange { validator_index: 5, from_bls_pubkey: [6; 48], to_execution_address: [7; 20] };
+    assert_eq!(change.root(), root_of(&derived));
+    let exit = operation::VoluntaryExit { epoch: 8, validator_index: 9 };
+    assert_eq!(exit.root(), root_of(&VoluntaryExit { epoch: 8, validator_index: 9 }));
 }

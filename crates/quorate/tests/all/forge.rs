@@ -11,7 +11,7 @@ use std::{
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Claim, MinPk, MinSig, PublicKey, Scheme, SecretKey, Signature, SourceId, Suite, UncheckedSignature,
+    Backend, Claim, MinPk, MinSig, PublicKey, Scheme, SecretKey, Signature, SourceId, Suite, Tag, UncheckedSignature,
     Verdict, aggregate::aggregate, bdn, naive,
 };
 use quorate_curve::{G1, G2, Group};
@@ -19,6 +19,8 @@ use quorate_curve::{G1, G2, Group};
 /// How a claim is made.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
+    /// The index in the variant's list of suites. Behind the list come the same suites under one tag of the caller's, so
+    /// that suites of different schemes sign under the same tag.
     pub(crate) suite: usize,
     pub(crate) shape: Shape,
     pub(crate) lie: Lie,
@@ -48,6 +50,16 @@ pub(crate) enum Lie {
     CancellingPair,
     /// The signature of the next claim with this lie, which gets this claim's signature.
     Swapped,
+    /// What the same keys signed in an AUG suite, or, of a claim in an AUG suite, in a NUL suite. The tag is the same if it
+    /// is the caller's.
+    OtherScheme,
+}
+
+/// Tells the suites of a list from those under the caller's tag.
+fn suite_of<S: Forge>(index: usize) -> (S, Option<Tag>) {
+    let suites = S::all();
+    let under_tag = (index / suites.len()) % 2 == 1;
+    (suites[index % suites.len()], under_tag.then(|| Tag::from(&b"one tag for suites of all schemes"[..])))
 }
 
 /// A random recipe from few keys and messages, so that claims share them.
@@ -67,8 +79,9 @@ pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
         1 => Just(Lie::Identity),
         2 => Just(Lie::CancellingPair),
         2 => Just(Lie::Swapped),
+        2 => Just(Lie::OtherScheme),
     ];
-    (0usize..12, shape, lie, proptest::option::of(0u64..3)).prop_map(|(suite, shape, lie, source)| Recipe {
+    (0usize..24, shape, lie, proptest::option::of(0u64..3)).prop_map(|(suite, shape, lie, source)| Recipe {
         suite,
         shape,
         lie,
@@ -113,6 +126,7 @@ pub(crate) fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
             Lie::None | Lie::WrongKey | Lie::WrongMessage => {}
             Lie::Torsion | Lie::TorsionAndCancellingKeys => parts[i].1 = backend.sum(&[parts[i].1, S::small_order()]),
             Lie::Identity => parts[i].1 = S::Signature::IDENTITY,
+            Lie::OtherScheme => parts[i].1 = true_signature::<S>(&in_other_scheme::<S>(&parts[i].0)),
             Lie::CancellingPair => {
                 let delta = signature::<S>(0, 99, 200).point();
                 parts[i].1 = backend.sum(&[parts[i].1, if second_of_pair { delta.negate() } else { delta }]);
@@ -131,8 +145,19 @@ pub(crate) fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
     parts.iter().map(|(recipe, signature)| claim(recipe, *signature)).collect()
 }
 
+/// The same claim in an AUG suite, or in a NUL suite if it is in an AUG suite.
+fn in_other_scheme<S: Forge>(recipe: &Recipe) -> Recipe {
+    let n = S::all().len();
+    let other = match S::all()[recipe.suite % n].scheme() {
+        Scheme::Augmented => Scheme::Basic,
+        Scheme::Basic | Scheme::ProofOfPossession | Scheme::Bdn => Scheme::Augmented,
+    };
+    let place = S::all().iter().position(|suite| suite.scheme() == other).unwrap();
+    Recipe { suite: recipe.suite / n * n + place, ..recipe.clone() }
+}
+
 fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
-    let suite = S::all()[recipe.suite % S::all().len()];
+    let (suite, tag) = suite_of::<S>(recipe.suite);
     let shift = if recipe.lie == Lie::WrongKey { 10 } else { 0 };
     let suffix = if recipe.lie == Lie::WrongMessage { 100 } else { 0 };
     let key = |k: u8| S::made().keys.get((recipe.suite, k + shift), || secret(suite, k + shift).public_key());
@@ -152,6 +177,10 @@ fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
             Claim::each(suite, statements, signature)
         }
     };
+    let claim = match tag {
+        Some(tag) => claim.under_tag(tag),
+        None => claim,
+    };
     match recipe.source {
         Some(source) => claim.from_source(SourceId::from(source)),
         None => claim,
@@ -160,9 +189,9 @@ fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
 
 /// The signature by key `k` over message `m`.
 fn signature<S: Forge>(suite: usize, k: u8, m: u8) -> Signature<S> {
-    let signed = || {
-        let suite = S::all()[suite % S::all().len()];
-        secret(suite, k).sign(suite, &[m])
+    let signed = || match suite_of::<S>(suite) {
+        (suite, None) => secret(suite, k).sign(suite, &[m]),
+        (suite, Some(tag)) => secret(suite, k).sign_under_tag(suite, &tag, &[m]),
     };
     S::made().signatures.get((suite, k, m), signed)
 }
@@ -173,12 +202,16 @@ fn true_signature<S: Forge>(recipe: &Recipe) -> S::Signature {
         Shape::Shared(keys, m) => keys.iter().map(|k| (*k, *m)).collect(),
         Shape::Each(list) => list.clone(),
     };
-    let suite = S::all()[recipe.suite % S::all().len()];
+    let (suite, tag) = suite_of::<S>(recipe.suite);
     if suite.scheme() == Scheme::Bdn && matches!(recipe.shape, Shape::Shared(..)) {
         let key = |k: u8| S::made().keys.get((recipe.suite, k), || secret(suite, k).public_key());
         let signed: Vec<_> = pairs.iter().map(|(k, m)| (key(*k), signature(recipe.suite, *k, *m))).collect();
         // A key that occurs twice makes the claim false whatever its signature is.
-        return bdn::aggregate(suite, &signed, Backend::auto()).map_or(S::Signature::IDENTITY, |s| s.point());
+        let aggregate = match tag {
+            Some(tag) => bdn::aggregate_under_tag(suite, &tag, &signed, Backend::auto()),
+            None => bdn::aggregate(suite, &signed, Backend::auto()),
+        };
+        return aggregate.map_or(S::Signature::IDENTITY, |s| s.point());
     }
     let signatures: Vec<Signature<S>> = pairs.iter().map(|(k, m)| signature(recipe.suite, *k, *m)).collect();
     aggregate(&signatures, Backend::auto()).map_or(S::Signature::IDENTITY, |s| s.point())

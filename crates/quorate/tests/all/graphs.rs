@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use proptest::prelude::*;
 use quorate::{
     Backend, Bitmap, Claim, KeySet, Known, MinPk, MinSig, Options, ParseError, Plan, PublicKey, Reason, Soundness,
-    SourceId, Suite, UncheckedSignature, Verdict,
+    SourceId, Suite, Tag, UncheckedSignature, Verdict,
     aggregate::{aggregate, aggregate_public_keys, subtract},
     keyset::Possession,
     naive, verify, verify_and_remember,
@@ -394,6 +394,60 @@ fn known_under_one_tag_only() {
     let signature = secret(MinPk::Eth2, 1).sign(MinPk::Eth2, b"m");
     let other = Claim::single(MinPk::Eth2, signer.public_key(), *b"m", signature);
     assert_eq!(other.without(&known, Backend::auto()).len(), 1);
+}
+
+/// An AUG suite signs the key in front of the message, so under one tag its signature of a message is not the one of the
+/// other schemes. What is known of the one says nothing about the other, in both directions, and for all schemes.
+#[test]
+fn known_in_an_aug_suite_is_not_known_in_others_under_the_same_tag() {
+    fn of<S: Suite>(augmented: S, others: &[S]) {
+        let tag = Tag::from(&b"one tag for suites of all schemes"[..]);
+        let signer = secret(augmented, 1);
+        let claim = |suite: S, signed_in: S| {
+            let signature = signer.sign_under_tag(signed_in, &tag, b"m");
+            Claim::single(suite, signer.public_key(), *b"m", signature).under_tag(tag.clone())
+        };
+        let remembering = |known: &mut Known<S>, claim: Claim<S>| {
+            verify_and_remember(&[claim], known, &Options::default(), &mut rng()).verdicts[0]
+        };
+        for other in others {
+            for (first, second) in [(augmented, *other), (*other, augmented)] {
+                let mut known = Known::new();
+                assert_eq!(remembering(&mut known, claim(first, first)), Verdict::Valid);
+                let forged = remembering(&mut known, claim(second, first));
+                assert_eq!(forged, Verdict::Invalid(Reason::Mismatch), "{first} known, {second} claimed");
+                assert_eq!(claim(second, second).without(&known, Backend::auto()).len(), 1);
+                assert_eq!(remembering(&mut known, claim(second, second)), Verdict::Valid, "{first}, then {second}");
+                assert_eq!(known.len(), 2);
+                for suite in [first, second] {
+                    assert!(claim(suite, suite).without(&known, Backend::auto()).is_empty());
+                }
+            }
+        }
+        // The other schemes sign the same, so what is known in one is known in all.
+        let mut known = Known::new();
+        remembering(&mut known, claim(others[0], others[0]));
+        for other in others {
+            assert!(claim(*other, *other).without(&known, Backend::auto()).is_empty(), "{other}");
+        }
+    }
+    of(MinPk::Augmented, &[MinPk::Basic, MinPk::ProofOfPossession, MinPk::Bdn]);
+    of(MinSig::Augmented, &[MinSig::Basic, MinSig::ProofOfPossession, MinSig::Bdn]);
+}
+
+/// What a caller trusts in an AUG suite is known in AUG suites with its tag alone.
+#[test]
+fn trusted_in_an_aug_suite() {
+    let (suite, signer) = (MinPk::Augmented, secret(MinPk::Augmented, 1));
+    let signature = signer.sign(suite, b"m");
+    let mut known = Known::new();
+    known.trust(suite, signer.public_key(), *b"m", signature);
+    let claim = |suite| Claim::single(suite, signer.public_key(), *b"m", signature);
+    assert!(claim(suite).without(&known, Backend::auto()).is_empty());
+    let elsewhere = claim(MinPk::Basic).under_tag(Tag::from(suite.id().as_bytes()));
+    assert_eq!(elsewhere.without(&known, Backend::auto()).len(), 1);
+    assert!(!known.forget(MinPk::Basic, signer.public_key(), *b"m"));
+    assert!(known.forget(suite, signer.public_key(), *b"m"));
 }
 
 fn recipe_of(shape: Shape, lie: Lie) -> Recipe {

@@ -2,8 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io::{self, Read},
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -16,12 +14,7 @@ use quorate_formats::from_hex;
 use serde::de::IgnoredAny;
 
 use crate::{
-    commands::{
-        lines::Lines,
-        random,
-        unlock::{is_dash, name_of},
-        value::Value,
-    },
+    commands::{lines::Lines, random, unlock::name_of, value::Value, whole_file},
     exit::Failure,
 };
 
@@ -49,27 +42,8 @@ impl SetsArguments {
 
 /// Reads a file with one JSON object. `-` means standard input.
 pub(super) fn read<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T, JsonError>) -> Result<T, Failure> {
-    let bytes = read_bytes(path)?;
-    parse(&bytes).with_context(|| name_of(path)).map_err(Failure::usage)
-}
-
-/// The bytes of a file of at most 16 MiB.
-pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let bounded = |from: &mut dyn Read, bytes: &mut Vec<u8>| from.take(LARGEST + 1).read_to_end(bytes);
-    let read = match is_dash(path) {
-        true => bounded(&mut io::stdin().lock(), &mut bytes),
-        false => File::open(path).and_then(|mut file| bounded(&mut file, &mut bytes)),
-    };
-    read.with_context(|| format!("cannot read {}", name_of(path))).map_err(Failure::io)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(Failure::usage(anyhow!(
-            "{} has more than {} MiB; name another file",
-            name_of(path),
-            LARGEST >> 20
-        )));
-    }
-    Ok(bytes)
+    let text = whole_file::text(path)?;
+    parse(text.as_bytes()).with_context(|| name_of(path)).map_err(Failure::usage)
 }
 
 /// Reads files with one JSON object on each line, and says which file each came from.
@@ -108,5 +82,3 @@ pub(super) fn now() -> Result<u64, Failure> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map(|since| since.as_secs()).context("the system's clock is before 1970; set it").map_err(Failure::usage)
 }
-
-const LARGEST: u64 = 16 << 20;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use quorate_checkpoint::{Checkpoint, JsonError, Posting, Rotation, SetManifest, Sets};
 
-use super::inputs::{has_field, read_bytes};
+use super::inputs::has_field;
 use crate::{
-    commands::{print, unlock::name_of},
+    commands::{print, unlock::name_of, whole_file},
     exit::{Exit, Failure, Result},
 };
 
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        let bytes = read_bytes(&self.file)?;
+        let bytes = whole_file::text(&self.file)?.into_bytes();
         let parse: fn(&[u8]) -> std::result::Result<String, JsonError> = if has_field(&bytes, "first") {
             |bytes| Ok(sets(&Sets::from_json(bytes)?))
         } else if has_field(&bytes, "document") {

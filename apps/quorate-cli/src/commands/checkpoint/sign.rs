@@ -7,11 +7,12 @@ use clap::Args;
 use quorate::{MinPk, SecretKey};
 use quorate_checkpoint::{Checkpoint, FileError, Posting, SUITE, Sets, SignError, SignerRecord};
 
-use super::inputs::{SetsArguments, has_field, read, read_bytes};
+use super::inputs::{SetsArguments, has_field, read};
 use crate::{
     commands::{
         print,
         unlock::{KeyFile, PassphraseArguments, name_of},
+        whole_file,
     },
     exit::{Exit, Failure, Result},
 };
@@ -104,7 +105,7 @@ impl RotateArguments {
 
 /// A bare checkpoint, or one with signatures, which are not looked at.
 fn checkpoint(path: &Path) -> std::result::Result<Checkpoint, Failure> {
-    let bytes = read_bytes(path)?;
+    let bytes = whole_file::text(path)?.into_bytes();
     let parsed = match has_field(&bytes, "document") {
         true => Posting::from_json(&bytes).map(|posting| posting.document),
         false => Checkpoint::from_json(&bytes),

@@ -126,7 +126,7 @@ impl Arguments {
 #[derive(Clone, Debug, Serialize)]
 struct Spot {
     file: String,
-    line: usize,
+    line: u64,
 }
 
 impl fmt::Display for Spot {

@@ -1,8 +1,8 @@
 //! `quorate evm epoch`.
 
-use std::{fmt, fs, path::PathBuf, str::FromStr};
+use std::{fmt, path::PathBuf, str::FromStr};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::{NextEpoch, alloy_primitives::Bytes, state::NEVER};
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::network_file::NetworkFile;
 use crate::{
-    commands::{print, unlock::name_of},
+    commands::{print, unlock::name_of, whole_file},
     exit::{Exit, Failure, Result},
 };
 
@@ -97,8 +97,7 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let NetworkFile { network, .. } = NetworkFile::read(&self.network)?;
         let name = name_of(&self.weights);
-        let text =
-            fs::read_to_string(&self.weights).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+        let text = whole_file::text(&self.weights)?;
         let weights: Vec<u64> = serde_json::from_str(&text).map_err(|error| {
             Failure::usage(anyhow!("{error}")).context(format!("{name}: expected a JSON list of numbers below 2^64"))
         })?;

@@ -1,8 +1,8 @@
 //! `quorate evm hub`.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{collections::BTreeSet, path::PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{
     KeyGroup,
@@ -13,7 +13,7 @@ use quorate_evm::{
 use serde::Deserialize;
 
 use crate::{
-    commands::print,
+    commands::{print, whole_file},
     exit::{Exit, Failure, Result},
 };
 
@@ -54,7 +54,7 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let plans = self.plan.iter().map(|path| {
             let name = path.display();
-            let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+            let text = whole_file::text(path)?;
             let plan: Plan = serde_json::from_str(&text).map_err(|error| {
                 Failure::usage(error).context(format!("{name}: this is not what `quorate evm plan --json` prints"))
             })?;

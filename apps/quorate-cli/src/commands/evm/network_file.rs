@@ -1,18 +1,14 @@
 //! `--network`: a network from a file, or the settlement's address and chain in its place.
 
-use std::{
-    fs,
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{KeyGroup, Network, alloy_primitives::Address, digest::Contract};
 
 use super::operator::addresses;
 use crate::{
-    commands::unlock::{is_dash, name_of},
+    commands::{unlock::name_of, whole_file},
     exit::Failure,
 };
 
@@ -26,7 +22,7 @@ impl NetworkFile {
     /// Reads a file and checks its form. `-` means standard input.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = name_of(path);
-        let text = read(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+        let text = whole_file::text(path)?;
         let network: Network = serde_json::from_str(&text).map_err(|error| {
             Failure::usage(error)
                 .context(format!("{name}: this is not a network; `quorate evm plan --help` describes the fields"))
@@ -73,13 +69,4 @@ impl SettlementArguments {
             network.key_group
         )))
     }
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    if !is_dash(path) {
-        return fs::read_to_string(path);
-    }
-    let mut text = String::new();
-    io::stdin().lock().read_to_string(&mut text)?;
-    Ok(text)
 }

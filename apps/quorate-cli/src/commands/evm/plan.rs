@@ -1,8 +1,8 @@
 //! `quorate evm plan`.
 
-use std::{fs, path::PathBuf, str::FromStr};
+use std::{path::PathBuf, str::FromStr};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{
     MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, base::Weigh, gas::Measured,
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{network_file::NetworkFile, report::Report, signature_line::Parts, signers, store::StoreIn};
 use crate::{
-    commands::{print, unlock::name_of},
+    commands::{print, unlock::name_of, whole_file},
     exit::{Exit, Failure, Result},
 };
 
@@ -139,7 +139,7 @@ impl Arguments {
             return Ok(Wanted { signers, order, signature: self.signature.clone() });
         };
         let name = name_of(path);
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+        let text = whole_file::text(path)?;
         let Aggregated { parts, bitmap, signature } = serde_json::from_str(&text).map_err(|error| {
             Failure::usage(error).context(format!("{name}: this is not what `quorate evm aggregate --json` prints"))
         })?;

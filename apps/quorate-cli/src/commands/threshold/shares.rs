@@ -41,7 +41,7 @@ pub(super) struct Spot {
     /// Its input.
     pub(super) file: String,
     /// Its number, from 1.
-    pub(super) line: usize,
+    pub(super) line: u64,
 }
 
 /// A line, or the reason why it is no share of the shared key.

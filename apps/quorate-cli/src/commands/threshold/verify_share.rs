@@ -126,12 +126,14 @@ impl Arguments {
         let (verifier, mut keys) = (Verifier::new(options), VerificationKeys::new(key, options.backend));
         let mut count = Count::default();
         loop {
-            let (mut entries, mut claims) = (Vec::new(), Vec::new());
+            let (mut entries, mut claims, mut held) = (Vec::new(), Vec::new(), 0);
             while claims.len() < WINDOW
+                && held < WINDOW_BYTES
                 && let Some(ShareLine { spot, share }) = lines.next()?
             {
                 match share.and_then(|share| Ok((keys.of(share.index)?, share))) {
                     Ok((verification_key, SignatureShare { index, message, signature })) => {
+                        held += message.len() + signature.len();
                         entries.push((spot, index));
                         claims.push(ClaimBytes::single(suite.any(), &verification_key, &message, &signature));
                     }
@@ -164,7 +166,7 @@ impl Arguments {
     ) -> std::result::Result<(), Failure> {
         let Spot { file, line } = spot;
         if self.json {
-            let at = At::new(lines.several().then_some(file), Some(Place::Line(line as u64)));
+            let at = At::new(lines.several().then_some(file), Some(Place::Line(line)));
             let reason = verdict.reason().map(|reason| reason.to_string());
             return print::json(&VerdictLine::new(number, Some(&Id::number(index)), reason).at(Some(at)));
         }
@@ -228,6 +230,8 @@ impl Count {
 
 /// Shares that are verified together.
 const WINDOW: usize = 4096;
+/// Bytes of messages and signatures that are verified together, after which no further line is taken.
+const WINDOW_BYTES: usize = 16 << 20;
 
 /// Clap's own usage line does not show the two uses apart.
 const USAGE: &str = "\

@@ -2,8 +2,6 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
-    io::{self, Read},
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -18,8 +16,9 @@ use serde::Serialize;
 use crate::{
     commands::{
         print::{self, plural},
-        unlock::{is_dash, name_of},
+        unlock::name_of,
         value::Value,
+        whole_file,
     },
     exit::{Exit, Failure, Result},
 };
@@ -169,13 +168,9 @@ fn cut(text: &str, most: usize) -> String {
 /// Reads the signers, of whom no two have the same name.
 fn read(path: &Path) -> std::result::Result<Vec<Signer>, Failure> {
     let name = name_of(path);
-    let reader: Box<dyn Read> = if is_dash(path) {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(path).with_context(|| format!("cannot open {name}")).map_err(Failure::io)?)
-    };
-    // A line with a field too many is an error of ours, which says what was expected.
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(reader);
+    let text = whole_file::text(path)?;
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(text.as_bytes());
     let mut signers: Vec<Signer> = Vec::new();
     let mut lines = HashMap::new();
     for (number, record) in reader.records().enumerate() {

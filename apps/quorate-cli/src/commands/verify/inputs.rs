@@ -10,7 +10,6 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context as _;
 use quorate::AnySuite;
 use quorate_formats::{
     Entry, Format, InputError, ParquetFileError,
@@ -28,7 +27,7 @@ use super::{
     arrival::{Arrival, arrive},
     queue::Pusher,
 };
-use crate::exit::Failure;
+use crate::{commands::whole_file, exit::Failure};
 
 /// All inputs of a run.
 pub(super) struct Inputs {
@@ -78,8 +77,7 @@ impl Inputs {
         let network = arguments.network();
         let mut committees = arguments.trusted_root.map_or_else(Committees::default, Committees::trusting);
         for path in &arguments.committee {
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-            let text = text.map_err(Failure::io)?;
+            let text = whole_file::text(path)?;
             let name = path.display().to_string();
             committees.add_file(&text, &name, None, &network).map_err(|e| Failure::usage(e).context(name))?;
         }
@@ -258,7 +256,6 @@ fn chain(arguments: &Arguments) -> Result<Option<ChainInfo>, Failure> {
         return ChainInfo::well_known(name).map(Some).map_err(Failure::usage);
     }
     let Some(path) = &arguments.chain_info else { return Ok(None) };
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-    let info = ChainInfo::from_json(&text.map_err(Failure::io)?);
+    let info = ChainInfo::from_json(&whole_file::text(path)?);
     info.map(Some).map_err(|error| Failure::usage(error).context(path.display().to_string()))
 }

@@ -15,7 +15,8 @@ use quorate::{AnySuite, ClaimBytes, Messages, Outcome, TrustError, Verifier};
 use quorate_formats::{
     Malformed, Place,
     json::{self, ObjectError},
-    jsonl::{JsonLines, LINE_LIMIT},
+    jsonl::JsonLines,
+    lines::LINE_LIMIT,
 };
 use serde::de::IgnoredAny;
 use sha2::{Digest, Sha256};

@@ -1,0 +1,47 @@
+//! Inputs that are held in memory as a whole: documents of JSON, within a bound that a message states.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+    path::Path,
+};
+
+use anyhow::{Context as _, anyhow};
+use quorate_formats::lines::{TextError, read_text};
+
+use super::unlock::{is_dash, name_of};
+use crate::exit::Failure;
+
+/// The text of a file of at most 64 MiB, without a byte order mark. `-` means standard input.
+pub(super) fn text(path: &Path) -> Result<String, Failure> {
+    read_text(open(path)?, LARGEST_TEXT).map_err(|error| match error {
+        TextError::Read(error) => Failure::io(anyhow!(error).context(format!("cannot read {}", name_of(path)))),
+        error => Failure::usage(error).context(name_of(path)),
+    })
+}
+
+/// The bytes of a file of at most 256 MiB, as they are. `-` means standard input.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let name = name_of(path);
+    let mut bytes = Vec::new();
+    let read = open(path)?.take(LARGEST_BYTES + 1).read_to_end(&mut bytes);
+    read.with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        return Err(Failure::usage(anyhow!(
+            "{name} has more than {} MiB, the limit; name another file",
+            LARGEST_BYTES >> 20
+        )));
+    }
+    Ok(bytes)
+}
+
+fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+    if is_dash(path) {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = File::open(path).with_context(|| format!("cannot read {}", name_of(path))).map_err(Failure::io)?;
+    Ok(Box::new(BufReader::new(file)))
+}
+
+const LARGEST_TEXT: u64 = 64 << 20;
+const LARGEST_BYTES: u64 = 256 << 20;
