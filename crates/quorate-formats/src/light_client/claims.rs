@@ -63,6 +63,8 @@ fn claim(update: &Update, place: Place, committees: &Committees, network: &Beaco
     if let Some((finalized, _)) = update.finalized.as_ref().filter(|(header, _)| header.beacon.slot > 0) {
         checks.push(check::execution_branch("finalized_execution_branch", finalized, update.fork, network));
     }
+    let finalized = update.finalized.as_ref().map(|(header, _)| header);
+    checks.extend(check::block_roots_branch(update.block_roots.as_ref(), finalized, update.fork, network));
     let signing_root = network.signing_root(&update.attested.beacon.root(), update.signature_slot);
     Ok(Record {
         id: Some(Id::number(update.signature_slot)),
