@@ -5,7 +5,6 @@
 
 use std::{
     io,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel},
@@ -15,6 +14,7 @@ use std::{
 };
 
 use quorate::{ClaimBytes, Options, Patience, Reason, SourceId, Verdict, Verifier};
+use quorate_host::{contained, plain};
 
 use crate::{
     answer::{Asker, Pending, Refused},
@@ -23,7 +23,7 @@ use crate::{
     pool::{Appraiser, Waiting},
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
     settings::{Settings, SettingsError},
-    source::SourceReport,
+    source::{Ban, SourceReport},
     store::KnownStore,
 };
 
@@ -197,9 +197,36 @@ impl Batcher {
         self.handle.shared.lock().schedule.load()
     }
 
+    /// Whether half of the part of the queue is free that claims of this source may have: a quarter of it if the source sent false
+    /// ones, else all. Whoever has more claims than the queue takes hands them in as long as there is room.
+    pub fn has_room(&self, source: Option<&SourceId>) -> bool {
+        self.handle.shared.lock().schedule.has_room(source, Instant::now())
+    }
+
     /// The sources that sent false claims, the banned ones and the highest scores first.
     pub fn sources(&self) -> Vec<SourceReport> {
-        self.handle.shared.lock().schedule.sources(Instant::now())
+        self.worst_sources(usize::MAX).0
+    }
+
+    /// At most so many of them, and how many there are in all.
+    pub fn worst_sources(&self, most: usize) -> (Vec<SourceReport>, usize) {
+        self.handle.shared.lock().schedule.sources(most, Instant::now())
+    }
+
+    /// How many sources are banned.
+    pub fn banned(&self) -> usize {
+        self.handle.shared.lock().schedule.banned(Instant::now())
+    }
+
+    /// The bans that have not ended, for a program that writes them down. Those come first that would be kept longest.
+    pub fn bans(&self) -> Vec<Ban> {
+        self.handle.shared.lock().schedule.bans(Instant::now())
+    }
+
+    /// Bans again whom [`bans`](Self::bans) told, for the times that are left. For a program that starts.
+    pub fn restore_bans(&self, bans: &[Ban]) {
+        let (mut state, now) = (self.handle.shared.lock(), Instant::now());
+        bans.iter().for_each(|ban| state.schedule.restore(ban, now));
     }
 
     /// Bans a source, whatever it sent. Its claims that wait are refused.
@@ -369,8 +396,7 @@ impl Shared {
         let mut bans = Bans { shared: self, claims: &claims };
         let verifier = self.verifier.with_options(options);
         // A panic is a fault of ours. It must not end the worker, and the claims must be answered: as refused.
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| verifier.verify_and_remember(&claims, &mut bans, &mut rand::rng())));
+        let outcome = contained(|| verifier.verify_and_remember(&claims, &mut bans, &mut rand::rng()));
         let took = closed.elapsed();
         let mut report = BatchReport {
             kind,
@@ -385,8 +411,10 @@ impl Shared {
             waits: askers.iter().map(|(_, _, arrived)| closed.saturating_duration_since(*arrived)).collect(),
             work: quorate::Work::default(),
         };
+        let outcome = outcome.inspect_err(|panicked| {
+            tracing::error!(claims = claims.len(), %panicked, "the verification of a batch panicked; its claims are refused");
+        });
         let Ok(outcome) = outcome else {
-            tracing::error!(claims = claims.len(), "the verification of a batch panicked; its claims are refused");
             for (asker, class, _) in askers {
                 self.observe(&Event::Refused { class, refused: Refused::Failed });
                 answer(asker, Err(Refused::Failed));
@@ -510,13 +538,25 @@ impl Shared {
                 tracing::warn!(refused, "the overload is over");
                 self.observe(&Event::OverloadEnds { refused });
             }
+            Some(OverloadChange::SuspectsBegin) => {
+                tracing::warn!(
+                    "claims of sources that sent false ones fill their part of the queue: some are refused from now on"
+                );
+            }
+            Some(OverloadChange::SuspectsEnd { refused }) => {
+                tracing::warn!(
+                    refused,
+                    "claims of sources that sent false ones fit into their part of the queue again"
+                );
+            }
             None => {}
         }
     }
 
     fn tell_ban(&self, banned: Option<Banned<Asker>>) {
         let Some(Banned { report, evicted }) = banned else { return };
-        tracing::warn!(source = ?report.source, false_claims = report.false_claims, evicted = evicted.len(), "banned");
+        let source = plain(&report.source.to_string());
+        tracing::warn!(source, false_claims = report.false_claims, evicted = evicted.len(), "banned");
         self.observe(&Event::Banned { source: &report, evicted: evicted.len() });
         self.reject(evicted);
     }
@@ -524,8 +564,8 @@ impl Shared {
     fn observe(&self, event: &Event<'_>) {
         let Some(observer) = &self.observer else { return };
         // What an observer does must cost no claim its answer and no worker its life.
-        if catch_unwind(AssertUnwindSafe(|| observer.observe(event))).is_err() {
-            tracing::error!("the observer panicked; its fault is ignored");
+        if let Err(panicked) = contained(|| observer.observe(event)) {
+            tracing::error!(%panicked, "the observer panicked; its fault is ignored");
         }
     }
 }
@@ -542,11 +582,9 @@ impl Patience for Bans<'_> {
         self.shared.lock().schedule.until_ban(source, Instant::now())
     }
 
-    fn found(&mut self, index: usize, source: Option<&SourceId>, reason: Reason) {
-        if source.is_some() {
-            let banned = self.shared.lock().schedule.found_false(&self.claims[index], reason, Instant::now());
-            self.shared.tell_ban(banned);
-        }
+    fn found(&mut self, index: usize, _: Option<&SourceId>, reason: Reason) {
+        let banned = self.shared.lock().schedule.found_false(&self.claims[index], reason, Instant::now());
+        self.shared.tell_ban(banned);
     }
 }
 

@@ -33,13 +33,13 @@
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Write},
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use hmac::{Hmac, KeyInit, Mac};
 use quorate::{AnySuite, ClaimBytes, Messages, Suite};
+use quorate_host::contained;
 use rand::Rng;
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError, TableDefinition,
@@ -166,12 +166,12 @@ impl KnownStore {
         key: [u8; 32],
     ) -> Result<Result<(Self, u64), String>, StoreError> {
         // The database checks its pages, but a damaged length can make it panic. Nothing of it is used then.
-        let opened = catch_unwind(AssertUnwindSafe(|| {
+        let opened = contained(|| {
             let database = Database::builder().set_check_integrity_on_open(true).open(path)?;
             let store = Self { database, settings: settings.clone(), key };
             let (known, records) = (store.key_check()?, store.len()?);
             Ok::<_, redb::Error>((store, known, records))
-        }));
+        });
         Ok(match opened {
             Err(_) => Err("its file is damaged".to_owned()),
             Ok(Err(redb::Error::DatabaseAlreadyOpen)) => return Err(StoreError::InUse(path.to_owned())),

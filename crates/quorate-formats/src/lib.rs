@@ -89,6 +89,7 @@ pub mod operation;
 mod hex;
 mod number;
 
+pub use columns::{NAME_LIMIT, Room, Unbounded};
 pub use document::DOCUMENT_LIMIT;
 pub use entry::{Entry, Malformed};
 pub use error::InputError;

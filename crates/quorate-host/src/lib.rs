@@ -3,9 +3,20 @@
 //! | module | what |
 //! |---|---|
 //! | [`plain`](mod@plain) | text from outside, made harmless for a terminal, a log line and a page |
+//! | [`contained`](mod@contained) | panics of other people's readers, caught without a backtrace |
+//! | [`own_name`] | by which names a client may call a server |
+//! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 
 #![forbid(unsafe_code)]
 
 pub mod plain;
+pub mod contained;
+pub mod own_name;
+#[cfg(unix)]
+pub mod lock_file;
 
+pub use contained::{Panicked, contained};
+#[cfg(unix)]
+pub use lock_file::lock_file;
+pub use own_name::is_own_name;
 pub use plain::{clipped, plain};
