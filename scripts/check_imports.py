@@ -63,9 +63,9 @@ ORDERS = {
     """,
     "quorate": "threads suite tag parse key signature proof_of_possession aggregate bdn claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature ladder key verify dual_key hash_to_curve suite",
-    "quorate-formats": "number hex json ssz network signing operation record verdict_line entry format lines columns table error document compression jsonl arrow parquet drand deposit light_client",
+    "quorate-formats": "number hex json ssz network signing operation record expected verdict_line entry format lines columns table error document compression jsonl arrow parquet drand deposit change exit light_client",
     "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
-    "quorate-batcher": "class settings answer source pool schedule observer store batcher service",
+    "quorate-batcher": "class settings answer source pool schedule observer store/records store batcher service",
     "quorate-checkpoint": "hex json sealed checkpoint set signatures sets evidence wire board kept ratchet client signer",
     "quorate-history": """
         error preset chain snappy era state block shuffling committees claims eras drand chia files
