@@ -951,7 +951,7 @@ fn vectors(name: &str) -> Option<PathBuf> {
     None
 }
 
-const COMMANDS: [&str; 43] = [
+const COMMANDS: [&str; 46] = [
     "",
     "key",
     "key new",
@@ -959,6 +959,9 @@ const COMMANDS: [&str; 43] = [
     "key show",
     "key import",
     "sign",
+    "sign deposit",
+    "sign change",
+    "sign exit",
     "pop",
     "pop prove",
     "pop verify",
