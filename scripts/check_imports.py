@@ -75,9 +75,9 @@ ORDERS = {
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log budget claims answer board metrics fetch/node fetch/headers fetch/report fetch listen/activity listen/readers listen/socket listen app grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-host": "plain contained own_name lock_file file key_record",
+    "quorate-host": "plain utc contained own_name lock_file file key_record log",
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
-    "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
+    "quorate-signer": "network task record_file protocol line client exit log config key clock rules store signer socket server commands",
     "quorate-chain": """
         revert rpc task_network/change task_network/error task_network/terms task_network/log task_network/calldata
         task_network/state task_network/history task_network/plan task_network/calls task_network/follower task_network/replay task_network

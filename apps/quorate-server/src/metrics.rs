@@ -52,6 +52,7 @@ pub(crate) struct Metrics {
     checkpoint_signatures: Gauge,
     checkpoint_height: Gauge,
     checkpoint_evidence: Gauge,
+    checkpoint_write_failures: Counter,
     false_signatures: Counter,
     recent: Mutex<Recent>,
 }
@@ -101,6 +102,7 @@ impl Metrics {
             checkpoint_signatures: Gauge::default(),
             checkpoint_height: Gauge::default(),
             checkpoint_evidence: Gauge::default(),
+            checkpoint_write_failures: Counter::default(),
             false_signatures: Counter::default(),
             recent: Mutex::new(Recent::new(Instant::now())),
         };
@@ -143,6 +145,8 @@ impl Metrics {
         r.register("checkpoint_height", height, this.checkpoint_height.clone());
         let evidence = "1 if there is evidence against signers of checkpoints, else 0";
         r.register("checkpoint_evidence", evidence, this.checkpoint_evidence.clone());
+        let failures = "How often checkpoints could not be written down, so that a posting was not taken";
+        r.register("checkpoint_write_failures", failures, this.checkpoint_write_failures.clone());
         let refused = "False signatures of checkpoints, which were refused";
         r.register("checkpoint_false_signatures", refused, this.false_signatures.clone());
         this
@@ -183,11 +187,13 @@ impl Metrics {
         count(&self.memory_now, now.memory);
         count(&self.connections_free, now.connections_free);
         self.uptime.set(now.uptime.as_secs_f64());
-        if let Some(Summary { best, documents, signatures, evidence, .. }) = &now.checkpoints {
+        if let Some(Summary { best, documents, signatures, evidence, write_failures, .. }) = &now.checkpoints {
             count(&self.checkpoint_documents, *documents);
             count(&self.checkpoint_signatures, *signatures);
             count(&self.checkpoint_height, best.as_ref().map_or(0, |best| best.height) as usize);
             count(&self.checkpoint_evidence, usize::from(*evidence));
+            let counted = &self.checkpoint_write_failures;
+            counted.inc_by(write_failures.saturating_sub(counted.get()));
         }
         let mut text = String::new();
         // Writing to a text does not fail.
