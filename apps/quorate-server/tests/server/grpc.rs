@@ -182,3 +182,46 @@ fn a_reader_who_opens_no_window_is_cut_off() {
         rig.get("/metrics").body.contains("quorate_requests_in_progress 0\n")
     });
 }
+
+/// One message of a service that the tests know only by its bytes.
+async fn bytes(caller: &Caller, method: &str, message: &[u8]) -> (Vec<u8>, String) {
+    let mut frame = BytesMut::new();
+    frame.put_u8(0);
+    frame.put_u32(u32::try_from(message.len()).unwrap());
+    frame.put_slice(message);
+    let (send, sent) = mpsc::channel(1);
+    send.send(frame.freeze()).await.unwrap();
+    drop(send);
+    let response = caller.call(method, sent).await.unwrap();
+    let head = response.headers().clone();
+    let body = response.into_body().collect().await.unwrap();
+    let trailers = body.trailers().cloned().unwrap_or(head);
+    let status = trailers.get("grpc-status").map(|code| code.to_str().unwrap().to_owned()).unwrap_or_default();
+    (body.to_bytes().to_vec(), status)
+}
+
+#[test]
+fn health_and_reflection_are_served() {
+    let (rig, runtime) = (Rig::start(), Runtime::new().unwrap());
+    runtime.block_on(async {
+        let caller = Caller::connect(rig.address).await;
+        // Field 1 of the question is the service, and field 1 of the answer is 1 for SERVING.
+        let named = [&b"\x0a\x13"[..], b"quorate.v1.Verifier"].concat();
+        for question in [&b""[..], &named] {
+            let (answer, status) = bytes(&caller, "grpc.health.v1.Health/Check", question).await;
+            assert_eq!((&answer[5..], status.as_str()), (&b"\x08\x01"[..], "0"));
+        }
+        assert_eq!(bytes(&caller, "grpc.health.v1.Health/Check", b"\x0a\x01x").await.1, "5");
+        for version in ["v1", "v1alpha"] {
+            let method = format!("grpc.reflection.{version}.ServerReflection/ServerReflectionInfo");
+            // Field 7: list the services.
+            let (answer, status) = bytes(&caller, &method, b"\x3a\x00").await;
+            let text = String::from_utf8_lossy(&answer);
+            assert!(text.contains("quorate.v1.Verifier") && text.contains("grpc.health.v1.Health"), "{status}: {text}");
+            // Field 4: the file that defines a symbol.
+            let question = [&b"\x22\x13"[..], b"quorate.v1.Verifier"].concat();
+            let (answer, _) = bytes(&caller, &method, &question).await;
+            assert!(String::from_utf8_lossy(&answer).contains("VerifyStream"));
+        }
+    });
+}
