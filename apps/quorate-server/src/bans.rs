@@ -11,7 +11,7 @@ use std::{
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use anyhow::{Context as _, anyhow, ensure};
@@ -157,12 +157,13 @@ fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Bans and restarts a batcher with what the file has. For a server that starts.
+/// Bans again whom the file names. For a server that starts.
 pub(crate) fn restore(path: &Path, batcher: &Batcher, now: u64) -> anyhow::Result<()> {
-    let begun = Instant::now();
     let bans = read(path, now).with_context(|| anyhow!("sources.bans"))?;
     batcher.restore_bans(&bans);
-    tracing::info!(bans = bans.len(), took_ms = begun.elapsed().as_millis() as u64, "bans are in force again");
+    if !bans.is_empty() {
+        tracing::info!(bans = bans.len(), path = %path.display(), "bans are in force again");
+    }
     Ok(())
 }
 

@@ -225,3 +225,46 @@ fn health_and_reflection_are_served() {
         }
     });
 }
+
+/// A client that calls the server by the path of its socket was refused by the library for HTTP/2.
+#[test]
+fn grpc_over_a_unix_socket_takes_any_authority() {
+    use std::io::{Read as _, Write as _};
+    let rig = Rig::start();
+    for authority in ["/run/quorate-server/claims.sock", "%2Frun%2Fq.sock", "unix:/run/q.sock", "localhost", "a b"] {
+        let field = |name: &[u8], value: &[u8]| [name, &[u8::try_from(value.len()).unwrap()], value].concat();
+        let fields = [
+            b"\x83\x86".to_vec(),
+            field(b"\x44", b"/grpc.health.v1.Health/Check"),
+            field(b"\x41", authority.as_bytes()),
+            field(b"\x5f", b"application/grpc"),
+            field(b"\x00\x02te", b"trailers"),
+        ]
+        .concat();
+        let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+            let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+            [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
+        };
+        let mut socket = rig.socket("claims");
+        let sent = [
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+            frame(4, 0, 0, b""),
+            frame(1, 4, 1, &fields),
+            frame(0, 1, 1, &[0; 5]),
+        ];
+        socket.write_all(&sent.concat()).unwrap();
+        // The answer to the call: its head, whose status is 200, and the message that says SERVING.
+        let mut answer = Vec::new();
+        while answer.len() < 2 {
+            let mut head = [0; 9];
+            socket.read_exact(&mut head).unwrap();
+            let mut payload = vec![0; usize::from(head[1]) * 256 + usize::from(head[2])];
+            socket.read_exact(&mut payload).unwrap();
+            assert!(head[3] != 3 && head[3] != 7, "{authority}: the call was refused");
+            if head[8] == 1 {
+                answer.push(payload);
+            }
+        }
+        assert_eq!((answer[0][0], &answer[1][5..]), (0x88, &b"\x08\x01"[..]), "{authority}");
+    }
+}
