@@ -50,6 +50,8 @@ pub(crate) struct Summary {
     pub(crate) evidence: bool,
     /// How often the board could not be written down.
     pub(crate) write_failures: u64,
+    /// Whether it could not be written down the last time.
+    pub(crate) is_failing: bool,
 }
 
 /// A checkpoint of a board.
@@ -169,6 +171,7 @@ impl Shown {
             signatures: all().map(|signed| signed.count()).sum(),
             evidence: board.evidence().is_some(),
             write_failures: kept.write_failures(),
+            is_failing: kept.is_failing(),
         };
         Self { json: board.serve().to_json().into(), summary }
     }

@@ -1,5 +1,6 @@
 //! The same interface over gRPC, on the same listeners. `proto/quorate.proto` is its schema.
 
+pub(crate) mod tools;
 mod wire;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
@@ -58,6 +59,8 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route_service("/quorate.v1.Verifier/{method}", service)
         .layer(from_fn_with_state(app.clone(), limited))
+        .merge(tools::health(app))
+        .merge(tools::reflection(app))
 }
 
 /// A request has a place as long as it is answered, and what its messages take is taken before they are decoded. It must begin in time.
