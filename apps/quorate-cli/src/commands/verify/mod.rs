@@ -177,6 +177,7 @@ impl Window {
                     Arrival::UnknownField { file, place, name } => report.unknown_field(&file, place, &name),
                     Arrival::ChainInfo { file } => report.chain_info(&file),
                     Arrival::Unverified { kind, reason, number } => report.unverified(kind, reason, number),
+                    Arrival::Rounds(rounds) => report.rounds(rounds),
                     Arrival::Failed { file, exit, reason } => report.unreadable(&file, exit, &reason),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },

@@ -14,7 +14,7 @@ use quorate_formats::{
     At, ChainVerdictLine, Check, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
     light_client::{Lesson, Teaching},
 };
-use quorate_history::ClaimKind;
+use quorate_history::{ClaimKind, drand::RoundRange};
 use quorate_host::plain;
 use serde::Serialize;
 
@@ -91,6 +91,8 @@ struct Tally {
     malformed: usize,
     /// Signatures of a chain of which their blocks do not say what they sign.
     unverified: usize,
+    /// The first and the last round of drand.
+    rounds: Option<(u64, u64)>,
     /// Light-client bootstraps, committees and next committees that were not believed.
     committees_refused: usize,
     subtracted: usize,
@@ -279,6 +281,12 @@ impl Report {
         }
     }
 
+    /// The rounds of drand that the inputs have.
+    pub(super) fn rounds(&mut self, rounds: RoundRange) {
+        self.tally.rounds = Some((rounds.first, rounds.last));
+        self.remark(&format!("drand: the inputs have {rounds}"));
+    }
+
     /// Something that the user should know, and that is no error.
     pub(in crate::commands) fn remark(&self, text: &str) {
         if !self.style.quiet {
@@ -400,6 +408,7 @@ impl Report {
                 kinds: style.blocks.map(|_| &tally.kinds),
                 blocks: style.blocks.map(|_| tally.blocks()),
                 unverified: style.blocks.map(|_| tally.unverified),
+                rounds: tally.rounds,
                 malformed: tally.malformed,
                 committees_refused: tally.committees_refused,
                 interrupted: ended == Ended::Interrupted,
@@ -658,6 +667,8 @@ struct Summary<'a> {
     blocks: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<(u64, u64)>,
     malformed: usize,
     committees_refused: usize,
     interrupted: bool,
