@@ -6,8 +6,8 @@
 //! `slot` and `index`, as in Parquet. Values can have long offsets, be views, or stand in a dictionary or in runs; lists can have
 //! long offsets or a fixed length, or be views. A column without any value is absent, whatever its type.
 //!
-//! A stream comes from somebody else, and a few of its bytes can stand for many: see [`VALUES_LIMIT`]. What a row
-//! holds finds room before it is kept ([`ArrowRows::next_within`]). Compressed batches and
+//! A stream comes from somebody else, and a few of its bytes can stand for many: see [`VALUES_LIMIT`]. Rows are read one by one, so
+//! a caller counts each record before it keeps the next one ([`Record::bytes`](crate::Record::bytes)). Compressed batches and
 //! dictionaries that grow are refused. The Arrow library checks all offsets; where it panics on a damaged stream, that is an error
 //! too.
 
@@ -26,7 +26,7 @@ use arrow_schema::{ArrowError, DataType, Schema};
 
 use self::stream::Stream;
 use crate::columns::{Room, Unbounded};
-use crate::entry::{Entry, Malformed};
+use crate::entry::Entry;
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
 use crate::table::{Cell, ColumnFault, Elements, Named, Value, columns, record};
@@ -153,7 +153,7 @@ impl Batch {
     /// The columns of a batch that are read, out of all columns of its table. A column that nobody reads may be missing.
     fn new(schema: &Schema, arrays: &[Option<ArrayRef>], rows: usize) -> Result<Self, ColumnFault> {
         let array = |place: usize| arrays.get(place).cloned().flatten();
-        let is_empty = |place| array(place).is_some_and(|array| rows > 0 && array.null_count() == array.len());
+        let is_empty = |place| array(place).is_some_and(|array| rows > 0 && array.logical_null_count() == array.len());
         let columns = columns(schema, is_empty)?.into_iter();
         let columns = columns.filter_map(|(place, named)| Some((named, array(place)?))).collect();
         Ok(Self { columns, rows, next: 0, values: Counter::new(0) })
@@ -168,7 +168,7 @@ impl Batch {
         self.next += 1;
         let place = Place::Row(number);
         let cells = self.columns.iter().map(|(named, array)| (named, cell(array, row, &self.values)));
-        Some(record(cells, place, room).map_err(|reason| Malformed { place, reason }))
+        Some(record(cells, place, room))
     }
 }
 

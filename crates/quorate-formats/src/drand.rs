@@ -437,8 +437,11 @@ impl Default for OtherChains {
 }
 
 impl OtherChains {
-    /// The built-in chain of which a false claim is a round, see [`chain_of`].
-    pub fn look(&mut self, claim: &ClaimBytes) -> Option<&'static str> {
+    /// The built-in chain of which a claim is a round whose signature is of another key, see [`chain_of`].
+    pub fn look(&mut self, claim: &ClaimBytes, reason: Reason) -> Option<&'static str> {
+        if reason != Reason::Mismatch {
+            return None;
+        }
         DrandScheme::from_profile(claim.suite.name())?;
         self.left = self.left.checked_sub(1)?;
         chain_of(claim)
@@ -446,7 +449,7 @@ impl OtherChains {
 
     /// Why a claim is false, with the chain of which it is a round.
     pub fn reason(&mut self, claim: &ClaimBytes, reason: Reason) -> String {
-        match self.look(claim) {
+        match self.look(claim, reason) {
             Some(chain) => format!("{reason}; it is a round of the chain {chain}"),
             None => reason.to_string(),
         }

@@ -3,6 +3,8 @@
 //! | module | what |
 //! |---|---|
 //! | [`plain`](mod@plain) | text from outside, made harmless for a terminal, a log line and a page |
+//! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
+//! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | [`contained`](mod@contained) | panics of other people's readers, caught without a backtrace |
 //! | [`own_name`] | by which names a client may call a server |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
@@ -10,6 +12,8 @@
 #![forbid(unsafe_code)]
 
 pub mod plain;
+pub mod file;
+pub mod key_record;
 pub mod contained;
 pub mod own_name;
 #[cfg(unix)]

@@ -532,13 +532,11 @@ impl Verdict {
     }
 
     /// What pickle and copy make it of.
-    #[allow(clippy::type_complexity, reason = "it is what Python's protocol asks for")]
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (usize, &'py Py<PyAny>, bool, bool, Option<&'py str>, [&'py Py<PyAny>; 3]))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Parts)> {
         let Self { index, id, valid, malformed, reason, kind, slot, index_in_block } = slf.get();
         let remake = slf.py().import("quorate._quorate")?.getattr("_verdict")?;
-        Ok((remake, (*index, id, *valid, *malformed, reason.as_deref(), [kind, slot, index_in_block])))
+        let [id, kind, slot, place] = [id, kind, slot, index_in_block].map(|value| value.clone_ref(slf.py()));
+        Ok((remake, (*index, id, *valid, *malformed, reason.clone(), [kind, slot, place])))
     }
 
     /// The verdict as `quorate verify --verdicts` prints it.
@@ -569,6 +567,9 @@ impl Verdict {
         Ok(format!("Verdict(index={}{id}, valid={valid}{reason})", self.index))
     }
 }
+
+/// The arguments of [`verdict_of`].
+type Parts = (usize, Py<PyAny>, bool, bool, Option<String>, [Py<PyAny>; 3]);
 
 /// The fields of a verdict, in the order of the columns of a table of them.
 const FIELDS: [&str; 8] = ["index", "id", "valid", "malformed", "reason", "kind", "slot", "index_in_block"];

@@ -19,7 +19,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 use crate::{
     grpc::{Caller, framed, proto},
     process::{Running, program},
-    rig::{Rig, ask, eventually, example, post},
+    rig::{PATIENCE, Rig, ask, eventually, example, post},
 };
 
 /// A claim whose keys are short on the wire and long in memory.
@@ -86,7 +86,8 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
             let (send, sent) = mpsc::channel(1);
             send.send(grpc.clone()).await.unwrap();
             drop(send);
-            caller.call("Verify", sent).await.map(|response| response.status().as_u16())
+            let response = tokio::time::timeout(PATIENCE, caller.call("Verify", sent)).await.ok()??;
+            Some(response.status().as_u16())
         });
         let statuses = runtime.block_on(join_all(sent));
         assert!(statuses.iter().all(|status| matches!(status, Some(200))), "{statuses:?}");

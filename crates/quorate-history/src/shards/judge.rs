@@ -72,9 +72,9 @@ impl Item {
     }
 
     /// An entry that makes no claim.
-    pub(super) fn malformed(Malformed { place, reason }: Malformed) -> Self {
-        let bytes = size_of::<Self>() + reason.len();
-        Self { place, name: Name::OfInput(None, None), claim: None, fault: Some(Fault::Malformed(reason)), bytes }
+    pub(super) fn malformed(Malformed { place, reason, id, .. }: Malformed) -> Self {
+        let bytes = size_of::<Self>() + reason.len() + id.as_ref().map_or(0, |id| id.as_json().len());
+        Self { place, name: Name::OfInput(id, None), claim: None, fault: Some(Fault::Malformed(reason)), bytes }
     }
 
     /// The kind of a signature of a chain, if it is one that is known.
@@ -176,8 +176,8 @@ impl Judged<'_> {
                 let name = SignatureName::new(kind.name(), *index);
                 serde_json::to_writer(&mut *to, &ChainVerdictLine::new(at, name, legal, reason))?;
             }
-            Name::OfInput(..) if malformed => {
-                let line = VerdictLine::malformed(0, at, reason.unwrap_or_default()).without_index();
+            Name::OfInput(id, _) if malformed => {
+                let line = VerdictLine::malformed(0, id.as_ref(), at, reason.unwrap_or_default()).without_index();
                 serde_json::to_writer(&mut *to, &line)?;
             }
             Name::OfInput(_, Some(OfChain { kind, slot, index })) => {

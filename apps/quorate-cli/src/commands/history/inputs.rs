@@ -41,7 +41,7 @@ pub(in crate::commands) fn open_files(
 /// Which chains the files are of.
 #[derive(Debug, Args)]
 pub(super) struct ChainArguments {
-    /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, or a JSON file that describes the chain. By default the chain that is built
+    /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes the chain. By default the chain that is built
     /// in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
     #[arg(long, value_name = "NAME|FILE")]
     network: Option<PathBuf>,
@@ -234,6 +234,7 @@ fn pend(file: &Arc<str>, claim: ChainClaim) -> Pending {
         origin: Origin { document: file.to_string(), place: kind.place(slot) },
         checks: failed.into_iter().collect(),
         rests_on: None,
+        by_default: false,
         of_block: Some((kind, index)),
     };
     Pending { claim, about, bytes }

@@ -18,6 +18,8 @@ pub(in crate::commands) enum Arrival {
     Malformed { file: Arc<str>, malformed: Malformed },
     /// A field that is in no claim, and that is skipped.
     UnknownField { file: Arc<str>, place: Place, name: String },
+    /// A validator that occurs a second time, and where it was met first.
+    Repeated { file: Arc<str>, place: Place, what: String, first: Origin },
     /// A file that makes no claim, but says which key verifies the drand rounds of the files after it.
     ChainInfo { file: Arc<str> },
     /// Signatures of a chain of which their blocks do not say what they sign.
@@ -41,6 +43,7 @@ impl Arrival {
                 Self::Claim(pending) => pending.bytes,
                 Self::Judged(judged) => judged.about.bytes(),
                 Self::Malformed { malformed, .. } => malformed.reason.capacity(),
+                Self::Repeated { what, first, .. } => what.capacity() + first.document.capacity(),
                 Self::UnknownField { name, .. } => name.capacity(),
                 Self::ChainInfo { .. } | Self::Unverified { .. } | Self::Rounds(_) => 0,
                 Self::Failed { reason, .. } => reason.capacity(),
@@ -65,6 +68,8 @@ pub(in crate::commands) struct About {
     pub(in crate::commands) checks: Vec<Check>,
     /// The claim that vouches for its keys.
     pub(in crate::commands) rests_on: Option<Origin>,
+    /// Whether its suite is the one of `--suite`, because it names none.
+    pub(in crate::commands) by_default: bool,
     /// Which signature of its block it is, if it is of a chain.
     pub(in crate::commands) of_block: Option<(ClaimKind, ClaimIndex)>,
 }
@@ -102,6 +107,8 @@ pub(in crate::commands) enum Fault {
     Check(Check),
     /// The claim that vouches for its keys is invalid.
     RestsOn(Origin),
+    /// It is signed for this network, and not for the one that was expected.
+    OtherNetwork(String),
 }
 
 impl Judged {
@@ -120,7 +127,9 @@ impl Judged {
     pub(super) fn signature_check(&self) -> Check {
         let (result, detail) = match self.fault() {
             None | Some(Fault::RestsOn(_)) => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
-            Some(fault @ (Fault::Reason(_) | Fault::OtherChain(..))) => (CheckResult::Failed, fault.to_string()),
+            Some(fault @ (Fault::Reason(_) | Fault::OtherChain(..) | Fault::OtherNetwork(_))) => {
+                (CheckResult::Failed, fault.to_string())
+            }
             Some(Fault::Check(check)) => {
                 (CheckResult::NotPossible, format!("not verified, because {} failed", check.name))
             }
@@ -153,6 +162,7 @@ impl fmt::Display for Fault {
             Self::OtherChain(reason, chain) => write!(f, "{reason}; it is a round of the chain {chain}"),
             Self::Check(check) => write!(f, "{}: {}", check.name, check.detail),
             Self::RestsOn(origin) => write!(f, "its committee rests on {origin}, which is invalid"),
+            Self::OtherNetwork(network) => write!(f, "it is signed for the network {network}"),
         }
     }
 }
@@ -174,8 +184,10 @@ fn pend(file: &Arc<str>, mut record: Record, default: Option<AnySuite>) -> Resul
         origin: Origin { document: file.to_string(), place },
         checks: std::mem::take(&mut record.checks),
         rests_on: record.rests_on.take(),
+        by_default: record.suite.is_none(),
         of_block: None,
     };
-    let claim = record.into_claim(default).map_err(|error| Malformed::new(place, error.to_string()))?;
+    let id = || about.id.clone();
+    let claim = record.into_claim(default).map_err(|error| Malformed::new(place, error.to_string()).with_id(id()))?;
     Ok(Pending { claim, about, bytes })
 }
