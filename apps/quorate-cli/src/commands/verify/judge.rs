@@ -1,7 +1,7 @@
 //! Judges a window of claims: verifies them by the engine, and remembers what is to be remembered.
 
 use quorate::{ClaimBytes, Reason, Verifier, Work};
-use quorate_formats::Origin;
+use quorate_formats::{Origin, drand::OtherChains};
 
 use super::{
     arguments::{Arguments, EngineArguments},
@@ -15,6 +15,7 @@ use crate::{commands::random, exit::Failure};
 pub(in crate::commands) struct Judge {
     verifier: Verifier,
     memory: Memory,
+    other_chains: OtherChains,
 }
 
 /// A window of claims that was judged.
@@ -35,12 +36,13 @@ impl Judge {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
         let verifier = Verifier::new(arguments.engine.options());
         let memory = Memory::open(arguments, &verifier)?;
-        Ok(Self { verifier, memory })
+        Ok(Self { verifier, memory, other_chains: OtherChains::default() })
     }
 
     /// Knows no statements, and remembers none.
     pub(in crate::commands) fn without_memory(engine: &EngineArguments) -> Self {
-        Self { verifier: Verifier::new(engine.options()), memory: Memory::none() }
+        let verifier = Verifier::new(engine.options());
+        Self { verifier, memory: Memory::none(), other_chains: OtherChains::default() }
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -111,11 +113,14 @@ impl Judge {
         let outcome = prepared.decide(&mut random::generator()?);
         self.memory.remember(&claims, &outcome)?;
         let subtracted = outcome.subtracted.iter().sum();
-        let judged = claims.into_iter().zip(abouts).zip(&outcome.verdicts).map(|((claim, about), verdict)| Judged {
-            about,
-            suite: claim.suite,
-            source: claim.source,
-            judgement: (*verdict).into(),
+        let judged = claims.into_iter().zip(abouts).zip(&outcome.verdicts).map(|((claim, about), verdict)| {
+            let mut judgement = Judgement::from(*verdict);
+            if let Judgement::Invalid(Fault::Reason(reason)) = judgement
+                && let Some(chain) = self.other_chains.look(&claim, reason)
+            {
+                judgement = Judgement::Invalid(Fault::OtherChain(reason, chain));
+            }
+            Judged { about, suite: claim.suite, source: claim.source, judgement }
         });
         let mut judged = judged.collect::<Vec<_>>().into_iter();
         let judged =

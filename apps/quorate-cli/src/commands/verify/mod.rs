@@ -182,6 +182,7 @@ impl Window {
                     Arrival::Repeated { file, place, what, first } => report.repeated(&file, place, &what, &first),
                     Arrival::ChainInfo { file } => report.chain_info(&file),
                     Arrival::Unverified { kind, reason, number } => report.unverified(kind, reason, number),
+                    Arrival::Rounds(rounds) => report.rounds(rounds),
                     Arrival::Failed { file, exit, reason } => report.unreadable(&file, exit, &reason),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },
