@@ -37,7 +37,7 @@ CRATES = {
     "quorate-checkpoint": {"quorate", "quorate-host"},
     "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-history": {"quorate", "quorate-formats"},
-    "quorate-python": {"quorate", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
+    "quorate-python": {"quorate", "quorate-host", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore", "quorate-host"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats", "quorate-host"},
     "quorate-chain": {"quorate-evm", "quorate-host"},
