@@ -226,7 +226,9 @@ impl Metrics {
         count(&self.memory_now, now.memory);
         count(&self.connections_free, now.connections_free);
         self.uptime.set(now.uptime.as_secs_f64());
-        if let Some(Summary { best, documents, signatures, evidence, write_failures, is_failing, .. }) = &now.checkpoints {
+        if let Some(Summary { best, documents, signatures, evidence, write_failures, is_failing, .. }) =
+            &now.checkpoints
+        {
             count(&self.checkpoint_documents, *documents);
             count(&self.checkpoint_signatures, *signatures);
             count(&self.checkpoint_height, best.as_ref().map_or(0, |best| best.height) as usize);
