@@ -1,7 +1,7 @@
 //! What the signer writes about itself, to standard error. No line has a secret, or text that a client sent.
 
 use clap::ValueEnum;
-use quorate_host::log::{LogEnd, LogWriter};
+use quorate_host::log::{LogEnd, LogWriter, dropped_as_json, dropped_as_text};
 use tracing_subscriber::{
     Layer as _, filter::LevelFilter, fmt, layer::SubscriberExt as _, registry, util::SubscriberInitExt as _,
 };
@@ -20,14 +20,9 @@ pub(crate) enum LogFormat {
 /// # Errors
 /// Something else logs already, or the system has no thread.
 pub(crate) fn start(format: LogFormat) -> anyhow::Result<(LogWriter, LogEnd)> {
-    let told: fn(u64) -> String = match format {
-        LogFormat::Text => {
-            |dropped| format!("WARN {dropped} lines of this log were dropped, because nobody read them\n")
-        }
-        LogFormat::Json => |dropped| {
-            let message = "lines of this log were dropped, because nobody read them";
-            format!("{{\"level\":\"WARN\",\"message\":\"{message}\",\"dropped\":{dropped}}}\n")
-        },
+    let told = match format {
+        LogFormat::Text => dropped_as_text,
+        LogFormat::Json => dropped_as_json,
     };
     let (writer, end) = LogWriter::to_stderr(told)?;
     let sink = writer.clone();

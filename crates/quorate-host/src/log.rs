@@ -108,6 +108,19 @@ fn write_all(mut sink: impl Write, queue: Receiver<Message>, dropped: &AtomicU64
     }
 }
 
+/// The line that says how many were dropped, for people.
+#[must_use]
+pub fn dropped_as_text(dropped: u64) -> String {
+    format!("WARN {dropped} lines of this log were dropped, because nobody read them or they could not be written\n")
+}
+
+/// The same line as a JSON object.
+#[must_use]
+pub fn dropped_as_json(dropped: u64) -> String {
+    let message = "lines of this log were dropped, because nobody read them or they could not be written";
+    format!("{{\"level\":\"WARN\",\"message\":\"{message}\",\"dropped\":{dropped}}}\n")
+}
+
 /// Lines in the queue: more than a program writes while a reader of its log is slow.
 const MOST_LINES: usize = 4096;
 /// How long the end of the program waits for its last lines.
@@ -166,6 +179,14 @@ mod tests {
         let missed: u64 = lines.iter().filter_map(|line| line.strip_suffix(" dropped")?.parse::<u64>().ok()).sum();
         assert_eq!(missed, dropped);
         assert!(lines.contains(&"last".to_owned()));
+    }
+
+    #[test]
+    fn what_was_dropped_is_one_line_in_both_forms() {
+        let (text, json) = (dropped_as_text(7), dropped_as_json(7));
+        assert!(text.contains("7 lines") && text.ends_with('\n') && text.lines().count() == 1);
+        let object: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!((object["dropped"].as_u64(), json.lines().count()), (Some(7), 1));
     }
 
     #[test]

@@ -397,7 +397,7 @@ pub struct UnknownSuite(pub String);
 /// the specification is so, and a NUL suite rightly refuses equal messages: it cannot know that the keys are proven.
 fn proven_under_nul(name: &str) -> String {
     let name = name.to_ascii_lowercase();
-    if !["iohk", "cardano", "plutus", "sui", "walrus"].iter().contains(&name.split('-').next().unwrap_or_default()) {
+    if !["iohk", "cardano", "plutus", "sui", "walrus"].contains(&name.split('-').next().unwrap_or_default()) {
         return String::new();
     }
     let [single, legacy] = [MinPk::Basic.id(), MinSig::DrandG1Legacy.name()];
