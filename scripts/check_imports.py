@@ -28,7 +28,7 @@ CRATES = {
     "quorate-curve": set(),
     "quorate-bn254": set(),
     "quorate": {"quorate-curve", "quorate-bn254"},
-    "quorate-formats": {"quorate"},
+    "quorate-formats": {"quorate", "quorate-host"},
     "quorate-evm": {"quorate", "quorate-curve", "quorate-bn254"},
     "quorate-host": set(),
     "quorate-keystore": {"quorate-host"},
@@ -36,7 +36,7 @@ CRATES = {
     "quorate-batcher": {"quorate", "quorate-host"},
     "quorate-checkpoint": {"quorate", "quorate-host"},
     "quorate-blst": {"quorate", "quorate-curve"},
-    "quorate-history": {"quorate", "quorate-formats"},
+    "quorate-history": {"quorate", "quorate-formats", "quorate-host"},
     "quorate-python": {"quorate", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore", "quorate-host"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats", "quorate-host"},
@@ -65,8 +65,8 @@ ORDERS = {
     "quorate-bn254": "keccak encoding signature ladder key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex json ssz network signing operation record expected verdict_line entry format lines columns table error document compression jsonl arrow parquet drand deposit change exit light_client",
     "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
-    "quorate-batcher": "class settings answer source pool schedule observer store batcher service",
-    "quorate-checkpoint": "hex json file checkpoint set signatures sets evidence wire board kept ratchet client signer",
+    "quorate-batcher": "class settings answer source pool schedule observer store/records store batcher service",
+    "quorate-checkpoint": "hex json sealed checkpoint set signatures sets evidence wire board kept ratchet client signer",
     "quorate-history": """
         error preset chain snappy era state block shuffling committees claims eras drand chia files
         shards/error shards/hashing shards/whole_file shards/manifest shards/judge shards/results shards/plan shards/run shards/status
@@ -74,8 +74,8 @@ ORDERS = {
     """,
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
-    "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-host": "plain",
+    "quorate-server": "config log budget claims answer board metrics fetch/node fetch/headers fetch/report fetch listen/activity listen/readers listen/socket listen app grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
+    "quorate-host": "plain contained cpu own_name lock_file file key_record",
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
     "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
     "quorate-chain": """
@@ -87,11 +87,11 @@ ORDERS = {
     "quorate-node": """
         message wire election groups roles/event roles/saved roles/state roles/cover roles/sums roles/aggregate roles/exchange roles/receive roles/verdict
         roles/step roles
-        transport/identity transport/limits transport/bans transport/handshake transport/admission transport/tickets
+        transport/identity transport/limits transport/origin transport/places transport/bans transport/handshake transport/admission transport/tickets
         transport/arrival transport/inbox transport/handle
-        transport/libp2p/stream transport/libp2p/codec transport/libp2p/topics transport/libp2p/gate transport/libp2p/book transport/libp2p/peer
+        transport/libp2p/lobby transport/libp2p/stream transport/libp2p/codec transport/libp2p/topics transport/libp2p/gate transport/libp2p/book transport/libp2p/peer
         transport/libp2p/protocols transport/libp2p/driver transport/libp2p
-        transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
+        transport/http/proxies transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
         transport
         programs/settings programs/schema programs/error programs/process programs/endpoint programs
         registry verification schedule data_folder options

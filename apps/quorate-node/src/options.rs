@@ -125,6 +125,13 @@ options! {
     /// Instead of libp2p: be that aggregator, and listen here
     #[arg(value_name = "HOST:PORT", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap"])]
     aggregator_listen: String, "QUORATE_NODE_AGGREGATOR_LISTEN";
+    /// Proxies in front of that aggregator, with commas between them: addresses, or networks such as 10.0.0.0/8. The aggregator
+    /// takes from their X-Forwarded-For who asks
+    #[arg(value_name = "ADDRESSES", help_heading = "Peers", conflicts_with_all = ["aggregator"])]
+    trusted_proxy: String, "QUORATE_NODE_TRUSTED_PROXY";
+    /// Peers are in a private network or on this machine: dial addresses that are not public, too, when others tell of them
+    #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Peers")]
+    private_network: bool, "QUORATE_NODE_PRIVATE_NETWORK";
 
     /// Where the dashboard, metrics and the HTTP interface are. Port 0 takes a free one; an empty text none
     /// [default: 127.0.0.1:9601]

@@ -43,6 +43,7 @@ struct Keys {
 #[derive(Clone, Debug)]
 struct Member {
     owner: Address,
+    weight: u64,
     key: Bytes,
     point: PublicKey<MinSig>,
     compressed: CompressedKey,
@@ -121,7 +122,13 @@ impl Registry {
                 None => bls12381::decode_key(key).map_err(|source| BadKey { epoch, index, source })?,
             };
             decoded.insert(key.clone(), point);
-            of_index.push(Some(Member { owner: *owner, key: key.clone(), point, compressed: point.to_bytes() }));
+            of_index.push(Some(Member {
+                owner: *owner,
+                weight: *weight,
+                key: key.clone(),
+                point,
+                compressed: point.to_bytes(),
+            }));
         }
         self.write(|keys| {
             keys.snapshots.retain(|(epoch, _), _| *epoch >= kept_from);
@@ -166,6 +173,15 @@ impl Registry {
     /// The owner of the key at an index of a snapshot, if the index has weight there.
     pub fn owner(&self, epoch: u64, snapshot: SnapshotId, index: u32) -> Option<Address> {
         self.member(epoch, snapshot, index, |member| member.owner)
+    }
+
+    /// What an operator weighs in the newest snapshot; zero if it is in none.
+    pub fn weight(&self, operator: &Address) -> u64 {
+        self.read(|keys| {
+            let newest = keys.snapshots.values().next_back();
+            let members = newest.into_iter().flatten().flatten().filter(|member| member.owner == *operator);
+            members.fold(0, |sum: u64, member| sum.saturating_add(member.weight))
+        })
     }
 
     /// The same key as the contract keeps it.

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use quorate_batcher::{Batcher, Pending, Refused, Standing};
+use quorate_batcher::{Batcher, Pending, Refused};
 
 use crate::{
     answer::Answer,
@@ -32,11 +32,9 @@ impl App {
     /// Verifies the claims of a request, and answers each, in their order.
     pub(crate) async fn verify(&self, claims: Vec<Named>, asked: &Asked) -> Vec<(Option<Refused>, Answer)> {
         let mut answers = Vec::with_capacity(claims.len());
-        let (mut rest, mut in_progress) = ((0..).zip(claims), FuturesUnordered::new());
+        let (mut rest, mut in_progress) = ((0..).zip(claims).peekable(), FuturesUnordered::new());
         loop {
-            while self.has_room(in_progress.len())
-                && let Some((index, named)) = rest.next()
-            {
+            while let Some((index, named)) = rest.next_if(|(_, named)| self.has_room(in_progress.len(), named)) {
                 in_progress.push(self.answer(self.submit(index, named, asked)));
             }
             match in_progress.next().await {
@@ -48,12 +46,11 @@ impl App {
         answers
     }
 
-    /// Whether a request that has so many claims in progress hands in another one. A request with more claims than the queue
-    /// takes is no overload: its claims wait here until half of the queue is free. One of them is always under way, so that
-    /// under an overload that others make, they are refused and not kept waiting.
-    pub(crate) fn has_room(&self, in_progress: usize) -> bool {
-        let load = self.batcher.load();
-        in_progress == 0 || load.waiting_us() < load.capacity_us / 2
+    /// Whether a request that has so many claims in progress hands in this one. A request with more claims than the queue takes
+    /// is no overload: its claims wait here until half of the part of the queue is free that their source may have. One of them is
+    /// always under way, so that under an overload that others make, they are refused and not kept waiting.
+    pub(crate) fn has_room(&self, in_progress: usize, named: &Named) -> bool {
+        in_progress == 0 || self.batcher.has_room(named.claim.source.as_ref())
     }
 
     /// Hands a claim to the batcher.
@@ -82,11 +79,10 @@ impl App {
     /// The text for Prometheus.
     pub(crate) fn metrics_text(&self) -> String {
         let load = self.batcher.load();
-        let banned = self.batcher.sources().iter().filter(|source| source.standing == Standing::Banned).count();
         self.metrics.text(&Now {
             load: &load,
             known: self.batcher.known(),
-            banned,
+            banned: self.batcher.banned(),
             requests: self.budget.requests_now(),
             memory: self.budget.memory_now(),
             connections_free: self.connections.free(),

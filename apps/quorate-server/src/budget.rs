@@ -1,7 +1,11 @@
 //! How many requests are in progress, and how many bytes they hold.
+//!
+//! All requests take memory from one budget, before they keep what they take it for: each piece of a body, each claim, and each element
+//! of a claim's lists. So it does not matter how many requests come at once, or what they hold.
 
 use std::{sync::Arc, time::Duration};
 
+use quorate_formats::Room;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -11,7 +15,7 @@ use crate::config::Limits;
 
 /// Places for requests, and the memory that all of them share.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     requests: Arc<Semaphore>,
     memory: Arc<Semaphore>,
     requests_in_all: usize,
@@ -19,7 +23,9 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    /// All places and all memory of a configuration.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
         let (requests_in_all, memory_in_all) = (limits.requests, limits.memory_bytes);
         let [requests, memory] = [requests_in_all, memory_in_all].map(|places| Arc::new(Semaphore::new(places)));
         Self { requests, memory, requests_in_all, memory_in_all }
@@ -31,15 +37,9 @@ impl Budget {
     }
 
     /// Memory that a request holds until this is dropped; none yet.
-    pub(crate) fn holding(&self) -> Option<Held> {
-        let permit = self.memory.clone().try_acquire_many_owned(0).ok()?;
-        Some(Held { memory: self.memory.clone(), permit })
-    }
-
-    /// Memory for one line of a stream. It waits for others to give some back.
-    pub(crate) async fn line(&self, bytes: usize, longest: Duration) -> Option<OwnedSemaphorePermit> {
-        let bytes = u32::try_from(bytes).ok()?;
-        timeout(longest, self.memory.clone().acquire_many_owned(bytes)).await.ok()?.ok()
+    #[must_use]
+    pub fn holding(&self) -> Held {
+        Held { memory: self.memory.clone(), permit: None, spare: 0 }
     }
 
     /// Requests in progress.
@@ -53,20 +53,115 @@ impl Budget {
     }
 }
 
-/// Memory that a request holds.
+/// Memory that a request holds. It is taken in portions, so that most claims do not ask the budget that all requests share.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub struct Held {
     memory: Arc<Semaphore>,
-    permit: OwnedSemaphorePermit,
+    permit: Option<OwnedSemaphorePermit>,
+    /// What was taken and is not used.
+    spare: usize,
 }
 
 impl Held {
     /// Takes more, if there is enough.
     pub(crate) fn take(&mut self, bytes: usize) -> Option<()> {
-        let bytes = u32::try_from(bytes).ok()?;
-        let more = self.memory.clone().try_acquire_many_owned(bytes).ok()?;
-        self.permit.merge(more);
+        if let Some(left) = self.spare.checked_sub(bytes) {
+            self.spare = left;
+            return Some(());
+        }
+        let missing = bytes - self.spare;
+        // Less than a portion may be left.
+        let (taken, permit) = [missing.max(PORTION), missing].into_iter().find_map(|bytes| {
+            let permits = u32::try_from(bytes).ok()?;
+            Some((bytes, self.memory.clone().try_acquire_many_owned(permits).ok()?))
+        })?;
+        self.keep(permit, taken - missing);
         Some(())
+    }
+
+    /// Takes more, and waits for others to give some back. `None` after the longest time.
+    pub(crate) async fn wait_for(&mut self, bytes: usize, longest: Duration) -> Option<()> {
+        if self.take(bytes).is_some() {
+            return Some(());
+        }
+        let missing = u32::try_from(bytes - self.spare).ok()?;
+        let permit = timeout(longest, self.memory.clone().acquire_many_owned(missing)).await.ok()?.ok()?;
+        self.keep(permit, 0);
+        Some(())
+    }
+
+    fn keep(&mut self, new: OwnedSemaphorePermit, spare: usize) {
+        self.spare = spare;
+        match &mut self.permit {
+            Some(permit) => permit.merge(new),
+            None => self.permit = Some(new),
+        }
+    }
+
+    /// Gives back what is no longer used. What it keeps of that for the next claims is bounded.
+    pub(crate) fn give(&mut self, bytes: usize) {
+        self.spare += bytes;
+        if self.spare > 2 * PORTION {
+            let surplus = self.spare - PORTION;
+            // Dropping it gives it back.
+            drop(self.permit.as_mut().and_then(|permit| permit.split(surplus)));
+            self.spare -= surplus;
+        }
+    }
+}
+
+/// What is taken at once, unless more is needed or less is left.
+const PORTION: usize = 64 << 10;
+
+/// The memory that reading one claim takes. It asks the budget before the claim keeps anything.
+pub(crate) struct Reading<'a> {
+    held: &'a mut Held,
+    keys: usize,
+    taken: usize,
+    refused: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// Reads a claim, which may have so many keys.
+    pub(crate) fn new(held: &'a mut Held, keys: usize) -> Self {
+        Self { held, keys, taken: 0, refused: false }
+    }
+
+    /// Whether there was no memory left.
+    pub(crate) fn was_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// Ends the reading of a claim that takes so many bytes from now on. A claim that is dropped takes none. `None` if there is no memory left.
+    pub(crate) fn end(mut self, bytes: usize) -> Option<()> {
+        if let Some(more) = bytes.checked_sub(self.taken) {
+            self.held.take(more)?;
+            self.taken = 0;
+        } else {
+            self.taken -= bytes;
+        }
+        Some(())
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.held.give(self.taken);
+    }
+}
+
+impl Room for Reading<'_> {
+    fn elements(&self) -> usize {
+        self.keys
+    }
+
+    fn take(&mut self, bytes: usize) -> bool {
+        if self.held.take(bytes).is_some() {
+            self.taken += bytes;
+            return true;
+        }
+        self.refused = true;
+        false
     }
 }
 
@@ -74,17 +169,66 @@ impl Held {
 mod tests {
     use super::*;
 
+    fn budget(memory_bytes: usize) -> Budget {
+        Budget::new(&Limits { requests: 1, memory_bytes, ..Limits::default() })
+    }
+
     #[test]
     fn places_and_memory_come_back() {
-        let budget = Budget::new(&Limits { requests: 1, memory_bytes: 100, ..Limits::default() });
+        let budget = budget(100);
         let place = budget.request().unwrap();
         assert!(budget.request().is_none());
         drop(place);
         assert!(budget.request().is_some());
-        let mut held = budget.holding().unwrap();
+        let mut held = budget.holding();
         assert!(held.take(60).is_some() && held.take(41).is_none() && held.take(40).is_some());
         assert_eq!(budget.memory_now(), 100);
         drop(held);
         assert_eq!(budget.memory_now(), 0);
+    }
+
+    #[test]
+    fn what_many_hold_is_never_more_than_the_whole() {
+        let budget = budget(3 << 20);
+        let mut all: Vec<_> = (0..50).map(|_| (budget.holding(), 0)).collect();
+        for step in 0..20_000usize {
+            let (held, used) = &mut all[step * 7 % 50];
+            if step % 3 == 2 {
+                held.give(*used);
+                *used = 0;
+            } else if held.take(step * 31 % 100_000).is_some() {
+                *used += step * 31 % 100_000;
+            }
+            let in_use: usize = all.iter().map(|(_, used)| used).sum();
+            let spare: usize = all.iter().map(|(held, _)| held.spare).sum();
+            assert!(in_use + spare == budget.memory_now() && in_use + spare <= 3 << 20);
+            assert!(all.iter().all(|(held, _)| held.spare <= 2 * PORTION));
+        }
+        drop(all);
+        assert_eq!(budget.memory_now(), 0);
+    }
+
+    #[tokio::test]
+    async fn who_waits_gets_what_others_give_back() {
+        let budget = budget(1 << 20);
+        let (mut first, mut second) = (budget.holding(), budget.holding());
+        first.take(1 << 20).unwrap();
+        assert!(second.wait_for(1000, Duration::from_millis(20)).await.is_none());
+        let waiting = tokio::spawn(async move { second.wait_for(1000, Duration::from_secs(30)).await });
+        first.give(1 << 19);
+        assert!(waiting.await.unwrap().is_some());
+    }
+
+    #[test]
+    fn a_claim_keeps_what_it_takes_after_it_was_read() {
+        let budget = budget(1 << 20);
+        let mut held = budget.holding();
+        let mut reading = Reading::new(&mut held, 7);
+        assert!(Room::take(&mut reading, 900_000) && reading.elements() == 7);
+        reading.end(300_000).unwrap();
+        assert!(budget.memory_now() <= 300_000 + 2 * PORTION);
+        let mut reading = Reading::new(&mut held, 7);
+        assert!(!Room::take(&mut reading, 900_000) && reading.was_refused());
+        assert!(reading.end(900_000).is_none());
     }
 }

@@ -2,12 +2,19 @@
 
 use std::time::Duration;
 
-use quorate::{AnySuite, ClaimBytes};
+use quorate::{AnySuite, ClaimBytes, SourceId};
 use quorate_batcher::Class;
-use quorate_formats::{Entry, Id, InputError, Malformed, Place, arrow, jsonl};
+use quorate_formats::{
+    Entry, Id, InputError, Malformed, Place, Room,
+    arrow::ArrowRows,
+    jsonl::{JsonDocument, entry_of_line},
+};
 use thiserror::Error;
 
-use crate::config::Limits;
+use crate::{
+    budget::{Held, Reading},
+    config::Limits,
+};
 
 /// A claim of a request, and what the request calls it.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +37,8 @@ pub enum BadClaims {
         place: Place,
         /// The field, what was found, what was expected.
         reason: String,
+        /// The claim's own name, if that much of it can be read.
+        id: Option<Id>,
     },
     /// The body cannot be read.
     #[error("{0}")]
@@ -40,78 +49,99 @@ pub enum BadClaims {
     /// There are too many claims in it.
     #[error("the body holds more than {0} claims, the limit; send several requests, or a stream of JSON lines")]
     TooMany(usize),
-    /// They take too much memory.
-    #[error(
-        "the claims take more than {0} bytes of memory, the limit; send several requests, or a stream of JSON lines"
-    )]
-    TooLarge(usize),
+    /// There is no memory left for them now.
+    #[error("too many requests are in progress; send it again later")]
+    NoRoom,
 }
 
 impl From<Malformed> for BadClaims {
-    fn from(Malformed { place, reason, .. }: Malformed) -> Self {
-        Self::Claim { place, reason }
+    fn from(Malformed { place, reason, id, .. }: Malformed) -> Self {
+        Self::Claim { place, reason, id }
     }
 }
 
-/// The claims of a JSON document: one claim, or an array of claims.
-///
-/// # Errors
-/// [`BadClaims`], for the first claim that cannot be read.
-pub fn from_json(body: &[u8], suite: Option<AnySuite>, limits: &Limits) -> Result<Vec<Named>, BadClaims> {
-    let claims = jsonl::JsonLines::document(body).map_err(|error| BadClaims::Body(error.to_string()))?;
-    all(claims, suite, limits)
+/// Reads the claims of a request. Whatever they hold finds memory before it is kept.
+#[derive(Debug)]
+#[allow(clippy::exhaustive_structs, reason = "what reading needs")]
+pub struct Reader<'a> {
+    /// The suite of claims that name none.
+    pub suite: Option<AnySuite>,
+    /// How many claims and keys there may be.
+    pub limits: &'a Limits,
+    /// Who sends them.
+    pub caller: &'a Caller,
+    /// The memory of the request.
+    pub held: &'a mut Held,
 }
 
-/// The claims of a stream of Arrow record batches, one a row.
-///
-/// # Errors
-/// [`BadClaims`], for the first claim that cannot be read.
-pub fn from_arrow(body: Vec<u8>, suite: Option<AnySuite>, limits: &Limits) -> Result<Vec<Named>, BadClaims> {
-    all(arrow::ArrowRows::new(body), suite, limits)
-}
-
-/// The claims that a reader gives, none of which may be malformed.
-fn all(
-    entries: impl Iterator<Item = Result<Entry, InputError>>,
-    suite: Option<AnySuite>,
-    limits: &Limits,
-) -> Result<Vec<Named>, BadClaims> {
-    let (mut claims, mut held) = (Vec::new(), 0);
-    for entry in entries {
-        let entry = entry.map_err(|error| BadClaims::Body(error.to_string()))?;
-        if claims.len() == limits.claims {
-            return Err(BadClaims::TooMany(limits.claims));
-        }
-        let named = named(entry, suite, limits)?;
-        // What is short on the wire can be long in memory, such as many keys of no bytes.
-        held += named.memory();
-        if held > limits.memory_bytes {
-            return Err(BadClaims::TooLarge(limits.memory_bytes));
-        }
-        claims.push(named);
+impl Reader<'_> {
+    /// The claims of a JSON document: one claim, or an array of claims.
+    ///
+    /// # Errors
+    /// [`BadClaims`], for the first claim that cannot be read.
+    pub fn json(self, body: Vec<u8>) -> Result<Vec<Named>, BadClaims> {
+        let mut document = JsonDocument::new(body).map_err(|error| BadClaims::Body(error.to_string()))?;
+        self.all(|room| document.next_within(room))
     }
-    if claims.is_empty() { Err(BadClaims::Empty) } else { Ok(claims) }
+
+    /// The claims of a stream of Arrow record batches, one a row.
+    ///
+    /// # Errors
+    /// [`BadClaims`], for the first claim that cannot be read.
+    pub fn arrow(self, body: Vec<u8>) -> Result<Vec<Named>, BadClaims> {
+        // Batches that do not lie as they must are copied, and a table of many columns takes more than its schema does on the wire.
+        let schema = body.get(4..8).and_then(|length| length.try_into().ok()).map_or(0, u32::from_le_bytes) as usize;
+        let needed = body.len() + schema.min(body.len()) * COLUMN;
+        self.held.take(needed).ok_or(BadClaims::NoRoom)?;
+        let held = &mut *self.held;
+        let mut rows = ArrowRows::new(body);
+        let read = Reader { held, ..self }.all(|room| rows.next_within(room));
+        drop(rows);
+        self.held.give(needed);
+        read
+    }
+
+    /// The claim on a line of a stream; none for a blank line.
+    ///
+    /// # Errors
+    /// [`BadClaims::Claim`], or [`BadClaims::NoRoom`].
+    pub fn line(&mut self, line: &[u8], number: u64) -> Option<Result<Named, BadClaims>> {
+        let mut reading = Reading::new(self.held, self.limits.keys);
+        let entry = entry_of_line(line, number, &mut reading)?;
+        Some(named(entry, reading, self.suite, self.caller))
+    }
+
+    /// The claims that a reader gives, none of which may be malformed.
+    fn all(
+        self,
+        mut next: impl FnMut(&mut dyn Room) -> Result<Option<Entry>, InputError>,
+    ) -> Result<Vec<Named>, BadClaims> {
+        let Self { suite, limits, caller, held } = self;
+        let mut claims = Vec::new();
+        loop {
+            let mut reading = Reading::new(held, limits.keys);
+            let Some(entry) = next(&mut reading).map_err(|error| BadClaims::Body(error.to_string()))? else { break };
+            if claims.len() == limits.claims {
+                return Err(BadClaims::TooMany(limits.claims));
+            }
+            claims.push(named(entry, reading, suite, caller)?);
+        }
+        if claims.is_empty() { Err(BadClaims::Empty) } else { Ok(claims) }
+    }
 }
 
-/// The claim on a line of a stream; none for a blank line.
-#[must_use]
-pub fn from_line(
-    line: &[u8],
-    number: u64,
-    suite: Option<AnySuite>,
-    limits: &Limits,
-) -> Option<Result<Named, Malformed>> {
-    jsonl::entry_of_line(line, number).map(|entry| named(entry, suite, limits))
-}
+/// So many bytes of memory a column takes for each byte of a schema, at most: a field of a schema has at least 40 bytes on the wire, and
+/// takes about 400 with its array.
+const COLUMN: usize = 10;
 
-fn named(entry: Entry, suite: Option<AnySuite>, limits: &Limits) -> Result<Named, Malformed> {
+fn named(entry: Entry, reading: Reading<'_>, suite: Option<AnySuite>, caller: &Caller) -> Result<Named, BadClaims> {
+    if reading.was_refused() {
+        return Err(BadClaims::NoRoom);
+    }
     let mut record = entry?;
     let (id, place) = (record.id.take(), record.place);
-    let malformed = |reason: String| Malformed::new(place, reason).with_id(id.clone());
-    if record.public_keys.len() > limits.keys {
-        let found = record.public_keys.len();
-        return Err(malformed(format!("\"public_keys\": found {found} keys, expected at most {}", limits.keys)));
-    }
+    let malformed = |reason: String| BadClaims::Claim { place, reason, id: id.clone() };
+    record.source = Some(caller.source(record.source).map_err(|why| malformed(format!("\"source\": {why}")))?);
     let claim = record.into_claim(suite).map_err(|error| {
         malformed(match error {
             quorate_formats::SuiteError::Missing => {
@@ -120,8 +150,53 @@ fn named(entry: Entry, suite: Option<AnySuite>, limits: &Limits) -> Result<Named
             other => format!("\"suite\": {other}"),
         })
     })?;
-    Ok(Named { id, claim })
+    let named = Named { id, claim };
+    reading.end(named.memory()).ok_or(BadClaims::NoRoom)?;
+    Ok(named)
 }
+
+/// Who sends claims: a connection.
+///
+/// A claim that names no source is its connection's own, so that false ones are held against nobody else. A name that a claim states is
+/// taken as it is, or, if the configuration says so, as a name that counts on this connection alone.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    source: SourceId,
+    /// Whether the names that claims state count on this connection alone.
+    only_here: bool,
+}
+
+impl Caller {
+    /// The connection with this number, and who is at its other end.
+    #[must_use]
+    pub fn new(number: u64, peer: &str, only_here: bool) -> Self {
+        Self { source: SourceId::from(format!("{OWN}{number} of {peer}").as_str()), only_here }
+    }
+
+    /// The source of a claim that states this one.
+    ///
+    /// # Errors
+    /// What was found and expected: some names are the server's own.
+    pub fn source(&self, stated: Option<SourceId>) -> Result<SourceId, String> {
+        match stated {
+            None => Ok(self.source.clone()),
+            Some(SourceId::Name(name)) if name.starts_with(OWN) => Err(format!(
+                "found a name that begins with {OWN:?}, which only the server gives; choose another one, or leave it out"
+            )),
+            Some(stated) if self.only_here => Ok(SourceId::from(format!("{}: {stated}", self.source).as_str())),
+            Some(stated) => Ok(stated),
+        }
+    }
+
+    /// Whether a source is one that the server has named, after a connection that ends.
+    #[must_use]
+    pub fn is_own(source: &SourceId) -> bool {
+        matches!(source, SourceId::Name(name) if name.starts_with(OWN))
+    }
+}
+
+/// What the names of connections begin with.
+const OWN: &str = "connection:";
 
 /// What all claims of a request have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,21 +261,69 @@ impl Asked {
 const LONGEST_DEADLINE_MS: u64 = 3_600_000;
 
 impl Named {
-    /// About how many bytes of memory it takes.
+    /// About how many bytes of memory it takes, with its place in the queue and its answer.
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() - size_of::<ClaimBytes>() + self.claim.memory()
+        let id = self.id.as_ref().map_or(0, |id| id.as_json().len());
+        // The name stands in the answer too, and once more where that is written out.
+        BESIDE + 3 * id + self.claim.memory()
     }
 }
+
+/// What a claim takes beside its bytes: its task, its place in the queue and in the indices of that, its answer, and the answer as text.
+const BESIDE: usize = 1024;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
 
     const GOOD: &str = r#"{"id": 7, "suite": "eth2", "public_key": "01", "message": "02", "signature": "03"}"#;
 
+    fn reading<T>(limits: &Limits, read: impl FnOnce(Reader<'_>) -> T) -> T {
+        let (caller, mut held) = (Caller::new(7, "10.0.0.1", false), Budget::new(limits).holding());
+        read(Reader { suite: None, limits, caller: &caller, held: &mut held })
+    }
+
     fn json(body: &str) -> Result<Vec<Named>, String> {
         let limits = Limits { claims: 2, keys: 2, ..Limits::default() };
-        from_json(body.as_bytes(), None, &limits).map_err(|error| error.to_string())
+        reading(&limits, |reader| reader.json(body.as_bytes().to_vec())).map_err(|error| error.to_string())
+    }
+
+    /// Who names no source is the source of what it sends, so that lies without a source have somebody to be held against.
+    #[test]
+    fn no_source_is_the_connection() {
+        let source = |caller: &Caller, stated: Option<&str>| caller.source(stated.map(SourceId::from));
+        let (shared, own) = (Caller::new(7, "10.0.0.1", false), Caller::new(8, "10.0.0.1", true));
+        assert_eq!(source(&shared, None).unwrap().to_string(), "connection:7 of 10.0.0.1");
+        assert_ne!(source(&shared, None), source(&own, None));
+        assert_eq!(source(&shared, Some("node-b")).unwrap(), SourceId::from("node-b"));
+        // Nobody can have another one's connection banned.
+        for name in ["connection:", "connection:8 of 10.0.0.1"] {
+            assert!(source(&shared, Some(name)).unwrap_err().contains("only the server"), "{name}");
+            assert!(source(&own, Some(name)).is_err(), "{name}");
+        }
+        assert_eq!(source(&own, Some("node-b")).unwrap().to_string(), "connection:8 of 10.0.0.1: node-b");
+        assert!(Caller::is_own(&source(&own, Some("node-b")).unwrap()) && !Caller::is_own(&7.into()));
+        let claims = json(GOOD).unwrap();
+        assert_eq!(claims[0].claim.source, Some(source(&shared, None).unwrap()));
+        let stated = GOOD.replace("\"id\": 7", "\"source\": \"connection:7 of 10.0.0.1\"");
+        assert!(json(&stated).unwrap_err().contains("\"source\": found a name"));
+    }
+
+    /// A claim of 8 MB with 2.7 million empty keys, and one of 27 claims with 100,000 each: refused before they are kept.
+    #[test]
+    fn what_is_short_on_the_wire_and_long_in_memory_finds_no_room() {
+        let many = |keys: usize| {
+            let keys = vec!["\"\""; keys].join(",");
+            format!(r#"{{"suite":"eth2","public_keys":[{keys}],"message":"","signature":""}}"#)
+        };
+        let limits = Limits { keys: 100_000, memory_bytes: 32 << 20, ..Limits::default() };
+        let read = |body: String| reading(&limits, |reader| reader.json(body.into_bytes()));
+        let error = read(many(2_700_000)).unwrap_err().to_string();
+        assert!(error.contains("found 2700000 keys, expected at most 100000"), "{error}");
+        let body = format!("[{}]", vec![many(100_000); 27].join(","));
+        assert_eq!(read(body), Err(BadClaims::NoRoom));
+        assert_eq!(read(many(100_000)).unwrap()[0].claim.public_keys.len(), 100_000);
     }
 
     #[test]

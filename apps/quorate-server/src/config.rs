@@ -152,13 +152,25 @@ pub struct Sources {
     pub suspects_share: f64,
     /// How many sources with false claims are remembered.
     pub most: usize,
+    /// Whether the source that a claim names counts on its connection alone. Then no client can have a source of another one banned,
+    /// and a client that connects again begins anew. Claims without a source are always those of their connection.
+    pub by_connection: bool,
 }
 
 impl Default for Sources {
     fn default() -> Self {
         let SourceSettings { half_life, suspect_at, ban_at, ban, share, suspects_share, most } =
             SourceSettings::default();
-        Self { half_life_s: half_life.as_secs(), suspect_at, ban_at, ban_s: ban.as_secs(), share, suspects_share, most }
+        Self {
+            half_life_s: half_life.as_secs(),
+            suspect_at,
+            ban_at,
+            ban_s: ban.as_secs(),
+            share,
+            suspects_share,
+            most,
+            by_connection: false,
+        }
     }
 }
 
@@ -269,6 +281,8 @@ pub struct Limits {
     pub connections: usize,
     /// Requests in progress at once.
     pub requests: usize,
+    /// Requests in progress at once on one connection. On HTTP/1 there is one.
+    pub requests_per_connection: usize,
     /// The bytes of all requests in progress.
     pub memory_bytes: usize,
     /// The longest body. A stream of lines may be longer.
@@ -298,6 +312,7 @@ impl Default for Limits {
         Self {
             connections: 256,
             requests: 128,
+            requests_per_connection: 8,
             memory_bytes: 256 << 20,
             body_bytes: 8 << 20,
             line_bytes: 1 << 20,
@@ -546,7 +561,7 @@ impl Config {
                 return wrong(field, &value, "a number above 0 and up to 1");
             }
         }
-        let at_least_one: [(&str, u64); 25] = [
+        let at_least_one: [(&str, u64); 26] = [
             ("verify.longest_wait_ms", verify.longest_wait_ms),
             ("verify.target_us", verify.target_us),
             ("verify.queue_us", verify.queue_us),
@@ -561,6 +576,7 @@ impl Config {
             ("checkpoint.postings", checkpoint.postings as u64),
             ("limits.connections", limits.connections as u64),
             ("limits.requests", limits.requests as u64),
+            ("limits.requests_per_connection", limits.requests_per_connection as u64),
             ("limits.memory_bytes", limits.memory_bytes as u64),
             ("limits.body_bytes", limits.body_bytes as u64),
             ("limits.line_bytes", limits.line_bytes as u64),

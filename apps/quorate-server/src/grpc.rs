@@ -1,34 +1,39 @@
 //! The same interface over gRPC, on the same listeners. `proto/quorate.proto` is its schema.
 
+mod wire;
+
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
+    body::Body,
     extract::State,
     middleware::{Next, from_fn_with_state},
 };
 use bytes::Bytes;
-use futures_util::{FutureExt as _, Stream, StreamExt as _, stream, stream::FuturesUnordered};
+use futures_util::{Stream, StreamExt as _, stream, stream::FuturesUnordered};
+use http_body_util::BodyExt as _;
 use quorate::{AnySuite, ClaimBytes, Messages, SourceId};
 use quorate_batcher::{Class, Refused};
-use quorate_formats::Id;
-use tokio::{
-    sync::{OwnedSemaphorePermit, mpsc},
-    time::timeout,
-};
+use quorate_formats::{Id, NAME_LIMIT};
+use tokio::{sync::mpsc, time::timeout};
 use tonic::{Request, Response, Status, Streaming};
 use tracing::Instrument as _;
 
-use self::proto::{
-    claim::Source,
-    stream_request::Of,
-    verifier_server::{Verifier, VerifierServer},
+use self::{
+    proto::{
+        claim::Source,
+        stream_request::Of,
+        verifier_server::{Verifier, VerifierServer},
+    },
+    wire::{Charge, Wire},
 };
 use crate::{
     answer::Answer,
     app::App,
     budget::Held,
-    claims::{Asked, Named},
+    claims::{Asked, Caller, Named},
+    listen::caller,
 };
 
 /// What the schema says.
@@ -55,12 +60,34 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .layer(from_fn_with_state(app.clone(), limited))
 }
 
-/// A message is decoded before it can be counted, so what it may take is taken from the budget before it is read, and it must
-/// arrive and be answered in time. A stream takes a place of its own when it begins.
+/// A request has a place as long as it is answered, and what its messages take is taken before they are decoded. It must begin in time.
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
-    let Some(_place) = Place::take(&app) else { return busy().into_http() };
-    let longest = Duration::from_millis(app.config.limits.body_ms);
-    timeout(longest, next.run(request)).await.unwrap_or_else(|_| slow().into_http())
+    let Some(place) = app.budget.request() else { return busy().into_http() };
+    let (limits, charge) = (&app.config.limits, Charge::new(&app.budget));
+    let caller = caller(&request);
+    let mut request = request.map(|body| Body::new(Wire::new(body, charge.clone(), limits, message_bytes(&app))));
+    request.extensions_mut().insert(Call { caller, charge: charge.clone() });
+    let longest = Duration::from_millis(limits.body_ms);
+    let response = timeout(longest, next.run(request)).await.unwrap_or_else(|_| slow().into_http());
+    response.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _until_it_is_taken = (&place, &charge);
+            frame
+        }))
+    })
+}
+
+/// Who calls, and what the messages of the call take.
+#[derive(Clone, Debug)]
+struct Call {
+    caller: Caller,
+    charge: Charge,
+}
+
+impl Call {
+    fn of<T>(request: &Request<T>) -> Result<Self, Status> {
+        request.extensions().get().cloned().ok_or_else(|| Status::internal("the call came past its limits"))
+    }
 }
 
 /// The longest message.
@@ -70,20 +97,6 @@ fn message_bytes(app: &App) -> usize {
 
 /// What clients of gRPC expect a server to take.
 const MESSAGE: usize = 4 << 20;
-
-/// A place for a request, and memory for one message.
-struct Place {
-    _request: OwnedSemaphorePermit,
-    _message: Held,
-}
-
-impl Place {
-    fn take(app: &App) -> Option<Self> {
-        let (request, mut message) = (app.budget.request()?, app.budget.holding()?);
-        message.take(message_bytes(app))?;
-        Some(Self { _request: request, _message: message })
-    }
-}
 
 struct Service {
     app: Arc<App>,
@@ -95,7 +108,8 @@ type Answers = Pin<Box<dyn Stream<Item = Result<proto::Answer, Status>> + Send>>
 impl Verifier for Service {
     async fn verify(&self, request: Request<proto::VerifyRequest>) -> Result<Response<proto::VerifyResponse>, Status> {
         let span = tracing::info_span!("verify", interface = "grpc");
-        let answered = self.answer(request.into_inner()).instrument(span).await;
+        let call = Call::of(&request)?;
+        let answered = self.answer(&call, request.into_inner()).instrument(span).await;
         let result = match &answered {
             Ok(_) => "answered",
             Err(status) => code(status),
@@ -110,7 +124,7 @@ impl Verifier for Service {
         &self,
         request: Request<Streaming<proto::StreamRequest>>,
     ) -> Result<Response<Answers>, Status> {
-        let place = Place::take(&self.app).ok_or_else(busy)?;
+        let call = Call::of(&request)?;
         let mut from_client = request.into_inner();
         let longest = Duration::from_millis(self.app.config.limits.body_ms);
         let first = timeout(longest, from_client.message()).await.map_err(|_| slow())??;
@@ -121,7 +135,7 @@ impl Verifier for Service {
         self.app.metrics.request("grpc-stream", "answered");
         let (to_client, from_us) = mpsc::channel(64);
         let app = self.app.clone();
-        tokio::spawn(stream_answers(app, asked, from_client, to_client, place));
+        tokio::spawn(stream_answers(app, asked, call, from_client, to_client));
         let answers =
             stream::unfold(from_us, |mut from_us| async move { from_us.recv().await.map(|next| (next, from_us)) });
         Ok(Response::new(Box::pin(answers)))
@@ -129,25 +143,21 @@ impl Verifier for Service {
 }
 
 impl Service {
-    async fn answer(&self, request: proto::VerifyRequest) -> Result<proto::VerifyResponse, Status> {
+    async fn answer(&self, call: &Call, request: proto::VerifyRequest) -> Result<proto::VerifyResponse, Status> {
         let (app, limits) = (&self.app, &self.app.config.limits);
-        let mut held = app.budget.holding().ok_or_else(busy)?;
+        let mut held = app.budget.holding();
         let asked = asked(app, request.common)?;
         if request.claims.is_empty() {
             return Err(Status::invalid_argument("the request holds no claims; send at least one"));
         }
         if request.claims.len() > limits.claims {
-            let message =
-                format!("the request holds more than {} claims, the limit; send several, or a stream", limits.claims);
-            return Err(Status::invalid_argument(message));
+            return Err(Status::invalid_argument(too_many(limits.claims)));
         }
         let mut claims = Vec::with_capacity(request.claims.len());
         for (index, claim) in request.claims.into_iter().enumerate() {
-            let named =
-                named(app, claim, &asked).map_err(|why| Status::invalid_argument(format!("claims[{index}]: {why}")))?;
-            held.take(named.memory()).ok_or_else(busy)?;
-            claims.push(named);
+            claims.push(named(app, claim, &asked, &call.caller, &mut held).map_err(|why| why.at(index as u64))?);
         }
+        call.charge.release();
         let answers = app.verify(claims, &asked).await;
         if let Some(refused) = answers.first().and_then(|(refused, _)| *refused)
             && answers.iter().all(|(other, _)| *other == Some(refused))
@@ -163,9 +173,9 @@ impl Service {
 async fn stream_answers(
     app: Arc<App>,
     asked: Asked,
+    call: Call,
     mut from_client: Streaming<proto::StreamRequest>,
     to_client: mpsc::Sender<Result<proto::Answer, Status>>,
-    _place: Place,
 ) {
     let limits = &app.config.limits;
     let [line, write] = [limits.body_ms, limits.write_ms].map(Duration::from_millis);
@@ -173,61 +183,54 @@ async fn stream_answers(
         let to_client = &to_client;
         async move { matches!(timeout(write, to_client.send(answer)).await, Ok(Ok(()))) }
     };
-    let mut in_progress = FuturesUnordered::new();
+    let (mut held, mut in_progress) = (app.budget.holding(), FuturesUnordered::new());
     let (mut reading, mut index, mut ended_by) = (true, 0u64, None);
-    while reading || !in_progress.is_empty() {
+    // A claim that waits until the queue has room.
+    let mut ahead: Option<Named> = None;
+    while reading || ahead.is_some() || !in_progress.is_empty() {
+        if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named)) {
+            let bytes = named.memory();
+            let (submitted, app) = (app.submit(index, named, &asked), app.clone());
+            index += 1;
+            in_progress.push(async move { (bytes, app.answer(submitted).await.1) });
+        }
         tokio::select! {
             biased;
-            Some(answer) = in_progress.next(), if !in_progress.is_empty() => {
-                let answer: Answer = answer;
+            Some((bytes, answer)) = in_progress.next(), if !in_progress.is_empty() => {
                 if !send(Ok(answer.into())).await {
                     return;
                 }
+                held.give(bytes);
             }
             () = app.connections.stopping().cancelled(), if reading => {
                 reading = false;
                 ended_by = Some(Status::unavailable("the server is stopping; send the other claims to another one"));
             }
-            next = timeout(line, from_client.message()), if reading
-                && in_progress.len() < limits.stream_claims && app.has_room(in_progress.len()) =>
+            next = timeout(line, from_client.message()), if reading && ahead.is_none()
+                && in_progress.len() < limits.stream_claims =>
             {
-                let claim = match next {
-                    Ok(Ok(Some(proto::StreamRequest { of: Some(Of::Claim(claim)) }))) => claim,
+                let read = match next {
+                    Ok(Ok(Some(proto::StreamRequest { of: Some(Of::Claim(claim)) }))) => {
+                        named(&app, claim, &asked, &call.caller, &mut held).map_err(|why| why.at(index))
+                    }
                     Ok(Ok(None)) => {
                         reading = false;
                         continue;
                     }
-                    other => {
-                        reading = false;
-                        ended_by = Some(match other {
-                            Ok(Err(status)) => status,
-                            Err(_) => slow(),
-                            Ok(Ok(_)) => Status::invalid_argument(format!("message {}: the field \"claim\" is missing", index + 1)),
-                        });
-                        continue;
+                    Ok(Err(status)) => Err(status),
+                    Err(_) => Err(slow()),
+                    Ok(Ok(_)) => {
+                        Err(Status::invalid_argument(format!("message {}: the field \"claim\" is missing", index + 1)))
                     }
                 };
-                let named = match named(&app, claim, &asked) {
-                    Ok(named) => named,
-                    Err(why) => {
+                call.charge.release();
+                match read {
+                    Ok(named) => ahead = Some(named),
+                    Err(status) => {
                         reading = false;
-                        ended_by = Some(Status::invalid_argument(format!("claims[{index}]: {why}")));
-                        continue;
+                        ended_by = Some(status);
                     }
-                };
-                let bytes = named.memory();
-                let Some(Some(memory)) = app.budget.line(bytes, Duration::ZERO).now_or_never() else {
-                    reading = false;
-                    ended_by = Some(busy());
-                    continue;
-                };
-                let (submitted, app) = (app.submit(index, named, &asked), app.clone());
-                index += 1;
-                in_progress.push(async move {
-                    let (_, answer) = app.answer(submitted).await;
-                    drop(memory);
-                    answer
-                });
+                }
             }
             () = to_client.closed() => return,
         }
@@ -260,43 +263,92 @@ fn asked(app: &App, common: Option<proto::Common>) -> Result<Asked, Status> {
     asked.map(|asked| Asked { class, ..asked }).map_err(|why| Status::invalid_argument(format!("common.{why}")))
 }
 
-fn named(app: &App, claim: proto::Claim, asked: &Asked) -> Result<Named, String> {
+/// Why a message makes no claim.
+enum NoClaim {
+    Bad(String),
+    NoRoom,
+}
+
+impl NoClaim {
+    fn at(self, index: u64) -> Status {
+        match self {
+            Self::Bad(why) => Status::invalid_argument(format!("claims[{index}]: {why}")),
+            Self::NoRoom => busy(),
+        }
+    }
+}
+
+impl From<String> for NoClaim {
+    fn from(why: String) -> Self {
+        Self::Bad(why)
+    }
+}
+
+/// The claim of a message. It finds memory before it is copied out of it.
+fn named(app: &App, claim: proto::Claim, asked: &Asked, caller: &Caller, held: &mut Held) -> Result<Named, NoClaim> {
     let limits = &app.config.limits;
+    let bad = |why: &str| Err(NoClaim::Bad(why.to_owned()));
     let suite: AnySuite = match (claim.suite.as_str(), asked.suite) {
         ("", Some(suite)) => suite,
-        ("", None) => return Err("suite is missing; give it, or common.suite for all claims".to_owned()),
+        ("", None) => return bad("suite is missing; give it, or common.suite for all claims"),
         (name, _) => name.parse().map_err(|error| format!("suite: {error}"))?,
     };
-    if claim.public_keys.len() > limits.keys {
-        return Err(format!("public_keys: found {} keys, expected at most {}", claim.public_keys.len(), limits.keys));
+    let found = claim.public_keys.len();
+    if found > limits.keys {
+        return Err(format!("public_keys: found {found} keys, expected at most {}", limits.keys).into());
     }
-    let messages = match (claim.message, claim.messages) {
-        (Some(message), messages) if messages.is_empty() => Messages::Shared(message[..].into()),
-        (Some(_), _) => return Err("message and messages are both given; keep one of them".to_owned()),
-        (None, messages) if messages.len() == claim.public_keys.len() => {
-            Messages::Each(messages.iter().map(|message| message[..].into()).collect())
-        }
+    match (&claim.message, claim.messages.len()) {
+        (Some(_), 0) => {}
+        (Some(_), _) => return bad("message and messages are both given; keep one of them"),
+        (None, messages) if messages == found => {}
         (None, messages) => {
-            let (keys, messages) = (claim.public_keys.len(), messages.len());
             return Err(format!(
-                "messages: found {messages} messages for {keys} keys; give one for each key, or `message` for all keys"
-            ));
+                "messages: found {messages} messages for {found} keys; give one for each key, or `message` for all keys"
+            )
+            .into());
         }
+    }
+    let stated = match claim.source {
+        Some(Source::SourceName(name)) => Some(SourceId::from(short("source_name", &name)?)),
+        Some(Source::SourceNumber(number)) => Some(SourceId::from(number)),
+        None => None,
     };
-    let source = claim.source.map(|source| match source {
-        Source::SourceName(name) => SourceId::from(name.as_str()),
-        Source::SourceNumber(number) => SourceId::from(number),
-    });
-    let owned = |bytes: &Bytes| bytes.to_vec();
-    let claim_bytes = ClaimBytes {
-        suite,
-        public_keys: claim.public_keys.iter().map(owned).collect(),
-        messages,
-        signature: owned(&claim.signature),
-        source,
+    let source = Some(caller.source(stated).map_err(|why| format!("source_name: {why}"))?);
+    let id = if claim.id.is_empty() { None } else { Some(Id::text(short("id", &claim.id)?)) };
+
+    let lists = claim.public_keys.iter().chain(&claim.messages);
+    let single = claim.message.as_ref().map_or(0, Bytes::len) + claim.signature.len();
+    let needed = lists.map(|bytes| ELEMENT + bytes.len()).sum::<usize>() + single;
+    held.take(needed).ok_or(NoClaim::NoRoom)?;
+    let messages = match claim.message {
+        Some(message) => Messages::Shared(message[..].into()),
+        None => Messages::Each(claim.messages.iter().map(|message| message[..].into()).collect()),
     };
-    let id = (!claim.id.is_empty()).then(|| Id::text(&claim.id));
-    Ok(Named { id, claim: claim_bytes })
+    let public_keys = claim.public_keys.iter().map(|key| key.to_vec()).collect();
+    let named =
+        Named { id, claim: ClaimBytes { suite, public_keys, messages, signature: claim.signature.to_vec(), source } };
+    let memory = named.memory();
+    if held.take(memory.saturating_sub(needed)).is_none() {
+        held.give(needed);
+        return Err(NoClaim::NoRoom);
+    }
+    held.give(needed.saturating_sub(memory));
+    Ok(named)
+}
+
+/// What an element of a list takes beside its bytes.
+const ELEMENT: usize = 48;
+
+/// A text that is kept beside its claim.
+fn short<'a>(field: &str, text: &'a str) -> Result<&'a str, String> {
+    if text.len() <= NAME_LIMIT {
+        return Ok(text);
+    }
+    Err(format!("{field}: found {} bytes of text, expected at most {NAME_LIMIT}", text.len()))
+}
+
+fn too_many(most: usize) -> String {
+    format!("the request holds more than {most} claims, the limit; send several, or a stream")
 }
 
 impl From<Answer> for proto::Answer {
@@ -320,7 +372,7 @@ fn slow() -> Status {
 fn all_refused(refused: Refused) -> Option<Status> {
     let why = refused.to_string();
     match refused {
-        Refused::Overloaded => Some(Status::resource_exhausted(why)),
+        Refused::Overloaded | Refused::SuspectsOverloaded => Some(Status::resource_exhausted(why)),
         Refused::Stopped => Some(Status::unavailable(why)),
         Refused::Banned => Some(Status::permission_denied(why)),
         Refused::Failed => Some(Status::internal(why)),

@@ -26,13 +26,15 @@
 pub mod config;
 pub mod log;
 
+// What requests may hold together.
+pub mod budget;
+
 // From bytes to claims, and from verdicts to answers. These know no network.
 pub mod claims;
 mod answer;
 
-// What is counted, and what is limited.
+// What is counted.
 mod metrics;
-mod budget;
 
 // Assumed-valid checkpoints: what the server holds, and what a node that syncs asks of servers.
 mod board;

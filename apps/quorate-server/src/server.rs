@@ -10,7 +10,6 @@ use std::{
 use anyhow::Context as _;
 use quorate_batcher::{Batcher, KnownStore, Observer, Opened, StoreSettings};
 use tokio::{net::TcpListener, time::timeout};
-use tokio_util::task::TaskTracker;
 
 use crate::{
     api,
@@ -18,14 +17,13 @@ use crate::{
     board::Board,
     budget::Budget,
     config::Config,
-    listen::{Connections, Socket},
+    listen::{Connections, Served, Socket},
     metrics::Metrics,
 };
 
 /// A server that runs.
 pub struct Server {
     pub(crate) app: Arc<App>,
-    tracker: TaskTracker,
     address: Option<SocketAddr>,
 }
 
@@ -35,9 +33,7 @@ impl Server {
     /// # Errors
     /// An address or a socket cannot be listened on, or the store of known statements cannot be used.
     pub async fn start(config: Config) -> anyhow::Result<Self> {
-        let tracker = TaskTracker::new();
-        let connections =
-            Connections::new(&config.limits, &config.listen.hosts, config.limits.connections, tracker.clone());
+        let connections = Connections::new(&config);
         let administration = connections.with_own(ADMINISTRATORS);
 
         // Everything that can fail comes before the first connection is accepted.
@@ -71,17 +67,17 @@ impl Server {
             started: Instant::now(),
         });
 
-        let public = api::public(&app);
+        let public = Served { running: api::public(&app), draining: api::draining(&app) };
         if let Some(listener) = tcp {
             app.connections.listen_tcp(listener, public.clone());
         }
         if let Some(socket) = claims_socket {
-            app.connections.listen_unix(socket, public);
+            app.connections.listen_unix(socket, public.clone());
         }
         if let Some(socket) = admin_socket {
-            administration.listen_unix(socket, api::administration(&app));
+            administration.listen_unix(socket, Served { running: api::administration(&app), ..public });
         }
-        Ok(Self { app, tracker, address })
+        Ok(Self { app, address })
     }
 
     /// The address for TCP, with the port that the system chose.
@@ -102,22 +98,23 @@ impl Server {
         &self.app.batcher
     }
 
-    /// Stops: no new connections and claims, an answer to everything that was asked, and then the end, at the latest after
-    /// the configured time. Says whether everything was answered by then.
+    /// Stops: no new claims, an answer to everything that was asked, and then the end, at the latest after the configured time.
+    /// Until then, connections that come are told that the server stops. Says whether everything was answered.
     pub async fn stop(self) -> bool {
-        let Self { app, tracker, .. } = self;
+        let Self { app, .. } = self;
         let longest = Duration::from_millis(app.config.drain.deadline_ms);
         let by = Instant::now() + longest;
-        app.connections.stop();
-        tracker.close();
         // What the batcher has not answered after this part of the time, it refuses, so that the refusal can still be sent.
-        let answered = timeout(longest.mul_f64(0.8), tracker.wait()).await.is_ok();
+        let answered = timeout(longest.mul_f64(0.8), app.connections.drain()).await.is_ok();
         let batcher = app.batcher.clone();
         // It waits for its threads.
         let stopped = tokio::task::spawn_blocking(move || batcher.stop(by));
-        let all = answered || timeout(by.saturating_duration_since(Instant::now()), tracker.wait()).await.is_ok();
+        let left = || by.saturating_duration_since(Instant::now());
+        let all = answered || timeout(left(), app.connections.drain()).await.is_ok();
         // If it takes longer, the process ends around it.
-        let _ = timeout(by.saturating_duration_since(Instant::now()) + GRACE, stopped).await;
+        let _ = timeout(left() + GRACE, stopped).await;
+        // Those who asked last whether the server is ready get their answer.
+        let _ = timeout(GRACE, app.connections.end()).await;
         app.connections.abort();
         all
     }

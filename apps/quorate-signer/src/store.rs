@@ -8,7 +8,6 @@ use std::{
     fs::{self, DirBuilder, File, TryLockError},
     io,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
 
@@ -315,10 +314,10 @@ fn write_anew(path: &Path, contents: &Contents) -> Result<Database, StoreError> 
 /// Opens a record, and checks every page of it.
 fn open(path: &Path) -> Result<Database, StoreError> {
     // A damaged length can make the database panic. Nothing of it is used then.
-    let opened = catch_unwind(AssertUnwindSafe(|| {
+    let opened = quorate_host::contained(|| {
         let mut builder = Database::builder();
         builder.set_cache_size(CACHE).set_check_integrity_on_open(true).open(path).map_err(redb::Error::from)
-    }));
+    });
     match opened {
         Ok(Ok(database)) => Ok(database),
         Ok(Err(error)) => Err(failed(path, error)),

@@ -19,6 +19,11 @@ pub enum Refused {
     /// As much work waits as the settings allow. Send less, or later.
     #[error("overloaded: as much work waits as the settings allow; send it again later")]
     Overloaded,
+    /// Its source sent false claims, and as much work of such sources waits as they may have: a part of the queue.
+    #[error(
+        "overloaded: this source sent false claims, and as much work of such sources waits as they may have; send it again later"
+    )]
+    SuspectsOverloaded,
     /// Its source is banned, because claims of it were false.
     #[error("banned: claims of this source were false")]
     Banned,
@@ -38,7 +43,7 @@ impl Refused {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Overloaded => "overloaded",
+            Self::Overloaded | Self::SuspectsOverloaded => "overloaded",
             Self::Banned => "banned",
             Self::DeadlinePassed => "deadline",
             Self::Stopped => "stopped",

@@ -5,16 +5,20 @@
 
 use std::{
     io,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use quorate::{ClaimBytes, Options, Patience, Reason, SourceId, Verdict, Verifier};
+use quorate_host::{contained, plain};
+use rand::{
+    SeedableRng,
+    rngs::{StdRng, SysRng},
+};
 
 use crate::{
     answer::{Asker, Pending, Refused},
@@ -23,8 +27,8 @@ use crate::{
     pool::{Appraiser, Waiting},
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
     settings::{Settings, SettingsError},
-    source::SourceReport,
-    store::KnownStore,
+    source::{Ban, SourceReport},
+    store::{KnownStore, Opened, StoreError},
 };
 
 /// Verifies claims that arrive one by one, in batches. A clone is the same batcher. Dropping the last one stops it, refuses
@@ -197,9 +201,36 @@ impl Batcher {
         self.handle.shared.lock().schedule.load()
     }
 
+    /// Whether half of the part of the queue is free that claims of this source may have: a quarter of it if the source sent false
+    /// ones, else all. Whoever has more claims than the queue takes hands them in as long as there is room.
+    pub fn has_room(&self, source: Option<&SourceId>) -> bool {
+        self.handle.shared.lock().schedule.has_room(source, Instant::now())
+    }
+
     /// The sources that sent false claims, the banned ones and the highest scores first.
     pub fn sources(&self) -> Vec<SourceReport> {
-        self.handle.shared.lock().schedule.sources(Instant::now())
+        self.worst_sources(usize::MAX).0
+    }
+
+    /// At most so many of them, and how many there are in all.
+    pub fn worst_sources(&self, most: usize) -> (Vec<SourceReport>, usize) {
+        self.handle.shared.lock().schedule.sources(most, Instant::now())
+    }
+
+    /// How many sources are banned.
+    pub fn banned(&self) -> usize {
+        self.handle.shared.lock().schedule.banned(Instant::now())
+    }
+
+    /// The bans that have not ended, for a program that writes them down. Those come first that would be kept longest.
+    pub fn bans(&self) -> Vec<Ban> {
+        self.handle.shared.lock().schedule.bans(Instant::now())
+    }
+
+    /// Bans again whom [`bans`](Self::bans) told, for the times that are left. For a program that starts.
+    pub fn restore_bans(&self, bans: &[Ban]) {
+        let (mut state, now) = (self.handle.shared.lock(), Instant::now());
+        bans.iter().for_each(|ban| state.schedule.restore(ban, now));
     }
 
     /// Bans a source, whatever it sent. Its claims that wait are refused.
@@ -369,8 +400,7 @@ impl Shared {
         let mut bans = Bans { shared: self, claims: &claims };
         let verifier = self.verifier.with_options(options);
         // A panic is a fault of ours. It must not end the worker, and the claims must be answered: as refused.
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| verifier.verify_and_remember(&claims, &mut bans, &mut rand::rng())));
+        let outcome = contained(|| verifier.verify_and_remember(&claims, &mut bans, &mut weights()));
         let took = closed.elapsed();
         let mut report = BatchReport {
             kind,
@@ -385,8 +415,10 @@ impl Shared {
             waits: askers.iter().map(|(_, _, arrived)| closed.saturating_duration_since(*arrived)).collect(),
             work: quorate::Work::default(),
         };
+        let outcome = outcome.inspect_err(|panicked| {
+            tracing::error!(claims = claims.len(), %panicked, "the verification of a batch panicked; its claims are refused");
+        });
         let Ok(outcome) = outcome else {
-            tracing::error!(claims = claims.len(), "the verification of a batch panicked; its claims are refused");
             for (asker, class, _) in askers {
                 self.observe(&Event::Refused { class, refused: Refused::Failed });
                 answer(asker, Err(Refused::Failed));
@@ -442,6 +474,7 @@ impl Shared {
                     recalled.extend(found.filter_map(|(i, signature)| single(claim, i, &signature)));
                 }
                 // What cannot be read is not known.
+                Err(StoreError::Closed) => return,
                 Err(error) => {
                     tracing::warn!(%error, "the store of known statements cannot be read");
                     return;
@@ -463,34 +496,67 @@ impl Shared {
     }
 
     /// What the thread of the store does. Everything that has come meanwhile is one transaction.
+    ///
+    /// If writing fails, the store is opened again after a pause, which doubles, and the newest claims are written then.
     fn write_to_store(&self, claims: &Receiver<Vec<ClaimBytes>>) {
         let Some(store) = &self.store else { return };
-        let mut failed = false;
-        while let Ok(mut batch) = claims.recv() {
-            loop {
-                match claims.try_recv() {
-                    Ok(more) if batch.len() < MOST_WRITTEN => batch.extend(more),
-                    Ok(more) => {
-                        batch.extend(more);
-                        break;
-                    }
-                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
-                }
+        let mut failing: Option<Failing> = None;
+        loop {
+            let received = match &failing {
+                None => claims.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(failing) => claims.recv_timeout(failing.retry.saturating_duration_since(Instant::now())),
+            };
+            let mut batch = match received {
+                Ok(batch) => batch,
+                Err(RecvTimeoutError::Timeout) => Vec::new(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            while batch.len() < MOST_WRITTEN
+                && let Ok(more) = claims.try_recv()
+            {
+                batch.extend(more);
             }
-            match store.put(&batch, unix_time()) {
+            if let Some(failing) = &mut failing {
+                if !batch.is_empty() {
+                    failing.lost += failing.newest.len();
+                    failing.newest = batch;
+                }
+                if Instant::now() < failing.retry {
+                    continue;
+                }
+                batch = std::mem::take(&mut failing.newest);
+            }
+            match self.write_once(store, &batch, failing.is_some()) {
                 Ok(statements) => {
-                    failed = false;
+                    if let Some(Failing { lost, .. }) = failing.take() {
+                        tracing::warn!(lost, "verified statements are stored again");
+                    }
                     self.observe(&Event::Stored { statements });
                 }
                 Err(error) => {
-                    if !failed {
-                        tracing::error!(%error, "verified statements cannot be stored; verification goes on without");
-                        self.observe(&Event::StoreFailed { error: &error.to_string() });
+                    let error = error.to_string();
+                    let (pause, lost) = failing
+                        .as_ref()
+                        .map_or((FIRST_PAUSE, 0), |failing| ((2 * failing.pause).min(LONGEST_PAUSE), failing.lost));
+                    if failing.is_none() {
+                        tracing::error!(
+                            error,
+                            "verified statements cannot be stored; verification goes on without, and the store is opened again \
+                             from time to time"
+                        );
                     }
-                    failed = true;
+                    self.observe(&Event::StoreFailed { error: &error });
+                    failing = Some(Failing { retry: Instant::now() + pause, pause, newest: batch, lost });
                 }
             }
         }
+    }
+
+    fn write_once(&self, store: &KnownStore, batch: &[ClaimBytes], reopen: bool) -> Result<usize, StoreError> {
+        if reopen && let Opened::SetAside { to, why } = store.reopen()? {
+            tracing::warn!(path = %to.display(), why, "the store of known statements was set aside, and an empty one begun");
+        }
+        store.put(batch, unix_time())
     }
 
     fn reject(&self, rejected: Vec<Rejected<Asker>>) {
@@ -510,13 +576,25 @@ impl Shared {
                 tracing::warn!(refused, "the overload is over");
                 self.observe(&Event::OverloadEnds { refused });
             }
+            Some(OverloadChange::SuspectsBegin) => {
+                tracing::warn!(
+                    "claims of sources that sent false ones fill their part of the queue: some are refused from now on"
+                );
+            }
+            Some(OverloadChange::SuspectsEnd { refused }) => {
+                tracing::warn!(
+                    refused,
+                    "claims of sources that sent false ones fit into their part of the queue again"
+                );
+            }
             None => {}
         }
     }
 
     fn tell_ban(&self, banned: Option<Banned<Asker>>) {
         let Some(Banned { report, evicted }) = banned else { return };
-        tracing::warn!(source = ?report.source, false_claims = report.false_claims, evicted = evicted.len(), "banned");
+        let source = plain(&report.source.to_string());
+        tracing::warn!(source, false_claims = report.false_claims, evicted = evicted.len(), "banned");
         self.observe(&Event::Banned { source: &report, evicted: evicted.len() });
         self.reject(evicted);
     }
@@ -524,10 +602,22 @@ impl Shared {
     fn observe(&self, event: &Event<'_>) {
         let Some(observer) = &self.observer else { return };
         // What an observer does must cost no claim its answer and no worker its life.
-        if catch_unwind(AssertUnwindSafe(|| observer.observe(event))).is_err() {
-            tracing::error!("the observer panicked; its fault is ignored");
+        if let Err(panicked) = contained(|| observer.observe(event)) {
+            tracing::error!(%panicked, "the observer panicked; its fault is ignored");
         }
     }
+}
+
+/// A store that cannot be written.
+struct Failing {
+    /// When it is tried again.
+    retry: Instant,
+    /// How long that pause is.
+    pause: Duration,
+    /// What is written then.
+    newest: Vec<ClaimBytes>,
+    /// How many statements were not written.
+    lost: usize,
 }
 
 /// Bans sources while the search for false claims goes on, so that it ends as soon as its source is banned: by this batch,
@@ -542,11 +632,9 @@ impl Patience for Bans<'_> {
         self.shared.lock().schedule.until_ban(source, Instant::now())
     }
 
-    fn found(&mut self, index: usize, source: Option<&SourceId>, reason: Reason) {
-        if source.is_some() {
-            let banned = self.shared.lock().schedule.found_false(&self.claims[index], reason, Instant::now());
-            self.shared.tell_ban(banned);
-        }
+    fn found(&mut self, index: usize, _: Option<&SourceId>, reason: Reason) {
+        let banned = self.shared.lock().schedule.found_false(&self.claims[index], reason, Instant::now());
+        self.shared.tell_ban(banned);
     }
 }
 
@@ -573,6 +661,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The generator of a batch's weights, with a fresh seed of the operating system's. `rand::rng()` is not seeded anew in a process
+/// that forks, so the children of a server that forks would draw the same weights.
+fn weights() -> StdRng {
+    StdRng::try_from_rng(&mut SysRng).expect("the operating system has random numbers")
+}
+
 fn unix_time() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
@@ -581,5 +675,76 @@ fn unix_time() -> u64 {
 const STORE_QUEUE: usize = 64;
 /// About how many statements one transaction of the store writes.
 const MOST_WRITTEN: usize = 4096;
+/// How long a store rests after writing failed, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Statements of claims with more are not looked for in the store.
 const MOST_RECALLED: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use quorate::{MinPk, SecretKey, Suite};
+
+    use super::*;
+    use crate::store::tests::{Fillable, on};
+
+    #[derive(Default)]
+    struct Seen {
+        failures: Mutex<usize>,
+        stored: Mutex<usize>,
+    }
+
+    impl Observer for Seen {
+        fn observe(&self, event: &Event<'_>) {
+            match event {
+                Event::StoreFailed { error } => {
+                    assert!(!error.is_empty());
+                    *lock(&self.failures) += 1;
+                }
+                Event::Stored { statements } => *lock(&self.stored) += statements,
+                _ => {}
+            }
+        }
+    }
+
+    fn until(what: &str, is_so: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !is_so() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{what}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// One full disk made the store silent for ever. Now each failure is told, and what is verified later is stored when there is room.
+    #[test]
+    fn the_store_comes_back_after_a_full_disk() {
+        let (folder, disk, seen) = (tempfile::tempdir().unwrap(), Fillable::default(), Arc::new(Seen::default()));
+        let secret = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").unwrap();
+        let key = secret.public_key().to_bytes();
+        let claim = |message: &[u8]| {
+            ClaimBytes::single(MinPk::Eth2.any(), &key, message, &secret.sign(MinPk::Eth2, message).to_bytes())
+        };
+        let store = on(&disk, folder.path()).0;
+        let batcher = Batcher::start_with(Settings::default(), Some(store), Some(seen.clone())).unwrap();
+        let verify = |message: &[u8]| {
+            let verdict = batcher.submit(claim(message), Class::Gossip, None).wait();
+            assert_eq!(verdict, Ok(Verdict::Valid));
+        };
+        verify(b"before");
+        until("nothing is stored", || *lock(&seen.stored) == 1);
+        disk.fill(true);
+        verify(b"meanwhile");
+        // It is tried again without any further claim, and each failure is told.
+        until("the failures are not told", || *lock(&seen.failures) >= 2);
+        disk.fill(false);
+        until("it is not written again", || *lock(&seen.stored) == 2);
+        verify(b"after");
+        until("what comes after it is not stored", || *lock(&seen.stored) == 3);
+        batcher.stop(Instant::now() + Duration::from_secs(5));
+        drop(batcher);
+        let (store, _) = on(&disk, folder.path());
+        for message in [&b"before"[..], b"meanwhile", b"after"] {
+            assert!(store.signature(&claim(message), 0, unix_time()).unwrap().is_some(), "{message:?}");
+        }
+    }
+}

@@ -81,5 +81,5 @@ pub use schedule::{BatchKind, ClosedBy, Load};
 #[cfg(feature = "tower")]
 pub use service::Request;
 pub use settings::{Settings, SettingsError, SourceSettings};
-pub use source::{Evidence, SourceReport, Standing};
+pub use source::{Ban, Evidence, SourceReport, Standing};
 pub use store::{KnownStore, Opened, StoreError, StoreSettings};

@@ -46,7 +46,7 @@ pub enum Event<'a> {
         /// How many claims were refused meanwhile.
         refused: u64,
     },
-    /// Verified statements could not be written to the store. It is said once, until writing works again.
+    /// Verified statements could not be written to the store. It is said each time; the store is opened again after a pause.
     StoreFailed {
         /// Why.
         error: &'a str,

@@ -110,7 +110,8 @@ pub(crate) struct Filling<T> {
     vertices: HashSet<u64>,
     /// The vertices whose groups have been taken.
     grouped: HashSet<u64>,
-    sources: HashMap<SourceId, u64>,
+    /// By source, how much of the work it has. Claims without a source stand together.
+    sources: HashMap<Option<SourceId>, u64>,
     /// How much of the work one source may have.
     cap: u64,
     /// How many claims of groups were looked at.
@@ -141,8 +142,8 @@ impl<T> Filling<T> {
     }
 
     /// Whether the source has its share of the batch.
-    fn is_saturated(&self, source: Option<&SourceId>) -> bool {
-        source.and_then(|source| self.sources.get(source)).is_some_and(|used| *used >= self.cap)
+    fn is_saturated(&self, source: &Option<SourceId>) -> bool {
+        self.sources.get(source).is_some_and(|used| *used >= self.cap)
     }
 
     fn push(&mut self, waiting: Waiting<T>) {
@@ -155,9 +156,7 @@ impl<T> Filling<T> {
             (false, _) => forecast.shared(),
         };
         self.planned += cost;
-        if let Some(source) = &waiting.claim.source {
-            *self.sources.entry(source.clone()).or_default() += cost;
-        }
+        *self.sources.entry(waiting.claim.source.clone()).or_default() += cost;
         self.claims.push(waiting);
     }
 }
@@ -285,9 +284,9 @@ impl<T> Pool<T> {
         self.remove(ticket)
     }
 
-    /// Takes all claims of a source, each with its ticket.
-    pub(crate) fn remove_source(&mut self, source: &SourceId) -> Vec<(Ticket, Waiting<T>)> {
-        let tickets = self.sources.get(&Some(source.clone())).cloned().unwrap_or_default();
+    /// Takes all claims of a source, or all without one, each with its ticket.
+    pub(crate) fn remove_source(&mut self, source: &Option<SourceId>) -> Vec<(Ticket, Waiting<T>)> {
+        let tickets = self.sources.get(source).cloned().unwrap_or_default();
         tickets.into_iter().filter_map(|ticket| Some((ticket, self.remove(ticket)?))).collect()
     }
 
@@ -321,7 +320,7 @@ impl<T> Pool<T> {
     /// The next claim in order, of a source that does not have its share yet.
     fn seed(&self, batch: &Filling<T>, order: Order, urgent: Instant) -> Option<Ticket> {
         let free = |ticket: &Ticket| {
-            self.waiting.get(ticket).is_some_and(|waiting| !batch.is_saturated(waiting.claim.source.as_ref()))
+            self.waiting.get(ticket).is_some_and(|waiting| !batch.is_saturated(&waiting.claim.source))
         };
         let deadlines =
             self.deadlines.iter().take_while(|(deadline, _)| *deadline <= urgent).map(|(_, ticket)| *ticket);
@@ -354,8 +353,7 @@ impl<T> Pool<T> {
             {
                 batch.looked_at += 1;
             }
-            let source = self.waiting.get(&ticket).and_then(|waiting| waiting.claim.source.as_ref());
-            if batch.is_saturated(source) {
+            if self.waiting.get(&ticket).is_some_and(|waiting| batch.is_saturated(&waiting.claim.source)) {
                 continue;
             }
             if let Some(waiting) = self.remove(ticket) {
@@ -442,7 +440,7 @@ mod tests {
         // Nobody else is left after these, and the batch is closed although it is not full.
         fill(&mut pool, 100 * alone(now), 4 * alone(now), Order::Oldest, now);
         assert_eq!(pool.sources(), 1);
-        assert_eq!(pool.remove_source(&1.into()).len(), 92);
+        assert_eq!(pool.remove_source(&Some(1.into())).len(), 92);
         assert!(pool.is_empty() && pool.heads.is_empty() && pool.tails.is_empty() && pool.vertices.is_empty());
     }
 
@@ -498,7 +496,7 @@ mod tests {
                         out += fill(&mut pool, u64::from(message) * alone(now), 2 * alone(now), order, now).len();
                     }
                     4 => out += usize::from(pool.remove_oldest().is_some()),
-                    _ => out += pool.remove_source(&source.unwrap_or(0).into()).len(),
+                    _ => out += pool.remove_source(&source.map(SourceId::from)).len(),
                 }
                 prop_assert_eq!(pool.len(), inside - out);
                 let tickets: BTreeSet<_> = pool.waiting.keys().copied().collect();

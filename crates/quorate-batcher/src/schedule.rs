@@ -17,7 +17,7 @@ use crate::{
     class::Class,
     pool::{Filling, Order, Pool, Ticket, Waiting},
     settings::Settings,
-    source::{SourceReport, Sources, Standing},
+    source::{Ban, SourceReport, Sources, Standing},
 };
 
 /// The claims that wait, the batches that are being verified, and the sources.
@@ -41,8 +41,12 @@ pub(crate) struct Schedule<T> {
     suspects_credit: f64,
     /// How much longer a batch takes on this machine than the plan's table says.
     pace: f64,
+    /// When a claim with a source came last.
+    named_at: Option<Instant>,
     /// During an overload: how many claims it refused.
     overload: Option<u64>,
+    /// The same of the part of the queue that suspects have.
+    suspects_overload: Option<u64>,
     stopping: bool,
 }
 
@@ -187,7 +191,14 @@ impl Load {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OverloadChange {
     Begins,
-    Ends { refused: u64 },
+    Ends {
+        refused: u64,
+    },
+    /// Of the part of the queue that suspects have: others are not concerned.
+    SuspectsBegin,
+    SuspectsEnd {
+        refused: u64,
+    },
 }
 
 /// A source was banned.
@@ -214,7 +225,9 @@ impl<T> Schedule<T> {
             suspects_running: false,
             suspects_credit: 0.0,
             pace: 1.0,
+            named_at: None,
             overload: None,
+            suspects_overload: None,
             stopping: false,
         }
     }
@@ -222,8 +235,7 @@ impl<T> Schedule<T> {
     /// Takes a claim. Hands back what is refused: the claim itself, or older gossip in its place.
     pub(crate) fn admit(&mut self, mut waiting: Waiting<T>) -> (Vec<Rejected<T>>, Option<OverloadChange>) {
         let (class, now, deadline) = (waiting.class, waiting.arrived, waiting.deadline);
-        let source = waiting.claim.source.as_ref();
-        let standing = source.map_or(Standing::Trusted, |source| self.sources.standing(source, now));
+        let standing = self.arrives(waiting.claim.source.as_ref(), now);
         let refused = if self.stopping {
             Some(Refused::Stopped)
         } else if standing == Standing::Banned {
@@ -240,23 +252,69 @@ impl<T> Schedule<T> {
             let (evicted, fits) = self.make_room(&waiting, standing);
             let change = self.count_overload(evicted.len() + usize::from(!fits));
             if !fits {
-                return (with(evicted, waiting), change);
+                return (with(evicted, waiting, Refused::Overloaded), change);
             }
             self.block_work += waiting.charged;
             self.block_bytes += waiting.bytes;
             self.blocks.push_back(waiting);
-            return (overloaded(evicted), change);
+            return (overloaded(evicted, Refused::Overloaded), change);
         }
         waiting.charged = self.pool(class, standing).charge(&waiting);
         let (evicted, fits) = self.make_room(&waiting, standing);
-        let change = self.count_overload(evicted.len() + usize::from(!fits));
+        let refused = evicted.len() + usize::from(!fits);
+        // A suspect pushes nobody out but suspects.
+        let (change, why) = match standing {
+            Standing::Suspect => (self.count_suspects_overload(refused), Refused::SuspectsOverloaded),
+            _ => (self.count_overload(refused), Refused::Overloaded),
+        };
         if !fits {
-            return (with(evicted, waiting), change);
+            return (with(evicted, waiting, why), change);
         }
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         self.pool(class, standing).insert(ticket, waiting);
-        (overloaded(evicted), change)
+        (overloaded(evicted, why), change)
+    }
+
+    /// The standing of the source of a claim that comes. Claims without a source are suspects as long as others come that have one:
+    /// these would suffer from their lies. Where nobody names a source, there is nobody to be kept apart from.
+    fn arrives(&mut self, source: Option<&SourceId>, now: Instant) -> Standing {
+        match source {
+            Some(source) => {
+                let before = self.named_at.replace(now);
+                if self.is_recent(before, now) || !self.sources.suspects_nobody(now) {
+                    return self.sources.arrives(source, now);
+                }
+                self.set_apart(&None);
+                self.sources.arrives(source, now)
+            }
+            None if self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now) => Standing::Suspect,
+            None => Standing::Trusted,
+        }
+    }
+
+    fn is_recent(&self, named_at: Option<Instant>, now: Instant) -> bool {
+        named_at.is_some_and(|at| now.saturating_duration_since(at) < self.settings.sources.half_life)
+    }
+
+    /// Moves the claims of a source that became a suspect to those of other suspects.
+    fn set_apart(&mut self, source: &Option<SourceId>) {
+        for pool in [&mut self.duty, &mut self.gossip] {
+            for (ticket, waiting) in pool.remove_source(source) {
+                self.suspects.insert(ticket, waiting);
+            }
+        }
+    }
+
+    /// Whether half of the part of the queue is free that claims of a source may have. For whoever has many claims and hands them in
+    /// as they fit.
+    pub(crate) fn has_room(&self, source: Option<&SourceId>, now: Instant) -> bool {
+        let suspect = match source {
+            Some(source) => self.sources.standing(source, now) == Standing::Suspect,
+            None => self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now),
+        };
+        let half_of_suspects = self.capacity() / SUSPECTS_OF_QUEUE / 2;
+        self.waiting() < self.capacity() / 2 && !(suspect && self.suspects.charged() >= half_of_suspects)
     }
 
     /// What a worker shall do, and the claims whose deadlines have passed.
@@ -320,17 +378,19 @@ impl<T> Schedule<T> {
     /// Counts a claim that was proven false. If that bans its source, everything of it that waits is handed back. If it
     /// makes it a suspect, its claims move to those of other suspects.
     pub(crate) fn found_false(&mut self, claim: &ClaimBytes, reason: Reason, now: Instant) -> Option<Banned<T>> {
-        let source = claim.source.as_ref()?;
-        if self.sources.found_false(claim, reason, now) {
+        let banned = self.sources.found_false(claim, reason, now);
+        let Some(source) = &claim.source else {
+            if self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now) {
+                self.set_apart(&None);
+            }
+            return None;
+        };
+        if banned {
             let evicted = self.evict(source);
             return Some(Banned { report: self.sources.report(source, now)?, evicted });
         }
         if self.sources.standing(source, now) == Standing::Suspect {
-            for pool in [&mut self.duty, &mut self.gossip] {
-                for (ticket, waiting) in pool.remove_source(source) {
-                    self.suspects.insert(ticket, waiting);
-                }
-            }
+            self.set_apart(&claim.source);
         }
         None
     }
@@ -340,7 +400,7 @@ impl<T> Schedule<T> {
     }
 
     pub(crate) fn ban(&mut self, source: &SourceId, now: Instant, time: Duration) -> Option<Banned<T>> {
-        self.sources.ban(source.clone(), now, time);
+        self.sources.ban(source, now, time);
         Some(Banned { evicted: self.evict(source), report: self.sources.report(source, now)? })
     }
 
@@ -348,8 +408,21 @@ impl<T> Schedule<T> {
         self.sources.pardon(source)
     }
 
-    pub(crate) fn sources(&self, now: Instant) -> Vec<SourceReport> {
-        self.sources.reports(now)
+    pub(crate) fn bans(&self, now: Instant) -> Vec<Ban> {
+        self.sources.bans(now)
+    }
+
+    pub(crate) fn restore(&mut self, ban: &Ban, now: Instant) {
+        self.sources.restore(ban, now);
+    }
+
+    pub(crate) fn banned(&self, now: Instant) -> usize {
+        self.sources.banned(now)
+    }
+
+    /// The worst sources, and how many there are.
+    pub(crate) fn sources(&self, most: usize, now: Instant) -> (Vec<SourceReport>, usize) {
+        self.sources.reports(most, now)
     }
 
     pub(crate) fn load(&self) -> Load {
@@ -485,9 +558,31 @@ impl<T> Schedule<T> {
         }
     }
 
+    /// The same for the part of the queue that suspects have.
+    fn count_suspects_overload(&mut self, refused: usize) -> Option<OverloadChange> {
+        let is_over = refused == 0 && self.suspects.charged() <= self.capacity() / SUSPECTS_OF_QUEUE / 2;
+        match self.suspects_overload {
+            Some(before) if is_over => {
+                self.suspects_overload = None;
+                Some(OverloadChange::SuspectsEnd { refused: before })
+            }
+            Some(before) => {
+                self.suspects_overload = Some(before + refused as u64);
+                None
+            }
+            None if refused > 0 => {
+                self.suspects_overload = Some(refused as u64);
+                Some(OverloadChange::SuspectsBegin)
+            }
+            None => None,
+        }
+    }
+
     /// Whether an overload is over. Claims may stop to come, so that a worker must ask.
     pub(crate) fn end_overload(&mut self) -> Option<OverloadChange> {
-        self.overload.is_some().then(|| self.count_overload(0)).flatten()
+        let of_all = self.overload.is_some().then(|| self.count_overload(0)).flatten();
+        let of_suspects = || self.suspects_overload.is_some().then(|| self.count_suspects_overload(0)).flatten();
+        of_all.or_else(of_suspects)
     }
 
     /// All blocks that wait.
@@ -613,7 +708,8 @@ impl<T> Schedule<T> {
         self.block_work -= of_source.iter().map(|waiting| waiting.charged).sum::<u64>();
         self.block_bytes -= of_source.iter().map(|waiting| waiting.bytes).sum::<usize>();
         let pools = [&mut self.duty, &mut self.gossip, &mut self.suspects].into_iter();
-        let waiting = pools.flat_map(|pool| pool.remove_source(source)).map(|(_, waiting)| waiting);
+        let source = Some(source.clone());
+        let waiting = pools.flat_map(|pool| pool.remove_source(&source)).map(|(_, waiting)| waiting);
         of_source.into_iter().chain(waiting).map(|waiting| (waiting, Refused::Banned)).collect()
     }
 }
@@ -632,12 +728,12 @@ enum Group {
     Suspects,
 }
 
-fn overloaded<T>(evicted: Vec<Waiting<T>>) -> Vec<Rejected<T>> {
-    evicted.into_iter().map(|waiting| (waiting, Refused::Overloaded)).collect()
+fn overloaded<T>(evicted: Vec<Waiting<T>>, why: Refused) -> Vec<Rejected<T>> {
+    evicted.into_iter().map(|waiting| (waiting, why)).collect()
 }
 
-fn with<T>(evicted: Vec<Waiting<T>>, new: Waiting<T>) -> Vec<Rejected<T>> {
-    overloaded(evicted.into_iter().chain([new]).collect())
+fn with<T>(evicted: Vec<Waiting<T>>, new: Waiting<T>, why: Refused) -> Vec<Rejected<T>> {
+    overloaded(evicted.into_iter().chain([new]).collect(), why)
 }
 
 /// The part of the queue that suspects may have.

@@ -30,21 +30,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod records;
+
 use std::{
+    fmt,
     fs::{self, File, OpenOptions},
     io::{self, Read, Write},
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
+    sync::{PoisonError, RwLock},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use hmac::{Hmac, KeyInit, Mac};
-use quorate::{AnySuite, ClaimBytes, Messages, Suite};
+use quorate::ClaimBytes;
+use quorate_host::contained;
 use rand::Rng;
-use redb::{
-    Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError, TableDefinition,
-};
-use sha2::Sha256;
+use redb::{Database, DatabaseError, StorageError};
+
+use self::records::Records;
 
 /// What the store keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,11 +64,35 @@ impl Default for StoreSettings {
 }
 
 /// Verified statements with their signatures, in a folder.
+///
+/// If writing fails, as it does on a full disk, the database can no longer be used, and the store is closed: nothing is known from it
+/// until it is [opened again](Self::reopen).
 #[derive(Debug)]
 pub struct KnownStore {
-    database: Database,
+    folder: PathBuf,
     settings: StoreSettings,
-    key: [u8; 32],
+    disk: Box<dyn Disk>,
+    records: RwLock<Option<Records>>,
+}
+
+/// Where databases are: a test puts one in its place that is full.
+trait Disk: fmt::Debug + Send + Sync {
+    fn open(&self, path: &Path) -> Result<Database, DatabaseError>;
+    fn create(&self, path: &Path) -> Result<Database, DatabaseError>;
+}
+
+/// The machine's file system.
+#[derive(Debug)]
+struct FileSystem;
+
+impl Disk for FileSystem {
+    fn open(&self, path: &Path) -> Result<Database, DatabaseError> {
+        Database::builder().set_check_integrity_on_open(true).open(path)
+    }
+
+    fn create(&self, path: &Path) -> Result<Database, DatabaseError> {
+        Database::create(path)
+    }
 }
 
 /// What was found in the folder.
@@ -104,38 +130,61 @@ pub enum StoreError {
         /// Why.
         error: io::Error,
     },
+    /// Others may write the folder, and so put a key and records of theirs in its place.
+    #[error("{}: {why}; known statements make claims pass, so the folder must be its user's alone: chmod 700 it", path.display())]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Who may.
+        why: String,
+    },
+    /// Writing failed before, and the store was not opened again since.
+    #[error("the store of known statements is closed, because writing to it failed")]
+    Closed,
     /// The database reports an error, such as a full disk.
     #[error("the store of known statements: {0}")]
     Database(String),
 }
 
-/// By the MAC of a statement: version, time of verification, MAC, signature.
-const RECORDS: TableDefinition<'_, &[u8; 32], &[u8]> = TableDefinition::new("statements");
-/// The same statements by time, for those that are too old or too many.
-const TIMES: TableDefinition<'_, (u64, &[u8; 32]), &[u8]> = TableDefinition::new("times");
-/// The MAC of nothing, by which a key is recognised.
-const KEY_CHECK: TableDefinition<'_, &str, &[u8; 32]> = TableDefinition::new("key");
-
 /// In the folder.
 const DATABASE: &str = "known.redb";
 const KEY: &str = "known.key";
-/// A clock may be so much slower than the one that wrote a record.
-const SLACK: u64 = 60;
-/// How many records of too many are removed at a time.
-const REMOVED: usize = 10_000;
-const MAC_LENGTH: usize = 16;
 
 impl KnownStore {
     /// Statements with longer messages are not stored.
-    pub const LONGEST_MESSAGE: usize = 1024;
+    pub const LONGEST_MESSAGE: usize = records::LONGEST_MESSAGE;
 
     /// Opens the store in a folder, or makes one. A store that cannot be used is set aside.
     ///
     /// # Errors
-    /// [`StoreError`] if another process has it open, or if the folder cannot be written.
+    /// [`StoreError`] if another process has it open, if the folder cannot be written, or if others may write it.
     pub fn open(folder: &Path, settings: StoreSettings) -> Result<(Self, Opened), StoreError> {
-        fs::create_dir_all(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
-        let (database, key) = (folder.join(DATABASE), folder.join(KEY));
+        Self::open_on(Box::new(FileSystem), folder, settings)
+    }
+
+    fn open_on(disk: Box<dyn Disk>, folder: &Path, settings: StoreSettings) -> Result<(Self, Opened), StoreError> {
+        make_folder(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
+        let this = Self { folder: folder.to_owned(), settings, disk, records: RwLock::new(None) };
+        let opened = this.reopen()?;
+        Ok((this, opened))
+    }
+
+    /// Opens the store again after writing failed. Whatever is wrong with it, [`open`](Self::open) does the same.
+    ///
+    /// # Errors
+    /// [`StoreError`]: it stays closed.
+    pub fn reopen(&self) -> Result<Opened, StoreError> {
+        let mut open = self.records.write().unwrap_or_else(PoisonError::into_inner);
+        // A file is opened once.
+        drop(open.take());
+        let (records, opened) = self.open_records()?;
+        *open = Some(records);
+        Ok(opened)
+    }
+
+    fn open_records(&self) -> Result<(Records, Opened), StoreError> {
+        check_folder(&self.folder)?;
+        let (database, key) = (self.folder.join(DATABASE), self.folder.join(KEY));
         let existed = database.exists();
         let mut why = None;
         let read = match read_key(&key) {
@@ -146,8 +195,8 @@ impl KnownStore {
             }
         };
         if let (Some(key), true) = (read, existed) {
-            match Self::open_existing(&database, &settings, key)? {
-                Ok((store, records)) => return Ok((store, Opened::Existing { records })),
+            match self.open_existing(&database, key)? {
+                Ok((records, number)) => return Ok((records, Opened::Existing { records: number })),
                 Err(problem) => why = Some(problem),
             }
         }
@@ -155,44 +204,43 @@ impl KnownStore {
             Some(why) => Some((set_aside(&database)?, why)),
             None => None,
         };
-        let store = Self::create(&database, &key, settings)?;
-        Ok((store, set_aside.map_or(Opened::New, |(to, why)| Opened::SetAside { to, why })))
+        let records = self.create(&database, &key)?;
+        Ok((records, set_aside.map_or(Opened::New, |(to, why)| Opened::SetAside { to, why })))
     }
 
-    /// The store in a file, or why it cannot be used.
-    fn open_existing(
-        path: &Path,
-        settings: &StoreSettings,
-        key: [u8; 32],
-    ) -> Result<Result<(Self, u64), String>, StoreError> {
+    /// The records in a file, or why they cannot be used.
+    fn open_existing(&self, path: &Path, key: [u8; 32]) -> Result<Result<(Records, u64), String>, StoreError> {
         // The database checks its pages, but a damaged length can make it panic. Nothing of it is used then.
-        let opened = catch_unwind(AssertUnwindSafe(|| {
-            let database = Database::builder().set_check_integrity_on_open(true).open(path)?;
-            let store = Self { database, settings: settings.clone(), key };
-            let (known, records) = (store.key_check()?, store.len()?);
-            Ok::<_, redb::Error>((store, known, records))
-        }));
+        let opened = contained(|| {
+            let records = Records { database: self.disk.open(path)?, settings: self.settings.clone(), key };
+            let (known, number) = (records.key_check()?, records.len()?);
+            Ok::<_, redb::Error>((records, known, number))
+        });
         Ok(match opened {
             Err(_) => Err("its file is damaged".to_owned()),
             Ok(Err(redb::Error::DatabaseAlreadyOpen)) => return Err(StoreError::InUse(path.to_owned())),
+            // That is the disk's fault and not the file's, which may be used when the disk has room again.
+            Ok(Err(redb::Error::Io(error))) if is_of_the_disk(&error) => {
+                return Err(StoreError::File { path: path.to_owned(), error });
+            }
             Ok(Err(error)) => Err(error.to_string()),
-            Ok(Ok((store, true, records))) => Ok((store, records)),
+            Ok(Ok((records, true, number))) => Ok((records, number)),
             Ok(Ok(_)) => Err("it was written with another key".to_owned()),
         })
     }
 
     /// Makes an empty store. It gets its name when it is whole, so that a process that is killed meanwhile leaves nothing that
     /// looks like a damaged store.
-    fn create(path: &Path, key_file: &Path, settings: StoreSettings) -> Result<Self, StoreError> {
+    fn create(&self, path: &Path, key_file: &Path) -> Result<Records, StoreError> {
         let file = |path: &Path, error| StoreError::File { path: path.to_owned(), error };
         let key = write_key(key_file).map_err(|error| file(key_file, error))?;
         let new = path.with_extension("redb.new");
-        let created = match Database::create(&new) {
+        let created = match self.disk.create(&new) {
             Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(path.to_owned())),
             // What a killed process has left.
             Err(_) if new.exists() => {
                 fs::remove_file(&new).map_err(|error| file(&new, error))?;
-                Database::create(&new)
+                self.disk.create(&new)
             }
             created => created,
         };
@@ -200,20 +248,20 @@ impl KnownStore {
             DatabaseError::Storage(StorageError::Io(error)) => file(&new, error),
             error => StoreError::Database(error.to_string()),
         })?;
-        let store = Self { database, settings, key };
-        store.write_key_check()?;
+        let records = Records { database, settings: self.settings.clone(), key };
+        records.write_key_check()?;
         fs::rename(&new, path).map_err(|error| file(&new, error))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         sync_folder(folder).map_err(|error| file(folder, error))?;
-        Ok(store)
+        Ok(records)
     }
 
     /// How many records it has, those that are too old included.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// [`StoreError::Closed`], [`StoreError::Database`].
     pub fn records(&self) -> Result<u64, StoreError> {
-        Ok(self.len()?)
+        self.with(Records::len)
     }
 
     /// Writes statements that were just verified, each a claim of one statement. When it returns, they are on disk.
@@ -223,54 +271,20 @@ impl KnownStore {
     /// `now` is Unix time in seconds. It removes what is too old, and what is too much.
     ///
     /// # Errors
-    /// [`StoreError::Database`], for example if the disk is full. Then none of the claims is written.
+    /// [`StoreError::Closed`]; [`StoreError::Database`], for example if the disk is full. Then none of the claims is written, and the
+    /// store is closed.
     pub fn put(&self, claims: &[ClaimBytes], now: u64) -> Result<usize, StoreError> {
-        Ok(self.write(claims, now)?)
-    }
-
-    fn write(&self, claims: &[ClaimBytes], now: u64) -> Result<usize, redb::Error> {
-        let transaction = self.database.begin_write()?;
-        let mut written = 0;
-        {
-            let mut records = transaction.open_table(RECORDS)?;
-            let mut times = transaction.open_table(TIMES)?;
-            for claim in claims.iter().filter(|claim| claim.statements() == 1) {
-                if statement(claim, 0).is_none_or(|statement| statement.message.len() > Self::LONGEST_MESSAGE) {
-                    continue;
-                }
-                let Some(name) = self.name(claim, 0) else { continue };
-                let record = self.record(&name, now, &claim.signature);
-                let before = records.insert(&name, &record[..])?.and_then(|old| time_of(old.value()));
-                if let Some(before) = before {
-                    times.remove((before, &name))?;
-                }
-                times.insert((now, &name), &self.restored(claim)[..])?;
-                written += 1;
-            }
-            let oldest = now.saturating_sub(self.settings.age.as_secs());
-            let surplus = records.len()?.saturating_sub(self.settings.most).min(REMOVED as u64) as usize;
-            let old = times.iter()?.enumerate().map_while(|(i, entry)| match entry {
-                Ok((time, _)) => {
-                    let (time, name) = time.value();
-                    // One time in the future does not stop the removal of the others.
-                    (i < surplus || time < oldest).then_some(Ok((time, *name)))
-                }
-                Err(error) => Some(Err(error)),
-            });
-            let old: Vec<_> = old.take(REMOVED).collect::<Result<_, _>>()?;
-            for (time, name) in old {
-                times.remove((time, &name))?;
-                records.remove(&name)?;
-            }
+        let written = self.with(|records| records.write(claims, now));
+        if written.is_err() {
+            *self.records.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
-        transaction.commit()?;
-        Ok(written)
+        written
     }
 
     /// The signature of a claim's statement with an index, if it was verified and its record is not too old.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// [`StoreError::Closed`], [`StoreError::Database`].
     pub fn signature(&self, claim: &ClaimBytes, index: usize, now: u64) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.signatures(claim, &[index], now)?.pop().flatten())
     }
@@ -278,120 +292,27 @@ impl KnownStore {
     /// The same for several statements of a claim.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// [`StoreError::Closed`], [`StoreError::Database`].
     pub fn signatures(
         &self,
         claim: &ClaimBytes,
         indices: &[usize],
         now: u64,
     ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        Ok(self.read(claim, indices, now)?)
-    }
-
-    fn read(&self, claim: &ClaimBytes, indices: &[usize], now: u64) -> Result<Vec<Option<Vec<u8>>>, redb::Error> {
-        let records = self.database.begin_read()?.open_table(RECORDS)?;
-        let signature = |index: &usize| {
-            let Some(name) = self.name(claim, *index) else { return Ok(None) };
-            let record = records.get(&name)?;
-            Ok(record.and_then(|record| self.checked(&name, record.value(), now).map(<[u8]>::to_vec)))
-        };
-        indices.iter().map(signature).collect()
+        self.with(|records| records.read(claim, indices, now))
     }
 
     /// The newest statements, as claims that were verified: for the memory of a node that starts.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// [`StoreError::Closed`], [`StoreError::Database`].
     pub fn newest(&self, most: usize, now: u64) -> Result<Vec<ClaimBytes>, StoreError> {
-        Ok(self.read_newest(most, now)?)
+        self.with(|records| records.newest(most, now))
     }
 
-    fn read_newest(&self, most: usize, now: u64) -> Result<Vec<ClaimBytes>, redb::Error> {
-        let transaction = self.database.begin_read()?;
-        let (records, times) = (transaction.open_table(RECORDS)?, transaction.open_table(TIMES)?);
-        let mut claims = Vec::new();
-        for entry in times.iter()?.rev().take(most) {
-            let (key, statement) = entry?;
-            let (_, name) = key.value();
-            let Some(record) = records.get(name)? else { continue };
-            let Some(signature) = self.checked(name, record.value(), now) else { continue };
-            // The statement has no MAC of its own, but its name is one.
-            let Some(claim) = parse_statement(statement.value(), signature) else { continue };
-            if self.name(&claim, 0).as_ref() == Some(name) {
-                claims.push(claim);
-            }
-        }
-        Ok(claims)
-    }
-
-    fn len(&self) -> Result<u64, redb::Error> {
-        Ok(self.database.begin_read()?.open_table(RECORDS)?.len()?)
-    }
-
-    fn key_check(&self) -> Result<bool, redb::Error> {
-        let checks = self.database.begin_read()?.open_table(KEY_CHECK)?;
-        let check = checks.get("check")?;
-        Ok(check.is_some_and(|check| self.mac("key check").verify_slice(check.value()).is_ok()))
-    }
-
-    fn write_key_check(&self) -> Result<(), redb::Error> {
-        let transaction = self.database.begin_write()?;
-        let check: [u8; 32] = self.mac("key check").finalize().into_bytes().into();
-        transaction.open_table(KEY_CHECK)?.insert("check", &check)?;
-        transaction.open_table(RECORDS)?;
-        transaction.open_table(TIMES)?;
-        transaction.commit()?;
-        Ok(())
-    }
-
-    fn mac(&self, purpose: &str) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
-        mac.update(b"quorate known store 1 ");
-        mac.update(purpose.as_bytes());
-        mac.update(&[0]);
-        mac
-    }
-
-    /// The name of a statement: the MAC of its suite, key and message. `None` if the claim has no such statement, or if
-    /// nothing is subtracted from claims of its suite.
-    fn name(&self, claim: &ClaimBytes, index: usize) -> Option<[u8; 32]> {
-        let statement = statement(claim, index)?;
-        let mut mac = self.mac("statement");
-        for part in [statement.suite.as_bytes(), &[statement.kind], statement.key, statement.message] {
-            mac.update(&(part.len() as u64).to_be_bytes());
-            mac.update(part);
-        }
-        Some(mac.finalize().into_bytes().into())
-    }
-
-    fn record(&self, name: &[u8; 32], now: u64, signature: &[u8]) -> Vec<u8> {
-        let mac = self.record_mac(name, now, signature).finalize().into_bytes();
-        [&now.to_be_bytes(), &mac[..MAC_LENGTH], signature].concat()
-    }
-
-    fn record_mac(&self, name: &[u8; 32], time: u64, signature: &[u8]) -> Hmac<Sha256> {
-        let mut mac = self.mac("record");
-        mac.update(name);
-        mac.update(&time.to_be_bytes());
-        mac.update(signature);
-        mac
-    }
-
-    /// The signature of a record, if the record is ours and not too old.
-    fn checked<'r>(&self, name: &[u8; 32], record: &'r [u8], now: u64) -> Option<&'r [u8]> {
-        let time = time_of(record)?;
-        let (mac, signature) = record[8..].split_at_checked(MAC_LENGTH)?;
-        self.record_mac(name, time, signature).verify_truncated_left(mac).ok()?;
-        let fresh = time <= now.saturating_add(SLACK) && now.saturating_sub(time) <= self.settings.age.as_secs();
-        fresh.then_some(signature)
-    }
-
-    /// What [`parse_statement`] reads.
-    fn restored(&self, claim: &ClaimBytes) -> Vec<u8> {
-        let Some(Statement { suite, kind, key, message }) = statement(claim, 0) else { return Vec::new() };
-        let length = |bytes: &[u8]| (bytes.len() as u32).to_be_bytes();
-        let suite = suite.as_bytes();
-        [&[kind][..], &length(suite), suite, &length(key), key, message].concat()
+    fn with<T>(&self, call: impl FnOnce(&Records) -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        let open = self.records.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(call(open.as_ref().ok_or(StoreError::Closed)?)?)
     }
 }
 
@@ -401,62 +322,59 @@ impl From<redb::Error> for StoreError {
     }
 }
 
-/// What the name of a record is made of.
-struct Statement<'a> {
-    suite: &'a str,
-    /// 0 for a message, 1 for a proof of possession.
-    kind: u8,
-    key: &'a [u8],
-    message: &'a [u8],
+/// Whether the disk has no room, or may not be written.
+fn is_of_the_disk(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge
+            | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::PermissionDenied
+    )
 }
 
-fn statement(claim: &ClaimBytes, index: usize) -> Option<Statement<'_>> {
-    let key = claim.public_keys.get(index)?;
-    let (kind, message): (u8, &[u8]) = match &claim.messages {
-        Messages::Shared(message) => (0, message),
-        Messages::Each(messages) => (0, messages.get(index)?),
-        Messages::ProofOfPossession => (1, &[]),
-        _ => return None,
-    };
-    let suite = match claim.suite {
-        AnySuite::MinPk(suite) => suite.name(),
-        AnySuite::MinSig(suite) => suite.name(),
-        #[allow(unreachable_patterns, reason = "a feature adds suites of which nothing is subtracted")]
-        _ => return None,
-    };
-    Some(Statement { suite, kind, key, message })
+/// Makes a folder that only its owner enters.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
 }
 
-fn parse_statement(bytes: &[u8], signature: &[u8]) -> Option<ClaimBytes> {
-    let (kind, rest) = bytes.split_first()?;
-    let (suite, rest) = counted(rest)?;
-    let (key, message) = counted(rest)?;
-    let suite = std::str::from_utf8(suite).ok()?.parse().ok()?;
-    Some(match kind {
-        0 => ClaimBytes::single(suite, key, message, signature),
-        1 => ClaimBytes::proof_of_possession(suite, key, signature),
-        _ => return None,
-    })
+/// Refuses a folder in which others could put a key and records of theirs.
+fn check_folder(folder: &Path) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
+        let (user, mode) = (rustix::process::geteuid().as_raw(), found.mode() & 0o777);
+        let refused = |why| Err(StoreError::Folder { path: folder.to_owned(), why });
+        if found.uid() != user && found.uid() != 0 {
+            return refused(format!("it belongs to the user {}, and this program runs as {user}", found.uid()));
+        }
+        if mode & 0o022 != 0 {
+            return refused(format!("others may write it (mode {mode:03o})"));
+        }
+    }
+    Ok(())
 }
 
-/// A part with its length in front, and what follows it.
-fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    rest.split_at_checked(u32::from_be_bytes(*length) as usize)
-}
-
-fn time_of(record: &[u8]) -> Option<u64> {
-    record.first_chunk().map(|time| u64::from_be_bytes(*time))
-}
-
-/// Reads the key, if it is one that nobody else could read.
+/// Reads the key, if it is one that nobody else could read or write.
 fn read_key(path: &Path) -> Result<[u8; 32], String> {
     let mut file = File::open(path).map_err(|error| format!("its key {} cannot be read: {error}", path.display()))?;
     let metadata = file.metadata().map_err(|error| format!("its key cannot be read: {error}"))?;
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = metadata.permissions().mode() & 0o777;
+        use std::os::unix::fs::MetadataExt;
+        let (mode, user) = (metadata.mode() & 0o777, rustix::process::geteuid().as_raw());
+        if metadata.uid() != user {
+            let owner = metadata.uid();
+            return Err(format!(
+                "its key {} belongs to the user {owner}, and this program runs as {user}",
+                path.display()
+            ));
+        }
         if mode & 0o077 != 0 {
             return Err(format!("others could read its key {} (mode {mode:03o}, expected 600)", path.display()));
         }
@@ -496,4 +414,151 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     OpenOptions::new().read(true).open(folder)?.sync_all()?;
     Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    };
+
+    use quorate::{MinPk, Suite};
+    use redb::{StorageBackend, backends::FileBackend};
+
+    use super::*;
+
+    /// A disk that a test fills and frees.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct Fillable {
+        full: Arc<AtomicBool>,
+    }
+
+    #[derive(Debug)]
+    struct Backend {
+        file: FileBackend,
+        disk: Fillable,
+    }
+
+    impl Fillable {
+        pub(crate) fn fill(&self, full: bool) {
+            self.full.store(full, Ordering::SeqCst);
+        }
+
+        fn room(&self) -> io::Result<()> {
+            if self.full.load(Ordering::SeqCst) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+
+        fn backend(&self, file: File) -> Result<Database, DatabaseError> {
+            Database::builder().create_with_backend(Backend { file: FileBackend::new(file)?, disk: self.clone() })
+        }
+    }
+
+    impl Disk for Fillable {
+        fn open(&self, path: &Path) -> Result<Database, DatabaseError> {
+            self.backend(File::options().read(true).write(true).open(path)?)
+        }
+
+        fn create(&self, path: &Path) -> Result<Database, DatabaseError> {
+            self.backend(File::options().read(true).write(true).create(true).truncate(true).open(path)?)
+        }
+    }
+
+    impl StorageBackend for Backend {
+        fn len(&self) -> Result<u64, BackendError> {
+            self.file.len()
+        }
+
+        fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), BackendError> {
+            self.file.read(offset, out)
+        }
+
+        fn set_len(&self, length: u64) -> Result<(), BackendError> {
+            self.disk.room()?;
+            self.file.set_len(length)
+        }
+
+        fn sync_data(&self) -> Result<(), BackendError> {
+            self.disk.room()?;
+            self.file.sync_data()
+        }
+
+        fn write(&self, offset: u64, data: &[u8]) -> Result<(), BackendError> {
+            self.disk.room()?;
+            self.file.write(offset, data)
+        }
+    }
+
+    type BackendError = io::Error;
+
+    pub(crate) fn on(disk: &Fillable, folder: &Path) -> (KnownStore, Opened) {
+        KnownStore::open_on(Box::new(disk.clone()), folder, StoreSettings::default()).unwrap()
+    }
+
+    fn claim(i: u32) -> ClaimBytes {
+        ClaimBytes::single(MinPk::Eth2.any(), &[7; 48], &i.to_be_bytes(), &[i.to_le_bytes(); 24].concat())
+    }
+
+    const NOW: u64 = 1_790_000_000;
+
+    #[test]
+    fn a_store_is_opened_again_after_a_full_disk() {
+        let (folder, disk) = (tempfile::tempdir().unwrap(), Fillable::default());
+        let (store, _) = on(&disk, folder.path());
+        store.put(&[claim(1)], NOW).unwrap();
+        disk.fill(true);
+        assert!(matches!(store.put(&[claim(2)], NOW), Err(StoreError::Database(_))));
+        // Nothing is known from it, which is no fault of the claims, and nothing is set aside.
+        assert!(matches!(store.signature(&claim(1), 0, NOW), Err(StoreError::Closed)));
+        assert!(matches!(store.put(&[claim(2)], NOW), Err(StoreError::Closed)));
+        let full = store.reopen();
+        assert!(full.is_err() || store.put(&[claim(2)], NOW).is_err(), "{full:?}");
+        disk.fill(false);
+        assert_eq!(store.reopen().unwrap(), Opened::Existing { records: 1 });
+        store.put(&[claim(2)], NOW).unwrap();
+        for i in 1..3 {
+            assert_eq!(store.signature(&claim(i), 0, NOW).unwrap(), Some(claim(i).signature));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_others_may_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let open = || KnownStore::open(folder.path(), StoreSettings::default()).map(|_| ());
+        open().unwrap();
+        for mode in [0o777, 0o770, 0o702] {
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+            let error = open().unwrap_err().to_string();
+            assert!(error.contains(&format!("mode {mode:03o}")) && error.contains("chmod 700"), "{error}");
+        }
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        open().unwrap();
+        // A folder that it makes is its own.
+        let new = folder.path().join("new");
+        KnownStore::open(&new, StoreSettings::default()).unwrap();
+        assert_eq!(fs::metadata(&new).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    /// A key of another user, who wrote it and could forge records with it. Only root can give a file away.
+    #[cfg(unix)]
+    #[test]
+    fn a_key_of_another_user_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(KnownStore::open(folder.path(), StoreSettings::default()).unwrap());
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped 1: only root can give a file away");
+            return;
+        }
+        std::os::unix::fs::chown(folder.path().join(KEY), Some(12_345), None).unwrap();
+        match KnownStore::open(folder.path(), StoreSettings::default()).unwrap().1 {
+            Opened::SetAside { why, .. } => assert!(why.contains("belongs to the user 12345"), "{why}"),
+            other => panic!("{other:?}"),
+        }
+        // A folder of root is as good as one's own; one of somebody else is not.
+        std::os::unix::fs::chown(folder.path(), Some(12_345), None).unwrap();
+        let error = KnownStore::open(folder.path(), StoreSettings::default()).unwrap_err();
+        assert!(error.to_string().contains("belongs to the user 12345"), "{error}");
+    }
 }

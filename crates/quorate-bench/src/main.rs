@@ -18,6 +18,7 @@ mod field;
 mod gas;
 mod history;
 mod measure;
+mod methods;
 mod msm;
 #[cfg(feature = "network")]
 mod network;
@@ -28,6 +29,7 @@ mod report;
 mod row;
 mod schemes;
 mod service;
+mod shown;
 mod single;
 mod speed;
 mod threshold;

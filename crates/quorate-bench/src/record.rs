@@ -7,62 +7,50 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::row::{Machine, Row, folder_of_records};
+use crate::{
+    methods,
+    row::{Machine, Row, folder_of_records},
+};
 
 /// A folder of rows, and the machine that they were measured on.
+#[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) folder: PathBuf,
     pub(crate) machine: Machine,
 }
 
 impl Record {
-    /// The newest one that has the rows of all these benchmarks. Not every record has those of all.
-    pub(crate) fn newest_with(root: &Path, names: &[&str]) -> Result<Self> {
-        Self::newest_or_none(root, names)?.with_context(|| {
-            let (folder, names) = (folder_of_records(root), names.join("` and `"));
-            format!("no record of `{names}` in {}: run `quorate-bench NAME --record` for each", folder.display())
-        })
-    }
-
-    /// The same, and `None` if no record has such rows.
-    pub(crate) fn newest_or_none(root: &Path, names: &[&str]) -> Result<Option<Self>> {
-        Ok(Self::all(root, names)?.pop())
-    }
-
-    /// The newest one of each CPU, the newest of all first.
-    pub(crate) fn newest_of_each_cpu(root: &Path, names: &[&str]) -> Result<Vec<Self>> {
-        let mut newest: Vec<Self> = Vec::new();
-        for record in Self::all(root, names)?.into_iter().rev() {
-            if newest.iter().all(|other| !other.machine.has_cpu_of(&record.machine)) {
-                newest.push(record);
-            }
-        }
-        Ok(newest)
-    }
-
-    /// All that have the rows of these benchmarks, the newest last.
-    fn all(root: &Path, names: &[&str]) -> Result<Vec<Self>> {
+    /// All of a repository, the newest last.
+    pub(crate) fn all(root: &Path) -> Result<Vec<Self>> {
         let folder = folder_of_records(root);
         let entries = fs::read_dir(&folder).with_context(|| {
             format!("no records in {}; run this in the repository, or name the repository with --dir", folder.display())
         })?;
-        let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path()));
-        let records = folders
-            .filter(|path| names.iter().all(|name| path.join(format!("{name}.json")).is_file()))
-            .filter_map(|folder| {
-                let machine = read(&folder.join("machine.json")).ok()?;
-                Some(Self { folder, machine })
-            });
-        let mut records: Vec<_> = records.collect();
-        // Of one day, in the same order each time.
+        let mut records = Vec::new();
+        for entry in entries {
+            let folder = entry.with_context(|| format!("cannot read {}", folder.display()))?.path();
+            let machine = folder.join("machine.json");
+            if machine.is_file() {
+                records.push(Self { folder, machine: read(&machine)? });
+            }
+        }
+        // Of one minute, in the same order each time.
         records.sort_by_key(|record| (record.machine.date.clone(), record.folder.clone()));
         Ok(records)
     }
 
-    pub(crate) fn rows(&self, names: &[&str]) -> Result<Vec<Row>> {
-        let files = names.iter().map(|name| self.folder.join(format!("{name}.json"))).filter(|file| file.exists());
-        let rows: Result<Vec<Vec<Row>>> = files.map(|file| read(&file)).collect();
-        Ok(rows?.into_iter().flatten().collect())
+    /// The rows of a file that were measured by today's methods, and whether these are all that the file has. No rows if the
+    /// record does not have the file.
+    pub(crate) fn rows(&self, file: &str) -> Result<(Vec<Row>, bool)> {
+        let path = self.folder.join(format!("{file}.json"));
+        if !path.exists() {
+            return Ok((Vec::new(), false));
+        }
+        let mut rows: Vec<Row> = read(&path)?;
+        let all = rows.len();
+        rows.retain(|row| methods::is_of_today(&row.bench, &self.machine.methods));
+        let is_whole = rows.len() == all;
+        Ok((rows, is_whole))
     }
 
     /// The name of its folder.

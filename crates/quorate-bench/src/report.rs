@@ -1,4 +1,4 @@
-//! The tables of the documents, each from the newest record that has its rows. This file writes everything between the markers
+//! The tables of the documents, from the rows of `shown`. This file writes everything between the markers
 //! `<!-- begin: quorate-bench NAME -->` and `<!-- end: quorate-bench NAME -->`.
 
 use std::{
@@ -11,7 +11,8 @@ use anyhow::{Context, Result, ensure};
 use crate::{
     plot,
     record::Record,
-    row::{Figures, Latency, Row, short, whole},
+    row::{BUSY, Figures, Latency, Row, short, whole},
+    shown::{Rows, SPEED},
     speed,
 };
 
@@ -22,22 +23,13 @@ const DOCUMENTS: [&str; 6] =
 /// Rewrites the generated tables of a repository's documents, and the plots of gas and of times. Answers with the files that it
 /// wrote.
 pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
-    // A record that was made for something else has some rows of the README's table, but not all.
-    let main = Record::newest_with(root, &["aggregate", "batch"])?;
-    let threshold = Record::newest_with(root, &["threshold"])?;
-    let drop_in = Record::newest_with(root, &["dropin"])?;
-    let service = Record::newest_with(root, &["service"])?;
-    // Only the list of all rows has these, so they can be missing. It has them already if `main` has the newest.
-    let others = ["schemes", "block", "history", "gas", "network", "day", "simulated"]
-        .map(|name| Ok((name, Record::newest_or_none(root, &[name])?)));
-    let others = others.into_iter().collect::<Result<Vec<_>>>()?;
-    let others = others.into_iter().filter_map(|(name, record)| Some((name, record?)));
-    let rows = main.rows(&["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "schemes"])?;
-    // Gas is the same on every machine, so its newest record counts.
-    let of_gas = Record::newest_with(root, &["gas"])?.rows(&["gas"])?;
-    let of_thresholds = threshold.rows(&["threshold"])?;
-    let of_the_drop_in = drop_in.rows(&["dropin"])?;
-    let of_the_service = service.rows(&["service"])?;
+    let shown = Rows::newest(root)?;
+    let speed = shown.of_files(&SPEED);
+    let source = |names: &[&str]| shown.source(root, names);
+    let of_speed = source(&SPEED)?;
+    let [of_thresholds, of_service] = [source(&["threshold"])?, source(&["service"])?];
+    // Gas is the same on every machine, so its tables do not say where it was counted.
+    source(&["gas"])?;
     let documents = DOCUMENTS.map(|name| root.join(name));
     let missing = documents.iter().find(|path| !path.is_file());
     ensure!(
@@ -46,64 +38,50 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
         missing.map(|path| path.display().to_string()).unwrap_or_default()
     );
     let plots = ["docs/gas.svg", "docs/speed.svg", "docs/service.svg"].map(|name| root.join(name));
-    plot::gas(&of_gas, &plots[0])?;
-    speed::plot(&rows, &plots[1])?;
-    plot::service(&of_the_service, &plots[2])?;
-    replace(&documents[..1], "report", &format!("{}\n{}", main.source(), headline(&rows)))?;
-    replace(&documents[..1], "threshold", &format!("{}\n{}", threshold.source(), of_quorums(&of_thresholds)))?;
-    replace(&documents, "service", &format!("{}\n{}", service.source(), under_load(&of_the_service)))?;
-    let parts =
-        [(&main, &rows), (&threshold, &of_thresholds), (&drop_in, &of_the_drop_in), (&service, &of_the_service)];
-    let mut all: Vec<_> = parts.iter().map(|(record, rows)| format!("{}\n{}", record.source(), full(rows))).collect();
-    for (name, record) in others.filter(|(_, record)| record.folder != main.folder) {
-        all.push(format!("{}\n{}", record.source(), full(&record.rows(&[name])?)));
-    }
-    let mut lanes = Vec::new();
-    for record in Record::newest_of_each_cpu(root, &["batch"])? {
-        let mut rows = record.rows(&["single", "batch", "culprits", "msm"])?;
-        // Older ones know no lanes of doubles.
-        if rows.iter().all(|row| !row.engine.starts_with("quorate/fma")) {
-            continue;
+    plot::gas(shown.of("gas"), &plots[0])?;
+    speed::plot(&speed, &plots[1])?;
+    plot::service(shown.of("service"), &plots[2])?;
+    replace(&documents[..1], "report", &format!("{of_speed}\n{}", headline(&speed)))?;
+    replace(&documents[..1], "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
+    replace(&documents, "service", &format!("{of_service}\n{}", under_load(shown.of("service"))))?;
+    let lanes = Rows::of_each_cpu(root, "quorate/fma-avx2")?;
+    let mut all = by_record(&shown);
+    let mut ratios = Vec::new();
+    for cpu in &lanes {
+        let (rows, source) = (cpu.of_files(&SPEED), cpu.source(root, &SPEED)?);
+        ratios.push(format!("{source}\n{}", by_lanes(&rows)));
+        let folder = |rows: &Rows| rows.files.iter().find_map(|file| Some(file.record.as_ref()?.folder.clone()));
+        if shown.files.iter().all(|file| file.record.as_ref().map(|record| &record.folder) != folder(cpu).as_ref()) {
+            all.push(format!("{source}\n{}", full(&rows)));
         }
-        if record.folder != main.folder {
-            all.push(format!("{}\n{}", record.source(), full(&rows)));
-        }
-        let mut source = record.source();
-        // Blocks take longer than all the others together, so they may have a record of their own. Ratios are within one record.
-        let blocks = Record::newest_of_each_cpu(root, &["block"])?;
-        if let Some(blocks) = blocks.iter().find(|blocks| blocks.machine.has_cpu_of(&record.machine)) {
-            rows.extend(blocks.rows(&["block"])?);
-            if blocks.folder != record.folder {
-                let further = blocks.source().replacen("Measured", "The block: measured", 1);
-                source = format!("{} {further}", source.trim_end());
-            }
-        }
-        lanes.push(format!("{source}\n{}", by_lanes(&rows)));
     }
     replace(&documents[2..3], "report", &all.join("\n"))?;
-    replace(&documents, "lanes", &lanes.join("\n"))?;
-    replace(&documents, "gas", &gas(&of_gas))?;
-    replace(&documents, "gas-short", &gas_short(&of_gas))?;
-    let networks = Record::newest_or_none(root, &["network"])?;
-    let [mut long, mut short] = [const { String::new() }; 2];
-    if let Some(record) = &networks {
-        let mut rows = record.rows(&["network"])?;
-        // Gas and simulated networks are the same on every machine.
-        for name in ["day", "simulated"] {
-            if let Some(record) = Record::newest_or_none(root, &[name])? {
-                rows.extend(record.rows(&[name])?);
-            }
-        }
-        long = format!("{}\n{}", record.source(), of_networks(&rows));
-        short = format!("{}\n{}", record.source(), networks_short(&rows));
-    } else {
-        for text in [&mut long, &mut short] {
-            text.push_str("No record has these rows. `quorate-bench network --record` makes one.\n");
-        }
-    }
+    replace(&documents, "lanes", &ratios.join("\n"))?;
+    replace(&documents, "gas", &gas(shown.of("gas")))?;
+    replace(&documents, "gas-short", &gas_short(shown.of("gas")))?;
+    let none = "No record has these rows. `quorate-bench network --record` makes one.\n";
+    // Gas and simulated networks are the same on every machine.
+    let rows = shown.of_files(&["network", "day", "simulated"]);
+    let of_networks = shown
+        .record("network")
+        .map(|record| [of_networks(&rows), networks_short(&rows)].map(|text| format!("{}\n{text}", record.source())));
+    let [long, short] = of_networks.unwrap_or([none, none].map(str::to_owned));
     replace(&documents, "network", &long)?;
     replace(&documents, "network-short", &short)?;
     Ok([&plots[..], &documents].concat())
+}
+
+/// All rows that are shown, a table for each record.
+fn by_record(shown: &Rows) -> Vec<String> {
+    let mut tables: Vec<(&Record, Vec<Row>)> = Vec::new();
+    for file in &shown.files {
+        let Some(record) = &file.record else { continue };
+        match tables.iter_mut().find(|(other, _)| other.folder == record.folder) {
+            Some((_, rows)) => rows.extend(file.rows.iter().cloned()),
+            None => tables.push((record, file.rows.clone())),
+        }
+    }
+    tables.iter().map(|(record, rows)| format!("{}\n{}", record.source(), full(rows))).collect()
 }
 
 /// How many times as fast as blst each kind of lanes is, with one thread.
@@ -123,14 +101,14 @@ fn by_lanes(rows: &[Row]) -> String {
     let mut text =
         String::from("| times as fast as blst | portable | ifma | fma-avx512 | fma-avx2 |\n|---|--:|--:|--:|--:|\n");
     for (bench, n, what) in wanted {
-        let time = |engine: &str| {
-            rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == 1).map(Row::total)
-        };
+        let row =
+            |engine: &str| rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == 1);
         // A record may lack a benchmark, or a back end that its machine cannot run.
-        let Some(blst) = time("blst") else { continue };
-        let ratios = ["portable", "ifma", "fma-avx512", "fma-avx2"].map(|name| {
-            time(&format!("quorate/{name}")).map_or("–".to_owned(), |ours| format!("{:.2}", blst / ours))
-        });
+        let Some(blst) = row("blst") else { continue };
+        let ours = ["quorate/portable", "quorate/ifma", "quorate/fma-avx512", "quorate/fma-avx2"].map(row);
+        let ratios =
+            ours.map(|ours| ours.map_or("–".to_owned(), |ours| format!("{:.2}", blst.total() / ours.total())));
+        let what = Row::line(what, ours.into_iter().flatten().chain([blst]));
         text += &format!("| {what} | {} |\n", ratios.join(" | "));
     }
     text
@@ -298,15 +276,20 @@ fn headline(rows: &[Row]) -> String {
         "| | blst | quorate, portable | quorate, IFMA | IFMA, two threads | speed-up over blst, one thread |\n|---|--:|--:|--:|--:|--:|\n",
     );
     for (bench, n, what) in wanted {
-        let time = |engine: &str, threads: usize| {
-            let row = rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads);
-            row.map(Row::total)
+        let row = |engine: &str, threads: usize| {
+            rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads)
         };
-        let milliseconds = |us: Option<f64>| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3)));
-        let (blst, portable, ifma) = (time("blst", 1), time("quorate/portable", 1), time("quorate/ifma", 1));
+        let columns = [("blst", 1), ("quorate/portable", 1), ("quorate/ifma", 1), ("quorate/ifma", 2)];
+        let columns = columns.map(|(engine, threads)| row(engine, threads));
+        if columns.iter().all(Option::is_none) {
+            continue;
+        }
+        let what = Row::line(what, columns.into_iter().flatten());
+        let times = columns.map(|row| row.map(Row::total));
+        let [blst, portable, ifma, _] = times;
         let fastest = ifma.into_iter().chain(portable).reduce(f64::min);
         let ratio = blst.zip(fastest).map_or(String::new(), |(blst, fastest)| format!("{:.1}×", blst / fastest));
-        let times = [blst, portable, ifma, time("quorate/ifma", 2)].map(milliseconds);
+        let times = times.map(|us| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3))));
         text += &format!("| {what} | {} | {ratio} |\n", times.join(" | "));
     }
     text
@@ -314,11 +297,11 @@ fn headline(rows: &[Row]) -> String {
 
 /// Recovery of a signature from shares, beside what no system on blst can avoid, and beside the source, for the README.
 fn of_quorums(rows: &[Row]) -> String {
-    let milliseconds = |bench: &str, engine: &dyn Fn(&str) -> bool, threads: usize, t: usize| {
+    let best = |bench: &str, engine: &dyn Fn(&str) -> bool, threads: usize, t: usize| {
         let found = rows.iter().filter(|r| r.bench == bench && r.n == t && r.threads == threads && engine(&r.engine));
-        let best = found.map(Row::total).reduce(f64::min);
-        best.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3)))
+        found.min_by(|a, b| a.total().total_cmp(&b.total()))
     };
+    let milliseconds = |row: &Row| format!("{} ms", short(row.total() / 1e3));
     let ours: &dyn Fn(&str) -> bool = &|engine| engine.starts_with("quorate/");
     let blst: &dyn Fn(&str) -> bool = &|engine| engine == "blst";
     let published: &dyn Fn(&str) -> bool = &|engine| engine.starts_with("published/") && !engine.ends_with("naive");
@@ -328,13 +311,15 @@ fn of_quorums(rows: &[Row]) -> String {
     for log in [7, 11, 14, 17, 20] {
         let t = 1 << log;
         let columns = [
-            milliseconds("recover/msm-only", blst, 1, t),
-            milliseconds("recover/random", ours, 1, t),
-            milliseconds("recover/random", ours, 2, t),
-            milliseconds("recover/missing=1%", ours, 1, t),
-            milliseconds("recover/random", published, 1, t),
+            best("recover/msm-only", blst, 1, t),
+            best("recover/random", ours, 1, t),
+            best("recover/random", ours, 2, t),
+            best("recover/missing=1%", ours, 1, t),
+            best("recover/random", published, 1, t),
         ];
-        text += &format!("| {} | {} |\n", whole(t as f64), columns.join(" | "));
+        let what = Row::line(&whole(t as f64), columns.into_iter().flatten());
+        let times = columns.map(|row| row.map_or("–".to_owned(), milliseconds));
+        text += &format!("| {what} | {} |\n", times.join(" | "));
     }
     text
 }
@@ -355,7 +340,7 @@ fn full(rows: &[Row]) -> String {
             row.engine,
             row.threads,
             row.per,
-            [latency(row), Some(row.remark())]
+            [row.is_busy().then(|| BUSY.to_owned()), latency(row), Some(row.remark())]
                 .into_iter()
                 .flatten()
                 .filter(|n| !n.is_empty())
@@ -468,7 +453,11 @@ fn replace(documents: &[PathBuf], name: &str, table: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::folder_of_records;
+    use crate::{
+        methods::{self, Editions},
+        page,
+        row::folder_of_records,
+    };
 
     /// The table of epochs takes the cheapest keys of each size, and shows a dash for what was not measured.
     #[test]
@@ -530,50 +519,164 @@ mod tests {
         assert!(short.contains("| 10 | 250 ms | 8000 ms | 1500 ms | 8000 ms |\n"), "{short}");
     }
 
-    /// The report of a repository elsewhere changes nothing but that repository.
-    #[test]
-    fn the_report_is_written_where_it_is_asked_for() {
-        let source = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-        let before = fs::read(source.join("README.md")).unwrap();
-        let elsewhere = tempfile::tempdir().unwrap();
-        let root = elsewhere.path();
-        assert!(write(root).unwrap_err().to_string().contains("--dir"));
-        fs::create_dir_all(root.join("docs")).unwrap();
-        for names in [&["aggregate", "batch"][..], &["batch"], &["gas"], &["threshold"], &["dropin"], &["service"]] {
-            let record = Record::newest_with(&source, names).unwrap().folder;
-            let copy = folder_of_records(root).join(record.file_name().unwrap());
-            fs::create_dir_all(&copy).unwrap();
-            for file in fs::read_dir(&record).unwrap() {
+    /// A repository with the documents and the records of this one, whose tables are all old.
+    fn copy() -> tempfile::TempDir {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let copy = tempfile::tempdir().unwrap();
+        for document in DOCUMENTS {
+            let to = copy.path().join(document);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(source.join(document), to).unwrap();
+        }
+        for record in Record::all(&source).unwrap() {
+            let to = folder_of_records(copy.path()).join(record.name());
+            fs::create_dir_all(&to).unwrap();
+            for file in fs::read_dir(&record.folder).unwrap() {
                 let file = file.unwrap().path();
-                fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+                fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
             }
         }
-        assert!(write(root).unwrap_err().to_string().contains("README.md"));
-        let table =
-            |name: &str| format!("<!-- begin: quorate-bench {name} -->\nold\n<!-- end: quorate-bench {name} -->\n");
-        for document in DOCUMENTS {
-            fs::write(
-                root.join(document),
-                ["report", "lanes", "threshold", "service", "gas", "gas-short", "network", "network-short"]
-                    .map(table)
-                    .concat(),
-            )
-            .unwrap();
-        }
-        let written = write(root).unwrap();
+        copy
+    }
+
+    fn read(root: &Path, file: &str) -> String {
+        fs::read_to_string(root.join(file)).unwrap()
+    }
+
+    /// Nobody types a figure, and nobody records without `make report`.
+    #[test]
+    fn the_documents_are_those_of_the_records() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let copy = copy();
+        let written = write(copy.path()).unwrap();
         assert_eq!(written.len(), 9);
-        assert!(written.iter().all(|path| path.starts_with(root) && path.is_file()), "{written:?}");
-        assert!(!fs::read_to_string(root.join("README.md")).unwrap().contains("\nold\n"));
-        assert!(fs::read_to_string(root.join("docs/node.md")).unwrap().contains("No record has these rows"));
-        let schemes = folder_of_records(root).join("schemes");
-        fs::create_dir_all(&schemes).unwrap();
-        let machine = Record::newest_with(root, &["batch"]).unwrap().folder.join("machine.json");
-        fs::copy(machine, schemes.join("machine.json")).unwrap();
-        let times = serde_json::json!({ "min": 1.0, "median": 2.0, "max": 3.0 });
-        let row = serde_json::json!({ "bench": "multi/sign", "engine": "e", "threads": 1, "n": 32, "per": "whole", "us": times });
-        fs::write(schemes.join("schemes.json"), serde_json::json!([row]).to_string()).unwrap();
+        for path in written {
+            let name = path.strip_prefix(copy.path()).unwrap().to_str().unwrap();
+            assert!(path.is_file() && read(copy.path(), name) == read(&source, name), "{name}: run `make report`");
+        }
+    }
+
+    /// The report of a repository elsewhere changes nothing but that repository, and it needs all its documents.
+    #[test]
+    fn the_report_is_written_where_it_is_asked_for() {
+        let elsewhere = tempfile::tempdir().unwrap();
+        assert!(write(elsewhere.path()).unwrap_err().to_string().contains("--dir"));
+        let copy = copy();
+        fs::remove_dir_all(folder_of_records(copy.path())).unwrap();
+        record(copy.path(), "only-gas", "2999-01-01 00:00", methods::today(), &[("gas", vec![])]);
+        let error = write(copy.path()).unwrap_err().to_string();
+        assert!(error.contains("no record of `single` or `batch`") && error.contains("--record"), "{error}");
+        let copy = self::copy();
+        fs::remove_file(copy.path().join("README.md")).unwrap();
+        assert!(write(copy.path()).unwrap_err().to_string().contains("README.md"));
+    }
+
+    /// Writes a record of made-up rows.
+    fn record(root: &Path, name: &str, date: &str, methods: Editions, files: &[(&str, Vec<serde_json::Value>)]) {
+        let folder = folder_of_records(root).join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let machine = serde_json::json!({
+            "date": date, "cpu": name, "features": [], "compiler": "rustc", "flags": "", "commit": name, "methods": methods,
+        });
+        fs::write(folder.join("machine.json"), machine.to_string()).unwrap();
+        for (file, rows) in files {
+            fs::write(folder.join(format!("{file}.json")), serde_json::json!(rows).to_string()).unwrap();
+        }
+    }
+
+    fn timed(bench: &str, engine: &str, n: usize, per: &str, ms: f64) -> serde_json::Value {
+        let us = serde_json::json!({ "min": 900.0 * ms, "median": 1e3 * ms, "max": 1_100.0 * ms });
+        serde_json::json!({ "bench": bench, "engine": engine, "threads": 1, "n": n, "per": per, "us": us })
+    }
+
+    /// All files of the README's table, with one time for a block and one for a search.
+    fn whole(block: f64, search: f64) -> Vec<(&'static str, Vec<serde_json::Value>)> {
+        let both = |bench: &str, n, ms: f64| {
+            ["blst", "quorate/ifma", "quorate/fma-avx2"]
+                .map(|engine| timed(bench, engine, n, "whole", if engine == "blst" { 500.0 } else { ms }))
+                .to_vec()
+        };
+        vec![
+            ("single", both("single/verify", 1, 1.0)),
+            ("batch", both("batch/distinct", 128, 20.0)),
+            ("block", both("block/known=0", 1000, block)),
+            ("aggregate", both("aggregate/messages", 100, 3.0)),
+            ("culprits", both("culprits/bad=1", 128, search)),
+            ("msm", both("msm/g1", 65_536, 100.0)),
+        ]
+    }
+
+    /// Newer records have other figures for a block. One of them is shown, and it is the same one in the table, the plots, the
+    /// ratios of lanes and the page with its picture.
+    #[test]
+    fn a_block_has_one_figure_in_readme_picture_and_page() {
+        let copy = copy();
+        let root = copy.path();
+        record(root, "Whole", "2998-01-01 00:00", methods::today(), &whole(71.1, 3.15));
+        let partial = |name: &str, ms: f64| {
+            let [_, batch, block, ..] = <[_; 6]>::try_from(whole(ms, 3.3)).unwrap();
+            [("schemes", vec![timed("multi/sign", name, 32, "whole", 1.0)]), batch, block]
+        };
+        record(root, "Part", "2998-06-01 00:00", methods::today(), &partial("Part", 82.2));
         write(root).unwrap();
-        assert!(fs::read_to_string(root.join("BENCHMARKING.md")).unwrap().contains("| `multi/sign` | 32 | e |"));
-        assert_eq!(fs::read(source.join("README.md")).unwrap(), before);
+        let shown = Rows::newest(root).unwrap();
+        let page = page::render(&shown, "draw()").unwrap().into_string();
+        let (readme, picture) = (read(root, "README.md"), read(root, "docs/speed.svg"));
+        assert!(readme.contains("a block of 1,000 signatures, none known | 500 ms | – | 71.1 ms"), "{readme}");
+        assert!(read(root, "docs/lanes.md").contains(&format!("nothing known | – | {:.2} |", 500.0 / 71.1)));
+        assert!(page.contains("71.1 ms"));
+        for (place, text) in [("README", &readme), ("picture", &picture), ("page", &page)] {
+            assert!(!text.contains("82.2 ms"), "the {place} has the block of another record");
+        }
+        // Of the record of one part is shown what no other has: a newer whole one takes its place in everything at once.
+        assert!(read(root, "BENCHMARKING.md").contains("| `multi/sign` | 32 | Part |"));
+        record(root, "Whole-2", "2998-07-01 00:00", methods::today(), &whole(61.1, 3.15));
+        write(root).unwrap();
+        let page = page::render(&Rows::newest(root).unwrap(), "draw()").unwrap().into_string();
+        for text in [&read(root, "README.md"), &page] {
+            assert!(text.contains("61.1 ms") && !text.contains("71.1 ms"));
+        }
+    }
+
+    /// A search by a method that was removed is nowhere, however good the record is otherwise.
+    #[test]
+    fn a_row_of_a_removed_method_is_in_no_document() {
+        let copy = copy();
+        let root = copy.path();
+        fs::remove_dir_all(folder_of_records(root)).unwrap();
+        let rest = ["threshold", "service", "gas"].map(|file| (file, vec![timed(file, "blst", 1, "whole", 1.0)]));
+        let record = |date: &str, methods: Editions, block: f64, search: f64| {
+            let files = [whole(block, search), rest.to_vec()].concat();
+            self::record(root, date, date, methods, &files);
+            write(root).unwrap();
+            let page = page::render(&Rows::newest(root).unwrap(), "draw()").unwrap().into_string();
+            [read(root, "README.md"), read(root, "docs/speed.svg"), read(root, "BENCHMARKING.md"), page]
+        };
+        for text in record("2998-01-01", Editions::new(), 71.1, 1.97) {
+            assert!(!text.contains("1.97 ms") && !text.contains("| 1970 |"), "{text}");
+        }
+        assert!(read(root, "README.md").contains("This record has no rows of `culprits`."));
+        assert!(read(root, "README.md").contains("71.1 ms"), "what does not search stays");
+        for text in record("2998-01-02", methods::today(), 61.1, 3.15) {
+            assert!(text.contains("3.15 ms") || text.contains("| 3150 |"), "{text}");
+            assert!(!text.contains("71.1 ms"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_busy_machine_is_said_beside_the_row() {
+        let row = |engine: &str, max: f64| -> Row {
+            serde_json::from_value(serde_json::json!({
+                "bench": "batch/distinct", "engine": engine, "threads": 1, "n": 1024, "per": "whole",
+                "us": { "min": 10e3, "median": 12e3, "max": max }
+            }))
+            .unwrap()
+        };
+        for (max, says) in [(30e3, false), (31e3, true)] {
+            let rows = [row("blst", 13e3), row("quorate/ifma", max)];
+            for text in [headline(&rows), full(&rows), by_lanes(&rows)] {
+                assert_eq!(text.contains(BUSY), says, "{text}");
+            }
+        }
     }
 }

@@ -10,6 +10,8 @@ use anyhow::{Context, Result};
 use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 
+use crate::methods::{self, Editions};
+
 /// The time or the gas of one engine in one benchmark.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
@@ -35,6 +37,31 @@ impl Row {
     /// The time or the gas of everything that was measured, not of one claim or point of it.
     pub(crate) fn total(&self) -> f64 {
         self.figures.middle() * if matches!(&self.per[..], "claim" | "point" | "share") { self.n as f64 } else { 1.0 }
+    }
+
+    /// The figures as times. Those of gas have the median and the mean as their edges.
+    pub(crate) fn times(&self) -> Times {
+        match self.figures {
+            Figures::Us(times) => times,
+            Figures::Gas(Gas { mean, median }) => Times { min: mean.min(median), median: mean, max: mean.max(median) },
+        }
+    }
+
+    /// The same of everything that was measured, not of one claim or point of it.
+    pub(crate) fn total_times(&self) -> Times {
+        let (Times { min, median, max }, items) = (self.times(), self.total() / self.figures.middle());
+        Times { min: min * items, median: median * items, max: max * items }
+    }
+
+    /// Whether the machine had something else to do while this was measured: rounds of the same work took times too different
+    /// to compare. A row with latencies has the times of claims that differ, so its spread says nothing about the machine.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.latency_ms.is_none() && matches!(self.figures, Figures::Us(times) if times.are_busy())
+    }
+
+    /// The name of what was measured, for a line of a table, with a word of warning if one of its rows is of a busy machine.
+    pub(crate) fn line<'a>(what: &str, mut rows: impl Iterator<Item = &'a Self>) -> String {
+        if rows.any(Self::is_busy) { format!("{what} ({BUSY})") } else { what.to_owned() }
     }
 
     /// The traffic, if there is any, and the note.
@@ -132,7 +159,17 @@ pub(crate) struct Times {
     pub(crate) max: f64,
 }
 
+/// The greatest time by the least, above which a row says that the machine was busy.
+const MOST_SPREAD: f64 = 3.0;
+/// What such a row says.
+pub(crate) const BUSY: &str = "the machine was busy";
+
 impl Times {
+    /// Whether the same work took times too different to compare.
+    pub(crate) fn are_busy(&self) -> bool {
+        self.max > MOST_SPREAD * self.min
+    }
+
     /// The least, the median and the greatest of some measured times.
     ///
     /// # Panics
@@ -162,6 +199,9 @@ pub(crate) struct Machine {
     /// The profile and RUSTFLAGS.
     pub(crate) flags: String,
     pub(crate) commit: String,
+    /// The editions of the methods by which the rows were measured.
+    #[serde(default, skip_serializing_if = "Editions::is_empty")]
+    pub(crate) methods: Editions,
 }
 
 impl Machine {
@@ -190,6 +230,7 @@ impl Machine {
             compiler: output("rustc", &["--version"])?,
             flags: format!("release, thin LTO; RUSTFLAGS={rustflags:?}"),
             commit: commit().unwrap_or_else(|_| "unknown".into()),
+            methods: methods::today(),
         })
     }
 
@@ -246,7 +287,7 @@ pub(crate) fn folder_of_records(repository: &Path) -> PathBuf {
 }
 
 /// Rows as a table of text. The ratio is the figure of the benchmark's first engine divided by this row's. Notes are shown if
-/// a row has traffic, whose figures mean little without them. Times and gas are two tables.
+/// a row has traffic, whose figures mean little without them, and a row of a busy machine says so. Times and gas are two tables.
 pub(crate) fn table(rows: &[Row]) -> String {
     let (times, gas): (Vec<_>, Vec<_>) = rows.iter().partition(|row| matches!(row.figures, Figures::Us(_)));
     [times, gas].iter().filter(|rows| !rows.is_empty()).map(|rows| of_one_kind(rows)).collect::<Vec<_>>().join("\n")
@@ -256,8 +297,13 @@ fn of_one_kind(rows: &[&Row]) -> String {
     let Some(heads) = rows.first().map(|row| row.figures.heads()) else { return String::new() };
     let has_latencies = rows.iter().any(|row| row.latency_ms.is_some());
     let [p50, p99] = if has_latencies { ["p50 ms", "p99 ms"] } else { [""; 2] };
-    let note = if rows.iter().any(|row| row.traffic.is_some()) { "note" } else { "" };
-    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio", p50, p99, note].map(str::to_owned);
+    let has_notes = rows.iter().any(|row| row.traffic.is_some());
+    let note = |row: &Row| {
+        let parts = [row.is_busy().then(|| BUSY.to_owned()), has_notes.then(|| row.remark())];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    };
+    let head = if rows.iter().any(|row| !note(row).is_empty()) { "note" } else { "" };
+    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio", p50, p99, head].map(str::to_owned);
     let cells = rows.iter().map(|row| {
         let first = rows.iter().find(|r| r.bench == row.bench && r.n == row.n).unwrap_or(row);
         let [middle, beside] = row.figures.written();
@@ -272,7 +318,7 @@ fn of_one_kind(rows: &[&Row]) -> String {
             format!("{:.2}", first.figures.middle() / row.figures.middle()),
             p50,
             p99,
-            if note.is_empty() { String::new() } else { row.remark() },
+            note(row),
         ]
     });
     let lines: Vec<_> = std::iter::once(header).chain(cells).collect();
@@ -343,6 +389,7 @@ mod tests {
             compiler: String::new(),
             flags: String::new(),
             commit: String::new(),
+            methods: Editions::new(),
         }
     }
 
@@ -404,6 +451,23 @@ mod tests {
         assert!(table(&[row]).trim_end().ends_with(shown));
         let without = serde_json::to_value(self::row("msm/g1", 8, 1.0)).unwrap();
         assert_eq!(without.get("traffic"), None);
+    }
+
+    /// A spread above three says so beside the row; a row whose spread is of different claims does not.
+    #[test]
+    fn a_spread_above_3_says_that_the_machine_was_busy() {
+        let spread = |max: f64| Row {
+            figures: Figures::Us(Times { min: 10.0, median: 12.0, max }),
+            ..row("batch/distinct", 8, 1.0)
+        };
+        assert!(!spread(30.0).is_busy() && spread(30.1).is_busy());
+        let text = table(&[spread(29.0), spread(31.0)]);
+        let said: Vec<_> = text.lines().map(|line| line.ends_with(BUSY)).collect();
+        assert_eq!(said, [false, false, true], "{text}");
+        let claims = Row { latency_ms: Some(Latency { p50: 1.0, p99: 9.0 }), ..spread(90.0) };
+        assert!(!claims.is_busy());
+        assert_eq!(Row::line("8 claims", [&spread(29.0), &spread(31.0)].into_iter()), format!("8 claims ({BUSY})"));
+        assert_eq!(Row::line("8 claims", [&spread(29.0), &claims].into_iter()), "8 claims");
     }
 
     #[test]

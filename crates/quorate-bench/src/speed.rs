@@ -8,7 +8,7 @@ use plotters::{
     style::text_anchor::{HPos, Pos, VPos},
 };
 
-use crate::row::{Row, short};
+use crate::row::{BUSY, Row, short};
 
 /// A group of bars: what is measured, and the benchmark and the n of its rows.
 struct Group {
@@ -80,7 +80,7 @@ const FAINT: RGBColor = RGBColor(110, 110, 110);
 /// Draws a group of bars for each measurement in which blst was measured too. Writes nothing if there are none.
 pub(crate) fn plot(rows: &[Row], path: &Path) -> Result<()> {
     let groups: Vec<_> =
-        GROUPS.iter().map(|group| (group, times(rows, group))).filter(|(_, times)| times[0].is_some()).collect();
+        GROUPS.iter().map(|group| (group, bars(rows, group))).filter(|(_, bars)| bars[0].is_some()).collect();
     if groups.is_empty() {
         return Ok(());
     }
@@ -88,16 +88,16 @@ pub(crate) fn plot(rows: &[Row], path: &Path) -> Result<()> {
     fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The times of a group's bars on one thread, in µs. `None` if an engine was not measured.
-fn times(rows: &[Row], group: &Group) -> [Option<f64>; BARS.len()] {
+/// The rows of a group's bars on one thread. `None` if an engine was not measured.
+fn bars<'a>(rows: &'a [Row], group: &Group) -> [Option<&'a Row>; BARS.len()] {
     BARS.map(|(engine, ..)| {
         let bench = if engine == "blst" { group.blst } else { group.quorate };
         let of = |row: &&Row| row.bench == bench && row.engine == engine && row.n == group.n && row.threads == 1;
-        rows.iter().find(of).map(Row::total)
+        rows.iter().find(of)
     })
 }
 
-fn draw(groups: &[(&Group, [Option<f64>; BARS.len()])]) -> Result<String, Box<dyn std::error::Error>> {
+fn draw(groups: &[(&Group, [Option<&Row>; BARS.len()])]) -> Result<String, Box<dyn std::error::Error>> {
     let height = HEAD + groups.len() as i32 * (BARS.len() as i32 * BAR + GAP);
     let mut svg = String::new();
     let canvas = SVGBackend::with_string(&mut svg, (WIDTH as u32, height as u32)).into_drawing_area();
@@ -113,20 +113,22 @@ fn draw(groups: &[(&Group, [Option<f64>; BARS.len()])]) -> Result<String, Box<dy
         write(label, (x + 20, 44), 16, TEXT, HPos::Left)?;
     }
     let mut y = HEAD;
-    for (group, times) in groups {
+    for (group, bars) in groups {
         let middle = y + BARS.len() as i32 * BAR / 2;
         let title = if group.remark.is_empty() { middle } else { middle - 10 };
         write(group.title, (LEFT - 14, title), 16, TEXT, HPos::Right)?;
         if !group.remark.is_empty() {
             write(group.remark, (LEFT - 14, middle + 10), 14, FAINT, HPos::Right)?;
         }
-        let blst = times[0].unwrap_or_default();
-        for ((engine, _, colour), time) in BARS.iter().zip(times) {
-            if let Some(time) = time {
+        let blst = bars[0].map_or(0.0, Row::total);
+        for ((engine, _, colour), row) in BARS.iter().zip(bars) {
+            if let Some(row) = row {
+                let time = row.total();
                 let end = LEFT + ((time / blst * f64::from(LONGEST)) as i32).max(1);
                 canvas.draw(&Rectangle::new([(LEFT, y), (end, y + BAR - 3)], colour.filled()))?;
                 let ratio = if *engine == "blst" { String::new() } else { format!("  ({:.1}×)", blst / time) };
-                let text = format!("{} ms{ratio}", short(time / 1e3));
+                let busy = if row.is_busy() { format!("  {BUSY}") } else { String::new() };
+                let text = format!("{} ms{ratio}{busy}", short(time / 1e3));
                 write(&text, (end + 8, y + BAR / 2 - 1), 16, TEXT, HPos::Left)?;
             }
             y += BAR;
@@ -167,10 +169,10 @@ mod tests {
             row("block/known=90", "quorate/portable", 1000, "block", 40e3),
             row("culprits/bad=1", "quorate/portable", 128, "search", 1.0),
         ];
-        let groups: Vec<_> = GROUPS.iter().map(|group| (group, times(&rows, group))).collect();
-        assert_eq!(groups[0].1, [Some(512e3), None, Some(128e3)]);
-        assert_eq!(groups[2].1, [Some(400e3), Some(40e3), None]);
-        assert_eq!(groups[3].1[0], None);
+        let groups: Vec<_> = GROUPS.iter().map(|group| (group, bars(&rows, group))).collect();
+        assert_eq!(groups[0].1.map(|row| row.map(Row::total)), [Some(512e3), None, Some(128e3)]);
+        assert_eq!(groups[2].1.map(|row| row.map(Row::total)), [Some(400e3), Some(40e3), None]);
+        assert!(groups[3].1[0].is_none());
         let svg = draw(&[(groups[0].0, groups[0].1), (groups[2].0, groups[2].1)]).expect("a plot");
         for text in
             ["512 ms", "128 ms  (4.0×)", "400 ms", "40.0 ms  (10.0×)", "width=\"520\"", "width=\"130\"", "width=\"52\""]

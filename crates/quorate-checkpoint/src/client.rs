@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, ops::RangeInclusive, path::Path};
 
 use quorate::{SourceId, rand_core::CryptoRng};
+use quorate_host::file::WholeFile;
 
 use crate::{
     checkpoint::Checkpoint,
     evidence::{Equivocation, EvidenceError},
-    file::WholeFile,
     json::JsonError,
     ratchet::{Alarm, Ratchet, RatchetError},
     sets::{RotationError, SetChain, Sets},
@@ -517,7 +517,7 @@ impl Client {
     }
 
     #[cfg(test)]
-    pub(crate) fn interrupt(&mut self, before: crate::file::Before) {
+    pub(crate) fn interrupt(&mut self, before: quorate_host::file::Before) {
         self.file.interrupt(before);
     }
 }

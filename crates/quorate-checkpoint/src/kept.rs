@@ -6,14 +6,15 @@
 use std::path::Path;
 
 use quorate::{SourceId, rand_core::CryptoRng};
+use quorate_host::file::{FileError, WholeFile};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     board::{Board, PostError, Posted},
     evidence::Equivocation,
-    file::{self, FileError, WholeFile},
     hex,
     json::{self, JsonError},
+    sealed,
     sets::{RotationError, SetChain, Sets},
     signatures::Posting,
 };
@@ -154,7 +155,7 @@ impl KeptBoard {
             waiting: board.waiting().iter().map(|signed| signed.to_posting()).collect(),
             evidence: board.evidence().cloned(),
         });
-        let bytes = file::with_checksum(&json.expect("numbers, lists and hexadecimal can always be written"));
+        let bytes = sealed::with_checksum(&json.expect("numbers, lists and hexadecimal can always be written"));
         if bytes != self.written {
             self.file.replace(&bytes)?;
             self.written = bytes;
@@ -163,7 +164,7 @@ impl KeptBoard {
     }
 
     #[cfg(test)]
-    pub(crate) fn interrupt(&mut self, before: crate::file::Before) {
+    pub(crate) fn interrupt(&mut self, before: quorate_host::file::Before) {
         self.file.interrupt(before);
     }
 }
@@ -176,7 +177,7 @@ fn restore(
     slack: u64,
     rng: &mut impl CryptoRng,
 ) -> Result<Board, BoardDamage> {
-    let json = file::checked(contents).ok_or(BoardDamage::Checksum)?;
+    let json = sealed::checked(contents).ok_or(BoardDamage::Checksum)?;
     let form: Form = json::object(json, LARGEST, "a board of checkpoints")?;
     if form.version != 1 {
         let reason = format!("in the field version: found {}, expected 1", form.version);

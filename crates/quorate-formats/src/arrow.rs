@@ -3,42 +3,50 @@
 //!
 //! `public_key`, `message` and `signature` are binary, or text of hexadecimal digits; `public_keys` and `messages` are lists of
 //! these; `suite` is text; `source` is text or an integer; `id` is text, a number or a boolean. A claim of a chain has `kind`,
-//! `slot` and `index`, as in Parquet. Types with long offsets are accepted. In a batch in memory, text and bytes can also be views
-//! or stand in a dictionary, lists can have a fixed length, and a column without any value can have the type null.
+//! `slot` and `index`, as in Parquet. Values can have long offsets, be views, or stand in a dictionary or in runs; lists can have
+//! long offsets or a fixed length, or be views. A column without any value is absent, whatever its type.
 //!
-//! A stream comes from somebody else, so it must not say more than it holds: arrays share its bytes, and a row takes what its
-//! values take. Therefore views, dictionaries and compressed batches are refused there. The Arrow library checks all offsets;
-//! where it panics on a damaged stream, that is an error too.
+//! A stream comes from somebody else, and a few of its bytes can stand for many: see [`VALUES_LIMIT`]. Rows are read one by one, so
+//! a caller counts each record before it keeps the next one ([`Record::bytes`](crate::Record::bytes)). Compressed batches and
+//! dictionaries that grow are refused. The Arrow library checks all offsets; where it panics on a damaged stream, that is an error
+//! too.
 
-use std::fmt::Display;
+// The messages of a stream.
+mod stream;
+
+use std::cell::Cell as Counter;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch};
-use arrow_buffer::Buffer;
-use arrow_ipc::reader::StreamDecoder;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Schema};
 
+use self::stream::Stream;
+use crate::columns::{Room, Unbounded};
 use crate::entry::Entry;
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
-use crate::table::{Cell, ColumnFault, LISTS, Named, Value, check_columns, read_columns, record};
+use crate::table::{Cell, ColumnFault, Elements, Named, Value, columns, record};
+
+/// What the rows of a stream read, at most: 1 GiB, or twice the stream if that is more. A view, a dictionary or a run lets many
+/// rows name the same bytes; they are counted for each row.
+pub const VALUES_LIMIT: u64 = 1 << 30;
 
 /// Reads claims row by row.
 ///
 /// After an `Err` from the outer result the iterator ends.
 #[derive(Debug)]
 pub struct ArrowRows {
-    decoder: StreamDecoder,
-    rest: Buffer,
+    stream: Stream,
     batch: Option<Batch>,
     /// Rows read.
     rows: u64,
+    /// Bytes that rows read, and how many they may read.
+    values: u64,
+    limit: u64,
     ended: bool,
 }
 
@@ -56,7 +64,8 @@ impl BatchRows {
     /// # Errors
     /// [`ArrowBatchError`].
     pub fn new(batch: &RecordBatch, rows_before: u64) -> Result<Self, ArrowBatchError> {
-        let batch = Batch::new(batch, in_memory)?;
+        let arrays: Vec<_> = batch.columns().iter().cloned().map(Some).collect();
+        let batch = Batch::new(&batch.schema(), &arrays, batch.num_rows())?;
         // The library that made the arrays may have taken them from somebody else without a look at them.
         for (Named { name, .. }, array) in &batch.columns {
             let damaged = |error: ArrowError| ArrowBatchError::Damaged { name, reason: error.to_string() };
@@ -70,7 +79,7 @@ impl Iterator for BatchRows {
     type Item = Entry;
 
     fn next(&mut self) -> Option<Entry> {
-        let entry = self.batch.next(self.rows + 1)?;
+        let entry = self.batch.next(self.rows + 1, &mut Unbounded)?;
         self.rows += 1;
         Some(entry)
     }
@@ -79,34 +88,55 @@ impl Iterator for BatchRows {
 /// A batch, and how far it is read.
 #[derive(Debug)]
 struct Batch {
-    columns: Vec<(Named, Arc<dyn Array>)>,
+    columns: Vec<(Named, ArrayRef)>,
     rows: usize,
     next: usize,
+    /// Bytes that its rows read so far.
+    values: Counter<u64>,
 }
 
 impl ArrowRows {
     /// Starts to read a stream.
     #[must_use]
     pub fn new(stream: Vec<u8>) -> Self {
-        Self { decoder: StreamDecoder::new(), rest: stream.into(), batch: None, rows: 0, ended: false }
+        let limit = VALUES_LIMIT.max(2 * stream.len() as u64);
+        Self { stream: Stream::new(stream), batch: None, rows: 0, values: 0, limit, ended: false }
     }
 
-    fn advance(&mut self) -> Result<Option<Entry>, InputError> {
+    /// The next claim, which finds room before it is kept.
+    ///
+    /// # Errors
+    /// [`InputError`], after which nothing follows.
+    pub fn next_within(&mut self, room: &mut dyn Room) -> Result<Option<Entry>, InputError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let entry = self.advance(room);
+        self.ended = !matches!(entry, Ok(Some(_)));
+        entry
+    }
+
+    fn advance(&mut self, room: &mut dyn Room) -> Result<Option<Entry>, InputError> {
         loop {
-            if let Some(entry) = self.batch.as_mut().and_then(|batch| batch.next(self.rows + 1)) {
-                self.rows += 1;
-                return Ok(Some(entry));
-            }
-            self.batch = None;
             let row = self.rows;
             let damaged = |reason| ArrowStreamError::Damaged { row, reason };
-            if self.rest.is_empty() {
-                contained(|| self.decoder.finish()).map_err(damaged)?;
-                return Ok(None);
+            if let Some(batch) = &mut self.batch {
+                if let Some(entry) = batch.next(self.rows + 1, room) {
+                    self.rows += 1;
+                    self.values += batch.values.take();
+                    if self.values > self.limit {
+                        return Err(damaged(format!(
+                            "its rows repeat values of more than {} MiB together, the limit; send it in several streams",
+                            self.limit >> 20
+                        ))
+                        .into());
+                    }
+                    return Ok(Some(entry));
+                }
+                self.batch = None;
             }
-            if let Some(batch) = contained(|| self.decoder.decode(&mut self.rest)).map_err(damaged)? {
-                self.batch = Some(Batch::new(&batch, in_stream).map_err(ArrowStreamError::from)?);
-            }
+            let Some(batch) = self.stream.next().map_err(damaged)? else { return Ok(None) };
+            self.batch = Some(Batch::new(&batch.schema, &batch.columns, batch.rows).map_err(ArrowStreamError::from)?);
         }
     }
 }
@@ -115,138 +145,115 @@ impl Iterator for ArrowRows {
     type Item = Result<Entry, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let entry = self.advance();
-        self.ended = !matches!(entry, Ok(Some(_)));
-        entry.transpose()
+        self.next_within(&mut Unbounded).transpose()
     }
 }
 
 impl Batch {
-    /// The columns of a batch that are read. `kind_of` says as what a column is read.
-    fn new(batch: &RecordBatch, kind_of: impl Fn(&Field) -> DataType) -> Result<Self, ColumnFault> {
-        let schema = batch.schema();
-        let fields: Vec<Field> =
-            schema.fields().iter().map(|field| Field::new(field.name(), kind_of(field), true)).collect();
-        let schema = Schema::new(fields);
-        check_columns(&schema)?;
-        let columns = read_columns(&schema).filter_map(|name| {
-            let (index, field) = schema.column_with_name(name)?;
-            Some((Named { name, kind: field.data_type().clone() }, batch.column(index).clone()))
-        });
-        Ok(Self { columns: columns.collect(), rows: batch.num_rows(), next: 0 })
+    /// The columns of a batch that are read, out of all columns of its table. A column that nobody reads may be missing.
+    fn new(schema: &Schema, arrays: &[Option<ArrayRef>], rows: usize) -> Result<Self, ColumnFault> {
+        let array = |place: usize| arrays.get(place).cloned().flatten();
+        let is_empty = |place| array(place).is_some_and(|array| rows > 0 && array.logical_null_count() == array.len());
+        let columns = columns(schema, is_empty)?.into_iter();
+        let columns = columns.filter_map(|(place, named)| Some((named, array(place)?))).collect();
+        Ok(Self { columns, rows, next: 0, values: Counter::new(0) })
     }
 
     /// The next row, which has this number.
-    fn next(&mut self, number: u64) -> Option<Entry> {
+    fn next(&mut self, number: u64, room: &mut dyn Room) -> Option<Entry> {
         let row = self.next;
         if row >= self.rows {
             return None;
         }
         self.next += 1;
         let place = Place::Row(number);
-        let cells = self.columns.iter().map(|(named, array)| (named, cell(array, row)));
-        Some(record(cells, place))
+        let cells = self.columns.iter().map(|(named, array)| (named, cell(array, row, &self.values)));
+        Some(record(cells, place, room))
     }
 }
 
-/// As what a column of a stream is read: the type with short offsets, which `table` knows.
-fn in_stream(field: &Field) -> DataType {
-    plain(field.data_type())
-}
-
-fn plain(kind: &DataType) -> DataType {
-    match kind {
-        DataType::LargeUtf8 => DataType::Utf8,
-        DataType::LargeBinary => DataType::Binary,
-        // Any number of these takes no bytes of the stream.
-        DataType::FixedSizeBinary(0) => DataType::Null,
-        DataType::List(item) | DataType::LargeList(item) => {
-            DataType::List(Arc::new(Field::new(item.name(), plain(item.data_type()), true)))
-        }
-        other => other.clone(),
-    }
-}
-
-/// As what a column of a batch in memory is read. Libraries give the type null to a column without any value.
-fn in_memory(field: &Field) -> DataType {
-    let kind = of_values(field.data_type());
-    match kind {
-        DataType::Null if LISTS.contains(&field.name().as_str()) => {
-            DataType::List(Arc::new(Field::new("item", DataType::Binary, true)))
-        }
-        DataType::Null => DataType::Utf8,
-        kind => kind,
-    }
-}
-
-/// The type of the values, whether they stand in views, in a dictionary or in lists of one length.
-fn of_values(kind: &DataType) -> DataType {
-    match kind {
-        DataType::Utf8View => DataType::Utf8,
-        DataType::BinaryView => DataType::Binary,
-        DataType::Dictionary(_, values) => of_values(values),
-        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            let kind = match of_values(item.data_type()) {
-                DataType::Null => DataType::Binary,
-                kind => kind,
-            };
-            DataType::List(Arc::new(Field::new(item.name(), kind, true)))
-        }
-        other => plain(other),
-    }
-}
-
-fn cell(array: &Arc<dyn Array>, row: usize) -> Cell<&[u8]> {
-    match array.data_type() {
-        _ if array.is_null(row) => Cell::Null,
+fn cell<'a>(array: &'a dyn Array, row: usize, read: &'a Counter<u64>) -> Cell<'a, &'a [u8]> {
+    let Some((array, row)) = resolved(array, row) else { return Cell::Null };
+    let (items, places): (&ArrayRef, Range<usize>) = match array.data_type() {
         DataType::List(_) => {
             let list = array.as_list::<i32>();
-            let offsets = list.value_offsets();
-            list_of(list.values(), offsets[row] as usize..offsets[row + 1] as usize)
+            (list.values(), list.value_offsets()[row] as usize..list.value_offsets()[row + 1] as usize)
         }
         DataType::LargeList(_) => {
             let list = array.as_list::<i64>();
-            let offsets = list.value_offsets();
-            list_of(list.values(), offsets[row] as usize..offsets[row + 1] as usize)
+            (list.values(), list.value_offsets()[row] as usize..list.value_offsets()[row + 1] as usize)
+        }
+        DataType::ListView(_) => {
+            let list = array.as_list_view::<i32>();
+            let start = list.value_offset(row) as usize;
+            (list.values(), start..start + list.value_size(row) as usize)
+        }
+        DataType::LargeListView(_) => {
+            let list = array.as_list_view::<i64>();
+            let start = list.value_offset(row) as usize;
+            (list.values(), start..start + list.value_size(row) as usize)
         }
         DataType::FixedSizeList(..) => {
             let list = array.as_fixed_size_list();
             let start = list.value_offset_at(row);
-            list_of(list.values(), start..start + list.value_length() as usize)
+            (list.values(), start..start + list.value_length() as usize)
         }
-        _ => value(array, row).map_or(Cell::Null, Cell::One),
-    }
+        _ => return value(array, row, read).map_or(Cell::Null, Cell::One),
+    };
+    let elements: Elements<'a, _> = Box::new(places.map(move |place| {
+        let (array, place) = resolved(items, place)?;
+        value(array, place, read)
+    }));
+    Cell::List(elements)
 }
 
-fn list_of(items: &dyn Array, places: Range<usize>) -> Cell<&[u8]> {
-    Cell::List(places.map(|item| value(items, item)).collect())
-}
-
-/// A value of a type that [`check_columns`] lets pass. Unsigned numbers are put into the bits of signed ones.
-fn value(array: &dyn Array, at: usize) -> Option<Value<&[u8]>> {
+/// The array without dictionaries and runs in which a value stands, and its place there; none for null.
+fn resolved(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
     if array.is_null(at) {
         return None;
     }
-    Some(match array.data_type() {
-        DataType::Utf8 => Value::Bytes(array.as_string::<i32>().value(at).as_bytes()),
-        DataType::LargeUtf8 => Value::Bytes(array.as_string::<i64>().value(at).as_bytes()),
-        DataType::Utf8View => Value::Bytes(array.as_string_view().value(at).as_bytes()),
-        DataType::Binary => Value::Bytes(array.as_binary::<i32>().value(at)),
-        DataType::LargeBinary => Value::Bytes(array.as_binary::<i64>().value(at)),
-        DataType::BinaryView => Value::Bytes(array.as_binary_view().value(at)),
-        DataType::FixedSizeBinary(_) => Value::Bytes(array.as_fixed_size_binary().value(at)),
+    match array.data_type() {
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            let key = match value(dictionary.keys(), at)? {
+            let key = match value(dictionary.keys(), at, &Counter::new(0))? {
                 Value::Int32(key) => key.cast_unsigned() as usize,
-                Value::Int64(key) => key as usize,
+                Value::Int64(key) => usize::try_from(key).ok()?,
                 _ => return None,
             };
-            return value(dictionary.values(), key);
+            resolved(dictionary.values(), key)
         }
+        DataType::RunEndEncoded(run_ends, _) => match run_ends.data_type() {
+            DataType::Int16 => {
+                let runs = array.as_run::<Int16Type>();
+                resolved(runs.values(), runs.get_physical_index(at))
+            }
+            DataType::Int32 => {
+                let runs = array.as_run::<Int32Type>();
+                resolved(runs.values(), runs.get_physical_index(at))
+            }
+            _ => {
+                let runs = array.as_run::<Int64Type>();
+                resolved(runs.values(), runs.get_physical_index(at))
+            }
+        },
+        _ => Some((array, at)),
+    }
+}
+
+/// A value that is not null, of a type that [`columns`] lets pass. Unsigned numbers are put into the bits of signed ones.
+fn value<'a>(array: &'a dyn Array, at: usize, read: &Counter<u64>) -> Option<Value<&'a [u8]>> {
+    let bytes = |bytes: &'a [u8]| {
+        read.set(read.get() + 1 + bytes.len() as u64);
+        Value::Bytes(bytes)
+    };
+    Some(match array.data_type() {
+        DataType::Utf8 => bytes(array.as_string::<i32>().value(at).as_bytes()),
+        DataType::LargeUtf8 => bytes(array.as_string::<i64>().value(at).as_bytes()),
+        DataType::Utf8View => bytes(array.as_string_view().value(at).as_bytes()),
+        DataType::Binary => bytes(array.as_binary::<i32>().value(at)),
+        DataType::LargeBinary => bytes(array.as_binary::<i64>().value(at)),
+        DataType::BinaryView => bytes(array.as_binary_view().value(at)),
+        DataType::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary().value(at)),
         DataType::Boolean => Value::Bool(array.as_boolean().value(at)),
         DataType::Int8 => Value::Int32(array.as_primitive::<Int8Type>().value(at).into()),
         DataType::Int16 => Value::Int32(array.as_primitive::<Int16Type>().value(at).into()),
@@ -261,15 +268,6 @@ fn value(array: &dyn Array, at: usize) -> Option<Value<&[u8]>> {
         // Null, of which an array has only nulls. No other type passes.
         _ => return None,
     })
-}
-
-/// Calls into the Arrow reader, and makes an error of a panic in there: of a stream from a network it must not be one of ours.
-/// No call follows on what a panic left behind: the caller ends with the error.
-fn contained<T, E: Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("the stream is damaged; send it again".to_owned()),
-    }
 }
 
 #[cfg(test)]

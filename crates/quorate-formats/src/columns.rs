@@ -16,7 +16,7 @@ pub(crate) const HELD_LIMIT: usize = 64 << 20;
 pub(crate) const POINT_LIMIT: usize = 192;
 
 /// The longest id, name of a suite and name of a source: 32 KiB. Reports keep up to a thousand of them.
-const NAME_LIMIT: usize = 32 << 10;
+pub const NAME_LIMIT: usize = 32 << 10;
 
 /// A field of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,23 +58,101 @@ impl Field {
     }
 }
 
-/// Counts what a list takes in memory.
-#[derive(Debug, Default)]
-pub(crate) struct Held(usize);
+/// Whom a reader asks before it keeps a part of a claim, so that a caller bounds what all its readers hold together.
+///
+/// [`Unbounded`] is for callers that read one input after the other: the limits of a line and of a claim are bound enough.
+pub trait Room {
+    /// The most elements that a list of a claim may have. What comes beyond them is counted and not kept.
+    fn elements(&self) -> usize;
 
-impl Held {
-    /// Adds an element, or says that the list is over the limit.
-    pub(crate) fn add(&mut self, element: &Vec<u8>) -> Result<(), String> {
-        self.0 += held_bytes(element);
-        if self.0 > HELD_LIMIT {
+    /// Takes room for so many bytes. If there is none, it answers `false`: then the claim is malformed, and the caller knows that
+    /// it is not the claim's fault.
+    fn take(&mut self, bytes: usize) -> bool;
+}
+
+/// [`Room`] for whatever a line or a row holds.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::exhaustive_structs, reason = "it holds nothing")]
+pub struct Unbounded;
+
+impl Room for Unbounded {
+    fn elements(&self) -> usize {
+        usize::MAX
+    }
+
+    fn take(&mut self, _: usize) -> bool {
+        true
+    }
+}
+
+/// A list of a claim that is being read. Each element is counted before it is kept.
+pub(crate) struct List<'a> {
+    room: &'a mut dyn Room,
+    kept: Vec<Vec<u8>>,
+    bytes: usize,
+    /// Elements that were read, kept or not.
+    found: usize,
+}
+
+impl<'a> List<'a> {
+    pub(crate) fn new(room: &'a mut dyn Room) -> Self {
+        Self { room, kept: Vec::new(), bytes: 0, found: 0 }
+    }
+
+    /// How many elements were read.
+    pub(crate) fn found(&self) -> usize {
+        self.found
+    }
+
+    /// Whether further elements are only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found >= self.room.elements()
+    }
+
+    /// Counts an element that is not kept, because the list has as many as it may have.
+    pub(crate) fn skip(&mut self) {
+        self.found += 1;
+    }
+
+    /// Keeps an element, or says why not.
+    pub(crate) fn push(&mut self, element: Vec<u8>) -> Result<(), String> {
+        let bytes = held_bytes(&element);
+        self.bytes += bytes;
+        if self.bytes > HELD_LIMIT {
             return Err(format!(
                 "its elements take more than {} MiB in memory, the limit; split the claim, or leave out what is no key",
                 HELD_LIMIT >> 20
             ));
         }
+        // A list that grows has up to twice the places that it needs.
+        if !self.room.take(bytes + size_of::<Vec<u8>>()) {
+            return Err(NO_ROOM.to_owned());
+        }
+        self.found += 1;
+        self.kept.push(element);
         Ok(())
     }
+
+    /// The elements, or how many there are if there are too many.
+    pub(crate) fn into_kept(mut self, field: Field) -> Result<Vec<Vec<u8>>, String> {
+        let most = self.room.elements();
+        if self.found > most {
+            let what = if field == Field::PublicKeys { "keys" } else { "messages" };
+            return Err(format!("found {} {what}, expected at most {most}", self.found));
+        }
+        // So that what is kept takes what it is counted at.
+        self.kept.shrink_to_fit();
+        Ok(self.kept)
+    }
 }
+
+/// Takes room for a value that is no element of a list.
+pub(crate) fn take_room(room: &mut dyn Room, value: Vec<u8>) -> Result<Vec<u8>, String> {
+    if room.take(value.len()) { Ok(value) } else { Err(NO_ROOM.to_owned()) }
+}
+
+/// The reason of a claim for which its caller has no room.
+pub(crate) const NO_ROOM: &str = "there is no memory left for this claim; send it again later";
 
 /// Refuses a name that is too long to be kept in a report.
 pub(crate) fn check_name(field: &str, length: usize) -> Result<(), String> {

@@ -40,11 +40,13 @@ pub fn object_and_unknown<'a, T: Deserialize<'a>>(
 
 /// Reads one value, of a field that is read later than the object around it.
 pub(crate) fn value<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| {
-        let reason = error.to_string();
-        // The place in the text says no more than the field does.
-        shown(reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason))
-    })
+    serde_json::from_str(text).map_err(|error| reason(&error))
+}
+
+/// Why a value of a field cannot be read. The place in the text says no more than the field does, and is left out.
+pub(crate) fn reason(error: &serde_json::Error) -> String {
+    let reason = error.to_string();
+    shown(reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason))
 }
 
 /// Why a text is not the object that was asked for.

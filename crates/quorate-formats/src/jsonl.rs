@@ -19,11 +19,11 @@ use std::io::BufRead;
 use std::marker::PhantomData;
 
 use quorate::SourceId;
-use serde::de::{self, SeqAccess};
+use serde::de::{self, DeserializeSeed, IgnoredAny, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field, Held, check_name};
+use crate::columns::{Columns, Field, List, NO_ROOM, Room, Unbounded, check_name};
 use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
@@ -64,19 +64,6 @@ impl<R: BufRead> JsonLines<R> {
         lines
     }
 
-    /// Starts to read one JSON document: a claim that may stand on several lines, or an array of claims.
-    ///
-    /// The document is held in memory, and each claim's place is its index in it.
-    ///
-    /// # Errors
-    /// [`InputError`]: the document is not UTF-8, or longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT).
-    pub fn document(reader: R) -> Result<Self, InputError> {
-        let mut lines = Self::new(reader);
-        let elements = Elements::read(lines.lines.reader(), Format::Jsonl)?;
-        lines.state = State::Array { elements, next: 0 };
-        Ok(lines)
-    }
-
     fn of(lines: BoundedLines<R>) -> Self {
         Self { lines, state: State::Start, buffer: Vec::new(), ahead: None, entries: 0, unknown: Unknown::default() }
     }
@@ -96,7 +83,8 @@ impl<R: BufRead> JsonLines<R> {
                     let place = Place::Element(*next);
                     *next += 1;
                     let Some(element) = elements.element()? else { return Ok(None) };
-                    return Ok(Some(parse(elements.text(&element), place, Ending::Complete, &mut self.unknown)));
+                    let text = elements.text(&element);
+                    return Ok(Some(parse(text, place, Ending::Complete, &mut self.unknown, &mut Unbounded)));
                 }
                 State::Done => return Ok(None),
             }
@@ -135,7 +123,7 @@ impl<R: BufRead> JsonLines<R> {
                 Ok((text, ending)) => {
                     self.entries += 1;
                     let opens_first = self.entries == 1 && text == "{";
-                    let entry = parse(text, place, ending, &mut self.unknown);
+                    let entry = parse(text, place, ending, &mut self.unknown, &mut Unbounded);
                     if opens_first && self.field_comes_next()? {
                         return Err(InputError::PrettyPrinted { line: number });
                     }
@@ -206,17 +194,46 @@ impl Unknown {
     }
 }
 
+/// Reads one JSON document that is in memory: a claim that may stand on several lines, or an array of claims. Each claim's place is
+/// its index in the document.
+#[derive(Debug)]
+pub struct JsonDocument {
+    elements: Elements,
+    next: u64,
+}
+
+impl JsonDocument {
+    /// Starts to read. The document is not copied.
+    ///
+    /// # Errors
+    /// [`InputError`]: the document is not UTF-8.
+    pub fn new(document: Vec<u8>) -> Result<Self, InputError> {
+        Ok(Self { elements: Elements::of(document, Format::Jsonl)?, next: 0 })
+    }
+
+    /// The next claim, which finds room first: for its text, and for each element of its lists.
+    ///
+    /// # Errors
+    /// [`InputError`], after which nothing follows.
+    pub fn next_within(&mut self, room: &mut dyn Room) -> Result<Option<Entry>, InputError> {
+        let Some(element) = self.elements.element()? else { return Ok(None) };
+        let place = Place::Element(self.next);
+        self.next += 1;
+        Ok(Some(parse(self.elements.text(&element), place, Ending::Complete, &mut Unknown::default(), room)))
+    }
+}
+
 /// Reads one line, without its line end, for callers that get the lines of a stream one by one. Its number counts from 1.
 /// A blank line is no entry.
 ///
 /// An array is no claim here, and the caller bounds the length of the line.
-pub fn entry_of_line(line: &[u8], number: u64) -> Option<Entry> {
+pub fn entry_of_line(line: &[u8], number: u64, room: &mut dyn Room) -> Option<Entry> {
     let place = Place::Line(number);
     match text_of(line) {
         Ok(text) if text.trim_start_matches(BYTE_ORDER_MARK).is_empty() => None,
         Ok(text) => {
             let text = if number == 1 { text.trim_start_matches(BYTE_ORDER_MARK) } else { text };
-            Some(parse(text, place, Ending::Complete, &mut Unknown::default()))
+            Some(parse(text, place, Ending::Complete, &mut Unknown::default(), room))
         }
         Err(reason) => Some(Err(Malformed::new(place, reason))),
     }
@@ -245,9 +262,11 @@ struct Fields<'a> {
     #[serde(borrow)]
     suite: Option<Text<'a>>,
     public_key: Option<One<OfKeys>>,
-    public_keys: Option<Many<OfKeys>>,
+    #[serde(borrow)]
+    public_keys: Option<&'a RawValue>,
     message: Option<One<OfMessages>>,
-    messages: Option<Many<OfMessages>>,
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
     signature: Option<One<OfSignature>>,
     source: Option<SourceId>,
     #[serde(borrow)]
@@ -261,7 +280,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    fn decode(self) -> Result<Columns, String> {
+    fn decode(self, room: &mut dyn Room) -> Result<Columns, String> {
         if let Some(id) = self.id {
             check_name("id", id.get().len())?;
         }
@@ -285,9 +304,9 @@ impl Fields<'_> {
             id: self.id.map_or(Ok(None), Id::from_json)?,
             suite: self.suite.map(|text| text.0.into_owned()),
             public_key: self.public_key.map(|one| one.0),
-            public_keys: self.public_keys.map(|many| many.0),
+            public_keys: self.public_keys.map(|raw| list::<OfKeys>("public_keys", raw, room)).transpose()?,
             message: self.message.map(|one| one.0),
-            messages: self.messages.map(|many| many.0),
+            messages: self.messages.map(|raw| list::<OfMessages>("messages", raw, room)).transpose()?,
             signature: self.signature.map(|one| one.0),
             source: self.source,
             kind: self.kind.map(|text| text.0.into_owned()),
@@ -381,37 +400,73 @@ impl<'de, F: Of> Deserialize<'de> for One<F> {
     }
 }
 
-/// A list of such bytes, as long as memory allows.
-struct Many<F>(Vec<Vec<u8>>, PhantomData<F>);
+/// The elements of a list, each of which finds room before it is kept.
+fn list<F: Of>(name: &str, raw: &RawValue, room: &mut dyn Room) -> Result<Vec<Vec<u8>>, String> {
+    let (mut list, mut within) = (List::new(room), false);
+    let filling = Filling { list: &mut list, within: &mut within, field: PhantomData::<F> };
+    filling.deserialize(&mut serde_json::Deserializer::from_str(raw.get())).map_err(|error| {
+        let reason = json::reason(&error);
+        if within { format!("\"{name}[{}]\": {reason}", list.found()) } else { format!("{name:?}: {reason}") }
+    })?;
+    list.into_kept(F::FIELD).map_err(|reason| format!("{name:?}: {reason}"))
+}
 
-impl<'de, F: Of> Deserialize<'de> for Many<F> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor<F>(PhantomData<F>);
+/// Reads such bytes into a list.
+struct Filling<'l, 'r, F> {
+    list: &'l mut List<'r>,
+    /// Whether an element is being read.
+    within: &'l mut bool,
+    field: PhantomData<F>,
+}
 
-        impl<'de, F: Of> de::Visitor<'de> for Visitor<F> {
-            type Value = Many<F>;
+impl<'de, F: Of> DeserializeSeed<'de> for Filling<'_, '_, F> {
+    type Value = ();
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Many<F>, A::Error> {
-                let (mut held, mut found) = (Held::default(), Vec::new());
-                while let Some(One(bytes, _)) = list.next_element::<One<F>>()? {
-                    held.add(&bytes).map_err(de::Error::custom)?;
-                    found.push(bytes);
-                }
-                Ok(Many(found, PhantomData))
-            }
-        }
-
-        deserializer.deserialize_seq(Visitor(PhantomData))
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
     }
 }
 
-fn parse(text: &str, place: Place, ending: Ending, unknown: &mut Unknown) -> Result<Record, Malformed> {
+impl<'de, F: Of> de::Visitor<'de> for Filling<'_, '_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        *self.within = true;
+        while !self.list.is_full() {
+            let Some(One(bytes, _)) = elements.next_element::<One<F>>()? else {
+                *self.within = false;
+                return Ok(());
+            };
+            if let Err(reason) = self.list.push(bytes) {
+                *self.within = false;
+                return Err(de::Error::custom(reason));
+            }
+        }
+        *self.within = false;
+        while elements.next_element::<IgnoredAny>()?.is_some() {
+            self.list.skip();
+        }
+        Ok(())
+    }
+}
+
+fn parse(
+    text: &str,
+    place: Place,
+    ending: Ending,
+    unknown: &mut Unknown,
+    room: &mut dyn Room,
+) -> Result<Record, Malformed> {
+    // What is no element of a list takes no more than its text.
+    if !room.take(text.len()) {
+        return Err(Malformed::new(place, NO_ROOM));
+    }
     fields(text, ending, |name| unknown.note(name, place))
-        .and_then(Fields::decode)
+        .and_then(|fields| fields.decode(room))
         .map_err(|reason| Malformed::new(place, reason).with_id(id_of(text)))?
         .into_record(place)
 }
@@ -443,6 +498,7 @@ fn fields(text: &str, ending: Ending, unknown: impl FnMut(&str)) -> Result<Field
 #[cfg(test)]
 mod tests {
     use std::io::{BufReader, Read};
+    use std::iter;
 
     use proptest::prelude::*;
 
@@ -534,7 +590,7 @@ mod tests {
         let line = r#"{"pubkey":"01","public_key":"01","message":"02","signature":"03","x":{"y":1}}"#;
         let input = format!("{GOOD}\n{line}\n{line}\n{{\"z\": 1}}\n");
         let mut lines = JsonLines::new(input.as_bytes());
-        let named: Vec<_> = std::iter::from_fn(|| lines.next().map(|_| lines.take_unknown())).collect();
+        let named: Vec<_> = iter::from_fn(|| lines.next().map(|_| lines.take_unknown())).collect();
         let at = |name: &str, line| (name.to_owned(), Place::Line(line));
         assert_eq!(named, [vec![], vec![at("pubkey", 2), at("x", 2)], vec![], vec![at("z", 4)]]);
         let many: String = (0..100).map(|i| format!("{{\"{}{i}\": 1}}\n", "é".repeat(100 * (i % 2)))).collect();
@@ -545,34 +601,78 @@ mod tests {
         assert!(names.iter().all(|(name, _)| name.chars().count() <= 64));
     }
 
+    /// Room for so many bytes, and for lists of three.
+    struct Small {
+        left: usize,
+        asked: usize,
+    }
+
+    impl Room for Small {
+        fn elements(&self) -> usize {
+            3
+        }
+
+        fn take(&mut self, bytes: usize) -> bool {
+            self.asked += 1;
+            let fits = bytes <= self.left;
+            self.left -= if fits { bytes } else { 0 };
+            fits
+        }
+    }
+
+    /// A body of 8 MB has 2.7 million empty keys, which take 65 MB: none of them is kept before there is room for it.
+    #[test]
+    fn each_element_finds_room_before_it_is_kept() {
+        let line = |keys: usize| {
+            let keys = vec!["\"\""; keys].join(",");
+            format!("{{\"public_keys\":[{keys}],\"message\":\"\",\"signature\":\"\"}}")
+        };
+        let read =
+            |line: &str, room: &mut Small| entry_of_line(line.as_bytes(), 1, room).unwrap().map_err(|e| e.reason);
+        let mut room = Small { left: 1000, asked: 0 };
+        assert_eq!(read(&line(3), &mut room).unwrap().public_keys.len(), 3);
+        assert_eq!((room.left, room.asked), (1000 - line(3).len() - 3 * 2 * size_of::<Vec<u8>>(), 4));
+        // What is too much is counted, and none of it is kept.
+        let mut room = Small { left: 1 << 20, asked: 0 };
+        let reason = read(&line(100_000), &mut room).unwrap_err();
+        assert_eq!(reason, "\"public_keys\": found 100000 keys, expected at most 3");
+        assert_eq!(room.asked, 4);
+        let two = 2 * size_of::<Vec<u8>>();
+        let mut room = Small { left: line(3).len() + 2 * two, asked: 0 };
+        assert_eq!(read(&line(3), &mut room).unwrap_err(), format!("\"public_keys\": {NO_ROOM}"));
+        let mut room = Small { left: 10, asked: 0 };
+        assert_eq!((read(&line(3), &mut room).unwrap_err().as_str(), room.asked), (NO_ROOM, 1));
+    }
+
     #[test]
     fn a_document_is_one_claim_or_an_array() {
         let pretty = GOOD.replace(',', ",\n  ").replace('{', "{\n  ");
         for (text, claims) in [(pretty.clone(), 1), (format!("[{pretty},\n{GOOD}]"), 2), ("[]".to_owned(), 0)] {
-            let entries: Vec<_> = JsonLines::document(text.as_bytes()).unwrap().map(Result::unwrap).collect();
-            assert_eq!(entries.len(), claims, "{text}");
+            let mut document = JsonDocument::new(text.into_bytes()).unwrap();
+            let entries: Vec<_> = iter::from_fn(|| document.next_within(&mut Unbounded).unwrap()).collect();
+            assert_eq!(entries.len(), claims);
             for (index, entry) in entries.iter().enumerate() {
                 assert_eq!(entry.as_ref().unwrap().place, Place::Element(index as u64));
             }
         }
-        let mut cut = JsonLines::document(&b"[{\n\"public_key\": "[..]).unwrap();
-        assert!(matches!(cut.next(), Some(Err(InputError::Truncated { line: 2, .. }))));
-        assert!(JsonLines::document(&b"\xff"[..]).is_err());
+        let mut cut = JsonDocument::new(b"[{\n\"public_key\": ".to_vec()).unwrap();
+        assert!(matches!(cut.next_within(&mut Unbounded), Err(InputError::Truncated { line: 2, .. })));
+        assert!(JsonDocument::new(b"\xff".to_vec()).is_err());
     }
 
     #[test]
     fn a_single_line_is_what_the_reader_makes_of_it() {
         for line in [GOOD, "", "  ", "{", "[1]", "{\"x\": 1}", "\u{feff}", &format!("\u{feff}{GOOD}")] {
             let whole = read(format!("{line}\n"));
-            let single: Vec<_> = entry_of_line(line.as_bytes(), 1).into_iter().collect();
+            let single: Vec<_> = entry_of_line(line.as_bytes(), 1, &mut Unbounded).into_iter().collect();
             if line.starts_with('[') {
                 assert!(single[0].is_err());
             } else {
                 assert_eq!(single, whole, "{line}");
             }
         }
-        assert_eq!(entry_of_line(GOOD.as_bytes(), 7).unwrap().unwrap().place, Place::Line(7));
-        assert!(entry_of_line(b"{\xff", 1).unwrap().unwrap_err().reason.contains("byte 2"));
+        assert_eq!(entry_of_line(GOOD.as_bytes(), 7, &mut Unbounded).unwrap().unwrap().place, Place::Line(7));
+        assert!(entry_of_line(b"{\xff", 1, &mut Unbounded).unwrap().unwrap_err().reason.contains("byte 2"));
     }
 
     /// A plain file is read behind the byte that decides whether it is packed, so its mark comes in pieces.

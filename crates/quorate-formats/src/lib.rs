@@ -95,6 +95,7 @@ pub mod operation;
 mod hex;
 mod number;
 
+pub use columns::{NAME_LIMIT, Room, Unbounded};
 pub use document::DOCUMENT_LIMIT;
 pub use entry::{Entry, EntryFault, Malformed};
 pub use error::InputError;

@@ -2,7 +2,8 @@
 //!
 //! A text column holds hexadecimal digits. A binary column, plain or of fixed size, holds the bytes themselves. The plural
 //! columns are lists of either. A claim of a chain has `kind` (text), `slot` (an integer) and `index` (an integer or text), as in JSON
-//! Lines. Other columns are not read. A cell may be null where JSON Lines may leave its field out.
+//! Lines. Other columns are not read. A cell may be null where JSON Lines may leave its field out, and a column without any value is
+//! absent, whatever its type.
 //!
 //! Memory is bounded, whatever the file states: see [`PAGE_LIMIT`], [`PAGES_LIMIT`], [`DICTIONARY_LIMIT`], [`ELEMENTS_LIMIT`]
 //! and [`ROW_LIMIT`]. Sizes that the file declares are checked before memory is allocated for them, and a value that many rows
@@ -12,6 +13,7 @@
 mod column;
 // What a file declares, and its pages within their limits.
 mod declared;
+mod delta;
 mod pages;
 mod whole_file;
 // Claims of a chain, written.
@@ -21,11 +23,11 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ::parquet::arrow::parquet_to_arrow_schema;
-use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+use ::parquet::file::statistics::Statistics;
 
 use self::column::Column;
 use self::declared::check_footer;
@@ -33,10 +35,11 @@ use self::pages::Budget;
 pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGE_LIMIT, PAGES_LIMIT};
 use self::whole_file::WholeFile;
 pub use self::write::{BYTES_OF_A_GROUP, ChainRow, ChainRows, ROWS_OF_A_GROUP};
+use crate::columns::Unbounded;
 use crate::entry::Entry;
 use crate::error::{InputError, ParquetFileError};
 use crate::record::Place;
-use crate::table::{ColumnFault, Named, check_columns, read_columns, record};
+use crate::table::{ColumnFault, Named, columns, record};
 
 /// What the keys, or the messages, of one row take in memory, at most: 64 MiB, as for a line of JSON.
 pub const ROW_LIMIT: usize = crate::columns::HELD_LIMIT;
@@ -75,13 +78,14 @@ impl ParquetRows {
         let parts = metadata.file_metadata().schema_descr();
         // Without the file's own Arrow schema, which could only ask for other forms in memory of the same values.
         let schema = contained(|| parquet_to_arrow_schema(parts, None)).map_err(unfit)?;
-        check_columns(&schema).map_err(|fault| match fault {
+        let is_empty = |place| is_empty(&metadata, schema.field(place).name());
+        let read = columns(&schema, is_empty).map_err(|fault| match fault {
             ColumnFault::Missing { name, found } => ParquetFileError::MissingColumn { name, found },
             ColumnFault::Type { name, found, expected } => ParquetFileError::ColumnType { name, found, expected },
         })?;
-        let columns = read_columns(&schema).filter_map(|name| {
-            let kind = schema.field_with_name(name).ok()?.data_type().clone();
-            Some((Named { name, kind }, Column::find(parts, name)?))
+        let columns = read.into_iter().filter_map(|(_, named)| {
+            let column = Column::find(parts, named.name)?;
+            Some((named, column))
         });
         let columns = columns.collect();
         let end = metadata.num_row_groups();
@@ -149,7 +153,7 @@ impl ParquetRows {
         }
         (self.rows, self.left) = (self.rows + 1, self.left - 1);
         let place = Place::Row(self.rows);
-        Ok(Some(record(self.columns.iter().map(|(named, _)| named).zip(cells), place)))
+        Ok(Some(record(self.columns.iter().map(|(named, _)| named).zip(cells), place, &mut Unbounded)))
     }
 }
 
@@ -164,6 +168,22 @@ impl Iterator for ParquetRows {
         self.ended = entry.is_err();
         entry.transpose()
     }
+}
+
+/// Whether every row group says that a column has no values. DuckDB gives such a column the type of integers.
+fn is_empty(metadata: &ParquetMetaData, name: &str) -> bool {
+    let has_none = |column: &ColumnChunkMetaData| {
+        let nulls = column.statistics().and_then(Statistics::null_count_opt);
+        nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(column.num_values()))
+    };
+    let of_the_column = |group: &RowGroupMetaData| {
+        group
+            .columns()
+            .iter()
+            .filter(|column| column.column_path().parts().first().is_some_and(|part| part == name))
+            .all(has_none)
+    };
+    metadata.num_row_groups() > 0 && metadata.row_groups().iter().all(of_the_column)
 }
 
 /// A part of a Parquet file that can be read by itself.
@@ -223,7 +243,7 @@ fn footer(file: &mut File) -> Result<(u64, Vec<u8>), InputError> {
 /// nothing else. No call follows on what a panic left behind: the caller ends with the error. The test
 /// `the_reader_below_panics_on_some_damaged_files` says when this can go.
 fn contained<T, E: Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match quorate_host::contained(call) {
         Ok(result) => result.map_err(|error| codec_named(&error.to_string())),
         Err(_) => Err("the file is damaged; write or fetch it again".to_owned()),
     }

@@ -1,10 +1,12 @@
 //! Claims as tables: the columns that Parquet and Arrow share, and the record that a row of them makes.
 
-use arrow_schema::{DataType, Schema};
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema};
 use quorate::SourceId;
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field, Held, check_name};
+use crate::columns::{Columns, Field as ClaimField, List, Room, check_name, take_room};
 use crate::entry::Malformed;
 use crate::record::{ClaimIndex, Id, Place, Record};
 
@@ -16,12 +18,15 @@ pub(crate) struct Named {
 }
 
 /// What a row holds in a column.
-pub(crate) enum Cell<B> {
+pub(crate) enum Cell<'a, B> {
     Null,
     One(Value<B>),
-    /// The elements of a list, none for null.
-    List(Vec<Option<Value<B>>>),
+    /// The elements of a list, none for null. They are read one by one, so that what they take is counted before it is held.
+    List(Elements<'a, B>),
 }
+
+/// The elements of a list.
+pub(crate) type Elements<'a, B> = Box<dyn Iterator<Item = Option<Value<B>>> + 'a>;
 
 /// A value as it is stored.
 pub(crate) enum Value<B> {
@@ -42,7 +47,7 @@ pub(crate) enum ColumnFault {
 }
 
 /// The columns that are read. Others are skipped.
-pub(crate) const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 12] = [
     "id",
     "suite",
     "public_key",
@@ -59,73 +64,128 @@ pub(crate) const COLUMNS: [&str; 12] = [
 /// Columns that say something beside `kind` alone. In a table without it they can be of any type, and are not read.
 const OF_A_CHAIN: [&str; 3] = ["slot", "index", "reason"];
 const BYTES: [&str; 3] = ["public_key", "message", "signature"];
-pub(crate) const LISTS: [&str; 2] = ["public_keys", "messages"];
+const LISTS: [&str; 2] = ["public_keys", "messages"];
 const TEXTS: [&str; 3] = ["suite", "kind", "reason"];
 
-/// Checks that a table has the columns that every claim needs, of types that can hold them.
-pub(crate) fn check_columns(schema: &Schema) -> Result<(), ColumnFault> {
-    let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    let needed: [(&[&str], &'static str); 3] = [
-        (&["public_key", "public_keys"], "\"public_key\" (or \"public_keys\")"),
-        (&["message", "messages"], "\"message\" (or \"messages\")"),
-        (&["signature"], "\"signature\""),
-    ];
-    for (alternatives, name) in needed {
-        if !alternatives.iter().any(|column| found.contains(column)) {
+/// The columns of a table that are read, with their place among all columns. The table must have those that every claim needs, of
+/// types that can hold them.
+///
+/// A column without any value is absent, whatever its name: libraries give it the type Null, or a type that its name does not fit.
+/// `is_empty` says of a column whether all its values are null.
+pub(crate) fn columns(schema: &Schema, is_empty: impl Fn(usize) -> bool) -> Result<Vec<(usize, Named)>, ColumnFault> {
+    let mut present: Vec<(usize, Named)> = Vec::new();
+    for (place, field) in schema.fields().iter().enumerate() {
+        let Some(name) = COLUMNS.into_iter().find(|name| name == field.name()) else { continue };
+        let kind = form(field.data_type());
+        if kind == DataType::Null || expected(name, &kind).is_some() && is_empty(place) {
+            continue;
+        }
+        present.push((place, Named { name, kind }));
+    }
+    let has = |name: &str| present.iter().any(|(_, named)| named.name == name);
+    for (alternatives, name) in NEEDED {
+        if !alternatives.iter().any(|column| has(column)) {
+            let with_state = |(place, field): (usize, &Arc<Field>)| {
+                let is_absent =
+                    COLUMNS.contains(&field.name().as_str()) && !present.iter().any(|(present, _)| *present == place);
+                if is_absent { format!("{} (without any value)", field.name()) } else { field.name().clone() }
+            };
+            let found: Vec<String> = schema.fields().iter().enumerate().map(with_state).collect();
             return Err(ColumnFault::Missing { name, found: found.join(", ") });
         }
     }
-    for name in read_columns(schema) {
-        let mut of_that_name = schema.fields().iter().filter(|field| field.name() == name);
-        let Some(field) = of_that_name.next() else { continue };
-        let kind = field.data_type();
-        let (fits, expected) = if BYTES.contains(&name) {
-            (holds_bytes(kind), "text (hexadecimal digits) or binary")
-        } else if LISTS.contains(&name) {
-            (
-                matches!(kind, DataType::List(item) if holds_bytes(item.data_type())),
-                "a list of text (hexadecimal digits) or binary",
-            )
-        } else if TEXTS.contains(&name) {
-            (*kind == DataType::Utf8, "text")
-        } else if name == "slot" {
-            (kind.is_integer(), "an integer")
-        } else if name == "source" || name == "index" {
-            (*kind == DataType::Utf8 || kind.is_integer(), "text or an integer")
-        } else {
-            (holds_id(kind), "text, a number or a boolean")
-        };
-        if !fits {
-            return Err(ColumnFault::Type { name, found: kind.to_string(), expected });
+    if !has("kind") {
+        present.retain(|(_, named)| !OF_A_CHAIN.contains(&named.name));
+    }
+    // In the order in which a row needs them.
+    present.sort_by_key(|(_, named)| COLUMNS.iter().position(|name| *name == named.name));
+    for (index, (place, Named { name, kind })) in present.iter().enumerate() {
+        if let Some(expected) = expected(name, kind) {
+            let found = schema.field(*place).data_type().to_string();
+            return Err(ColumnFault::Type { name, found, expected });
         }
-        if of_that_name.next().is_some() {
+        if present[index + 1..].iter().any(|(_, other)| other.name == *name) {
             return Err(ColumnFault::Type { name, found: "two columns".to_owned(), expected: "one column" });
         }
     }
-    Ok(())
+    Ok(present)
 }
 
-/// The columns of a table that are read.
-pub(crate) fn read_columns(schema: &Schema) -> impl Iterator<Item = &'static str> {
-    let of_a_chain = schema.fields().iter().any(|field| field.name() == "kind");
-    COLUMNS.into_iter().filter(move |name| of_a_chain || !OF_A_CHAIN.contains(name))
+/// Whether a column of this name can be read.
+#[cfg(feature = "arrow")]
+pub(crate) fn is_read(name: &str) -> bool {
+    COLUMNS.contains(&name)
+}
+
+/// The columns of which every claim needs one each.
+const NEEDED: [(&[&str], &str); 3] = [
+    (&["public_key", "public_keys"], "\"public_key\" (or \"public_keys\")"),
+    (&["message", "messages"], "\"message\" (or \"messages\")"),
+    (&["signature"], "\"signature\""),
+];
+
+/// The type of the values, in whatever layout they stand: with long offsets, in views, in a dictionary, in runs, in lists of one
+/// length or in views of lists.
+pub(crate) fn form(kind: &DataType) -> DataType {
+    match kind {
+        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
+        DataType::Dictionary(_, values) => form(values),
+        DataType::RunEndEncoded(_, values) => form(values.data_type()),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _) => {
+            let kind = match form(item.data_type()) {
+                // Lists of which every element is null, or which are all empty.
+                DataType::Null => DataType::Binary,
+                kind => kind,
+            };
+            DataType::List(Arc::new(Field::new(item.name(), kind, true)))
+        }
+        other => other.clone(),
+    }
+}
+
+/// What was expected of a column, if its values cannot hold what its name says.
+fn expected(name: &str, kind: &DataType) -> Option<&'static str> {
+    let (fits, expected) = if BYTES.contains(&name) {
+        (holds_bytes(kind), "text (hexadecimal digits) or binary")
+    } else if LISTS.contains(&name) {
+        (
+            matches!(kind, DataType::List(item) if holds_bytes(item.data_type())),
+            "a list of text (hexadecimal digits) or binary",
+        )
+    } else if TEXTS.contains(&name) {
+        (*kind == DataType::Utf8, "text")
+    } else if name == "slot" {
+        (kind.is_integer(), "an integer")
+    } else if name == "source" || name == "index" {
+        (*kind == DataType::Utf8 || kind.is_integer(), "text or an integer")
+    } else {
+        (holds_id(kind), "text, a number or a boolean")
+    };
+    (!fits).then_some(expected)
 }
 
 fn holds_bytes(kind: &DataType) -> bool {
-    matches!(kind, DataType::Utf8 | DataType::Binary | DataType::FixedSizeBinary(_))
+    // Any number of values of no bytes takes no bytes of the input.
+    matches!(kind, DataType::Utf8 | DataType::Binary | DataType::FixedSizeBinary(1..))
 }
 
 fn holds_id(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::Boolean | DataType::Float32 | DataType::Float64) || kind.is_integer()
 }
 
-/// The record that a row makes.
+/// The record that a row makes. Its bytes find room before they are kept.
 pub(crate) fn record<'a, B: AsRef<[u8]>>(
-    row: impl Iterator<Item = (&'a Named, Cell<B>)>,
+    row: impl Iterator<Item = (&'a Named, Cell<'a, B>)>,
     place: Place,
+    room: &mut dyn Room,
 ) -> Result<Record, Malformed> {
     let mut fields = Columns::default();
-    match fill(&mut fields, row) {
+    match fill(&mut fields, row, room) {
         Ok(()) => fields.into_record(place),
         Err(reason) => Err(Malformed::new(place, reason).with_id(fields.id)),
     }
@@ -133,7 +193,8 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
 
 fn fill<'a, B: AsRef<[u8]>>(
     fields: &mut Columns,
-    row: impl Iterator<Item = (&'a Named, Cell<B>)>,
+    row: impl Iterator<Item = (&'a Named, Cell<'a, B>)>,
+    room: &mut dyn Room,
 ) -> Result<(), String> {
     for (Named { name, kind }, cell) in row {
         let value = match cell {
@@ -141,16 +202,19 @@ fn fill<'a, B: AsRef<[u8]>>(
             Cell::List(items) => {
                 let DataType::List(item) = kind else { return Err(format!("{name:?}: found a list")) };
                 match *name {
-                    "public_keys" => fields.public_keys = Some(list(Field::PublicKeys, item.data_type(), items)?),
-                    _ => fields.messages = Some(list(Field::Messages, item.data_type(), items)?),
+                    "public_keys" => {
+                        fields.public_keys = Some(list(ClaimField::PublicKeys, item.data_type(), items, room)?);
+                    }
+                    _ => fields.messages = Some(list(ClaimField::Messages, item.data_type(), items, room)?),
                 }
                 continue;
             }
             Cell::One(value) => value,
         };
-        let bytes = |field: Field| {
+        let mut bytes = |field: ClaimField| {
             let named = |reason| format!("{name:?}: {reason}");
-            field.one(bytes(&value)?, *kind == DataType::Utf8).map_err(named)
+            let one = field.one(bytes(&value)?, *kind == DataType::Utf8);
+            one.and_then(|one| take_room(room, one)).map_err(named)
         };
         match *name {
             "id" => fields.id = id(&value, kind)?,
@@ -162,26 +226,34 @@ fn fill<'a, B: AsRef<[u8]>>(
             "slot" => fields.slot = Some(slot(&value, kind)?),
             "index" => fields.index = Some(index(&value, kind)?),
             "reason" => fields.reason = Some(text(name, &value)?),
-            "public_key" => fields.public_key = Some(bytes(Field::PublicKeys)?),
-            "message" => fields.message = Some(bytes(Field::Messages)?),
-            "signature" => fields.signature = Some(bytes(Field::Signature)?),
+            "public_key" => fields.public_key = Some(bytes(ClaimField::PublicKeys)?),
+            "message" => fields.message = Some(bytes(ClaimField::Messages)?),
+            "signature" => fields.signature = Some(bytes(ClaimField::Signature)?),
             _ => return Err(format!("{name:?}: found one value, expected a list")),
         }
     }
     Ok(())
 }
 
-fn list<B: AsRef<[u8]>>(field: Field, kind: &DataType, items: Vec<Option<Value<B>>>) -> Result<Vec<Vec<u8>>, String> {
+fn list<B: AsRef<[u8]>>(
+    field: ClaimField,
+    kind: &DataType,
+    items: Elements<'_, B>,
+    room: &mut dyn Room,
+) -> Result<Vec<Vec<u8>>, String> {
     let name = field.list_name();
-    let (mut held, mut list) = (Held::default(), Vec::with_capacity(items.len()));
-    for (index, item) in items.into_iter().enumerate() {
+    let mut list = List::new(room);
+    for (index, item) in items.enumerate() {
+        if list.is_full() {
+            list.skip();
+            continue;
+        }
         let item = item.ok_or_else(|| "found null, expected bytes".to_owned());
         let decoded = item.and_then(|value| field.one(bytes(&value)?, *kind == DataType::Utf8));
         let decoded = decoded.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))?;
-        held.add(&decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
-        list.push(decoded);
+        list.push(decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
     }
-    Ok(list)
+    list.into_kept(field).map_err(|reason| format!("\"{name}\": {reason}"))
 }
 
 fn bytes<B: AsRef<[u8]>>(value: &Value<B>) -> Result<&[u8], String> {
@@ -193,8 +265,8 @@ fn bytes<B: AsRef<[u8]>>(value: &Value<B>) -> Result<&[u8], String> {
 
 fn text<B: AsRef<[u8]>>(name: &str, value: &Value<B>) -> Result<String, String> {
     let found = bytes(value).map_err(|reason| format!("{name:?}: {reason}"))?;
+    check_name(name, found.len())?;
     let text = std::str::from_utf8(found).map_err(|_| format!("{name:?}: the text is not UTF-8"))?;
-    check_name(name, text.len())?;
     Ok(text.to_owned())
 }
 

@@ -7,7 +7,7 @@ use pyo3::{
     prelude::*,
     types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple},
 };
-use quorate_formats::{Entry, jsonl::entry_of_line};
+use quorate_formats::{Entry, Unbounded, jsonl::entry_of_line};
 
 use crate::argument::{bytes_like, type_name};
 
@@ -29,7 +29,7 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>) -> PyResult<Entry> 
         }
     }
     let line = format!("{{{}}}", fields.join(","));
-    Ok(entry_of_line(line.as_bytes(), index as u64 + 1).expect("an object is no blank line"))
+    Ok(entry_of_line(line.as_bytes(), index as u64 + 1, &mut Unbounded).expect("an object is no blank line"))
 }
 
 /// The fields of a claim.

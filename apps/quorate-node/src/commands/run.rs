@@ -144,6 +144,10 @@ impl Admission for ByRegistry {
             Err(why) => Admitted::No(why.to_string()),
         }
     }
+
+    fn weight(&self, operator: &Address) -> u64 {
+        self.0.weight(operator)
+    }
 }
 
 /// A node whose parts are there.
@@ -322,6 +326,14 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
         transport::TransportError::Listen { .. } => Failure::io(error),
         _ => Failure::usage(error),
     };
+    if options.trusted_proxy.is_some() && options.aggregator_listen.is_none() {
+        return Err(Failure::usage(anyhow!(
+            "--trusted-proxy names proxies in front of --aggregator-listen, which is missing"
+        )));
+    }
+    if options.private_network.is_some() && (options.aggregator.is_some() || options.aggregator_listen.is_some()) {
+        return Err(Failure::usage(anyhow!("--private-network is about peers of libp2p, and this node talks by HTTP")));
+    }
     if let Some(url) = &options.aggregator {
         let settings = transport::http::JoinSettings { aggregator: url.clone() };
         return transport::http::join(terms, &settings).map_err(wrong);
@@ -329,7 +341,10 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
     if let Some(listen) = &options.aggregator_listen {
         let address = listen.parse();
         let address = address.map_err(|error| Failure::usage(anyhow!("--aggregator-listen {listen}: {error}")))?;
-        return transport::http::serve(terms, &transport::http::ServeSettings::new(address)).await.map_err(wrong);
+        let proxies = options.trusted_proxy.as_deref().unwrap_or("").parse();
+        let proxies = proxies.map_err(|error| Failure::usage(anyhow!("--trusted-proxy: {error}")))?;
+        let settings = transport::http::ServeSettings { proxies, ..transport::http::ServeSettings::new(address) };
+        return transport::http::serve(terms, &settings).await.map_err(wrong);
     }
     let listen = options.listen.clone().unwrap_or_else(|| LISTEN.to_owned());
     let list = |text: &Option<String>| parts(text.as_deref().unwrap_or("")).map(str::to_owned).collect::<Vec<_>>();
@@ -337,6 +352,7 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
         listen: parts(&listen).map(str::to_owned).collect(),
         announce: list(&options.external),
         bootstrap: list(&options.bootstrap),
+        private_network: options.private_network.unwrap_or(false),
     };
     transport::libp2p::start(terms, &settings).map_err(wrong)
 }

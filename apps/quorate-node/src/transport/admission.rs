@@ -12,6 +12,12 @@ pub trait Admission: Send + Sync + 'static {
     ///
     /// Called on a thread that may block, again for every admitted peer after [`Transport::readmit`](super::Transport::readmit).
     fn admit(&self, peer_id: &[u8], credential: &Credential) -> Admitted;
+
+    /// What an operator weighs in the newest snapshot; zero for somebody who is in none. The heavier one has the place if
+    /// there is one left for two.
+    ///
+    /// Called on the transport's task, so it does not block for long.
+    fn weight(&self, operator: &Address) -> u64;
 }
 
 /// What [`Admission::admit`] says.

@@ -3,13 +3,16 @@
 use std::{
     collections::{HashMap, VecDeque},
     hash::Hash,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     time::Instant,
 };
 
 use quorate_evm::alloy_primitives::Address;
 
-use super::identity::PeerId;
+use super::{
+    identity::PeerId,
+    origin::{may_be_shared, network},
+};
 
 /// Bans by peer, by operator and, for strangers, by address. Each table is bounded: where it is full, the ban that ends
 /// first makes room. Strangers cannot push out the ban of an operator, because their addresses have a table of their
@@ -29,14 +32,22 @@ impl Bans {
         self.operators.insert(operator, until);
     }
 
-    /// Bans somebody who was not.
-    pub(super) fn ban_stranger(&mut self, peer: Option<PeerId>, address: Option<IpAddr>, until: Instant) {
+    /// Bans somebody who was not. An address that others may share is left alone: one stranger would keep out all who come
+    /// through the same proxy. Says by which address the stranger is banned.
+    pub(super) fn ban_stranger(
+        &mut self,
+        peer: Option<PeerId>,
+        address: Option<IpAddr>,
+        until: Instant,
+    ) -> Option<IpAddr> {
         if let Some(peer) = peer {
             self.strangers.insert(peer, until);
         }
+        let address = address.filter(|address| !may_be_shared(*address));
         if let Some(address) = address {
             self.addresses.insert(network(address), until);
         }
+        address
     }
 
     /// Whether connections of a peer are refused.
@@ -115,14 +126,6 @@ const MOST_SHOWN: usize = 256;
 /// Bytes of a reason.
 const MOST_REASON: usize = 200;
 
-/// Of an address of IPv6 the first 64 bits, which one customer of a provider has alone.
-pub(super) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
-        address => address,
-    }
-}
-
 const MOST: usize = 4096;
 
 #[derive(Debug)]
@@ -183,7 +186,7 @@ mod tests {
         bans.ban(peer, Address::ZERO, now + Duration::from_secs(1));
         for number in 0..2 * MOST as u32 {
             let until = now + Duration::from_secs(60) + Duration::from_millis(number.into());
-            bans.ban_stranger(None, Some(IpAddr::from(number.to_be_bytes())), until);
+            bans.ban_stranger(None, Some(IpAddr::from((0x0101_0101 + number).to_be_bytes())), until);
         }
         assert_eq!(bans.addresses.0.len(), MOST);
         assert!(bans.has_peer(&peer, now));
@@ -223,9 +226,19 @@ mod tests {
     fn an_address_of_ipv6_stands_for_its_network() {
         let now = Instant::now();
         let mut bans = Bans::default();
-        bans.ban_stranger(None, Some("2001:db8::1".parse().unwrap()), now + Duration::from_secs(1));
-        assert!(bans.has_address("2001:db8::ffff".parse().unwrap(), now));
-        assert!(!bans.has_address("2001:db8:0:1::1".parse().unwrap(), now));
-        assert_eq!(network("::ffff:10.0.0.1".parse().unwrap()), "10.0.0.1".parse::<IpAddr>().unwrap());
+        bans.ban_stranger(None, Some("2606:4700::1".parse().unwrap()), now + Duration::from_secs(1));
+        assert!(bans.has_address("2606:4700::ffff".parse().unwrap(), now));
+        assert!(!bans.has_address("2606:4700:0:1::1".parse().unwrap(), now));
+    }
+
+    #[test]
+    fn an_address_that_others_may_share_is_not_banned() {
+        let now = Instant::now();
+        let mut bans = Bans::default();
+        for shared in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "::ffff:192.168.0.1"] {
+            let address = shared.parse().unwrap();
+            assert_eq!(bans.ban_stranger(None, Some(address), now + Duration::from_secs(9)), None);
+            assert!(!bans.has_address(address, now), "{shared}");
+        }
     }
 }

@@ -128,10 +128,12 @@ impl Tally {
         });
     }
 
-    /// A stranger is let go, and refused for some time.
+    /// A stranger is let go, and refused for some time: by its name or address, if it has one of its own.
     pub(super) fn stranger(&self, peer: Option<PeerId>, address: Option<IpAddr>, why: &str, until: Instant) {
         count(&self.strangers);
-        self.note(BanReport { peer, operator: None, address, reason: why.to_owned(), until });
+        if peer.is_some() || address.is_some() {
+            self.note(BanReport { peer, operator: None, address, reason: why.to_owned(), until });
+        }
     }
 
     /// The bans that have not ended.

@@ -18,6 +18,8 @@
 
 mod identity;
 mod limits;
+mod origin;
+mod places;
 mod bans;
 pub mod handshake;
 mod admission;

@@ -23,6 +23,10 @@ impl Admission for Everybody {
     fn admit(&self, peer_id: &[u8], _: &Credential) -> Admitted {
         Admitted::Operator(Address::from_slice(&keccak256(peer_id)[..20]))
     }
+
+    fn weight(&self, _: &Address) -> u64 {
+        1
+    }
 }
 
 /// What a peer shows that speaks for an operator.

@@ -94,7 +94,7 @@ async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
         }
     }
     let places = (app.budget.request().ok_or_else(ApiError::busy)?, board.place().ok_or_else(ApiError::busy)?);
-    let mut held = app.budget.holding().ok_or_else(ApiError::busy)?;
+    let mut held = app.budget.holding();
     let longest = app.config.checkpoint.body_bytes;
     let body = read_body(app, request, longest, &mut held).await.map_err(|mut error| {
         if error.status == StatusCode::PAYLOAD_TOO_LARGE {
@@ -103,6 +103,8 @@ async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
         }
         error
     })?;
+    // What it holds as numbers and lists takes more than its text.
+    held.take(body.len() * POSTING).ok_or_else(ApiError::busy)?;
     let posted = tokio::task::spawn_blocking(move || {
         // A client that goes away does not end this, so its place and its memory are taken until it is done.
         let _taken = (places, held);
@@ -124,6 +126,9 @@ async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
     let Posted { signatures, needed, flaws, .. } = posted?;
     Ok(Taken { signatures, needed, complete: signatures >= needed, false_signatures: false_signatures(&flaws) })
 }
+
+/// So many bytes of memory a posting takes for each byte of its text, at most.
+const POSTING: usize = 4;
 
 fn board(app: &App) -> Result<&Arc<Board>, ApiError> {
     app.board.as_ref().ok_or_else(|| {

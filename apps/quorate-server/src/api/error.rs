@@ -102,7 +102,7 @@ impl ApiError {
     /// Not one claim of a request was verified, all for this reason.
     pub(crate) fn all_refused(refused: Refused) -> Option<Self> {
         let status = match refused {
-            Refused::Overloaded | Refused::Stopped => StatusCode::SERVICE_UNAVAILABLE,
+            Refused::Overloaded | Refused::SuspectsOverloaded | Refused::Stopped => StatusCode::SERVICE_UNAVAILABLE,
             Refused::Banned => StatusCode::FORBIDDEN,
             Refused::Failed => StatusCode::INTERNAL_SERVER_ERROR,
             _ => return None,
@@ -115,7 +115,8 @@ impl From<BadClaims> for ApiError {
     fn from(error: BadClaims) -> Self {
         let (status, code) = match &error {
             BadClaims::Claim { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad-claim"),
-            BadClaims::TooMany(_) | BadClaims::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-many"),
+            BadClaims::TooMany(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-many"),
+            BadClaims::NoRoom => return Self::busy(),
             BadClaims::Body(_) | BadClaims::Empty => (StatusCode::BAD_REQUEST, "bad-body"),
         };
         let mut this = Self::new(status, code, error.to_string());

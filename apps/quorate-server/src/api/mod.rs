@@ -40,6 +40,16 @@ pub(crate) fn public(app: &Arc<App>) -> Router {
         .with_state(app.clone())
 }
 
+/// What is served to connections that come while the server stops: that it stops.
+pub(crate) fn draining(app: &Arc<App>) -> Router {
+    Router::new()
+        .route("/metrics", get(health::metrics))
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready))
+        .fallback(stopping)
+        .with_state(app.clone())
+}
+
 /// What is served to administrators, on their own socket.
 pub(crate) fn administration(app: &Arc<App>) -> Router {
     common()
@@ -58,6 +68,11 @@ fn common() -> Router<Arc<App>> {
         .route("/metrics", get(health::metrics))
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready))
+}
+
+async fn stopping() -> ApiError {
+    let message = "the server is stopping; send it to another one";
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopped", message)
 }
 
 async fn nothing_here() -> ApiError {

@@ -13,6 +13,7 @@ use axum::{
 use bytes::{Bytes, BytesMut};
 use futures_util::{FutureExt as _, StreamExt as _, stream, stream::FuturesUnordered};
 use http_body_util::BodyExt as _;
+use quorate_formats::Malformed;
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc},
     time::{Instant, timeout, timeout_at},
@@ -22,16 +23,18 @@ use super::error::ApiError;
 use crate::{
     answer::Answer,
     app::App,
-    claims::{self, Asked},
+    budget::Held,
+    claims::{Asked, BadClaims, Caller, Named, Reader},
     listen::PIECE,
 };
 
 /// Answers lines of a body as they come.
-pub(super) fn stream(app: Arc<App>, asked: Asked, body: Body, place: OwnedSemaphorePermit) -> Response {
+pub(super) fn stream(app: Arc<App>, asked: Asked, caller: Caller, body: Body, place: OwnedSemaphorePermit) -> Response {
     let (to_client, from_us) = mpsc::channel(2);
     tokio::spawn(async move {
         let longest = Duration::from_millis(app.config.limits.write_ms);
-        Stream { app, asked, out: Out { to_client, longest, waiting: BytesMut::new() }, _place: place }.run(body).await;
+        let out = Out { to_client, longest, waiting: BytesMut::new() };
+        Stream { app, asked, caller, out, _place: place }.run(body).await;
     });
     let pieces = stream::unfold(from_us, |mut from_us: mpsc::Receiver<Bytes>| async move {
         from_us.recv().await.map(|piece| (Ok::<_, Infallible>(piece), from_us))
@@ -44,6 +47,7 @@ pub(super) fn stream(app: Arc<App>, asked: Asked, body: Body, place: OwnedSemaph
 struct Stream {
     app: Arc<App>,
     asked: Asked,
+    caller: Caller,
     out: Out,
     _place: OwnedSemaphorePermit,
 }
@@ -54,19 +58,28 @@ impl Stream {
         let app = self.app.clone();
         let limits = &app.config.limits;
         let line_time = Duration::from_millis(limits.body_ms);
-        let mut lines = Lines { body, rest: BytesMut::new(), searched: 0, number: 0, limit: limits.line_bytes };
-        let mut in_progress = FuturesUnordered::new();
+        let mut lines = Lines::new(body, limits.line_bytes);
+        let (mut held, mut in_progress) = (app.budget.holding(), FuturesUnordered::new());
         let (mut reading, mut index, mut ended_by) = (true, 0, None);
+        // A claim that waits until the queue has room.
+        let mut ahead: Option<Named> = None;
         let mut line_until = Instant::now() + line_time;
-        while reading || !in_progress.is_empty() {
+        while reading || ahead.is_some() || !in_progress.is_empty() {
+            if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named)) {
+                let bytes = named.memory();
+                let (submitted, app) = (app.submit(index, named, &self.asked), app.clone());
+                index += 1;
+                in_progress.push(async move { (bytes, app.answer(submitted).await.1) });
+            }
             tokio::select! {
                 biased;
                 Some(answer) = in_progress.next(), if !in_progress.is_empty() => {
                     let mut next = Some(answer);
-                    while let Some(answer) = next {
+                    while let Some((bytes, answer)) = next {
                         if self.out.line(&answer).await.is_none() {
                             return;
                         }
+                        held.give(bytes);
                         next = in_progress.next().now_or_never().flatten();
                     }
                     if self.out.flush().await.is_none() {
@@ -79,7 +92,9 @@ impl Stream {
                     reading = false;
                     ended_by = Some(("stopped", "the server is stopping; send the lines from here on to another one".to_owned()));
                 }
-                line = timeout_at(line_until, lines.next()), if reading && in_progress.len() < limits.stream_claims && app.has_room(in_progress.len()) => {
+                line = timeout_at(line_until, lines.next(&mut held)), if reading && ahead.is_none()
+                    && in_progress.len() < limits.stream_claims =>
+                {
                     let line = match line {
                         Ok(Ok(Some(line))) => line,
                         Ok(Ok(None)) => {
@@ -94,49 +109,50 @@ impl Stream {
                         Err(_) => {
                             reading = false;
                             let message = format!("the next line did not arrive within {} ms, the limit", limits.body_ms);
-                            ended_by = Some(("timeout", message));
+                            let busy = ApiError::busy().body.error;
+                            ended_by = Some(if lines.waits() { (busy.code, busy.message) } else { ("timeout", message) });
                             continue;
                         }
                     };
                     line_until = Instant::now() + line_time;
-                    let named = match claims::from_line(&line, lines.number, self.asked.suite, limits) {
-                        None => continue,
-                        Some(Err(malformed)) => {
-                            if self.out.line(&Answer::malformed(index, malformed)).await.is_none()
-                                || self.out.flush().await.is_none()
-                            {
-                                return;
-                            }
-                            index += 1;
-                            continue;
+                    let named = loop {
+                        let mut reader =
+                            Reader { suite: self.asked.suite, limits, caller: &self.caller, held: &mut held };
+                        match reader.line(&line, lines.number) {
+                            Some(Err(BadClaims::NoRoom)) => {}
+                            named => break named,
                         }
-                        Some(Ok(named)) => named,
-                    };
-                    // While we wait for memory, our own claims must be able to give theirs back.
-                    let bytes = named.memory();
-                    let memory = loop {
-                        if let Some(Some(memory)) = app.budget.line(bytes, Duration::ZERO).now_or_never() {
-                            break memory;
-                        }
-                        if let Some(answer) = in_progress.next().await {
+                        // While we wait for memory, our own claims must be able to give theirs back.
+                        if let Some((bytes, answer)) = in_progress.next().await {
                             if self.out.line(&answer).await.is_none() || self.out.flush().await.is_none() {
                                 return;
                             }
-                        } else if let Some(memory) = app.budget.line(bytes, line_time).await {
-                            break memory;
+                            held.give(bytes);
                         } else {
-                            let error = ApiError::busy();
-                            let _ = self.out.error(error.body.error.code, &error.body.error.message, lines.number).await;
-                            return;
+                            let some = 2 * line.len();
+                            if timeout_at(line_until, held.wait_for(some, line_time)).await.ok().flatten().is_none() {
+                                break Some(Err(BadClaims::NoRoom));
+                            }
+                            held.give(some);
                         }
                     };
-                    let (submitted, app) = (app.submit(index, named, &self.asked), app.clone());
-                    index += 1;
-                    in_progress.push(async move {
-                        let (_, answer) = app.answer(submitted).await;
-                        drop(memory);
-                        answer
-                    });
+                    held.give(Lines::taken(&line));
+                    match named {
+                        None => {}
+                        Some(Ok(named)) => ahead = Some(named),
+                        Some(Err(BadClaims::Claim { place, reason, id })) => {
+                            let malformed = Answer::malformed(index, Malformed::new(place, reason).with_id(id));
+                            if self.out.line(&malformed).await.is_none() || self.out.flush().await.is_none() {
+                                return;
+                            }
+                            index += 1;
+                        }
+                        Some(Err(error)) => {
+                            let error = ApiError::from(error).body.error;
+                            let _ = self.out.error(error.code, &error.message, lines.number).await;
+                            return;
+                        }
+                    }
                 }
                 // The client is gone: what it asked for is of no use.
                 () = self.out.to_client.closed() => return,
@@ -183,10 +199,12 @@ impl Out {
     }
 }
 
-/// The lines of a body.
+/// The lines of a body. What has come and is not yet a line finds memory before it is kept.
 struct Lines {
     body: Body,
     rest: BytesMut,
+    /// What has come, and waits for memory.
+    waiting: Option<Bytes>,
     /// How much of it has no line end.
     searched: usize,
     /// The number of the last line, from 1.
@@ -195,24 +213,41 @@ struct Lines {
 }
 
 impl Lines {
+    fn new(body: Body, limit: usize) -> Self {
+        Self { body, rest: BytesMut::new(), waiting: None, searched: 0, number: 0, limit }
+    }
+
+    /// Whether it is memory that it waits for, and not the client.
+    fn waits(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// The memory of a line, which whoever reads it gives back.
+    fn taken(line: &Bytes) -> usize {
+        BUFFER * line.len()
+    }
+
     /// The next line, without its end. Nothing is lost if this is dropped before it is ready.
-    async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
+    async fn next(&mut self, held: &mut Held) -> Result<Option<Bytes>, ApiError> {
         loop {
             if let Some(length) = self.rest[self.searched..].iter().position(|byte| *byte == b'\n') {
                 let line = self.rest.split_to(self.searched + length + 1).freeze();
                 self.searched = 0;
+                held.give(BUFFER);
                 return self.counted(line.slice(..line.len() - 1)).map(Some);
             }
             self.searched = self.rest.len();
             if self.searched > self.limit {
                 return Err(ApiError::too_long("the line", self.limit));
             }
+            if let Some(data) = &self.waiting {
+                held.wait_for(BUFFER * data.len(), FOREVER).await.ok_or_else(ApiError::busy)?;
+                self.rest.extend_from_slice(data);
+                self.waiting = None;
+                continue;
+            }
             match self.body.frame().await {
-                Some(Ok(frame)) => {
-                    if let Ok(data) = frame.into_data() {
-                        self.rest.extend_from_slice(&data);
-                    }
-                }
+                Some(Ok(frame)) => self.waiting = frame.into_data().ok(),
                 Some(Err(_)) => return Err(ApiError::cut_off()),
                 None if self.rest.is_empty() => return Ok(None),
                 None => {
@@ -233,30 +268,53 @@ impl Lines {
     }
 }
 
+/// A buffer that grows has up to twice the length that it needs.
+const BUFFER: usize = 2;
+
+/// The caller ends it before.
+const FOREVER: Duration = Duration::from_secs(86_400);
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{budget::Budget, config::Limits};
 
     fn lines(pieces: &'static [&'static str], limit: usize) -> Lines {
         let body = Body::from_stream(stream::iter(pieces).map(|piece| Ok::<_, Infallible>(Bytes::from(*piece))));
-        Lines { body, rest: BytesMut::new(), searched: 0, number: 0, limit }
+        Lines::new(body, limit)
+    }
+
+    fn budget(memory_bytes: usize) -> Budget {
+        Budget::new(&Limits { memory_bytes, ..Limits::default() })
     }
 
     #[tokio::test]
     async fn lines_are_cut_wherever_the_pieces_are() {
-        let mut lines = lines(&["a", "b\nc\n", "\nlast", " line"], 100);
-        let mut found = Vec::new();
-        while let Some(line) = lines.next().await.unwrap() {
+        let (mut lines, budget) = (lines(&["a", "b\nc\n", "\nlast", " line"], 100), budget(1 << 20));
+        let (mut held, mut found) = (budget.holding(), Vec::new());
+        while let Some(line) = lines.next(&mut held).await.unwrap() {
+            held.give(Lines::taken(&line));
             found.push(String::from_utf8(line.to_vec()).unwrap());
         }
         assert_eq!(found, ["ab", "c", "", "last line"]);
         assert_eq!(lines.number, 4);
     }
 
+    /// What others give back is enough to go on, and nothing of the line is lost by the wait.
+    #[tokio::test]
+    async fn a_line_waits_for_memory() {
+        let budget = budget(1000);
+        let (mut lines, mut held, mut others) = (lines(&["aaaa", "bbbb\n"], 100), budget.holding(), budget.holding());
+        others.take(990).unwrap();
+        assert!(timeout(Duration::from_millis(50), lines.next(&mut held)).await.is_err() && lines.waits());
+        drop(others);
+        assert_eq!(lines.next(&mut held).await.unwrap().unwrap(), "aaaabbbb");
+    }
+
     #[tokio::test]
     async fn a_line_that_does_not_end_is_not_kept() {
         for pieces in [&["aaaa", "aaaa", "aaaa"][..], &["aaaaaaaaaaaa\n"]] {
-            let error = lines(pieces, 7).next().await.unwrap_err();
+            let error = lines(pieces, 7).next(&mut budget(1000).holding()).await.unwrap_err();
             assert_eq!(error.body.error.code, "too-long");
         }
     }

@@ -21,8 +21,8 @@ use super::{error::ApiError, stream::stream};
 use crate::{
     app::App,
     budget::Held,
-    claims::{self, Asked, BadClaims, Named},
-    listen::PIECE,
+    claims::{Asked, BadClaims, Caller, Named, Reader},
+    listen::{PIECE, caller},
 };
 
 /// Verifies claims.
@@ -81,12 +81,13 @@ async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Re
     let query = query.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let asked = Asked::read(query, app.config.suite()).map_err(ApiError::bad_query)?;
     let place = app.budget.request().ok_or_else(ApiError::busy)?;
+    let caller = caller(&request);
     if content == Content::Lines {
-        return Ok(stream(app.clone(), asked, request.into_body(), place));
+        return Ok(stream(app.clone(), asked, caller, request.into_body(), place));
     }
-    let mut held = app.budget.holding().ok_or_else(ApiError::busy)?;
+    let mut held = app.budget.holding();
     let body = read_body(app, request, app.config.limits.body_bytes, &mut held).await?;
-    let claims = read_claims(app, content, body, &asked, &mut held).await?;
+    let (claims, held) = read_claims(app, content, body, &asked, &caller, held).await?;
     let answers = app.verify(claims, &asked).await;
     let first = answers.first().and_then(|(refused, _)| *refused);
     if let Some(refused) = first
@@ -171,13 +172,19 @@ pub(super) async fn read_body(
     }
     let mut body = request.into_body();
     let read = async {
-        let mut whole = Vec::new();
+        let mut whole: Vec<u8> = Vec::new();
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_| ApiError::cut_off())?.into_data() else { continue };
-            if whole.len() + data.len() > longest {
+            let length = whole.len() + data.len();
+            if length > longest {
                 return Err(too_long());
             }
-            held.take(data.len()).ok_or_else(ApiError::busy)?;
+            if length > whole.capacity() {
+                // It takes what has come and not what is stated, and it grows by halves so that it is copied seldom.
+                let grown = (whole.capacity() + whole.capacity() / 2).min(stated.unwrap_or(longest)).max(length);
+                held.take(grown - whole.capacity()).ok_or_else(ApiError::busy)?;
+                whole.reserve_exact(grown - whole.len());
+            }
             whole.extend_from_slice(&data);
         }
         Ok(whole)
@@ -185,21 +192,26 @@ pub(super) async fn read_body(
     timeout(Duration::from_millis(limits.body_ms), read).await.map_err(|_| ApiError::slow(limits.body_ms))?
 }
 
-/// The claims of a body, each counted at what it takes in memory.
+/// The claims of a body. From here on the request holds them, and no longer its body.
 async fn read_claims(
     app: &Arc<App>,
     content: Content,
     body: Vec<u8>,
     asked: &Asked,
-    held: &mut Held,
-) -> Result<Vec<Named>, ApiError> {
-    let (length, config, suite) = (body.len(), app.config.clone(), asked.suite);
-    let read = move || -> Result<Vec<Named>, BadClaims> {
-        match content {
-            Content::Json => claims::from_json(&body, suite, &config.limits),
-            Content::Arrow => claims::from_arrow(body, suite, &config.limits),
+    caller: &Caller,
+    mut held: Held,
+) -> Result<(Vec<Named>, Held), ApiError> {
+    let (length, config, suite, caller) = (body.len(), app.config.clone(), asked.suite, caller.clone());
+    let read = move || -> Result<(Vec<Named>, Held), BadClaims> {
+        let taken = body.capacity();
+        let reader = Reader { suite, limits: &config.limits, caller: &caller, held: &mut held };
+        let claims = match content {
+            Content::Json => reader.json(body),
+            Content::Arrow => reader.arrow(body),
             Content::Lines => Err(BadClaims::Empty),
-        }
+        }?;
+        held.give(taken);
+        Ok((claims, held))
     };
     // A long body takes long enough to keep other requests waiting.
     let claims = if length < LONG {
@@ -207,8 +219,6 @@ async fn read_claims(
     } else {
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(BadClaims::Body(error.to_string())))
     }?;
-    let bytes: usize = claims.iter().map(Named::memory).sum();
-    held.take(bytes).ok_or_else(ApiError::busy)?;
     Ok(claims)
 }
 

@@ -1,16 +1,32 @@
 //! Connections: how many, how long they may be silent, and how they end.
 
+mod activity;
 mod readers;
 mod socket;
 
-use std::{convert::Infallible, io, net::IpAddr, os::fd::AsFd, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    io,
+    os::fd::AsFd,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::{Router, body::Body, extract::Request, http::StatusCode, response::IntoResponse};
-use hyper::{body::Incoming, header::HOST, service::service_fn};
+use hyper::{
+    Version,
+    body::Incoming,
+    header::{CONNECTION, HOST, HeaderValue},
+    service::service_fn,
+};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto::Builder,
 };
+use quorate_host::is_own_name;
 use rustix::net::{RecvFlags, recv};
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest},
@@ -22,9 +38,15 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt as _;
 
-use self::readers::Readers;
 pub(crate) use self::socket::Socket;
-use crate::config::Limits;
+use self::{
+    activity::{Activities, Activity},
+    readers::Readers,
+};
+use crate::{
+    claims::Caller,
+    config::{Config, Limits},
+};
 
 /// What all connections of a listener share.
 #[derive(Clone, Debug)]
@@ -32,38 +54,72 @@ pub(crate) struct Connections {
     limits: Limits,
     /// Names by which a TCP client may call the server, beside those of loopback.
     hosts: Arc<[String]>,
+    /// Whether the sources that claims name count on their connection alone.
+    by_connection: bool,
     free: Arc<Semaphore>,
+    activities: Arc<Activities>,
+    /// How many connections there have been.
+    numbers: Arc<AtomicU64>,
+    /// Connections with something to answer.
     tracker: TaskTracker,
-    /// No new connections; those that are there end after their requests.
+    /// Listeners, and the connections that come while the server drains.
+    listeners: TaskTracker,
+    /// Connections end after their requests, and new ones are only told that the server stops.
     stop: CancellationToken,
+    /// No new connections.
+    end: CancellationToken,
     /// Connections end where they are.
     abort: CancellationToken,
 }
 
+/// What a listener serves.
+#[derive(Clone, Debug)]
+pub(crate) struct Served {
+    /// As long as the server runs.
+    pub(crate) running: Router,
+    /// To connections that come while it drains.
+    pub(crate) draining: Router,
+}
+
 impl Connections {
-    pub(crate) fn new(limits: &Limits, hosts: &[String], at_most: usize, tracker: TaskTracker) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         Self {
-            limits: limits.clone(),
-            hosts: hosts.into(),
-            free: Arc::new(Semaphore::new(at_most)),
-            tracker,
+            limits: config.limits.clone(),
+            hosts: config.listen.hosts.as_slice().into(),
+            by_connection: config.sources.by_connection,
+            free: Arc::new(Semaphore::new(config.limits.connections)),
+            activities: Activities::new(),
+            numbers: Arc::default(),
+            tracker: TaskTracker::new(),
+            listeners: TaskTracker::new(),
             stop: CancellationToken::new(),
+            end: CancellationToken::new(),
             abort: CancellationToken::new(),
         }
     }
 
     /// The same limits and signals, with connections of its own to give away.
     pub(crate) fn with_own(&self, at_most: usize) -> Self {
-        Self { free: Arc::new(Semaphore::new(at_most)), ..self.clone() }
+        Self { free: Arc::new(Semaphore::new(at_most)), activities: Activities::new(), ..self.clone() }
     }
 
-    /// Ends listening, and each connection after its requests.
-    pub(crate) fn stop(&self) {
+    /// Begins to drain: each connection ends after its requests. It is over when they have ended.
+    pub(crate) async fn drain(&self) {
         self.stop.cancel();
+        self.tracker.close();
+        self.tracker.wait().await;
+    }
+
+    /// Ends listening, and waits for that.
+    pub(crate) async fn end(&self) {
+        self.end.cancel();
+        self.listeners.close();
+        self.listeners.wait().await;
     }
 
     /// Ends all connections at once.
     pub(crate) fn abort(&self) {
+        self.end.cancel();
         self.abort.cancel();
     }
 
@@ -77,37 +133,31 @@ impl Connections {
         self.free.available_permits()
     }
 
-    /// Accepts TCP connections until the server stops.
-    pub(crate) fn listen_tcp(&self, listener: TcpListener, router: Router) {
+    /// Accepts TCP connections until the server has stopped.
+    pub(crate) fn listen_tcp(&self, listener: TcpListener, served: Served) {
         let this = self.clone();
-        self.tracker.spawn(async move {
-            while let Some((stream, permit)) = this.next(|| listener.accept()).await {
-                let (this, router) = (this.clone(), router.clone());
-                this.tracker.clone().spawn(async move {
-                    let _permit = permit;
-                    // Verdicts of a stream are small and must not wait for each other.
-                    let _ = stream.0.set_nodelay(true);
-                    this.serve(stream.0, router, Peer::Tcp).await;
-                });
+        self.listeners.spawn(async move {
+            while let Some(((stream, address), permit)) = this.next(|| listener.accept()).await {
+                // Verdicts of a stream are small and must not wait for each other.
+                let _ = stream.set_nodelay(true);
+                this.begin(stream, permit, &served, Peer::Tcp, &address.ip().to_string());
             }
         });
     }
 
-    /// Accepts connections on a Unix socket until the server stops.
-    pub(crate) fn listen_unix(&self, socket: Socket, router: Router) {
+    /// Accepts connections on a Unix socket until the server has stopped.
+    pub(crate) fn listen_unix(&self, socket: Socket, served: Served) {
         let this = self.clone();
-        self.tracker.spawn(async move {
-            while let Some((stream, permit)) = this.next(|| socket.listener.accept()).await {
-                let (this, router) = (this.clone(), router.clone());
-                this.tracker.clone().spawn(async move {
-                    let _permit = permit;
-                    this.serve(stream.0, router, Peer::Unix).await;
-                });
+        self.listeners.spawn(async move {
+            while let Some(((stream, _), permit)) = this.next(|| socket.listener.accept()).await {
+                let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
+                let name = process.map_or("a Unix socket".to_owned(), |process| format!("process {process}"));
+                this.begin(stream, permit, &served, Peer::Unix, &name);
             }
         });
     }
 
-    /// The next connection, once there is room for one; `None` when the server stops.
+    /// The next connection, once there is room for one; `None` when the server has stopped.
     async fn next<T, F: Future<Output = io::Result<T>>>(
         &self,
         accept: impl Fn() -> F,
@@ -128,22 +178,63 @@ impl Connections {
                 }
             };
             // After the stream, because a listener that waits for clients must not keep a place from another one.
-            Some((stream, self.free.clone().acquire_owned().await.ok()?))
+            Some((stream, self.place().await?))
         };
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => None,
+            () = self.end.cancelled() => None,
             accepted = accepted => accepted,
         }
     }
 
+    /// A place for a connection. If none is free, the one that has been idle for the longest time gives up its own.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = self.free.clone().try_acquire_owned() {
+            return Some(place);
+        }
+        loop {
+            self.activities.close_the_most_idle();
+            if let Ok(place) = timeout(Duration::from_millis(100), self.free.clone().acquire_owned()).await {
+                return place.ok();
+            }
+        }
+    }
+
+    /// Serves a connection on a task of its own.
+    fn begin<S: AsyncRead + AsyncWrite + Readable + Send + 'static>(
+        &self,
+        stream: S,
+        permit: OwnedSemaphorePermit,
+        served: &Served,
+        peer: Peer,
+        name: &str,
+    ) {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let caller = Caller::new(number, name, self.by_connection);
+        let activity = Arc::new(self.activities.open(number));
+        let late = self.stop.is_cancelled();
+        let (tracker, router) =
+            if late { (&self.listeners, &served.draining) } else { (&self.tracker, &served.running) };
+        let (this, router) = (self.clone(), router.clone());
+        tracker.spawn(async move {
+            let _permit = permit;
+            let end = if late { &this.end } else { &this.stop };
+            this.serve(stream, router, peer, caller, activity, end, late).await;
+        });
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what one connection is")]
     async fn serve<S: AsyncRead + AsyncWrite + Readable + Send + 'static>(
         &self,
         stream: S,
         router: Router,
         peer: Peer,
+        caller: Caller,
+        activity: Arc<Activity>,
+        end: &CancellationToken,
+        late: bool,
     ) {
-        let Limits { header_ms, idle_ms, write_ms, header_bytes, .. } = self.limits;
+        let Limits { header_ms, idle_ms, write_ms, header_bytes, requests_per_connection, .. } = self.limits;
         let [header, idle, write] = [header_ms, idle_ms, write_ms].map(Duration::from_millis);
         // A connection on which nothing comes must not wait as long as one that has asked something.
         tokio::select! {
@@ -151,26 +242,33 @@ impl Connections {
                 Ok(Ok(())) => {}
                 _ => return,
             },
-            () = self.stop.cancelled() => return,
+            () = end.cancelled() => return,
+            () = activity.closing().cancelled() => return,
         }
         let mut stream = TimeoutStream::new(stream);
         stream.set_read_timeout(Some(idle));
         stream.set_write_timeout(Some(write));
 
         let readers = Arc::new(Readers::default());
-        let (watched, hosts) = (readers.clone(), self.hosts.clone());
+        let (watched, hosts, busy) = (readers.clone(), self.hosts.clone(), activity.clone());
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let (router, readers, hosts) = (router.clone(), watched.clone(), hosts.clone());
+            let (caller, in_progress) = (caller.clone(), busy.begin());
             async move {
-                let request: Request = request.map(Body::new);
-                let response = if peer.allows(&request, &hosts) {
+                let mut request: Request = request.map(Body::new);
+                request.extensions_mut().insert(caller);
+                let closes = late && request.version() < Version::HTTP_2;
+                let mut response = if peer.allows(&request, &hosts) {
                     router.oneshot(request).await.unwrap_or_else(|never| match never {})
                 } else {
                     let text = "the header Host names another server; call this one by its IP address or as localhost, or list \
                                 the name in listen.hosts\n";
                     (StatusCode::MISDIRECTED_REQUEST, text).into_response()
                 };
-                Ok::<_, Infallible>(response.map(|body| readers.watch(body)))
+                if closes {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok::<_, Infallible>(response.map(|body| readers.watch(body, in_progress)))
             }
         });
 
@@ -180,7 +278,9 @@ impl Connections {
             .http2()
             .timer(TokioTimer::new())
             .max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
-            .max_concurrent_streams(STREAMS)
+            .max_concurrent_streams(u32::try_from(requests_per_connection).unwrap_or(u32::MAX))
+            .initial_connection_window_size(WINDOW)
+            .initial_stream_window_size(WINDOW)
             .max_send_buf_size(PIECE)
             .keep_alive_interval(idle / 2)
             .keep_alive_timeout(header);
@@ -196,8 +296,13 @@ impl Connections {
                     }
                     return;
                 }
-                () = self.stop.cancelled(), if !stopping => {
+                () = end.cancelled(), if !stopping => {
                     stopping = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                () = activity.closing().cancelled(), if !stopping => {
+                    stopping = true;
+                    tracing::debug!("an idle connection is closed to make room for another one");
                     connection.as_mut().graceful_shutdown();
                 }
                 () = self.abort.cancelled() => return,
@@ -210,8 +315,14 @@ impl Connections {
     }
 }
 
-/// Requests at once on one HTTP/2 connection.
-const STREAMS: u32 = 32;
+/// Who sent a request.
+pub(crate) fn caller(request: &Request) -> Caller {
+    // A router that is called without a connection has one caller.
+    request.extensions().get().cloned().unwrap_or_else(|| Caller::new(0, "this process", false))
+}
+
+/// The bytes that a client of HTTP/2 may send on one connection before somebody reads them.
+const WINDOW: u32 = 128 << 10;
 
 /// Answers are handed to a connection in pieces of this many bytes, so that an answer that is not taken stays ours, where it
 /// is counted.
@@ -225,20 +336,11 @@ enum Peer {
 }
 
 impl Peer {
-    /// A page on the web can make a name of its own point at this machine, and would then be allowed to read our answers. Its
-    /// requests have that name.
+    /// Whether the name by which a client calls the server is its own. No page in a browser reaches a Unix socket.
     fn allows(self, request: &Request, hosts: &[String]) -> bool {
-        if self == Self::Unix {
-            return true;
-        }
-        let header = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-        let Some(host) = request.uri().authority().map(|authority| authority.as_str()).or(header) else { return true };
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
-            _ => host,
-        };
-        let name = name.trim_start_matches('[').trim_end_matches(']');
-        name == "localhost" || name.parse::<IpAddr>().is_ok() || hosts.iter().any(|allowed| allowed == name)
+        let authority = request.uri().authority().map(|authority| authority.as_str());
+        let headers = request.headers().get_all(HOST).iter().map(HeaderValue::as_bytes);
+        self == Self::Unix || is_own_name(authority, headers, hosts)
     }
 }
 
@@ -272,15 +374,16 @@ mod tests {
     #[test]
     fn a_page_that_makes_its_name_point_here_is_not_answered() {
         let hosts = ["verifier.example".to_owned()];
-        let request = |host: &str| Request::builder().header(HOST, host).body(Body::empty()).unwrap();
-        for host in
-            ["localhost", "localhost:9596", "127.0.0.1:1", "[::1]:9596", "[::1]", "verifier.example:80", "10.0.0.1"]
-        {
-            assert!(Peer::Tcp.allows(&request(host), &hosts), "{host}");
+        let request = |host: &[u8]| {
+            let host = HeaderValue::from_bytes(host).unwrap();
+            Request::builder().header(HOST, host).body(Body::empty()).unwrap()
+        };
+        for host in [&b"localhost"[..], b"LOCALHOST", b"127.0.0.1:1", b"[::1]:9596", b"verifier.example:80"] {
+            assert!(Peer::Tcp.allows(&request(host), &hosts), "{host:?}");
         }
-        for host in ["evil.example", "evil.example:9596", "localhost.evil.example", "127.0.0.1.evil.example", ""] {
-            assert!(!Peer::Tcp.allows(&request(host), &hosts), "{host}");
+        for host in [&b"evil.example"[..], b"\xe9vil.example", b"localhost.evil.example", b""] {
+            assert!(!Peer::Tcp.allows(&request(host), &hosts), "{host:?}");
         }
-        assert!(Peer::Unix.allows(&request("anything"), &hosts));
+        assert!(Peer::Unix.allows(&request(b"anything"), &hosts));
     }
 }

@@ -15,6 +15,8 @@ use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
+use super::activity::InProgress;
+
 /// The bodies of one connection that wait for their reader, and since when.
 #[derive(Debug, Default)]
 pub(crate) struct Readers {
@@ -27,14 +29,14 @@ impl Readers {
         self.with(|(_, waiting)| waiting.values().any(|since| since.elapsed() > longest))
     }
 
-    /// A body of this connection, watched.
-    pub(crate) fn watch(self: &Arc<Self>, body: Body) -> Body {
+    /// A body of this connection, watched. With it the request ends.
+    pub(crate) fn watch(self: &Arc<Self>, body: Body, in_progress: InProgress) -> Body {
         let id = self.with(|(next, waiting)| {
             *next += 1;
             waiting.insert(*next, Instant::now());
             *next
         });
-        Body::new(Watched { body, id, readers: self.clone() })
+        Body::new(Watched { body, id, readers: self.clone(), _in_progress: in_progress })
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut (u64, BTreeMap<u64, Instant>)) -> T) -> T {
@@ -47,6 +49,7 @@ struct Watched {
     body: Body,
     id: u64,
     readers: Arc<Readers>,
+    _in_progress: InProgress,
 }
 
 impl HttpBody for Watched {

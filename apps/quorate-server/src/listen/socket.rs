@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{FlockOperation, flock};
+use quorate_host::lock_file;
 use thiserror::Error;
 use tokio::net::UnixListener;
 
@@ -47,10 +47,9 @@ impl Socket {
         let system = |error| SocketError::System { path: path.to_owned(), error };
         let mut lock_name = path.as_os_str().to_owned();
         lock_name.push(".lock");
-        let lock = File::options().create(true).append(true).open(&lock_name).map_err(system)?;
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let Some(lock) = lock_file(Path::new(&lock_name)).map_err(system)? else {
             return Err(SocketError::InUse(path.to_owned()));
-        }
+        };
         match fs::symlink_metadata(path) {
             Ok(found) if !found.file_type().is_socket() => return Err(SocketError::NoSocket(path.to_owned())),
             Ok(_) => match UnixStream::connect(path) {
@@ -141,6 +140,16 @@ mod tests {
             assert!(matches!(Socket::bind(path, 0o600), Err(SocketError::NoSocket(_))), "{path:?}");
         }
         assert_eq!(fs::read_to_string(&link).unwrap(), "precious");
+    }
+
+    #[tokio::test]
+    async fn a_lock_that_is_a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (folder.path().join("q"), folder.path().join("elsewhere"));
+        std::os::unix::fs::symlink(&elsewhere, folder.path().join("q.lock")).unwrap();
+        let error = Socket::bind(&path, 0o600).unwrap_err().to_string();
+        assert!(error.contains("q.lock: found a link"), "{error}");
+        assert!(!elsewhere.exists() && !path.exists());
     }
 
     #[tokio::test]

@@ -490,7 +490,7 @@ fn bad_postings() {
     // Postings in progress have places of their own, and the one whose body does not come keeps no other one out.
     let board = Board::with(|config| {
         config.checkpoint.postings = 1;
-        config.limits.body_ms = 500;
+        config.limits.body_ms = 3000;
     });
     let mut waiting = board.rig.tcp();
     let head = "POST /v1/checkpoint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n";

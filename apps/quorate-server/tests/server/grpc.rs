@@ -1,8 +1,9 @@
 //! The same interface over gRPC. The client writes its frames itself.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, net::SocketAddr, pin::Pin};
 
 use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::Stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::{Request, Response, body::Frame, body::Incoming, client::conn::http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -14,7 +15,7 @@ use self::proto::{Answer, Claim, Common, StreamRequest, VerifyRequest, VerifyRes
 use crate::rig::{Rig, eventually, example};
 
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::all, reason = "it is generated")]
-mod proto {
+pub(crate) mod proto {
     tonic::include_proto!("quorate.v1");
 }
 
@@ -34,7 +35,7 @@ fn claims() -> Vec<Claim> {
     example("one-false.jsonl").lines().map(claim).collect()
 }
 
-fn framed(message: &impl Message) -> Bytes {
+pub(crate) fn framed(message: &impl Message) -> Bytes {
     let mut frame = BytesMut::new();
     frame.put_u8(0);
     frame.put_u32(u32::try_from(message.encoded_len()).unwrap());
@@ -42,20 +43,49 @@ fn framed(message: &impl Message) -> Bytes {
     frame.freeze()
 }
 
-/// Calls a method. What is sent goes through the channel.
+type Pieces = Pin<Box<dyn Stream<Item = Result<Frame<Bytes>, Infallible>> + Send>>;
+
+/// A connection for calls.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    sender: http2::SendRequest<StreamBody<Pieces>>,
+    address: SocketAddr,
+}
+
+impl Caller {
+    pub(crate) async fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+        tokio::spawn(connection);
+        Self { sender, address }
+    }
+
+    /// Calls a method. What is sent goes through the channel.
+    pub(crate) async fn call(&self, method: &str, sent: mpsc::Receiver<Bytes>) -> Option<Response<Incoming>> {
+        let path = if method.contains('/') { method.to_owned() } else { format!("quorate.v1.Verifier/{method}") };
+        self.post(&format!("/{path}"), "application/grpc", sent).await
+    }
+
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        content_type: &str,
+        sent: mpsc::Receiver<Bytes>,
+    ) -> Option<Response<Incoming>> {
+        let body: Pieces = Box::pin(futures_util::stream::unfold(sent, |mut sent| async move {
+            sent.recv().await.map(|piece| (Ok::<_, Infallible>(Frame::data(piece)), sent))
+        }));
+        let request = Request::post(format!("http://{}{path}", self.address))
+            .header("content-type", content_type)
+            .header("te", "trailers")
+            .body(StreamBody::new(body))
+            .unwrap();
+        self.sender.clone().send_request(request).await.ok()
+    }
+}
+
 async fn call(rig: &Rig, method: &str, sent: mpsc::Receiver<Bytes>) -> Response<Incoming> {
-    let stream = TcpStream::connect(rig.address).await.unwrap();
-    let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
-    tokio::spawn(connection);
-    let body = futures_util::stream::unfold(sent, |mut sent| async move {
-        sent.recv().await.map(|piece| (Ok::<_, Infallible>(Frame::data(piece)), sent))
-    });
-    let request = Request::post(format!("http://{}/quorate.v1.Verifier/{method}", rig.address))
-        .header("content-type", "application/grpc")
-        .header("te", "trailers")
-        .body(StreamBody::new(Box::pin(body)))
-        .unwrap();
-    sender.send_request(request).await.unwrap()
+    Caller::connect(rig.address).await.call(method, sent).await.unwrap()
 }
 
 /// The message of a unary answer, or its code and reason.

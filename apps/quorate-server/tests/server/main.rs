@@ -6,6 +6,7 @@ mod rig;
 
 mod bad_clients;
 mod bad_requests;
+mod bounds;
 mod checkpoints;
 mod documents;
 mod grpc;

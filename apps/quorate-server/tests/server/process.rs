@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io::{BufRead, BufReader, Write},
-    net::{TcpListener, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream},
     os::unix::net::UnixListener,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
@@ -33,7 +33,7 @@ impl Running {
         Self::of(program().args(["--listen", "127.0.0.1:0"]).args(arguments))
     }
 
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = loop {
@@ -46,18 +46,22 @@ impl Running {
         Self { child, address }
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address.parse().unwrap()
+    }
+
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
 
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
-    fn ended(&mut self) -> ExitStatus {
+    pub(crate) fn ended(&mut self) -> ExitStatus {
         let begun = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {

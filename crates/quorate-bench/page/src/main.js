@@ -13,7 +13,7 @@
 
 import { contradiction, ranking } from "./model.js";
 import { draw, ranked, watch } from "./plots.js";
-import { factor, time } from "./words.js";
+import { BUSY, factor, time } from "./words.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -52,7 +52,9 @@ function table({ schemes, missing }) {
   for (const each of schemes) {
     const ties = schemes.filter((other) => other.rank === each.rank).length > 1;
     const row = body.insertRow();
-    row.append(cell("td", `${each.rank}${ties ? " =" : ""}`), cell("th", each.name, { scope: "row" }));
+    const name = cell("th", each.name, { scope: "row" });
+    if (each.is_busy) name.append(cell("small", BUSY, { class: "busy" }));
+    row.append(cell("td", `${each.rank}${ties ? " =" : ""}`), name);
     const { us, network_us, bytes_us, delegate_us, primary_us } = each;
     for (const part of [us.median, network_us, bytes_us, delegate_us.median, primary_us.median]) row.append(cell("td", time(part)));
     row.append(cell("td", factor(us.median / schemes[0].us.median)));

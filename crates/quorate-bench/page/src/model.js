@@ -27,6 +27,10 @@ const linear = ({ one = 0, delegates = 0, quorum = 0, bad = 0 }, setting) =>
 const add = (a, b) => ({ min: a.min + b.min, median: a.median + b.median, max: a.max + b.max });
 const fixed = (value) => ({ min: value, median: value, max: value });
 
+/** The greatest time by the least, above which the machine was busy: row.rs says the same. */
+const MOST_SPREAD = 3;
+export const busy = ({ min, max }) => max > MOST_SPREAD * min;
+
 /** A row that was not measured. */
 class Missing extends Error {}
 
@@ -43,7 +47,7 @@ function byBad(scheme, family, rows, setting) {
   }
   const bad = (setting.bad * MEASURED) / setting.delegates;
   const exact = measured.find(([k]) => k === bad);
-  if (exact) return exact[1];
+  if (exact) return { us: exact[1], is_busy: busy(exact[1]) };
   if (measured.length < 2 || measured[0][0] > bad) throw new Missing(`${family}${BY_BAD}`);
   const found = measured.findIndex(([k]) => k > bad);
   const above = found < 0 ? measured.length - 1 : found;
@@ -51,32 +55,39 @@ function byBad(scheme, family, rows, setting) {
   const part = (bad - k0) / (k1 - k0);
   const between = (a, b) => a + (b - a) * part;
   const median = between(low.median, high.median);
-  return { min: Math.min(between(low.min, high.min), median), median, max: Math.max(between(low.max, high.max), median) };
+  const us = { min: Math.min(between(low.min, high.min), median), median, max: Math.max(between(low.max, high.max), median) };
+  return { us, is_busy: busy(low) || busy(high) };
 }
 
 function term({ row: bench, times, over = 1 }, scheme, rows, setting) {
   const factor = linear(times, setting) / over;
-  const us = bench.endsWith(BY_BAD)
+  const exact = bench.endsWith(BY_BAD) ? null : row(scheme, bench, rows);
+  if (exact === undefined) throw new Missing(bench);
+  const { us, is_busy } = exact === null
     ? byBad(scheme, bench.slice(0, -BY_BAD.length), rows, setting)
-    : row(scheme, bench, rows);
-  if (!us) throw new Missing(bench);
+    : { us: exact, is_busy: busy(exact) };
   const [a, b] = [us.min * factor, us.max * factor];
-  return { min: Math.min(a, b), median: us.median * factor, max: Math.max(a, b) };
+  return { us: { min: Math.min(a, b), median: us.median * factor, max: Math.max(a, b) }, is_busy };
 }
 
 function estimate(scheme, rows, setting) {
   const costs = setting.bad > 0 ? scheme.bad : scheme.good;
   const restarts = setting.bad > 0 ? scheme.restarts : 0;
-  const cpu = (terms) => terms.reduce((sum, each) => add(sum, term(each, scheme, rows, setting)), fixed(0));
+  let is_busy = false;
+  const cpu = (terms) => terms.reduce((sum, each) => {
+    const part = term(each, scheme, rows, setting);
+    is_busy ||= part.is_busy;
+    return add(sum, part.us);
+  }, fixed(0));
   const [delegate_us, primary_us] = [cpu(costs.delegate), cpu(costs.primary)];
   const bytes = costs.bytes.reduce((sum, part) => sum + linear(part.copies, setting) * linear(part.each, setting), 0);
   const network_us = scheme.rounds * (1 + restarts) * setting.rtt_us;
   const bytes_us = ((bytes * 8) / setting.bandwidth) * 1e6;
   const us = add(fixed(network_us + bytes_us), add(delegate_us, primary_us));
-  return { id: scheme.id, name: scheme.name, engine: scheme.engine, us, network_us, bytes, bytes_us, delegate_us, primary_us, restarts };
+  return { id: scheme.id, name: scheme.name, engine: scheme.engine, us, network_us, bytes, bytes_us, delegate_us, primary_us, restarts, is_busy };
 }
 
-/** The schemes from the fastest. All with one rank are equal within the spread of their rows. */
+/** The schemes from the fastest. A rank is one more than the number of those that are surely faster: their greatest time is below its least. */
 export function ranking({ schemes, rows }, setting) {
   const [estimates, missing] = [[], []];
   for (const scheme of schemes) {
@@ -88,11 +99,9 @@ export function ranking({ schemes, rows }, setting) {
     }
   }
   estimates.sort((a, b) => a.us.median - b.us.median);
-  let [rank, slowest] = [0, -Infinity];
-  const ranked = estimates.map((each, i) => {
-    if (each.us.min > slowest) rank = i + 1;
-    slowest = Math.max(slowest, each.us.max);
-    return { rank, ...each };
-  });
+  const rank = (of) => 1 + estimates.filter((other) => other.us.max < of.us.min).length;
+  const ranked = estimates.map((each) => ({ rank: rank(each), ...each }));
+  // A wide spread can give a slower median the better place.
+  ranked.sort((a, b) => a.rank - b.rank);
   return { schemes: ranked, missing };
 }

@@ -1,7 +1,8 @@
 // Plots from the numbers of the tables. A colour says whose a figure is, on the whole page.
 
 import { areaY, axisX, axisY, dot, gridX, gridY, line, link, plot, pointer, ruleX, text, tip } from "@observablehq/plot";
-import { axes, factor, tick, written } from "./words.js";
+import { busy } from "./model.js";
+import { BUSY, axes, factor, tick, written } from "./words.js";
 
 const colour = (family) => `var(--${family})`;
 const symbols = ["circle", "diamond2", "triangle2", "square2", "times", "plus", "asterisk"];
@@ -116,7 +117,7 @@ function lines(figure, width) {
       dot(points, { x: "x", y: "y", symbol: "symbol", fill: (point) => colour(point.family), stroke: (point) => colour(point.family), r: 3 }),
       tip(points, pointer({
         x: "x", y: "y", fill: "var(--surface)", stroke: "var(--quiet)",
-        title: (point) => `${point.label}\n${point.place} ${figure.across}\n${written(figure.unit, point.y)}`,
+        title: (point) => `${point.label}\n${point.place} ${figure.across}\n${written(figure.unit, point.y)}${figure.unit !== "gas" && busy(point) ? `, ${BUSY}` : ""}`,
       })),
     ],
   });

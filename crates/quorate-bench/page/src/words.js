@@ -1,5 +1,8 @@
 // Numbers as people read them: the same words as page/words.rs.
 
+/** Beside a figure whose greatest time is too far above its least. */
+export const BUSY = "the machine was busy";
+
 /** Three significant digits, or whole numbers. */
 export function short(value) {
   const decimals = value >= 100 || !(value > 0) ? 0 : Math.min(9, Math.max(0, 2 - Math.floor(Math.log10(value))));

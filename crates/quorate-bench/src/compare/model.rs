@@ -157,6 +157,21 @@ pub(crate) struct Estimate {
     pub(crate) delegate_us: Times,
     pub(crate) primary_us: Times,
     pub(crate) restarts: u32,
+    /// Whether the machine was busy when one of its rows was measured.
+    pub(crate) is_busy: bool,
+}
+
+/// CPU time of rows, and whether one of them is of a busy machine.
+#[derive(Clone, Copy, Debug)]
+struct Cpu {
+    us: Times,
+    is_busy: bool,
+}
+
+impl Cpu {
+    fn of(us: Times) -> Self {
+        Self { us, is_busy: us.are_busy() }
+    }
 }
 
 impl Scheme {
@@ -173,16 +188,20 @@ impl Scheme {
     pub(crate) fn estimate(&self, rows: &[Row], setting: &Setting) -> Result<Estimate, String> {
         let (costs, restarts) = if setting.bad > 0 { (&self.bad, self.restarts) } else { (&self.good, 0) };
         let cpu = |terms: &[Term]| {
-            terms.iter().try_fold(ZERO, |sum, term| self.term(term, rows, setting).map(|times| add(sum, times)))
+            terms.iter().try_fold(NONE, |sum, term| {
+                let Cpu { us, is_busy } = self.term(term, rows, setting)?;
+                Ok::<_, String>(Cpu { us: add(sum.us, us), is_busy: sum.is_busy || is_busy })
+            })
         };
-        let (delegate_us, primary_us) = (cpu(&costs.delegate)?, cpu(&costs.primary)?);
+        let (delegate, primary) = (cpu(&costs.delegate)?, cpu(&costs.primary)?);
+        let (delegate_us, primary_us, is_busy) = (delegate.us, primary.us, delegate.is_busy || primary.is_busy);
         let bytes: f64 = self.bytes(setting).map(|(_, bytes)| bytes).sum();
         let network_us = f64::from(self.rounds * (1 + restarts)) * setting.rtt_us;
         let bytes_us = bytes * 8.0 / setting.bandwidth * 1e6;
         let fixed = network_us + bytes_us;
         let us = add(Times { min: fixed, median: fixed, max: fixed }, add(delegate_us, primary_us));
         let Self { id, name, .. } = self.clone();
-        Ok(Estimate { id, name, us, network_us, bytes, bytes_us, delegate_us, primary_us, restarts })
+        Ok(Estimate { id, name, us, network_us, bytes, bytes_us, delegate_us, primary_us, restarts, is_busy })
     }
 
     /// The bytes through the primary's link in a setting, by what they are.
@@ -191,14 +210,14 @@ impl Scheme {
         costs.bytes.iter().map(|part| (&part.what[..], part.copies.at(setting) * part.each.at(setting)))
     }
 
-    fn term(&self, term: &Term, rows: &[Row], setting: &Setting) -> Result<Times, String> {
+    fn term(&self, term: &Term, rows: &[Row], setting: &Setting) -> Result<Cpu, String> {
         let factor = term.times.at(setting) / term.over;
-        let row = match term.row.strip_suffix(BY_BAD) {
-            None => self.row(&term.row, rows).ok_or_else(|| term.row.clone())?,
+        let Cpu { us: row, is_busy } = match term.row.strip_suffix(BY_BAD) {
+            None => Cpu::of(self.row(&term.row, rows).ok_or_else(|| term.row.clone())?),
             Some(family) => self.by_bad(family, rows, setting)?,
         };
         let [a, b] = [row.min * factor, row.max * factor];
-        Ok(Times { min: a.min(b), median: row.median * factor, max: a.max(b) })
+        Ok(Cpu { us: Times { min: a.min(b), median: row.median * factor, max: a.max(b) }, is_busy })
     }
 
     fn row(&self, bench: &str, rows: &[Row]) -> Option<Times> {
@@ -212,12 +231,12 @@ impl Scheme {
     /// The rows `FAMILY=0`, `FAMILY=1` and so on at the number of bad shares: between two measured numbers on the straight line
     /// through them, beyond the last on the line through the last two. A committee of another size has the same part of bad
     /// shares there, so that K false shares add the same time in each.
-    fn by_bad(&self, family: &str, rows: &[Row], setting: &Setting) -> Result<Times, String> {
+    fn by_bad(&self, family: &str, rows: &[Row], setting: &Setting) -> Result<Cpu, String> {
         let measured: Vec<(f64, Times)> =
             (0..=MEASURED).filter_map(|k| Some((k as f64, self.row(&format!("{family}={k}"), rows)?))).collect();
         let bad = f64::from(setting.bad) * MEASURED as f64 / f64::from(setting.delegates);
         if let Some(exact) = measured.iter().find(|(k, _)| *k == bad) {
-            return Ok(exact.1);
+            return Ok(Cpu::of(exact.1));
         }
         let missing = || format!("{family}{BY_BAD}");
         if measured.len() < 2 || measured[0].0 > bad {
@@ -230,7 +249,7 @@ impl Scheme {
         let median = between(low.median, high.median);
         // Beyond the last row the three lines may cross.
         let [min, max] = [between(low.min, high.min).min(median), between(low.max, high.max).max(median)];
-        Ok(Times { min, median, max })
+        Ok(Cpu { us: Times { min, median, max }, is_busy: low.are_busy() || high.are_busy() })
     }
 
     /// The names of all rows that it reads.
@@ -241,7 +260,7 @@ impl Scheme {
     }
 }
 
-const ZERO: Times = Times { min: 0.0, median: 0.0, max: 0.0 };
+const NONE: Cpu = Cpu { us: Times { min: 0.0, median: 0.0, max: 0.0 }, is_busy: false };
 
 fn add(a: Times, b: Times) -> Times {
     Times { min: a.min + b.min, median: a.median + b.median, max: a.max + b.max }

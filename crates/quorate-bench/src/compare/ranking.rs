@@ -1,11 +1,11 @@
-//! The schemes by their time, without an order between those whose intervals overlap, and where two neighbours swap.
+//! The schemes by their time, with a place that only surely faster ones are before, and where two neighbours swap.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use super::model::{Estimate, MOST, Scheme, Setting};
-use crate::row::{Row, short};
+use crate::row::{BUSY, Row, short};
 
 /// The schemes from the fastest, and those that have no time because a row is missing.
 #[derive(Debug, Serialize)]
@@ -14,7 +14,9 @@ pub(crate) struct Ranking {
     pub(crate) missing: Vec<Missing>,
 }
 
-/// A scheme with its place. All with one place are equal within the spread of their rows.
+/// A scheme with its place: one more than the number of schemes that are surely faster, whose greatest time is below its least.
+/// Any two with one place have intervals that overlap: if one were surely faster, whatever is before it would be before the
+/// other one as well, and so would it itself.
 #[derive(Debug, Serialize)]
 pub(crate) struct Ranked {
     pub(crate) rank: usize,
@@ -40,15 +42,12 @@ impl Ranking {
             }
         }
         estimates.sort_by(|a, b| a.us.median.total_cmp(&b.us.median));
-        let (mut ranked, mut rank, mut slowest): (Vec<Ranked>, usize, f64) = (Vec::new(), 0, f64::NEG_INFINITY);
-        for (i, estimate) in estimates.into_iter().enumerate() {
-            // A new place only if it is slower than all before, in every round that was measured.
-            if estimate.us.min > slowest {
-                rank = i + 1;
-            }
-            slowest = slowest.max(estimate.us.max);
-            ranked.push(Ranked { rank, estimate });
-        }
+        let rank = |of: &Estimate| 1 + estimates.iter().filter(|other| other.us.max < of.us.min).count();
+        let ranks: Vec<_> = estimates.iter().map(rank).collect();
+        let mut ranked: Vec<_> =
+            ranks.into_iter().zip(estimates).map(|(rank, estimate)| Ranked { rank, estimate }).collect();
+        // A wide spread can give a slower median the better place.
+        ranked.sort_by_key(|ranked| ranked.rank);
         Self { schemes: ranked, missing }
     }
 
@@ -136,7 +135,11 @@ impl fmt::Display for Ranking {
             write!(f, "{rank:>3}{} {name:<23}", if self.ties(*rank) { "=" } else { " " })?;
             parts.iter().try_for_each(|part| write!(f, "{:>10.3}", part / 1e3))?;
             writeln!(f)?;
+            if estimate.is_busy {
+                writeln!(f, "     {BUSY} when its rows were measured")?;
+            }
         }
+        writeln!(f, "The place is one more than the number of schemes that are surely faster.")?;
         if self.schemes.windows(2).any(|pair| pair[0].rank == pair[1].rank) {
             writeln!(f, "= equal within the spread: the least and greatest times of their rows overlap")?;
         }

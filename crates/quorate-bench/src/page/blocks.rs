@@ -4,11 +4,15 @@ use maud::html;
 
 use super::{
     figure::{Better, Cell, Down, Family, Figure, Line, Place, Shape},
-    rows::{Rows, Spread, exactly, times},
     source::{Claim, Source, Verdict},
+    spread::{Spread, exactly},
     words::{Unit, factor, time},
 };
-use crate::row::{Row, Times};
+use crate::{
+    compare::said::Said,
+    row::{Row, Times},
+    shown::Rows,
+};
 
 /// Milliseconds of a block of 1,000: naive, aggregated, 50 and 90 % known.
 const DASH_BLS: [f64; 4] = [482.0, 226.0, 111.0, 25.0];
@@ -55,7 +59,7 @@ pub(crate) fn source(rows: &Rows) -> Source {
             spoiled(rows),
             arrivals(rows, "arrivals", "arrivals-p99", "How long a transaction waits for its verdict", p99),
             arrivals(rows, "arrivals", "arrivals-cpu", "CPU time of a transaction that arrives", |row| {
-                Some(times(row))
+                Some(row.times())
             }),
             arrivals(rows, "arrivals-spoiled", "spoiled-p99", "The same wait if one in 128 is false", p99),
             collectors(rows),
@@ -327,7 +331,7 @@ fn claims(rows: &Rows) -> Vec<Claim> {
             (|| {
                 let times = naive_blst? / ecdsa(0)?;
                 Some((
-                    times > 5.0,
+                    Said::about_between(8.0, 10.0).holds(times),
                     format!("One by one, blst takes {} as long as libsecp256k1; the source, 8 times.", factor(times)),
                 ))
             })(),
@@ -342,7 +346,7 @@ fn claims(rows: &Rows) -> Vec<Claim> {
                     time(theirs),
                     factor(ours / theirs)
                 );
-                Some((ours > theirs, text))
+                Some((Said::at_least(1.5).holds(ours / theirs), text))
             })(),
         ),
         Claim::measured(
@@ -350,7 +354,7 @@ fn claims(rows: &Rows) -> Vec<Claim> {
             (|| {
                 let (ours, theirs) = (most?, ecdsa(90)?);
                 let text = format!("{} against {}: {} as long.", time(ours), time(theirs), factor(ours / theirs));
-                Some((ours / theirs > 4.0, text))
+                Some((Said::about_between(4.0, 5.0).holds(ours / theirs), text))
             })(),
         ),
         Claim::measured(
@@ -358,7 +362,7 @@ fn claims(rows: &Rows) -> Vec<Claim> {
             (|| {
                 let (single, whole) = (naive_blst?, blst?);
                 let text = format!("With blst it saves {:.0} %.", 100.0 * (1.0 - whole / single));
-                Some((whole < 0.5 * single, text))
+                Some((Said::at_least(0.5).holds(1.0 - whole / single), text))
             })(),
         ),
         Claim::measured(
@@ -391,7 +395,7 @@ fn claims(rows: &Rows) -> Vec<Claim> {
             (|| {
                 let minutes = day(32.0)?;
                 Some((
-                    minutes > 60.0 * 60e6,
+                    Said::about(DASH_DAY[1] * 60e6).holds(minutes),
                     format!("{} by the same reckoning; {} for 1 MB.", time(minutes), time(day(1.0)?)),
                 ))
             })(),

@@ -3,21 +3,19 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::{
-    rows::Rows,
-    words::{factor, time},
-};
+use super::words::{factor, time};
 use crate::{
     compare::{
         Claim, RECORD,
         model::{MOST, SCHEMES, Scheme, Setting, Signers},
         ranking::Ranking,
     },
-    row::{Row, whole},
+    row::{BUSY, Row, whole},
+    shown::Rows,
 };
 
 /// The setting that the page begins with: the source's delegates.
-const FIRST: Setting = Setting { delegates: 32, quorum: 22, bad: 0, rtt_us: 200e3, bandwidth: 100e6 };
+pub(super) const FIRST: Setting = Setting { delegates: 32, quorum: 22, bad: 0, rtt_us: 200e3, bandwidth: 100e6 };
 
 pub(crate) fn html(rows: &Rows, schemes: &[Scheme]) -> Markup {
     let measured = rows.of(RECORD);
@@ -48,7 +46,7 @@ pub(crate) fn html(rows: &Rows, schemes: &[Scheme]) -> Markup {
             @if let Some(claim) = Claim::new(schemes, measured, &FIRST) {
                 p {
                     "The source says that Schnorr takes 200 ms more at an RTT of 200 ms. By these rows MuSig2 takes " strong { (time(claim.more_us)) }
-                    " more than BLS: " (time(claim.network_us)) " of a further round, " (time(claim.cpu_us)) " of CPU and "
+                    " more than BLS, so it " (if claim.holds { "holds" } else { "no longer holds" }) ": " (time(claim.network_us)) " of a further round, " (time(claim.cpu_us)) " of CPU and "
                     (time(claim.bytes_us)) " of bytes."
                 }
             }
@@ -112,7 +110,7 @@ fn ranking(rows: &[Row], schemes: &[Scheme], setting: &Setting, caption: &str) -
                         @let e = &ranked.estimate;
                         tr {
                             td { (ranked.rank) @if ranking.ties(ranked.rank) { " =" } }
-                            th scope="row" { (e.name) }
+                            th scope="row" { (e.name) @if e.is_busy { small.busy { (BUSY) } } }
                             @for us in [e.us.median, e.network_us, e.bytes_us, e.delegate_us.median, e.primary_us.median] { td { (time(us)) } }
                             td { @if let Some(first) = first { (factor(e.us.median / first)) } }
                         }
@@ -125,7 +123,7 @@ fn ranking(rows: &[Row], schemes: &[Scheme], setting: &Setting, caption: &str) -
                 }
             }
         }
-        p.small { "= equal within the spread: the least and greatest times of their rows overlap, so they have no order." }
+        p.small { "A place is one more than the number of schemes that are surely faster. = equal within the spread: the least and greatest times of their rows overlap, so they have no order." }
     }
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::words::{Unit, factor};
-use crate::row::Times;
+use crate::row::{BUSY, Times};
 
 /// Whose figure it is. Each has one colour on the whole page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,12 +235,18 @@ impl Figure {
         }
     }
 
+    /// The edges of gas are a median and a mean, which no machine makes.
+    fn is_busy(&self, times: &Times) -> bool {
+        self.unit != Unit::Gas && times.are_busy()
+    }
+
     fn cell(&self, cell: &Cell) -> Markup {
         match cell {
             Cell::Figure(times) => html! {
                 td {
                     (self.unit.written(times.median))
                     @if times.min < times.max { small { (self.unit.range(*times)) } }
+                    @if self.is_busy(times) { small.busy { (BUSY) } }
                 }
             },
             Cell::Missing => html! { td.missing { "not measured" } },

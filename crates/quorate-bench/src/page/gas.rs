@@ -4,11 +4,14 @@ use maud::html;
 
 use super::{
     figure::{Better, Down, Family, Figure, Line, Place, Shape},
-    rows::{Rows, times},
     source::{Claim, Source, Verdict},
     words::{Unit, factor},
 };
-use crate::row::whole;
+use crate::{
+    compare::said::Said,
+    row::{Row, whole},
+    shown::Rows,
+};
 
 const SIZES: [usize; 6] = [4, 10, 50, 100, 200, 1000];
 
@@ -39,7 +42,7 @@ fn mean(rows: &Rows, bench: &str, engine: &str, n: usize) -> Option<f64> {
 
 fn membership(rows: &Rows, id: &'static str, bench: &'static str, title: &'static str) -> Figure {
     let line = |label: &str, engine: &str, family| {
-        Line::new(label, family, SIZES.map(|n| rows.row("gas", bench, engine, n, 1).map(times)))
+        Line::new(label, family, SIZES.map(|n| rows.row("gas", bench, engine, n, 1).map(Row::times)))
     };
     let mut lines = vec![
         line("sum of all signers", "source/sum-of-all", Family::Peer),
@@ -78,7 +81,7 @@ fn membership(rows: &Rows, id: &'static str, bench: &'static str, title: &'stati
 fn policies(rows: &Rows) -> Figure {
     let benches = ["gas/refresh-flip", "gas/refresh-miss", "gas/refresh-shifts"];
     let line = |label: &str, policy: &str| {
-        Line::new(label, Family::Quorate, benches.map(|bench| rows.row("gas", bench, policy, 100, 1).map(times)))
+        Line::new(label, Family::Quorate, benches.map(|bench| rows.row("gas", bench, policy, 100, 1).map(Row::times)))
     };
     Figure {
         id: "refresh",
@@ -129,7 +132,7 @@ fn claims(rows: &Rows) -> Vec<Claim> {
                     whole(by_hint),
                     whole(by_precompile)
                 );
-                (by_hint > 15e3, text)
+                (Said::about(30e3).holds(by_hint), text)
             }),
         ),
         Claim::measured(
@@ -143,14 +146,14 @@ fn claims(rows: &Rows) -> Vec<Claim> {
                         .zip(flip("quorate/bn254-g2", 100))
                         .map_or("not measured".into(), |(sum, ours)| factor(sum / ours)),
                 );
-                (times > 1.7, text)
+                (Said::about(2.81).holds(times), text)
             }),
         ),
         Claim::measured(
             "It pays from about 4 operators on.",
             crossover.map(|n| {
                 let text = format!("Of the numbers measured, {n} is the smallest at which the cache is cheaper.");
-                (n <= 10, text)
+                (Said::about(4.0).holds(n as f64), text)
             }),
         ),
         Claim::new(
@@ -171,7 +174,7 @@ fn claims(rows: &Rows) -> Vec<Claim> {
                     whole(cache),
                     whole(anew)
                 );
-                Some((anew < 0.2 * cache, text))
+                Some((Said::at_most(0.2).holds(anew / cache), text))
             })(),
         ),
         Claim::new(

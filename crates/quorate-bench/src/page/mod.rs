@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `words` | numbers as people read them |
-//! | `rows` | the newest rows of each file of records |
+//! | `spread` | arithmetic on a figure and its spread |
 //! | `figure` | a table, and the data of its plot |
 //! | `source` | a source: its figures, its claims |
 //! | `blocks` `aggregates` `schemes` `thresholds` `gas` | the sources 000 to 004 |
@@ -18,9 +18,9 @@ mod blocks;
 mod comparison;
 mod figure;
 mod gas;
-mod rows;
 mod schemes;
 mod source;
+mod spread;
 mod thresholds;
 mod words;
 
@@ -36,14 +36,19 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use self::{
-    rows::Rows,
     source::{Source, records},
     words::time,
 };
-use crate::compare::model::Scheme;
+use crate::{
+    compare::model::Scheme,
+    shown::{File, Rows},
+};
 
 /// The script, built by esbuild from `page/src` of this crate.
 const SCRIPT: &str = "crates/quorate-bench/page/bundle/page.js";
+
+/// The files of rows that the page reads.
+const FILES: [&str; 8] = ["single", "block", "aggregate", "culprits", "threshold", "schemes", "service", "gas"];
 
 /// Writes `index.html` into a folder, from the newest records of a repository. Answers with the file.
 pub(crate) fn write(root: &Path, folder: &Path) -> Result<PathBuf> {
@@ -59,7 +64,18 @@ pub(crate) fn write(root: &Path, folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn render(rows: &Rows, script: &str) -> Result<Markup> {
+/// The name of the page's fingerprint, in the page and in its picture.
+const FINGERPRINT: &str = "quorate-first-screen";
+
+/// A hash of what the first screen shows.
+fn fingerprint(rows: &Rows) -> String {
+    let mut hash = Sha256::new();
+    hash.update(first_screen(rows).into_string());
+    hash.update(summary(rows).to_string());
+    const_hex::encode(hash.finalize())
+}
+
+pub(crate) fn render(rows: &Rows, script: &str) -> Result<Markup> {
     let ends = ["</script", "<!--"].into_iter().find(|text| script.to_ascii_lowercase().contains(text));
     ensure!(
         ends.is_none(),
@@ -90,6 +106,8 @@ fn render(rows: &Rows, script: &str) -> Result<Markup> {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="description" content="BLS and other signatures, measured: the figures of five sources beside ours";
+                // The picture of the page in the README carries it, so that a test sees whether it is of this page.
+                meta name=(FINGERPRINT) content=(fingerprint(rows));
                 title { "quorate: signatures, measured" }
                 link rel="icon" href=(ICON);
                 style { (PreEscaped(include_str!("style.css"))) }
@@ -239,12 +257,14 @@ fn contents(sources: &[Source]) -> Markup {
 
 /// How rows come about, and all of them to download.
 fn method(rows: &Rows) -> Result<Markup> {
-    let file = |file: &rows::File| {
-        let record = file.record.as_ref().map(|(name, machine)| json!({ "folder": name, "machine": machine }));
+    let file = |file: &File| {
+        let record = file.record.as_ref();
+        let record = record.map(|record| json!({ "folder": record.name(), "machine": record.machine }));
         json!({ "file": file.name, "record": record, "rows": file.rows })
     };
-    let all = serde_json::to_string(&rows.files.iter().map(file).collect::<Vec<_>>())?;
-    let count: usize = rows.files.iter().map(|file| file.rows.len()).sum();
+    let files: Vec<_> = FILES.iter().filter_map(|name| rows.file(name)).collect();
+    let all = serde_json::to_string(&files.iter().map(|each| file(each)).collect::<Vec<_>>())?;
+    let count: usize = files.iter().map(|file| file.rows.len()).sum();
     Ok(html! {
         section id="method" aria-labelledby="method-title" {
             h2 id="method-title" { "How it was measured" }
@@ -254,7 +274,7 @@ fn method(rows: &Rows) -> Result<Markup> {
                 "be of another machine. A figure “as published” was measured by its author, on the machine that is named there. A ratio is "
                 "how many times faster, or cheaper, the first is than the second; below 1 it is slower."
             }
-            (records(rows.files.iter()))
+            (records(files.into_iter()))
             p {
                 a download="quorate-rows.json" href={ "data:application/json;base64," (STANDARD.encode(all)) } {
                     "Download all " (crate::row::whole(count as f64)) " rows as JSON"
@@ -269,7 +289,7 @@ fn method(rows: &Rows) -> Result<Markup> {
 mod tests {
     use super::{
         figure::{Better, Down, Family, Figure, Line, Place, Shape},
-        rows::exactly,
+        spread::exactly,
         words::Unit,
         *,
     };
@@ -353,6 +373,92 @@ mod tests {
         assert_eq!(embedded(&json!("</script><!--")).0, "\"\\u003c/script>\\u003c!--\"");
         let error = render(&Rows::newest(root.path()).unwrap(), "'</SCRIPT>'").unwrap_err().to_string();
         assert!(error.contains("would end it"), "{error}");
+    }
+
+    /// The picture in the README is of the page as it is: both carry the hash of what the first screen shows.
+    #[test]
+    fn the_picture_of_the_readme_is_of_this_page() {
+        let rows = Rows::newest(&repository()).unwrap();
+        let name = format!("{FINGERPRINT}\0{}", fingerprint(&rows));
+        let picture = fs::read(repository().join("docs/report.png")).unwrap();
+        let has = |text: &str| picture.windows(text.len()).any(|bytes| bytes == text.as_bytes());
+        assert!(has(&name), "docs/report.png is of another page: run `make report` where npm is");
+        assert!(page(&rows).contains(&fingerprint(&rows)));
+    }
+
+    /// Each word stands beside the figure that it is computed from, and turns with it.
+    #[test]
+    fn a_claim_holds_only_if_its_figure_agrees() {
+        let single = |blst: f64| row("single/verify", "blst", 1, blst);
+        let block = |percent: usize, engine: &str, us: f64| row(&format!("block/known={percent}"), engine, 1000, us);
+        let verdict = |rows: Vec<Row>, files: &[&str], says: &str| {
+            let root = tempfile::tempdir().unwrap();
+            let folder = folder_of_records(root.path()).join("a-record");
+            fs::create_dir_all(&folder).unwrap();
+            let machine = json!({
+                "date": "2026-11-22 12:00", "cpu": "a", "features": [], "compiler": "", "flags": "", "commit": "",
+                "methods": crate::methods::today(),
+            });
+            fs::write(folder.join("machine.json"), machine.to_string()).unwrap();
+            for file in files {
+                let of: Vec<_> = rows.iter().filter(|row| row.bench.starts_with(file)).collect();
+                fs::write(folder.join(format!("{file}.json")), serde_json::to_string(&of).unwrap()).unwrap();
+            }
+            let rows = Rows::newest(root.path()).unwrap();
+            let sources = [blocks::source(&rows), aggregates::source(&rows)];
+            let claim = sources.iter().flat_map(|source| &source.claims).find(|claim| claim.says.contains(says));
+            let claim = claim.unwrap_or_else(|| panic!("no claim {says}"));
+            (claim.verdict, claim.now.clone())
+        };
+        let files = ["single", "block", "aggregate"];
+        for (says, good, bad) in [
+            (
+                "about a magnitude slower",
+                vec![single(480.0), block(0, "secp256k1", 60e3)],
+                vec![single(1_100.0), block(0, "secp256k1", 33e3)],
+            ),
+            (
+                "around five times faster",
+                vec![block(90, "quorate/ifma", 15e3), block(90, "secp256k1", 3e3)],
+                vec![block(90, "quorate/ifma", 36e3), block(90, "secp256k1", 3e3)],
+            ),
+            ("87 minutes a day", vec![block(0, "quorate/ifma", 226e3)], vec![block(0, "quorate/ifma", 72e3)]),
+            (
+                "more than half of the time",
+                vec![single(1_000.0), block(0, "blst", 400e3)],
+                vec![single(1_000.0), block(0, "blst", 600e3)],
+            ),
+            (
+                "about twice as fast when aggregated",
+                vec![
+                    row("aggregate/single", "quorate/ifma", 100, 90e3),
+                    row("aggregate/messages", "quorate/ifma", 100, 50e3),
+                ],
+                vec![
+                    row("aggregate/single", "quorate/ifma", 100, 90e3),
+                    row("aggregate/messages", "quorate/ifma", 100, 85e3),
+                ],
+            ),
+        ] {
+            let (holds, now) = verdict(good, &files, says);
+            assert_eq!(holds, source::Verdict::Holds, "{says} {now}");
+            let (no_longer, now) = verdict(bad, &files, says);
+            assert_eq!(no_longer, source::Verdict::NoLonger, "{says} {now}");
+            let (missing, now) = verdict(vec![], &files, says);
+            assert_eq!(missing, source::Verdict::NotMeasured, "{says} {now}");
+        }
+    }
+
+    #[test]
+    fn a_busy_machine_is_said_beside_the_figure() {
+        let of = |max: f64| {
+            let us = json!({ "min": 10e3, "median": 12e3, "max": max });
+            let row = json!({ "bench": "block/known=0", "engine": "quorate/ifma", "threads": 1, "n": 1000, "per": "block", "us": us });
+            let root = with_rows("a CPU", "block", &[serde_json::from_value(row).unwrap()]);
+            page(&Rows::newest(root.path()).unwrap())
+        };
+        assert!(!of(30e3).contains(crate::row::BUSY));
+        assert!(of(31e3).contains(&format!("<small class=\"busy\">{}</small>", crate::row::BUSY)));
     }
 
     /// Above 1 ours is better, whether less or more is better.

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::{
-    figure::Figure,
-    rows::{File, Rows},
+use super::figure::Figure;
+use crate::{
+    record::Record,
+    shown::{File, Rows},
 };
 
 pub(crate) struct Source {
@@ -100,10 +101,10 @@ impl Source {
 
 /// Where and when rows were measured: a line for each record, with the benchmarks that come from it.
 pub(crate) fn records<'a>(files: impl Iterator<Item = &'a File>) -> Markup {
-    let mut lines: Vec<(Option<&(String, _)>, Vec<&str>)> = Vec::new();
+    let mut lines: Vec<(Option<&Record>, Vec<&str>)> = Vec::new();
     for file in files {
         let record = file.record.as_ref();
-        match lines.iter_mut().find(|(other, _)| other.map(|r| &r.0) == record.map(|r| &r.0)) {
+        match lines.iter_mut().find(|(other, _)| other.map(|r| &r.folder) == record.map(|r| &r.folder)) {
             Some((_, names)) => names.push(file.name),
             None => lines.push((record, vec![file.name])),
         }
@@ -112,9 +113,10 @@ pub(crate) fn records<'a>(files: impl Iterator<Item = &'a File>) -> Markup {
         ul.records { @for (record, names) in &lines { li {
             code { (names.join(", ")) } ": "
             @match record {
-                Some((name, machine)) => {
+                Some(record) => {
+                    @let machine = &record.machine;
                     (machine.cpu) " (" (machine.features.join(", ")) "), " time datetime=(machine.date.replace(' ', "T")) { (machine.date) }
-                    ", " (machine.compiler) ", commit " (machine.commit) ", record " code { (name) }
+                    ", " (machine.compiler) ", commit " (machine.commit) ", record " code { (record.name()) }
                 }
                 None => { "not measured; run " code { "quorate-bench " (names[0]) " --record" } }
             }

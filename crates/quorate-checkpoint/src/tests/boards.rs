@@ -165,7 +165,7 @@ fn a_kept_board_that_was_damaged_or_forged_is_refused() {
         (json.replacen("\"waiting\"", "\"more\"", 1), "more"),
     ] {
         assert_ne!(forged, json, "{reason}");
-        let found = refused(&crate::file::with_checksum(&forged));
+        let found = refused(&crate::sealed::with_checksum(&forged));
         assert!(found.contains(reason) && found.contains("board is damaged"), "{found}");
     }
     // One false signature among true ones.
@@ -173,7 +173,7 @@ fn a_kept_board_that_was_damaged_or_forged_is_refused() {
     let complete = form["complete"].as_object_mut().unwrap();
     complete.retain(|name, _| name != "bitmap" && name != "sum");
     complete["signatures"][2]["index"] = 3.into();
-    assert!(refused(&crate::file::with_checksum(&form.to_string())).contains("height 100 is not signed"));
+    assert!(refused(&crate::sealed::with_checksum(&form.to_string())).contains("height 100 is not signed"));
     std::fs::write(&path, &whole).unwrap();
     assert_eq!(open(&path, &sets).unwrap().board().complete().unwrap().count(), 3);
 }

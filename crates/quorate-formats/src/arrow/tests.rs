@@ -1,13 +1,15 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, ListBuilder};
+use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BinaryArray, BinaryViewArray, Date32Array, DictionaryArray, FixedSizeBinaryArray, FixedSizeListArray,
-    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray,
-    UInt64Array,
+    Int8Array, Int32Array, Int64Array, LargeBinaryArray, LargeStringArray, ListArray, ListViewArray, NullArray,
+    RecordBatch, RunArray, StringArray, StringViewArray, StructArray, UInt64Array,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_ipc::writer::StreamWriter;
+use arrow_schema::Field;
 use proptest::prelude::*;
 use quorate::{Messages, SourceId};
 
@@ -144,7 +146,7 @@ fn in_memory_batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 }
 
 #[test]
-fn a_batch_in_memory_can_have_views_dictionaries_and_columns_without_values() {
+fn views_and_dictionaries_are_read_in_memory_and_in_streams() {
     let suites: DictionaryArray<UInt32Type> = [Some("eth2"), None, Some("chia"), Some("eth2")].into_iter().collect();
     let item = Arc::new(Field::new("item", DataType::BinaryView, true));
     let keys = BinaryViewArray::from_iter_values([b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"]);
@@ -167,11 +169,127 @@ fn a_batch_in_memory_can_have_views_dictionaries_and_columns_without_values() {
     // A slice has its own rows.
     let last: Vec<_> = BatchRows::new(&batch.slice(3, 1), 0).unwrap().collect();
     assert_eq!(last[0].as_ref().unwrap().public_keys, [b"g", b"h"]);
-    // The same types are refused in a stream, where a few bytes could stand for many.
+    // The same in a stream, but the rows are counted from one.
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
-    let error = read(writer.into_inner().unwrap()).unwrap_err();
-    assert!(matches!(error, InputError::Arrow(ArrowStreamError::ColumnType { .. })), "{error}");
+    let streamed = read(writer.into_inner().unwrap()).unwrap();
+    assert_eq!(streamed.len(), 4);
+    for (streamed, entry) in streamed.iter().zip(&entries) {
+        match (streamed, entry) {
+            (Ok(streamed), Ok(entry)) => {
+                assert_eq!(
+                    (&streamed.suite, &streamed.public_keys, &streamed.messages, &streamed.signature),
+                    (&entry.suite, &entry.public_keys, &entry.messages, &entry.signature)
+                );
+            }
+            (streamed, entry) => assert_eq!(streamed.as_ref().unwrap_err().reason, entry.as_ref().unwrap_err().reason),
+        }
+    }
+}
+
+#[test]
+fn a_stream_can_have_list_views_runs_and_dictionaries_of_numbers() {
+    let item = Arc::new(Field::new("item", DataType::Utf8View, true));
+    let keys = Arc::new(StringViewArray::from(vec!["01", "02", "03"]));
+    let lists = ListViewArray::new(item, vec![1, 0, 0].into(), vec![2, 1, 0].into(), keys, None);
+    let runs = |values: ArrayRef| RunArray::try_new(&Int32Array::from(vec![2, 3]), &*values).unwrap();
+    let slots: DictionaryArray<Int8Type> =
+        DictionaryArray::new(Int8Array::from(vec![1, 0, 1]), Arc::new(UInt64Array::from(vec![8, 9])));
+    let empty = DictionaryArray::new(Int8Array::from(vec![None, None, None]), Arc::new(NullArray::new(0)));
+    let batch = in_memory_batch(vec![
+        ("public_keys", Arc::new(lists)),
+        ("message", Arc::new(runs(Arc::new(StringArray::from(vec!["aa", "bb"]))))),
+        ("signature", Arc::new(runs(Arc::new(BinaryArray::from_vec(vec![b"s", b"t"]))))),
+        ("kind", Arc::new(StringViewArray::from(vec![Some("exit"); 3]))),
+        ("slot", Arc::new(slots)),
+        ("index", Arc::new(runs(Arc::new(Int64Array::from(vec![4, 5]))))),
+        ("suite", Arc::new(empty)),
+        ("id", Arc::new(runs(Arc::new(StringArray::from(vec![None, Some("c")]))))),
+    ]);
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    for entries in [read(writer.into_inner().unwrap()).unwrap(), BatchRows::new(&batch, 0).unwrap().collect()] {
+        let records: Vec<_> = entries.into_iter().map(Result::unwrap).collect();
+        assert_eq!(records[0].public_keys, [[2], [3]]);
+        assert_eq!(records[1].public_keys, [[1]]);
+        assert!(records[2].public_keys.is_empty());
+        assert_eq!(records[1].messages, Messages::Shared([0xaa].into()));
+        assert_eq!((&records[1].signature[..], &records[2].signature[..]), (&b"s"[..], &b"t"[..]));
+        let of_chain = |slot, index: usize| Some(OfChain { kind: "exit".into(), slot, index: index.into() });
+        assert_eq!((&records[0].chain, &records[2].chain), (&of_chain(9, 4), &of_chain(9, 5)));
+        assert_eq!(records[2].id.as_ref().map(Id::as_json), Some("\"c\""));
+        assert_eq!((&records[0].id, &records[0].suite), (&None, &None));
+    }
+}
+
+#[test]
+fn a_column_without_any_value_is_absent_in_streams_and_in_memory() {
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m"])) as ArrayRef;
+    let nulls = || Arc::new(NullArray::new(1)) as ArrayRef;
+    let inner = Arc::new(Field::new("n", DataType::Null, true));
+    let nested = Arc::new(StructArray::new(vec![inner].into(), vec![nulls()], None));
+    for name in ["id", "suite", "source", "kind", "slot", "index", "reason", "public_keys", "messages", "other"] {
+        for column in [nulls(), Arc::new(Date32Array::from(vec![None])) as ArrayRef] {
+            let columns = || {
+                vec![
+                    ("public_key", bytes()),
+                    ("message", bytes()),
+                    ("signature", bytes()),
+                    (name, column.clone()),
+                    ("note", nested.clone() as ArrayRef),
+                ]
+            };
+            assert_eq!(read(written(columns())).unwrap().iter().filter(|entry| entry.is_ok()).count(), 2, "{name}");
+            let batch = in_memory_batch(columns());
+            assert!(BatchRows::new(&batch, 0).unwrap().all(|entry| entry.is_ok()), "{name}");
+        }
+    }
+    let error = read(written(vec![("public_key", bytes()), ("message", bytes()), ("signature", nulls())])).unwrap_err();
+    assert!(error.to_string().contains("signature (without any value)"), "{error}");
+}
+
+#[test]
+fn few_bytes_that_stand_for_many_rows_or_values_are_refused() {
+    // Every row is the whole list.
+    let item = Arc::new(Field::new("item", DataType::Binary, true));
+    let keys = Arc::new(BinaryArray::from_vec(vec![&[7; 48][..]; 1000]));
+    let lists = ListViewArray::new(item, vec![0; 100].into(), vec![1000; 100].into(), keys, None);
+    let others = || Arc::new(BinaryArray::from_vec(vec![b"m"; 100])) as ArrayRef;
+    let stream = written(vec![("public_keys", Arc::new(lists)), ("message", others()), ("signature", others())]);
+    let mut rows = ArrowRows::new(stream.clone());
+    assert_eq!(rows.limit, VALUES_LIMIT);
+    assert_eq!(rows.by_ref().filter(Result::is_ok).count(), 101);
+    rows = ArrowRows { limit: 1 << 20, ..ArrowRows::new(stream) };
+    let found: Vec<_> = rows.collect();
+    assert_eq!(found.len(), 22, "21 rows of 49,002 bytes, and the error");
+    let error = found[21].as_ref().unwrap_err().to_string();
+    assert!(error.contains("more than 1 MiB together"), "{error}");
+
+    // A million million rows in one run.
+    let run = || {
+        let values = BinaryArray::from_vec(vec![b"m"]);
+        Arc::new(RunArray::try_new(&Int64Array::from(vec![1 << 40]), &values).unwrap()) as ArrayRef
+    };
+    let error = read(written(vec![("public_key", run()), ("message", run()), ("signature", run())]));
+    assert!(error.unwrap_err().to_string().contains("a batch states 1099511627776 rows, in a stream of"));
+}
+
+#[test]
+fn buffers_that_overlap_are_refused() {
+    let mut stream = small();
+    let count = |stream: &[u8]| read(stream.to_vec()).map(|entries| entries.len());
+    assert_eq!(count(&stream).unwrap(), 3);
+    // The lengths of buffers stand in the header of a batch as pairs of offset and length. One length becomes that of the body.
+    let mut refused = 0;
+    for at in (0..stream.len() - 8).step_by(8) {
+        let before = stream.clone();
+        stream[at..at + 8].copy_from_slice(&900_u64.to_le_bytes());
+        if count(&stream).is_err_and(|error| error.to_string().contains("the buffers of a batch state")) {
+            refused += 1;
+        }
+        stream = before;
+    }
+    assert!(refused >= 10, "{refused}");
 }
 
 #[test]

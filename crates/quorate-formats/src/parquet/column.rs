@@ -71,7 +71,7 @@ impl Column {
     }
 
     /// The next row.
-    pub(super) fn next(&mut self) -> Result<Cell<ByteArray>> {
+    pub(super) fn next(&mut self) -> Result<Cell<'static, ByteArray>> {
         self.elements.restart();
         let levels = &mut self.levels;
         levels.definition.clear();
@@ -93,17 +93,18 @@ impl Column {
         Ok(self.cell(values))
     }
 
-    fn cell(&self, values: Vec<Value<ByteArray>>) -> Cell<ByteArray> {
+    fn cell(&self, values: Vec<Value<ByteArray>>) -> Cell<'static, ByteArray> {
         let mut values = values.into_iter();
         let Some(list) = self.list else { return values.next().map_or(Cell::Null, Cell::One) };
         match self.levels.definition.first() {
             Some(level) if *level < list.occupied => {
                 let is_null = list.nullable && *level + 1 < list.occupied;
-                if is_null { Cell::Null } else { Cell::List(Vec::new()) }
+                if is_null { Cell::Null } else { Cell::List(Box::new(std::iter::empty())) }
             }
             _ => {
                 let element = |level: &i16| if *level == self.value_level { values.next() } else { None };
-                Cell::List(self.levels.definition.iter().map(element).collect())
+                let elements: Vec<_> = self.levels.definition.iter().map(element).collect();
+                Cell::List(Box::new(elements.into_iter()))
             }
         }
     }

@@ -14,6 +14,7 @@ use ::parquet::file::serialized_reader::SerializedPageReader;
 use flate2::read::MultiGzDecoder;
 
 use super::declared::PageSizes;
+use super::delta::Unpacked;
 use super::whole_file::WholeFile;
 
 /// The largest page in memory: 128 MiB. The largest that a common writer makes are DuckDB's of 100 MB.
@@ -29,14 +30,30 @@ pub const ELEMENTS_LIMIT: u64 = 2 << 20;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Budget(Arc<AtomicU64>);
 
-/// The elements that pages delivered while one list is read.
+/// The elements that pages delivered while one list is read, and the bytes of these pages, which the list holds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ElementCount(Arc<AtomicU64>);
+pub(super) struct ElementCount(Arc<(AtomicU64, AtomicU64)>);
 
 impl ElementCount {
     /// The next list begins.
     pub(super) fn restart(&self) {
-        self.0.store(0, Ordering::Relaxed);
+        self.0.0.store(0, Ordering::Relaxed);
+        self.0.1.store(0, Ordering::Relaxed);
+    }
+
+    fn add(&self, elements: u64, bytes: u64) -> Result<()> {
+        if self.0.0.fetch_add(elements, Ordering::Relaxed) + elements > ELEMENTS_LIMIT {
+            return Err(refused(format!(
+                "a page or a list has more than {ELEMENTS_LIMIT} elements, the limit; write smaller pages or row groups"
+            )));
+        }
+        if self.0.1.fetch_add(bytes, Ordering::Relaxed) + bytes > PAGES_LIMIT {
+            return Err(refused(format!(
+                "a list stands in pages of more than {} MiB, the limit; split the claim",
+                PAGES_LIMIT >> 20
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -46,6 +63,8 @@ pub(super) struct Pages {
     file: Arc<WholeFile>,
     compression: Compression,
     physical: Type,
+    /// Whether pages have repetition levels, and definition levels.
+    levels: (bool, bool),
     /// Where the next page begins, and where the last one ends.
     next: u64,
     end: u64,
@@ -74,6 +93,7 @@ impl Pages {
             file: file.clone(),
             compression: chunk.compression(),
             physical: chunk.column_type(),
+            levels: (chunk.column_descr().max_rep_level() > 0, chunk.column_descr().max_def_level() > 0),
             next: start,
             end: start.saturating_add(length),
             budget: budget.clone(),
@@ -131,7 +151,7 @@ impl Pages {
     }
 
     /// Checks what only a page itself states, before its values are decoded.
-    fn check(&self, page: &Page) -> Result<()> {
+    fn check(&mut self, page: &Page) -> Result<()> {
         let values = u64::from(page.num_values());
         if let Page::DictionaryPage { buf, .. } = page {
             let length = buf.len() as u64;
@@ -149,24 +169,59 @@ impl Pages {
             }
             return Ok(());
         }
-        // Every value of these encodings can repeat the one before it, at no cost in the file.
-        if self.physical == Type::BYTE_ARRAY
-            && matches!(page.encoding(), Encoding::DELTA_BYTE_ARRAY | Encoding::DELTA_LENGTH_BYTE_ARRAY)
-            || self.physical == Type::FIXED_LEN_BYTE_ARRAY && page.encoding() == Encoding::DELTA_BYTE_ARRAY
-        {
+        if let Some(elements) = &self.elements {
+            elements.add(values, self.page)?;
+        }
+        self.check_lengths(page, values)
+    }
+
+    /// Reserves what the library allocates for values in the delta encodings of bytes.
+    fn check_lengths(&mut self, page: &Page, values: u64) -> Result<()> {
+        let unpacked = match page.encoding() {
+            Encoding::DELTA_LENGTH_BYTE_ARRAY => Unpacked::of_lengths,
+            Encoding::DELTA_BYTE_ARRAY => Unpacked::of_prefixes,
+            _ => return Ok(()),
+        };
+        if !matches!(self.physical, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY) {
             return Err(refused(format!(
-                "a column has the encoding {}, which is not read; write it as PLAIN or with a dictionary",
+                "a column of the type {} has the encoding {}",
+                self.physical,
                 page.encoding()
             )));
         }
-        if let Some(elements) = &self.elements
-            && elements.0.fetch_add(values, Ordering::Relaxed) + values > ELEMENTS_LIMIT
-        {
-            return Err(refused(format!(
-                "a page or a list has more than {ELEMENTS_LIMIT} elements, the limit; write smaller pages or row groups"
-            )));
+        let unpacked = unpacked(self.values_of(page)?, values).map_err(refused)?;
+        let repeats = page.encoding() == Encoding::DELTA_BYTE_ARRAY;
+        // Two lengths of four bytes each, and values that do not stand in the page as they are.
+        let bytes = 8 * unpacked.values + if repeats { unpacked.bytes } else { 0 };
+        self.reserve(self.page + bytes, false)
+    }
+
+    /// The bytes of a page behind its levels.
+    fn values_of<'a>(&self, page: &'a Page) -> Result<&'a [u8]> {
+        let cut_off = || refused("the levels of a page are cut off".to_owned());
+        match page {
+            Page::DataPage { buf, def_level_encoding, rep_level_encoding, .. } => {
+                let levels = [(self.levels.0, rep_level_encoding), (self.levels.1, def_level_encoding)];
+                let mut rest = buf.as_ref();
+                for (_, encoding) in levels.into_iter().filter(|(has_levels, _)| *has_levels) {
+                    if *encoding != Encoding::RLE {
+                        return Err(refused(format!(
+                            "a page with the encoding {} has levels in {encoding}",
+                            page.encoding()
+                        )));
+                    }
+                    let (length, after) = rest.split_first_chunk().ok_or_else(cut_off)?;
+                    let length = to_usize(u32::from_le_bytes(*length).into());
+                    rest = after.get(length..).ok_or_else(cut_off)?;
+                }
+                Ok(rest)
+            }
+            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
+                let levels = u64::from(*def_levels_byte_len) + u64::from(*rep_levels_byte_len);
+                buf.get(to_usize(levels)..).ok_or_else(cut_off)
+            }
+            Page::DictionaryPage { .. } => Err(refused("a dictionary has the encoding of a page of values".to_owned())),
         }
-        Ok(())
     }
 }
 

@@ -340,7 +340,8 @@ class SharedKey:
     def public_key(self) -> bytes:
         """The key under which the combined signature verifies."""
     def verification_key(self, index: int) -> bytes:
-        """The key under which a participant's signature shares verify."""
+        """The key under which a participant's signature shares verify. :class:`UsageError` if it is the identity: then the
+        participant has no share, and the others sign without it."""
     def verify_share(self, index: int, message: Bytes, share: Bytes) -> bool:
         """Whether a signature share is that of a participant over a message."""
     def combine(self, message: Bytes, shares: dict[int, bytes]) -> Combined:

@@ -4,8 +4,10 @@
 //! it judges has no effect but to ban the aggregator. The aggregator sees and can hold back everything; it cannot change what
 //! operators sign.
 //!
-//! There is no encryption: put a server that ends TLS in front of the aggregator, and let the others join by `https`.
+//! There is no encryption: put a server that ends TLS in front of the aggregator, name it in [`ServeSettings::proxies`],
+//! and let the others join by `https`.
 
+mod proxies;
 pub mod bodies;
 mod ring;
 mod state;
@@ -16,5 +18,6 @@ mod tests;
 
 pub use self::{
     client::{JoinSettings, join},
+    proxies::{Proxies, ProxiesError},
     server::{ServeSettings, serve},
 };

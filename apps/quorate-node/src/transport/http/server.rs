@@ -1,6 +1,7 @@
 //! The aggregator's side: routes, connections and their limits.
 
 use std::{
+    collections::HashMap,
     convert::Infallible,
     net::{IpAddr, SocketAddr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -30,13 +31,15 @@ use tower::ServiceExt as _;
 use super::{
     super::{
         Admitted, Judgement, PeerId, PeerReport, Terms, Transport, TransportError,
-        bans::network,
         handle::{CALLS, Call},
         handshake::Hello,
         inbox::{self, Tally},
+        limits::Limits,
+        origin::{may_be_shared, network},
         tickets::Tickets,
     },
     bodies::{Challenge, MAX_BODY, MAX_OPENING, News, Opened, Opening, Side, decode, decode_batch, encode, statement},
+    proxies::{Origin, Proxies},
     state::{Refusal, State, Token},
 };
 use crate::{
@@ -51,12 +54,14 @@ pub struct ServeSettings {
     pub listen: SocketAddr,
     /// How long a node's question for news is kept open. A node from which nothing comes for three times as long has left.
     pub poll: Duration,
+    /// Servers that end TLS in front of the aggregator. Without them, everybody behind such a server has its address.
+    pub proxies: Proxies,
 }
 
 impl ServeSettings {
-    /// An address, and ten seconds.
+    /// An address, ten seconds, and no proxy.
     pub fn new(listen: SocketAddr) -> Self {
-        Self { listen, poll: Duration::from_secs(10) }
+        Self { listen, poll: Duration::from_secs(10), proxies: Proxies::default() }
     }
 }
 
@@ -81,6 +86,9 @@ pub async fn serve(terms: Terms, settings: &ServeSettings) -> Result<Transport, 
         peer: peer_id,
         run: rand::random(),
         poll: settings.poll,
+        proxies: settings.proxies.clone(),
+        at_once: AtOnce::new(&terms.limits),
+        requests: Mutex::default(),
         checks: Semaphore::new(CHECKS),
         news: Notify::new(),
         state: Mutex::new(State::new(terms, outbox, tally.clone(), tickets)),
@@ -94,6 +102,10 @@ struct Hub {
     peer: PeerId,
     run: u64,
     poll: Duration,
+    proxies: Proxies,
+    at_once: AtOnce,
+    /// Requests in progress that came through a proxy, by who sent them.
+    requests: Mutex<HashMap<IpAddr, usize>>,
     /// Credentials that are checked at once.
     checks: Semaphore,
     /// There may be news.
@@ -101,7 +113,58 @@ struct Hub {
     state: Mutex<State>,
 }
 
+/// How many connections there may be at once; through a proxy, how many requests.
+#[derive(Clone, Copy, Debug)]
+struct AtOnce {
+    all: usize,
+    /// Of one address.
+    here: usize,
+    /// Of one that many may share.
+    shared: usize,
+}
+
+impl AtOnce {
+    fn new(limits: &Limits) -> Self {
+        let all = EACH * limits.peers + limits.strangers;
+        Self { all, here: EACH * limits.peers_per_operator + limits.strangers_per_address, shared: all / 2 }
+    }
+
+    fn of(&self, shared: bool) -> usize {
+        if shared { self.shared } else { self.here }
+    }
+}
+
+/// A request in progress.
+struct InProgress<'a> {
+    hub: &'a Hub,
+    from: IpAddr,
+}
+
+impl Drop for InProgress<'_> {
+    fn drop(&mut self) {
+        let mut requests = self.hub.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = requests.get_mut(&self.from) {
+            *count -= 1;
+            if *count == 0 {
+                requests.remove(&self.from);
+            }
+        }
+    }
+}
+
 impl Hub {
+    /// Counts a request that came through a proxy; `None` if as many of its sender as allowed are in progress. Their number in
+    /// all is bounded by that of the connections.
+    fn begin(&self, from: Origin) -> Option<InProgress<'_>> {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = requests.entry(from.address).or_default();
+        if *count >= self.at_once.of(from.shared) {
+            return None;
+        }
+        *count += 1;
+        Some(InProgress { hub: self, from: from.address })
+    }
+
     /// Held only for moments: nothing waits while it is.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -116,7 +179,7 @@ async fn run(
     reports: watch::Sender<Vec<PeerReport>>,
 ) {
     let router = router(hub.clone());
-    let mut connections = Connections { hub: hub.clone(), router, open: JoinSet::new(), from: Vec::new() };
+    let mut connections = Connections { hub: hub.clone(), router, open: JoinSet::new(), from: Vec::new(), told: None };
     let mut checks = JoinSet::new();
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -203,23 +266,31 @@ struct Connections {
     router: Router,
     open: JoinSet<IpAddr>,
     from: Vec<IpAddr>,
+    /// When the log last said that connections are closed.
+    told: Option<Instant>,
 }
 
 impl Connections {
-    fn add(&mut self, stream: TcpStream, from: IpAddr) {
+    fn add(&mut self, stream: TcpStream, peer: IpAddr) {
         self.clean();
-        let from = network(from);
-        let (most, most_here) = {
-            let limits = &self.hub.state().terms.limits;
-            (EACH * limits.peers + limits.strangers, EACH * limits.peers_per_operator + limits.strangers_per_address)
-        };
-        if self.from.len() >= most || self.from.iter().filter(|other| **other == from).count() >= most_here {
+        let from = network(peer);
+        let AtOnce { all, .. } = self.hub.at_once;
+        // Of a proxy's connections the requests are counted, by who sent them.
+        let most_here = if self.hub.proxies.trusts(peer) { all } else { self.hub.at_once.of(may_be_shared(peer)) };
+        let here = self.from.iter().filter(|other| **other == from).count();
+        if self.from.len() >= all || here >= most_here {
+            if self.told.is_none_or(|told| told.elapsed() >= TELL) {
+                self.told = Some(Instant::now());
+                let open = self.from.len();
+                tracing::warn!(%from, here, most_here, open, all, "as many connections as allowed are open, so further ones \
+                    are closed; a proxy that many nodes share must be named by --trusted-proxy");
+            }
             return;
         }
         self.from.push(from);
         let (hub, router) = (self.hub.clone(), self.router.clone());
         self.open.spawn(async move {
-            connection(&hub, router, stream, from).await;
+            connection(&hub, router, stream, peer).await;
             from
         });
     }
@@ -239,7 +310,7 @@ impl Connections {
     }
 }
 
-async fn connection(hub: &Hub, router: Router, stream: TcpStream, from: IpAddr) {
+async fn connection(hub: &Hub, router: Router, stream: TcpStream, peer: IpAddr) {
     let _ = stream.set_nodelay(true);
     let whole = hub.poll + REQUEST;
     let mut stream = TimeoutStream::new(stream);
@@ -250,6 +321,16 @@ async fn connection(hub: &Hub, router: Router, stream: TcpStream, from: IpAddr) 
         let router = router.clone();
         async move {
             let mut request: HttpRequest<Body> = request.map(Body::new);
+            let Ok(from) = hub.proxies.origin(peer, request.headers()) else {
+                return Ok(plain(StatusCode::BAD_REQUEST, "the proxy's X-Forwarded-For does not end in an address"));
+            };
+            let _in_progress = match hub.proxies.trusts(peer).then(|| hub.begin(from)) {
+                None => None,
+                Some(Some(begun)) => Some(begun),
+                Some(None) => {
+                    return Ok(plain(StatusCode::TOO_MANY_REQUESTS, "as many requests of this address as allowed run"));
+                }
+            };
             request.extensions_mut().insert(from);
             // Also for a body that comes a byte at a time.
             let response = timeout(whole, router.oneshot(request)).await;
@@ -279,18 +360,19 @@ fn router(hub: Arc<Hub>) -> Router {
 
 type HubState = Shared<Arc<Hub>>;
 
-async fn challenge(Shared(hub): HubState, Extension(from): Extension<IpAddr>) -> Response {
+async fn challenge(Shared(hub): HubState, Extension(from): Extension<Origin>) -> Response {
     let now = Instant::now();
     let state = hub.state();
-    if state.bans.has_address(from, now) {
+    if state.bans.has_address(from.address, now) {
         return plain(StatusCode::FORBIDDEN, "this address is banned for some seconds");
     }
     bytes(encode(&Challenge { bytes: state.challenge(now), server: hub.peer.to_bytes() }))
 }
 
-async fn session(Shared(hub): HubState, Extension(from): Extension<IpAddr>, body: Bytes) -> Response {
+async fn session(Shared(hub): HubState, Extension(from): Extension<Origin>, body: Bytes) -> Response {
     let stranger = |peer, why| {
-        hub.state().stranger(peer, Some(from), why);
+        // Whoever shares an address does not suffer for another one.
+        hub.state().stranger(peer, (!from.shared).then_some(from.address), why);
         plain(StatusCode::FORBIDDEN, "this opens no session here; see docs/network.md")
     };
     let Some(opening) = decode::<Opening>(&body) else { return stranger(None, "an opening that does not decode") };
@@ -311,7 +393,7 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<IpAddr>, body
     {
         let mut state = hub.state();
         let now = Instant::now();
-        if state.bans.has_peer(&peer, now) || state.bans.has_address(from, now) {
+        if state.bans.has_peer(&peer, now) || state.bans.has_address(from.address, now) {
             return plain(StatusCode::FORBIDDEN, "this node is banned for some time");
         }
         if !state.redeem(&opening.challenge, now) {
@@ -337,7 +419,7 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<IpAddr>, body
         }
         Ok(Admitted::Operator(operator)) => {
             let mut state = hub.state();
-            match state.open(peer, operator, credential, from) {
+            match state.open(peer, operator, credential, from.address) {
                 Err(reason) => Opened::Refused(reason.to_owned()),
                 Ok(token) => Opened::Session {
                     token,
@@ -467,6 +549,8 @@ fn bytes(bytes: Vec<u8>) -> Response {
 const TICK: Duration = Duration::from_millis(100);
 /// How long a request may take beside waiting for news; and reading or writing without progress.
 const REQUEST: Duration = Duration::from_secs(20);
+/// How often the log says that connections are closed.
+const TELL: Duration = Duration::from_secs(60);
 /// The most bytes of a request's head.
 const HEADERS: usize = 16 * 1024;
 /// Connections of one node.

@@ -18,6 +18,7 @@ use super::{
         handle::OPEN_QUESTIONS,
         inbox::{Outbox, Tally, count},
         limits::Bucket,
+        places::{Place, makes_room},
         tickets::Tickets,
     },
     bodies::News,
@@ -159,8 +160,8 @@ impl State {
     /// Somebody who is not admitted did what no node does.
     pub(super) fn stranger(&mut self, peer: Option<PeerId>, address: Option<IpAddr>, why: &str) {
         let until = Instant::now() + self.terms.limits.stranger_ban;
+        let address = self.bans.ban_stranger(peer, address, until);
         self.tally.stranger(peer, address, why, until);
-        self.bans.ban_stranger(peer, address, until);
     }
 
     /// Opens a session for a node that is admitted. One that it had ends.
@@ -183,8 +184,19 @@ impl State {
         if self.sessions.values().filter(|session| session.operator == operator).count() >= limits.peers_per_operator {
             return Err("as many nodes of this operator as allowed have joined");
         }
+        let mut leaves = None;
         if self.sessions.len() >= limits.peers {
-            return Err("as many nodes as allowed have joined");
+            let place = |(token, session): (&Token, &Session)| Place {
+                peer: *token,
+                operator: session.operator,
+                since: session.since,
+                kept: false,
+            };
+            let held: Vec<_> = self.sessions.iter().map(place).collect();
+            leaves = makes_room(&held, operator, false, |operator| self.terms.admission.weight(operator));
+            if leaves.is_none() {
+                return Err("as many nodes as allowed have joined");
+            }
         }
         let source = Source(self.next_source);
         let session = Session {
@@ -207,6 +219,9 @@ impl State {
             return Err("the aggregator is too busy");
         }
         self.next_source += 1;
+        if let Some(leaves) = leaves {
+            self.end(&leaves);
+        }
         let token = rand::random();
         self.sessions.insert(token, session);
         Ok(token)

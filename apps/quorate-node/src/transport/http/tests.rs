@@ -13,7 +13,7 @@ use super::{
         Admitted, Arrival, Identity, Judgement, Limits, Rate, Terms, Transport,
         handshake::Hello,
         tests::rig::{
-            NETWORK, Registry, accept_all, address, credential, joined, left, message, terms, until, wait_for,
+            NETWORK, Registry, accept_all, address, credential, joined, left, limits, message, terms, until, wait_for,
         },
     },
     JoinSettings, ServeSettings,
@@ -35,7 +35,7 @@ async fn aggregator(terms: Terms) -> Transport {
 
 async fn aggregator_at(terms: Terms, listen: &str) -> Transport {
     let listen: SocketAddr = listen.parse().unwrap();
-    serve(terms, &ServeSettings { listen, poll: Duration::from_millis(500) }).await.unwrap()
+    serve(terms, &ServeSettings { poll: Duration::from_millis(500), ..ServeSettings::new(listen) }).await.unwrap()
 }
 
 fn member(terms: Terms, aggregator: &Transport) -> Transport {
@@ -403,23 +403,123 @@ async fn a_session_opens_once_for_who_signed_for_it() {
     assert_eq!(bare.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
 }
 
+/// A client behind a proxy at 127.0.0.1.
+struct Behind {
+    http: Client,
+    url: String,
+}
+
+impl Behind {
+    fn new(hub: &Transport) -> Self {
+        static TLS: std::sync::Once = std::sync::Once::new();
+        TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        let http = Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        Self { http, url: hub.addresses()[0].clone() }
+    }
+
+    async fn post(&self, path: &str, forwarded: Option<&str>, body: Vec<u8>) -> StatusCode {
+        let mut request = self.http.post(format!("{}{path}", self.url)).body(body);
+        if let Some(forwarded) = forwarded {
+            request = request.header("X-Forwarded-For", forwarded);
+        }
+        request.send().await.unwrap().status()
+    }
+}
+
+async fn behind_proxy(terms: Terms) -> Transport {
+    let settings = ServeSettings::new("127.0.0.1:0".parse().unwrap());
+    serve(terms, &ServeSettings { proxies: "127.0.0.1".parse().unwrap(), ..settings }).await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_strangers_address_is_banned_for_a_moment() {
     let registry = Arc::new(Registry::default());
     let own = terms(1, &registry);
     let own = Terms { limits: Limits { stranger_ban: Duration::from_millis(400), ..own.limits }, ..own };
-    let hub = aggregator(own).await;
-    let hostile = Hostile::new(terms(2, &registry), &hub).await;
-    assert_eq!(hostile.open(vec![0xff; 50]).await.0, StatusCode::FORBIDDEN);
+    let hub = behind_proxy(own).await;
+    let clients = Behind::new(&hub);
+    // What the client wrote stands to the left of what the proxy wrote.
+    let (stranger, honest) = (Some("1.1.1.1, 9.9.9.9"), Some("1.1.1.1"));
+    assert_eq!(clients.post("/v1/session", stranger, vec![0xff; 50]).await, StatusCode::FORBIDDEN);
     let bans = hub.bans();
     let [ban] = &bans[..] else { panic!("{bans:?}") };
-    assert_eq!((ban.peer, ban.operator, ban.address), (None, None, Some([127, 0, 0, 1].into())));
+    assert_eq!((ban.peer, ban.operator, ban.address), (None, None, Some([9, 9, 9, 9].into())));
     assert_eq!(ban.reason, "an opening that does not decode");
-    let again = || async { hostile.http.post(format!("{}/v1/challenge", hostile.url)).send().await.unwrap().status() };
-    assert_eq!(again().await, StatusCode::FORBIDDEN);
+    let again = |who| clients.post("/v1/challenge", who, Vec::new());
+    assert_eq!((again(stranger).await, again(honest).await), (StatusCode::FORBIDDEN, StatusCode::OK));
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(again().await, StatusCode::OK);
+    assert_eq!(again(stranger).await, StatusCode::OK);
     assert_eq!(hub.bans(), [], "it is over");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_byte_through_a_proxy_keeps_nobody_out() {
+    let registry = Arc::new(Registry::default());
+    // As it is set up when nobody read of --trusted-proxy: all have the proxy's address.
+    let mut hub = aggregator(terms(1, &registry)).await;
+    let clients = Behind::new(&hub);
+    for forwarded in [None, Some("9.9.9.9")] {
+        assert_eq!(clients.post("/v1/session", forwarded, vec![0]).await, StatusCode::FORBIDDEN);
+        assert_eq!(clients.post("/v1/challenge", forwarded, Vec::new()).await, StatusCode::OK);
+    }
+    assert_eq!((hub.bans(), hub.counts().strangers), (Vec::new(), 2));
+    let node = member(terms(2, &registry), &hub);
+    joined(&mut hub, node.peer_id()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_proxy_has_as_many_connections_as_there_are_nodes() {
+    let registry = Arc::new(Registry::default());
+    for trusted in [false, true] {
+        let mut hub =
+            if trusted { behind_proxy(terms(1, &registry)).await } else { aggregator(terms(1, &registry)).await };
+        let at = hub.addresses()[0].strip_prefix("http://").unwrap().to_owned();
+        let mut open = Vec::new();
+        for _ in 0..100 {
+            open.push(tokio::net::TcpStream::connect(&at).await.unwrap());
+        }
+        let node = member(terms(2, &registry), &hub);
+        joined(&mut hub, node.peer_id()).await;
+    }
+}
+
+/// What the proxy of one client holds open is no more than a client without a proxy may.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_through_a_proxy_are_counted_by_who_sends_them() {
+    let registry = Arc::new(Registry::default());
+    let hub = behind_proxy(terms(1, &registry)).await;
+    let at = hub.addresses()[0].strip_prefix("http://").unwrap().to_owned();
+    let most = 4 * limits().peers_per_operator + limits().strangers_per_address;
+    let mut open = Vec::new();
+    for _ in 0..most {
+        let mut stream = tokio::net::TcpStream::connect(&at).await.unwrap();
+        // A body that does not come.
+        let head = "POST /v1/session HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 9.9.9.9\r\nContent-Length: 9\r\n\r\n";
+        tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.unwrap();
+        open.push(stream);
+    }
+    let clients = Behind::new(&hub);
+    let end = Instant::now() + Duration::from_secs(10);
+    while clients.post("/v1/challenge", Some("9.9.9.9"), Vec::new()).await != StatusCode::TOO_MANY_REQUESTS {
+        assert!(Instant::now() < end, "it may open as many as it likes");
+    }
+    assert_eq!(clients.post("/v1/challenge", Some("1.1.1.1"), Vec::new()).await, StatusCode::OK);
+    drop(open);
+    while clients.post("/v1/challenge", Some("9.9.9.9"), Vec::new()).await != StatusCode::OK {
+        assert!(Instant::now() < end, "what has ended is still counted");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_few_operators_do_not_fill_an_aggregator() {
+    let registry = Arc::new(Registry::default());
+    let own = terms(1, &registry);
+    let hub = aggregator(Terms { limits: Limits { peers: 2, ..own.limits }, ..own }).await;
+    let mut nodes = vec![member(terms(2, &registry), &hub), member(terms(2, &registry), &hub)];
+    until("one operator has both places", || hub.peers().len() == 2).await;
+    nodes.push(member(terms(3, &registry), &hub));
+    until("another has one", || hub.peers().iter().any(|report| report.operator == address(3))).await;
+    assert_eq!(hub.counts().banned, 0);
 }
 
 #[tokio::test]

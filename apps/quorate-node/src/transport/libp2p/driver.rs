@@ -10,7 +10,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -34,14 +34,17 @@ use tokio::{
 use super::{
     super::{
         Admitted, Arrival, Judgement, PeerId, PeerReport, Terms,
-        bans::{Bans, network},
+        bans::Bans,
         handle::{AT_ONCE, Call, OPEN_QUESTIONS, QUESTIONS, UNSENT, UNSENT_FOR},
         handshake::{Hello, MAX_TOLD, Reply, Told},
         inbox::{Outbox, Tally, count},
+        origin::{is_public, network},
+        places::{Place, makes_room},
         tickets::Tickets,
     },
-    book::{self, Book},
+    book::{self, Book, Target},
     gate::GateEvent,
+    lobby::{self, HANDSHAKE},
     peer::{Channel, Connection, HELLO_AGAIN, HELLO_SOON, LAST_WORDS, Peer, State},
     protocols::{LEAST_SCORE, Protocols, ProtocolsEvent, invalid},
     stream::{Flood, Meters},
@@ -94,7 +97,7 @@ impl Driver {
         meters: Meters,
         outbox: Outbox,
         tally: Arc<Tally>,
-        bootstrap: Vec<(Libp2pId, Multiaddr)>,
+        book: Book,
         announce: Vec<Multiaddr>,
         audiences: watch::Receiver<BTreeSet<Audience>>,
         reports: watch::Sender<Vec<PeerReport>>,
@@ -111,7 +114,7 @@ impl Driver {
             gone: VecDeque::new(),
             next_source: 0,
             bans: Bans::default(),
-            book: Book::new(bootstrap, (limits.redial_first, limits.redial_most), now),
+            book,
             tickets,
             judgements,
             checks: JoinSet::new(),
@@ -434,7 +437,7 @@ impl Driver {
         let addresses = if self.announce.is_empty() {
             let mut own: Vec<_> = self.swarm.listeners().filter(|address| book::dialable(address)).cloned().collect();
             // Addresses that others reach come first.
-            own.sort_by_key(|address| book::ip(address).is_some_and(|ip| ip.is_loopback()));
+            own.sort_by_key(|address| lobby::ip(address).is_some_and(|ip| ip.is_loopback()));
             own
         } else {
             self.announce.clone()
@@ -502,6 +505,8 @@ impl Driver {
             (_, State::Leaving { .. }) => return,
             (Admitted::Operator(operator), State::Admitted { operator: known, doubt, .. }) if operator == *known => {
                 *doubt = None;
+                let (announced, ips) = (peer.announced.clone(), peer.remote_ips());
+                self.book.told_by_itself(id, announced, &ips, now);
                 Reply::Welcome(self.tell(&id))
             }
             (Admitted::Operator(operator), State::Stranger { .. }) => self.newcomer(id, operator),
@@ -551,8 +556,14 @@ impl Driver {
             return Reply::refused("as many peers of this operator as allowed are connected");
         }
         let told = self.tell(&id);
+        let mut leaves = None;
         if self.sources.len() >= self.terms.limits.peers {
-            return Reply::Full(told);
+            let kept = self.book.is_bootstrap(&id);
+            let weight = |operator: &Address| self.terms.admission.weight(operator);
+            leaves = makes_room(&self.places(), operator, kept, weight);
+            if leaves.is_none() {
+                return Reply::Full(told);
+            }
         }
         let source = Source(self.next_source);
         let Some(peer) = self.peers.get_mut(&id) else { return Reply::NotYet };
@@ -563,15 +574,30 @@ impl Driver {
         self.next_source += 1;
         peer.state = State::Admitted { source, operator, since: now, doubt: None };
         peer.lift();
-        let (announced, told_before) = (peer.announced.clone(), std::mem::take(&mut peer.told));
+        let (announced, ips, told_before) = (peer.announced.clone(), peer.remote_ips(), std::mem::take(&mut peer.told));
         self.sources.insert(source, id);
-        self.book.told(id, announced, now);
+        self.book.told_by_itself(id, announced, &ips, now);
         self.book.succeeded(&id);
-        self.learn(told_before, now);
+        self.learn(operator, told_before, now);
+        if let Some(leaves) = leaves {
+            tracing::debug!(peer = %leaves, "a peer makes room for another operator's");
+            self.leave(leaves, now);
+        }
         self.swarm.behaviour_mut().gate.open(id);
         tracing::debug!(peer = %id, %operator, "a peer is admitted");
         self.report(now);
         Reply::Welcome(told)
+    }
+
+    /// The places of admitted peers.
+    fn places(&self) -> Vec<Place<Libp2pId>> {
+        let place = |(id, peer): (&Libp2pId, &Peer)| match peer.state {
+            State::Admitted { operator, since, .. } => {
+                Some(Place { peer: *id, operator, since, kept: self.book.is_bootstrap(id) })
+            }
+            _ => None,
+        };
+        self.peers.iter().filter_map(place).collect()
     }
 
     /// Where some admitted peers listen: those first that hear most of what the other one hears, so that the members of a group
@@ -602,12 +628,12 @@ impl Driver {
     }
 
     /// Notes whom an admitted peer told of.
-    fn learn(&mut self, told: Vec<Told>, now: Instant) {
+    fn learn(&mut self, teller: Address, told: Vec<Told>, now: Instant) {
         for Told { peer, addresses } in told {
             if let Ok(peer) = Libp2pId::from_bytes(&peer)
                 && peer != *self.swarm.local_peer_id()
             {
-                self.book.told(peer, book::announced(&addresses), now);
+                self.book.told_by(teller, peer, book::announced(&addresses), now);
             }
         }
     }
@@ -618,18 +644,19 @@ impl Driver {
         let Some(peer) = self.peers.get_mut(&id) else { return };
         peer.welcomed = matches!(reply, Reply::Welcome(_));
         peer.hello_at = Some(now + if peer.welcomed { HELLO_AGAIN } else { HELLO_SOON });
-        match reply {
-            Reply::Welcome(told) if peer.admitted().is_some() => self.learn(told, now),
-            Reply::Welcome(told) => peer.told = told,
-            Reply::Full(told) => {
-                if peer.admitted().is_some() {
-                    self.learn(told, now);
+        let teller = peer.admitted().map(|(_, operator)| operator);
+        match (reply, teller) {
+            (Reply::Welcome(told), Some(teller)) => self.learn(teller, told, now),
+            (Reply::Welcome(told), None) => peer.told = told,
+            (Reply::Full(told), teller) => {
+                if let Some(teller) = teller {
+                    self.learn(teller, told, now);
                 }
                 self.book.put_off(&id, now, LATER);
                 self.leave(id, now);
             }
-            Reply::NotYet => {}
-            Reply::Refused(reason) => {
+            (Reply::NotYet, _) => {}
+            (Reply::Refused(reason), _) => {
                 // Text from outside is escaped.
                 tracing::warn!(peer = %id, reason = ?reason, "a peer does not admit this node");
                 self.book.put_off(&id, now, LATER);
@@ -676,8 +703,8 @@ impl Driver {
         }
         tracing::info!(peer = %id, why = ?why, "a stranger's connection is closed");
         let until = now + self.terms.limits.stranger_ban;
-        self.tally.stranger(Some(peer.id), peer.came_from(), why, until);
-        self.bans.ban_stranger(Some(peer.id), peer.came_from(), until);
+        let address = self.bans.ban_stranger(Some(peer.id), peer.came_from(), until);
+        self.tally.stranger(Some(peer.id), address, why, until);
         self.book.put_off(&id, now, LATER);
         self.close(id);
     }
@@ -767,6 +794,9 @@ impl Driver {
     fn connected(&mut self, id: Libp2pId, connection: libp2p_swarm::ConnectionId, point: ConnectedPoint) {
         let now = Instant::now();
         let traffic = self.meters.take(&point);
+        if let Some(traffic) = &traffic {
+            traffic.leave_lobby();
+        }
         self.book.connected(&id);
         let Ok(name) = PeerId::try_from(id) else {
             // No Ed25519 key: no node of ours.
@@ -774,7 +804,7 @@ impl Driver {
             return;
         };
         let inbound = matches!(point, ConnectedPoint::Listener { .. });
-        let address = book::ip(point.get_remote_address());
+        let address = lobby::ip(point.get_remote_address());
         let refused = self.bans.has_peer(&name, now)
             || (inbound && !self.peers.contains_key(&id) && self.is_crowded(address, now));
         let limits = &self.terms.limits;
@@ -793,16 +823,34 @@ impl Driver {
         }
     }
 
-    /// Whether no more strangers are taken from an address, or at all.
-    fn is_crowded(&self, address: Option<std::net::IpAddr>, now: Instant) -> bool {
+    /// Whether no more strangers are taken from an address, or at all. A stranger that has shown nothing makes room: of this
+    /// address, where it has as many as it may, and else of that with most.
+    fn is_crowded(&mut self, address: Option<IpAddr>, now: Instant) -> bool {
+        if address.is_some_and(|address| self.bans.has_address(address, now)) {
+            return true;
+        }
+        let here = address.map(network);
+        let stranger = |(id, peer): (&Libp2pId, &Peer)| {
+            let is = matches!(peer.state, State::Stranger { .. });
+            is.then(|| (*id, peer.came_from().map(network), peer.credential.is_none().then_some(peer.since)))
+        };
+        let strangers: Vec<_> = self.peers.iter().filter_map(stranger).collect();
+        let of = |network: Option<IpAddr>| strangers.iter().filter(|(_, other, _)| *other == network).count();
         let limits = &self.terms.limits;
-        let strangers = || self.peers.values().filter(|peer| matches!(peer.state, State::Stranger { .. }));
-        let here = address.map_or(0, |address| {
-            strangers().filter(|peer| peer.came_from().is_some_and(|other| network(other) == network(address))).count()
-        });
-        here >= limits.strangers_per_address
-            || strangers().count() >= limits.strangers
-            || address.is_some_and(|address| self.bans.has_address(address, now))
+        let crowd = if here.is_some() && of(here) >= limits.strangers_per_address {
+            here
+        } else if strangers.len() >= limits.strangers {
+            strangers.iter().map(|(_, network, _)| *network).max_by_key(|network| of(*network)).flatten()
+        } else {
+            return false;
+        };
+        let silent = strangers.iter().filter(|(_, network, _)| *network == crowd);
+        let silent = silent.filter_map(|(id, _, since)| since.map(|since| (since, *id)));
+        let silent = silent.filter(|(since, _)| now.saturating_duration_since(*since) >= HANDSHAKE);
+        let Some((_, longest)) = silent.min_by_key(|(since, _)| *since) else { return true };
+        tracing::debug!(peer = %longest, "a stranger that has shown nothing makes room");
+        self.close(longest);
+        false
     }
 
     fn dial(&mut self, id: Libp2pId, addresses: Vec<Multiaddr>) {
@@ -893,19 +941,20 @@ impl Driver {
         let due = self.book.due(now, wanted, |id| {
             peers.contains_key(id) || PeerId::try_from(*id).is_ok_and(|peer| bans.has_peer(&peer, now))
         });
-        for (id, addresses) in due {
-            if addresses.iter().all(|address| book::name(address).is_none()) {
-                self.dial(id, addresses);
+        for (id, targets) in due {
+            if targets.iter().all(|target| book::name(&target.address).is_none()) {
+                self.dial(id, targets.into_iter().map(|target| target.address).collect());
                 continue;
             }
             self.names.spawn(async move {
                 let mut found = Vec::new();
-                for address in addresses {
+                for Target { address, anywhere } in targets {
                     match book::name(&address) {
                         None => found.push(address),
                         Some(name) => {
                             let ips = tokio::time::timeout(RESOLVE, tokio::net::lookup_host(name)).await;
-                            let ips = ips.ok().and_then(Result::ok).into_iter().flatten().take(4);
+                            let ips = ips.ok().and_then(Result::ok).into_iter().flatten();
+                            let ips = ips.filter(|ip| anywhere || is_public(ip.ip())).take(4);
                             found.extend(
                                 ips.map(|ip: SocketAddr| Multiaddr::from(ip.ip()).with(Protocol::Tcp(ip.port()))),
                             );

@@ -2,6 +2,7 @@
 //!
 //! The driver is one task. It owns the swarm, the peers and their bans, and takes the calls of the handle.
 
+mod lobby;
 mod stream;
 mod codec;
 mod topics;
@@ -13,11 +14,11 @@ mod driver;
 #[cfg(test)]
 mod hostile;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
 use tokio::sync::{mpsc, watch};
 
-use self::{driver::Driver, stream::Meters};
+use self::{book::Book, driver::Driver, stream::Meters};
 use super::{
     admission::Terms,
     handle::{CALLS, Transport, TransportError},
@@ -36,6 +37,9 @@ pub struct Settings {
     /// Peers to dial, and to dial again when they are lost: multiaddresses that end in `/p2p/` and a peer id. Name several:
     /// with one alone, a network comes together only while that one is there.
     pub bootstrap: Vec<String>,
+    /// Whether peers are on this machine or in a private network: then the node also dials addresses that are not public when
+    /// peers tell of them. It does anyway if it listens at loopback alone.
+    pub private_network: bool,
 }
 
 /// Starts a node of the mesh, inside a runtime of tokio.
@@ -51,6 +55,10 @@ pub fn start(terms: Terms, settings: &Settings) -> Result<Transport, TransportEr
     let bootstrap = settings.bootstrap.iter().map(|text| book::bootstrap(text)).collect::<Result<Vec<_>, _>>()?;
     // One list of bootstrap peers may serve all nodes, those in it too.
     let bootstrap: Vec<_> = bootstrap.into_iter().filter(|(peer, _)| *peer != own).collect();
+    let loopback = |address| lobby::ip(address).is_some_and(|ip| ip.is_loopback());
+    let private = settings.private_network || (!listen.is_empty() && listen.iter().all(loopback));
+    let pauses = (terms.limits.redial_first, terms.limits.redial_most);
+    let book = Book::new(bootstrap, private, pauses, Instant::now());
 
     let meters = Meters::default();
     let mut swarm = protocols::swarm(&terms, meters.clone())?;
@@ -66,8 +74,7 @@ pub fn start(terms: Terms, settings: &Settings) -> Result<Transport, TransportEr
     let (listening, addresses) = watch::channel(Vec::new());
     let (audiences, heard) = watch::channel(BTreeSet::new());
     let peer_id = terms.identity.peer_id();
-    let driver =
-        Driver::new(terms, swarm, meters, outbox, tally.clone(), bootstrap, announce, heard, reports, listening);
+    let driver = Driver::new(terms, swarm, meters, outbox, tally.clone(), book, announce, heard, reports, listening);
     let task = tokio::spawn(driver.run(called));
     Ok(Transport { peer_id, addresses, calls, audiences, inbox, peers, tally, task })
 }

@@ -18,7 +18,7 @@ use super::{
         handshake::Told,
         limits::{Bucket, Rate},
     },
-    book,
+    lobby,
     stream::{Flood, Traffic},
 };
 use crate::roles::Source;
@@ -134,9 +134,14 @@ impl Peer {
     /// The IP address from which it came, if it came.
     pub(super) fn came_from(&self) -> Option<IpAddr> {
         self.connections.iter().find_map(|connection| match &connection.point {
-            ConnectedPoint::Listener { send_back_addr, .. } => book::ip(send_back_addr),
+            ConnectedPoint::Listener { send_back_addr, .. } => lobby::ip(send_back_addr),
             ConnectedPoint::Dialer { .. } => None,
         })
+    }
+
+    /// The IP addresses at the other ends of its connections.
+    pub(super) fn remote_ips(&self) -> Vec<IpAddr> {
+        self.connections.iter().filter_map(|connection| lobby::ip(connection.point.get_remote_address())).collect()
     }
 
     /// Until when it must be admitted; `None` for a peer that is, or that leaves.

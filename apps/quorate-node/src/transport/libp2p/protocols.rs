@@ -44,7 +44,9 @@ pub(super) fn swarm(terms: &Terms, meters: Meters) -> Result<Swarm<Protocols>, T
     let transport = stream::transport(terms.identity.keypair(), limits, meters)?;
     let most = |count: usize| Some(u32::try_from(count).unwrap_or(u32::MAX));
     let connections = ConnectionLimits::default()
-        .with_max_pending_incoming(most(limits.strangers))
+        // The lobby of `stream.rs` bounds those that wait, by their addresses. These are beside it for as long as it takes to
+        // send one away.
+        .with_max_pending_incoming(most(4 * limits.strangers))
         .with_max_pending_outgoing(most(limits.strangers))
         // Both may have dialled at once.
         .with_max_established_per_peer(Some(2))

@@ -1,4 +1,5 @@
-//! TCP with Noise and Yamux, every byte of which is counted, and cut off where there are too many.
+//! TCP with Noise and Yamux, every byte of which is counted, and cut off where there are too many. A socket that came from
+//! outside waits in the lobby until its handshake is over.
 
 use std::{
     collections::HashMap,
@@ -16,7 +17,10 @@ use futures::{AsyncRead, AsyncWrite};
 use libp2p_core::{ConnectedPoint, Transport as _, muxing::StreamMuxerBox, transport::Boxed, upgrade::Version};
 use libp2p_identity::{Keypair, PeerId};
 
-use super::super::{Limits, TransportError, limits::Bucket};
+use super::{
+    super::{Limits, TransportError, limits::Bucket},
+    lobby::{Lobby, Stay, ip},
+};
 
 /// What one connection has carried.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub(super) struct Traffic {
     flood: AtomicU8,
     stranger_bytes: u64,
     bucket: Mutex<Bucket>,
+    /// Of a connection that came from outside: its place in the lobby.
+    stay: Option<Arc<Stay>>,
 }
 
 /// What a connection was cut off for.
@@ -39,7 +45,7 @@ pub(super) enum Flood {
 }
 
 impl Traffic {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &Limits, stay: Option<Arc<Stay>>) -> Self {
         Self {
             read: AtomicU64::new(0),
             written: AtomicU64::new(0),
@@ -47,6 +53,14 @@ impl Traffic {
             flood: AtomicU8::new(0),
             stranger_bytes: limits.stranger_bytes,
             bucket: Mutex::new(Bucket::new(limits.bytes, Instant::now())),
+            stay,
+        }
+    }
+
+    /// The handshake is over, well or not.
+    pub(super) fn leave_lobby(&self) {
+        if let Some(stay) = &self.stay {
+            stay.leave();
         }
     }
 
@@ -107,8 +121,17 @@ struct Metered<S> {
     traffic: Arc<Traffic>,
 }
 
+impl<S> Drop for Metered<S> {
+    fn drop(&mut self) {
+        self.traffic.leave_lobby();
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        if self.traffic.stay.as_ref().is_some_and(|stay| stay.is_over(cx.waker())) {
+            return Poll::Ready(Err(io::Error::other("too many connections wait for their handshake")));
+        }
         let count = ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         self.traffic.came(count)?;
         Poll::Ready(Ok(count))
@@ -141,10 +164,17 @@ pub(super) fn transport(
         .map_err(|error| TransportError::Setup { part: "Noise", why: error.to_string() })?;
     let mut yamux = libp2p_yamux::Config::default();
     yamux.set_max_num_streams(STREAMS);
+    let lobby = Lobby::new(limits.strangers, limits.strangers_per_address);
     let limits = limits.clone();
     let tcp = libp2p_tcp::tokio::Transport::new(libp2p_tcp::Config::default().nodelay(true));
     let counted = tcp.map(move |stream, point| {
-        let traffic = Arc::new(Traffic::new(&limits));
+        let stay = match &point {
+            ConnectedPoint::Listener { send_back_addr, .. } => {
+                ip(send_back_addr).map(|from| lobby.enter(from, Instant::now()))
+            }
+            ConnectedPoint::Dialer { .. } => None,
+        };
+        let traffic = Arc::new(Traffic::new(&limits, stay));
         meters.add(point, traffic.clone());
         Metered { stream, traffic }
     });

@@ -328,3 +328,54 @@ async fn a_full_node_tells_of_others() {
     joined(&mut second, first.peer_id()).await;
     assert_eq!(hub.peers().len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn idle_sockets_of_one_address_keep_nobody_out() {
+    let registry = Arc::new(Registry::default());
+    let own = terms(1, &registry);
+    let own = Terms { limits: Limits { strangers_per_address: 16, ..own.limits }, ..own };
+    let mut hub = node(own, &[]).await;
+    let parts = hub.addresses()[0].split('/').map(str::to_owned).collect::<Vec<_>>();
+    let at = format!("{}:{}", parts[2], parts[4]);
+    let mut idle = Vec::new();
+    for _ in 0..64 {
+        // Some are refused at once, which is as well.
+        idle.extend(tokio::net::TcpStream::connect(&at).await.ok());
+    }
+    assert!(idle.len() > 16);
+    // Even from the same address; and long before the time for their handshakes is over.
+    let late = node(terms(2, &registry), &hub.addresses()).await;
+    let admitted = tokio::time::timeout(Duration::from_secs(6), joined(&mut hub, late.peer_id()));
+    admitted.await.expect("it is kept out by sockets that say nothing");
+    drop(idle);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_few_operators_do_not_fill_a_node() {
+    let registry = Arc::new(Registry::default());
+    let full = terms(1, &registry);
+    let full = Terms { limits: Limits { peers: 3, ..full.limits }, ..full };
+    let hub = node(full, &[]).await;
+    let mut nodes = Vec::new();
+    for _ in 0..3 {
+        nodes.push(node(terms(2, &registry), &hub.addresses()).await);
+    }
+    until("one operator has all places", || hub.peers().len() == 3).await;
+    let operators = || {
+        let mut operators: Vec<_> = hub.peers().iter().map(|report| report.operator).collect();
+        operators.sort_unstable();
+        operators
+    };
+    for newcomer in [3, 4] {
+        nodes.push(node(terms(newcomer, &registry), &hub.addresses()).await);
+        until("another one has a place", || operators().contains(&address(newcomer))).await;
+    }
+    until("one each", || operators() == [2, 3, 4].map(address)).await;
+    // A heavier one takes the place of a lighter one.
+    registry.weigh(3, 5);
+    registry.weigh(4, 5);
+    registry.weigh(5, 9);
+    nodes.push(node(terms(5, &registry), &hub.addresses()).await);
+    until("the heaviest have theirs", || operators() == [3, 4, 5].map(address)).await;
+    assert_eq!(hub.counts().banned, 0);
+}

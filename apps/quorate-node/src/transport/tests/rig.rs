@@ -28,12 +28,18 @@ pub(in crate::transport) const NETWORK: Contract = Contract { chain_id: 31337, a
 #[derive(Debug, Default)]
 pub(in crate::transport) struct Registry {
     answers: Mutex<HashMap<Address, Admitted>>,
+    weights: Mutex<HashMap<Address, u64>>,
 }
 
 impl Registry {
     /// What the registry says of an operator from now on, whatever it shows.
     pub(in crate::transport) fn say(&self, operator: u8, answer: Admitted) {
         self.answers.lock().unwrap().insert(address(operator), answer);
+    }
+
+    /// What an operator weighs; all others weigh 1.
+    pub(in crate::transport) fn weigh(&self, operator: u8, weight: u64) {
+        self.weights.lock().unwrap().insert(address(operator), weight);
     }
 
     /// Nothing special any more.
@@ -43,6 +49,10 @@ impl Registry {
 }
 
 impl Admission for Registry {
+    fn weight(&self, operator: &Address) -> u64 {
+        self.weights.lock().unwrap().get(operator).copied().unwrap_or(1)
+    }
+
     fn admit(&self, peer_id: &[u8], credential: &Credential) -> Admitted {
         let Some(number) = credential.operator_key.first() else { return Admitted::No("no key".to_owned()) };
         if let Some(answer) = self.answers.lock().unwrap().get(&address(*number)) {
@@ -93,8 +103,11 @@ pub(in crate::transport) async fn node(terms: Terms, bootstrap: &[String]) -> Tr
 }
 
 pub(in crate::transport) async fn node_at(terms: Terms, listen: &str, bootstrap: &[String]) -> Transport {
-    let settings =
-        libp2p::Settings { listen: vec![listen.to_owned()], announce: Vec::new(), bootstrap: bootstrap.to_vec() };
+    let settings = libp2p::Settings {
+        listen: vec![listen.to_owned()],
+        bootstrap: bootstrap.to_vec(),
+        ..libp2p::Settings::default()
+    };
     let transport = libp2p::start(terms, &settings).unwrap();
     until("it listens", || !transport.addresses().is_empty()).await;
     transport

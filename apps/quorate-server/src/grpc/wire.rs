@@ -1,0 +1,220 @@
+//! Messages of gRPC on their way to the decoder. A message is decoded whole, so what it takes is taken from the budget before that: its
+//! bytes as they come, and then, by a look at its fields, what they become. A request of which nothing comes holds nothing.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+};
+
+use axum::body::Body;
+use bytes::{Buf as _, Bytes, BytesMut};
+use hyper::body::{Body as HttpBody, Frame};
+use tonic::Status;
+
+use super::proto;
+use crate::{
+    budget::{Budget, Held},
+    config::Limits,
+};
+
+/// The memory that the messages of a request take. A clone is the same memory.
+#[derive(Clone, Debug)]
+pub(super) struct Charge(Arc<Mutex<(Held, usize)>>);
+
+impl Charge {
+    pub(super) fn new(budget: &Budget) -> Self {
+        Self(Arc::new(Mutex::new((budget.holding(), 0))))
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), Status> {
+        let (held, taken) = &mut *self.lock();
+        held.take(bytes).ok_or_else(super::busy)?;
+        *taken += bytes;
+        Ok(())
+    }
+
+    /// Gives back what all messages so far took: they are not needed any more.
+    pub(super) fn release(&self) {
+        let (held, taken) = &mut *self.lock();
+        held.give(std::mem::take(taken));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Held, usize)> {
+        // Nothing panics while it holds this.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A body that hands on one whole message at a time.
+pub(super) struct Wire {
+    body: Body,
+    charge: Charge,
+    keys: usize,
+    claims: usize,
+    /// The longest message. The decoder refuses a longer one by its head.
+    longest: usize,
+    buffer: BytesMut,
+    ended: bool,
+}
+
+impl Wire {
+    pub(super) fn new(body: Body, charge: Charge, limits: &Limits, longest: usize) -> Self {
+        let Limits { keys, claims, .. } = *limits;
+        Self { body, charge, keys, claims, longest, buffer: BytesMut::new(), ended: false }
+    }
+
+    /// The next message, if it is there.
+    fn message(&mut self) -> Result<Option<Bytes>, Status> {
+        let Some((head, rest)) = self.buffer.split_first_chunk::<HEAD>() else { return Ok(None) };
+        let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+        if length > self.longest {
+            return Ok(Some(self.buffer.split().freeze()));
+        }
+        let Some(message) = rest.get(..length) else { return Ok(None) };
+        let bytes = weight(message, self.keys, self.claims).map_err(Status::invalid_argument)?;
+        self.charge.take(bytes)?;
+        Ok(Some(self.buffer.split_to(HEAD + length).freeze()))
+    }
+}
+
+impl HttpBody for Wire {
+    type Data = Bytes;
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(message) = this.message()? {
+                return Poll::Ready(Some(Ok(Frame::data(message))));
+            }
+            if this.ended {
+                // A message that is cut off, which the decoder names.
+                let rest = this.buffer.split().freeze();
+                return Poll::Ready((!rest.is_empty()).then(|| Ok(Frame::data(rest))));
+            }
+            let Some(frame) = std::task::ready!(Pin::new(&mut this.body).poll_frame(cx)).transpose()? else {
+                this.ended = true;
+                continue;
+            };
+            match frame.into_data() {
+                Ok(data) => {
+                    // Once here, and once in the decoder's own buffer.
+                    this.charge.take(COPIES * data.len())?;
+                    this.buffer.extend_from_slice(&data);
+                }
+                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+            }
+        }
+    }
+}
+
+/// How many times a message is in memory before it is decoded. A buffer that grows has up to twice the length that it needs.
+const COPIES: usize = 4;
+
+/// The flag and the length in front of a message.
+const HEAD: usize = 5;
+
+/// About what a decoded message takes, at most. Says what is wrong with a message of more claims or keys than there may be.
+fn weight(mut message: &[u8], most_keys: usize, most_claims: usize) -> Result<usize, String> {
+    let (mut bytes, mut claims) = (0, 0);
+    while let Some((field, value)) = next_field(&mut message) {
+        if field != CLAIM {
+            continue;
+        }
+        claims += 1;
+        if claims > most_claims {
+            return Err(super::too_many(most_claims));
+        }
+        let (mut claim, mut keys, mut messages) = (value, 0, 0);
+        while let Some((field, _)) = next_field(&mut claim) {
+            match field {
+                PUBLIC_KEYS => keys += 1,
+                MESSAGES => messages += 1,
+                _ => {}
+            }
+        }
+        for (name, what, found) in [("public_keys", "keys", keys), ("messages", "messages", messages)] {
+            if found > most_keys {
+                let index = claims - 1;
+                return Err(format!("claims[{index}]: {name}: found {found} {what}, expected at most {most_keys}"));
+            }
+        }
+        // A list that grows has up to twice the places that it needs.
+        bytes += 2 * (size_of::<proto::Claim>() + (keys + messages) * size_of::<Bytes>());
+    }
+    Ok(bytes)
+}
+
+/// Numbers of fields, as the schema has them: of a request's or a stream's claims, and of a claim's lists.
+const CLAIM: u64 = 2;
+const PUBLIC_KEYS: u64 = 3;
+const MESSAGES: u64 = 5;
+
+/// The next field of a message, and its bytes; those of a number are empty. `None` at the end, or where the decoder will say what is
+/// wrong: it keeps nothing of what comes after that.
+fn next_field<'a>(message: &mut &'a [u8]) -> Option<(u64, &'a [u8])> {
+    let key = varint(message)?;
+    let length = match key & 7 {
+        0 => {
+            varint(message)?;
+            0
+        }
+        1 => 8,
+        2 => usize::try_from(varint(message)?).ok()?,
+        5 => 4,
+        _ => return None,
+    };
+    let (value, rest) = message.split_at_checked(length)?;
+    *message = rest;
+    Some((key >> 3, if key & 7 == 2 { value } else { &[] }))
+}
+
+/// A number of up to ten groups of seven bits.
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0u64;
+    for shift in (0..64).step_by(7) {
+        let byte = *bytes.first()?;
+        bytes.advance(1);
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message as _;
+
+    use super::*;
+
+    fn request(claims: usize, keys: usize) -> Vec<u8> {
+        let claim = proto::Claim { public_keys: vec![Bytes::new(); keys], ..proto::Claim::default() };
+        proto::VerifyRequest { common: Some(proto::Common::default()), claims: vec![claim; claims] }.encode_to_vec()
+    }
+
+    /// A key of no bytes takes two bytes on the wire and 32 in memory.
+    #[test]
+    fn a_message_is_weighed_before_it_is_decoded() {
+        let decoded = |claims, keys| claims * (size_of::<proto::Claim>() + keys * size_of::<Bytes>());
+        for (claims, keys) in [(0, 0), (1, 0), (1, 1000), (27, 100)] {
+            let weighed = weight(&request(claims, keys), 1000, 27).unwrap();
+            assert!(weighed >= decoded(claims, keys), "{claims} claims with {keys} keys: {weighed}");
+        }
+        assert!(weight(&request(2, 1001), 1000, 27).unwrap_err().contains("claims[0]: public_keys: found 1001 keys"));
+        assert!(weight(&request(28, 1), 1000, 27).unwrap_err().contains("more than 27 claims"));
+    }
+
+    #[test]
+    fn broken_messages_are_left_to_the_decoder() {
+        let whole = request(2, 3);
+        for length in 0..whole.len() {
+            assert!(weight(&whole[..length], 100, 100).is_ok());
+        }
+        for bytes in [&[0xff; 20][..], &[0x13], &[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]] {
+            assert_eq!(weight(bytes, 1, 1), Ok(0), "{bytes:?}");
+        }
+    }
+}

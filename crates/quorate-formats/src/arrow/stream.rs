@@ -1,0 +1,238 @@
+//! The messages of an Arrow stream: a schema, then dictionaries and batches, each behind its length.
+//!
+//! The Arrow library decodes each message. What a message states is compared with what it holds before that: its buffers must not
+//! overlap, because the library copies a buffer that is not aligned; it must not have more rows than the stream has bytes, because a
+//! run of values takes no bytes a row; and a dictionary must not grow, because the library copies all of it each time. Columns that
+//! are not read are not decoded. Text in views is decoded as bytes, because the library would look through the same bytes for each
+//! view of them; `table` checks the text that a row reads.
+//!
+//! Spec: apache/arrow, `docs/source/format/Columnar.rst` ("Encapsulated message format", "IPC Streaming Format").
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::Buffer;
+use arrow_ipc::convert::{MessageBuffer, try_fb_to_schema};
+use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
+use arrow_ipc::{Endianness, Message, MessageHeader};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
+
+use crate::table::{form, is_read};
+
+/// A stream in memory.
+#[derive(Debug)]
+pub(super) struct Stream {
+    rest: Buffer,
+    /// Bytes of the whole stream.
+    length: usize,
+    schema: Option<Read>,
+    /// By their ids.
+    dictionaries: HashMap<i64, ArrayRef>,
+}
+
+/// A schema, and which of its columns are decoded.
+#[derive(Debug)]
+struct Read {
+    stated: Arc<Schema>,
+    /// The same, with bytes in place of text in views.
+    decoded: Arc<Schema>,
+    columns: Vec<usize>,
+}
+
+/// A batch whose columns stand at their places in the schema; those that are not read are missing.
+pub(super) struct Decoded {
+    pub(super) schema: Arc<Schema>,
+    pub(super) columns: Vec<Option<ArrayRef>>,
+    pub(super) rows: usize,
+}
+
+impl Stream {
+    pub(super) fn new(stream: Vec<u8>) -> Self {
+        let length = stream.len();
+        Self { rest: stream.into(), length, schema: None, dictionaries: HashMap::new() }
+    }
+
+    /// The next batch; none at the end.
+    ///
+    /// # Errors
+    /// The stream is damaged, cut off or compressed, or is no Arrow stream.
+    pub(super) fn next(&mut self) -> Result<Option<Decoded>, String> {
+        while let Some((message, body)) = self.message()? {
+            let message = message.as_ref();
+            match message.header_type() {
+                MessageHeader::Schema => {
+                    if self.schema.is_some() {
+                        return Err("found a second schema, expected a batch".to_owned());
+                    }
+                    self.schema = Some(contained(|| Read::new(&message))?);
+                }
+                MessageHeader::DictionaryBatch => self.dictionary(&message, &body)?,
+                MessageHeader::RecordBatch => return self.batch(&message, &body).map(Some),
+                MessageHeader::NONE => {}
+                other => return Err(format!("found a message of the type {other:?}, expected a batch")),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next message and its body.
+    fn message(&mut self) -> Result<Option<(MessageBuffer, Buffer)>, String> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let mut length = self.number()?;
+        // Writers before Arrow 0.15 leave the mark out.
+        if length == CONTINUATION {
+            length = self.number()?;
+        }
+        if length == 0 {
+            return match self.rest.len() {
+                0 => Ok(None),
+                more => Err(format!("found {more} bytes behind the end of the stream; send one stream")),
+            };
+        }
+        let header = self.take(u64::from(length))?;
+        let message = contained(|| MessageBuffer::try_new(header))?;
+        let length = u64::try_from(message.as_ref().bodyLength());
+        let body = self.take(length.map_err(|_| "a message states a negative length".to_owned())?)?;
+        Ok(Some((message, body)))
+    }
+
+    fn number(&mut self) -> Result<u32, String> {
+        let bytes = self.take(4)?;
+        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+
+    fn take(&mut self, length: u64) -> Result<Buffer, String> {
+        let found = self.rest.len();
+        match usize::try_from(length).ok().filter(|length| *length <= found) {
+            Some(length) => {
+                let taken = self.rest.slice_with_length(0, length);
+                self.rest.advance(length);
+                Ok(taken)
+            }
+            None => Err(format!("found {found} bytes, expected {length} more; the stream is cut off, send it again")),
+        }
+    }
+
+    fn schema(&self) -> Result<&Read, String> {
+        self.schema.as_ref().ok_or_else(|| "found a batch, expected a schema in front of it".to_owned())
+    }
+
+    fn dictionary(&mut self, message: &Message<'_>, body: &Buffer) -> Result<(), String> {
+        let decoded = self.schema()?.decoded.clone();
+        let Some(dictionary) = message.header_as_dictionary_batch() else { return Err(damaged()) };
+        if dictionary.isDelta() {
+            return Err(
+                "found a dictionary that continues the one before it, which is not read; write whole dictionaries"
+                    .to_owned(),
+            );
+        }
+        let values = dictionary.data().ok_or_else(damaged)?;
+        self.check(&values, body)?;
+        #[expect(deprecated, reason = "the library has no other way from an id to its columns")]
+        let is_needed = !decoded.fields_with_dict_id(dictionary.id()).is_empty();
+        if !is_needed {
+            return Ok(());
+        }
+        let dictionaries = &mut self.dictionaries;
+        contained(|| read_dictionary(body, dictionary, &decoded, dictionaries, &message.version()))
+    }
+
+    fn batch(&self, message: &Message<'_>, body: &Buffer) -> Result<Decoded, String> {
+        let read = self.schema()?;
+        let batch = message.header_as_record_batch().ok_or_else(damaged)?;
+        self.check(&batch, body)?;
+        let version = message.version();
+        let decoded = contained(|| {
+            RecordBatchDecoder::try_new(body, batch, read.decoded.clone(), &self.dictionaries, &version)?
+                .with_projection(Some(&read.columns))
+                .read_record_batch()
+        })?;
+        let mut columns = vec![None; read.stated.fields().len()];
+        for (place, column) in read.columns.iter().zip(decoded.columns()) {
+            columns[*place] = Some(column.clone());
+        }
+        Ok(Decoded { schema: read.stated.clone(), columns, rows: decoded.num_rows() })
+    }
+
+    /// Compares what a batch states with what there is.
+    fn check(&self, batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Result<(), String> {
+        if batch.compression().is_some() {
+            return Err("its batches are compressed, which is not read; write them without compression".to_owned());
+        }
+        let rows = batch.length();
+        if !usize::try_from(rows).is_ok_and(|rows| rows <= self.length) {
+            return Err(format!("a batch states {rows} rows, in a stream of {} bytes", self.length));
+        }
+        let lengths = batch.buffers().into_iter().flatten().map(|buffer| u64::try_from(buffer.length()));
+        let stated = lengths.sum::<Result<u64, _>>().map_err(|_| damaged())?;
+        if stated > body.len() as u64 {
+            return Err(format!("the buffers of a batch state {stated} bytes, but it has {}", body.len()));
+        }
+        Ok(())
+    }
+}
+
+const CONTINUATION: u32 = u32::MAX;
+
+impl Read {
+    fn new(message: &Message<'_>) -> Result<Self, ArrowError> {
+        let schema = message.header_as_schema().ok_or_else(|| ArrowError::IpcError(damaged()))?;
+        if schema.endianness() != Endianness::Little {
+            let reason = "its numbers are big-endian, which is not read; write it as little-endian";
+            return Err(ArrowError::IpcError(reason.to_owned()));
+        }
+        let stated = try_fb_to_schema(schema)?;
+        let is_decoded = |field: &FieldRef| is_read(field.name()) && is_flat(field.data_type());
+        let fields = stated.fields().iter().enumerate();
+        let columns: Vec<_> = fields.filter(|(_, field)| is_decoded(field)).map(|(place, _)| place).collect();
+        let fields =
+            stated.fields().iter().map(|field| if is_decoded(field) { with_bytes(field) } else { field.clone() });
+        let decoded = Schema::new(fields.collect::<Vec<_>>());
+        Ok(Self { stated: Arc::new(stated), decoded: Arc::new(decoded), columns })
+    }
+}
+
+/// Whether a column can hold claims at all: values, or lists of values.
+fn is_flat(kind: &DataType) -> bool {
+    match form(kind) {
+        DataType::List(item) => !item.data_type().is_nested(),
+        kind => !kind.is_nested(),
+    }
+}
+
+fn with_bytes(field: &FieldRef) -> FieldRef {
+    let kind = bytes_of(field.data_type());
+    Arc::new(Field::clone(field).with_data_type(kind))
+}
+
+/// The same type, with bytes in place of text in views.
+fn bytes_of(kind: &DataType) -> DataType {
+    match kind {
+        DataType::Utf8View => DataType::BinaryView,
+        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(bytes_of(values))),
+        DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(ends.clone(), with_bytes(values)),
+        DataType::List(item) => DataType::List(with_bytes(item)),
+        DataType::LargeList(item) => DataType::LargeList(with_bytes(item)),
+        DataType::ListView(item) => DataType::ListView(with_bytes(item)),
+        DataType::LargeListView(item) => DataType::LargeListView(with_bytes(item)),
+        DataType::FixedSizeList(item, length) => DataType::FixedSizeList(with_bytes(item), *length),
+        other => other.clone(),
+    }
+}
+
+/// Calls into the Arrow reader, and makes an error of a panic in there: of a stream from a network it must not be one of ours.
+/// No call follows on what a panic left behind: the caller ends with the error.
+fn contained<T, E: Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match quorate_host::contained(call) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err(damaged()),
+    }
+}
+
+fn damaged() -> String {
+    "the stream is damaged; send it again".to_owned()
+}
