@@ -38,7 +38,7 @@ use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use quorate::ClaimBytes;
