@@ -14,7 +14,7 @@ mod chain;
 
 use std::io::BufRead;
 
-use quorate::{AnySuite, ClaimBytes, Messages};
+use quorate::{AnySuite, ClaimBytes, Messages, Reason};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -423,6 +423,41 @@ pub fn chain_of(claim: &ClaimBytes) -> Option<&'static str> {
         of_chain.verify().is_valid().then_some(name)
     })
 }
+
+/// Looks for the chains of false rounds, of the first few of a run: it takes a pairing or two for each.
+#[derive(Clone, Debug)]
+pub struct OtherChains {
+    left: usize,
+}
+
+impl Default for OtherChains {
+    fn default() -> Self {
+        Self { left: LOOKED_FOR }
+    }
+}
+
+impl OtherChains {
+    /// The built-in chain of which a claim is a round whose signature is of another key, see [`chain_of`].
+    pub fn look(&mut self, claim: &ClaimBytes, reason: Reason) -> Option<&'static str> {
+        if reason != Reason::Mismatch {
+            return None;
+        }
+        DrandScheme::from_profile(claim.suite.name())?;
+        self.left = self.left.checked_sub(1)?;
+        chain_of(claim)
+    }
+
+    /// Why a claim is false, with the chain of which it is a round.
+    pub fn reason(&mut self, claim: &ClaimBytes, reason: Reason) -> String {
+        match self.look(claim, reason) {
+            Some(chain) => format!("{reason}; it is a round of the chain {chain}"),
+            None => reason.to_string(),
+        }
+    }
+}
+
+/// How many false rounds of a run are looked for in other chains.
+const LOOKED_FOR: usize = 16;
 
 /// How a round's message is formed, and the suite it is signed under.
 struct Rule<'a> {

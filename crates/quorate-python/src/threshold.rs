@@ -10,7 +10,7 @@ use quorate_threshold::{Committee, Identifiers, KeyShare, ShareError, SharingErr
 use crate::{
     argument::{self, bytes, default_options, generator, no_bn254, secret},
     errors::{misused, undecodable},
-    key::{Of, SecretKey, over},
+    key::{Of, SecretKey, not_pickled, over},
     verify::truth,
 };
 
@@ -57,6 +57,11 @@ impl Share {
             let signature = py.detach(|| secret.sign(*suite, &message));
             Ok(PyBytes::new(py, signature.to_bytes().as_ref()))
         })
+    }
+
+    /// Refused: a pickle would be a copy of the share that nobody wipes.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("a share of a key"))
     }
 
     /// The 32 bytes of the share. Python cannot wipe them.

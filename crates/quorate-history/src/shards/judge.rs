@@ -10,6 +10,7 @@ use std::{
 use quorate::{AnySuite, ClaimBytes, Reason, Verdict, Verifier, rand_core::CryptoRng};
 use quorate_formats::{
     At, ChainVerdictLine, Check, ClaimIndex, Entry, Id, Malformed, OfChain, Place, SignatureName, VerdictLine,
+    drand::OtherChains,
 };
 use serde::{Deserialize, Serialize};
 
@@ -244,18 +245,19 @@ pub(super) fn judge(
             let _ = sink.send();
             Ok(())
         });
+        let mut other_chains = OtherChains::default();
         for mut window in windows {
             let claims: Vec<ClaimBytes> = window.iter_mut().filter_map(|item| item.claim.take()).collect();
-            let mut verdicts = verifier.verify(&claims, rng).verdicts.into_iter();
+            let mut verdicts = verifier.verify(&claims, rng).verdicts.into_iter().zip(&claims);
             let judged = window.iter().map(|item| {
                 let (reason, legal) = match &item.fault {
                     Some(Fault::Failed(reason) | Fault::Malformed(reason)) => (Some(reason.clone()), false),
                     None => match verdicts.next().expect("a verdict for each claim") {
-                        Verdict::Valid => (None, false),
-                        Verdict::Invalid(Reason::Undecided) => return Err(undecided()),
-                        Verdict::Invalid(reason) => {
+                        (Verdict::Valid, _) => (None, false),
+                        (Verdict::Invalid(Reason::Undecided), _) => return Err(undecided()),
+                        (Verdict::Invalid(reason), claim) => {
                             let legal = item.kind().is_some_and(ClaimKind::may_be_false);
-                            (Some(reason.to_string()), legal)
+                            (Some(other_chains.reason(claim, reason)), legal)
                         }
                     },
                 };

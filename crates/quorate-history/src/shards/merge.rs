@@ -52,7 +52,7 @@ pub struct Report {
     pub failures_omitted: u64,
     /// The bytes of the inputs that were read.
     pub bytes: u64,
-    /// The time that all shards took, times their threads: what the run cost.
+    /// The time of processors that all shards took: what the run cost.
     pub core_seconds: f64,
     /// Claims divided by these seconds: what one core did in a second.
     pub claims_per_core_second: f64,
@@ -111,7 +111,7 @@ pub fn merge(folder: &Path, manifest: &Manifest) -> Result<Report, ShardError> {
     }
     let joined = drand::join(spans);
     report.rounds = joined.range.map(|range| (range.first, range.last));
-    report.round_faults = joined.faults();
+    report.round_faults = joined.faults(None);
     report.broken_links = joined.broken.iter().map(ToString::to_string).collect();
     if report.core_seconds > 0.0 {
         report.claims_per_core_second = report.counts.claims as f64 / report.core_seconds;
@@ -131,11 +131,11 @@ impl Report {
         self.counts.add(receipt.counts);
         self.malformed = self.malformed.saturating_add(receipt.malformed);
         self.unverified = self.unverified.saturating_add(receipt.unverified);
+        self.core_seconds += receipt.core_seconds();
         for (kind, counts) in receipt.kinds {
             self.kinds.entry(kind).or_default().add(counts);
         }
         self.bytes = self.bytes.saturating_add(receipt.bytes);
-        self.core_seconds += receipt.seconds * receipt.threads as f64;
     }
 
     fn failure(&mut self, line: &[u8]) -> Result<(), ShardError> {

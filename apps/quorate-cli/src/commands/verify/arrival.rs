@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use quorate::{AnySuite, ClaimBytes, Reason, SourceId, Verdict};
 use quorate_formats::{Check, CheckResult, Entry, Id, InputError, Malformed, Origin, Place, Record};
-use quorate_history::{ClaimIndex, ClaimKind};
+use quorate_history::{ClaimIndex, ClaimKind, drand::RoundRange};
 
 use crate::exit::Exit;
 
@@ -24,6 +24,8 @@ pub(in crate::commands) enum Arrival {
     ChainInfo { file: Arc<str> },
     /// Signatures of a chain of which their blocks do not say what they sign.
     Unverified { kind: ClaimKind, reason: &'static str, number: usize },
+    /// The rounds of drand that the inputs have, from the first to the last one.
+    Rounds(RoundRange),
     /// A file that cannot be read on.
     Failed { file: Arc<str>, exit: Exit, reason: String },
 }
@@ -43,7 +45,7 @@ impl Arrival {
                 Self::Malformed { malformed, .. } => malformed.reason.capacity(),
                 Self::Repeated { what, first, .. } => what.capacity() + first.document.capacity(),
                 Self::UnknownField { name, .. } => name.capacity(),
-                Self::ChainInfo { .. } | Self::Unverified { .. } => 0,
+                Self::ChainInfo { .. } | Self::Unverified { .. } | Self::Rounds(_) => 0,
                 Self::Failed { reason, .. } => reason.capacity(),
             }
     }
@@ -99,6 +101,8 @@ pub(in crate::commands) enum Judgement {
 pub(in crate::commands) enum Fault {
     /// The engine says so.
     Reason(Reason),
+    /// The engine says so, and it is a round of this chain of drand.
+    OtherChain(Reason, &'static str),
     /// A check of the format failed.
     Check(Check),
     /// The claim that vouches for its keys is invalid.
@@ -123,7 +127,9 @@ impl Judged {
     pub(super) fn signature_check(&self) -> Check {
         let (result, detail) = match self.fault() {
             None | Some(Fault::RestsOn(_)) => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
-            Some(fault @ (Fault::Reason(_) | Fault::OtherNetwork(_))) => (CheckResult::Failed, fault.to_string()),
+            Some(fault @ (Fault::Reason(_) | Fault::OtherChain(..) | Fault::OtherNetwork(_))) => {
+                (CheckResult::Failed, fault.to_string())
+            }
             Some(Fault::Check(check)) => {
                 (CheckResult::NotPossible, format!("not verified, because {} failed", check.name))
             }
@@ -153,6 +159,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reason(reason) => reason.fmt(f),
+            Self::OtherChain(reason, chain) => write!(f, "{reason}; it is a round of the chain {chain}"),
             Self::Check(check) => write!(f, "{}: {}", check.name, check.detail),
             Self::RestsOn(origin) => write!(f, "its committee rests on {origin}, which is invalid"),
             Self::OtherNetwork(network) => write!(f, "it is signed for the network {network}"),

@@ -14,7 +14,7 @@ use quorate_formats::{
     At, ChainVerdictLine, Check, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
     light_client::{Lesson, Teaching},
 };
-use quorate_history::ClaimKind;
+use quorate_history::{ClaimKind, drand::RoundRange};
 use quorate_host::plain;
 use serde::Serialize;
 
@@ -61,7 +61,6 @@ struct Flags {
     /// `--suite`, if claims may need it, and the claims alone.
     suite: Option<&'static str>,
     known: bool,
-    remember: bool,
 }
 
 impl Flags {
@@ -69,7 +68,7 @@ impl Flags {
         let (known, remember) = (arguments.known.is_some(), arguments.remember.is_some());
         // A variable of the environment is for all runs. The files of the memory may need the suite as well, and so may rounds of drand.
         let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !known && !remember);
-        Self { suite: suite.map(AnySuite::name), known, remember }
+        Self { suite: suite.map(AnySuite::name), known }
     }
 }
 
@@ -111,6 +110,8 @@ struct Tally {
     malformed: usize,
     /// Signatures of a chain of which their blocks do not say what they sign.
     unverified: usize,
+    /// The first and the last round of drand.
+    rounds: Option<(u64, u64)>,
     /// Light-client bootstraps, committees and next committees that were not believed.
     committees_refused: usize,
     /// Updates whose committee is not known, in a run in which one was not believed.
@@ -313,6 +314,12 @@ impl Report {
         }
     }
 
+    /// The rounds of drand that the inputs have.
+    pub(super) fn rounds(&mut self, rounds: RoundRange) {
+        self.tally.rounds = Some((rounds.first, rounds.last));
+        self.remark(&format!("drand: the inputs have {rounds}"));
+    }
+
     /// Something that the user should know, and that is no error.
     pub(in crate::commands) fn remark(&self, text: &str) {
         if !self.style.quiet {
@@ -454,6 +461,7 @@ impl Report {
                 kinds: style.blocks.map(|_| &tally.kinds),
                 blocks: style.blocks.map(|_| tally.blocks()),
                 unverified: style.blocks.map(|_| tally.unverified),
+                rounds: tally.rounds,
                 malformed: tally.malformed,
                 committees_refused: tally.committees_refused,
                 repeated: tally.repeated,
@@ -510,7 +518,6 @@ impl Report {
         let flags = [
             ("--soundness", self.style.engine.soundness.is_some(), "each is verified by itself, without weights"),
             ("--known", self.flags.known, "nothing is subtracted from them"),
-            ("--remember", self.flags.remember, "none is remembered"),
         ];
         for (flag, _, why) in flags.into_iter().filter(|(_, given, _)| *given && !on_bls12_381) {
             self.exit = self.exit.max(Exit::Usage);
@@ -733,6 +740,8 @@ struct Summary<'a> {
     blocks: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<(u64, u64)>,
     malformed: usize,
     committees_refused: usize,
     repeated: usize,
