@@ -74,7 +74,7 @@ ORDERS = {
     """,
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
-    "quorate-server": "config log budget claims answer board metrics bans fetch/node fetch/headers fetch/report fetch listen/activity listen/authority listen/readers listen/socket listen app grpc/tools grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
+    "quorate-server": "config log budget claims answer board metrics bans fetch/node fetch/headers fetch/report fetch listen/activity listen/authority listen/readers listen/socket listen app grpc/proto grpc/refusal grpc/tools grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
     "quorate-host": "plain contained own_name lock_file",
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
     "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",

@@ -1,5 +1,14 @@
 //! The same interface over gRPC, on the same listeners. `proto/quorate.proto` is its schema.
 
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    clippy::unwrap_used,
+    reason = "it is generated from the schema, which has the documentation"
+)]
+mod proto;
+mod refusal;
 pub(crate) mod tools;
 mod wire;
 
@@ -15,7 +24,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream, stream::FuturesUnordered};
 use http_body_util::BodyExt as _;
 use quorate::{AnySuite, ClaimBytes, Messages, SourceId};
-use quorate_batcher::{Class, Refused};
+use quorate_batcher::Class;
 use quorate_formats::{Id, NAME_LIMIT};
 use tokio::{sync::mpsc, time::timeout};
 use tonic::{Request, Response, Status, Streaming};
@@ -27,6 +36,7 @@ use self::{
         stream_request::Of,
         verifier_server::{Verifier, VerifierServer},
     },
+    refusal::{all_refused, busy, code, slow, too_many},
     wire::{Charge, Wire},
 };
 use crate::{
@@ -36,18 +46,6 @@ use crate::{
     claims::{Asked, Caller, Named},
     listen::caller,
 };
-
-/// What the schema says.
-#[allow(
-    missing_docs,
-    unreachable_pub,
-    clippy::all,
-    clippy::unwrap_used,
-    reason = "it is generated from the schema, which has the documentation"
-)]
-mod proto {
-    tonic::include_proto!("quorate.v1");
-}
 
 /// The routes of gRPC, beside those of HTTP.
 pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
@@ -350,46 +348,11 @@ fn short<'a>(field: &str, text: &'a str) -> Result<&'a str, String> {
     Err(format!("{field}: found {} bytes of text, expected at most {NAME_LIMIT}", text.len()))
 }
 
-fn too_many(most: usize) -> String {
-    format!("the request holds more than {most} claims, the limit; send several, or a stream")
-}
-
 impl From<Answer> for proto::Answer {
     fn from(answer: Answer) -> Self {
         let Answer { index, id, valid, refused, reason, .. } = answer;
         // An id of gRPC is text, and its JSON is that text in quotes.
         let id = id.and_then(|id| serde_json::from_str(id.as_json()).ok()).unwrap_or_default();
         Self { index, id, valid, refused: refused.map(str::to_owned), reason }
-    }
-}
-
-fn busy() -> Status {
-    Status::resource_exhausted("too many requests are in progress; send it again later")
-}
-
-fn slow() -> Status {
-    Status::deadline_exceeded("the next message did not arrive in time")
-}
-
-/// Not one claim of a request was verified, all for this reason.
-fn all_refused(refused: Refused) -> Option<Status> {
-    let why = refused.to_string();
-    match refused {
-        Refused::Overloaded | Refused::SuspectsOverloaded => Some(Status::resource_exhausted(why)),
-        Refused::Stopped => Some(Status::unavailable(why)),
-        Refused::Banned => Some(Status::permission_denied(why)),
-        Refused::Failed => Some(Status::internal(why)),
-        _ => None,
-    }
-}
-
-/// The result as metrics name it.
-fn code(status: &Status) -> &'static str {
-    match status.code() {
-        tonic::Code::InvalidArgument => "bad-claim",
-        tonic::Code::ResourceExhausted => "overloaded",
-        tonic::Code::PermissionDenied => "banned",
-        tonic::Code::Unavailable => "stopped",
-        _ => "failed",
     }
 }

@@ -1,0 +1,3 @@
+//! What the schema says, made from it by the build.
+
+tonic::include_proto!("quorate.v1");
