@@ -4,16 +4,17 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-check: deny ## Format, lints, documentation, imports, systemd units, licences
+check: deny ## Format, lints, documentation, imports, the order of a release, systemd units, licences
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/check_imports.py
+	python3 scripts/check_release.py
 	scripts/check_units.sh
 
 deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine
@@ -168,6 +169,13 @@ contracts-lock: ## After a change of slither or halmos: what they need, with eve
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
 	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli
 	$(CARGO) run --release --locked -p quorate-bench -- all --record
+	$(MAKE) report
+
+bench-speed: ## The benchmarks of the README's table and picture and of the page's model, recorded, and the tables (20 minutes; leave the machine alone)
+	$(CARGO) build --release --locked -p quorate-bench
+	for name in single batch block aggregate culprits msm schemes; do \
+		$${CARGO_TARGET_DIR:-target}/release/quorate-bench $$name --record || exit 1; \
+	done
 	$(MAKE) report
 
 bench-quick: ## Every benchmark within some minutes, not recorded

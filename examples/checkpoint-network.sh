@@ -24,9 +24,12 @@ serve() {
     done
 }
 
-# A signer signs, and posts its signature to a server: `post alice checkpoint.json a`.
+# A signer signs, and posts its signature to a server: `post alice checkpoint.json a`. Its first signature begins its record.
 post() {
-    quorate checkpoint sign --sets sets.json --key "$1.key" --record "$1.record" "$2" > "$1.json"
+    new=
+    test -e "$1.record" || new=--new-record
+    # shellcheck disable=SC2086 # Without the option there is no word.
+    quorate checkpoint sign --sets sets.json --key "$1.key" --record "$1.record" $new "$2" > "$1.json"
     curl --silent --show-error --fail-with-body --unix-socket "$3.sock" --header "Content-Type: application/json" \
         --data-binary "@$1.json" http://localhost/v1/checkpoint
     echo

@@ -16,10 +16,12 @@ bytes() { printf '0x'; for _ in 1 2 3 4 5 6 7 8; do printf '%s%s%s%s' "$1" "$1" 
 # A proof that the owner of a key possesses it.
 prove() { quorate pop prove --suite eth2 --key "$1.key" --json; }
 
-# What a signer does with its key and its record: `signer sign alice sets.json checkpoint.json`.
+# What a signer does with its key and its record: `signer sign alice sets.json checkpoint.json`. Its first signature begins the
+# record.
 signer() {
     command=$1 name=$2 sets=$3
     shift 3
+    test -e "$name.record" || set -- --new-record "$@"
     quorate checkpoint "$command" --sets "$sets" --key "$name.key" --record "$name.record" "$@"
 }
 

@@ -37,7 +37,7 @@ CRATES = {
     "quorate-checkpoint": {"quorate", "quorate-host"},
     "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-history": {"quorate", "quorate-formats"},
-    "quorate-python": {"quorate", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
+    "quorate-python": {"quorate", "quorate-host", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore", "quorate-host"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats", "quorate-host"},
     "quorate-chain": {"quorate-evm", "quorate-host"},
@@ -63,10 +63,10 @@ ORDERS = {
     """,
     "quorate": "threads suite tag parse key signature proof_of_possession aggregate bdn claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature ladder key verify dual_key hash_to_curve suite",
-    "quorate-formats": "number hex json ssz network signing operation record verdict_line entry format lines columns table error document compression jsonl arrow parquet drand deposit light_client",
+    "quorate-formats": "number hex json ssz network signing operation record expected verdict_line entry format lines columns table error document compression jsonl arrow parquet drand deposit change exit light_client",
     "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
     "quorate-batcher": "class settings answer source pool schedule observer store/records store batcher service",
-    "quorate-checkpoint": "hex json file checkpoint set signatures sets evidence wire board kept ratchet client signer",
+    "quorate-checkpoint": "hex json sealed checkpoint set signatures sets evidence wire board kept ratchet client signer",
     "quorate-history": """
         error preset chain snappy era state block shuffling committees claims eras drand chia files
         shards/error shards/hashing shards/whole_file shards/manifest shards/judge shards/results shards/plan shards/run shards/status
@@ -74,10 +74,10 @@ ORDERS = {
     """,
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
-    "quorate-server": "config log budget claims answer board metrics bans fetch/node fetch/headers fetch/report fetch listen/activity listen/authority listen/readers listen/socket listen app grpc/proto grpc/refusal grpc/tools grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-host": "plain contained own_name lock_file",
+    "quorate-server": "config log budget claims answer board metrics bans fetch/node fetch/headers fetch/report fetch listen/activity listen/authority listen/readers listen/socket listen app grpc/proto grpc/status grpc/tools grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
+    "quorate-host": "plain utc contained own_name lock_file file key_record log",
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
-    "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
+    "quorate-signer": "network task record_file protocol line client exit log config key clock rules store signer socket server commands",
     "quorate-chain": """
         revert rpc task_network/change task_network/error task_network/terms task_network/log task_network/calldata
         task_network/state task_network/history task_network/plan task_network/calls task_network/follower task_network/replay task_network

@@ -27,7 +27,7 @@ else
 	trap 'rm -rf "$scratch"' EXIT
 fi
 cd "$scratch"
-# The line that a user writes, with a path in the place of a version.
+# The line that a user writes.
 drop_in="blst = { package = \"quorate-blst\", path = \"$root/crates/quorate-blst\""
 
 # Path by path, so that a clone may lack other files.

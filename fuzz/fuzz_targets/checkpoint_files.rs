@@ -32,7 +32,10 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(again.board().serve(), served);
     }
     std::fs::write(&path, bytes).expect("it is written");
-    if SignerRecord::open(&path).is_ok() {
-        SignerRecord::open(&path).expect("it was opened before");
+    let key = &SETS.first.signers[0].public_key;
+    let key = quorate::PublicKey::<quorate::MinPk>::from_bytes(key).expect("a key of the set");
+    if SignerRecord::open(&path, &key).is_ok() {
+        let again = SignerRecord::open(&path, &key).expect("it was opened before");
+        assert!(again.mended().is_none(), "the first opening ended its last line");
     }
 });

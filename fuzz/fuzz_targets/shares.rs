@@ -58,7 +58,7 @@ static DEALT: LazyLock<Vec<Dealt>> = LazyLock::new(|| {
 fuzz_target!(|input: (u8, Vec<Arrival>)| {
     let dealt = &DEALT[usize::from(input.0) % DEALT.len()];
     let mut rng = ChaCha20Rng::from_seed([4; 32]);
-    let keys = dealt.shares.iter().map(KeyShare::verification_key).collect();
+    let keys = dealt.shares.iter().map(|share| Some(share.verification_key())).collect();
     let public_key = dealt.commitment.public_key();
     let collector = Collector::new(dealt.committee.clone(), SUITE, public_key, keys, b"m", Options::default());
     let mut collector = collector.expect("a key for each participant");
@@ -84,11 +84,12 @@ fuzz_target!(|input: (u8, Vec<Arrival>)| {
         };
         let is_true =
             (1..=N as u64).contains(&number) && dealt.signed[0][number as usize - 1].to_bytes()[..] == bytes[..];
+        let settled = collector.signature().is_some();
         let added = collector.add(number, &bytes, &mut rng);
         if is_true {
             let place = number as usize - 1;
-            // A true share is refused only if it is there already.
-            assert_eq!(added.is_err(), true_shares[place], "{added:?}");
+            // A true share is refused only if it is there already, or not needed.
+            assert_eq!(added.is_err(), settled || true_shares[place], "{added:?}");
             true_shares[place] = true;
         }
         let enough = true_shares.iter().filter(|is_true| **is_true).count() >= dealt.committee.threshold();
@@ -99,6 +100,9 @@ fuzz_target!(|input: (u8, Vec<Arrival>)| {
             assert_eq!(signature, dealt.signature);
         }
     }
+    // However many shares came: one combination that fails, and one that does not.
+    assert!(collector.work().combinations <= 2, "{:?}", collector.work());
+    assert!(collector.false_shares().len() <= N);
 });
 
 fn share(dealt: &Dealt, number: u8, signer: u8, other_message: bool) -> (u64, Vec<u8>) {

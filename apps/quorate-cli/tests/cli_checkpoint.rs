@@ -79,7 +79,14 @@ impl Room {
 
     fn sign(&self, code: i32, i: usize, checkpoint: &str) -> (String, String) {
         let (key, record) = (format!("{i}.key"), format!("{i}.record"));
-        self.run(code, &["sign", "--sets", "sets.json", "--key", &key, "--record", &record, checkpoint])
+        let mut arguments = vec!["sign", "--sets", "sets.json", "--key", &key, "--record", &record, checkpoint];
+        arguments.extend(self.new_record(&record));
+        self.run(code, &arguments)
+    }
+
+    /// The option that begins a record that is not there.
+    fn new_record(&self, record: &str) -> Option<&'static str> {
+        (!self.folder.path().join(record).exists()).then_some("--new-record")
     }
 
     /// A checkpoint that signers have signed, as lines.
@@ -128,11 +135,70 @@ fn a_record_forbids_a_second_checkpoint_at_one_height() {
     // The same one again, also from a file with signatures.
     room.write("signed.json", &lines);
     assert_eq!(room.sign(0, 0, "signed.json").0, lines);
-    assert_eq!(room.read("0.record").lines().count(), 1);
+    assert_eq!(room.read("0.record").lines().count(), 2);
     // Another key is not one of the set.
     assert!(room.sign(2, 5, "checkpoint.json").1.contains("not one of the set"));
-    room.write("0.record", &room.read("0.record").replace("100", "101"));
-    assert!(room.sign(2, 0, "checkpoint.json").1.contains("0.record, line 1: the checksum"));
+    room.write("0.record", &room.read("0.record").replace("\"height\":100", "\"height\":101"));
+    assert!(room.sign(2, 0, "checkpoint.json").1.contains("0.record, line 2: the checksum"));
+}
+
+/// `$(cat record)`, a secret store and many an editor take the last line end away; a copy can break off; a disk can leave zeros.
+#[test]
+fn a_record_that_lost_its_end_signs_no_height_twice() {
+    let room = Room::new();
+    room.signed(100, "b2", &[0]);
+    room.write("other.json", &room.propose(100, "66"));
+    let whole = room.read("0.record");
+    let second = whole.find('\n').unwrap() + 1;
+    // With its line of the key, and as earlier versions wrote it.
+    for record in [whole.trim_end(), whole[second..].trim_end()] {
+        room.write("0.record", record);
+        let (out, err) = room.sign(1, 0, "other.json");
+        assert!(out.is_empty() && err.contains("0.record, line") && err.contains("its line end was missing"), "{err}");
+        assert!(err.contains("at height 100 the checkpoint with the digest"), "{err}");
+        assert_eq!(room.read("0.record"), format!("{record}\n"));
+        assert_eq!(err.contains("names no key"), record.starts_with("{\"signed\""), "{err}");
+    }
+    for cut in [40, second + 40, second + 150, whole.len() - 2] {
+        room.write("0.record", &whole[..cut]);
+        let (out, err) = room.sign(1, 0, "other.json");
+        assert!(
+            out.is_empty() && err.contains("the entry is torn") && err.contains("may have been signed"),
+            "{cut}: {err}"
+        );
+    }
+    for damaged in [String::new(), "\0".repeat(357), whole.replace('\n', "\r\n"), format!("{whole}\0\0\0")] {
+        room.write("0.record", &damaged);
+        let (out, err) = room.sign(2, 0, "other.json");
+        assert!(out.is_empty() && err.contains("the record is damaged"), "{err}");
+        assert_eq!(room.read("0.record"), damaged);
+    }
+}
+
+#[test]
+fn a_record_is_of_one_key_and_begins_when_it_is_asked_for() {
+    let room = Room::new();
+    room.signed(100, "b2", &[0]);
+    room.write("other.json", &room.propose(100, "66"));
+    let sign = |code: i32, more: &[&str]| {
+        room.run(code, &[&["sign", "--sets", "sets.json", "--key", "0.key", "other.json"], more].concat()).1
+    };
+    assert!(sign(2, &["--record", "typo.record"]).contains("typo.record: there is no record of this name"));
+    assert!(!room.folder.path().join("typo.record").exists());
+    assert!(sign(2, &["--record", "0.record", "--new-record"]).contains("there is a file already"));
+    fs::copy(room.folder.path().join("0.record"), room.folder.path().join("1.record")).unwrap();
+    let err = room.sign(2, 1, "other.json").1;
+    assert!(err.contains("1.record: it is the record of the key 0x"), "{err}");
+    // An earlier version wrote no key. The first new signature binds it.
+    let old = room.read("0.record").lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
+    room.write("1.record", &old.replace("\"height\":100", "\"height\":99"));
+    assert!(room.sign(2, 1, "other.json").1.contains("the checksum"));
+    room.write("1.record", &old);
+    let higher = room.propose(101, "66").replacen(&"00".repeat(32), &"11".repeat(32), 1);
+    room.write("higher.json", &higher);
+    assert!(room.sign(0, 1, "higher.json").1.contains("names no key"));
+    fs::rename(room.folder.path().join("1.record"), room.folder.path().join("0.record")).unwrap();
+    assert!(room.sign(2, 0, "higher.json").1.contains("it is the record of the key 0x"));
 }
 
 #[test]
@@ -221,7 +287,9 @@ fn input_that_cannot_be_read() {
             .contains("found 2 bytes, expected 32")
     );
     room.run(3, &["verify", "--sets", "missing.json", "checkpoint.json"]);
-    room.run(3, &["sign", "--sets", "sets.json", "--key", "0.key", "--record", "no/such/record", "checkpoint.json"]);
+    let nowhere = ["sign", "--sets", "sets.json", "--key", "0.key", "--record", "no/such/record", "checkpoint.json"];
+    room.run(3, &[&nowhere[..], &["--new-record"]].concat());
+    assert!(room.run(2, &nowhere).1.contains("no/such/record: there is no record of this name"));
     // Nothing was signed in all of this.
     assert!(!room.folder.path().join("0.record").exists());
 }
@@ -234,7 +302,9 @@ fn both_sets_sign_a_rotation() {
     room.write("next.json", &room.run(0, &["set", "--threshold", "3", "--epoch", "2", "next-proofs.jsonl"]).0);
     let rotate = |code: i32, i: usize, to: &str| {
         let (key, record) = (format!("{i}.key"), format!("{i}.record"));
-        room.run(code, &["rotate", "--sets", "sets.json", "--to", to, "--key", &key, "--record", &record])
+        let mut arguments = vec!["rotate", "--sets", "sets.json", "--to", to, "--key", &key, "--record", &record];
+        arguments.extend(room.new_record(&record));
+        room.run(code, &arguments)
     };
     let lines: Vec<_> = (0..6).map(|i| rotate(0, i, "next.json").0).collect();
     // Keys 1 and 2 are in both sets; 0 is only in the old one, 5 only in the new one.

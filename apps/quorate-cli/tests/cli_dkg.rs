@@ -6,6 +6,7 @@
 //! | [`forge`] | what a cheat signs |
 //! | [`whole`] | ceremonies from the first command to a signature |
 //! | [`crash`] | programs that stop between two writes, full disks, states that are lost or old |
+//! | [`forget`] | what is deleted after a key was shared anew |
 //! | [`bad_input`] | files that are none, of others, or in the wrong place; command lines that cannot be meant |
 //! | [`judgement`] | who is missing, and who is proven to have cheated |
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -16,6 +17,9 @@ mod bad_input;
 mod crash;
 #[path = "cli_dkg/forge.rs"]
 mod forge;
+#[cfg(unix)]
+#[path = "cli_dkg/forget.rs"]
+mod forget;
 #[path = "cli_dkg/judgement.rs"]
 mod judgement;
 #[path = "cli_dkg/room.rs"]

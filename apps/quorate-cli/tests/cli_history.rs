@@ -254,3 +254,36 @@ fn a_damaged_block_ends_its_era_and_no_other() {
         Some(true)
     );
 }
+
+/// The example has the rounds 2, 42 and others of quicknet.
+#[test]
+fn the_rounds_that_were_covered_are_said_and_can_be_asked_for() {
+    let example = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let folder = TempDir::new().unwrap();
+    let mut bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    bundle["beacons"].as_array_mut().unwrap().truncate(2);
+    let path = folder.path().join("rounds.json");
+    fs::write(&path, bundle.to_string()).unwrap();
+    let ran = history(&[&"--json", &path]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("drand: the inputs have rounds 2 to 42"), "{}", ran.err);
+    assert!(ran.err.contains("rounds 3 to 41: missing between the rounds that are given"), "{}", ran.err);
+    assert_eq!(ran.objects()[0]["rounds"], serde_json::json!([2, 42]));
+    for (asked, code, missing) in [
+        ("2", 0, ""),
+        ("42-42", 0, ""),
+        ("1-2", 2, "round 1: asked for, and not given"),
+        ("2-50", 2, "rounds 43 to 50: asked for, and not given"),
+        ("7-9", 2, "rounds 7 to 9: asked for, and not given"),
+        ("9-7", 2, "expected the first and the last round"),
+    ] {
+        let ran = history(&[&"--rounds", &asked, &path]);
+        assert_eq!(ran.code, code, "{asked}: {}", ran.err);
+        assert!(ran.err.contains(missing), "{}", ran.err);
+    }
+    // A flag that no input uses is an error.
+    let Some(eras) = self::folder("deneb") else { return };
+    let ran = history(&[&"--rounds", &"1-2", &eras]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("--rounds asks for rounds of drand, but no input has any"), "{}", ran.err);
+}

@@ -448,6 +448,58 @@ fn false_shares_are_named_and_the_rest_go_on() {
     assert!(stderr(&verdicts).contains("19 shares: 5 valid, 3 invalid, 11 unreadable"), "{}", stderr(&verdicts));
 }
 
+/// A key whose polynomial is zero at participant 1, as a dealer who speaks last in a ceremony can make it: the others sign, and
+/// nothing is a share of participant 1.
+#[test]
+fn a_participant_without_a_share_stops_nobody() {
+    let room = Room::new();
+    // φ(X) = 7·(X - 1)
+    let digits = |scalar: u64| format!("{scalar:064x}");
+    let shares: Value = (1..=4_u64).map(|i| (i.to_string(), json!(digits(7 * (i - 1))))).collect();
+    let key = shared_key_of("eth2", 2, 4, &shares);
+    room.write_json("shared-key.json", &key);
+    let line = |i: u64| {
+        let secret = SecretKey::<MinPk>::from_bytes(&Scalar::from(7 * (i - 1)).to_bytes()).unwrap();
+        let verification_key = const_hex::encode(secret.public_key().to_bytes());
+        let (public_key, secret) = (&key["public_key"], &shares[i.to_string()]);
+        room.write_json("share.json", &json!({
+            "suite": "eth2", "index": i, "public_key": public_key, "verification_key": verification_key, "secret": secret,
+        }));
+        stdout(&room.sign("share.json", "ab"))
+    };
+    let [two, three, four] = [2, 3, 4].map(line);
+    let signature = stdout(&room.combine(&format!("{two}{three}"), &[]));
+    assert_eq!(stdout(&room.run_with(["verify", "--verdicts", "-"], &signature)).matches("true").count(), 1);
+    assert_eq!(stdout(&room.combine(&format!("{four}{two}"), &[])), signature);
+    // The share that everybody knows, and one of another participant.
+    let as_one = |line: &str| {
+        let mut line = json_of(line);
+        line["index"] = json!(1);
+        line
+    };
+    let mut zero = as_one(&two);
+    zero["signature"] = json!(format!("0xc0{}", "00".repeat(95)));
+    let lies = format!("{zero}\n{}\n", as_one(&two));
+    let output = room.combine(&format!("{lies}{three}{four}"), &[]);
+    assert_eq!(stdout(&output), signature, "{}", stderr(&output));
+    for number in [1, 2] {
+        let told =
+            format!("line {number}: participant 1 has no share of the key: its verification key is the identity");
+        assert!(stderr(&output).contains(&told), "{}", stderr(&output));
+    }
+    let output = room.combine(&format!("{lies}{three}"), &[]);
+    assert_failure(&output, 1, "no signature: 2 shares are needed, and 1 of 3 lines can be used");
+    let verdicts = room.run_with(
+        ["threshold", "verify-share", "--shared-key", "shared-key.json"],
+        &format!("{zero}\n{three}{}\n", as_one(&four)),
+    );
+    assert_eq!(verdicts.status.code(), Some(1), "{}", stderr(&verdicts));
+    let lines: Vec<_> = stdout(&verdicts).lines().map(str::to_owned).collect();
+    assert!(lines[0].starts_with("1: participant 1: invalid: "), "{lines:?}");
+    assert_eq!(lines[1], "2: participant 3: valid");
+    assert!(lines[2].starts_with("3: participant 1: invalid: "), "{lines:?}");
+}
+
 /// One false share too many: no signature, and the exit code says why.
 #[test]
 fn too_few_true_shares_make_no_signature() {

@@ -12,6 +12,8 @@
 //! | [`limits`] | inputs that ask for much memory, under `ulimit -v` |
 //! | [`memory`] | `--known` and `--remember` |
 //! | [`progress`] | the progress line on a terminal |
+//! | [`unused`] | flags that no input uses |
+//! | [`validators`] | deposits, changes of credentials and exits of validators |
 //! | [`streams`] | Ctrl-C, slow pipes, closed pipes, full disks, bounded memory |
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
@@ -37,5 +39,9 @@ mod memory;
 mod progress;
 #[path = "cli_verify/streams.rs"]
 mod streams;
+#[path = "cli_verify/unused.rs"]
+mod unused;
+#[path = "cli_verify/validators.rs"]
+mod validators;
 #[path = "cli_verify/verdicts.rs"]
 mod verdicts;

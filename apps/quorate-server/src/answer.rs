@@ -43,9 +43,9 @@ impl Answer {
     }
 
     /// A line of a stream that makes no claim.
-    pub(crate) fn malformed(index: u64, Malformed { place, reason, .. }: Malformed) -> Self {
+    pub(crate) fn malformed(index: u64, Malformed { place, reason, id, .. }: Malformed) -> Self {
         let line = if let Place::Line(line) = place { Some(line) } else { None };
-        Self { index, id: None, line, valid: false, malformed: Some(true), refused: None, reason: Some(reason) }
+        Self { index, id, line, valid: false, malformed: Some(true), refused: None, reason: Some(reason) }
     }
 }
 
@@ -67,10 +67,10 @@ mod tests {
         );
         let refused = json(Answer::new(2, None, &Err(Refused::Overloaded)));
         assert!(refused.starts_with(r#"{"index":2,"valid":false,"refused":"overloaded","reason":""#), "{refused}");
-        let malformed = Malformed { place: Place::Line(4), reason: "why".to_owned() };
+        let malformed = Malformed::new(Place::Line(4), "why").with_id(id());
         assert_eq!(
             json(Answer::malformed(3, malformed)),
-            r#"{"index":3,"line":4,"valid":false,"malformed":true,"reason":"why"}"#
+            r#"{"index":3,"id":"a","line":4,"valid":false,"malformed":true,"reason":"why"}"#
         );
     }
 }

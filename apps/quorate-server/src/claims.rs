@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate::{AnySuite, ClaimBytes, SourceId};
 use quorate_batcher::Class;
 use quorate_formats::{
-    Entry, Id, InputError, Malformed, Place, Room,
+    Entry, Id, InputError, Malformed, Room,
     arrow::ArrowRows,
     jsonl::{JsonDocument, entry_of_line},
 };
@@ -31,13 +31,8 @@ pub struct Named {
 #[non_exhaustive]
 pub enum BadClaims {
     /// A claim cannot be read.
-    #[error("{place}: {reason}")]
-    Claim {
-        /// Where it stands.
-        place: Place,
-        /// The field, what was found, what was expected.
-        reason: String,
-    },
+    #[error(transparent)]
+    Claim(#[from] Malformed),
     /// The body cannot be read.
     #[error("{0}")]
     Body(String),
@@ -50,12 +45,6 @@ pub enum BadClaims {
     /// There is no memory left for them now.
     #[error("too many requests are in progress; send it again later")]
     NoRoom,
-}
-
-impl From<Malformed> for BadClaims {
-    fn from(Malformed { place, reason }: Malformed) -> Self {
-        Self::Claim { place, reason }
-    }
 }
 
 /// Reads the claims of a request. Whatever they hold finds memory before it is kept.
@@ -138,7 +127,7 @@ fn named(entry: Entry, reading: Reading<'_>, suite: Option<AnySuite>, caller: &C
     }
     let mut record = entry?;
     let (id, place) = (record.id.take(), record.place);
-    let malformed = |reason: String| BadClaims::Claim { place, reason };
+    let malformed = |reason: String| Malformed::new(place, reason).with_id(id.clone());
     record.source = Some(caller.source(record.source).map_err(|why| malformed(format!("\"source\": {why}")))?);
     let claim = record.into_claim(suite).map_err(|error| {
         malformed(match error {

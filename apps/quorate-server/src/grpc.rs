@@ -8,7 +8,7 @@
     reason = "it is generated from the schema, which has the documentation"
 )]
 mod proto;
-mod refusal;
+mod status;
 pub(crate) mod tools;
 mod wire;
 
@@ -24,7 +24,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream, stream::FuturesUnordered};
 use http_body_util::BodyExt as _;
 use quorate::{AnySuite, ClaimBytes, Messages, SourceId};
-use quorate_batcher::Class;
+use quorate_batcher::{Class, Refused};
 use quorate_formats::{Id, NAME_LIMIT};
 use tokio::{sync::mpsc, time::timeout};
 use tonic::{Request, Response, Status, Streaming};
@@ -36,7 +36,7 @@ use self::{
         stream_request::Of,
         verifier_server::{Verifier, VerifierServer},
     },
-    refusal::{all_refused, busy, code, slow, too_many},
+    status::{all_refused, busy, slow, too_many},
     wire::{Charge, Wire},
 };
 use crate::{
@@ -354,5 +354,16 @@ impl From<Answer> for proto::Answer {
         // An id of gRPC is text, and its JSON is that text in quotes.
         let id = id.and_then(|id| serde_json::from_str(id.as_json()).ok()).unwrap_or_default();
         Self { index, id, valid, refused: refused.map(str::to_owned), reason }
+    }
+}
+
+/// The result as metrics name it.
+fn code(status: &Status) -> &'static str {
+    match status.code() {
+        tonic::Code::InvalidArgument => "bad-claim",
+        tonic::Code::ResourceExhausted => "overloaded",
+        tonic::Code::PermissionDenied => "banned",
+        tonic::Code::Unavailable => "stopped",
+        _ => "failed",
     }
 }

@@ -205,12 +205,6 @@ impl Metrics {
         self.bans_failures.get()
     }
 
-    /// The board of checkpoints was written, or could not be.
-    pub(crate) fn board_written(&self, written: bool) {
-        self.board_writes.set(i64::from(written));
-        self.board_failures.inc_by(u64::from(!written));
-    }
-
     /// Told when the bans change.
     pub(crate) fn bans_changed(&self) -> &Arc<Notify> {
         &self.bans_changed
@@ -232,11 +226,16 @@ impl Metrics {
         count(&self.memory_now, now.memory);
         count(&self.connections_free, now.connections_free);
         self.uptime.set(now.uptime.as_secs_f64());
-        if let Some(Summary { best, documents, signatures, evidence, .. }) = &now.checkpoints {
+        if let Some(Summary { best, documents, signatures, evidence, write_failures, is_failing, .. }) =
+            &now.checkpoints
+        {
             count(&self.checkpoint_documents, *documents);
             count(&self.checkpoint_signatures, *signatures);
             count(&self.checkpoint_height, best.as_ref().map_or(0, |best| best.height) as usize);
             count(&self.checkpoint_evidence, usize::from(*evidence));
+            let counted = &self.board_failures;
+            counted.inc_by(write_failures.saturating_sub(counted.get()));
+            self.board_writes.set(i64::from(!*is_failing));
         }
         let mut text = String::new();
         // Writing to a text does not fail.

@@ -54,13 +54,16 @@ impl KeyArguments {
             let key = OperatorKey::from_bytes(key_group, secret.expose()).ok()?;
             Some(key.compressed()?.to_vec())
         };
-        let secret =
+        let opened =
             keystore.decrypt(&passphrase, compressed).with_context(|| name.to_string()).map_err(Failure::usage)?;
-        let key = OperatorKey::from_bytes(key_group, secret.expose())
+        let key = OperatorKey::from_bytes(key_group, opened.secret.expose())
             .with_context(|| name.to_string())
             .map_err(Failure::usage)?;
         // The keystore is encrypted, so whoever can read it has not got the key.
-        let warnings = loose.iter().map(ToString::to_string).collect();
+        let older = opened.older.map(|form| {
+            format!("{name}: the passphrase opens it {form}; write the keystore anew with `quorate key import`")
+        });
+        let warnings = loose.iter().map(ToString::to_string).chain(older).collect();
         Ok(Unlocked { key, warnings })
     }
 }

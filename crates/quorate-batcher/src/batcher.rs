@@ -15,6 +15,10 @@ use std::{
 
 use quorate::{ClaimBytes, Options, Patience, Reason, SourceId, Verdict, Verifier};
 use quorate_host::{contained, plain};
+use rand::{
+    SeedableRng,
+    rngs::{StdRng, SysRng},
+};
 
 use crate::{
     answer::{Asker, Pending, Refused},
@@ -396,7 +400,7 @@ impl Shared {
         let mut bans = Bans { shared: self, claims: &claims };
         let verifier = self.verifier.with_options(options);
         // A panic is a fault of ours. It must not end the worker, and the claims must be answered: as refused.
-        let outcome = contained(|| verifier.verify_and_remember(&claims, &mut bans, &mut rand::rng()));
+        let outcome = contained(|| verifier.verify_and_remember(&claims, &mut bans, &mut weights()));
         let took = closed.elapsed();
         let mut report = BatchReport {
             kind,
@@ -655,6 +659,12 @@ fn answer(asker: Asker, answer: Result<Verdict, Refused>) {
 /// every method of the schedule leaves it usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The generator of a batch's weights, with a fresh seed of the operating system's. `rand::rng()` is not seeded anew in a process
+/// that forks, so the children of a server that forks would draw the same weights.
+fn weights() -> StdRng {
+    StdRng::try_from_rng(&mut SysRng).expect("the operating system has random numbers")
 }
 
 fn unix_time() -> u64 {

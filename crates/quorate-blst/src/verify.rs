@@ -11,6 +11,10 @@ use quorate::{
     all_valid, claim::ClaimSignature, verify,
 };
 use quorate_curve::{Backend, Group, GroupId};
+use rand::{
+    SeedableRng,
+    rngs::{StdRng, SysRng},
+};
 
 use crate::{
     check::{Check, Identity},
@@ -66,7 +70,7 @@ pub(crate) fn aggregate<S: Suite>(
     let Some(statements) = statements.collect() else { return false };
     let claim = Claim::each(suite, statements, claim_signature::<S>(signature, checks.signatures));
     let claim = [claim.under_tag(Tag::from(tag))];
-    let valid = all_valid(&claim, &options(keys.len(), Soundness::Bits64, checks), &mut rand::rng());
+    let valid = all_valid(&claim, &options(keys.len(), Soundness::Bits64, checks), &mut weights());
     valid || (waived_in_the_twist::<S>(checks) && !Backend::auto().is_member(&signature) && blst())
 }
 
@@ -90,7 +94,7 @@ pub(crate) fn all<S: Suite>(
         // The keys were checked, or need not be.
         [set] => one(set, tag, b"", Checks { keys: Check::Waived, ..checks }),
         _ => claims(suite, sets, tag, checks)
-            .is_some_and(|claims| all_valid(&claims, &options(sets.len(), soundness, checks), &mut rand::rng())),
+            .is_some_and(|claims| all_valid(&claims, &options(sets.len(), soundness, checks), &mut weights())),
     };
     if valid {
         return true;
@@ -118,7 +122,7 @@ pub(crate) fn each<S: Suite>(
     let members = if wanted { points::members(&keys) } else { vec![true; keys.len()] };
     let usable = sets.iter().zip(&members).filter(|(set, member)| **member && !set.key.is_identity());
     let claims = claims(suite, usable.map(|(set, _)| set), tag, checks).unwrap_or_default();
-    let outcome = verify(&claims, &options(claims.len(), Soundness::Bits64, checks), &mut rand::rng());
+    let outcome = verify(&claims, &options(claims.len(), Soundness::Bits64, checks), &mut weights());
     let mut verdicts = outcome.verdicts.into_iter();
     let not_in_subgroup = Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup));
     let answer = |i: usize| {
@@ -189,6 +193,17 @@ fn claim_signature<S: Suite>(point: S::Signature, check: Check) -> ClaimSignatur
 
 fn waived_in_the_twist<S: Suite>(checks: Checks) -> bool {
     checks.signatures == Check::Waived && S::Signature::ID == GroupId::G2
+}
+
+/// The generator of a call's weights, with a fresh seed of the operating system's.
+///
+/// `rand::rng()` is not used, because it is not seeded anew in a process that forks: the children of a server that forks would
+/// draw the same weights, and whoever learns them from one child could forge a batch for another.
+///
+/// # Panics
+/// If the operating system has no random numbers.
+fn weights() -> StdRng {
+    StdRng::try_from_rng(&mut SysRng).expect("the operating system has random numbers")
 }
 
 fn options(items: usize, soundness: Soundness, checks: Checks) -> Options {

@@ -7,11 +7,11 @@ use std::{
 };
 
 use quorate::{SourceId, rand_core::CryptoRng};
+use quorate_host::file::WholeFile;
 
 use crate::{
     checkpoint::Checkpoint,
     evidence::{Equivocation, EvidenceError},
-    file::WholeFile,
     json::JsonError,
     ratchet::{Alarm, Ratchet, RatchetError},
     sets::{RotationError, SetChain, Sets},
@@ -544,7 +544,7 @@ impl Client {
     }
 
     #[cfg(test)]
-    pub(crate) fn interrupt(&mut self, before: crate::file::Before) {
+    pub(crate) fn interrupt(&mut self, before: quorate_host::file::Before) {
         self.file.interrupt(before);
     }
 }

@@ -6,14 +6,15 @@
 use std::path::Path;
 
 use quorate::{SourceId, rand_core::CryptoRng};
+use quorate_host::file::{FileError, WholeFile};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     board::{Board, PostError, Posted},
     evidence::Equivocation,
-    file::{self, FileError, WholeFile},
     hex,
     json::{self, JsonError},
+    sealed,
     sets::{RotationError, SetChain, Sets},
     signatures::Posting,
 };
@@ -25,6 +26,8 @@ pub struct KeptBoard {
     file: WholeFile,
     /// What the file holds.
     written: Vec<u8>,
+    failures: u64,
+    is_failing: bool,
 }
 
 /// Why a board cannot be opened.
@@ -114,7 +117,8 @@ impl KeptBoard {
             // One that the file knows changes nothing, and one that excludes another is kept as evidence.
             let _ = board.rotate(rotation.clone(), rng);
         }
-        let mut this = Self { board, file, written: contents.unwrap_or_default() };
+        let written = contents.unwrap_or_default();
+        let mut this = Self { board, file, written, failures: 0, is_failing: false };
         // A folder that cannot be written is found now, and not by the first signer.
         this.write(&this.board.clone())?;
         Ok(this)
@@ -140,6 +144,16 @@ impl KeptBoard {
         Ok(posted)
     }
 
+    /// How often the board could not be written since it was opened, because a disk was full or failed. Each posting tries again.
+    pub fn write_failures(&self) -> u64 {
+        self.failures
+    }
+
+    /// Whether the last attempt to write failed.
+    pub fn is_failing(&self) -> bool {
+        self.is_failing
+    }
+
     /// What is held.
     pub fn board(&self) -> &Board {
         &self.board
@@ -154,16 +168,19 @@ impl KeptBoard {
             waiting: board.waiting().iter().map(|signed| signed.to_posting()).collect(),
             evidence: board.evidence().cloned(),
         });
-        let bytes = file::with_checksum(&json.expect("numbers, lists and hexadecimal can always be written"));
+        let bytes = sealed::with_checksum(&json.expect("numbers, lists and hexadecimal can always be written"));
         if bytes != self.written {
-            self.file.replace(&bytes)?;
+            let replaced = self.file.replace(&bytes);
+            self.is_failing = replaced.is_err();
+            self.failures += u64::from(replaced.is_err());
+            replaced?;
             self.written = bytes;
         }
         Ok(())
     }
 
     #[cfg(test)]
-    pub(crate) fn interrupt(&mut self, before: crate::file::Before) {
+    pub(crate) fn interrupt(&mut self, before: quorate_host::file::Before) {
         self.file.interrupt(before);
     }
 }
@@ -176,7 +193,7 @@ fn restore(
     slack: u64,
     rng: &mut impl CryptoRng,
 ) -> Result<Board, BoardDamage> {
-    let json = file::checked(contents).ok_or(BoardDamage::Checksum)?;
+    let json = sealed::checked(contents).ok_or(BoardDamage::Checksum)?;
     let form: Form = json::object(json, LARGEST, "a board of checkpoints")?;
     if form.version != 1 {
         let reason = format!("in the field version: found {}, expected 1", form.version);

@@ -28,9 +28,9 @@
 //! | [`ratchet`] | [`Alarm`], [`RatchetError`]: what a client holds on disk |
 //! | [`client`] | [`Client`]: how far a node may skip |
 //! | [`signer`] | [`SignerRecord`]: what a signer writes down before it signs |
-//! | [`json`], [`mod@file`] | what can be wrong with text and files |
+//! | [`json`] | what can be wrong with text |
 //!
-//! A module imports only modules above it, and the last two.
+//! A module imports only modules above it, and the last one.
 //!
 //! # Example
 //!
@@ -64,8 +64,7 @@
 //! };
 //! let mut board = Board::new([7; 32], chain.clone(), 600);
 //! for (i, key) in keys[..2].iter().enumerate() {
-//!     let mut record = SignerRecord::open(&folder.path().join(format!("signer-{i}")))?;
-//!     let posting = record.sign(&checkpoint, chain.newest(), key)?;
+//! XX = record.sign(&checkpoint, chain.newest(), key)?;
 //!     board.post(&posting, SourceId::from(i as u64), now, rng)?;
 //! }
 //!
@@ -94,9 +93,9 @@
 
 #![forbid(unsafe_code)]
 
-pub mod file;
 mod hex;
 pub mod json;
+mod sealed;
 pub mod checkpoint;
 pub mod set;
 pub mod signatures;
@@ -115,9 +114,12 @@ pub use board::{Board, PostError, Posted};
 pub use checkpoint::Checkpoint;
 pub use client::{Client, ClientPolicy, Decision, HeaderChain, NodeAnswer, NodeFault, NotSkipped, Update};
 pub use evidence::{Equivocation, EvidenceError};
-pub use file::FileError;
 pub use json::JsonError;
 pub use kept::{BoardDamage, KeptBoard, KeptBoardError};
+pub use quorate_host::{
+    file::FileError,
+    key_record::{KeyRecordError, Mended},
+};
 pub use ratchet::{Alarm, Damage, RatchetError};
 pub use set::{MOST_SIGNERS, SUITE, SetError, SetManifest, SignerEntry, SignerSet};
 pub use sets::{Rotation, RotationError, SetChain, Sets, Side};

@@ -7,13 +7,14 @@
 use std::path::Path;
 
 use quorate::{SourceId, rand_core::CryptoRng};
+use quorate_host::file::{FileError, WholeFile};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     evidence::Equivocation,
-    file::{self, FileError, WholeFile},
     hex,
     json::{self, JsonError},
+    sealed,
     sets::{RotationError, SetChain, Sets},
     signatures::{Posting, SignedCheckpoint, unite},
 };
@@ -155,7 +156,7 @@ impl Ratchet {
             alarm: self.alarm.clone(),
         };
         let json = serde_json::to_string(&form).expect("numbers, lists and hexadecimal can always be written");
-        file::with_checksum(&json)
+        sealed::with_checksum(&json)
     }
 
     /// Reads the file, and believes nothing in it that can be verified.
@@ -165,7 +166,7 @@ impl Ratchet {
         pinned: [u8; 32],
         rng: &mut impl CryptoRng,
     ) -> Result<Self, Damage> {
-        let json = file::checked(bytes).ok_or(Damage::Checksum)?;
+        let json = sealed::checked(bytes).ok_or(Damage::Checksum)?;
         let form: Form = json::object(json, LARGEST, "a client's ratchet")?;
         if form.version != 1 {
             let reason = format!("in the field version: found {}, expected 1", form.version);

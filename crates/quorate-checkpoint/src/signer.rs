@@ -1,7 +1,7 @@
 //! What a signer writes down before it signs, so that it never signs two things that exclude each other.
 //!
-//! Each line is a JSON object: a statement by its digest, and a checksum. A line is on the disk before the signature
-//! leaves. The rules, for each chain:
+//! The record is a [`KeyRecord`]: its first line names the key, and each further line has a statement by its digest. A line is on
+//! the disk before the signature leaves. The rules, for each chain:
 //!
 //! 1. A signer signs one checkpoint for a height, for one set. The same one again gives the same signature.
 //! 2. It signs no checkpoint below the highest that it has signed.
@@ -11,19 +11,25 @@
 //! It does not ask that `previous` is the last checkpoint that it signed itself. That one may never have got enough
 //! signatures, and then the others go on from an earlier one.
 //!
+//! An entry that lost its end counts as signed. Whether the program was stopped while it wrote it, or the record was cut off while
+//! it was copied, cannot be seen. If its chain and height can still be read, the signer goes on above that height, which the rules
+//! allow in both cases. If not, it signs nothing that the entry may exclude.
+//!
 //! Give each key one record, and keep it with the key. A signer that lost its record signs nothing until everything that
 //! it may have signed has expired.
 
 use std::path::{Path, PathBuf};
 
-use quorate::{MinPk, SecretKey};
+use quorate::{MinPk, PublicKey, SecretKey};
+use quorate_host::{
+    file::FileError,
+    key_record::{KeyRecord, KeyRecordError, Mended, Piece, RecordEntry},
+};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     checkpoint::Checkpoint,
-    file::{AppendedFile, FileError},
-    hex, json,
+    hex,
     set::{SUITE, SetManifest, SignerSet},
     sets::Rotation,
     signatures::{IndexedSignature, Posting},
@@ -31,29 +37,27 @@ use crate::{
 
 /// A signer's record, open and locked.
 #[derive(Debug)]
-pub struct SignerRecord {
-    file: AppendedFile,
-    path: PathBuf,
-    length: u64,
-    entries: Vec<Entry>,
-}
+pub struct SignerRecord(KeyRecord<Entry>);
 
 /// Why nothing was signed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignError {
-    /// The record was not read or written.
+    /// There is no record, or none of this key, or it cannot be used.
+    #[error(transparent)]
+    Record(#[from] KeyRecordError),
+    /// The entry was not written down.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A line of the record was changed.
-    #[error("{}, line {line}: {reason}; bring the record back from a copy, and sign nothing before", path.display())]
-    Damaged {
+    /// An entry of the record lacks its end, and may exclude this.
+    #[error("{}, line {line}: {}", path.display(), torn(*height))]
+    Torn {
         /// The record.
         path: PathBuf,
         /// From 1 on.
         line: usize,
-        /// What is wrong.
-        reason: String,
+        /// The height that the entry names, if it can be read.
+        height: Option<u64>,
     },
     /// Another checkpoint of the height was signed.
     #[error(
@@ -139,37 +143,50 @@ enum Entry {
     },
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    signed: Entry,
-    #[serde(with = "hex::array")]
-    checksum: [u8; 32],
+impl RecordEntry for Entry {
+    const FORMS: &'static [&'static [Piece]] = &[
+        &[
+            Piece::Text("{\"checkpoint\":{\"chain_id\":\"0x"),
+            Piece::Hex(32),
+            Piece::Text("\",\"height\":"),
+            Piece::Number,
+            Piece::Text(",\"set\":\"0x"),
+            Piece::Hex(32),
+            Piece::Text("\",\"digest\":\"0x"),
+            Piece::Hex(32),
+            Piece::Text("\"}}"),
+        ],
+        &[
+            Piece::Text("{\"rotation\":{\"from\":\"0x"),
+            Piece::Hex(32),
+            Piece::Text("\",\"to\":\"0x"),
+            Piece::Hex(32),
+            Piece::Text("\"}}"),
+        ],
+    ];
 }
 
+/// [`RecordEntry::FORMS`], by number.
+const CHECKPOINT: usize = 0;
+const ROTATION: usize = 1;
+
 impl SignerRecord {
-    /// Opens a record, or begins one, and locks it.
-    ///
-    /// A last line without an end is cut off: it was being written when the program was stopped, so its signature never
-    /// left.
+    /// Begins the record of a key that has signed nothing yet, and locks it.
     ///
     /// # Errors
-    /// [`SignError::File`], [`SignError::Damaged`].
-    pub fn open(path: &Path) -> Result<Self, SignError> {
-        let (mut file, contents) = AppendedFile::open(path, LARGEST)?;
-        let whole = contents.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let mut entries = Vec::new();
-        for (number, line) in contents[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
-            entries.push(read(line).map_err(|reason| SignError::Damaged {
-                path: path.to_owned(),
-                line: number + 1,
-                reason,
-            })?);
-        }
-        if whole < contents.len() {
-            file.cut(whole as u64)?;
-        }
-        Ok(Self { file, path: path.to_owned(), length: whole as u64, entries })
+    /// [`SignError::Record`]: there is a file of this name, or it cannot be made.
+    pub fn begin(path: &Path, key: &PublicKey<MinPk>) -> Result<Self, SignError> {
+        Ok(Self(KeyRecord::begin(path, key.to_bytes().as_ref())?))
+    }
+
+    /// Opens the record of a key, and locks it. If the last line lacks only its line end, that is added.
+    ///
+    /// A record of an earlier version names no key. It is read, and the next entry binds it to this key.
+    ///
+    /// # Errors
+    /// [`SignError::Record`]: there is none, it is that of another key, or it is damaged.
+    pub fn open(path: &Path, key: &PublicKey<MinPk>) -> Result<Self, SignError> {
+        Ok(Self(KeyRecord::open(path, key.to_bytes().as_ref())?))
     }
 
     /// Signs a checkpoint, if the rules allow it: writes it down, and then makes the signature.
@@ -187,7 +204,12 @@ impl SignerRecord {
             return Err(SignError::Epoch { found: checkpoint.set_epoch, newest: set.epoch() });
         }
         let entry = self.admit(checkpoint, set.id())?;
-        self.write_down(entry)?;
+        if let Some(signed) = self.admit_beside_torn(&entry)?
+            && checkpoint.previous == [0; 32]
+        {
+            return Err(SignError::NoPrevious { signed });
+        }
+        self.0.write_down(entry)?;
         let signature = key.sign(SUITE, &checkpoint.signing_bytes(&set.id())).to_bytes();
         let signatures = vec![IndexedSignature { index, signature }];
         Ok(Posting { document: checkpoint.clone(), bitmap: None, sum: None, signatures })
@@ -214,14 +236,16 @@ impl SignerRecord {
             return Err(SignError::NotASigner);
         }
         let (from, found) = (old.id(), to.id());
-        let another = self.entries.iter().find_map(|entry| match entry {
+        let another = self.0.entries().iter().find_map(|entry| match entry {
             Entry::Rotation { from: other, to } if *other == from && *to != found => Some(*to),
             _ => None,
         });
         if let Some(signed) = another {
             return Err(SignError::AnotherRotation { signed, found });
         }
-        self.write_down(Entry::Rotation { from, to: found })?;
+        let entry = Entry::Rotation { from, to: found };
+        self.admit_beside_torn(&entry)?;
+        self.0.write_down(entry)?;
         let mut rotation = Rotation::proposal(old, to.clone());
         let signature = key.sign(SUITE, &rotation.signing_bytes()).to_bytes();
         let signed =
@@ -235,10 +259,10 @@ impl SignerRecord {
         let Checkpoint { chain_id, height, .. } = *checkpoint;
         let digest = checkpoint.digest();
         let entry = Entry::Checkpoint { chain_id, height, set, digest };
-        if self.entries.contains(&entry) {
+        if self.0.entries().contains(&entry) {
             return Ok(entry);
         }
-        let earlier = self.entries.iter().filter_map(|entry| match entry {
+        let earlier = self.0.entries().iter().filter_map(|entry| match entry {
             Entry::Checkpoint { chain_id: chain, height, digest, .. } if *chain == chain_id => Some((*height, *digest)),
             _ => None,
         });
@@ -252,42 +276,74 @@ impl SignerRecord {
         }
     }
 
-    /// The record's file.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Applies the rules to the entries that lack their ends: each may have been signed. If a checkpoint is above one of them, that
+    /// one's height.
+    fn admit_beside_torn(&self, entry: &Entry) -> Result<Option<u64>, SignError> {
+        let mut below = None;
+        if self.0.entries().contains(entry) {
+            return Ok(below);
+        }
+        for torn in self.0.torn() {
+            let bytes =
+                |at: usize| torn.values.get(at).and_then(|digits| const_hex::decode_to_array::<_, 32>(digits).ok());
+            let mut named = None;
+            let excluded = match (torn.form, entry) {
+                (Some(ROTATION), Entry::Checkpoint { .. }) | (Some(CHECKPOINT), Entry::Rotation { .. }) => false,
+                (Some(CHECKPOINT), Entry::Checkpoint { chain_id, height, set, digest }) => {
+                    named = torn.values.get(1).and_then(|digits| digits.parse::<u64>().ok());
+                    let same = bytes(2) == Some(*set) && bytes(3) == Some(*digest);
+                    let above = named.is_some_and(|named| *height > named);
+                    let of_chain = bytes(0).is_none_or(|chain| chain == *chain_id);
+                    if of_chain && above {
+                        below = below.max(named);
+                    }
+                    of_chain && !same && !above
+                }
+                (Some(ROTATION), Entry::Rotation { from, to }) => {
+                    bytes(0).is_none_or(|other| other == *from) && bytes(1) != Some(*to)
+                }
+                _ => true,
+            };
+            if excluded {
+                let (path, line) = (self.0.path().to_owned(), torn.line);
+                return Err(SignError::Torn { path, line, height: named });
+            }
+        }
+        Ok(below)
     }
 
-    fn write_down(&mut self, entry: Entry) -> Result<(), SignError> {
-        if self.entries.contains(&entry) {
-            return Ok(());
-        }
-        let checksum = checksum(&entry);
-        let mut line = serde_json::to_vec(&Line { signed: entry.clone(), checksum }).expect("it can always be written");
-        line.push(b'\n');
-        self.file.append(&line, self.length)?;
-        self.length += line.len() as u64;
-        self.entries.push(entry);
-        Ok(())
+    /// What was found at the end of the file and is not as it should be. Show it to whoever signs.
+    pub fn mended(&self) -> Option<Mended> {
+        self.0.mended()
+    }
+
+    /// Whether the file names its key. One of an earlier version does not; the next entry binds it to the key that signs.
+    pub fn names_key(&self) -> bool {
+        self.0.names_key()
+    }
+
+    /// The record's file.
+    pub fn path(&self) -> &Path {
+        self.0.path()
     }
 
     #[cfg(test)]
-    pub(crate) fn interrupt(&mut self, before: crate::file::Before) {
-        self.file.interrupt(before);
+    pub(crate) fn interrupt(&mut self, before: quorate_host::file::Before) {
+        self.0.interrupt(before);
     }
 }
 
-fn read(line: &[u8]) -> Result<Entry, String> {
-    let Line { signed, checksum: found } =
-        json::object(line, 1 << 10, "a line of a signer's record").map_err(|error| error.to_string())?;
-    if checksum(&signed) != found {
-        return Err("the checksum is not that of the entry".to_owned());
-    }
-    Ok(signed)
+/// What is wrong with a torn entry, and what to do.
+fn torn(height: Option<u64>) -> String {
+    let (what, above) = match height {
+        Some(height) => {
+            (format!("a checkpoint at height {height}"), format!("sign one at a greater height than {height}, or "))
+        }
+        None => ("something that cannot be read and may exclude this".to_owned(), String::new()),
+    };
+    format!(
+        "the entry lacks its end, so {what} may have been signed already; {above}bring the whole record back from a copy that is \
+         not older than the last signature. If you know that the program was stopped while it wrote this line and printed no \
+         signature, remove the line"
+    )
 }
-
-fn checksum(entry: &Entry) -> [u8; 32] {
-    Sha256::digest(serde_json::to_vec(entry).expect("it can always be written")).into()
-}
-
-/// A record of 200,000 checkpoints has less.
-const LARGEST: u64 = 64 << 20;

@@ -92,7 +92,8 @@ impl<'a> Collection<'a> {
     ///
     /// Cost: with [`DigestHash::Uniform`] that of a batch of the [`quorate`] engine, of one message and with its soundness.
     /// Else two Miller loops and a final exponentiation for each signature, and the same again to compare the two keys of
-    /// a member with keys in G1 of BN254.
+    /// a member with keys in G1 of BN254. Nothing but a comparison for a member whose signature is there: signatures carry no
+    /// sender's word, so anyone can send false ones under any index. A false one leaves nothing behind.
     ///
     /// # Errors
     /// [`PlanError::Key`] if the network's bytes of a member's key are not a key. Nothing is added then.
@@ -108,15 +109,17 @@ impl<'a> Collection<'a> {
         match &mut self.collected {
             Collected::Bn254(message, collected) => {
                 let judge = |index: usize, signature: &QuorumSignature| {
-                    let member = match key(index) {
-                        Ok(bytes) => read_bn254(network.key_group, bytes),
-                        Err(none) => return Ok(Err(none)),
+                    let (bytes, signature) = match (key(index), decode_bn254(network.key_group, signature)) {
+                        (Ok(bytes), Ok(signature)) => (bytes, signature),
+                        (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
                     };
-                    let member = member.map_err(|source| PlanError::Key { index, source: source.into() })?;
-                    Ok(decode_bn254(network.key_group, signature).and_then(|signature| {
-                        let valid = verify(&member, message, &signature);
-                        if valid { Ok((member, signature)) } else { Err(NotAdded::Mismatch) }
-                    }))
+                    if let Some((_, there)) = collected.get(&index) {
+                        return Ok(Err(beside(*there == signature, index)));
+                    }
+                    let member = read_bn254(network.key_group, bytes)
+                        .map_err(|source| PlanError::Key { index, source: source.into() })?;
+                    let valid = verify(&member, message, &signature);
+                    Ok(if valid { Ok((member, signature)) } else { Err(NotAdded::Mismatch) })
                 };
                 let judged = signatures.iter().map(|(index, signature)| judge(*index, signature));
                 let judged = judged.collect::<Result<Vec<_>, PlanError>>()?;
@@ -124,12 +127,16 @@ impl<'a> Collection<'a> {
             }
             Collected::Bls12381(hash, collected) => {
                 let read = |index: usize, signature: &QuorumSignature| {
-                    let member = match key(index) {
-                        Ok(bytes) => bls12381::decode_key(bytes),
-                        Err(none) => return Ok(Err(none)),
+                    let (bytes, signature) = match (key(index), decode_bls12381(network.key_group, signature)) {
+                        (Ok(bytes), Ok(signature)) => (bytes, signature),
+                        (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
                     };
-                    let member = member.map_err(|error| PlanError::Key { index, source: error.into() })?;
-                    Ok(decode_bls12381(network.key_group, signature).map(|signature| (member, signature)))
+                    if let Some((_, there)) = collected.get(&index) {
+                        return Ok(Err(beside(*there == signature, index)));
+                    }
+                    let member =
+                        bls12381::decode_key(bytes).map_err(|error| PlanError::Key { index, source: error.into() })?;
+                    Ok(Ok((member, signature)))
                 };
                 let read = signatures.iter().map(|(index, signature)| read(*index, signature));
                 let read = read.collect::<Result<Vec<_>, PlanError>>()?;
@@ -200,6 +207,9 @@ fn verify_together(
     options: &Options,
     rng: &mut impl CryptoRng,
 ) -> Vec<bool> {
+    if signed.is_empty() {
+        return Vec::new();
+    }
     let message: std::sync::Arc<[u8]> = digest.as_slice().into();
     let claim = |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, message.clone(), *signature);
     let claims: Vec<_> = signed.iter().map(claim).collect();
@@ -210,6 +220,12 @@ fn verify_together(
 fn verify_one_by_one(digest: &[u8; 32], signed: &[(PublicKey<MinSig>, Signature<MinSig>)]) -> Vec<bool> {
     let point = DigestHash::Nonuniform.point(digest);
     signed.iter().map(|(key, signature)| bls12381::is_signature(key, &point, signature)).collect()
+}
+
+/// The answer to another signature of a member whose true one is there, without a pairing: a member makes one signature of a
+/// digest, so any other point is false.
+fn beside(is_the_same: bool, index: usize) -> NotAdded {
+    if is_the_same { NotAdded::Twice(index) } else { NotAdded::Mismatch }
 }
 
 /// Keeps the first true signature of each member.

@@ -13,7 +13,7 @@ use quorate_evm::{
     bls12381::{self, DigestHash},
     network::SignatureError,
 };
-use rand::{SeedableRng, rngs::StdRng};
+use rand::{Rng, SeedableRng, rngs::StdRng};
 
 const N: usize = 5;
 const DIGEST: [u8; 32] = [7; 32];
@@ -158,6 +158,28 @@ fn cancelling_pair() {
         let mut collection = Collection::new(&world.network, DIGEST);
         assert_eq!(add(&mut collection, &swapped), [Err(NotAdded::Mismatch), Err(NotAdded::Mismatch)]);
         assert_eq!(collection.aggregate(), Ok(None));
+    }
+}
+
+/// Anyone can send false signatures under the index of a member. Once its true one is there, they are answered without a
+/// batch, which is seen by the weights that are not drawn, and they leave nothing behind.
+#[test]
+fn false_signatures_beside_true_ones_cost_no_pairing() {
+    for world in WORLDS.iter() {
+        let mut collection = Collection::new(&world.network, DIGEST);
+        let both = [(0, world.signed[0][0]), (1, world.signed[1][0])];
+        assert_eq!(add(&mut collection, &both), [Ok(()), Ok(())]);
+        let before = (collection.signers(), collection.aggregate());
+        let lies = [(0, world.signed[0][1]), (1, world.signed[0][0]), (0, world.signed[0][0]), (1, world.signed[4][0])];
+        let (mut rng, mut fresh) = (StdRng::from_seed([1; 32]), StdRng::from_seed([1; 32]));
+        for _ in 0..20 {
+            let answers = collection.add(&lies, &Options::default(), &mut rng).unwrap();
+            let mismatch = || Err(NotAdded::Mismatch);
+            assert_eq!(answers, [mismatch(), mismatch(), Err(NotAdded::Twice(0)), mismatch()]);
+        }
+        assert_eq!(rng.next_u64(), fresh.next_u64(), "weights were drawn");
+        assert_eq!((collection.signers(), collection.aggregate()), before);
+        assert_eq!(add(&mut collection, &[(4, world.signed[4][0])]), [Ok(())]);
     }
 }
 

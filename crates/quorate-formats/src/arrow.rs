@@ -26,7 +26,7 @@ use arrow_schema::{ArrowError, DataType, Schema};
 
 use self::stream::Stream;
 use crate::columns::{Room, Unbounded};
-use crate::entry::{Entry, Malformed};
+use crate::entry::Entry;
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
 use crate::table::{Cell, ColumnFault, Elements, Named, Value, columns, record};
@@ -168,7 +168,7 @@ impl Batch {
         self.next += 1;
         let place = Place::Row(number);
         let cells = self.columns.iter().map(|(named, array)| (named, cell(array, row, &self.values)));
-        Some(record(cells, place, room).map_err(|reason| Malformed { place, reason }))
+        Some(record(cells, place, room))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use quorate::{Messages, SourceId};
 
+use crate::entry::Malformed;
 use crate::hex::from_hex;
 use crate::number::counted;
 use crate::record::{Check, CheckResult, ClaimIndex, Id, OfChain, Place, Record, held_bytes};
@@ -184,7 +185,15 @@ const CHAIN_CHECK: &str = "chain";
 
 impl Columns {
     /// The record that the fields make, or the reason why they make none.
-    pub(crate) fn into_record(self, place: Place) -> Result<Record, String> {
+    pub(crate) fn into_record(mut self, place: Place) -> Result<Record, Malformed> {
+        let id = self.id.take();
+        match self.nameless(place) {
+            Ok(record) => Ok(Record { id, ..record }),
+            Err(reason) => Err(Malformed::new(place, reason).with_id(id)),
+        }
+    }
+
+    fn nameless(self, place: Place) -> Result<Record, String> {
         let public_keys = match (self.public_key, self.public_keys) {
             (Some(key), None) => vec![key],
             (None, Some(keys)) => keys,
@@ -228,7 +237,7 @@ impl Columns {
         let reason = self.reason.filter(|_| chain.is_some());
         let refuted = reason.map(|reason| Check::decided(CHAIN_CHECK, CheckResult::Failed, reason));
         Ok(Record {
-            id: self.id,
+            id: None,
             suite: self.suite,
             public_keys,
             messages,
@@ -251,7 +260,7 @@ mod tests {
     }
 
     fn reason(columns: Columns) -> String {
-        columns.into_record(Place::Line(1)).unwrap_err()
+        columns.into_record(Place::Line(1)).unwrap_err().reason
     }
 
     #[test]

@@ -3,7 +3,16 @@
 //! A file is a list of objects `{"pubkey", "withdrawal_credentials", "amount", "signature", "fork_version", "deposit_message_root"?,
 //! "deposit_data_root"?, "network_name"?}`. Each becomes a claim: the key signed the signing root of its `DepositMessage`, in the
 //! domain of deposits. This domain depends on the fork version of the genesis, which the file states, and on no chain: a deposit
-//! can be signed before there is one. The roots that the file states are checked against those of its fields.
+//! can be signed before there is one.
+//!
+//! The deposit contract takes what makes no validator, or a stake that nobody can ever withdraw. So a deposit is checked:
+//!
+//! | check | what fails |
+//! |---|---|
+//! | `deposit_message_root`, `deposit_data_root` | a root that is not that of the fields |
+//! | `withdrawal_credentials` | the stake could not be withdrawn ([`check_withdrawal_credentials`]) |
+//! | `amount` | less than 1 ETH, or on a network that is known more than 2,048 ETH ([`check_amount`]) |
+//! | `network_name`, `fork_version` | another network than the caller's, or than the file names |
 //!
 //! A deposit with a false signature is lost: the chain takes the stake, and makes no validator.
 //!
@@ -14,23 +23,26 @@ use std::io::BufRead;
 use quorate::Messages;
 use serde::Deserialize;
 
-use crate::document::Elements;
-use crate::entry::{Entry, Malformed};
+use crate::document::Operations;
+use crate::entry::Entry;
 use crate::error::InputError;
+use crate::expected::{Expected, quoted};
 use crate::format::Format;
 use crate::hex::Hex;
 use crate::json;
+use crate::network::KnownNetwork;
 use crate::number::Uint;
-use crate::operation::DepositMessage;
+use crate::operation::{DepositMessage, check_amount, check_withdrawal_credentials};
 use crate::record::{Check, CheckResult, Id, Place, Record};
 
-/// Reads deposits. The id of a claim is the root of its deposit data.
+/// Reads deposits. The id of a claim is the root of its deposit data. Of what the caller expects, the network and the fork version
+/// count.
 ///
 /// # Errors
 /// The document is not UTF-8, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT). The iterator ends with an error if the
 /// document is not JSON.
-pub fn read(reader: impl BufRead) -> Result<Deposits, InputError> {
-    Ok(Deposits { elements: Elements::read(reader, Format::Deposit)?, next: 0, ended: false })
+pub fn read(reader: impl BufRead, expected: &Expected) -> Result<Deposits, InputError> {
+    Ok(Deposits { operations: Operations::read(reader, Format::Deposit)?, expected: expected.clone() })
 }
 
 /// The deposits of a file, one after the other.
@@ -38,25 +50,18 @@ pub fn read(reader: impl BufRead) -> Result<Deposits, InputError> {
 /// After an `Err` from the outer result the iterator ends.
 #[derive(Debug)]
 pub struct Deposits {
-    elements: Elements,
-    next: u64,
-    ended: bool,
+    operations: Operations,
+    expected: Expected,
 }
 
 impl Iterator for Deposits {
     type Item = Result<Entry, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let element = self.elements.element().transpose();
-        self.ended = !matches!(element, Some(Ok(_)));
-        let place = Place::Element(self.next);
-        self.next += 1;
-        element.map(|element| {
-            let deposit = json::object::<Deposit>(self.elements.text(&element?));
-            Ok(deposit.map(|deposit| deposit.into_record(place)).map_err(|e| Malformed::new(place, e.to_string())))
+        let Self { operations, expected } = self;
+        operations.next(|text, place| {
+            let deposit: Deposit = json::object(text).map_err(|error| error.to_string())?;
+            Ok(deposit.into_record(place, expected))
         })
     }
 }
@@ -76,7 +81,7 @@ struct Deposit {
 }
 
 impl Deposit {
-    fn into_record(self, place: Place) -> Record {
+    fn into_record(self, place: Place, expected: &Expected) -> Record {
         let message = self.message();
         let (message_root, data_root) = (message.root(), message.data_root(&self.signature.0));
         let mut checks = Vec::new();
@@ -89,7 +94,13 @@ impl Deposit {
                 checks.push(Check::compared(name, &computed, stated));
             }
         }
-        checks.extend(self.network_check());
+        checks.push(checked("withdrawal_credentials", check_withdrawal_credentials(&self.withdrawal_credentials.0)));
+        let named = self.network_name.as_deref().and_then(KnownNetwork::of_name);
+        let of_version = || KnownNetwork::all().find(|network| network.genesis_fork_version() == self.fork_version.0);
+        let network = expected.network.or(named).or_else(of_version);
+        checks.push(checked("amount", check_amount(self.amount.0, network.map(|network| network.family))));
+        checks.extend(expected.network_check(self.network_name.as_deref()));
+        checks.push(self.version_check(expected, named));
         Record {
             id: Some(Id::text(&const_hex::encode_prefixed(data_root))),
             suite: Some("eth2".to_owned()),
@@ -112,29 +123,35 @@ impl Deposit {
         }
     }
 
-    /// A deposit that is signed for another network than the file names would be lost there.
-    fn network_check(&self) -> Option<Check> {
-        let name = self.network_name.as_deref()?;
-        let (known, version) = GENESIS_VERSIONS.iter().find(|(network, _)| *network == name)?;
-        let found = self.fork_version.0;
-        let detail = format!(
-            "expected the fork version {} of {known}, found {}",
-            const_hex::encode_prefixed(version),
-            const_hex::encode_prefixed(found)
-        );
-        Some(Check::decided("fork_version", CheckResult::of(found == *version), detail))
+    /// A deposit that is signed for another network than the one that it is sent to would be lost there.
+    fn version_check(&self, expected: &Expected, named: Option<&KnownNetwork>) -> Check {
+        let found = const_hex::encode_prefixed(self.fork_version.0);
+        let wanted = match (expected.fork_version, expected.network.or(named)) {
+            (Some(version), _) => Some((version, "the network".to_owned())),
+            (None, Some(network)) => Some((network.genesis_fork_version(), network.name().to_owned())),
+            (None, None) => None,
+        };
+        let Some((version, of)) = wanted else {
+            let why = match &self.network_name {
+                Some(name) => format!("the network {} is not known", quoted(name)),
+                None => "the file names no network".to_owned(),
+            };
+            let detail = format!("{why}, so nothing says whether {found} is its fork version; name the network");
+            return Check::decided("fork_version", CheckResult::NotPossible, detail);
+        };
+        let result = CheckResult::of(version == self.fork_version.0);
+        let expected = const_hex::encode_prefixed(version);
+        Check::decided("fork_version", result, format!("expected the fork version {expected} of {of}, found {found}"))
     }
 }
 
-/// The networks by the names that the tools write, with the fork version of their genesis.
-const GENESIS_VERSIONS: [(&str, [u8; 4]); 6] = [
-    ("mainnet", [0, 0, 0, 0]),
-    ("sepolia", [0x90, 0, 0, 0x69]),
-    ("holesky", [0x01, 0x01, 0x70, 0]),
-    ("hoodi", [0x10, 0, 0x09, 0x10]),
-    ("goerli", [0, 0, 0x10, 0x20]),
-    ("prater", [0, 0, 0x10, 0x20]),
-];
+/// What a function that says `Ok` or what is wrong came to.
+fn checked(name: &'static str, found: Result<String, String>) -> Check {
+    match found {
+        Ok(detail) => Check::decided(name, CheckResult::Passed, detail),
+        Err(detail) => Check::decided(name, CheckResult::Failed, detail),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -145,13 +162,13 @@ mod tests {
             r#"{{"pubkey": "{}", "withdrawal_credentials": "{}", "amount": 32000000000, "signature": "{}",
                 "fork_version": "00000000" {rest}}}"#,
             "01".repeat(48),
-            "02".repeat(32),
+            format!("01{}{}", "00".repeat(11), "02".repeat(20)),
             "03".repeat(96)
         )
     }
 
     fn entries(text: &str) -> Vec<Entry> {
-        read(text.as_bytes()).unwrap().map(Result::unwrap).collect()
+        read(text.as_bytes(), &Expected::default()).unwrap().map(Result::unwrap).collect()
     }
 
     #[test]
@@ -160,7 +177,10 @@ mod tests {
         assert_eq!(failed(""), None);
         assert_eq!(failed(r#", "network_name": "mainnet""#), None);
         assert_eq!(failed(r#", "network_name": "a network of tomorrow""#), None);
-        assert_eq!(failed(r#", "network_name": "sepolia""#), Some("fork_version"));
+        for name in ["sepolia", "Sepolia", "gnosis", "chiado", "Gnosis"] {
+            assert_eq!(failed(&format!(r#", "network_name": "{name}""#)), Some("fork_version"), "{name}");
+        }
+        assert_eq!(failed(r#", "network_name": "MAINNET""#), None);
         let zeros = "00".repeat(32);
         assert_eq!(failed(&format!(r#", "deposit_message_root": "{zeros}""#)), Some("deposit_message_root"));
         assert_eq!(failed(&format!(r#", "deposit_data_root": "{zeros}""#)), Some("deposit_data_root"));
@@ -171,6 +191,67 @@ mod tests {
         let text = format!("[5, {{}}, {}, {}]", deposit("").replace("0303", "03"), deposit(""));
         let entries = entries(&text);
         assert!(entries[..3].iter().all(Result::is_err) && entries[3].is_ok());
-        assert!(read(&b"[1"[..]).unwrap().last().unwrap().is_err());
+        assert!(read(&b"[1"[..], &Expected::default()).unwrap().last().unwrap().is_err());
+    }
+    fn check<'a>(entry: &'a Entry, name: &str) -> &'a Check {
+        entry.as_ref().unwrap().checks.iter().find(|check| check.name == name).unwrap()
+    }
+
+    /// Each of these was "valid".
+    #[test]
+    fn deposits_that_lock_or_lose_a_stake_are_not_valid() {
+        let failed = |from: &str, to: &str| {
+            let text = deposit(r#", "network_name": "mainnet""#);
+            assert!(text.contains(from));
+            let entries = entries(&text.replacen(from, to, 1));
+            entries[0].as_ref().unwrap().failed_check().map(|check| check.name)
+        };
+        let address = "02".repeat(20);
+        let zeros = "00".repeat(11);
+        assert_eq!(failed("mainnet", "mainnet"), None);
+        for credentials in [
+            format!("01{address}{zeros}"),
+            format!("02{address}{zeros}"),
+            format!("03{zeros}{address}"),
+            "00".repeat(32),
+        ] {
+            assert_eq!(
+                failed(&format!("01{zeros}{address}"), &credentials),
+                Some("withdrawal_credentials"),
+                "{credentials}"
+            );
+        }
+        assert_eq!(failed(&format!("01{zeros}{address}"), &format!("02{zeros}{address}")), None);
+        for amount in ["0", "999999999", "\"1\"", "2048000000001"] {
+            assert_eq!(failed("32000000000", amount), Some("amount"), "{amount}");
+        }
+        assert_eq!(failed("32000000000", "2048000000000"), None);
+        assert_eq!(failed("32000000000", "1000000000"), None);
+    }
+
+    #[test]
+    fn a_network_that_is_not_known_is_said() {
+        let result = |rest: &str| check(&entries(&deposit(rest))[0], "fork_version").clone();
+        let unknown = result(r#", "network_name": "andes""#);
+        assert_eq!(unknown.result, CheckResult::NotPossible);
+        assert!(unknown.detail.contains("the network \"andes\" is not known"), "{}", unknown.detail);
+        assert!(result("").detail.starts_with("the file names no network"));
+        assert_eq!(result(r#", "network_name": "mainnet""#).result, CheckResult::Passed);
+    }
+
+    #[test]
+    fn the_network_of_the_caller_counts() {
+        let expected = |network: &str| Expected { network: KnownNetwork::of_name(network), ..Expected::default() };
+        let failed = |rest: &str, expected: &Expected| {
+            let text = deposit(rest);
+            let entry = read(text.as_bytes(), expected).unwrap().next().unwrap().unwrap();
+            entry.unwrap().failed_check().map(|check| check.name)
+        };
+        assert_eq!(failed("", &expected("mainnet")), None);
+        assert_eq!(failed("", &expected("holesky")), Some("fork_version"));
+        assert_eq!(failed(r#", "network_name": "mainnet""#, &expected("holesky")), Some("network_name"));
+        let version = |fork_version| Expected { fork_version: Some(fork_version), ..Expected::default() };
+        assert_eq!(failed("", &version([0; 4])), None);
+        assert_eq!(failed("", &version([0, 0, 0, 1])), Some("fork_version"));
     }
 }

@@ -5,11 +5,14 @@
 use std::io::{BufRead, Read};
 use std::ops::Range;
 
+use serde::Deserialize;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
+use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Foreign, Format, PEEK_LIMIT};
+use crate::record::{Place, Record};
 
 /// The longest document that is read into memory: 256 MiB, about 3,000 light-client updates or 500,000 drand rounds.
 pub const DOCUMENT_LIMIT: u64 = 256 << 20;
@@ -150,6 +153,69 @@ impl Cursor {
     }
 }
 
+/// Objects of which each makes an entry of its own. They stand alone, in lists, or in the field `data` of an envelope.
+#[derive(Debug)]
+pub(crate) struct Operations {
+    elements: Elements,
+    /// The content of the envelope that is open.
+    part: Option<Cursor>,
+    next: u64,
+    ended: bool,
+}
+
+impl Operations {
+    /// Reads a document into memory.
+    pub(crate) fn read(reader: impl BufRead, format: Format) -> Result<Self, InputError> {
+        Ok(Self { elements: Elements::read(reader, format)?, part: None, next: 0, ended: false })
+    }
+
+    /// The next entry, as `read` makes it of the object's text. Nothing follows an error.
+    pub(crate) fn next(
+        &mut self,
+        read: impl FnOnce(&str, Place) -> Result<Record, String>,
+    ) -> Option<Result<Entry, InputError>> {
+        if self.ended {
+            return None;
+        }
+        let element = self.element().transpose();
+        self.ended = !matches!(element, Some(Ok(_)));
+        let place = Place::Element(self.next);
+        self.next += 1;
+        element.map(|element| {
+            let text = self.elements.text(&element?);
+            Ok(read(text, place).map_err(|reason| Malformed::new(place, reason)))
+        })
+    }
+
+    fn element(&mut self) -> Result<Option<Element>, InputError> {
+        loop {
+            if let Some(part) = &mut self.part {
+                if let Some(element) = self.elements.element_of(part)? {
+                    return Ok(Some(element));
+                }
+                self.part = None;
+            }
+            let Some(element) = self.elements.element()? else { return Ok(None) };
+            match content_of(self.elements.text(&element)) {
+                Some(content) => self.part = Some(self.elements.part(content)),
+                None => return Ok(Some(element)),
+            }
+        }
+    }
+}
+
+/// What an envelope of the Beacon API holds in its field `data`; none if the text is no envelope.
+fn content_of(text: &str) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct Envelope<'a> {
+        #[serde(borrow)]
+        data: &'a RawValue,
+    }
+    let envelope = text.starts_with('{').then(|| serde_json::from_str::<Envelope<'_>>(text).ok())??;
+    let content = envelope.data.get();
+    content.starts_with(['{', '[']).then_some(content)
+}
+
 /// How many bytes of white space a text begins with, as JSON defines it.
 fn white_space(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len()
@@ -198,6 +264,34 @@ mod tests {
             found.push(document.text(&element).to_owned());
         }
         assert_eq!(found, ["1", "2"]);
+    }
+
+    #[test]
+    fn operations_stand_alone_in_lists_and_in_envelopes() {
+        let texts = |input: &str| {
+            let mut operations = Operations::read(input.as_bytes(), Format::Exit).unwrap();
+            let mut texts = Vec::new();
+            let mut seen = Vec::new();
+            while let Some(entry) = operations.next(|text, place| {
+                seen.push(place);
+                texts.push(text.to_owned());
+                Err(String::new())
+            }) {
+                assert!(entry.unwrap().is_err());
+            }
+            assert_eq!(seen, (0..seen.len() as u64).map(Place::Element).collect::<Vec<_>>());
+            texts
+        };
+        assert_eq!(texts(r#"{"a": 1}"#), [r#"{"a": 1}"#]);
+        assert_eq!(
+            texts(r#"{"data": [{"a": 1}, 2], "version": "x"} {"data": {"b": 1}} [3]"#),
+            [r#"{"a": 1}"#, "2", r#"{"b": 1}"#, "3"]
+        );
+        assert_eq!(texts(r#"{"data": "x"}"#), [r#"{"data": "x"}"#]);
+        assert!(texts(r#"{"data": []}"#).is_empty());
+        let mut cut = Operations::read(&br#"{"data": [{"a": 1}, "#[..], Format::Exit).unwrap();
+        assert!(matches!(cut.next(|_, _| unreachable!()), Some(Err(InputError::Truncated { .. }))));
+        assert!(cut.next(|_, _| unreachable!()).is_none());
     }
 
     #[test]

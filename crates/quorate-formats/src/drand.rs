@@ -1,19 +1,20 @@
 //! Rounds of a drand chain, in the JSON that drand's HTTP API and its clients write.
 //!
-//! The reader accepts round objects (`{"round": …, "signature": …, "previous_signature"?: …, "randomness"?: …}`, API v1 and v2),
-//! arrays of them or one after the other, and bundles `{"chain": …, "chain_info": {…}, "beacons": […]}`. A chain info
+//! The reader accepts round objects (`{"round": …, "signature": …, "previous_signature"?: …, "randomness"?: …}`, API v1 and v2, and as
+//! drand's gRPC gateway writes them, in base64), arrays of them or one after the other, and bundles `{"chain": …, "chain_info": {…}, "beacons": […]}`. A chain info
 //! object on its own is the chain info of the rounds that follow it.
 //!
 //! The signed message of a round is SHA-256(previous signature || round) on a chained network and SHA-256(round) on an
 //! unchained one, with the round as 8 bytes, big-endian. On BN254 it is Keccak-256(round). A key that stands in the document
 //! proves only that the document agrees with itself. To verify the rounds of a certain network, name its chain with
-//! [`DrandOptions::chain`].
+//! [`DrandOptions::chain`]. A round that names another chain, or whose signature has the length of another scheme's, is refused as a
+//! round of another chain; of a false claim, [`chain_of`] says whether it is a round of another built-in chain.
 
 mod chain;
 
 use std::io::BufRead;
 
-use quorate::Messages;
+use quorate::{AnySuite, ClaimBytes, Messages, Reason};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -24,7 +25,7 @@ use crate::document::{Cursor, Element, Elements};
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::Format;
-use crate::hex::HexBytes;
+use crate::hex::{HexBytes, HexOrBase64};
 use crate::json;
 use crate::number::Uint;
 use crate::record::{Check, CheckResult, Id, Place, Record};
@@ -169,7 +170,10 @@ impl Rounds {
                 found: const_hex::encode(&stated.public_key),
                 chosen: const_hex::encode(&chosen.public_key),
             }),
-            Some(_) => Ok(()),
+            Some(chosen) => match chosen.contradicts(&stated) {
+                None => Ok(()),
+                Some(reason) => Err(InputError::ChainInfo { reason: format!("it states {reason}") }),
+            },
             None => {
                 self.current = Some(stated);
                 Ok(())
@@ -222,7 +226,19 @@ struct AnyElement<'a> {
 fn shape(text: &str) -> Result<Shape<'_>, String> {
     let element: AnyElement<'_> = json::object(text).map_err(|error| error.to_string())?;
     let chain = match (element.chain_info, element.chain) {
-        (Some(info), _) => ChainInfo::from_json(info.get()).map(Some),
+        (Some(info), name) => {
+            ChainInfo::from_json(info.get()).and_then(|info| match name.as_deref().map(ChainInfo::well_known) {
+                Some(Ok(named)) if named.public_key != info.public_key => Err(InputError::ChainInfo {
+                    reason: format!(
+                        "it stands beside the name of the chain {:?}, whose key is {}, but it has the key {}",
+                        named.name().unwrap_or_default(),
+                        const_hex::encode(&named.public_key),
+                        const_hex::encode(&info.public_key)
+                    ),
+                }),
+                _ => Ok(Some(info)),
+            })
+        }
         (None, Some(name)) => ChainInfo::well_known(&name).map(Some),
         (None, None) if element.round.is_some() && element.public_key.is_some() => ChainInfo::from_json(text).map(Some),
         (None, None) => Ok(None),
@@ -241,9 +257,25 @@ fn shape(text: &str) -> Result<Shape<'_>, String> {
 #[serde(expecting = "an object")]
 struct Round {
     round: Uint,
-    signature: HexBytes,
-    previous_signature: Option<HexBytes>,
-    randomness: Option<HexBytes>,
+    signature: HexOrBase64,
+    #[serde(alias = "previousSignature")]
+    previous_signature: Option<HexOrBase64>,
+    randomness: Option<HexOrBase64>,
+    /// What the round says of its chain.
+    chain: Option<String>,
+    #[serde(alias = "chainHash", alias = "hash")]
+    chain_hash: Option<HexBytes>,
+    public_key: Option<HexBytes>,
+    metadata: Option<Metadata>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Metadata {
+    #[serde(rename = "beaconID", alias = "beacon_id")]
+    beacon_id: Option<String>,
+    #[serde(rename = "chainHash", alias = "chain_hash")]
+    chain_hash: Option<HexOrBase64>,
 }
 
 impl Round {
@@ -256,7 +288,9 @@ impl Round {
             );
         }
         let mut checks = Vec::new();
+        checks.extend(self.chain_check(chain, rule.signature));
         checks.extend(self.randomness_check());
+        let is_of_another = checks.iter().any(|check| check.failed() && check.name == CHAIN);
         let mut previous_signature = None;
         let message = match rule.chaining {
             Chaining::Unchained => message(&[], round),
@@ -265,7 +299,8 @@ impl Round {
                 checks.extend(self.genesis_check(chain));
                 let seed = chain.genesis_seed.as_deref().filter(|_| round == 1);
                 let previous = self.previous_signature.as_ref().map(|bytes| bytes.0.as_slice()).or(seed);
-                let previous = previous.ok_or_else(|| {
+                // What a round of another chain signs is not known.
+                let previous = previous.or(is_of_another.then_some(&[])).ok_or_else(|| {
                     format!("round {round} lacks \"previous_signature\", which a round of a chained network signs")
                 })?;
                 previous_signature = Some(previous.to_vec());
@@ -285,6 +320,45 @@ impl Round {
             chain: None,
         };
         Ok(Beacon { record, round, previous_signature })
+    }
+
+    /// Whether the round is of its chain, as far as it says so and its signature's length tells.
+    fn chain_check(&self, chain: &ChainInfo, signature_length: Option<usize>) -> Option<Check> {
+        let of = chain.name().map_or_else(|| const_hex::encode(&chain.public_key), str::to_owned);
+        let another = |stated: String| {
+            Some(Check::decided(
+                CHAIN,
+                CheckResult::Failed,
+                format!("{stated}, so it is a round of another chain than {of}"),
+            ))
+        };
+        // A name that is not built in is the document's own.
+        let names = [self.chain.as_deref(), self.metadata.as_ref().and_then(|metadata| metadata.beacon_id.as_deref())];
+        for name in names.into_iter().flatten() {
+            if ChainInfo::well_known(name).is_ok_and(|named| named.public_key != chain.public_key)
+                && chain.name().is_some()
+            {
+                return another(format!("the round names the chain {name}"));
+            }
+        }
+        if let Some(key) = self.public_key.as_ref().filter(|key| key.0 != chain.public_key) {
+            return another(format!("the round states the public key {}", shortened(&key.0)));
+        }
+        let in_metadata = self.metadata.as_ref().and_then(|metadata| metadata.chain_hash.as_ref().map(|hash| &hash.0));
+        for hash in [self.chain_hash.as_ref().map(|hash| &hash.0), in_metadata].into_iter().flatten() {
+            if chain.hash.as_ref().is_some_and(|known| known != hash) {
+                return another(format!("the round states the chain hash {}", shortened(hash)));
+            }
+        }
+        let (expected, found) = (signature_length?, self.signature.0.len());
+        let others: Vec<&str> = chain::candidates(found, &chain.public_key).map(|(name, ..)| name).collect();
+        if found == expected || others.is_empty() {
+            return None;
+        }
+        another(format!(
+            "its signature has {found} bytes, as those of {} have, and not {expected}",
+            others.join(" and ")
+        ))
     }
 
     /// The randomness of a round is the hash of its signature.
@@ -332,10 +406,65 @@ fn message(previous: &[u8], round: u64) -> [u8; 32] {
     Sha256::new().chain_update(previous).chain_update(round.to_be_bytes()).finalize().into()
 }
 
+/// The check that a round is of its chain.
+const CHAIN: &str = "chain";
+
+/// The built-in chain of which a claim is a round, if it is not of the chain whose key it has.
+///
+/// It asks the key of each built-in chain whose signatures have this length, two at most, by its own pairings. So it is asked of false
+/// claims alone, and not of all. A claim that is no round is of no chain.
+#[must_use]
+pub fn chain_of(claim: &ClaimBytes) -> Option<&'static str> {
+    DrandScheme::from_profile(claim.suite.name())?;
+    let [key] = &claim.public_keys[..] else { return None };
+    chain::candidates(claim.signature.len(), key).find_map(|(name, key, scheme)| {
+        let suite: AnySuite = scheme.profile().parse().ok()?;
+        let of_chain = ClaimBytes { suite, public_keys: vec![key], ..claim.clone() };
+        of_chain.verify().is_valid().then_some(name)
+    })
+}
+
+/// Looks for the chains of false rounds, of the first few of a run: it takes a pairing or two for each.
+#[derive(Clone, Debug)]
+pub struct OtherChains {
+    left: usize,
+}
+
+impl Default for OtherChains {
+    fn default() -> Self {
+        Self { left: LOOKED_FOR }
+    }
+}
+
+impl OtherChains {
+    /// The built-in chain of which a claim is a round whose signature is of another key, see [`chain_of`].
+    pub fn look(&mut self, claim: &ClaimBytes, reason: Reason) -> Option<&'static str> {
+        if reason != Reason::Mismatch {
+            return None;
+        }
+        DrandScheme::from_profile(claim.suite.name())?;
+        self.left = self.left.checked_sub(1)?;
+        chain_of(claim)
+    }
+
+    /// Why a claim is false, with the chain of which it is a round.
+    pub fn reason(&mut self, claim: &ClaimBytes, reason: Reason) -> String {
+        match self.look(claim, reason) {
+            Some(chain) => format!("{reason}; it is a round of the chain {chain}"),
+            None => reason.to_string(),
+        }
+    }
+}
+
+/// How many false rounds of a run are looked for in other chains.
+const LOOKED_FOR: usize = 16;
+
 /// How a round's message is formed, and the suite it is signed under.
 struct Rule<'a> {
     suite: &'a str,
     chaining: Chaining,
+    /// The length of a signature, if the suite is one of drand's.
+    signature: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -350,14 +479,16 @@ impl<'a> Rule<'a> {
     fn choose(suite: Option<&'a str>, chain: &ChainInfo) -> Result<Self, InputError> {
         let Some(suite) = suite else {
             let scheme = chain.scheme()?;
-            return Ok(Self { suite: scheme.profile(), chaining: chaining(scheme) });
+            let signature = Some(scheme.signature_length());
+            return Ok(Self { suite: scheme.profile(), chaining: chaining(scheme), signature });
         };
-        let scheme = match DrandScheme::from_profile(suite) {
+        let profile = DrandScheme::from_profile(suite);
+        let scheme = match profile {
             Some(scheme) => scheme,
             None if chain.scheme_id.is_some() => chain.scheme()?,
             None => return Err(InputError::SuiteNotDrand { suite: suite.to_owned() }),
         };
-        Ok(Self { suite, chaining: chaining(scheme) })
+        Ok(Self { suite, chaining: chaining(scheme), signature: profile.map(DrandScheme::signature_length) })
     }
 }
 
@@ -544,6 +675,52 @@ mod tests {
     fn another_chain_than_the_chosen_one() {
         let input = r#"{"chain": "default", "round": 5, "signature": "ab", "previous_signature": "ab"}"#;
         assert!(matches!(read(input.as_bytes(), &quicknet()), Err(InputError::ChainMismatch { .. })));
+    }
+
+    #[test]
+    fn a_round_of_another_chain_says_so() {
+        // By the length of its signature, before it is missed that it names no previous one.
+        let of_quicknet = format!(r#"{{"round": 5, "signature": "{}"}}"#, "ab".repeat(48));
+        let check = record(&of_quicknet, &chained()).failed_check().unwrap().clone();
+        assert_eq!(check.name, "chain");
+        let expected = "its signature has 48 bytes, as those of quicknet and fastnet have, and not 96, so it is a round of another \
+                        chain than default";
+        assert_eq!(check.detail, expected);
+        assert!(record(&of_quicknet, &quicknet()).failed_check().is_none());
+        // By what it says, in a bundle too.
+        let hash = "8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce";
+        for said in [r#""metadata": {"beaconID": "default"}"#.to_owned(), format!(r#""chain_hash": "{hash}""#)] {
+            let round = format!(r#"{{"round": 5, "signature": "{}", {said}}}"#, "ab".repeat(48));
+            let bundle = format!(r#"{{"chain": "quicknet", "beacons": [{round}]}}"#);
+            assert_eq!(record(&bundle, &DrandOptions::default()).failed_check().unwrap().name, "chain", "{said}");
+        }
+        let named = r#"{"chain": "quicknet", "beacons": [{"round": 5, "signature": "ab", "chain": "default"}]}"#;
+        assert_eq!(record(named, &DrandOptions::default()).failed_check().unwrap().name, "chain");
+    }
+
+    /// Round 2 of quicknet, under the key of fastnet, which has the same message and length.
+    #[test]
+    fn a_false_round_is_looked_for_in_the_other_chains() {
+        let round = r#"{"round": 2, "signature": "b6b6a585449b66eb12e875b64fcbab3799861a00e4dbf092d99e969a5eac57dd3f798acf61e705fe4f093db926626807"}"#;
+        let fastnet =
+            DrandOptions { chain: Some(ChainInfo::well_known("fastnet").unwrap()), ..DrandOptions::default() };
+        let claim = record(round, &fastnet).into_claim(None).unwrap();
+        assert!(!claim.verify().is_valid());
+        assert_eq!(chain_of(&claim), Some("quicknet"));
+        let forged = ClaimBytes { messages: Messages::Shared([0; 32].into()), ..claim };
+        assert_eq!(chain_of(&forged), None);
+        let other = ClaimBytes { suite: "eth2".parse().unwrap(), ..forged };
+        assert_eq!(chain_of(&other), None);
+    }
+
+    #[test]
+    fn a_round_in_base64_is_read_as_the_same_in_hexadecimal() {
+        let base64 = r#"{"round": "1", "signature": "jWHZEAVn3kRoJQauoaem+m5Ukc0noKDtNJ72kQrFrCD/e8PgnXwEZWbJ9/PG87EBBJkOfLQkmYID2PfeWG+3+l9gBFQXpDJoT4UJOwbKkcdp8OfKGSaDdeZZwqI1K0ZV", "previousSignature": "F2+TSY6snKM3FQtG0h3VhnPqTjWBGF+GlnLln6TLOQo=", "randomness": "EBKX8cp9xE72CI2UrV+3ugNFXcM9U920ErvEVk7Zhuw=", "metadata": {"beaconID": "default"}}"#;
+        let record = record(base64, &chained());
+        assert_eq!(record.failed_check(), None);
+        assert_eq!(record.checks.len(), 2, "randomness and genesis seed passed");
+        assert!(record.into_claim(None).unwrap().verify().is_valid());
+        assert!(reason(&base64.replace("jWHZ", "jW!Z"), &chained()).contains("\"signature\": found 'j' at digit 1"));
     }
 
     #[test]

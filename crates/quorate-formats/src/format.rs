@@ -26,11 +26,16 @@ pub enum Format {
     LightClient,
     /// Deposits to Ethereum's deposit contract.
     Deposit,
+    /// Changes of withdrawal credentials.
+    Change,
+    /// Signed voluntary exits.
+    Exit,
 }
 
 impl Format {
     /// All of them, in the order in which they are documented.
-    pub const ALL: [Self; 5] = [Self::Jsonl, Self::Parquet, Self::Drand, Self::LightClient, Self::Deposit];
+    pub const ALL: [Self; 7] =
+        [Self::Jsonl, Self::Parquet, Self::Drand, Self::LightClient, Self::Deposit, Self::Change, Self::Exit];
 
     /// The name on the command line.
     #[must_use]
@@ -41,6 +46,8 @@ impl Format {
             Self::Drand => "drand",
             Self::LightClient => "light-client",
             Self::Deposit => "deposit",
+            Self::Change => "change",
+            Self::Exit => "exit",
         }
     }
 }
@@ -61,7 +68,7 @@ impl FromStr for Format {
 
 /// No format has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("found the format {0:?}, expected jsonl, parquet, drand, light-client or deposit")]
+#[error("found the format {0:?}, expected jsonl, parquet, drand, light-client, deposit, change or exit")]
 pub struct UnknownFormat(String);
 
 /// An input whose first bytes have been looked at.
@@ -281,7 +288,12 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
     }
     let names = FirstObject::scan(json);
     let has = |fields: &[&str]| fields.iter().any(|field| names.fields.contains(&field.as_bytes()));
-    let format = if has(&CLAIM_FIELDS) {
+    let signs = |field: &str| names.message_fields.contains(&field.as_bytes());
+    let format = if signs("from_bls_pubkey") {
+        Format::Change
+    } else if signs("epoch") && signs("validator_index") {
+        Format::Exit
+    } else if has(&CLAIM_FIELDS) {
         Format::Jsonl
     } else if has(&LIGHT_CLIENT_FIELDS) {
         Format::LightClient
@@ -300,15 +312,18 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
 /// The field names of the first object, as far as the bytes go.
 struct FirstObject<'a> {
     fields: Vec<&'a [u8]>,
+    /// Those of its `message`, if that is an object. A claim's is text.
+    message_fields: Vec<&'a [u8]>,
     closed: bool,
 }
 
 impl<'a> FirstObject<'a> {
     fn scan(json: &'a [u8]) -> Self {
-        let mut names = Self { fields: Vec::new(), closed: false };
+        let mut names = Self { fields: Vec::new(), message_fields: Vec::new(), closed: false };
         // The depths at which names count: that of the first object, and that of its `data`, which is an envelope.
         let mut object_depth = None;
         let mut data_depth = None;
+        let mut message_depth = None;
         let mut depth = 0_usize;
         let mut at = 0;
         while let Some(byte) = json.get(at) {
@@ -324,6 +339,9 @@ impl<'a> FirstObject<'a> {
                         names.closed = true;
                         return names;
                     }
+                    if message_depth == Some(depth) {
+                        message_depth = None;
+                    }
                     depth = depth.saturating_sub(1);
                 }
                 b'"' => {
@@ -331,7 +349,11 @@ impl<'a> FirstObject<'a> {
                     let name = &json[at + 1..end];
                     at = end;
                     let counts = object_depth == Some(depth) || data_depth == Some(depth);
-                    if counts && is_field(&json[end + 1..]) {
+                    if message_depth == Some(depth) && is_field(&json[end + 1..]) {
+                        names.message_fields.push(name);
+                    } else if counts && name == b"message" && is_field(&json[end + 1..]) && !is_text(&json[end + 1..]) {
+                        message_depth = Some(depth + 1);
+                    } else if counts && is_field(&json[end + 1..]) {
                         names.fields.push(name);
                         if name == b"data" && object_depth == Some(depth) {
                             data_depth = Some(depth + envelope_depth(&json[end + 1..]));
@@ -363,6 +385,12 @@ fn envelope_depth(rest: &[u8]) -> usize {
     if content == Some(&b'[') { 2 } else { 1 }
 }
 
+/// Whether the value behind a field's name cannot be an object, as far as the bytes go.
+fn is_text(rest: &[u8]) -> bool {
+    let value = rest.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != b':');
+    value.is_some_and(|byte| *byte != b'{')
+}
+
 /// A string is a field name when a colon follows.
 fn is_field(rest: &[u8]) -> bool {
     rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
@@ -387,7 +415,7 @@ mod tests {
 
     #[test]
     fn each_format_is_recognised() {
-        let cases: [(&str, Format); 21] = [
+        let cases: [(&str, Format); 29] = [
             ("PAR1\u{15}", Format::Parquet),
             ("", Format::Jsonl),
             (" \n", Format::Jsonl),
@@ -407,6 +435,20 @@ mod tests {
             (r#"{"data": {"x": {"attested_header": {"}}}"#, Format::Jsonl),
             (r#"{"network":"mainnet","period":1,"pubkeys":["#, Format::LightClient),
             (r#"[{"pubkey": "00", "amount": 1, "deposit_message_root": "#, Format::Deposit),
+            (r#"[{"message": {"validator_index": "5", "from_bls_pubkey": "#, Format::Change),
+            (
+                r#"{"data": [{"signature": "00", "message": {"to_execution_address": "", "from_bls_pubkey": "#,
+                Format::Change,
+            ),
+            (r#"{"message": {"epoch": "1", "validator_index": "2"}, "#, Format::Exit),
+            (r#"{"data": {"message": {"validator_index": "2", "epoch": "1"}, "#, Format::Exit),
+            (r#"{"message": {"validator_index": "2", "x": {"epoch": 1}}, "signature": ""}"#, Format::Jsonl),
+            (
+                r#"{"message": "{\"epoch\": 1, \"validator_index\": 2}", "x": {"epoch": 1, "validator_index": 2}"#,
+                Format::Jsonl,
+            ),
+            (r#"{"message": {}, "epoch": 1, "validator_index": 2}"#, Format::Jsonl),
+            (r#"{"message": [{"epoch": 1, "validator_index": 2}], "#, Format::Jsonl),
             ("\u{fffd}hello\n{\"round\": 1}", Format::Jsonl),
             ("curl: (6) Could not resolve host\n", Format::Jsonl),
         ];

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
@@ -86,6 +88,21 @@ impl<'de> Deserialize<'de> for HexBytes {
         }
 
         deserializer.deserialize_str(Visitor)
+    }
+}
+
+/// A field of a document with any number of bytes, in hexadecimal or in base64 with padding, as gRPC gateways write bytes.
+///
+/// A text that could be both is hexadecimal. A signature in base64 that has hexadecimal digits alone is read as other bytes, and is
+/// invalid; one in sixteen million million million million million is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HexOrBase64(pub Vec<u8>);
+
+impl<'de> Deserialize<'de> for HexOrBase64 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        let decoded = from_hex(&text).or_else(|not_hex| BASE64_STANDARD.decode(text.as_bytes()).map_err(|_| not_hex));
+        decoded.map(Self).map_err(de::Error::custom)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads one JSON object, and says which of its fields cannot be read.
 
 use serde::Deserialize;
+use serde_ignored::Path;
 use serde_json::error::Category;
 use thiserror::Error;
 
@@ -20,17 +21,43 @@ pub fn object_and_unknown<'a, T: Deserialize<'a>>(
     text: &'a str,
     mut unknown: impl FnMut(&str),
 ) -> Result<T, ObjectError> {
+    read(text, |path| {
+        if let Path::Map { parent: Path::Root, key } = path {
+            unknown(key);
+        }
+    })
+}
+
+/// Reads an object in which every field is known, at every level, but for those with one of the `harmless` names.
+///
+/// # Errors
+/// As [`object`]; a field that is not known is named by its path.
+pub(crate) fn known_object<'a, T: Deserialize<'a>>(text: &'a str, harmless: &[&str]) -> Result<T, ObjectError> {
+    let mut unknown = None;
+    let value = read(text, |path| {
+        if unknown.is_none() && !matches!(path, Path::Map { key, .. } if harmless.contains(&key.as_str())) {
+            // An optional level is no level of the document.
+            unknown = Some(path.to_string().replace(".?", ""));
+        }
+    })?;
+    match unknown {
+        None => Ok(value),
+        Some(path) => Err(ObjectError::Unfit(format!(
+            "found the field {:?}, which is not known and would not be checked; write it under the name that the specification gives \
+             it, or leave it out",
+            shown(&path)
+        ))),
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(text: &'a str, mut skipped: impl FnMut(&Path<'_>)) -> Result<T, ObjectError> {
     // serde would also accept an array, and read its elements as the fields in order.
     if !text.starts_with('{') {
         return Err(ObjectError::Unfit(format!("found {}, expected a JSON object", kind_of(text))));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let skipped = |path: serde_ignored::Path<'_>| {
-        if let serde_ignored::Path::Map { parent: serde_ignored::Path::Root, key } = path {
-            unknown(&key);
-        }
-    };
-    let read = serde_ignored::deserialize(&mut reader, skipped).and_then(|value| reader.end().map(|()| value));
+    let read =
+        serde_ignored::deserialize(&mut reader, |path| skipped(&path)).and_then(|value| reader.end().map(|()| value));
     read.map_err(|error| match error.classify() {
         Category::Eof => ObjectError::CutOff,
         Category::Data => ObjectError::Unfit(field_and_reason::<T>(text).unwrap_or_else(|| shown(&error.to_string()))),
@@ -142,6 +169,19 @@ mod tests {
         assert_eq!(reason(text), "\"inner[1].slot\": found string \"x\", expected u64");
         assert_eq!(reason(r#"{"inner": [{}]}"#), "\"inner[0]\": missing field `slot`");
         assert_eq!(reason(r#"{"inner": [], "inner": []}"#), "duplicate field `inner` at column 21");
+    }
+
+    #[test]
+    fn a_field_that_is_not_known_is_named_at_every_level() {
+        let read = |text| known_object::<Outer<'_>>(text, &["note"]).map(|_| ()).map_err(|error| error.to_string());
+        assert!(read(r#"{"note": 1, "raw": {"any": 1}, "inner": [{"slot": 1, "note": {}}]}"#).is_ok());
+        assert!(
+            read(r#"{"inner": [], "other": 1}"#)
+                .unwrap_err()
+                .starts_with("found the field \"other\", which is not known")
+        );
+        let deep = read(r#"{"inner": [{"slot": 1}, {"slot": 1, "x\u001b": 2}]}"#).unwrap_err();
+        assert!(deep.starts_with(r#"found the field "inner.1.x\u{1b}""#), "{deep}");
     }
 
     #[test]

@@ -463,12 +463,24 @@ fn parse(
 ) -> Result<Record, Malformed> {
     // What is no element of a list takes no more than its text.
     if !room.take(text.len()) {
-        return Err(Malformed { place, reason: NO_ROOM.to_owned() });
+        return Err(Malformed::new(place, NO_ROOM));
     }
     fields(text, ending, |name| unknown.note(name, place))
         .and_then(|fields| fields.decode(room))
-        .and_then(|columns| columns.into_record(place))
-        .map_err(|reason| Malformed { place, reason })
+        .map_err(|reason| Malformed::new(place, reason).with_id(id_of(text)))?
+        .into_record(place)
+}
+
+/// The id of an object of which no claim can be made.
+fn id_of(text: &str) -> Option<Id> {
+    #[derive(Deserialize)]
+    struct OnlyId<'a> {
+        #[serde(borrow)]
+        id: Option<&'a RawValue>,
+    }
+    let raw = text.starts_with('{').then(|| serde_json::from_str::<OnlyId<'_>>(text).ok()?.id)??;
+    check_name("id", raw.get().len()).ok()?;
+    Id::from_json(raw).ok()?
 }
 
 fn fields(text: &str, ending: Ending, unknown: impl FnMut(&str)) -> Result<Fields<'_>, String> {
@@ -758,6 +770,23 @@ mod tests {
             (r#"{"source":-1}"#, "\"source\": found integer `-1`, expected a string or an integer from 0 to 2^64 - 1"),
         ] {
             assert_eq!(reason(line), expected);
+        }
+    }
+
+    #[test]
+    fn a_malformed_entry_keeps_its_id() {
+        let id = |line: &str| read(line).remove(0).unwrap_err().id;
+        for line in [
+            r#"{"id":"a","public_key":"0z","message":"02","signature":"03"}"#,
+            r#"{"public_key":1,"id":"a"}"#,
+            r#"{"id":"a","message":"02","signature":"03"}"#,
+            r#"{"id":"a","public_keys":["01"],"messages":[],"signature":"03"}"#,
+            r#"{"message":"01","message":"02","id":"a"}"#,
+        ] {
+            assert_eq!(id(line), Some(Id::text("a")), "{line}");
+        }
+        for line in ["[1]", "hello", r#"{"id":"a""#, r#"{"id":[1]}"#, r#"{"id":"a","id":"b"}"#, r#"{"id":null}"#] {
+            assert_eq!(id(line), None, "{line}");
         }
     }
 

@@ -20,6 +20,8 @@
 //! | [`drand`] | rounds of a drand chain | element by element, from a document in memory |
 //! | [`light_client`] | Ethereum light-client updates, JSON or SSZ | whole documents, all of them before the first claim |
 //! | [`deposit`] | deposits of Ethereum validators | element by element, from a document in memory |
+//! | [`change`] | changes of their withdrawal credentials | element by element, from a document in memory |
+//! | [`exit`] | their signed exits | element by element, from a document in memory |
 //!
 //! [`peek`] guesses the format of an input, and names what is often met in place of one ([`Foreign`]). `compression` unpacks gzip
 //! and zstd; it needs the feature `compression`.
@@ -51,8 +53,10 @@ mod verdict_line;
 // One module for each format, and the guess which format an input has.
 
 mod format;
+pub mod change;
 pub mod deposit;
 pub mod drand;
+pub mod exit;
 pub mod jsonl;
 pub mod light_client;
 #[cfg(feature = "arrow")]
@@ -66,6 +70,8 @@ pub mod parquet;
 #[cfg(feature = "compression")]
 pub mod compression;
 
+// What a caller knows beside the files of deposits, changes and exits.
+mod expected;
 // The lines of an input and documents of text, each within a bound of memory.
 pub mod lines;
 // The fields of a claim, in JSON Lines and in Parquet.
@@ -91,12 +97,13 @@ mod number;
 
 pub use columns::{NAME_LIMIT, Room, Unbounded};
 pub use document::DOCUMENT_LIMIT;
-pub use entry::{Entry, Malformed};
+pub use entry::{Entry, EntryFault, Malformed};
 pub use error::InputError;
 #[cfg(feature = "parquet")]
 pub use error::ParquetFileError;
 #[cfg(feature = "arrow")]
 pub use error::{ArrowBatchError, ArrowStreamError};
+pub use expected::{Expected, ValidatorKeys};
 pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
 pub use hex::{NotHex, from_hex};
 pub use record::{Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};

@@ -30,13 +30,14 @@ use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMet
 use ::parquet::file::statistics::Statistics;
 
 use self::column::Column;
+pub use self::declared::PAGE_LIMIT;
 use self::declared::check_footer;
 use self::pages::Budget;
-pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGE_LIMIT, PAGES_LIMIT};
+pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGES_LIMIT};
 use self::whole_file::WholeFile;
 pub use self::write::{BYTES_OF_A_GROUP, ChainRow, ChainRows, ROWS_OF_A_GROUP};
 use crate::columns::Unbounded;
-use crate::entry::{Entry, Malformed};
+use crate::entry::Entry;
 use crate::error::{InputError, ParquetFileError};
 use crate::record::Place;
 use crate::table::{ColumnFault, Named, columns, record};
@@ -153,10 +154,7 @@ impl ParquetRows {
         }
         (self.rows, self.left) = (self.rows + 1, self.left - 1);
         let place = Place::Row(self.rows);
-        Ok(Some(
-            record(self.columns.iter().map(|(named, _)| named).zip(cells), place, &mut Unbounded)
-                .map_err(|reason| Malformed { place, reason }),
-        ))
+        Ok(Some(record(self.columns.iter().map(|(named, _)| named).zip(cells), place, &mut Unbounded)))
     }
 }
 

@@ -7,6 +7,7 @@ use quorate::SourceId;
 use serde_json::value::RawValue;
 
 use crate::columns::{Columns, Field as ClaimField, List, Room, check_name, take_room};
+use crate::entry::Malformed;
 use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// A column's name, and the type of its values.
@@ -182,8 +183,19 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
     row: impl Iterator<Item = (&'a Named, Cell<'a, B>)>,
     place: Place,
     room: &mut dyn Room,
-) -> Result<Record, String> {
+) -> Result<Record, Malformed> {
     let mut fields = Columns::default();
+    match fill(&mut fields, row, room) {
+        Ok(()) => fields.into_record(place),
+        Err(reason) => Err(Malformed::new(place, reason).with_id(fields.id)),
+    }
+}
+
+fn fill<'a, B: AsRef<[u8]>>(
+    fields: &mut Columns,
+    row: impl Iterator<Item = (&'a Named, Cell<'a, B>)>,
+    room: &mut dyn Room,
+) -> Result<(), String> {
     for (Named { name, kind }, cell) in row {
         let value = match cell {
             Cell::Null => continue,
@@ -220,7 +232,7 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
             _ => return Err(format!("{name:?}: found one value, expected a list")),
         }
     }
-    fields.into_record(place)
+    Ok(())
 }
 
 fn list<B: AsRef<[u8]>>(

@@ -30,8 +30,8 @@ impl<'a> VerdictLine<'a> {
 
     /// An entry that makes no claim.
     #[must_use]
-    pub fn malformed(index: usize, at: At, reason: String) -> Self {
-        Self { malformed: Some(true), ..Self::new(index, None, Some(reason)) }.at(Some(at))
+    pub fn malformed(index: usize, id: Option<&'a Id>, at: At, reason: String) -> Self {
+        Self { malformed: Some(true), ..Self::new(index, id, Some(reason)) }.at(Some(at))
     }
 
     /// The same verdict without an index. Its place names the claim.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use quorate::Messages;
 use quorate_formats::drand::{self, ChainInfo, DrandOptions};
 use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
-use quorate_formats::{CheckResult, Entry, Format, InputError, Place, Record, deposit, guess, peek};
+use quorate_formats::{CheckResult, Entry, Expected, Format, InputError, Place, Record, deposit, guess, peek};
 use serde_json::Value;
 
 /// A folder of the vectors, or none with a line that says so.
@@ -293,7 +293,8 @@ fn deposits_of_the_staking_tools() {
             continue;
         }
         assert_eq!(guessed(&path), Format::Deposit);
-        let records: Vec<Record> = deposit::read(open(&path)).unwrap().map(|entry| entry.unwrap().unwrap()).collect();
+        let records: Vec<Record> =
+            deposit::read(open(&path), &Expected::default()).unwrap().map(|entry| entry.unwrap().unwrap()).collect();
         let key = const_hex::decode(text(case, "pubkey")).unwrap();
         let record = records.iter().find(|record| record.public_keys[0] == key).unwrap();
         assert_eq!(shared(record)[2..], *text(case, "signing_root"), "{source}");

@@ -15,6 +15,7 @@
 use std::{
     fmt,
     io::{BufRead, Read},
+    str::FromStr,
 };
 
 use quorate::AnySuite;
@@ -23,6 +24,7 @@ use quorate_formats::{
     drand::{self, Beacon, DrandOptions, Rounds},
 };
 use serde_json::value::RawValue;
+use thiserror::Error;
 
 use crate::claims::{ChainClaim, ClaimKind};
 
@@ -255,9 +257,9 @@ fn beginning(bytes: &[u8]) -> String {
     }
 }
 
-/// Rounds that are missing, or that are given twice.
+/// Consecutive rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "a caller makes one to ask for rounds")]
 pub struct RoundRange {
     /// The first round.
     pub first: u64,
@@ -269,6 +271,26 @@ impl fmt::Display for RoundRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         rounds(f, self.first, self.last)
     }
+}
+
+impl FromStr for RoundRange {
+    type Err = NotRounds;
+
+    /// Reads `A-B`, or `A` for one round.
+    fn from_str(text: &str) -> Result<Self, NotRounds> {
+        let unfit = || NotRounds { found: text.to_owned() };
+        let number = |digits: &str| digits.parse::<u64>().ok().filter(|round| *round > 0).ok_or_else(unfit);
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let (first, last) = (number(first)?, number(last)?);
+        if first <= last { Ok(Self { first, last }) } else { Err(unfit()) }
+    }
+}
+
+/// A text that names no rounds.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("found {found:?}, expected the first and the last round, from 1 on, such as 1-1000")]
+pub struct NotRounds {
+    found: String,
 }
 
 fn rounds(f: &mut fmt::Formatter<'_>, first: u64, last: u64) -> fmt::Result {
@@ -292,10 +314,27 @@ pub struct JoinedRounds {
 }
 
 impl JoinedRounds {
-    /// Rounds that are missing, doubled or of another chain, a sentence each.
+    /// Rounds that were asked for and that no span of the chain has.
     #[must_use]
-    pub fn faults(&self) -> Vec<String> {
-        let missing = self.gaps.iter().map(|range| format!("{range}: missing between the rounds that are given"));
+    pub fn missing(&self, asked: RoundRange) -> Vec<RoundRange> {
+        let Some(given) = self.range else { return vec![asked] };
+        let before = given.first.checked_sub(1).map(|last| RoundRange { first: 0, last });
+        let after = given.last.checked_add(1).map(|first| RoundRange { first, last: u64::MAX });
+        let absent = before.into_iter().chain(self.gaps.iter().copied()).chain(after);
+        let asked_for = absent
+            .map(|RoundRange { first, last }| RoundRange { first: first.max(asked.first), last: last.min(asked.last) });
+        asked_for.filter(|range| range.first <= range.last).collect()
+    }
+
+    /// Rounds that are missing, doubled or of another chain, a sentence each. Missing are the rounds that were asked for, or, if none
+    /// were, those between the first and the last one.
+    #[must_use]
+    pub fn faults(&self, asked: Option<RoundRange>) -> Vec<String> {
+        let (missing, where_from) = match asked {
+            Some(asked) => (self.missing(asked), "asked for, and not given"),
+            None => (self.gaps.clone(), "missing between the rounds that are given"),
+        };
+        let missing = missing.into_iter().map(|range| format!("{range}: {where_from}"));
         let doubles = self.doubles.iter().map(|range| format!("{range}: given more than once"));
         let foreign = self.foreign.iter().map(|span| format!("{span}: of another chain than the first rounds"));
         missing.chain(doubles).chain(foreign).collect()

@@ -149,6 +149,17 @@ pub enum FilesError {
         /// What is wrong with it.
         error: TextError,
     },
+    /// A network is given, and no file is an era.
+    #[error(
+        "the network is for eras (on the command line --network), and the inputs have none, so it would check nothing; leave it out"
+    )]
+    UnusedNetwork,
+    /// A chain of drand is given, and no file has rounds of drand.
+    #[error(
+        "the chain is for rounds of drand (on the command line --chain), and the inputs have none, so it would check nothing; leave \
+         it out"
+    )]
+    UnusedChain,
     /// No chain of drand has this name, or the file is no chain info.
     #[error("the chain {name}: {error}")]
     Drand {
@@ -206,6 +217,15 @@ impl Files {
             (None, Some(genesis)) => Some(files.found(&genesis, paths)?),
             (None, None) => None,
         };
+        // What a file that cannot be read would have used is not known.
+        if files.refused.is_empty() {
+            let rounds = files.others.iter().any(|other| other.content == Content::Claims(Format::Drand));
+            match (network, drand) {
+                (Some(_), _) if eras.is_empty() => return Err(FilesError::UnusedNetwork),
+                (_, Some(_)) if !rounds => return Err(FilesError::UnusedChain),
+                _ => {}
+            }
+        }
         if let Some(chain) = files.chain.clone() {
             files.sort(eras, &Eras::new(chain));
         }

@@ -3,14 +3,22 @@
 //! | module | what |
 //! |---|---|
 //! | [`plain`](mod@plain) | text from outside, made harmless for a terminal, a log line and a page |
+//! | [`utc`](mod@utc) | a time as people read it |
+//! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
+//! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | [`contained`](mod@contained) | panics of other people's readers, caught without a backtrace |
+//! | [`log`] | log lines that hold up nobody |
 //! | [`own_name`] | by which names a client may call a server |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 
 #![forbid(unsafe_code)]
 
 pub mod plain;
+pub mod utc;
+pub mod file;
+pub mod key_record;
 pub mod contained;
+pub mod log;
 pub mod own_name;
 #[cfg(unix)]
 pub mod lock_file;
@@ -20,3 +28,4 @@ pub use contained::{Panicked, contained};
 pub use lock_file::lock_file;
 pub use own_name::is_own_name;
 pub use plain::{clipped, plain};
+pub use utc::utc;

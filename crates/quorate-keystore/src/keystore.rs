@@ -20,7 +20,8 @@ use subtle::ConstantTimeEq;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-use self::decryption_key::DecryptionKey;
+pub use self::decryption_key::OlderForm;
+use self::decryption_key::{DecryptionKey, older};
 pub use self::error::KeystoreError;
 pub use self::kdf::{Kdf, KdfError, Pbkdf2, Scrypt};
 pub use crate::hex::HexError;
@@ -66,6 +67,9 @@ impl Keystore {
 
     /// The secret, if the passphrase is right and the secret belongs to the stated public key.
     ///
+    /// If the passphrase does not open the keystore as EIP-2335 processes it, the forms are tried in which other programs have
+    /// taken passphrases ([`OlderForm`]). For a passphrase of ASCII without control codes they are all the same.
+    ///
     /// `derive` returns the encoded public key of a secret, or `None` if the bytes are not a
     /// secret key. If [`Keystore::public_key`] is `None`, there is nothing to compare with,
     /// and a damaged initialisation vector is not noticed.
@@ -73,19 +77,27 @@ impl Keystore {
     /// # Errors
     /// [`KeystoreError::WrongPassphrase`], [`KeystoreError::Secret`].
     ///
-    /// Cost: one key derivation, see [`Kdf`].
+    /// Cost: one key derivation, see [`Kdf`]; one for each older form, at most six, if the passphrase is not ASCII and does not
+    /// open it.
     pub fn decrypt(
         &self,
         passphrase: &Passphrase,
         derive: impl FnOnce(&Secret) -> Option<Vec<u8>>,
-    ) -> Result<Secret, KeystoreError> {
-        let key = DecryptionKey::derive(&self.kdf, passphrase, &self.salt);
-        if !bool::from(key.checksum(&self.ciphertext).ct_eq(&self.checksum)) {
-            return Err(KeystoreError::WrongPassphrase);
-        }
+    ) -> Result<Decrypted, KeystoreError> {
+        let opens = |key: &DecryptionKey| bool::from(key.checksum(&self.ciphertext).ct_eq(&self.checksum));
+        let standard =
+            Some(DecryptionKey::derive(&self.kdf, passphrase, &self.salt)).filter(opens).map(|key| (key, None));
+        let (key, older) = standard
+            .or_else(|| {
+                older(passphrase).into_iter().find_map(|(form, text)| {
+                    let key = DecryptionKey::of_text(&self.kdf, &text, &self.salt);
+                    opens(&key).then_some((key, Some(form)))
+                })
+            })
+            .ok_or(KeystoreError::WrongPassphrase)?;
         let mut bytes = Zeroizing::new(self.ciphertext);
         key.apply_cipher(&self.iv, bytes.as_mut());
-        Ok(Secret::new(bytes).checked(self.public_key(), derive)?)
+        Ok(Decrypted { secret: Secret::new(bytes).checked(self.public_key(), derive)?, older })
     }
 
     /// The public key that the file states; `None` if it is missing or empty.
@@ -173,6 +185,16 @@ impl fmt::Debug for Keystore {
     }
 }
 
+/// A secret, and how its keystore was opened.
+#[derive(Debug)]
+#[allow(clippy::exhaustive_structs, reason = "callers take all of it")]
+pub struct Decrypted {
+    /// The secret.
+    pub secret: Secret,
+    /// Set if the passphrase opened it only in an older form. Say so: other programs may not open this keystore.
+    pub older: Option<OlderForm>,
+}
+
 /// What can be chosen for a new keystore.
 #[derive(Clone, Debug, Default)]
 pub struct KeystoreOptions {
@@ -228,7 +250,7 @@ mod tests {
             let keystore = Keystore::parse(&json).expect("a published keystore");
             assert!(keystore.key_path().expect("a path of EIP-2334").is_some());
             assert_eq!(keystore.public_key(), derive(&example_secret()).as_deref());
-            let secret = keystore.decrypt(&Passphrase::from(passphrase), derive);
+            let secret = keystore.decrypt(&Passphrase::from(passphrase), derive).map(|opened| opened.secret);
             assert_eq!(secret.expect("the published passphrase"), example_secret(), "{name}");
         }
     }
@@ -265,6 +287,30 @@ mod tests {
         }
     }
 
+    /// A keystore whose passphrase was processed otherwise is opened, and the form is told.
+    #[test]
+    fn passphrases_that_older_programs_normalised_otherwise() {
+        for (taken, typed, form) in [
+            ("contrasena-u-e", "contrase\u{f1}a-\u{fc}-\u{e9}", OlderForm::WithoutMarks),
+            ("\u{f1}", "n\u{303}", OlderForm::Composed),
+            ("\u{f1}\u{fb01}", "\u{f1}\u{fb01}", OlderForm::AsTyped),
+            ("a\tb", "a\tb", OlderForm::AsTyped),
+        ] {
+            let mut keystore = cheap(&example_secret(), "right");
+            let key = DecryptionKey::of_text(&keystore.kdf, taken, &keystore.salt);
+            let mut bytes = *example_secret().expose();
+            key.apply_cipher(&keystore.iv, &mut bytes);
+            (keystore.ciphertext, keystore.checksum) = (bytes, key.checksum(&bytes));
+            let opened = keystore.decrypt(&Passphrase::from(typed), derive).expect("an older form");
+            assert_eq!((opened.secret, opened.older), (example_secret(), Some(form)), "{typed:?}");
+            let wrong = keystore.decrypt(&Passphrase::from("na\u{ef}ve"), derive);
+            assert!(matches!(wrong, Err(KeystoreError::WrongPassphrase)));
+        }
+        let opened =
+            cheap(&example_secret(), "n\u{303}").decrypt(&Passphrase::from("\u{f1}"), derive).expect("the standard");
+        assert_eq!(opened.older, None);
+    }
+
     #[test]
     fn wrong_passphrase() {
         let keystore = cheap(&example_secret(), "right");
@@ -279,7 +325,7 @@ mod tests {
         for damage in damages {
             let mut keystore = cheap(&example_secret(), "right");
             damage(&mut keystore);
-            let error = keystore.decrypt(&Passphrase::from("right"), derive);
+            let error = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
             assert!(matches!(error, Err(KeystoreError::WrongPassphrase)), "{error:?}");
         }
     }
@@ -288,10 +334,10 @@ mod tests {
     fn a_damaged_iv_passes_the_checksum_but_not_the_public_key() {
         let mut keystore = cheap(&example_secret(), "right");
         keystore.iv[3] ^= 1;
-        let error = keystore.decrypt(&Passphrase::from("right"), derive);
+        let error = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
         assert!(matches!(error, Err(KeystoreError::Secret(SecretError::PublicKeyMismatch { .. }))), "{error:?}");
         keystore.public_key.clear();
-        let secret = keystore.decrypt(&Passphrase::from("right"), derive);
+        let secret = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
         assert_ne!(secret.expect("nothing left to compare with"), example_secret());
     }
 
@@ -299,7 +345,7 @@ mod tests {
     fn another_keys_public_key() {
         let mut keystore = cheap(&example_secret(), "right");
         keystore.public_key = vec![7; 48];
-        let error = keystore.decrypt(&Passphrase::from("right"), derive);
+        let error = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
         let Err(KeystoreError::Secret(SecretError::PublicKeyMismatch { stated, derived })) = error else {
             panic!("{error:?}")
         };
@@ -379,7 +425,7 @@ mod tests {
             prop_assert_eq!(&again, &keystore);
             prop_assert_eq!(again.key_path(), Ok(path));
             prop_assert_eq!(again.description(), description.as_deref());
-            prop_assert_eq!(again.decrypt(&passphrase, derive).expect("decrypts"), secret);
+            prop_assert_eq!(again.decrypt(&passphrase, derive).expect("decrypts").secret, secret);
         }
 
         #[test]

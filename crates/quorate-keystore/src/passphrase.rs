@@ -14,22 +14,32 @@ use crate::secret_file::{ModeWarning, mode_warning};
 /// A passphrase as it was given. It is wiped when dropped and redacted in `Debug`.
 ///
 /// It is neither normalised nor stripped: each format has its own rules for that.
-pub struct Passphrase(Zeroizing<String>);
+pub struct Passphrase {
+    text: Zeroizing<String>,
+    /// Whether a byte order mark stood before it, which is no part of it.
+    marked: bool,
+}
 
 impl Passphrase {
     /// A passphrase with this text.
     pub fn new(text: Zeroizing<String>) -> Self {
-        Self(text)
+        Self { text, marked: false }
     }
 
     /// The text. The method's name makes every use of it easy to find.
     pub fn expose(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// Whether the file began with a byte order mark, as editors on Windows write it. A program that does not know the mark takes it
+    /// for a part of the passphrase.
+    pub(crate) fn was_marked(&self) -> bool {
+        self.marked
     }
 
     /// Whether nothing remains when control codes are stripped, as EIP-2335 does.
     pub fn is_blank(&self) -> bool {
-        self.0.chars().all(char::is_control)
+        self.text.chars().all(char::is_control)
     }
 
     /// Reads the first line of a file, without its line end, and checks the file's mode.
@@ -43,11 +53,11 @@ impl Passphrase {
         Ok((Self::first_line(file, origin)?, warning))
     }
 
-    /// Reads a line, without its end, byte by byte, so that the next reader gets what follows. `origin` is what errors call
-    /// the reader: the path, or "file descriptor N".
+    /// Reads a line, without its end, byte by byte, so that the next reader gets what follows. A byte order mark before it is left
+    /// out. `origin` is what errors call the reader: the path, or "file descriptor N".
     ///
     /// # Errors
-    /// [`LineError`]: unreadable, not UTF-8, too long.
+    /// [`LineError`]: unreadable, UTF-16, not UTF-8, too long.
     pub fn first_line(mut reader: impl Read, origin: String) -> Result<Self, LineError> {
         // The capacity is that of the longest line, because a vector that grows leaves a copy behind, which is not wiped.
         let mut line = Zeroizing::new(Vec::with_capacity(MAX_LENGTH));
@@ -62,8 +72,12 @@ impl Passphrase {
             }
         }
         let line = line.strip_suffix(b"\r").unwrap_or(&line);
-        let text = str::from_utf8(line).map_err(|_| LineError::NotUtf8 { origin })?;
-        Ok(Self::new(Zeroizing::new(text.to_owned())))
+        if UTF_16_MARKS.iter().any(|mark| line.starts_with(mark)) {
+            return Err(LineError::Utf16 { origin });
+        }
+        let unmarked = line.strip_prefix(BYTE_ORDER_MARK);
+        let text = str::from_utf8(unmarked.unwrap_or(line)).map_err(|_| LineError::NotUtf8 { origin })?;
+        Ok(Self { text: Zeroizing::new(text.to_owned()), marked: unmarked.is_some() })
     }
 }
 
@@ -92,6 +106,15 @@ pub enum LineError {
         /// The operating system's reason.
         source: io::Error,
     },
+    /// The file begins with the mark of UTF-16.
+    #[error(
+        "the passphrase from {origin} is UTF-16, expected UTF-8; save the file as UTF-8, in PowerShell with \
+         `Set-Content -Encoding utf8`"
+    )]
+    Utf16 {
+        /// The path, or "file descriptor N".
+        origin: String,
+    },
     /// The first line is not text.
     #[error("the passphrase from {origin} is not UTF-8")]
     NotUtf8 {
@@ -114,6 +137,11 @@ pub fn open(path: &Path, origin: &str) -> Result<File, LineError> {
     File::open(path).map_err(|source| LineError::Unreadable { origin: origin.to_owned(), source })
 }
 
+/// The byte order mark of UTF-8. Editors on Windows write it at the start of a file.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The byte order marks of UTF-16.
+pub const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
 /// The length of the longest passphrase in a file, in bytes. A longer first line means that it is the wrong file.
 const MAX_LENGTH: usize = 4096;
 
@@ -132,12 +160,20 @@ mod tests {
 
     #[test]
     fn files_that_hold_no_passphrase() {
-        assert!(matches!(from_file(b"\xff\xfe"), Err(LineError::NotUtf8 { .. })));
+        assert!(matches!(from_file(b"\xff"), Err(LineError::NotUtf8 { .. })));
         assert!(from_file(&[b'a'; MAX_LENGTH]).is_ok());
         assert!(from_file(&[&[b'a'; MAX_LENGTH][..], b"\n"].concat()).is_ok());
         assert!(matches!(from_file(&[b'a'; MAX_LENGTH + 1]), Err(LineError::TooLong { .. })));
         let error = Passphrase::read_file(Path::new("/nonexistent/passphrase")).expect_err("no such file");
         assert!(error.to_string().contains("/nonexistent/passphrase"), "{error}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_passphrase() {
+        assert_eq!(from_file(b"\xef\xbb\xbfcorrect horse\r\n").expect("UTF-8"), "correct horse");
+        for utf_16 in [&b"\xff\xfec\0o\0\r\0\n\0"[..], b"\xfe\xff\0c\0o", b"\xff\xfe"] {
+            assert!(matches!(from_file(utf_16), Err(LineError::Utf16 { .. })));
+        }
     }
 
     #[test]

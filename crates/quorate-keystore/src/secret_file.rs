@@ -66,6 +66,29 @@ pub fn read_own(path: &Path) -> Result<SecretFile, SecretFileError> {
     Ok(SecretFile { contents, warning })
 }
 
+/// Overwrites a file with zeros, flushes it, and deletes it.
+///
+/// A file system that never writes in place, flash memory, snapshots and backups can still hold what was in it.
+///
+/// # Errors
+/// [`SecretFileError`]: not a regular file, which is left as it is, or the operating system refuses.
+pub fn destroy(path: &Path) -> Result<(), SecretFileError> {
+    let cannot = |source| SecretFileError::io("delete", path, source);
+    if !fs::symlink_metadata(path).map_err(cannot)?.is_file() {
+        return Err(SecretFileError::NotRegular { path: path.to_owned() });
+    }
+    let mut file = File::options().write(true).open(path).map_err(cannot)?;
+    let length = file.metadata().map_err(cannot)?.len();
+    io::copy(&mut io::repeat(0).take(length), &mut file).map_err(cannot)?;
+    file.sync_all().map_err(cannot)?;
+    drop(file);
+    fs::remove_file(path).map_err(cannot)?;
+    sync_directory_of(path).map_err(|error| match error {
+        SecretFileError::NotDurable { source, .. } => cannot(source),
+        other => other,
+    })
+}
+
 /// Reads a key of at most 64 KiB from a stream, such as standard input; `None` if there is more.
 ///
 /// # Errors

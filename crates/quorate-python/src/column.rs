@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, RecordBatch,
+    Array, ArrayRef, RecordBatch, RecordBatchOptions,
     cast::AsArray,
     make_array,
     types::{
@@ -12,7 +12,8 @@ use arrow_array::{
     },
 };
 use arrow_data::transform::MutableArrayData;
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_ipc::{reader::StreamReader, writer::StreamWriter};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::{IntoPyObjectExt, prelude::*};
 
 use crate::errors::TableError;
@@ -71,6 +72,40 @@ impl KeptColumns {
     pub(crate) fn fields(&self) -> Vec<Arc<Field>> {
         let field = |(kept, array): &(Kept, ArrayRef)| Field::new(kept.name(), array.data_type().clone(), true).into();
         self.0.iter().map(field).collect()
+    }
+
+    /// As an Arrow stream, for another process.
+    ///
+    /// # Errors
+    /// Arrow cannot write a column.
+    pub(crate) fn to_stream(&self) -> Result<Vec<u8>, ArrowError> {
+        let Some((_, first)) = self.0.first() else { return Ok(Vec::new()) };
+        let schema = Arc::new(Schema::new(self.fields()));
+        let options = RecordBatchOptions::new().with_row_count(Some(first.len()));
+        let arrays = self.arrays().cloned().collect();
+        let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?;
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
+        writer.write(&batch)?;
+        writer.into_inner()
+    }
+
+    /// The columns that [`to_stream`](Self::to_stream) wrote, of so many rows.
+    ///
+    /// # Errors
+    /// It is no such stream.
+    pub(crate) fn of_stream(stream: &[u8], rows: usize) -> Result<Self, ArrowError> {
+        if stream.is_empty() {
+            return Ok(Self::default());
+        }
+        let unfit = || ArrowError::IpcError("not the columns of verdicts".to_owned());
+        let batch = StreamReader::try_new(stream, None)?.next().ok_or_else(unfit)??;
+        let schema = batch.schema();
+        let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
+            let kept = Kept::ALL.into_iter().find(|kept| kept.name() == field.name()).ok_or_else(unfit)?;
+            let fits = array.len() == rows && is_scalar(array.data_type());
+            fits.then(|| (kept, array.clone())).ok_or_else(unfit)
+        });
+        columns.collect::<Result<_, _>>().map(Self)
     }
 
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &ArrayRef> {

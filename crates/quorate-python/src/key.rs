@@ -1,6 +1,10 @@
 //! Keys and signatures one by one: checked once, and then used often.
 
-use pyo3::{prelude::*, types::PyBytes};
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyBytes, PyType},
+};
 use quorate::{
     AnySuite, Backend, Claim, MinPk, MinSig, ParseError, Suite, UncheckedSignature,
     aggregate::{aggregate as sum, aggregate_public_keys as sum_keys, subtract as difference},
@@ -54,6 +58,16 @@ macro_rules! over {
 }
 pub(crate) use over;
 
+/// What Python's pickle asks for: what to call, and with what.
+pub(crate) type Remade<'py, A> = (Bound<'py, PyType>, A);
+
+/// Says why a secret is not pickled.
+pub(crate) fn not_pickled(what: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{what} is not pickled or copied: nobody would wipe the copy; use to_bytes() if you must"
+    ))
+}
+
 /// A public key that was checked: on the curve, in the subgroup, not the identity.
 #[pyclass(frozen, eq, hash, module = "quorate")]
 #[derive(PartialEq, Eq, Hash)]
@@ -100,6 +114,11 @@ impl PublicKey {
         over!(&self.0, (_, key) => key.to_string())
     }
 
+    /// What pickle and copy make it of. Its bytes are checked again.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Remade<'py, (Bound<'py, PyBytes>, &'static str)> {
+        (slf.get_type(), (slf.get().__bytes__(slf.py()), slf.get().suite()))
+    }
+
     fn __repr__(&self) -> String {
         format!("PublicKey({}, {})", self.hex(), self.suite())
     }
@@ -138,6 +157,11 @@ impl Signature {
     /// The compressed encoding in hexadecimal digits.
     fn hex(&self) -> String {
         over!(&self.0, (_, signature) => signature.to_string())
+    }
+
+    /// What pickle and copy make it of. Its bytes are checked again.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Remade<'py, (Bound<'py, PyBytes>, &'static str)> {
+        (slf.get_type(), (slf.get().__bytes__(slf.py()), slf.get().suite()))
     }
 
     fn __repr__(&self) -> String {
@@ -237,6 +261,11 @@ impl SecretKey {
     /// The 32 bytes of the secret, big-endian. Python cannot wipe them.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         over!(&self.0, (_, secret) => PyBytes::new(py, secret.to_bytes().as_slice()))
+    }
+
+    /// Refused: a pickle would be a copy of the secret that nobody wipes.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("a secret key"))
     }
 
     fn __repr__(&self) -> String {

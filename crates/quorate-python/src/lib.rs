@@ -7,7 +7,7 @@
 //! | `argument` | what callers pass: bytes, suites, how to verify |
 //! | `column` | columns of a table that verdicts keep |
 //! | `row` | claims that are Python objects |
-//! | `reader` | claims of any form, window by window |
+//! | `reader` | claims of any form, also of files, window by window |
 //! | `verdicts` | what comes back |
 //! | `known` | statements that were verified earlier |
 //! | `verify` | claims to verdicts; plans; single claims |
@@ -54,7 +54,13 @@ mod _quorate {
         key_set::KeySet,
         known::Known,
         threshold::{Combined, Share, SharedKey, split},
-        verdicts::{Verdict, Verdicts},
+        verdicts::{Verdict, Verdicts, verdict_of, verdicts_of},
         verify::{Plan, backends, plan, suites, verify, verify_one, verify_possession},
     };
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

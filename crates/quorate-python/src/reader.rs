@@ -1,15 +1,26 @@
 //! Claims of any form that Python has, read window by window.
+//!
+//! `python/quorate/_sources.py` first makes tables of what has no Arrow interface of its own, or a wrong one.
 
-use arrow_array::{RecordBatch, ffi_stream::RecordBatchStreamReader};
+use std::{
+    fs::File,
+    io::{self, BufReader, Read, Seek},
+    path::{Path, PathBuf},
+};
+
+use arrow_array::{RecordBatch, RecordBatchReader, ffi_stream::RecordBatchStreamReader};
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_pyarrow::FromPyArrow;
-use arrow_schema::Schema;
+use arrow_schema::{ArrowError, Schema};
 use pyo3::{
-    exceptions::PyTypeError,
+    exceptions::{PyOSError, PyTypeError},
     prelude::*,
     types::{PyBytes, PyDict, PyIterator, PyString},
 };
 use quorate::{AnySuite, ClaimBytes};
-use quorate_formats::{Entry, Id, arrow::BatchRows};
+use quorate_formats::{
+    Entry, Format, Id, InputError, arrow::BatchRows, compression::unpack, jsonl::JsonLines, parquet::ParquetRows, peek,
+};
 
 use crate::{argument::type_name, column::KeptColumns, errors::TableError, row};
 
@@ -21,12 +32,14 @@ pub(crate) struct Window {
     pub(crate) places: Vec<usize>,
     /// Entries that make no claim, by place, and why.
     pub(crate) malformed: Vec<(usize, String)>,
+    /// Claims that their format refutes, so that they are not verified, by place, and why.
+    pub(crate) refuted: Vec<(usize, String)>,
     bytes: usize,
 }
 
 impl Window {
-    fn entries(&self) -> usize {
-        self.claims.len() + self.malformed.len()
+    pub(crate) fn entries(&self) -> usize {
+        self.claims.len() + self.malformed.len() + self.refuted.len()
     }
 }
 
@@ -51,6 +64,16 @@ pub(crate) enum Named {
     Ids(Vec<Option<Id>>),
 }
 
+impl Named {
+    /// How many entries it names.
+    pub(crate) fn entries(&self) -> usize {
+        match self {
+            Self::Columns { rows, .. } => *rows,
+            Self::Ids(ids) => ids.len(),
+        }
+    }
+}
+
 /// Reads claims.
 pub(crate) struct Reader {
     input: Input,
@@ -61,12 +84,18 @@ pub(crate) struct Reader {
     schema: Option<Schema>,
     /// Entries read.
     entries: usize,
+    /// The length of the input, if it has one.
+    total: Option<usize>,
     names: Names,
 }
 
 enum Input {
     Batch(Option<RecordBatch>),
     Stream(RecordBatchStreamReader),
+    /// A file of Arrow.
+    Arrow(Box<dyn RecordBatchReader + Send>),
+    /// A file of another format.
+    Entries(Box<dyn Iterator<Item = Result<Entry, InputError>> + Send>),
     /// Tables, or objects that are a claim each.
     Items {
         items: Py<PyIterator>,
@@ -88,25 +117,47 @@ impl Reader {
     /// # Errors
     /// `TypeError`, if they are nothing that can hold claims.
     pub(crate) fn open(claims: &Bound<'_, PyAny>, suite: Option<AnySuite>) -> PyResult<Self> {
+        let path = claims.is_instance_of::<PyString>() || claims.hasattr("__fspath__")?;
+        if path {
+            let input = file(&claims.extract::<PathBuf>()?)?;
+            return Ok(Self {
+                input,
+                suite,
+                rows: None,
+                schema: None,
+                entries: 0,
+                total: None,
+                names: Names::default(),
+            });
+        }
+        // Before it is read, because a reader that was asked for its length may have been read.
+        let length = claims.len().ok();
+        let claims = &source(claims)?;
         let input = if claims.hasattr("__arrow_c_stream__")? {
             Input::Stream(RecordBatchStreamReader::from_pyarrow_bound(claims)?)
         } else if claims.hasattr("__arrow_c_array__")? {
             Input::Batch(Some(RecordBatch::from_pyarrow_bound(claims)?))
         } else {
-            let is_one = claims.is_instance_of::<PyString>()
-                || claims.is_instance_of::<PyBytes>()
-                || claims.is_instance_of::<PyDict>();
+            let is_one = claims.is_instance_of::<PyBytes>() || claims.is_instance_of::<PyDict>();
             let items = if is_one { None } else { claims.try_iter().ok() };
             let Some(items) = items else {
                 return Err(PyTypeError::new_err(format!(
-                    "claims: found {}, expected a table (with __arrow_c_stream__ or __arrow_c_array__), or a list of tables, \
-                     dictionaries or quorate.Claim",
+                    "claims: found {}, expected a table (with __arrow_c_stream__ or __arrow_c_array__), the path of a file, or a \
+                     list of tables, dictionaries or quorate.Claim",
                     type_name(claims)?
                 )));
             };
             Input::Items { items: items.unbind(), table: None, what: None }
         };
-        Ok(Self { input, suite, rows: None, schema: None, entries: 0, names: Names::default() })
+        Ok(Self { input, suite, rows: None, schema: None, entries: 0, total: length, names: Names::default() })
+    }
+
+    /// How many entries there are, if it is known before they are read.
+    pub(crate) fn total(&self) -> Option<usize> {
+        match &self.input {
+            Input::Items { what: Some(What::Tables), .. } => None,
+            _ => self.total,
+        }
     }
 
     /// What is kept of the entries that were read.
@@ -147,13 +198,15 @@ impl Reader {
         self.entries += 1;
         let claim = entry.map_err(|malformed| malformed.reason).and_then(|record| {
             window.bytes += record.bytes();
-            record.into_claim(self.suite).map_err(|error| error.to_string())
+            let refuted = record.failed_check().map(|check| format!("{}: {}", check.name, check.detail));
+            record.into_claim(self.suite).map(|claim| (claim, refuted)).map_err(|error| error.to_string())
         });
         match claim {
-            Ok(claim) => {
+            Ok((claim, None)) => {
                 window.claims.push(claim);
                 window.places.push(place);
             }
+            Ok((_, Some(reason))) => window.refuted.push((place, reason)),
             Err(reason) => {
                 window.bytes += reason.len();
                 window.malformed.push((place, reason));
@@ -166,6 +219,14 @@ impl Reader {
         let batch = match &mut self.input {
             Input::Batch(batch) => batch.take(),
             Input::Stream(stream) => next_batch(py, stream)?,
+            Input::Arrow(file) => next_batch(py, file)?,
+            Input::Entries(entries) => {
+                let next = py.detach(|| entries.next().transpose());
+                py.check_signals()?;
+                let Some(entry) = next.map_err(unreadable)? else { return Ok(false) };
+                self.object(window, entry);
+                return Ok(true);
+            }
             Input::Items { items, table, what } => loop {
                 if let Some(stream) = table {
                     if let Some(batch) = next_batch(py, stream)? {
@@ -174,6 +235,7 @@ impl Reader {
                     *table = None;
                 }
                 let Some(item) = items.bind(py).clone().next().transpose()? else { break None };
+                let item = source(&item)?;
                 let is_stream = item.hasattr("__arrow_c_stream__")?;
                 let is_table = is_stream || item.hasattr("__arrow_c_array__")?;
                 let is = if is_table { What::Tables } else { What::Claims };
@@ -237,11 +299,89 @@ impl Reader {
 const WINDOW_BYTES: usize = 16 << 20;
 
 /// The next batch of a stream. What makes it may need Python, so Python is free meanwhile.
-fn next_batch(py: Python<'_>, stream: &mut RecordBatchStreamReader) -> PyResult<Option<RecordBatch>> {
-    let next = py.detach(|| stream.next().transpose());
+fn next_batch(
+    py: Python<'_>,
+    stream: &mut (impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + ?Sized),
+) -> PyResult<Option<RecordBatch>> {
+    let next = py.detach(|| {
+        let damaged = |_| ArrowError::IpcError("the file is damaged; write or fetch it again".to_owned());
+        quorate_host::contained(|| stream.next().transpose()).map_err(damaged).flatten()
+    });
     // A signal that came meanwhile says more than the error that it made.
     py.check_signals()?;
     next.map_err(|error| TableError::new_err(format!("cannot read the claims: {error}")))
+}
+
+/// What has no Arrow interface of its own, or a wrong one, as something that has.
+fn source<'py>(claims: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    claims.py().import("quorate._sources")?.call_method1("table", (claims,))
+}
+
+/// A file of claims: JSON Lines, Parquet, or Arrow as a stream or a file.
+fn file(path: &Path) -> PyResult<Input> {
+    let mut opened = File::open(path).map_err(|error| named(path, error))?;
+    let mut start = Vec::new();
+    opened.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut start).map_err(|error| named(path, error))?;
+    opened.rewind().map_err(|error| named(path, error))?;
+    if start == ARROW_FILE || start.starts_with(ARROW_STREAM) {
+        let damaged = |error: String| TableError::new_err(format!("{}: {error}", path.display()));
+        let reader = quorate_host::contained(|| -> Result<Box<dyn RecordBatchReader + Send>, ArrowError> {
+            let reader = BufReader::new(opened);
+            if start == ARROW_FILE {
+                return Ok(Box::new(FileReader::try_new(reader, None)?));
+            }
+            Ok(Box::new(StreamReader::try_new(reader, None)?))
+        });
+        let reader = reader.map_err(|_| damaged("the file is damaged; write or fetch it again".to_owned()))?;
+        return reader.map(Input::Arrow).map_err(|error| damaged(error.to_string()));
+    }
+    let unreadable = |error: InputError| match error {
+        InputError::Read(error) => named(path, error),
+        other => TableError::new_err(format!("{}: {other}", path.display())),
+    };
+    let (format, reader) = peek(BufReader::new(opened)).map_err(|error| named(path, error))?;
+    let entries: Box<dyn Iterator<Item = _> + Send> = match format.map_err(|error| unreadable(error.into()))? {
+        Format::Parquet => {
+            let file = File::open(path).map_err(|error| named(path, error))?;
+            Box::new(ParquetRows::open(file).map_err(unreadable)?)
+        }
+        _ => {
+            // What is packed is looked at once more.
+            let unpacked = unpack(reader).map_err(|error| unreadable(error.into()))?.reader;
+            let (format, reader) = peek(unpacked).map_err(|error| unreadable(error.into()))?;
+            match format.map_err(|error| unreadable(error.into()))? {
+                Format::Jsonl => Box::new(JsonLines::new(reader)),
+                other => {
+                    return Err(TableError::new_err(format!(
+                        "{}: found the format {other}, expected JSON Lines, Parquet or Arrow; `quorate verify` on the command line \
+                         reads it",
+                        path.display()
+                    )));
+                }
+            }
+        }
+    };
+    Ok(Input::Entries(entries))
+}
+
+/// The beginnings of a file of Arrow, and of a stream.
+const ARROW_FILE: &[u8] = b"ARROW1";
+const ARROW_STREAM: &[u8] = &[0xff; 4];
+
+/// An error of the operating system, as Python raises it for a file.
+fn named(path: &Path, error: io::Error) -> PyErr {
+    match error.raw_os_error() {
+        // With a number and a name, Python chooses the class: FileNotFoundError.
+        Some(number) => PyOSError::new_err((number, error.to_string(), path.display().to_string())),
+        None => error.into(),
+    }
+}
+
+fn unreadable(error: InputError) -> PyErr {
+    match error {
+        InputError::Read(error) => error.into(),
+        other => TableError::new_err(other.to_string()),
+    }
 }
 
 fn columns(schema: &Schema) -> String {

@@ -5,12 +5,12 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 use quorate::{AnySuite, MinPk, MinSig, Options, PublicKey, Scheme, Suite, UncheckedSignature};
-use quorate_threshold::{Committee, Identifiers, KeyShare, ShareError, deal, shared_key::suite_of_json};
+use quorate_threshold::{Committee, Identifiers, KeyShare, ShareError, SharingError, deal, shared_key::suite_of_json};
 
 use crate::{
     argument::{self, bytes, default_options, generator, no_bn254, secret},
     errors::{misused, undecodable},
-    key::{Of, SecretKey, over},
+    key::{Of, SecretKey, not_pickled, over},
     verify::truth,
 };
 
@@ -57,6 +57,11 @@ impl Share {
             let signature = py.detach(|| secret.sign(*suite, &message));
             Ok(PyBytes::new(py, signature.to_bytes().as_ref()))
         })
+    }
+
+    /// Refused: a pickle would be a copy of the share that nobody wipes.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("a share of a key"))
     }
 
     /// The 32 bytes of the share. Python cannot wipe them.
@@ -146,7 +151,13 @@ impl SharedKey {
         let (message, share) = (bytes("message", message)?, bytes("share", share)?);
         over!(&self.0, (suite, key) => {
             let signature = UncheckedSignature::from_bytes(&share).map_err(undecodable)?;
-            truth(verification_key(key, index)?.verify(*suite, &message, signature))
+            let index = key.committee().index(index).map_err(misused)?;
+            match key.verification_key(index, default_options()?.backend) {
+                Ok(key) => truth(key.verify(*suite, &message, signature)),
+                // Nothing is the share of a participant whose verification key is the identity.
+                Err(SharingError::IdentityKey(_)) => Ok(false),
+                Err(error) => Err(misused(error)),
+            }
         })
     }
 
@@ -243,7 +254,7 @@ fn combine<S: Suite>(
             Err(error) => Some((*index, error.to_string())),
         })
         .collect();
-    let of_false = collector.false_shares().iter();
+    let of_false = collector.false_shares().into_iter();
     refused.extend(of_false.map(|(index, reason)| (u64::from(index.number()), reason.to_string())));
     refused.sort_unstable();
     let signature = collector.signature().map(|signature| PyBytes::new(py, signature.to_bytes().as_ref()).unbind());

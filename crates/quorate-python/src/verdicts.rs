@@ -18,9 +18,11 @@ use pyo3::{
 };
 use quorate::{AnySuite, Reason, SourceId, Work};
 use quorate_formats::Id;
+use serde_json::value::RawValue;
 
 use crate::{
-    column::Kept,
+    argument,
+    column::{Kept, KeptColumns},
     errors::misused,
     reader::{Named, Names, Part},
 };
@@ -33,6 +35,8 @@ const OWN: usize = 4;
 pub(crate) enum Fault {
     /// The claim is false.
     Reason(Reason),
+    /// The claim is false, as its format or another process says.
+    Told(String),
     /// The entry makes no claim.
     Malformed(String),
 }
@@ -41,7 +45,7 @@ impl Fault {
     fn text(&self) -> String {
         match self {
             Self::Reason(reason) => reason.to_string(),
-            Self::Malformed(reason) => reason.clone(),
+            Self::Told(reason) | Self::Malformed(reason) => reason.clone(),
         }
     }
 }
@@ -55,7 +59,7 @@ pub(crate) struct Tally {
     pub(crate) work: Work,
     pub(crate) suites: BTreeSet<AnySuite>,
     pub(crate) false_by_source: BTreeMap<SourceId, usize>,
-    pub(crate) backend: &'static str,
+    pub(crate) backend: String,
     pub(crate) threads: usize,
     pub(crate) seconds: f64,
 }
@@ -228,7 +232,7 @@ impl Verdicts {
         summary.set_item("remembered", tally.remembered)?;
         summary.set_item("false_by_source", by_source)?;
         summary.set_item("suites", tally.suites.iter().map(|suite| suite.name()).collect::<Vec<_>>())?;
-        summary.set_item("backend", tally.backend)?;
+        summary.set_item("backend", &tally.backend)?;
         summary.set_item("threads", tally.threads)?;
         summary.set_item("seconds", tally.seconds)?;
         summary.set_item("hashes", tally.work.hashes)?;
@@ -264,6 +268,33 @@ impl Verdicts {
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
     }
 
+    /// What pickle and copy make them of: the verdicts, the reasons, the names and the counts.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled,))> {
+        let remake = slf.py().import("quorate._quorate")?.getattr("_verdicts")?;
+        Ok((remake, (slf.get().pickled()?,)))
+    }
+
+    /// A table for notebooks: the counts, and the first claims that are not valid. All text is escaped.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let cell = |text: &str| format!("<td>{}</td>", escaped(text));
+        let mut html = format!("<p>{}</p>", escaped(&self.__repr__()));
+        if self.faults.is_empty() {
+            return Ok(html);
+        }
+        html += "<table><thead><tr><th>index</th><th>id</th><th>reason</th></tr></thead><tbody>";
+        for place in self.faults.keys().take(SHOWN) {
+            let verdict = self.verdict(py, *place)?;
+            let id = if verdict.id.is_none(py) { String::new() } else { verdict.id.bind(py).str()?.to_string() };
+            let reason = verdict.reason.unwrap_or_default();
+            html += &format!("<tr>{}{}{}</tr>", cell(&place.to_string()), cell(&id), cell(&reason));
+        }
+        html += "</tbody></table>";
+        if self.faults.len() > SHOWN {
+            html += &format!("<p>… and {} more</p>", self.faults.len() - SHOWN);
+        }
+        Ok(html)
+    }
+
     fn __repr__(&self) -> String {
         let (all, malformed) = (self.valid.len(), self.malformed());
         let valid = self.valid.iter().filter(|valid| **valid).count();
@@ -274,6 +305,173 @@ impl Verdicts {
             all - malformed - valid
         )
     }
+}
+
+/// Claims that are not valid that a notebook shows.
+const SHOWN: usize = 10;
+/// Letters of a cell that a notebook shows.
+const LONGEST_CELL: usize = 200;
+
+/// Text as HTML that shows it, and does nothing else.
+fn escaped(text: &str) -> String {
+    let mut html = String::new();
+    for letter in quorate_host::clipped(text, LONGEST_CELL).chars() {
+        match letter {
+            '&' => html += "&amp;",
+            '<' => html += "&lt;",
+            '>' => html += "&gt;",
+            '"' => html += "&quot;",
+            '\'' => html += "&#39;",
+            other => html.push(other),
+        }
+    }
+    html
+}
+
+/// Verdicts as another process takes them.
+#[derive(FromPyObject, IntoPyObject)]
+pub(crate) struct Pickled {
+    /// A byte for each entry: 1 if something proved it.
+    valid: Vec<u8>,
+    /// Place, whether the entry makes no claim, and why it is not valid.
+    faults: Vec<(usize, bool, String)>,
+    parts: Vec<PickledPart>,
+    plan: Option<String>,
+    counts: Counts,
+}
+
+#[derive(FromPyObject, IntoPyObject)]
+struct PickledPart {
+    first: usize,
+    /// The kept columns of a batch, as an Arrow stream.
+    columns: Option<(usize, Vec<u8>)>,
+    /// The ids of objects, as JSON.
+    ids: Vec<Option<String>>,
+}
+
+#[derive(FromPyObject, IntoPyObject)]
+struct Counts {
+    subtracted: usize,
+    remembered: usize,
+    known: usize,
+    /// Hashes, subgroup checks, weighted points, pairings, final exponentiations, values of the search.
+    work: [usize; 6],
+    suites: Vec<String>,
+    false_by_name: Vec<(String, usize)>,
+    false_by_number: Vec<(u64, usize)>,
+    backend: String,
+    threads: usize,
+    seconds: f64,
+}
+
+impl Verdicts {
+    fn pickled(&self) -> PyResult<Pickled> {
+        let Self { valid, faults, names, tally, plan } = self;
+        let parts = names.parts.iter().map(|Part { first, named }| match named {
+            Named::Columns { rows, columns } => Ok(PickledPart {
+                first: *first,
+                columns: Some((*rows, columns.to_stream().map_err(misused)?)),
+                ids: Vec::new(),
+            }),
+            Named::Ids(ids) => Ok(PickledPart {
+                first: *first,
+                columns: None,
+                ids: ids.iter().map(|id| id.as_ref().map(|id| id.as_json().to_owned())).collect(),
+            }),
+        });
+        let (mut by_name, mut by_number) = (Vec::new(), Vec::new());
+        for (source, count) in &tally.false_by_source {
+            match source {
+                SourceId::Number(number) => by_number.push((*number, *count)),
+                other => by_name.push((other.to_string(), *count)),
+            }
+        }
+        let Work { hashes, subgroup_checks, weighted, pairings, final_exponentiations, search_nodes, .. } = tally.work;
+        Ok(Pickled {
+            valid: valid.iter().map(|valid| u8::from(*valid)).collect(),
+            faults: faults
+                .iter()
+                .map(|(place, fault)| (*place, matches!(fault, Fault::Malformed(_)), fault.text()))
+                .collect(),
+            parts: parts.collect::<PyResult<_>>()?,
+            plan: plan.clone(),
+            counts: Counts {
+                subtracted: tally.subtracted,
+                remembered: tally.remembered,
+                known: tally.known,
+                work: [hashes, subgroup_checks, weighted, pairings, final_exponentiations, search_nodes],
+                suites: tally.suites.iter().map(|suite| suite.name().to_owned()).collect(),
+                false_by_name: by_name,
+                false_by_number: by_number,
+                backend: tally.backend.clone(),
+                threads: tally.threads,
+                seconds: tally.seconds,
+            },
+        })
+    }
+}
+
+/// The verdicts of another process, from a pickle.
+#[pyfunction]
+#[pyo3(name = "_verdicts")]
+pub(crate) fn verdicts_of(pickled: Pickled) -> PyResult<Verdicts> {
+    let Pickled { valid, faults, parts, plan, counts } = pickled;
+    let unfit = || misused("the pickle is not of verdicts of this version of quorate");
+    let valid: Vec<bool> = valid.into_iter().map(|byte| byte == 1).collect();
+    let faults: BTreeMap<usize, Fault> = faults
+        .into_iter()
+        .map(|(place, malformed, text)| (place, if malformed { Fault::Malformed(text) } else { Fault::Told(text) }))
+        .collect();
+    // Each entry is valid, or there is a reason why not.
+    let settled = |(place, valid): (usize, &bool)| *valid != faults.contains_key(&place);
+    if !valid.iter().enumerate().all(settled) || faults.keys().any(|place| *place >= valid.len()) {
+        return Err(unfit());
+    }
+    let mut names = Names::default();
+    let mut next = 0;
+    for PickledPart { first, columns, ids } in parts {
+        if first != next {
+            return Err(unfit());
+        }
+        let named = match columns {
+            Some((rows, stream)) => {
+                Named::Columns { rows, columns: KeptColumns::of_stream(&stream, rows).map_err(|_| unfit())? }
+            }
+            None => {
+                let read = |id: Option<String>| id.map(|json| id_of_json(&json)).transpose();
+                Named::Ids(ids.into_iter().map(read).collect::<Result<_, _>>().map_err(|_| unfit())?)
+            }
+        };
+        next += named.entries();
+        names.parts.push(Part { first, named });
+    }
+    if next != valid.len() {
+        return Err(unfit());
+    }
+    let [hashes, subgroup_checks, weighted, pairings, final_exponentiations, search_nodes] = counts.work;
+    let mut work = Work::default();
+    (work.hashes, work.subgroup_checks, work.weighted) = (hashes, subgroup_checks, weighted);
+    (work.pairings, work.final_exponentiations, work.search_nodes) = (pairings, final_exponentiations, search_nodes);
+    let by_name = counts.false_by_name.into_iter().map(|(name, count)| (SourceId::Name(name.into()), count));
+    let by_number = counts.false_by_number.into_iter().map(|(number, count)| (SourceId::Number(number), count));
+    let suites = counts.suites.iter().map(|name| argument::suite(name)).collect::<PyResult<_>>()?;
+    let tally = Tally {
+        subtracted: counts.subtracted,
+        remembered: counts.remembered,
+        known: counts.known,
+        work,
+        suites,
+        false_by_source: by_name.chain(by_number).collect(),
+        backend: counts.backend,
+        threads: counts.threads,
+        seconds: counts.seconds,
+    };
+    Ok(Verdicts::new(valid, faults, names, tally, plan))
+}
+
+fn id_of_json(json: &str) -> Result<Id, String> {
+    let raw: &RawValue = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    Id::from_json(raw)?.ok_or_else(|| "null".to_owned())
 }
 
 /// Goes over verdicts, and makes one at a time.
@@ -326,6 +524,21 @@ impl Verdict {
         self.valid
     }
 
+    /// Its fields as those of a dataclass, so that `dataclasses.asdict(verdict)` and `pandas.DataFrame(verdicts)` know them.
+    #[classattr]
+    fn __dataclass_fields__(py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let made = py.import("dataclasses")?.call_method1("make_dataclass", ("Verdict", FIELDS.to_vec()))?;
+        made.getattr("__dataclass_fields__").map(Bound::unbind)
+    }
+
+    /// What pickle and copy make it of.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Parts)> {
+        let Self { index, id, valid, malformed, reason, kind, slot, index_in_block } = slf.get();
+        let remake = slf.py().import("quorate._quorate")?.getattr("_verdict")?;
+        let [id, kind, slot, place] = [id, kind, slot, index_in_block].map(|value| value.clone_ref(slf.py()));
+        Ok((remake, (*index, id, *valid, *malformed, reason.clone(), [kind, slot, place])))
+    }
+
     /// The verdict as `quorate verify --verdicts` prints it.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let object = PyDict::new(py);
@@ -353,6 +566,27 @@ impl Verdict {
         let valid = if self.valid { "True" } else { "False" };
         Ok(format!("Verdict(index={}{id}, valid={valid}{reason})", self.index))
     }
+}
+
+/// The arguments of [`verdict_of`].
+type Parts = (usize, Py<PyAny>, bool, bool, Option<String>, [Py<PyAny>; 3]);
+
+/// The fields of a verdict, in the order of the columns of a table of them.
+const FIELDS: [&str; 8] = ["index", "id", "valid", "malformed", "reason", "kind", "slot", "index_in_block"];
+
+/// The verdict of another process, from a pickle.
+#[pyfunction]
+#[pyo3(name = "_verdict")]
+pub(crate) fn verdict_of(
+    index: usize,
+    id: Py<PyAny>,
+    valid: bool,
+    malformed: bool,
+    reason: Option<String>,
+    of_chain: [Py<PyAny>; 3],
+) -> Verdict {
+    let [kind, slot, index_in_block] = of_chain;
+    Verdict { index, id, valid, malformed, reason, kind, slot, index_in_block }
 }
 
 /// An id as Python has it.

@@ -27,7 +27,7 @@ use crate::{
 
 /// Verifies every claim and says which are false.
 #[pyfunction]
-#[pyo3(signature = (claims, *, suite=None, threads=None, backend="auto", soundness=64, known=None, remember=false, explain=false))]
+#[pyo3(signature = (claims, *, suite=None, threads=None, backend="auto", soundness=64, known=None, remember=false, explain=false, progress=None))]
 #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn verify(
     py: Python<'_>,
@@ -39,6 +39,7 @@ pub(crate) fn verify(
     known: Option<&Known>,
     remember: bool,
     explain: bool,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Verdicts> {
     let begun = Instant::now();
     let options = argument::options(threads, backend, soundness)?;
@@ -58,6 +59,9 @@ pub(crate) fn verify(
         let window = reader.window(py, judge.most())?;
         if let Some(job) = job.take() {
             found.add(job.wait(py)?)?;
+            if let Some(progress) = progress {
+                progress.call1((found.entries, reader.total()))?;
+            }
         }
         match window {
             Some(window) => job = Some(judge.start(window)),
@@ -66,10 +70,10 @@ pub(crate) fn verify(
     }
     let (entries, names) = reader.into_names();
     found.tally.known = judge.verifier.known();
-    found.tally.backend = options.backend.name();
+    found.tally.backend = options.backend.name().to_owned();
     found.tally.threads = options.threads.get();
     found.tally.seconds = begun.elapsed().as_secs_f64();
-    let Found { mut valid, faults, tally, plans } = found;
+    let Found { mut valid, faults, tally, plans, .. } = found;
     valid.resize(entries, false);
     Ok(Verdicts::new(valid, faults, names, tally, plans.map(|plans| plans.join("\n"))))
 }
@@ -147,17 +151,20 @@ struct Found {
     faults: BTreeMap<usize, Fault>,
     tally: Tally,
     plans: Option<Vec<String>>,
+    /// Entries that are settled.
+    entries: usize,
 }
 
 impl Found {
     fn new(explain: bool) -> Self {
         let plans = explain.then(Vec::new);
-        Self { valid: Vec::new(), faults: BTreeMap::new(), tally: Tally::default(), plans }
+        Self { valid: Vec::new(), faults: BTreeMap::new(), tally: Tally::default(), plans, entries: 0 }
     }
 
     fn add(&mut self, judged: Judged) -> PyResult<()> {
         let Judged { window, outcome, plan, remembered } = judged;
-        let Window { claims, places, malformed, .. } = window;
+        self.entries += window.entries();
+        let Window { claims, places, malformed, refuted, .. } = window;
         for ((claim, place), verdict) in claims.iter().zip(places).zip(&outcome.verdicts) {
             self.tally.suites.insert(claim.suite);
             match verdict {
@@ -179,6 +186,7 @@ impl Found {
             }
         }
         self.faults.extend(malformed.into_iter().map(|(place, reason)| (place, Fault::Malformed(reason))));
+        self.faults.extend(refuted.into_iter().map(|(place, reason)| (place, Fault::Told(reason))));
         self.tally.subtracted += outcome.subtracted.iter().sum::<usize>();
         self.tally.remembered += remembered;
         self.tally.work += outcome.work;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import subprocess
 
@@ -42,6 +43,30 @@ def test_false_shares_are_named() -> None:
     assert set(reasons) == {1, 3, 9}
     assert reasons[1] == "the signature does not match the keys and messages"
     assert "found 0 bytes" in reasons[3] and "there is no participant 9" in reasons[9]
+
+
+def test_a_participant_without_a_share_stops_nobody() -> None:
+    # The polynomial 7 * (X - 1), which a dealer who speaks last in a ceremony can make for participant 1.
+    order = 0x73EDA753299D7D483339D80809A1D80553BDA402FFFE5BFEFFFFFFFF00000001
+
+    def secret(scalar: int) -> quorate.SecretKey:
+        return quorate.SecretKey((scalar % order).to_bytes(32, "big"), "eth2")
+
+    commitment = [bytes(secret(scalar).public_key()).hex() for scalar in (-7, 7)]
+    committee = {"suite": "eth2", "threshold": 2, "participants": 4, "identifiers": "integers"}
+    text = json.dumps({**committee, "public_key": commitment[0], "commitment": commitment})
+    shared = threshold.SharedKey.from_json(text)
+    signed = {index: secret(7 * (index - 1)).sign(b"m") for index in (2, 3, 4)}
+    identity = bytes([0xC0]) + bytes(95)
+    for lie in (identity, signed[2]):
+        combined = shared.combine(b"m", {1: lie, 3: signed[3], 4: signed[4]})
+        assert combined.signature == bytes(secret(-7).sign(b"m"))
+        assert [index for index, _ in combined.refused] == [1] and "has no share" in combined.refused[0][1]
+        assert shared.combine(b"m", {1: lie, 3: signed[3]}).signature is None
+        assert not shared.verify_share(1, b"m", lie)
+    assert shared.verify_share(2, b"m", signed[2])
+    with pytest.raises(quorate.UsageError, match="participant 1 the identity"):
+        shared.verification_key(1)
 
 
 def test_too_few_shares_make_no_signature() -> None:

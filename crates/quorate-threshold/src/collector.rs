@@ -2,13 +2,18 @@
 //!
 //! A collector hopes first: as soon as t shares are there, it combines them and verifies the one signature. Only if that
 //! is false, it verifies the shares, each as a claim (verification key, message, share) of one batch, and finds the false
-//! ones by the engine's search. These are out, and the others go on.
+//! ones by the engine's search. These are out, and the others go on. From then on each new share is verified before it
+//! takes part, so false shares cost one failed combination and a verification each, however many come.
 //!
 //! The signature is checked for membership of the subgroup, and t shares that make the one valid signature of the group
 //! are not: whatever they are, no other signature verifies. See `docs/soundness.md`.
 //!
 //! Nobody signs that a share comes from whom it names. So a second share of a participant does not replace the first, nor
-//! is it dropped: both are verified at once, and the true one stays.
+//! is it dropped: both are verified at once, and the true one stays. A participant has one true share, so any further one
+//! is false without a pairing.
+//!
+//! A participant whose verification key is the identity has no share of the key. Nothing is taken under its number, and the
+//! others sign without it. A dealer who speaks last in a ceremony can put itself into that place, and stops nobody by it.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +39,7 @@ use crate::{
 /// let secret = SecretKey::generate(suite, &mut rand::rng());
 /// let (shares, commitment) = deal(&committee, suite, &secret, &options, &mut rand::rng())?;
 ///
-/// let keys = shares.iter().map(|share| share.verification_key()).collect();
+/// let keys = shares.iter().map(|share| Some(share.verification_key())).collect();
 /// let mut collector = Collector::new(committee, suite, secret.public_key(), keys, b"hello", options)?;
 /// let [one, three] = [&shares[0], &shares[2]].map(|share| share.sign(suite, b"hello").to_bytes());
 /// assert_eq!(collector.add(1, &one, &mut rand::rng())?, None);
@@ -46,12 +51,27 @@ pub struct Collector<S: Suite> {
     committee: Committee,
     suite: S,
     public_key: PublicKey<S>,
-    verification_keys: Vec<PublicKey<S>>,
+    verification_keys: Vec<Option<PublicKey<S>>>,
     message: Vec<u8>,
     options: Options,
+    /// None is of a participant without a verification key.
     shares: BTreeMap<Index, Share<S>>,
-    false_shares: Vec<(Index, Reason)>,
+    /// One for each participant at most.
+    false_shares: BTreeMap<Index, Reason>,
+    /// Whether a combination was false. Then no share takes part that was not verified.
+    doubtful: bool,
     signature: Option<Signature<S>>,
+    work: CollectorWork,
+}
+
+/// What a collector has computed up to now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CollectorWork {
+    /// How often it combined t shares and verified the sum.
+    pub combinations: usize,
+    /// How many shares it verified, each as a claim.
+    pub verified: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -93,10 +113,16 @@ pub enum ShareError {
         /// What is wrong with the bytes.
         reason: ParseError,
     },
+    /// The participant's verification key is the identity, so nothing is its share.
+    #[error("participant {0} has no share of the key: its verification key is the identity")]
+    NoKey(Index),
+    /// The signature is there.
+    #[error("the signature is there already, and the share of participant {0} is not needed")]
+    Unneeded(Index),
     /// The same share is there already.
     #[error("the share of participant {0} is there already")]
     Duplicate(Index),
-    /// The share does not verify under the key of the participant, and another one is there that does, or none.
+    /// The share does not verify under the key of the participant, or another one does.
     #[error("the share of participant {index} is false: {reason}")]
     False {
         /// The participant.
@@ -108,7 +134,8 @@ pub enum ShareError {
 
 impl<S: Suite> Collector<S> {
     /// A collector for the signature of `message` by a committee. `verification_keys` are those of the participants, in
-    /// their order, and `public_key` is the key of the group; both must come from the sharing of the key.
+    /// their order, with `None` where it is the identity, and `public_key` is the key of the group; both must come from the
+    /// sharing of the key.
     ///
     /// # Errors
     /// [`CollectorError`].
@@ -116,7 +143,7 @@ impl<S: Suite> Collector<S> {
         committee: Committee,
         suite: S,
         public_key: PublicKey<S>,
-        verification_keys: Vec<PublicKey<S>>,
+        verification_keys: Vec<Option<PublicKey<S>>>,
         message: &[u8],
         options: Options,
     ) -> Result<Self, CollectorError> {
@@ -135,8 +162,10 @@ impl<S: Suite> Collector<S> {
             message: message.to_vec(),
             options,
             shares: BTreeMap::new(),
-            false_shares: Vec::new(),
+            false_shares: BTreeMap::new(),
+            doubtful: false,
             signature: None,
+            work: CollectorWork::default(),
         })
     }
 
@@ -144,39 +173,66 @@ impl<S: Suite> Collector<S> {
     /// compressed signature, or an uncompressed one, which is twice as long and needs no square root.
     ///
     /// # Errors
-    /// [`ShareError`]. The shares that are there stay, and further ones can be added.
+    /// [`ShareError`]. The shares that are there stay, and further ones can be added. Once the signature is there, every
+    /// share is [`Unneeded`](ShareError::Unneeded).
     ///
-    /// Cost: nothing below the threshold. From there on a combination and a pairing check, until the signature is there.
+    /// Cost: nothing below the threshold, and a combination and a pairing check there. If these fail, all shares are
+    /// verified, and from then on each new one. A second share of a participant costs a verification of both, once.
     pub fn add(
         &mut self,
         number: u64,
         bytes: &[u8],
         rng: &mut impl CryptoRng,
     ) -> Result<Option<Signature<S>>, ShareError> {
-        self.take(number, decode(bytes), rng)?;
-        self.settle(rng);
-        Ok(self.signature)
+        let index = self.admit(number)?;
+        self.take(index, decode(bytes), rng)?;
+        match self.settle(rng).get(&index) {
+            Some(reason) => Err(ShareError::False { index, reason: *reason }),
+            None => Ok(self.signature),
+        }
     }
 
     /// Takes many shares, each with the number of its participant, and gives the answer of [`add`](Self::add) for each. The
-    /// shares are decoded together, on all threads, and combined once, after the last: see
+    /// shares are decoded together, on all threads, and verified and combined together, after the last: see
     /// [`signature`](Self::signature).
     pub fn add_each(&mut self, arrivals: &[(u64, &[u8])], rng: &mut impl CryptoRng) -> Vec<Result<(), ShareError>> {
+        if self.signature.is_some() {
+            return arrivals.iter().map(|(number, _)| self.admit(*number).map(drop)).collect();
+        }
         let Options { backend, threads, .. } = self.options;
         let decoded = parallel_chunks(threads, arrivals, LEAST_SHARES, |arrivals| decode_each(arrivals, backend));
-        let taken = arrivals.iter().zip(decoded).map(|((number, _), share)| self.take(*number, share, rng)).collect();
-        self.settle(rng);
-        taken
+        let taken = arrivals.iter().zip(decoded).map(|((number, _), share)| {
+            let index = self.admit(*number)?;
+            self.take(index, share, rng).map(|()| index)
+        });
+        let taken: Vec<_> = taken.collect();
+        let found = self.settle(rng);
+        let answer = |taken: Result<Index, ShareError>| {
+            taken.and_then(|index| match found.get(&index) {
+                Some(reason) => Err(ShareError::False { index, reason: *reason }),
+                None => Ok(()),
+            })
+        };
+        taken.into_iter().map(answer).collect()
+    }
+
+    /// The participant with a number, if a share of it can be of use. It costs nothing.
+    fn admit(&self, number: u64) -> Result<Index, ShareError> {
+        let index = self.committee.index(number)?;
+        match (self.signature, self.verification_keys[index.place()]) {
+            (Some(_), _) => Err(ShareError::Unneeded(index)),
+            (None, None) => Err(ShareError::NoKey(index)),
+            (None, Some(_)) => Ok(index),
+        }
     }
 
     /// Stores a share, or decides between it and another one of the participant.
     fn take(
         &mut self,
-        number: u64,
+        index: Index,
         decoded: Result<UncheckedSignature<S>, ParseError>,
         rng: &mut impl CryptoRng,
     ) -> Result<(), ShareError> {
-        let index = self.committee.index(number)?;
         let signature = decoded.map_err(|reason| ShareError::Malformed { index, reason })?;
         match self.shares.get(&index).copied() {
             Some(share) if share.signature == signature => Err(ShareError::Duplicate(index)),
@@ -188,14 +244,25 @@ impl<S: Suite> Collector<S> {
         }
     }
 
-    /// Combines the shares, if there are enough and no signature yet.
-    fn settle(&mut self, rng: &mut impl CryptoRng) {
-        if self.signature.is_none() && self.shares.len() >= self.committee.threshold() {
-            self.signature = self.combine().or_else(|| {
-                self.verify_shares(rng);
-                (self.shares.len() >= self.committee.threshold()).then(|| self.combine()).flatten()
-            });
+    /// Combines the shares, if there are enough and no signature yet. Returns the shares that it found false, which are out.
+    fn settle(&mut self, rng: &mut impl CryptoRng) -> BTreeMap<Index, Reason> {
+        let mut found = BTreeMap::new();
+        if self.doubtful {
+            found = self.verify_shares(rng);
         }
+        while self.signature.is_none() && self.shares.len() >= self.committee.threshold() {
+            self.signature = self.combine();
+            if self.signature.is_none() {
+                self.doubtful = true;
+                let more = self.verify_shares(rng);
+                if more.is_empty() {
+                    // Shares that are all true make the signature, unless the keys are not those of one sharing.
+                    break;
+                }
+                found.extend(more);
+            }
+        }
+        found
     }
 
     /// The signature, once there is one.
@@ -208,14 +275,20 @@ impl<S: Suite> Collector<S> {
         self.shares.keys().copied()
     }
 
-    /// The shares that were found false, in the order in which they were found. A participant may be there although
-    /// someone else sent the share.
-    pub fn false_shares(&self) -> &[(Index, Reason)] {
-        &self.false_shares
+    /// The participants under whose numbers a false share came, ascending, with the reason: one for each, however many came.
+    /// A participant may be there although someone else sent the share.
+    pub fn false_shares(&self) -> Vec<(Index, Reason)> {
+        self.false_shares.iter().map(|(index, reason)| (*index, *reason)).collect()
+    }
+
+    /// What was computed up to now.
+    pub fn work(&self) -> CollectorWork {
+        self.work
     }
 
     /// The signature of t shares, if it is valid under the key of the group.
-    fn combine(&self) -> Option<Signature<S>> {
+    fn combine(&mut self) -> Option<Signature<S>> {
+        self.work.combinations += 1;
         let available: Vec<_> = self.indices().collect();
         // The indices are distinct members of the committee, so an error says that they are too few.
         let interpolation = Interpolation::new(&self.committee, &available, &self.options).ok()?;
@@ -227,7 +300,7 @@ impl<S: Suite> Collector<S> {
         self.public_key.verify(self.suite, &self.message, signature).is_valid().then_some(signature)
     }
 
-    /// Decides between two shares of one participant. The one that is true, if any, stays.
+    /// Decides between the share of a participant that is there and another one. The one that is true, if any, stays.
     fn choose(
         &mut self,
         index: Index,
@@ -235,23 +308,22 @@ impl<S: Suite> Collector<S> {
         signature: UncheckedSignature<S>,
         rng: &mut impl CryptoRng,
     ) -> Result<(), ShareError> {
+        // The true share of a participant is one point. If it is known, no pairing is needed to see that another one is false.
         let verdicts = if share.verified {
-            vec![Verdict::Valid, self.verdicts(&[(index, signature)], rng)[0]]
+            [Verdict::Valid, Verdict::Invalid(Reason::Mismatch)]
         } else {
-            self.verdicts(&[(index, share.signature), (index, signature)], rng)
+            let verdicts = self.verdicts(&[(index, share.signature), (index, signature)], rng);
+            [verdicts[0], verdicts[1]]
         };
-        if let Verdict::Invalid(reason) = verdicts[0] {
-            self.shares.remove(&index);
-            self.false_shares.push((index, reason));
-        } else {
-            self.shares.insert(index, Share { verified: true, ..share });
+        match verdicts[0] {
+            Verdict::Invalid(reason) => self.remove(index, reason),
+            Verdict::Valid => drop(self.shares.insert(index, Share { verified: true, ..share })),
         }
         match verdicts[1] {
             Verdict::Invalid(reason) => {
-                self.false_shares.push((index, reason));
+                self.false_shares.entry(index).or_insert(reason);
                 Err(ShareError::False { index, reason })
             }
-            // The true share of a participant is one point, so the first share was false.
             Verdict::Valid => {
                 self.shares.insert(index, Share { signature, verified: true });
                 Ok(())
@@ -259,27 +331,38 @@ impl<S: Suite> Collector<S> {
         }
     }
 
-    /// Verifies the shares that are not verified yet, and removes those that are false.
-    fn verify_shares(&mut self, rng: &mut impl CryptoRng) {
+    /// Verifies the shares that are not verified yet. Those that are false are out, and returned.
+    fn verify_shares(&mut self, rng: &mut impl CryptoRng) -> BTreeMap<Index, Reason> {
         let open = self.shares.iter().filter(|(_, share)| !share.verified);
         let open: Vec<_> = open.map(|(index, share)| (*index, share.signature)).collect();
+        let mut found = BTreeMap::new();
         for ((index, signature), verdict) in open.iter().zip(self.verdicts(&open, rng)) {
             match verdict {
                 Verdict::Valid => {
                     self.shares.insert(*index, Share { signature: *signature, verified: true });
                 }
                 Verdict::Invalid(reason) => {
-                    self.shares.remove(index);
-                    self.false_shares.push((*index, reason));
+                    self.remove(*index, reason);
+                    found.insert(*index, reason);
                 }
             }
         }
+        found
+    }
+
+    /// Takes a share out that was found false.
+    fn remove(&mut self, index: Index, reason: Reason) {
+        self.shares.remove(&index);
+        self.false_shares.insert(index, reason);
     }
 
     /// Each share as a claim, in one batch.
-    fn verdicts(&self, shares: &[(Index, UncheckedSignature<S>)], rng: &mut impl CryptoRng) -> Vec<Verdict> {
+    fn verdicts(&mut self, shares: &[(Index, UncheckedSignature<S>)], rng: &mut impl CryptoRng) -> Vec<Verdict> {
+        self.work.verified += shares.len();
         let claims = shares.iter().map(|(index, signature)| {
-            Claim::single(self.suite, self.verification_keys[index.place()], &self.message[..], *signature)
+            let key =
+                self.verification_keys[index.place()].expect("`admit` lets no share in whose participant has no key");
+            Claim::single(self.suite, key, &self.message[..], *signature)
         });
         verify(&claims.collect::<Vec<_>>(), &self.options, rng).verdicts
     }

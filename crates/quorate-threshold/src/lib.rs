@@ -39,7 +39,7 @@ pub mod collector;
 pub mod shared_key;
 pub mod dkg;
 
-pub use collector::{Collector, CollectorError, ShareError};
+pub use collector::{Collector, CollectorError, CollectorWork, ShareError};
 pub use committee::{Committee, CommitteeError, Identifiers, Index};
 pub use evaluations::{EvaluationCommitment, EvaluationError, Reconstruction};
 pub use interpolation::{Interpolation, InterpolationError, Method};

@@ -61,6 +61,7 @@ pub enum SharedKeyError {
     PublicKey,
 }
 
+/// The fields of a file, in its order.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -70,6 +71,33 @@ struct File {
     identifiers: Identifiers,
     public_key: String,
     commitment: Vec<String>,
+}
+
+/// The same fields inside the file of a ceremony. The ceremony's id is a digest of them in this order, which is that of the
+/// alphabet.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SharedKeyFields {
+    commitment: Vec<String>,
+    identifiers: Identifiers,
+    participants: usize,
+    public_key: String,
+    suite: String,
+    threshold: usize,
+}
+
+impl From<File> for SharedKeyFields {
+    fn from(file: File) -> Self {
+        let File { suite, threshold, participants, identifiers, public_key, commitment } = file;
+        Self { commitment, identifiers, participants, public_key, suite, threshold }
+    }
+}
+
+impl From<SharedKeyFields> for File {
+    fn from(fields: SharedKeyFields) -> Self {
+        let SharedKeyFields { commitment, identifiers, participants, public_key, suite, threshold } = fields;
+        Self { suite, threshold, participants, identifiers, public_key, commitment }
+    }
 }
 
 impl<S: Suite> SharedKey<S> {
@@ -114,29 +142,45 @@ impl<S: Suite> SharedKey<S> {
         self.commitment.verification_key(&self.committee, index, backend)
     }
 
+    /// The participants whose verification key is the identity. They have no share of the key, and the others sign without
+    /// them.
+    ///
+    /// A share of zero is known to everybody, so with it one share less makes a signature: share the key anew among the
+    /// others. Random polynomials give no such share. In a ceremony a dealer who speaks last can choose it for itself.
+    ///
+    /// Cost: that of all verification keys, [`Commitment::verification_keys`].
+    pub fn without_share(&self, options: &Options) -> Vec<Index> {
+        let keys = self.commitment.verification_keys(&self.committee, options);
+        self.committee.indices().zip(keys).filter_map(|(index, key)| key.is_none().then_some(index)).collect()
+    }
+
     /// A collector of signature shares of a message.
     ///
     /// # Errors
-    /// [`SharedKeyCollectorError`].
+    /// [`CollectorError::Augmented`].
     ///
     /// Cost: that of all verification keys, [`Commitment::verification_keys`].
-    pub fn collector(&self, message: &[u8], options: Options) -> Result<Collector<S>, SharedKeyCollectorError> {
-        let keys = self.commitment.verification_keys(&self.committee, &options)?;
-        Ok(Collector::new(self.committee.clone(), self.suite, self.public_key(), keys, message, options)?)
+    pub fn collector(&self, message: &[u8], options: Options) -> Result<Collector<S>, CollectorError> {
+        let keys = self.commitment.verification_keys(&self.committee, &options);
+        Collector::new(self.committee.clone(), self.suite, self.public_key(), keys, message, options)
     }
 
     /// The JSON of a file, with a line feed at its end.
     pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(&File::from(self.fields())).expect("text and numbers are JSON") + "\n"
+    }
+
+    /// What its file states.
+    pub(crate) fn fields(&self) -> SharedKeyFields {
         let points: Vec<_> = self.commitment.points().iter().map(|point| const_hex::encode(point.to_bytes())).collect();
-        let file = File {
+        SharedKeyFields {
             suite: self.suite.name().to_owned(),
             threshold: self.committee.threshold(),
             participants: self.committee.participants(),
             identifiers: self.committee.identifiers(),
             public_key: points[0].clone(),
             commitment: points,
-        };
-        serde_json::to_string_pretty(&file).expect("text and numbers are JSON") + "\n"
+        }
     }
 
     /// Reads the JSON of a file.
@@ -145,6 +189,11 @@ impl<S: Suite> SharedKey<S> {
     /// [`SharedKeyError`].
     pub fn from_json(json: &[u8], backend: Backend) -> Result<Self, SharedKeyError> {
         let file: File = serde_json::from_slice(json)?;
+        Self::from_fields(&file.into(), backend)
+    }
+
+    /// Checks what a file states.
+    pub(crate) fn from_fields(file: &SharedKeyFields, backend: Backend) -> Result<Self, SharedKeyError> {
         let suite = file.suite.parse().map_err(|_| SharedKeyError::Suite {
             found: file.suite.clone(),
             expected: S::all().iter().map(|suite| suite.name()).collect(),
@@ -178,18 +227,6 @@ pub fn suite_of_json(json: &[u8]) -> Result<AnySuite, SharedKeyError> {
     suite
         .parse()
         .map_err(|_| SharedKeyError::Suite { found: suite, expected: AnySuite::all().map(AnySuite::name).collect() })
-}
-
-/// Why a shared key gives no collector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SharedKeyCollectorError {
-    /// The key of a participant is the identity.
-    #[error(transparent)]
-    Sharing(#[from] SharingError),
-    /// The suite has no shares that can be combined.
-    #[error(transparent)]
-    Collector(#[from] CollectorError),
 }
 
 impl<S: Suite> Debug for SharedKey<S> {

@@ -18,18 +18,15 @@ use crate::{
 };
 
 impl<S: Suite> Commitment<S> {
-    /// The verification keys of all participants, in their order.
+    /// The verification keys of all participants, in their order. `None` where the commitment gives the identity, which is
+    /// no key: that participant has no share of the key, and the others sign without it.
     ///
-    /// # Errors
-    /// [`SharingError::IdentityKey`].
+    /// With random polynomials it does not happen. A dealer who speaks last can choose the value of its own share, and so
+    /// make it zero.
     ///
     /// Cost: for roots of unity about log2(t)/2 multiplications for each key, for integers a multi-scalar multiplication
     /// of t points each; on all threads.
-    pub fn verification_keys(
-        &self,
-        committee: &Committee,
-        options: &Options,
-    ) -> Result<Vec<PublicKey<S>>, SharingError> {
+    pub fn verification_keys(&self, committee: &Committee, options: &Options) -> Vec<Option<PublicKey<S>>> {
         let coefficients: Vec<_> = self.points().iter().map(PublicKey::point).collect();
         let values = match committee.domain() {
             Some(domain) => transform::values_in(domain, &coefficients, committee.participants(), options),
@@ -38,12 +35,8 @@ impl<S: Suite> Commitment<S> {
                 transform::values_at(&points, &coefficients, options)
             }
         };
-        // They are sums of points of the commitment, which are in the subgroup.
-        let keys = committee
-            .indices()
-            .zip(values)
-            .map(|(index, value)| PublicKey::assume_in_subgroup(value).map_err(|_| SharingError::IdentityKey(index)));
-        keys.collect()
+        // Sums of multiples of keys are in the subgroup, so what is no key is the identity.
+        values.into_iter().map(|value| PublicKey::assume_in_subgroup(value).ok()).collect()
     }
 
     /// Σ w·VK over participants, each with a public weight. A participant may be there more than once.

@@ -66,6 +66,7 @@ fn ssv_committees_sign() {
                 .map(|index| KeyShare::<MinPk>::new(index, secret(&set["shares"][index.to_string()])))
                 .collect();
             let keys: Vec<_> = shares.iter().map(KeyShare::verification_key).collect();
+            let some_keys: Vec<_> = keys.iter().copied().map(Some).collect();
             for (index, key) in committee.indices().zip(&keys) {
                 assert_eq!(key.to_bytes().to_vec(), hex(&set["share_pks"][index.to_string()]));
             }
@@ -77,7 +78,8 @@ fn ssv_committees_sign() {
                 let message = hex(&derived["message"]);
                 let public_key = group.public_key();
                 let options = Options::default();
-                let collector = Collector::new(committee.clone(), suite, public_key, keys.clone(), &message, options);
+                let keys = some_keys.clone();
+                let collector = Collector::new(committee.clone(), suite, public_key, keys, &message, options);
                 let mut collector = collector.unwrap();
                 let mut last = None;
                 for share in shares.iter().rev().take(committee.threshold()) {
@@ -149,7 +151,7 @@ impl<S: Suite> Dealt<S> {
     }
 
     fn collector(&self, options: Options) -> Collector<S> {
-        let keys = self.shares.iter().map(KeyShare::verification_key).collect();
+        let keys = self.shares.iter().map(|share| Some(share.verification_key())).collect();
         Collector::new(self.committee.clone(), self.suite, self.secret.public_key(), keys, b"m", options).unwrap()
     }
 
@@ -206,6 +208,7 @@ fn false_shares_are_out_and_the_rest_go_on() {
     assert_eq!(collector.add(3, &other, &mut rng()), Ok(None));
     assert_eq!(collector.add(4, &dealt.share(4), &mut rng()), Ok(None));
     assert_eq!(collector.add(5, &dealt.share(5), &mut rng()), Ok(None));
+    assert_eq!(collector.work().verified, 4);
     assert_eq!(collector.false_shares(), [1, 3].map(|number| (dealt.index(number), Reason::Mismatch)));
     assert_eq!(collector.indices().collect::<Vec<_>>(), [4, 5].map(|number| dealt.index(number)));
     // The false share did not shadow the true one.
@@ -224,7 +227,8 @@ fn errors_that_cancel_are_found() {
     let mut collector = dealt.collector(Options::default());
     let delta = G2::generator();
     collector.add(1, &moved(1, delta), &mut rng()).unwrap();
-    collector.add(2, &moved(2, delta.negate()), &mut rng()).unwrap();
+    let refused = collector.add(2, &moved(2, delta.negate()), &mut rng());
+    assert_eq!(refused, Err(ShareError::False { index: dealt.index(2), reason: Reason::Mismatch }));
     assert_eq!(collector.signature(), None);
     assert_eq!(collector.false_shares().len(), 2);
     // With coefficients 3 and -3 of three shares, equal errors cancel in the signature, which is then the true one.
@@ -284,9 +288,12 @@ fn torsion_among_many_shares_is_named() {
             attack.iter().for_each(|(number, bytes)| shares[number - 1].1.clone_from(bytes));
             let arrivals: Vec<_> = shares[..t].iter().map(|(number, bytes)| (*number, &bytes[..])).collect();
             let mut collector = dealt.collector(Options { backend: *backend, ..Options::default() });
-            assert!(collector.add_each(&arrivals, &mut rng()).iter().all(Result::is_ok));
+            let answers = collector.add_each(&arrivals, &mut rng());
             let outside = Reason::Parse(quorate::ParseError::SignatureNotInSubgroup);
             let expected: Vec<_> = attack.iter().map(|(number, _)| (dealt.index(*number), outside)).collect();
+            let refused: Vec<_> = answers.into_iter().filter_map(Result::err).collect();
+            let named = |(index, reason): &(Index, Reason)| ShareError::False { index: *index, reason: *reason };
+            assert_eq!(refused, collector.false_shares().iter().map(named).collect::<Vec<_>>());
             // Parts that cancel in the sum of the shares do no harm, and are not looked for.
             if collector.signature().is_none() {
                 assert_eq!(collector.false_shares(), expected, "{backend}");
@@ -346,9 +353,11 @@ fn a_second_share_of_a_participant_shadows_nothing() {
     assert_eq!(collector.add(1, &dealt.share(2), &mut rng), Ok(None));
     assert_eq!(collector.add(1, &dealt.share(1), &mut rng), Ok(None));
     assert_eq!(collector.false_shares(), [(one, Reason::Mismatch)]);
-    // The true share is there, and a false one does not take its place.
+    // The true share is there, and a false one does not take its place. It costs no pairing.
     let false_share = Err(ShareError::False { index: one, reason: Reason::Mismatch });
+    let verified = collector.work().verified;
     assert_eq!(collector.add(1, &dealt.share(3), &mut rng), false_share);
+    assert_eq!(collector.work().verified, verified);
     assert_eq!(collector.add(1, &dealt.share(1), &mut rng), Err(ShareError::Duplicate(one)));
     // Twice the same is not two.
     assert_eq!(collector.indices().count(), 1);
@@ -358,7 +367,106 @@ fn a_second_share_of_a_participant_shadows_nothing() {
     let mut collector = dealt.collector(Options::default());
     assert_eq!(collector.add(1, &dealt.share(2), &mut rng), Ok(None));
     assert_eq!(collector.add(1, &dealt.share(3), &mut rng), false_share);
-    assert_eq!((collector.false_shares().len(), collector.indices().count()), (2, 0));
+    assert_eq!((collector.false_shares(), collector.indices().count()), (vec![(one, Reason::Mismatch)], 0));
+}
+
+/// Shares carry no sender's signature, so anyone can send false ones under any number. However many come, one combination
+/// fails. Each further false share costs a verification, none after the true share of its number, and nothing once the
+/// signature is there. One of each participant is kept.
+#[test]
+fn false_shares_of_nobody_cost_one_combination() {
+    for together in [false, true] {
+        let (t, n) = (5, 9);
+        let dealt = Dealt::new(t, n, Identifiers::RootsOfUnity, MinPk::Eth2);
+        let mut collector = dealt.collector(Options::default());
+        for number in 1..t {
+            assert_eq!(collector.add(number as u64, &dealt.share(number), &mut rng()), Ok(None));
+        }
+        let lie = |i: usize| dealt.shares[0].sign(dealt.suite, &i.to_be_bytes()).to_bytes();
+        let send = |collector: &mut Collector<MinPk>, number: u64, bytes: &[u8]| {
+            if together {
+                collector.add_each(&[(number, bytes)], &mut rng()).remove(0)
+            } else {
+                collector.add(number, bytes, &mut rng()).map(drop)
+            }
+        };
+        let false_one = |number: usize| Err(ShareError::False { index: dealt.index(number), reason: Reason::Mismatch });
+        for i in 0..60 {
+            let number = t + i % (n - t) + 1;
+            assert_eq!(send(&mut collector, number as u64, &lie(i)), false_one(number), "{i}");
+        }
+        let work = collector.work();
+        assert_eq!((work.combinations, work.verified), (1, t - 1 + 60));
+        assert_eq!(collector.false_shares().len(), n - t);
+        // Under the numbers of true shares.
+        for i in 0..60 {
+            let number = i % (t - 1) + 1;
+            assert_eq!(send(&mut collector, number as u64, &lie(i)), false_one(number), "{i}");
+        }
+        assert_eq!(collector.work(), work);
+        assert_eq!(collector.false_shares().len(), n - 1);
+        // The true one, and then the signature is there.
+        assert_eq!(send(&mut collector, t as u64, &dealt.share(t)), Ok(()));
+        assert_eq!(collector.signature(), Some(dealt.signature()));
+        let work = collector.work();
+        assert_eq!((work.combinations, work.verified), (2, t + 60));
+        let (false_shares, shares) = (collector.false_shares(), collector.indices().count());
+        for i in 0..60 {
+            let number = i % n + 1;
+            let bytes = if i % 2 == 0 { lie(i).to_vec() } else { dealt.share(number) };
+            let unneeded = Err(ShareError::Unneeded(dealt.index(number)));
+            assert_eq!(send(&mut collector, number as u64, &bytes), unneeded);
+        }
+        assert_eq!((collector.work(), collector.false_shares()), (work, false_shares));
+        assert_eq!((collector.indices().count(), collector.signature()), (shares, Some(dealt.signature())));
+    }
+}
+
+/// A polynomial that is zero at one participant's point, as a dealer who speaks last in a ceremony can make it. That
+/// participant has no true share, whatever is sent under its number, and the others sign.
+fn without_a_key<S: Suite>(suite: S) {
+    for identifiers in POINTS {
+        for keyless in [1, 3, 5] {
+            let committee = committee(3, 5, identifiers);
+            let indices: Vec<_> = committee.indices().collect();
+            // (X - x)(X + 9), whose value at zero is the secret.
+            let x = committee.point(indices[keyless - 1]);
+            let (a, b, c) = (-(x * Scalar::from(9)), Scalar::from(9) - x, Scalar::ONE);
+            let secret_of = |scalar: Scalar| SecretKey::<S>::from_bytes(&scalar.to_bytes());
+            let points = [a, b, c].map(|coefficient| secret_of(coefficient).unwrap().public_key());
+            let commitment = Commitment::new(&committee, points.to_vec()).unwrap();
+            let key = quorate_threshold::SharedKey::new(suite, committee.clone(), commitment).unwrap();
+            assert_eq!(key.without_share(&Options::default()), [indices[keyless - 1]]);
+            let share = |index: &Index| {
+                let x = committee.point(*index);
+                secret_of((c * x + b) * x + a).map(|secret| secret.sign(suite, b"m").to_bytes().as_ref().to_vec())
+            };
+            assert!(share(&indices[keyless - 1]).is_err(), "zero is no secret key");
+            let others: Vec<_> = indices.iter().filter(|index| index.place() != keyless - 1).collect();
+            let mut collector = key.collector(b"m", Options::default()).unwrap();
+            let mut identity = vec![0; share(others[0]).unwrap().len()];
+            identity[0] = 0xc0;
+            let refused = Err(ShareError::NoKey(indices[keyless - 1]));
+            for bytes in [&identity, &share(others[0]).unwrap()] {
+                assert_eq!(collector.add(keyless as u64, bytes, &mut rng()), refused);
+                let each = collector.add_each(&[(keyless as u64, bytes)], &mut rng());
+                assert_eq!(each, [refused.clone().map(drop)]);
+            }
+            assert_eq!(collector.indices().count(), 0);
+            // A false share of another one does not change it.
+            collector.add(others[0].number().into(), &share(others[1]).unwrap(), &mut rng()).unwrap();
+            for index in &others[..3] {
+                collector.add(index.number().into(), &share(index).unwrap(), &mut rng()).unwrap();
+            }
+            assert_eq!(collector.signature(), Some(secret_of(a).unwrap().sign(suite, b"m")));
+        }
+    }
+}
+
+#[test]
+fn a_participant_without_a_key_stops_nobody() {
+    without_a_key(MinPk::Eth2);
+    without_a_key(MinSig::Basic);
 }
 
 #[test]
@@ -388,7 +496,7 @@ fn keys_that_do_not_fit_the_committee_and_aug_suites_are_refused() {
     let dealt = Dealt::new(2, 3, Identifiers::Integers, MinPk::Eth2);
     let key = dealt.secret.public_key();
     let made = |suite, keys: usize| {
-        Collector::new(dealt.committee.clone(), suite, key, vec![key; keys], b"m", Options::default()).map(|_| ())
+        Collector::new(dealt.committee.clone(), suite, key, vec![Some(key); keys], b"m", Options::default()).map(|_| ())
     };
     assert_eq!(made(MinPk::Eth2, 2), Err(CollectorError::VerificationKeys { found: 2, participants: 3 }));
     assert_eq!(made(MinPk::Chia, 3), Err(CollectorError::Augmented(MinPk::Chia.id())));

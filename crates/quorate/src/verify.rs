@@ -17,7 +17,8 @@ pub use crate::plan::{Keys, Options};
 
 /// Verifies every claim and says which are false: one verdict for each claim, in input order; none for no claims.
 ///
-/// `rng` must be a CSPRNG of [`rand_core`] 0.10, such as `rand::rng()`. After all claims are fixed, a
+/// `rng` must be a CSPRNG of [`rand_core`] 0.10, such as `rand::rng()`. (After a fork that generator is the same in parent
+/// and child, so a program that forks seeds one for each batch from the operating system.) After all claims are fixed, a
 /// weight wᵢ is drawn for each claim, and the product that [`Plan`] describes is computed. If the product is not one,
 /// [`culprit::search`] finds the false claims. A batch can mix the suites of one variant. A claim that occurs twice
 /// gets its verdict twice.

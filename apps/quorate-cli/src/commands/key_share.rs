@@ -10,7 +10,7 @@ use quorate_threshold::KeyShare;
 use super::{
     shared_key::refuse_augmented,
     suite::{KeySuite, SuiteArgument},
-    unlock::{ask, is_dash, is_standard_input, name_of, public_key_bytes, read_file, warn},
+    unlock::{ask, is_dash, is_standard_input, name_of, public_key_bytes, read_file, say_older_form, warn},
 };
 use crate::{
     exit::Failure,
@@ -80,10 +80,12 @@ impl KeyShareFile {
             )));
         }
         let (index, public_key) = (share.index(), share.public_key().to_vec());
-        let secret = share
+        let opened = share
             .unlock(|| ask(passphrase, Purpose::Unlock, &name), public_key_bytes::<S>)
             .map_err(|error| Failure::from(error).context(name.clone()))?;
-        let secret = SecretKey::from_bytes(secret.expose()).map_err(|error| Failure::usage(error).context(name))?;
+        say_older_form(&name, opened.older);
+        let secret = SecretKey::from_bytes(opened.secret.expose());
+        let secret = secret.map_err(|error| Failure::usage(error).context(name))?;
         Ok(OpenShare { index, public_key, secret })
     }
 }

@@ -35,11 +35,11 @@ impl MessageArguments {
             return from_hex(text).context(hint).map_err(Failure::usage);
         }
         match &self.message_file {
-            Some(path) if !is_dash(path) => whole_file::bytes(path),
+            Some(path) if !is_dash(path) => whole_file::bytes(path, LONGEST),
             _ if is_dash(secret) => Err(Failure::usage(anyhow!(
                 "standard input cannot be both {what} and the message; name a file for one of them"
             ))),
-            _ => whole_file::bytes(Path::new("-")),
+            _ => whole_file::bytes(Path::new("-"), LONGEST),
         }
     }
 }
@@ -57,3 +57,6 @@ pub(super) fn warn_of_no_digest(suite: SuiteArgument, message: &[u8]) {
 
 /// Bytes that a drand node signs: a SHA-256 digest.
 const DIGEST: usize = 32;
+
+/// The longest message that is read: 1 GiB.
+const LONGEST: u64 = 1 << 30;

@@ -16,6 +16,7 @@ use crate::{
     exit::Failure,
     secrets::{
         jwk::JwkCurve,
+        keystore::OlderForm,
         passphrase::{Passphrase, PassphraseError, PassphraseSource, Purpose},
         secret::Secret,
         secret_file::{self, ModeWarning, SecretFile},
@@ -122,8 +123,10 @@ impl KeyFile {
                 "standard input cannot be both the keystore and its passphrase; use --passphrase-file or another descriptor"
             )));
         }
-        let secret = source.unlock(|| ask(passphrase, Purpose::Unlock, &name), derive);
-        secret.map_err(|error| Failure::from(error).context(name))
+        let opened = source.unlock(|| ask(passphrase, Purpose::Unlock, &name), derive);
+        let opened = opened.map_err(|error| Failure::from(error).context(name.clone()))?;
+        say_older_form(&name, opened.older);
+        Ok(opened.secret)
     }
 
     /// The public key that the file states, encoded, if it states one.
@@ -184,6 +187,16 @@ pub(super) fn ask(source: &PassphraseSource, purpose: Purpose, what: &str) -> Re
 pub(super) fn warn(warning: Option<ModeWarning>) {
     if let Some(warning) = warning {
         print::note(format_args!("warning: {warning}"));
+    }
+}
+
+/// Says that a keystore was opened by an older form of its passphrase.
+pub(super) fn say_older_form(name: &str, form: Option<OlderForm>) {
+    if let Some(form) = form {
+        print::note(format_args!(
+            "warning: {name}: the passphrase opens it {form}; EIP-2335 takes passphrases otherwise, so other programs may call it wrong; \
+             write the keystore anew with `quorate key import`"
+        ));
     }
 }
 

@@ -14,23 +14,20 @@ use crate::exit::Failure;
 
 /// The text of a file of at most 64 MiB, without a byte order mark. `-` means standard input.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
-    read_text(open(path)?, LARGEST_TEXT).map_err(|error| match error {
+    read_text(open(path)?, LARGEST).map_err(|error| match error {
         TextError::Read(error) => Failure::io(anyhow!(error).context(format!("cannot read {}", name_of(path)))),
         error => Failure::usage(error).context(name_of(path)),
     })
 }
 
-/// The bytes of a file of at most 256 MiB, as they are. `-` means standard input.
-pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+/// The bytes of a file of at most `most` bytes, as they are. `-` means standard input.
+pub(super) fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let name = name_of(path);
     let mut bytes = Vec::new();
-    let read = open(path)?.take(LARGEST_BYTES + 1).read_to_end(&mut bytes);
+    let read = open(path)?.take(most + 1).read_to_end(&mut bytes);
     read.with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
-    if bytes.len() as u64 > LARGEST_BYTES {
-        return Err(Failure::usage(anyhow!(
-            "{name} has more than {} MiB, the limit; name another file",
-            LARGEST_BYTES >> 20
-        )));
+    if bytes.len() as u64 > most {
+        return Err(Failure::usage(TextError::TooLong { limit: most }).context(name));
     }
     Ok(bytes)
 }
@@ -43,5 +40,5 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-const LARGEST_TEXT: u64 = 64 << 20;
-const LARGEST_BYTES: u64 = 256 << 20;
+/// The longest document that is read: 64 MiB.
+pub(super) const LARGEST: u64 = 64 << 20;

@@ -2,6 +2,8 @@
 //!
 //! Which words are typed is not hidden from the machine's caches: the look-up in the word list is no constant-time code.
 
+use std::borrow::Cow;
+
 use bip39::{Language, Mnemonic};
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -12,13 +14,18 @@ pub const SEED: usize = 64;
 
 /// The seed of a mnemonic, with the passphrase that belongs to it or an empty one.
 ///
-/// The words may stand on several lines, and the language is found out.
+/// The words may stand on several lines, and the language is found out. Each word may be cut to its first four letters, as steel
+/// plates have them, if only one word of the list begins with them: so it is in English, French, Italian and Spanish. The seed is that
+/// of the whole words.
 ///
 /// # Errors
 /// [`MnemonicError`], which repeats none of the words.
 pub fn seed(text: &str, passphrase: Option<&Passphrase>) -> Result<Zeroizing<[u8; SEED]>, MnemonicError> {
     let text = Zeroizing::new(text.to_lowercase());
-    let mut mnemonic = parse(&text)?;
+    let mut mnemonic = parse(&text).or_else(|error| match error {
+        MnemonicError::UnknownWord { .. } => parse_abbreviated(&text).ok_or(error),
+        _ => Err(error),
+    })?;
     let seed = Zeroizing::new(mnemonic.to_seed(passphrase.map_or("", Passphrase::expose)));
     mnemonic.zeroize();
     Ok(seed)
@@ -44,6 +51,39 @@ pub enum MnemonicError {
     #[error("the mnemonic's checksum is wrong: a word is another one, or two words have changed places")]
     Checksum,
 }
+
+/// The mnemonic of words of which some are abbreviated. `None` if there is none, or if two languages have one with this beginning.
+fn parse_abbreviated(text: &str) -> Option<Mnemonic> {
+    let mut readings = Language::ALL.iter().filter_map(|language| {
+        // All of it is reserved at once, because a string that grows leaves a copy behind, which is not wiped.
+        let mut whole = Zeroizing::new(String::with_capacity(MOST_WORDS * LONGEST_WORD));
+        for (number, word) in text.split_whitespace().enumerate() {
+            if number == MOST_WORDS {
+                return None;
+            }
+            let mut word = Cow::Borrowed(word);
+            Mnemonic::normalize_utf8_cow(&mut word);
+            let mut begun = language.word_list().iter().filter(|whole| whole.starts_with(&*word));
+            let found = match (begun.next(), begun.next()) {
+                (Some(found), None) if word.chars().count() >= ABBREVIATION => found,
+                // A whole word may be the beginning of another one.
+                (Some(found), _) if *found == word => found,
+                _ => return None,
+            };
+            whole.push_str(found);
+            whole.push(' ');
+        }
+        Mnemonic::parse_in(*language, whole.as_str()).ok()
+    });
+    let found = readings.next()?;
+    readings.all(|other| other == found).then_some(found)
+}
+
+/// The letters that tell the words of a list apart.
+const ABBREVIATION: usize = 4;
+const MOST_WORDS: usize = 24;
+/// More than the bytes of any word in any list, with a space.
+const LONGEST_WORD: usize = 64;
 
 fn parse(text: &str) -> Result<Mnemonic, MnemonicError> {
     match Mnemonic::parse(text) {
@@ -93,6 +133,22 @@ mod tests {
             }
         }
         assert_eq!(cases, 7 * 24);
+    }
+
+    #[test]
+    fn words_of_four_letters() {
+        let seeds = |text: &str| seed(text, None).map(|seed| *seed);
+        let whole = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+        let cut: Vec<_> = whole.split(' ').map(|word| &word[..word.len().min(4)]).collect();
+        assert_eq!(seeds(&cut.join(" ")), seeds(whole));
+        assert_eq!(seeds(&cut.join("\n").to_uppercase()), seeds(whole));
+        // Some are whole, and some have five letters.
+        assert_eq!(seeds(&whole.replace("sausage", "sausa")), seeds(whole));
+        // Three letters are not enough, also where only one word begins with them, and no word begins with these four.
+        assert_eq!(seeds(&whole.replace("sausage", "sau")), Err(MnemonicError::UnknownWord { number: 6 }));
+        assert_eq!(seeds(&whole.replace("sausage", "sasu")), Err(MnemonicError::UnknownWord { number: 6 }));
+        // The checksum still decides.
+        assert!(seeds(&cut.join(" ").replace("yell", "year")).is_err());
     }
 
     #[test]

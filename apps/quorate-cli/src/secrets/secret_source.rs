@@ -2,8 +2,8 @@
 
 use crate::secrets::hex::HexError;
 use crate::secrets::jwk::{Jwk, JwkError};
-use crate::secrets::keystore::{Keystore, KeystoreError};
-use crate::secrets::passphrase::{Passphrase, PassphraseError};
+use crate::secrets::keystore::{Decrypted, Keystore, KeystoreError};
+use crate::secrets::passphrase::{BYTE_ORDER_MARK, Passphrase, PassphraseError, UTF_16_MARKS};
 use crate::secrets::secret::{Secret, SecretError};
 
 /// A secret key as its file holds it.
@@ -32,28 +32,34 @@ impl SecretSource {
         self,
         passphrase: impl FnOnce() -> Result<Passphrase, PassphraseError>,
         derive: impl FnOnce(&Secret) -> Option<Vec<u8>>,
-    ) -> Result<Secret, UnlockError> {
-        Ok(match self {
+    ) -> Result<Decrypted, UnlockError> {
+        let secret = match self {
+            Self::Keystore(keystore) => return Ok(keystore.decrypt(&passphrase()?, derive)?),
             Self::Plain(secret) => secret.checked(None, derive)?,
-            Self::Keystore(keystore) => keystore.decrypt(&passphrase()?, derive)?,
             Self::Jwk(jwk) => jwk.into_secret(derive)?,
-        })
+        };
+        Ok(Decrypted { secret, older: None })
     }
 }
 
 /// Reads a key file. A JSON object is a keystore or a JSON Web Key; everything else must be 64 hexadecimal digits in one line, with
-/// or without `0x`. White space around the content is skipped.
+/// or without `0x`. White space around the content is skipped, and a byte order mark before it.
 ///
 /// # Errors
 /// [`ReadSecretError`]. Its messages repeat no secret. Of the file's bytes they repeat at most the name of an unknown function in
 /// a keystore.
 pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
+    if UTF_16_MARKS.iter().any(|mark| bytes.starts_with(mark)) && bytes.len() != Secret::LENGTH {
+        return Err(ReadSecretError::Utf16);
+    }
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let text = bytes.trim_ascii();
     if text.is_empty() {
         return Err(ReadSecretError::Empty);
     }
     if !text.starts_with(b"{") {
-        return Ok(SecretSource::Plain(Secret::from_hex(text)?));
+        // What is no key is looked at only now, so that the time says nothing about one that is.
+        return Secret::from_hex(text).map(SecretSource::Plain).map_err(|error| not_a_key(bytes, error));
     }
     // The bytes are read untrimmed from here on, so that errors name the lines of the file.
     let members: Members = serde_json::from_slice(bytes)
@@ -67,6 +73,35 @@ pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
     }
 }
 
+/// What a file holds that is neither JSON nor a key in hexadecimal digits.
+fn not_a_key(bytes: &[u8], error: HexError) -> ReadSecretError {
+    let text = bytes.trim_ascii();
+    if text.starts_with(b"-----BEGIN ") {
+        return ReadSecretError::Pem;
+    }
+    if text.starts_with(b"[") {
+        return ReadSecretError::List;
+    }
+    let digits = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")).unwrap_or(text);
+    if digits.iter().all(u8::is_ascii_hexdigit) {
+        return error.into();
+    }
+    let printed = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    if bytes.len() == Secret::LENGTH && !bytes.iter().all(printed) {
+        return ReadSecretError::Raw;
+    }
+    match str::from_utf8(text) {
+        Ok(text) if text.split_whitespace().count() >= LEAST_WORDS && !text.contains(|c: char| c.is_ascii_digit()) => {
+            ReadSecretError::Words
+        }
+        Ok(_) => ReadSecretError::Text,
+        Err(_) => ReadSecretError::Binary { bytes: bytes.len() },
+    }
+}
+
+/// The words of the shortest mnemonic.
+const LEAST_WORDS: usize = 12;
+
 /// Why a key file was not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -74,7 +109,46 @@ pub enum ReadSecretError {
     /// The file has nothing but white space.
     #[error("the key file is empty, expected hexadecimal digits, a keystore or a JSON Web Key")]
     Empty,
-    /// The file is not JSON, and not a plain key either.
+    /// The file is in UTF-16, as Windows' tools write it.
+    #[error(
+        "the key file is UTF-16, expected UTF-8; save it as UTF-8, in PowerShell with `Set-Content -Encoding utf8`"
+    )]
+    Utf16,
+    /// A key in PEM, which is for keys of other schemes.
+    #[error(
+        "the key file is PEM, expected hexadecimal digits, a keystore or a JSON Web Key; PEM has no form for a BLS secret key, so this \
+         is most likely a key of another scheme"
+    )]
+    Pem,
+    /// A JSON list.
+    #[error(
+        "the key file is a list, expected one key; give each keystore a file of its own, as `jq '.[0]'` prints the first one"
+    )]
+    List,
+    /// As many bytes as a secret has, and no text.
+    #[error(
+        "the key file has 32 raw bytes, expected hexadecimal digits, a keystore or a JSON Web Key; if it is the secret key in \
+         big-endian bytes, `xxd -p -c 32` prints its digits"
+    )]
+    Raw,
+    /// Other bytes.
+    #[error(
+        "the key file has {bytes} bytes that are no text, expected hexadecimal digits, a keystore or a JSON Web Key"
+    )]
+    Binary {
+        /// How many.
+        bytes: usize,
+    },
+    /// Twelve words or more.
+    #[error(
+        "the key file has words, expected hexadecimal digits, a keystore or a JSON Web Key; if they are a mnemonic, use `quorate key \
+         derive --mnemonic-file`"
+    )]
+    Words,
+    /// Other text.
+    #[error("the key file is other text, expected 64 hexadecimal digits, a keystore or a JSON Web Key")]
+    Text,
+    /// The file has hexadecimal digits, and too few or too many.
     #[error("expected a secret key in hexadecimal digits, a keystore or a JSON Web Key")]
     Hex(#[from] HexError),
     /// The file begins like JSON, but is not JSON.
@@ -139,7 +213,7 @@ mod tests {
         ] {
             let source = read_secret(text.as_bytes()).expect("a plain key");
             assert!(matches!(&source, SecretSource::Plain(found) if *found == secret(10)));
-            assert_eq!(source.unlock(nobody, derive).expect("unprotected"), secret(10));
+            assert_eq!(source.unlock(nobody, derive).expect("unprotected").secret, secret(10));
         }
     }
 
@@ -152,7 +226,7 @@ mod tests {
         let json = format!("\n{}", keystore.expect("encrypts").to_json());
         let source = || read_secret(json.as_bytes()).expect("a keystore");
         assert!(matches!(source(), SecretSource::Keystore(_)));
-        assert_eq!(source().unlock(|| Ok(passphrase), derive).expect("right"), secret(10));
+        assert_eq!(source().unlock(|| Ok(passphrase), derive).expect("right").secret, secret(10));
         assert!(matches!(
             source().unlock(|| Ok(Passphrase::from("wrong")), derive),
             Err(UnlockError::Keystore(KeystoreError::WrongPassphrase))
@@ -168,7 +242,7 @@ mod tests {
         let json = format!(r#"{{"kty":"OKP","crv":"BLS12381G1","d":"{}"}}"#, "A".repeat(43));
         let source = read_secret(json.as_bytes()).expect("a JSON Web Key");
         assert!(matches!(source, SecretSource::Jwk(_)));
-        assert_eq!(source.unlock(nobody, derive).expect("unprotected"), secret(0));
+        assert_eq!(source.unlock(nobody, derive).expect("unprotected").secret, secret(0));
     }
 
     #[test]
@@ -190,16 +264,33 @@ mod tests {
         };
         length(&"0".repeat(63), 63);
         length(&"0".repeat(65), 65);
-        length(&format!("{0}\n{0}", "0".repeat(64)), 129);
-        assert!(matches!(read(&"g".repeat(64)), ReadSecretError::Hex(HexError::Digit)));
-        let middle = format!("{}\n{}", "0".repeat(31), "0".repeat(32));
-        assert!(matches!(read(&middle), ReadSecretError::Hex(HexError::Digit)));
+        for text in ["hello world".to_owned(), "g".repeat(64), format!("{0}\n{0}", "0".repeat(64))] {
+            assert!(matches!(read(&text), ReadSecretError::Text));
+        }
         assert!(matches!(read("\n{\n!"), ReadSecretError::Json { line: 3, .. }));
         assert!(matches!(read("{}"), ReadSecretError::UnknownObject));
         assert!(matches!(read(r#"{"d":"secret"}"#), ReadSecretError::UnknownObject));
         assert!(matches!(read(r#"{"kty":"RSA","crv":""}"#), ReadSecretError::Jwk(_)));
         for text in [r#"{"version":3}"#, r#"{"crypto":{}}"#] {
             assert!(matches!(read(text), ReadSecretError::Keystore(_)));
+        }
+    }
+
+    #[test]
+    fn files_that_are_no_key_are_named_as_what_they_are() {
+        let raw = |bytes: &[u8]| read_secret(bytes).expect_err("not a key");
+        assert!(matches!(read("-----BEGIN EC PRIVATE KEY-----\nMHcC\n"), ReadSecretError::Pem));
+        assert!(matches!(read(" [{\"crypto\":{}}]"), ReadSecretError::List));
+        assert!(matches!(read(&"zoo ".repeat(12)), ReadSecretError::Words));
+        assert!(matches!(raw(&[0x80; 32]), ReadSecretError::Raw));
+        assert!(matches!(raw(&[&[0xff, 0xfe][..], &[7; 30]].concat()), ReadSecretError::Raw));
+        assert!(matches!(raw(&[0x80; 31]), ReadSecretError::Binary { bytes: 31 }));
+        assert!(matches!(raw(b"\xff\xfe{\0"), ReadSecretError::Utf16));
+        for text in [
+            "0a".repeat(32),
+            r#"{"kty":"OKP","crv":"BLS12381G1","d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#.into(),
+        ] {
+            read_secret(&[BYTE_ORDER_MARK, text.as_bytes()].concat()).expect("the mark is skipped");
         }
     }
 
@@ -214,7 +305,7 @@ mod tests {
         fn secrets_there_and_back(bytes: [u8; 32]) {
             let secret = Secret::new(Zeroizing::new(bytes));
             let source = read_secret(secret.to_hex_line().as_bytes()).expect("a plain key");
-            prop_assert_eq!(source.unlock(nobody, derive).expect("unprotected"), secret);
+            prop_assert_eq!(source.unlock(nobody, derive).expect("unprotected").secret, secret);
         }
 
         #[test]

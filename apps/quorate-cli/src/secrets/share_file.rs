@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 
 use crate::secrets::{
     hex::{self, HexError},
-    keystore::{Keystore, KeystoreError},
-    passphrase::{Passphrase, PassphraseError},
+    keystore::{Decrypted, Keystore, KeystoreError},
+    passphrase::{BYTE_ORDER_MARK, Passphrase, PassphraseError},
     secret::Secret,
     secret_source::UnlockError,
 };
@@ -109,6 +109,7 @@ impl ShareFile {
     /// # Errors
     /// [`ShareFileError`].
     pub fn parse(json: &[u8]) -> Result<Self, ShareFileError> {
+        let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
         // serde would also accept a list, and read its elements as the members in order.
         if !json.trim_ascii_start().starts_with(b"{") {
             return Err(ShareFileError::Json { line: 1, column: 1 });
@@ -176,9 +177,11 @@ impl ShareFile {
         self,
         passphrase: impl FnOnce() -> Result<Passphrase, PassphraseError>,
         derive: impl FnOnce(&Secret) -> Option<Vec<u8>>,
-    ) -> Result<Secret, UnlockError> {
+    ) -> Result<Decrypted, UnlockError> {
         Ok(match self.secret {
-            ShareSecret::Plain(secret) => secret.checked(Some(&self.verification_key), derive)?,
+            ShareSecret::Plain(secret) => {
+                Decrypted { secret: secret.checked(Some(&self.verification_key), derive)?, older: None }
+            }
             // Its public key is the verification key.
             ShareSecret::Keystore(keystore) => keystore.decrypt(&passphrase()?, derive)?,
         })
@@ -296,7 +299,7 @@ mod tests {
         assert_eq!((again.suite(), again.index()), (suite(), 3));
         assert_eq!((again.public_key(), again.verification_key()), (&[1; 48][..], &[9; 32][..]));
         assert_eq!(again.to_json(), json);
-        assert_eq!(again.unlock(nobody, derive).expect("its key"), secret(9));
+        assert_eq!(again.unlock(nobody, derive).expect("its key").secret, secret(9));
     }
 
     #[test]
@@ -311,7 +314,7 @@ mod tests {
         assert!(json.len() < LONGEST);
         let read = || ShareFile::parse(&json).expect("a share");
         assert_eq!(read().to_json(), json);
-        assert_eq!(read().unlock(|| Ok(Passphrase::from("right")), derive).expect("right"), secret(9));
+        assert_eq!(read().unlock(|| Ok(Passphrase::from("right")), derive).expect("right").secret, secret(9));
         let wrong = read().unlock(|| Ok(Passphrase::from("wrong")), derive);
         assert!(matches!(wrong, Err(UnlockError::Keystore(KeystoreError::WrongPassphrase))));
         let json = ShareFile::new(suite(), 3, vec![1; 48], vec![9; 32], keystore(8)).to_json();

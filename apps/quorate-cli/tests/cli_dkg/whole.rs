@@ -2,6 +2,10 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
+use quorate::{MinPk, SecretKey};
+use quorate_curve::Scalar;
+use serde_json::json;
+
 use crate::room::{Room, STEPS, member_files};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
@@ -270,6 +274,183 @@ fn contributions_that_are_not_revealed_are_disclosed() {
         room.step("finish", "c", name, &[]).exits(0).says("erin said nothing in the round `reveal`");
     }
     room.assert_signs("c", &["bob", "carol", "dave"].map(|name| room.share("c", name)));
+}
+
+/// Erin's reveal reaches alice, and not carol and dave, who stop waiting for it. Alice has it in her state, and publishes it
+/// again when they say that they miss it: they take it, and all come to one key.
+#[test]
+fn a_reveal_for_some_is_passed_on_by_those_who_have_it() {
+    let room = Room::new(&FIVE);
+    room.init("c", &["--suite", "drand-quicknet", "-t", "3", "--commit-first"], &FIVE).exits(0);
+    room.all("deal", "c", &FIVE);
+    room.all("receive", "c", &FIVE);
+    for name in &FIVE[..4] {
+        room.step("complain", "c", name, &[]).exits(1);
+    }
+    let (reveal, present) = ("c/messages/4-reveal-erin.json", &FIVE[..4]);
+    room.step("complain", "c", "erin", &[]).exits(0).says(&format!("published {reveal}"));
+    room.step("complain", "c", "alice", &[]).exits(0).says("published c/messages/7-confirmation-alice.json");
+    let bytes = room.read(reveal);
+    fs::remove_file(room.path(reveal)).unwrap();
+    for name in ["carol", "dave"] {
+        room.step("complain", "c", name, &[]).exits(1).says("waiting for erin in the round `reveal`");
+        room.step("complain", "c", name, &["--close", "reveal"])
+            .exits(1)
+            .says(&format!("published c/messages/5-absence-{name}.json"));
+    }
+    room.step("complain", "c", "alice", &[])
+        .exits(0)
+        .says(&format!("published again {reveal}"))
+        .says(&format!("carol and dave had not got the reveal of erin, which is here: see that they get {reveal}"));
+    assert_eq!(room.read(reveal), bytes);
+    for name in ["carol", "dave", "bob"] {
+        room.step("complain", "c", name, &[])
+            .exits(0)
+            .says(&format!("published c/messages/7-confirmation-{name}.json"));
+    }
+    room.all("finish", "c", present);
+    room.assert_signs("c", &["alice", "carol", "dave"].map(|name| room.share("c", name)));
+    // What another one wrote in the place of the reveal stays, and stops nobody.
+    room.write(reveal, &bytes[..bytes.len() / 2]);
+    room.step("finish", "c", "alice", &[]).exits(0);
+    assert_eq!(room.read(reveal), &bytes[..bytes.len() / 2]);
+}
+
+/// A deal binds the id that the members compared.
+#[test]
+fn deal_binds_the_id_that_was_compared() {
+    let room = Room::new(&THREE);
+    for folder in ["c", "forged"] {
+        room.init(folder, &["--suite", "eth2", "-t", "2"], &THREE).exits(0);
+    }
+    let id = room.id("c");
+    let before = room.tree();
+    room.step("deal", "forged", "alice", &["--id", &id])
+        .refused(&format!(
+            "--id: you compared the id {id}, and the ceremony in forged has the id {}",
+            room.id("forged")
+        ))
+        .says("Nothing was dealt");
+    for bad in [&id[..63], "", "alice", &format!("{id}00")] {
+        room.step("deal", "c", "alice", &["--id", bad])
+            .refused("expected the 64 hexadecimal digits of a ceremony's id");
+    }
+    room.assert_is(&before, "deal");
+    room.step("deal", "c", "alice", &["--id", &id]).exits(0).says("published c/messages/1-deal-alice.json");
+    room.step("deal", "c", "bob", &["--id", &format!("0x{}", id.to_uppercase())]).exits(0);
+    // Also when it was dealt before.
+    room.step("deal", "c", "alice", &["--id", &room.id("forged")]).refused("you compared the id");
+    room.all("deal", "c", &THREE);
+}
+
+/// Too few deals make no key, so the round of deals is not closed with them.
+#[test]
+fn receive_does_not_close_with_too_few_dealers() {
+    let room = Room::new(&FIVE);
+    room.init("c", &["--suite", "eth2", "-t", "3"], &FIVE).exits(0);
+    room.all("deal", "c", &FIVE[..2]);
+    room.step("receive", "c", "alice", &[]).exits(1).says("waiting for carol, dave and erin in the round `deal`");
+    let before = room.tree();
+    room.step("receive", "c", "alice", &["--close", "deal"])
+        .refused("without carol, dave and erin, the ceremony makes no key: 2 dealers are left, and 3 are needed")
+        .says("Nothing was changed");
+    room.assert_is(&before, "receive");
+    room.step("deal", "c", "carol", &[]).exits(0);
+    for name in &FIVE[..3] {
+        room.step("receive", "c", name, &["--close", "deal"]).exits(0).says("published");
+    }
+    for name in &FIVE[..3] {
+        room.step("complain", "c", name, &["--close", "response"]).exits(0);
+    }
+    assert!(room.step("finish", "c", "alice", &["--close", "confirmation"]).code == 2, "3 of the 4 that are needed");
+}
+
+/// Dave has not dealt when the others close the round of deals. He is told what he can do, and not what he cannot, and it
+/// works: the others recover his share when the key is there.
+#[test]
+fn who_was_left_out_is_told_what_to_do() {
+    let (four, three) = (["alice", "bob", "carol", "dave"], &THREE);
+    let room = Room::new(&four);
+    room.init("c", &["--suite", "eth2", "-t", "2"], &four).exits(0);
+    let status = |flags: &[&str]| room.run(&[&["dkg", "status", "c"], flags].concat()).exits(0);
+    let dave = ["--identity", "dave/dave.identity.json"];
+    room.all("deal", "c", three);
+    assert!(status(&[]).out.contains("next: dave should run `quorate dkg deal`"));
+    assert!(status(&dave).out.ends_with("your next command: quorate dkg deal c --identity dave/dave.identity.json\n"));
+    room.step("receive", "c", "alice", &["--close", "deal"]).exits(0);
+    let out = status(&[]).out;
+    assert!(out.contains("next: bob and carol should run `quorate dkg receive`"), "{out}");
+    assert!(out.contains("dave: the others have gone on without its deal"), "{out}");
+    let out = status(&dave).out.replace('\n', " ");
+    assert!(out.contains("quorate dkg recover NEW_FOLDER --previous c --lost dave"), "{out}");
+    assert!(!out.contains("your next command"), "{out}");
+    let json = status(&["--json", dave[0], dave[1]]).json();
+    assert_eq!(json["next"]["left_out"], serde_json::json!(["dave"]));
+    for step in &STEPS[1..] {
+        room.step(step, "c", "dave", &[]).refused("quorate dkg recover NEW_FOLDER --previous c --lost dave");
+    }
+    for name in &three[1..] {
+        room.step("receive", "c", name, &["--close", "deal"]).exits(0);
+    }
+    for name in three {
+        room.step("complain", "c", name, &["--close", "response"]).exits(0);
+    }
+    room.all("finish", "c", three);
+    room.run(&["dkg", "recover", "new", "--previous", "c", "--lost", "dave", "--helpers", "alice,bob"]).exits(0);
+    for name in &three[..2] {
+        room.step("deal", "new", name, &["--share", &room.share("c", name)]).exits(0);
+    }
+    for step in &STEPS[1..] {
+        room.all(step, "new", &three[..2]);
+    }
+    room.step("finish", "new", "dave", &[]).exits(0).says("your share 4 of 4").says("It is secret");
+    room.assert_signs("c", &[room.share("new", "dave"), room.share("c", "carol")]);
+}
+
+/// Alice has no share of a key, since a dealer who dealt last made it zero: the others share the key anew, with alice and
+/// without her.
+#[test]
+fn a_participant_without_a_share_does_not_deal() {
+    let four = ["alice", "bob", "carol", "dave"];
+    let room = Room::new(&four);
+    // φ(X) = 7·(X - 1)
+    let key = |scalar: Scalar| SecretKey::<MinPk>::from_bytes(&scalar.to_bytes()).unwrap().public_key().to_string();
+    let seven = Scalar::from(7);
+    let commitment = [key(-seven), key(seven)];
+    let shared_key = json!({
+        "suite": "eth2", "threshold": 2, "participants": 4, "identifiers": "integers",
+        "public_key": &commitment[0], "commitment": &commitment,
+    });
+    room.write("shared-key.json", shared_key.to_string());
+    for (name, i) in four.iter().zip(1_u64..).skip(1) {
+        let share = Scalar::from(7 * (i - 1));
+        let file = json!({
+            "suite": "eth2", "index": i, "public_key": &commitment[0], "verification_key": key(share),
+            "secret": format!("{:064x}", 7 * (i - 1)),
+        });
+        room.write(&format!("{name}/share.json"), file.to_string());
+    }
+    let holders = ["alice=1", "bob=2", "carol=3", "dave=4"].map(|holder| ["--holder", holder]).concat();
+    let files = member_files(&four);
+    let files: Vec<_> = files.iter().map(String::as_str).collect();
+    let from = [&["--shared-key", "shared-key.json"], &holders[..]].concat();
+    let described = |command: &[&str]| room.run(&[&["dkg"], command, &from[..], &files].concat());
+    let without = "alice cannot deal: participant 1 has no share of the key";
+    described(&["recover", "none", "--lost", "alice"])
+        .refused("participant 1 has no share of the key")
+        .says("share the key anew");
+    described(&["reshare", "none", "-t", "2", "--dealers", "alice,bob"])
+        .refused("alice has no share that it could deal");
+    described(&["refresh", "refresh"]).exits(0).says(without);
+    described(&["reshare", "reshare", "-t", "2", "--receivers", "bob,carol,dave"]).exits(0).says(without);
+    for (folder, receivers) in [("refresh", &four[..]), ("reshare", &four[1..])] {
+        for name in &four[1..] {
+            room.step("deal", folder, name, &["--share", &format!("{name}/share.json")]).exits(0);
+        }
+        STEPS[1..].iter().for_each(|step| room.all(step, folder, receivers));
+        assert_eq!(room.public_key(folder), commitment[0].trim_start_matches("0x"));
+        room.assert_signs(folder, &[room.share(folder, receivers[0]), room.share(folder, "dave")]);
+    }
 }
 
 /// The rounds that a command may close.

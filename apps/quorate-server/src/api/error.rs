@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use quorate_batcher::Refused;
-use quorate_formats::Place;
+use quorate_formats::{Malformed, Place};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -114,13 +114,13 @@ impl ApiError {
 impl From<BadClaims> for ApiError {
     fn from(error: BadClaims) -> Self {
         let (status, code) = match &error {
-            BadClaims::Claim { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad-claim"),
+            BadClaims::Claim(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad-claim"),
             BadClaims::TooMany(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-many"),
             BadClaims::NoRoom => return Self::busy(),
             BadClaims::Body(_) | BadClaims::Empty => (StatusCode::BAD_REQUEST, "bad-body"),
         };
         let mut this = Self::new(status, code, error.to_string());
-        if let BadClaims::Claim { place, .. } = error {
+        if let BadClaims::Claim(Malformed { place, .. }) = error {
             let named = &mut this.body.error;
             match place {
                 Place::Line(line) => named.line = Some(line),

@@ -13,7 +13,6 @@ use axum::{
 use bytes::{Bytes, BytesMut};
 use futures_util::{FutureExt as _, StreamExt as _, stream, stream::FuturesUnordered};
 use http_body_util::BodyExt as _;
-use quorate_formats::Malformed;
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc},
     time::{Instant, timeout, timeout_at},
@@ -140,8 +139,8 @@ impl Stream {
                     match named {
                         None => {}
                         Some(Ok(named)) => ahead = Some(named),
-                        Some(Err(BadClaims::Claim { place, reason })) => {
-                            let malformed = Answer::malformed(index, Malformed { place, reason });
+                        Some(Err(BadClaims::Claim(malformed))) => {
+                            let malformed = Answer::malformed(index, malformed);
                             if self.out.line(&malformed).await.is_none() || self.out.flush().await.is_none() {
                                 return;
                             }

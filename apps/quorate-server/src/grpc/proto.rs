@@ -1,3 +1,3 @@
-//! What the schema says, made from it by the build.
+//! What the schema says.
 
 tonic::include_proto!("quorate.v1");

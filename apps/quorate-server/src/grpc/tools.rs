@@ -26,7 +26,6 @@ use tonic_health::pb::{
     health_server::{Health, HealthServer},
 };
 
-use super::refusal::busy;
 use crate::app::App;
 
 /// Whether the server takes claims. It is answered however much else is asked, and while the server stops.
@@ -115,7 +114,7 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// A tool has a place like a request, for as long as a body may take.
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
-    let Some(place) = app.budget.request() else { return busy().into_http() };
+    let Some(place) = app.budget.request() else { return super::status::busy().into_http() };
     let (stop, longest) = (app.connections.stopping().clone(), Duration::from_millis(app.config.limits.body_ms));
     let until = Box::pin(async move {
         tokio::select! {

@@ -14,7 +14,7 @@ use tonic::Status;
 
 use super::{
     proto,
-    refusal::{busy, too_many},
+    status::{busy, too_many},
 };
 use crate::{
     budget::{Budget, Held},

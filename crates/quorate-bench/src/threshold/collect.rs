@@ -37,7 +37,7 @@ fn collect<S: Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
     let key = |secret| backend.msm(&[(S::Key::generator(), secret)]);
     let public_key = PublicKey::<S>::assume_in_subgroup(key(secret)).expect("not the identity");
     // Without a false share no verification key is used.
-    let keys = vec![public_key; 2 * t - 1];
+    let keys = vec![Some(public_key); 2 * t - 1];
     let signature = backend.msm(&[(hash, secret)]);
 
     let mut rows = Vec::new();

@@ -165,7 +165,7 @@ fn a_kept_board_that_was_damaged_or_forged_is_refused() {
         (json.replacen("\"waiting\"", "\"more\"", 1), "more"),
     ] {
         assert_ne!(forged, json, "{reason}");
-        let found = refused(&crate::file::with_checksum(&forged));
+        let found = refused(&crate::sealed::with_checksum(&forged));
         assert!(found.contains(reason) && found.contains("board is damaged"), "{found}");
     }
     // One false signature among true ones.
@@ -173,7 +173,7 @@ fn a_kept_board_that_was_damaged_or_forged_is_refused() {
     let complete = form["complete"].as_object_mut().unwrap();
     complete.retain(|name, _| name != "bitmap" && name != "sum");
     complete["signatures"][2]["index"] = 3.into();
-    assert!(refused(&crate::file::with_checksum(&form.to_string())).contains("height 100 is not signed"));
+    assert!(refused(&crate::sealed::with_checksum(&form.to_string())).contains("height 100 is not signed"));
     std::fs::write(&path, &whole).unwrap();
     assert_eq!(open(&path, &sets).unwrap().board().complete().unwrap().count(), 3);
 }
@@ -191,6 +191,13 @@ fn a_kept_board_on_a_full_disk() {
     assert_eq!(kept.board().serve().checkpoints[0].signatures.len(), 1);
     // What was there before needs no room.
     assert_eq!(keep(&mut kept, &at(100), &[0]).signatures, 1);
+    assert_eq!((kept.write_failures(), kept.is_failing()), (1, true));
+    assert!(kept.post(&signed(&at(100), &[1]), SourceId::from("signer"), NOW, &mut rng()).is_err());
+    assert_eq!((kept.write_failures(), kept.is_failing()), (2, true));
+    // There is room again, and the same board takes it, without a restart.
     kept.interrupt(Box::new(|_| Ok(())));
     assert_eq!(keep(&mut kept, &at(100), &[1]).signatures, 2);
+    assert_eq!((kept.write_failures(), kept.is_failing()), (2, false));
+    drop(kept);
+    assert_eq!(open(&path, &chain().to_sets()).unwrap().board().serve().checkpoints[0].signatures.len(), 2);
 }

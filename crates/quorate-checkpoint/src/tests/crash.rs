@@ -12,7 +12,7 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 use super::*;
-use crate::file::Step;
+use quorate_host::file::Step;
 
 const STEPS: [Step; 5] = [Step::Create, Step::Write, Step::Flush, Step::Rename, Step::FlushFolder];
 
@@ -66,7 +66,7 @@ fn kill_before_a_signature_leaves() {
         let folder = tempfile::tempdir().unwrap();
         let printed = run_and_kill("tests::crash::the_signer_that_is_killed", folder.path(), number);
         assert!(!printed.contains("0x"), "{printed}");
-        let mut record = SignerRecord::open(&folder.path().join("record")).unwrap();
+        let mut record = SignerRecord::open(&folder.path().join("record"), &key(0).public_key()).unwrap();
         let other = Checkpoint { block_hash: [6; 32], ..at(100) };
         let refused = record.sign(&other, chain().newest(), &key(0));
         match step {
@@ -80,7 +80,7 @@ fn kill_before_a_signature_leaves() {
 #[test]
 fn the_signer_that_is_killed() {
     let (Some(folder), Ok(step)) = (env::var_os(FOLDER), env::var(STEP)) else { return };
-    let mut record = SignerRecord::open(&Path::new(&folder).join("record")).unwrap();
+    let mut record = SignerRecord::begin(&Path::new(&folder).join("record"), &key(0).public_key()).unwrap();
     record.interrupt(wait_at(STEPS[step.parse::<usize>().unwrap()]));
     let posting = record.sign(&at(100), chain().newest(), &key(0)).unwrap();
     println!("{}", serde_json::to_string(&posting).unwrap());
@@ -109,7 +109,7 @@ fn run_and_kill(test: &str, folder: &Path, step: usize) -> String {
 }
 
 /// Says that a step is reached, and waits there to be killed.
-fn wait_at(step: Step) -> crate::file::Before {
+fn wait_at(step: Step) -> quorate_host::file::Before {
     Box::new(move |at| {
         if at == step {
             println!("\nreached");

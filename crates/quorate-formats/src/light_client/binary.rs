@@ -66,7 +66,14 @@ fn read(bytes: &[u8], shape: SszShape) -> Result<Object, String> {
         let committee = fields.committee()?;
         let branch = fields.branch(5 + usize::from(deep))?;
         let header = header.header(&parts)?;
-        return Ok(Object::Bootstrap(Box::new(Bootstrap { header, committee, branch, fork: None })));
+        return Ok(Object::Bootstrap(Box::new(Bootstrap {
+            header,
+            committee,
+            branch,
+            block_roots: None,
+            validators_root: None,
+            fork: None,
+        })));
     }
     let SszShape::Update { altair, deep, committee, finality } = shape else { return Err("unknown".to_owned()) };
     let attested = Slot::read(&mut fields, &mut parts, altair)?;
@@ -83,7 +90,8 @@ fn read(bytes: &[u8], shape: SszShape) -> Result<Object, String> {
     let signature_slot = fields.number()?;
     let attested = attested.header(&parts)?;
     let finalized = finalized.map(|(slot, branch)| Ok::<_, String>((slot.header(&parts)?, branch))).transpose()?;
-    let update = Update { attested, finalized, next_committee, bits, signature, signature_slot, fork: None };
+    let update =
+        Update { attested, finalized, next_committee, block_roots: None, bits, signature, signature_slot, fork: None };
     Ok(Object::Update(Box::new(update)))
 }
 

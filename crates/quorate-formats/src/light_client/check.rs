@@ -71,6 +71,28 @@ pub(super) fn finality_branch(update: &Update, network: &BeaconNetwork) -> Check
     Proof { name: NAME, field: &FINALIZED_ROOT, branch, header: &update.attested.beacon, fork }.of(&leaf)
 }
 
+/// Checks that the root of the recent blocks is in the state of a header; none if the document does not state it.
+pub(super) fn block_roots_branch(
+    block_roots: Option<&(Root, Vec<Root>)>,
+    header: Option<&Header>,
+    fork: Option<Fork>,
+    network: &BeaconNetwork,
+) -> Option<Check> {
+    const NAME: &str = "block_roots_branch";
+    let (root, branch) = block_roots?;
+    let Some(header) = header.filter(|header| header.beacon != BeaconHeader::default()) else {
+        return Some(not_possible(NAME, "the update contains no finalized header"));
+    };
+    let fork = fork_of(network, header, fork);
+    Some(Proof { name: NAME, field: &BLOCK_ROOTS, branch, header: &header.beacon, fork }.of(root))
+}
+
+/// Checks that a bootstrap states the validators of the network's genesis; none if it states none.
+pub(super) fn validators_root(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Option<Check> {
+    let stated = bootstrap.validators_root?;
+    Some(Check::compared("validators_root", &network.genesis_validators_root, &stated))
+}
+
 /// Checks that the execution payload header is in the body of its block.
 pub(super) fn execution_branch(
     name: &'static str,
@@ -139,6 +161,7 @@ struct StateField {
     electra: u64,
 }
 
+const BLOCK_ROOTS: StateField = StateField { altair: 37, electra: 69 };
 const FINALIZED_ROOT: StateField = StateField { altair: 105, electra: 169 };
 const CURRENT_SYNC_COMMITTEE: StateField = StateField { altair: 54, electra: 86 };
 const NEXT_SYNC_COMMITTEE: StateField = StateField { altair: 55, electra: 87 };

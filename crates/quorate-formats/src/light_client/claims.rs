@@ -25,12 +25,12 @@ impl Document {
             let claim = match object {
                 Ok(Object::Update(update)) => claim(update, *place, committees, network, at_least),
                 Ok(Object::Committee(CommitteeFile { period: None, .. })) => {
-                    Err("the committee does not say its period; add \"period\": N".to_owned())
+                    Err(Malformed::new(*place, "the committee does not say its period; add \"period\": N"))
                 }
                 Ok(Object::Bootstrap(_) | Object::Committee(_)) => return None,
-                Err(reason) => Err(reason.clone()),
+                Err(reason) => Err(Malformed::new(*place, reason)),
             };
-            Some(claim.map_err(|reason| Malformed::new(*place, reason)))
+            Some(claim)
         })
     }
 }
@@ -39,20 +39,15 @@ impl Document {
 /// for the check `participants` to say.
 const SUITE: &str = "eth2-sync-aggregate";
 
-fn claim(
-    update: &Update,
-    place: Place,
-    committees: &Committees,
-    network: &BeaconNetwork,
-    at_least: usize,
-) -> Result<Record, String> {
+fn claim(update: &Update, place: Place, committees: &Committees, network: &BeaconNetwork, at_least: usize) -> Entry {
     let period = BeaconNetwork::period(update.signature_slot);
     let known = committees.known(period).ok_or_else(|| {
-        format!(
+        let reason = format!(
             "the sync committee of period {period} is not known; add a bootstrap of that period, an update of period {} that \
              names the next committee, or a committee file (on the command line --committee FILE)",
             period.saturating_sub(1)
-        )
+        );
+        Malformed::new(place, reason).with_id(Some(Id::number(update.signature_slot))).of_no_committee()
     })?;
     let keys = &known.committee.public_keys;
     let public_keys: Vec<_> = keys.iter().zip(bits(&update.bits)).filter(|(_, took_part)| *took_part).collect();
@@ -68,6 +63,8 @@ fn claim(
     if let Some((finalized, _)) = update.finalized.as_ref().filter(|(header, _)| header.beacon.slot > 0) {
         checks.push(check::execution_branch("finalized_execution_branch", finalized, update.fork, network));
     }
+    let finalized = update.finalized.as_ref().map(|(header, _)| header);
+    checks.extend(check::block_roots_branch(update.block_roots.as_ref(), finalized, update.fork, network));
     let signing_root = network.signing_root(&update.attested.beacon.root(), update.signature_slot);
     Ok(Record {
         id: Some(Id::number(update.signature_slot)),

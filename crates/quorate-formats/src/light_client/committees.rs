@@ -113,6 +113,8 @@ impl Committees {
             check::current_sync_committee_branch(bootstrap, network),
             check::execution_branch("execution_branch", header, bootstrap.fork, network),
         ];
+        checks.extend(check::block_roots_branch(bootstrap.block_roots.as_ref(), Some(header), bootstrap.fork, network));
+        checks.extend(check::validators_root(bootstrap, network));
         checks.extend(self.trusted_root.map(|trusted| check::trusted_root(&block_root, &trusted)));
         let period = BeaconNetwork::period(header.beacon.slot);
         // A bootstrap whose header has a false execution payload is refused too, although its committee is proven.

@@ -1,8 +1,12 @@
 //! Light-client objects as the Beacon API and its users write them.
 //!
 //! Names and nesting are those of `/eth/v1/beacon/light_client/…`. Some tools write other forms, which are accepted too: objects
-//! without their envelope, flat Altair headers without the `beacon` level, numbers without quotes, and a header or committee in
-//! a list, alone or followed by its branch (the form of a Rust tuple).
+//! without their envelope, flat Altair headers without the `beacon` level, numbers without quotes, a header or committee in
+//! a list, alone or followed by its branch (the form of a Rust tuple), and Snowbridge's: a next committee and its branch in a level
+//! `next_sync_committee_update`, and the root of the state's recent blocks with its branch.
+//!
+//! What stands under a name that is not known would be neither checked nor learned, and the verdict would not say so. So such a field
+//! makes the object malformed, at every level, and so does a field of another kind of object ([`HARMLESS`] says what may stand there).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -35,6 +39,8 @@ pub(super) struct Bootstrap {
     pub header: Header,
     pub committee: Committee,
     pub branch: Vec<Root>,
+    pub block_roots: Option<(Root, Vec<Root>)>,
+    pub validators_root: Option<Root>,
     pub fork: Option<Fork>,
 }
 
@@ -52,6 +58,8 @@ pub(super) struct Update {
     pub attested: Header,
     pub finalized: Option<(Header, Vec<Root>)>,
     pub next_committee: Option<(Committee, Vec<Root>)>,
+    /// The root of `block_roots` in the finalized state, and its branch.
+    pub block_roots: Option<(Root, Vec<Root>)>,
     pub bits: [u8; COMMITTEE_SIZE / 8],
     pub signature: Vec<u8>,
     pub signature_slot: u64,
@@ -61,39 +69,65 @@ pub(super) struct Update {
 impl Object {
     /// Reads one object without its envelope. `fork` is that of the envelope's `version`, if it had one.
     pub(super) fn from_json(text: &str, fork: Option<Fork>) -> Result<Self, String> {
-        let fields: Fields = json::object(text).map_err(|error| error.to_string())?;
-        if let Some(pubkeys) = fields.pubkeys {
-            let committee = Committee::new(pubkeys, fields.aggregate_pubkey)?;
-            let period = fields.period.map(|number| number.0);
-            return Ok(Self::Committee(CommitteeFile { network: fields.network, period, committee }));
+        let mut fields: Fields = json::known_object(text, &HARMLESS).map_err(|error| error.to_string())?;
+        if let Some(pubkeys) = fields.pubkeys.take() {
+            let committee = Committee::new(pubkeys, fields.aggregate_pubkey.take())?;
+            let period = fields.period.take().map(|number| number.0);
+            let network = fields.network.take();
+            fields.none_left("a committee")?;
+            return Ok(Self::Committee(CommitteeFile { network, period, committee }));
         }
-        if let Some(current) = fields.current_sync_committee {
-            let (committee, branch) =
-                current.with_branch("current_sync_committee", fields.current_sync_committee_branch)?;
-            let header = fields.header.ok_or("\"header\" is missing")?.try_into()?;
-            let bootstrap = Bootstrap { header, committee: committee.try_into()?, branch, fork };
+        (fields.period, fields.network) = (None, None);
+        if let Some(current) = fields.current_sync_committee.take() {
+            let beside = fields.current_sync_committee_branch.take();
+            let (committee, branch) = current.with_branch("current_sync_committee", beside)?;
+            let header = fields.header.take().ok_or("\"header\" is missing")?.try_into()?;
+            let committee = committee.try_into()?;
+            let block_roots = fields.block_roots()?;
+            let validators_root = fields.validators_root.take().map(|root| root.0);
+            fields.none_left("a bootstrap")?;
+            let bootstrap = Bootstrap { header, committee, branch, block_roots, validators_root, fork };
             return Ok(Self::Bootstrap(Box::new(bootstrap)));
         }
         let attested = fields
             .attested_header
+            .take()
             .ok_or("expected a bootstrap (\"current_sync_committee\"), an update (\"attested_header\") or a committee (\"pubkeys\")")?
             .try_into()?;
-        let aggregate = fields.sync_aggregate.ok_or("\"sync_aggregate\" is missing")?;
+        let aggregate = fields.sync_aggregate.take().ok_or("\"sync_aggregate\" is missing")?;
+        let signature_slot = fields.signature_slot.take().ok_or("\"signature_slot\" is missing")?.0;
+        let finalized = convert("finalized_header", fields.finalized_header.take(), &mut fields.finality_branch)?;
+        if let Some(next) = fields.next_sync_committee_update.take() {
+            if fields.next_sync_committee.is_some() {
+                return Err(
+                    "\"next_sync_committee\" and \"next_sync_committee_update\" are both given; keep one of them"
+                        .to_owned(),
+                );
+            }
+            fields.next_sync_committee = Some(next.next_sync_committee);
+            fields.next_sync_committee_branch = next.next_sync_committee_branch;
+        }
+        let next_committee =
+            convert("next_sync_committee", fields.next_sync_committee.take(), &mut fields.next_sync_committee_branch)?;
+        let block_roots = fields.block_roots()?;
+        fields.none_left("an update")?;
         Ok(Self::Update(Box::new(Update {
             attested,
-            finalized: convert("finalized_header", fields.finalized_header, fields.finality_branch)?,
-            next_committee: convert(
-                "next_sync_committee",
-                fields.next_sync_committee,
-                fields.next_sync_committee_branch,
-            )?,
+            finalized,
+            next_committee,
+            block_roots,
             bits: aggregate.sync_committee_bits.0,
             signature: aggregate.sync_committee_signature.0,
-            signature_slot: fields.signature_slot.ok_or("\"signature_slot\" is missing")?.0,
+            signature_slot,
             fork,
         })))
     }
 }
+
+/// Fields that say something about an object and hold nothing that an update claims.
+const HARMLESS: [&str; 6] = ["version", "note", "source", "sources", "comment", "description"];
+/// Fields that an envelope may have beside its object.
+const HARMLESS_IN_ENVELOPE: [&str; 4] = ["execution_optimistic", "finalized", "code", "note"];
 
 /// An envelope of the Beacon API, `{"version": …, "data": …}`. An object without an envelope has no `data`.
 #[derive(Deserialize)]
@@ -106,7 +140,12 @@ pub(super) struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     pub(super) fn from_json(text: &'a str) -> Result<Self, String> {
-        json::object(text).map_err(|error| error.to_string())
+        let envelope: Self = json::object(text).map_err(|error| error.to_string())?;
+        if envelope.data.is_some() {
+            // Nothing beside the object is looked at.
+            return json::known_object(text, &HARMLESS_IN_ENVELOPE).map_err(|error| error.to_string());
+        }
+        Ok(envelope)
     }
 
     pub(super) fn fork(&self) -> Option<Fork> {
@@ -243,6 +282,10 @@ struct Fields {
     finality_branch: Option<Vec<Hex<32>>>,
     next_sync_committee: Option<Listed<CommitteeFields>>,
     next_sync_committee_branch: Option<Vec<Hex<32>>>,
+    next_sync_committee_update: Option<NextCommittee>,
+    block_roots_root: Option<Hex<32>>,
+    block_roots_branch: Option<Vec<Hex<32>>>,
+    validators_root: Option<Hex<32>>,
     sync_aggregate: Option<SyncAggregate>,
     signature_slot: Option<Uint>,
     header: Option<HeaderFields>,
@@ -252,6 +295,54 @@ struct Fields {
     period: Option<Uint>,
     pubkeys: Option<Vec<Hex<48>>>,
     aggregate_pubkey: Option<Hex<48>>,
+}
+
+impl Fields {
+    fn block_roots(&mut self) -> Result<Option<(Root, Vec<Root>)>, String> {
+        let Some(root) = self.block_roots_root.take() else { return Ok(None) };
+        let branch = self.block_roots_branch.take();
+        let branch = branch.ok_or("\"block_roots_root\" has no branch; add \"block_roots_branch\"")?;
+        Ok(Some((root.0, roots(branch))))
+    }
+
+    /// Refuses fields that an object of its kind does not have: they would not be checked.
+    fn none_left(self, kind: &str) -> Result<(), String> {
+        let proves = |branch: &Option<Vec<Hex<32>>>| {
+            branch.as_ref().is_some_and(|branch| branch.iter().any(|node| node.0 != Root::default()))
+        };
+        let left = [
+            ("attested_header", self.attested_header.is_some()),
+            ("finalized_header", self.finalized_header.is_some()),
+            ("finality_branch", proves(&self.finality_branch)),
+            ("next_sync_committee", self.next_sync_committee.is_some()),
+            ("next_sync_committee_branch", proves(&self.next_sync_committee_branch)),
+            ("next_sync_committee_update", self.next_sync_committee_update.is_some()),
+            ("block_roots_root", self.block_roots_root.is_some()),
+            ("block_roots_branch", proves(&self.block_roots_branch)),
+            ("validators_root", self.validators_root.is_some()),
+            ("sync_aggregate", self.sync_aggregate.is_some()),
+            ("signature_slot", self.signature_slot.is_some()),
+            ("header", self.header.is_some()),
+            ("current_sync_committee", self.current_sync_committee.is_some()),
+            ("current_sync_committee_branch", proves(&self.current_sync_committee_branch)),
+            ("aggregate_pubkey", self.aggregate_pubkey.is_some()),
+        ];
+        match left.iter().find(|(_, is_there)| *is_there) {
+            None => Ok(()),
+            Some((name, _)) => Err(format!(
+                "found {kind} with the field {name:?}, which would not be checked; give each object by itself, without the fields \
+                 of another"
+            )),
+        }
+    }
+}
+
+/// A next committee and its branch, as Snowbridge writes them.
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct NextCommittee {
+    next_sync_committee: Listed<CommitteeFields>,
+    next_sync_committee_branch: Option<Vec<Hex<32>>>,
 }
 
 #[derive(Deserialize)]
@@ -305,7 +396,17 @@ impl TryFrom<HeaderFields> for Header {
 
     fn try_from(fields: HeaderFields) -> Result<Self, String> {
         let lacks = |name: &str| format!("{name:?} is missing in a header");
+        let is_flat = fields.slot.is_some()
+            || fields.proposer_index.is_some()
+            || fields.parent_root.is_some()
+            || fields.state_root.is_some()
+            || fields.body_root.is_some();
         let beacon = match fields.beacon {
+            Some(_) if is_flat => {
+                return Err(
+                    "a header has \"beacon\" and fields beside it that belong there; keep one of them".to_owned()
+                );
+            }
             Some(beacon) => beacon,
             None => BeaconFields {
                 slot: fields.slot.ok_or_else(|| lacks("slot"))?,
@@ -342,6 +443,9 @@ struct Listed<T> {
 impl<T> Listed<T> {
     /// The value and its branch, which is in the list or in a field of its own.
     fn with_branch(self, name: &str, beside: Option<Vec<Hex<32>>>) -> Result<(T, Vec<Root>), String> {
+        if self.branch.is_some() && beside.is_some() {
+            return Err(format!("{name:?} has two branches; keep one of them"));
+        }
         let branch = self.branch.or(beside).ok_or_else(|| format!("{name:?} has no branch; add \"{name}_branch\""))?;
         Ok((self.value, roots(branch)))
     }
@@ -379,13 +483,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
 fn convert<T, U>(
     name: &str,
     listed: Option<Listed<T>>,
-    beside: Option<Vec<Hex<32>>>,
+    beside: &mut Option<Vec<Hex<32>>>,
 ) -> Result<Option<(U, Vec<Root>)>, String>
 where
     U: TryFrom<T, Error = String>,
 {
     let Some(listed) = listed else { return Ok(None) };
-    let (value, branch) = listed.with_branch(name, beside)?;
+    let (value, branch) = listed.with_branch(name, beside.take())?;
     Ok(Some((value.try_into()?, branch)))
 }
 
@@ -451,12 +555,79 @@ mod tests {
         assert!(reason(&three).contains("a list of more than two"));
     }
 
+    /// Each of these was read as an update without a next committee, and "valid".
+    #[test]
+    fn what_stands_under_an_unknown_name_is_not_passed_over() {
+        let committee = committee(512);
+        let root = hex(2, 32);
+        let mut unknown: Vec<String> =
+            ["nextSyncCommittee", "next_sync_committee_v2", "nextCommittee", "x", "execution_header"]
+                .map(|name| update(&format!(r#", "{name}": {committee}"#)))
+                .into();
+        unknown.push(update("").replacen("\"slot\"", "\"stateRoot\": \"00\", \"slot\"", 1));
+        unknown.push(update("").replace("\"sync_committee_bits\"", "\"aggregate\": 1, \"sync_committee_bits\""));
+        unknown.push(format!(r#"{{"data": {}, "next_sync_committee": {committee}}}"#, update("")));
+        for text in &unknown {
+            let found = Envelope::from_json(text).and_then(|envelope| match envelope.data {
+                Some(data) => Object::from_json(data.get(), None),
+                None => Object::from_json(text, None),
+            });
+            let reason = found.unwrap_err();
+            assert!(reason.starts_with("found the field ") && reason.contains("would not be checked"), "{reason}");
+        }
+        for (field, name) in [
+            (
+                format!(r#""pubkeys": [{}]"#, vec![format!("{:?}", hex(1, 48)); 512].join(",")),
+                "a committee with the field",
+            ),
+            (
+                format!(r#""current_sync_committee": [{committee}, []], "header": {}"#, flat_header()),
+                "a bootstrap with the field",
+            ),
+            (format!(r#""header": {}"#, flat_header()), "an update with the field \"header\""),
+            (format!(r#""next_sync_committee_branch": ["{root}"]"#), "\"next_sync_committee_branch\""),
+        ] {
+            let reason = reason(&update(&format!(", {field}")));
+            assert!(reason.contains(name), "{reason}");
+        }
+        let twice = update("").replacen("{\"slot\"", &format!("{{\"beacon\": {}, \"slot\"", flat_header()), 1);
+        assert!(reason(&twice).contains("fields beside it"));
+        assert!(Object::from_json(&update(r#", "version": "capella", "note": "by hand""#), None).is_ok());
+    }
+
+    #[test]
+    fn snowbridges_level_holds_a_next_committee() {
+        let root = hex(2, 32);
+        let level =
+            format!(r#"{{"next_sync_committee": {}, "next_sync_committee_branch": ["{root}"]}}"#, committee(512));
+        let text = |level: &str| {
+            update(&format!(
+                r#", "next_sync_committee_update": {level}, "finalized_header": {}, "finality_branch": [],
+                    "block_roots_root": "{root}", "block_roots_branch": ["{root}", "{root}"]"#,
+                flat_header()
+            ))
+        };
+        let Object::Update(found) = Object::from_json(&text(&level), None).unwrap() else { panic!() };
+        assert_eq!(found.next_committee.unwrap().1, [[2; 32]]);
+        assert_eq!(found.block_roots, Some(([2; 32], vec![[2; 32]; 2])));
+        let Object::Update(without) = Object::from_json(&text("null"), None).unwrap() else { panic!() };
+        assert!(without.next_committee.is_none());
+        let forged = level.replacen("next_sync_committee", "nextSyncCommittee", 1);
+        assert!(reason(&text(&forged)).contains("next_sync_committee_update"));
+        let both = text(&level).replacen(
+            "\"signature_slot\"",
+            &format!("\"next_sync_committee\": {}, \"signature_slot\"", committee(512)),
+            1,
+        );
+        assert!(reason(&both).contains("are both given"));
+    }
+
     #[test]
     fn what_is_missing_is_named() {
         assert!(reason("{}").contains("attested_header"));
         assert!(reason("[1]").contains("expected a JSON object"));
-        assert!(reason(&update("").replace("signature_slot", "x")).contains("signature_slot"));
-        assert!(reason(&update("").replace("\"slot\"", "\"x\"")).contains("\"slot\" is missing in a header"));
+        assert!(reason(&update("").replace("signature_slot", "note")).contains("signature_slot"));
+        assert!(reason(&update("").replace("\"slot\"", "\"note\"")).contains("\"slot\" is missing in a header"));
         assert!(reason(&update(&format!(r#", "finalized_header": {}"#, flat_header()))).contains("has no branch"));
         assert!(reason(&committee(511)).contains("found 511 keys"));
         assert!(
@@ -467,7 +638,7 @@ mod tests {
 
     #[test]
     fn a_committee_without_aggregate_has_no_root() {
-        let text = committee(512).replace("aggregate_pubkey", "x");
+        let text = committee(512).replace("aggregate_pubkey", "note");
         let Object::Committee(file) = Object::from_json(&text, None).unwrap() else { panic!() };
         assert_eq!(file.committee.root(), None);
     }

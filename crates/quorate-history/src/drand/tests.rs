@@ -272,3 +272,30 @@ fn unchained_networks_of_every_scheme() {
     let names: Vec<_> = suites.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["drand-chained", "drand-evmnet", "drand-g1-legacy", "drand-quicknet", "drand-unchained"]);
 }
+
+#[test]
+fn rounds_that_were_asked_for_and_are_not_given_are_missing() {
+    let range = |first, last| RoundRange { first, last };
+    let joined = JoinedRounds { range: Some(range(5, 20)), gaps: vec![range(8, 9)], ..JoinedRounds::default() };
+    for (asked, missing) in [
+        (range(5, 7), vec![]),
+        (range(1, 7), vec![range(1, 4)]),
+        (range(7, 8), vec![range(8, 8)]),
+        (range(1, u64::MAX), vec![range(1, 4), range(8, 9), range(21, u64::MAX)]),
+        (range(30, 31), vec![range(30, 31)]),
+    ] {
+        assert_eq!(joined.missing(asked), missing, "{asked}");
+    }
+    assert_eq!(joined.faults(Some(range(1, 7))), ["rounds 1 to 4: asked for, and not given"]);
+    assert_eq!(joined.faults(None), ["rounds 8 to 9: missing between the rounds that are given"]);
+    assert_eq!(JoinedRounds::default().missing(range(1, 2)), [range(1, 2)]);
+}
+
+#[test]
+fn rounds_are_asked_for_as_two_numbers() {
+    assert_eq!("3-9".parse(), Ok(RoundRange { first: 3, last: 9 }));
+    assert_eq!("7".parse(), Ok(RoundRange { first: 7, last: 7 }));
+    for text in ["", "0-3", "9-3", "1-", "-3", "1-2-3", "a", "1..3", "99999999999999999999"] {
+        assert!(text.parse::<RoundRange>().is_err(), "{text}");
+    }
+}

@@ -10,6 +10,7 @@ use std::{
 use quorate::{AnySuite, ClaimBytes, Reason, Verdict, Verifier, rand_core::CryptoRng};
 use quorate_formats::{
     At, ChainVerdictLine, Check, ClaimIndex, Entry, Id, Malformed, OfChain, Place, SignatureName, VerdictLine,
+    drand::OtherChains,
 };
 use serde::{Deserialize, Serialize};
 
@@ -71,9 +72,9 @@ impl Item {
     }
 
     /// An entry that makes no claim.
-    pub(super) fn malformed(Malformed { place, reason }: Malformed) -> Self {
-        let bytes = size_of::<Self>() + reason.len();
-        Self { place, name: Name::OfInput(None, None), claim: None, fault: Some(Fault::Malformed(reason)), bytes }
+    pub(super) fn malformed(Malformed { place, reason, id, .. }: Malformed) -> Self {
+        let bytes = size_of::<Self>() + reason.len() + id.as_ref().map_or(0, |id| id.as_json().len());
+        Self { place, name: Name::OfInput(id, None), claim: None, fault: Some(Fault::Malformed(reason)), bytes }
     }
 
     /// The kind of a signature of a chain, if it is one that is known.
@@ -175,8 +176,8 @@ impl Judged<'_> {
                 let name = SignatureName::new(kind.name(), *index);
                 serde_json::to_writer(&mut *to, &ChainVerdictLine::new(at, name, legal, reason))?;
             }
-            Name::OfInput(..) if malformed => {
-                let line = VerdictLine::malformed(0, at, reason.unwrap_or_default()).without_index();
+            Name::OfInput(id, _) if malformed => {
+                let line = VerdictLine::malformed(0, id.as_ref(), at, reason.unwrap_or_default()).without_index();
                 serde_json::to_writer(&mut *to, &line)?;
             }
             Name::OfInput(_, Some(OfChain { kind, slot, index })) => {
@@ -244,18 +245,19 @@ pub(super) fn judge(
             let _ = sink.send();
             Ok(())
         });
+        let mut other_chains = OtherChains::default();
         for mut window in windows {
             let claims: Vec<ClaimBytes> = window.iter_mut().filter_map(|item| item.claim.take()).collect();
-            let mut verdicts = verifier.verify(&claims, rng).verdicts.into_iter();
+            let mut verdicts = verifier.verify(&claims, rng).verdicts.into_iter().zip(&claims);
             let judged = window.iter().map(|item| {
                 let (reason, legal) = match &item.fault {
                     Some(Fault::Failed(reason) | Fault::Malformed(reason)) => (Some(reason.clone()), false),
                     None => match verdicts.next().expect("a verdict for each claim") {
-                        Verdict::Valid => (None, false),
-                        Verdict::Invalid(Reason::Undecided) => return Err(undecided()),
-                        Verdict::Invalid(reason) => {
+                        (Verdict::Valid, _) => (None, false),
+                        (Verdict::Invalid(Reason::Undecided), _) => return Err(undecided()),
+                        (Verdict::Invalid(reason), claim) => {
                             let legal = item.kind().is_some_and(ClaimKind::may_be_false);
-                            (Some(reason.to_string()), legal)
+                            (Some(other_chains.reason(claim, reason)), legal)
                         }
                     },
                 };

@@ -111,7 +111,7 @@ pub fn merge(folder: &Path, manifest: &Manifest) -> Result<Report, ShardError> {
     }
     let joined = drand::join(spans);
     report.rounds = joined.range.map(|range| (range.first, range.last));
-    report.round_faults = joined.faults();
+    report.round_faults = joined.faults(None);
     report.broken_links = joined.broken.iter().map(ToString::to_string).collect();
     if report.core_seconds > 0.0 {
         report.claims_per_core_second = report.counts.claims as f64 / report.core_seconds;

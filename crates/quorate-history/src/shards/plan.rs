@@ -99,7 +99,9 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
             Content::Claims(Format::LightClient) => {
                 unfit("light-client updates rest on each other; `quorate verify` reads them together")
             }
-            Content::Claims(Format::Deposit) => unfit("a file of deposits is short; `quorate verify` reads it"),
+            Content::Claims(Format::Deposit | Format::Change | Format::Exit) => {
+                unfit("a file of deposits, changes or exits is short; `quorate verify` reads it")
+            }
         }
     }
 

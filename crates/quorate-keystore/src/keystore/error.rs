@@ -11,6 +11,12 @@ pub enum KeystoreError {
     /// The file is not JSON, or a field is missing or of the wrong type.
     #[error("expected a keystore (EIP-2335)")]
     Json(#[from] serde_json::Error),
+    /// The file is in UTF-16, as Windows' tools write it.
+    #[error("the file is UTF-16, expected UTF-8; save it as UTF-8")]
+    Utf16,
+    /// The file is a list.
+    #[error("the file is a list; give each keystore a file of its own, as `jq '.[0]'` prints the first one")]
+    List,
     /// Version 3 is the older Ethereum keystore, which holds keys of another curve.
     #[error("found a keystore of version {version}, expected version 4 (EIP-2335), which is for BLS keys")]
     Version {

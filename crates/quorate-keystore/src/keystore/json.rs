@@ -5,25 +5,39 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Keystore;
 use super::error::KeystoreError;
 use super::kdf::{KEY_LENGTH, Kdf, KdfError, Pbkdf2, Scrypt};
+use super::{Fresh, Keystore};
 use crate::hex;
+use crate::passphrase::{BYTE_ORDER_MARK, UTF_16_MARKS};
 
 impl Keystore {
     /// Reads a keystore from JSON, and checks everything that can be checked without a passphrase. Beyond the standard,
-    /// hexadecimal may have `0x` and capitals.
+    /// hexadecimal may have `0x` and capitals, a byte order mark may stand before the text, and `path` and `uuid` may be missing,
+    /// null or empty, as in exports of Prysm and Charon. A keystore without a uuid gets a fresh one.
     ///
     /// # Errors
-    /// [`KeystoreError`]: not JSON or not the schema, another version, an unknown function, a
+    /// [`KeystoreError`]: not JSON or not the schema, a list, UTF-16, another version, an unknown function, a
     /// cost out of bounds, hexadecimal that is bad or of the wrong length.
     pub fn parse(json: &[u8]) -> Result<Self, KeystoreError> {
+        if UTF_16_MARKS.iter().any(|mark| json.starts_with(mark)) {
+            return Err(KeystoreError::Utf16);
+        }
+        let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
+        // serde would read the elements of a list as the fields in order.
+        if json.trim_ascii_start().starts_with(b"[") {
+            return Err(KeystoreError::List);
+        }
         // The version is read first: other versions have other fields, and an error about a missing field would mislead.
         let Versioned { version } = serde_json::from_slice(json)?;
         if version != VERSION {
             return Err(KeystoreError::Version { version });
         }
         let File { crypto, description, pubkey, path, uuid, .. } = serde_json::from_slice(json)?;
+        let uuid = match uuid.filter(|uuid| !uuid.is_empty()) {
+            Some(uuid) => Uuid::try_parse(&uuid).map_err(|_| KeystoreError::Uuid { uuid })?,
+            None => Fresh::draw()?.uuid,
+        };
         let Crypto { kdf, checksum, cipher } = crypto;
         let (kdf, salt) = kdf_from(kdf)?;
         expect_function("checksum", &checksum, SHA256)?;
@@ -37,8 +51,8 @@ impl Keystore {
             ciphertext: array("crypto.cipher.message", &cipher.message)?,
             description,
             public_key: bytes_of("pubkey", &pubkey.unwrap_or_default())?,
-            path,
-            uuid: Uuid::try_parse(&uuid).map_err(|_| KeystoreError::Uuid { uuid })?,
+            path: path.unwrap_or_default(),
+            uuid,
         })
     }
 
@@ -58,8 +72,8 @@ impl Keystore {
             },
             description: description.clone(),
             pubkey: (!public_key.is_empty()).then(|| hex::encode(public_key)),
-            path: path.clone(),
-            uuid: uuid.to_string(),
+            path: Some(path.clone()),
+            uuid: Some(uuid.to_string()),
             version: VERSION,
         };
         let mut text =
@@ -145,8 +159,8 @@ struct File {
     description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pubkey: Option<String>,
-    path: String,
-    uuid: String,
+    path: Option<String>,
+    uuid: Option<String>,
     version: u64,
 }
 
@@ -232,9 +246,43 @@ mod tests {
         assert_eq!(parse_value(&file).expect("no description").description(), None);
     }
 
+    /// Prysm writes no `path`, Charon `name` in its place; others null or nothing for `uuid`.
+    #[test]
+    fn keystores_without_path_or_uuid() {
+        for field in ["path", "uuid"] {
+            for value in [None, Some(Value::Null), Some(json!(""))] {
+                let mut file = example();
+                match value {
+                    Some(value) => file[field] = value,
+                    None => drop(file.as_object_mut().expect("an object").remove(field)),
+                }
+                file["name"] = json!("a name");
+                let keystore = parse_value(&file).expect("a keystore of another program");
+                let written: Value = serde_json::from_str(&keystore.to_json()).expect("JSON");
+                // Written again it has both.
+                assert_eq!(written["path"], json!(if field == "path" { "" } else { "m/12381/60/0/0" }));
+                assert_eq!(written["uuid"].as_str().map(str::len), Some(36));
+                assert_eq!(parse_value(&written).expect("ours").uuid(), keystore.uuid());
+                if field == "uuid" {
+                    assert_ne!(parse_value(&file).expect("again").uuid(), keystore.uuid(), "it is fresh");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn byte_order_marks_and_lists() {
+        let text = example().to_string();
+        let marked = [&b"\xef\xbb\xbf"[..], text.as_bytes()].concat();
+        assert_eq!(Keystore::parse(&marked).expect("UTF-8"), parse_value(&example()).expect("the same"));
+        let utf_16: Vec<u8> = "\u{feff}".chars().chain(text.chars()).flat_map(|c| (c as u16).to_le_bytes()).collect();
+        assert!(matches!(Keystore::parse(&utf_16), Err(KeystoreError::Utf16)));
+        assert!(matches!(Keystore::parse(format!(" [{text}]").as_bytes()), Err(KeystoreError::List)));
+    }
+
     #[test]
     fn required_fields_are_missed_by_name() {
-        for field in ["crypto", "path", "uuid", "version"] {
+        for field in ["crypto", "version"] {
             let mut file = example();
             file.as_object_mut().expect("an object").remove(field);
             let error = parse_value(&file).expect_err("a field is missing");
@@ -338,7 +386,7 @@ mod tests {
 
     #[test]
     fn not_json() {
-        for bytes in [&b""[..], b"[]", b"{", b"\xff", b"4"] {
+        for bytes in [&b""[..], b"{", b"\xff", b"4"] {
             assert!(matches!(Keystore::parse(bytes), Err(KeystoreError::Json(_))));
         }
     }

@@ -1,10 +1,10 @@
 """The part of the package that is Rust. Import the names from ``quorate``."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, final, overload
+from typing import Any, ClassVar, NoReturn, final, overload
 
 from quorate._claim import Claim
-from quorate._types import Bytes, Claims, Summary
+from quorate._types import Bytes, Claims, Progress, Summary
 
 __all__ = [
     "Combined",
@@ -20,6 +20,9 @@ __all__ = [
     "Signature",
     "Verdict",
     "Verdicts",
+    "__version__",
+    "_verdict",
+    "_verdicts",
     "aggregate",
     "aggregate_public_keys",
     "backends",
@@ -45,6 +48,9 @@ __all__ = [
     "verify_possession",
 ]
 
+__version__: str
+"""The version of the package."""
+
 def verify(
     claims: Claims,
     *,
@@ -55,8 +61,12 @@ def verify(
     known: Known | None = None,
     remember: bool = False,
     explain: bool = False,
+    progress: Progress | None = None,
 ) -> Verdicts:
     """Verifies every claim and says which are false.
+
+    ``claims`` is a table, a polars LazyFrame, a dataset or scanner of pyarrow, the path of a file (JSON Lines, also packed with
+    gzip or zstd; Parquet; Arrow), or a list or generator of tables, dictionaries or ``Claim`` objects.
 
     Claims that name no suite are of ``suite``. ``threads`` is all that the machine has by default. A false claim passes with a
     probability of at most 2^-``soundness`` (64 or 128). Statements in ``known`` are subtracted; with ``remember`` the valid
@@ -64,6 +74,9 @@ def verify(
 
     A row of which no claim can be made has a verdict that is not valid and says why. Raises ``TableError`` if the table has not
     the columns of claims, ``TypeError`` if ``claims`` is no table, and what an iterator raises.
+
+    ``progress`` is called after each window, on the thread that called, with the number of claims that have a verdict and with
+    the number of all claims, or ``None`` where the input does not say it. What it raises ends the call and comes out of it.
 
     Python is free meanwhile, and Ctrl-C raises ``KeyboardInterrupt``. Memory: two windows of 16 MiB.
     """
@@ -114,7 +127,12 @@ def backends() -> list[str]:
 
 @final
 class Verdict:
-    """The verdict about one claim. It is true in a condition if the claim is valid."""
+    """The verdict about one claim. It is true in a condition if the claim is valid.
+
+    It can be pickled and copied, and has the fields of a dataclass: ``dataclasses.asdict(verdict)``.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def index(self) -> int:
@@ -143,12 +161,14 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """The verdict as ``quorate verify --verdicts`` prints it."""
     def __bool__(self) -> bool: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Verdicts:
     """The verdicts about claims, in the order of the claims.
 
-    It holds a byte for each claim, and the ids. A verdict becomes a Python object when you ask for it.
+    It holds a byte for each claim, and the ids. A verdict becomes a Python object when you ask for it. Verdicts can be pickled and
+    copied, and ``pandas.DataFrame(verdicts)`` has a row for each.
     """
 
     def __len__(self) -> int: ...
@@ -176,6 +196,17 @@ class Verdicts:
         claims have such columns."""
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The same table for any library that takes Arrow streams: ``polars.DataFrame(verdicts)``."""
+    def _repr_html_(self) -> str:
+        """A table for notebooks: the counts, and the first claims that are not valid. All text is escaped."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def _verdict(
+    index: int, id: Any, valid: bool, malformed: bool, reason: str | None, of_chain: list[Any]
+) -> Verdict:
+    """The verdict of another process, from a pickle."""
+
+def _verdicts(pickled: Any) -> Verdicts:
+    """The verdicts of another process, from a pickle."""
 
 @final
 class Plan:
@@ -220,6 +251,8 @@ class PublicKey:
     def hex(self) -> str:
         """The compressed encoding in hexadecimal digits."""
     def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickle and copy make it of. Its bytes are checked again."""
 
 @final
 class Signature:
@@ -233,6 +266,8 @@ class Signature:
     def hex(self) -> str:
         """The compressed encoding in hexadecimal digits."""
     def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickle and copy make it of. Its bytes are checked again."""
 
 @final
 class SecretKey:
@@ -256,6 +291,8 @@ class SecretKey:
         """A proof that the owner of the public key holds this secret."""
     def to_bytes(self) -> bytes:
         """The 32 bytes of the secret. Python cannot wipe them."""
+    def __reduce__(self) -> NoReturn:
+        """Refused with ``TypeError``: a pickle would be a copy of the secret that nobody wipes."""
 
 @final
 class KeySet:
@@ -317,6 +354,8 @@ class Share:
         """Signs a message: a signature share."""
     def to_bytes(self) -> bytes:
         """The 32 bytes of the share. Python cannot wipe them."""
+    def __reduce__(self) -> NoReturn:
+        """Refused with ``TypeError``: a pickle would be a copy of the share that nobody wipes."""
 
 @final
 class SharedKey:
@@ -340,7 +379,8 @@ class SharedKey:
     def public_key(self) -> bytes:
         """The key under which the combined signature verifies."""
     def verification_key(self, index: int) -> bytes:
-        """The key under which a participant's signature shares verify."""
+        """The key under which a participant's signature shares verify. :class:`UsageError` if it is the identity: then the
+        participant has no share, and the others sign without it."""
     def verify_share(self, index: int, message: Bytes, share: Bytes) -> bool:
         """Whether a signature share is that of a participant over a message."""
     def combine(self, message: Bytes, shares: dict[int, bytes]) -> Combined:

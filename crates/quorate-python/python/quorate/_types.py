@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, TypedDict
 
 from quorate._claim import Claim
@@ -35,9 +36,30 @@ Bytes: TypeAlias = bytes | bytearray | memoryview | Encoded
 Table: TypeAlias = ArrowStream | ArrowBatch
 """A table with a claim in each row."""
 
-Claims: TypeAlias = Table | Iterable[Table] | Iterable[Claim | Mapping[str, Any]]
+class Lazy(Protocol):
+    """A ``polars.LazyFrame``."""
+
+    def collect(self) -> Any:
+        """The frame."""
+
+
+class Dataset(Protocol):
+    """A dataset or a scanner of pyarrow."""
+
+    def to_batches(self) -> Any:
+        """Its batches."""
+
+
+PathLike: TypeAlias = str | os.PathLike[str]
+"""The path of a file of JSON Lines, Parquet or Arrow."""
+
+Claims: TypeAlias = Table | Lazy | Dataset | PathLike | Iterable[Table] | Iterable[Claim | Mapping[str, Any]]
 """What ``verify`` takes. The columns are those of a line of JSON: id, suite, public_key or public_keys, message or messages,
 signature, source."""
+
+
+Progress: TypeAlias = Callable[[int, int | None], object]
+"""What ``verify`` calls with the number of claims that have a verdict, and the number of all claims if that is known."""
 
 
 class Summary(TypedDict):

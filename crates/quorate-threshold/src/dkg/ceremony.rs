@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     committee::{Committee, CommitteeError, Identifiers, Index},
-    shared_key::{SharedKey, SharedKeyError},
+    shared_key::{SharedKey, SharedKeyError, SharedKeyFields},
 };
 
 /// What a ceremony is for, and who takes part. All participants must have the same: its digest, [`id`](Self::id), is in
@@ -66,8 +66,9 @@ pub enum Variant {
     /// Rabin, 2007, for Schnorr's), but it is not uniformly random: do not use it as a source of randomness.
     JointFeldman,
     /// The commitments of all dealers hide their contributions until nobody can change or withdraw one any more
-    /// (Gennaro, Jarecki, Krawczyk and Rabin, 1999). The key is uniformly random. It takes one round more, and two further
-    /// ones if a dealer then falls silent.
+    /// (Gennaro, Jarecki, Krawczyk and Rabin, 1999). The key is uniformly random, unless dishonest members end the ceremony
+    /// when they have seen it: docs/ceremonies.md says who can, and what each attempt gives up. It takes one round more, and
+    /// two further ones if a dealer then falls silent.
     CommitFirst,
 }
 
@@ -188,6 +189,9 @@ pub enum CeremonyError {
     /// The participant who lost a share is not there.
     #[error("participant {0} lost the share, and no member receives as participant {0}")]
     LostIsAbsent(Index),
+    /// The participant whose share is to be recovered has none.
+    #[error("participant {0} has no share of the key, since its verification key is the identity: share the key anew")]
+    NoShare(Index),
     /// The committee of a recovery is not that of the shared key.
     #[error("recovery keeps threshold and identifiers of the shared key")]
     RecoveryCommittee,
@@ -203,7 +207,7 @@ struct File {
     suite: String,
     purpose: FilePurpose,
     #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<serde_json::Value>,
+    previous: Option<SharedKeyFields>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lost: Option<u32>,
     threshold: usize,
@@ -258,7 +262,7 @@ impl<S: Suite> Ceremony<S> {
                     previous.committee().index((*index).into())?;
                 }
             }
-            Purpose::Recover { lost, .. } => {
+            Purpose::Recover { shared_key, lost } => {
                 for seat in &seats {
                     let expected = seat.receiver.filter(|index| *index != lost.number());
                     if seat.receiver.is_none() || seat.dealer != expected {
@@ -271,6 +275,7 @@ impl<S: Suite> Ceremony<S> {
                 if threshold == 1 {
                     return Err(CeremonyError::NothingToRecover);
                 }
+                shared_key.verification_key(*lost, backend).map_err(|_| CeremonyError::NoShare(*lost))?;
             }
         }
         if dealers.len() < needed {
@@ -426,12 +431,11 @@ impl<S: Suite> Ceremony<S> {
             Purpose::Reshare(_) => (FilePurpose::Reshare, None),
             Purpose::Recover { lost, .. } => (FilePurpose::Recover, Some(lost.number())),
         };
-        let previous = self.previous().map(SharedKey::to_json);
         File {
             format: FORMAT.to_owned(),
             suite: self.suite.name().to_owned(),
             purpose,
-            previous: previous.map(|json| serde_json::from_str(&json).expect("it was written as JSON")),
+            previous: self.previous().map(SharedKey::fields),
             lost,
             threshold: self.committee.threshold(),
             identifiers: self.committee.identifiers(),
@@ -459,7 +463,7 @@ impl<S: Suite> Ceremony<S> {
             return Err(wrong(format!("its format is `{found}`, and this program reads `{FORMAT}`")));
         }
         let suite = file.suite.parse().map_err(|_| CeremonyError::Suite(file.suite.escape_debug().to_string()))?;
-        let previous = file.previous.map(|previous| SharedKey::from_json(previous.to_string().as_bytes(), backend));
+        let previous = file.previous.map(|previous| SharedKey::from_fields(&previous, backend));
         let purpose = match (file.purpose, previous.transpose()?, file.lost) {
             (FilePurpose::NewKeyJointFeldman, None, None) => Purpose::NewKey(Variant::JointFeldman),
             (FilePurpose::NewKeyCommitFirst, None, None) => Purpose::NewKey(Variant::CommitFirst),

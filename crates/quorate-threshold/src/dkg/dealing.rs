@@ -77,6 +77,20 @@ impl<'a, S: Suite> Dealer<'a, S> {
         })
     }
 
+    /// For liars in the tests: the same polynomial with another linear coefficient, so that it has a value at a point.
+    #[cfg(test)]
+    pub(super) fn through(mut self, x: Scalar, value: Scalar) -> Self {
+        let scalar = |secret: &SecretScalar| Scalar::from_bytes(&secret.to_bytes()).expect("it is below the order");
+        let mut coefficients: Vec<_> = self.polynomial.coefficients().iter().map(scalar).collect();
+        coefficients[1] = Scalar::ZERO;
+        let rest = coefficients.iter().rev().fold(Scalar::ZERO, |rest, coefficient| rest * x + *coefficient);
+        let inverse = Backend::Portable.inverses(&[x]).expect("no participant's point is zero")[0];
+        coefficients[1] = (value - rest) * inverse;
+        let secret = |scalar: &Scalar| SecretScalar::from_bytes(&scalar.to_bytes()).expect("not zero");
+        self.polynomial = SecretPolynomial::new(coefficients.iter().map(secret).collect());
+        self
+    }
+
     /// The coefficients times the generator.
     fn feldman(&self) -> Vec<S::Key> {
         self.polynomial.coefficients().iter().map(S::public_key).collect()

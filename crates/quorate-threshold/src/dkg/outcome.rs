@@ -67,7 +67,11 @@ pub enum Failure {
         /// How many it takes.
         needed: usize,
     },
-    /// The sum of the contributions is no key. With an honest dealer it happens with a probability of 2^-254.
+    /// The sum of the contributions is no key, or this participant's share of it is zero.
+    ///
+    /// To an honest participant it happens with a probability of 2^-254. A dealer who speaks last sees its own shares of the
+    /// other deals, so it chooses what its own share becomes, zero included. The others then end with a key, sign without it,
+    /// and [`SharedKey::without_share`] names it.
     #[error("the contributions add up to a key or share that is zero; run a new ceremony")]
     Zero,
     /// This participant's own share is not what the outcome commits to. It is a fault of this program.

@@ -7,6 +7,10 @@
 //! A round ends when everyone who has something to say in it has said it ([`Participant::is_complete`]), or when the
 //! caller stops waiting. The caller ends it with [`Event::Close`].
 //!
+//! A dealer may reveal its contribution to some participants only, once it has seen the key. So whoever has a reveal that
+//! another participant says it misses publishes it again, and reveals are taken until the shares of those that are missing
+//! are disclosed. Everybody signs its messages, so it does not matter who passes them on.
+//!
 //! Two participants may see different messages, if the network loses some or a member signs two of one kind. They may
 //! then come to different outcomes. No outcome counts before [`Ceremony::confirmations_needed`] receivers have confirmed
 //! it, and two outcomes cannot both get so many while fewer than t receivers are dishonest.
@@ -70,7 +74,7 @@ pub enum Event {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Output {
-    /// Give this message to all other participants.
+    /// Give this message to all other participants. It is this participant's, or a reveal that another participant misses.
     Publish(Message),
     /// The message was not taken.
     Refused(MessageError),
@@ -244,9 +248,12 @@ impl<S: Suite> Participant<S> {
         let mut outputs = Vec::new();
         match event {
             Event::Message(message) => {
+                let before: Vec<_> = self.missed_elsewhere().cloned().collect();
                 if let Err(error) = self.take(message) {
                     outputs.push(Output::Refused(error));
                 }
+                let new = self.missed_elsewhere().filter(|message| !before.contains(message));
+                outputs.extend(new.cloned().map(Output::Publish));
             }
             Event::Close => self.close(&mut outputs),
         }
@@ -273,10 +280,21 @@ impl<S: Suite> Participant<S> {
         self.end.as_ref()
     }
 
-    /// The messages that this participant has published, in the order of the rounds. Publish them again if they may not
-    /// have arrived: they are the same.
+    /// The messages that this participant has published, in the order of the rounds: its own, and the reveals that others
+    /// miss. Publish them again if they may not have arrived: they are the same.
     pub fn published(&self) -> impl Iterator<Item = &Message> {
-        self.messages.values().filter(|message| message.sender() == self.member)
+        let missed: BTreeSet<_> = self.missed_elsewhere().map(Message::sender).collect();
+        let again = move |message: &Message| message.round() == Round::Reveal && missed.contains(&message.sender());
+        self.messages.values().filter(move |message| message.sender() == self.member || again(message))
+    }
+
+    /// The reveals that are here, and that others say they miss.
+    fn missed_elsewhere(&self) -> impl Iterator<Item = &Message> {
+        let absences = self.messages.values().filter(|message| message.sender() != self.member);
+        let missed: BTreeSet<_> = absences.flat_map(|message| missed_by(message).iter().copied()).collect();
+        self.messages
+            .values()
+            .filter(move |message| message.round() == Round::Reveal && missed.contains(&message.sender()))
     }
 
     /// All messages that were taken, in the order of the rounds.
@@ -318,7 +336,8 @@ impl<S: Suite> Participant<S> {
         let proven = contradictions.chain(&judgement.blames).cloned().map(Culprit::Proven);
         let mut culprits: Vec<_> = proven.collect();
         for round in &self.ceremony.rounds()[..self.closed] {
-            culprits.extend(self.silent(*round).map(|member| Culprit::Silent { round: *round, member }));
+            let silent = self.silent(*round).filter(|member| !self.saw_otherwise(*round, *member));
+            culprits.extend(silent.map(|member| Culprit::Silent { round: *round, member }));
         }
         if self.closed > self.place(Round::Justification) {
             for (dealer, receivers) in &judgement.complaints {
@@ -339,10 +358,27 @@ impl<S: Suite> Participant<S> {
             let members = self.contributions().1.into_iter();
             culprits.extend(members.map(|member| Culprit::FalseContribution { member }));
         }
-        if matches!(self.end, Some(Err(Failure::Unconfirmed { .. }))) {
+        if let Some(Err(
+            Failure::Unconfirmed { .. } | Failure::AbsenceNotAgreed { .. } | Failure::TooFewDisclosures { .. },
+        )) = self.end
+        {
             culprits.extend(self.unequal_views());
         }
         culprits
+    }
+
+    /// Whether a member did not speak in a round because it had seen other reveals than this participant: it missed nothing
+    /// and went on, or it said that it missed something else.
+    fn saw_otherwise(&self, round: Round, member: MemberNumber) -> bool {
+        let said = |round| self.messages.get(&(round, member));
+        let confirmed = said(Round::Confirmation).is_some();
+        let other_absence = said(Round::Absence).is_some_and(|message| missed_by(message) != self.unrevealed());
+        match round {
+            Round::Absence => confirmed,
+            Round::Disclosure => confirmed || other_absence,
+            Round::Confirmation => other_absence,
+            Round::Deal | Round::Response | Round::Justification | Round::Reveal | Round::Contribution => false,
+        }
     }
 
     fn place(&self, round: Round) -> usize {
@@ -393,14 +429,51 @@ impl<S: Suite> Participant<S> {
             {
                 self.contradictions.push((self.closed, blame));
             }
+            // A dealer that reveals its contribution to some and something else to others stops nobody: the true one counts.
+            let replaces = round == Round::Reveal && !self.is_true_reveal(there) && self.is_true_reveal(&message);
+            if replaces && self.accepts(round) {
+                self.insert(message);
+            }
             return Err(MessageError::Contradiction { sender, round });
         }
-        let over = self.ceremony.rounds()[..self.closed].contains(&round);
-        if over || self.end.is_some() {
+        if !self.accepts(round) {
             return Err(MessageError::Late(round));
         }
-        self.messages.insert((round, sender), message);
+        self.insert(message);
         Ok(())
+    }
+
+    /// Whether a message of a round can still change something. A reveal can until the shares of those that are missing are
+    /// disclosed: the dealer was late, or another participant passes it on. That one is missed can be said to the end, and to
+    /// those who have ended with a key, so that whoever has it passes it on.
+    fn accepts(&self, round: Round) -> bool {
+        match (round, self.round()) {
+            (Round::Reveal, Some(Round::Absence | Round::Disclosure))
+            | (Round::Absence, Some(Round::Disclosure | Round::Confirmation)) => true,
+            (Round::Absence, None) => matches!(self.end, Some(Ok(_))),
+            (_, None) => false,
+            (_, Some(_)) => !self.is_closed(round),
+        }
+    }
+
+    fn is_closed(&self, round: Round) -> bool {
+        self.ceremony.rounds()[..self.closed].contains(&round)
+    }
+
+    fn insert(&mut self, message: Message) {
+        let (round, sender) = (message.round(), message.sender());
+        self.messages.insert((round, sender), message);
+        if self.is_closed(round) {
+            self.judgement = Arc::new(Judgement::new(&self.ceremony, &self.board(), self.options.backend));
+        }
+    }
+
+    /// Whether a message reveals the contribution that its sender has committed to.
+    fn is_true_reveal(&self, message: &Message) -> bool {
+        let deal = self.judgement.deals.get(&message.sender());
+        deal.is_some_and(|deal| {
+            deal.revealed(&self.ceremony, message.sender(), message.body(), self.options.backend).is_ok()
+        })
     }
 
     fn has_role(&self, member: MemberNumber, round: Round) -> bool {
@@ -499,12 +572,13 @@ impl<S: Suite> Participant<S> {
         let (qualified, needed) = (self.qualified().len(), self.ceremony.dealers_needed());
         let quorum = self.ceremony.confirmations_needed();
         let left = match closed {
+            // Fewer deals than dealers that are needed make no key, whatever comes.
+            Round::Deal => self.judgement.deals.len(),
             Round::Justification => qualified,
             // What is disclosed is a secret no more.
             Round::Reveal => qualified - self.unrevealed().len(),
             Round::Absence if !self.unrevealed().is_empty() => {
-                let absent = self.unrevealed();
-                let agreeing = self.judgement.absent.values().filter(|dealers| **dealers == absent).count();
+                let agreeing = self.agreeing_absences();
                 return (agreeing < quorum).then_some(Failure::AbsenceNotAgreed { agreeing, needed: quorum });
             }
             Round::Confirmation => {
@@ -516,12 +590,27 @@ impl<S: Suite> Participant<S> {
         (left < needed).then_some(Failure::TooFewDealers { left, needed })
     }
 
+    /// How many receivers said that they miss the same contributions, among them all that this participant still misses.
+    ///
+    /// Only one list can be signed by as many as are needed, and each honest one among them saw that enough contributions stay
+    /// hidden if those of the list do not. So no more is ever disclosed than is in that list, whoever misses less by now.
+    fn agreeing_absences(&self) -> usize {
+        let missing = self.unrevealed();
+        let mut counts = BTreeMap::<&[MemberNumber], usize>::new();
+        for dealers in self.judgement.absent.values() {
+            if missing.iter().all(|dealer| dealers.contains(dealer)) {
+                *counts.entry(dealers).or_default() += 1;
+            }
+        }
+        counts.into_values().max().unwrap_or(0)
+    }
+
     fn finish(&mut self, end: Result<Outcome<S>, Failure>, outputs: &mut Vec<Output>) {
         self.end = Some(end);
         outputs.push(Output::Ended);
     }
 
-    fn dealer(&self) -> Result<Dealer<'_, S>, SecretError> {
+    pub(super) fn dealer(&self) -> Result<Dealer<'_, S>, SecretError> {
         Dealer::new(&self.ceremony, self.member, &self.seed, self.share.as_ref())
     }
 
@@ -567,7 +656,7 @@ impl<S: Suite> Participant<S> {
         }
     }
 
-    /// Why receivers came to different outcomes: members who signed two messages, and messages that not all saw.
+    /// Why receivers came to different outcomes, or to none: members who signed two messages, and messages that not all saw.
     fn unequal_views(&self) -> Vec<Culprit> {
         let mut views: BTreeMap<MemberNumber, BTreeSet<(Round, MemberNumber)>> = BTreeMap::new();
         let own: Vec<_> = self.messages.values().map(Message::seen).collect();
@@ -583,15 +672,38 @@ impl<S: Suite> Participant<S> {
             all.extend(other.cloned());
             views.insert(message.sender(), seen.into_keys().collect());
         }
+        // Who did not come so far that it confirmed has seen what it has.
+        if self.ceremony.receiver_index(self.member).is_some() {
+            let here = || own.iter().map(|seen| (seen.round, seen.sender)).collect();
+            views.entry(self.member).or_insert_with(here);
+        }
         let known: BTreeSet<_> = all.iter().map(|seen| (seen.round, seen.sender)).collect();
-        let unseen = known.into_iter().filter(|(round, _)| *round != Round::Confirmation).filter_map(|key| {
-            let unseen_by = views.iter().filter(|(_, view)| !view.contains(&key)).map(|(member, _)| *member);
-            let unseen_by: Vec<_> = unseen_by.collect();
-            (!unseen_by.is_empty()).then_some(Culprit::NotSeenByAll { round: key.0, sender: key.1, unseen_by })
+        let mut unseen: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for key in known.iter().filter(|(round, _)| !matches!(round, Round::Absence | Round::Confirmation)) {
+            let without = views.iter().filter(|(_, view)| !view.contains(key)).map(|(member, _)| *member);
+            unseen.entry(*key).or_default().extend(without);
+        }
+        for message in self.messages.values().filter(|message| !views.contains_key(&message.sender())) {
+            for key in missed_by(message).iter().map(|dealer| (Round::Reveal, *dealer)) {
+                if known.contains(&key) {
+                    unseen.entry(key).or_default().insert(message.sender());
+                }
+            }
+        }
+        let unseen = unseen.into_iter().filter(|(_, members)| !members.is_empty()).map(|((round, sender), members)| {
+            Culprit::NotSeenByAll { round, sender, unseen_by: members.into_iter().collect() }
         });
         let proven = contradictions(all).into_iter();
         let new = proven.filter(|blame| !self.contradictions.iter().any(|(_, known)| known.member() == blame.member()));
         new.map(Culprit::Proven).chain(unseen).collect()
+    }
+}
+
+/// The dealers whose contributions a message says are missing.
+fn missed_by(message: &Message) -> &[MemberNumber] {
+    match message.body() {
+        Body::Absence { dealers } => dealers,
+        _ => &[],
     }
 }
 

@@ -4,12 +4,15 @@
 use std::collections::BTreeMap;
 
 use quorate::{Backend, Options, Suite, rand_core::Rng};
-use quorate_curve::Group;
+use quorate_curve::{Group, Scalar};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::{dealing::seal, *};
+use super::{
+    dealing::{Deal, Dealer, seal},
+    *,
+};
 use crate::{Committee, Identifiers, Interpolation, KeyShare, SharedKey};
 
 /// What a member does that it should not.
@@ -52,9 +55,18 @@ pub(super) enum Behaviour {
     FalseConfirmation,
     /// In a recovery: sends another value.
     FalseContribution,
+    /// Waits for the deals of all others, opens its own shares of them, and deals such that its share of the key is zero. Then
+    /// it confirms as the others do.
+    ZeroShare,
+    /// Reveals its contribution to members with even numbers alone.
+    RevealsToSome,
+    /// The same, and reveals something else to the others.
+    RevealsTwo,
+    /// Reveals its contribution to members with even numbers alone, once they have said that they miss it.
+    RevealsLate,
 }
 
-pub(super) const LIES: [Behaviour; 24] = [
+pub(super) const LIES: [Behaviour; 28] = [
     Behaviour::Silent(Round::Deal),
     Behaviour::Silent(Round::Response),
     Behaviour::Silent(Round::Justification),
@@ -79,6 +91,10 @@ pub(super) const LIES: [Behaviour; 24] = [
     Behaviour::FalseDisclosure,
     Behaviour::FalseConfirmation,
     Behaviour::FalseContribution,
+    Behaviour::ZeroShare,
+    Behaviour::RevealsToSome,
+    Behaviour::RevealsTwo,
+    Behaviour::RevealsLate,
 ];
 
 /// What the network does to each message on its way to each member, in parts of a hundred.
@@ -88,6 +104,8 @@ pub(super) struct Faults {
     pub(super) doubled: u32,
     /// Whether every program is started again from its state after each step.
     pub(super) crashes: bool,
+    /// Whether nothing arrives that a member passes on for another one.
+    pub(super) nothing_passed_on: bool,
 }
 
 pub(super) struct Simulation<S: Suite> {
@@ -135,11 +153,21 @@ impl<S: Suite> Simulation<S> {
             queue: Vec::new(),
             rng: ChaCha20Rng::seed_from_u64(seed),
         };
+        let mut last = Vec::new();
         for (place, identity) in identities.into_iter().enumerate() {
             let share = shares.get(place).cloned().flatten();
             let joined = Participant::join(ceremony.clone(), identity, member_seed(place), share, Options::default());
             let (participant, outputs) = joined.expect("a member");
             simulation.participants.push(participant);
+            if behaviours[place] == Behaviour::ZeroShare {
+                last.push((place, outputs));
+            } else {
+                simulation.send(place, outputs);
+            }
+        }
+        for (place, outputs) in last {
+            let deals: Vec<_> = simulation.queue.iter().filter(|(to, _)| *to == place).cloned().collect();
+            deals.into_iter().for_each(|(_, deal)| simulation.step(place, Event::Message(deal)));
             simulation.send(place, outputs);
         }
         simulation
@@ -181,12 +209,93 @@ impl<S: Suite> Simulation<S> {
     }
 
     fn step(&mut self, place: usize, event: Event) {
+        match (self.behaviours[place], &event) {
+            (Behaviour::ZeroShare, Event::Message(message)) => self.confirm_as(place, message),
+            (Behaviour::RevealsLate, Event::Message(message)) => self.reveal_late(place, message),
+            _ => {}
+        }
         let (participant, outputs) = self.participants[place].clone().step(event);
         self.participants[place] = participant;
         if self.faults.crashes {
             self.restart(place);
         }
         self.send(place, outputs);
+    }
+
+    /// A liar whose share is zero confirms what another one confirms.
+    fn confirm_as(&mut self, place: usize, message: &Message) {
+        let member = self.participants[place].member();
+        let confirmed = self.participants[place].published().any(|message| message.round() == Round::Confirmation);
+        if message.round() == Round::Confirmation && !confirmed {
+            let copy = Message::sign(&self.ceremony, member, &self.identities[place], message.body().clone());
+            self.send(place, vec![Output::Publish(copy)]);
+        }
+    }
+
+    /// A dealer whose deal makes its own share of the key zero, by what it holds of the others' deals. `None` for a member who
+    /// does not receive, or whose polynomial is a constant.
+    fn zero_share(&self, place: usize) -> Option<Dealer<'_, S>> {
+        let participant = &self.participants[place];
+        let (ceremony, member) = (&self.ceremony, participant.member());
+        let x = ceremony.committee().point(ceremony.receiver_index(member)?);
+        if ceremony.committee().threshold() < 2 || ceremony.lost_member().is_some() {
+            return None;
+        }
+        let deals =
+            participant.messages().filter(|message| message.round() == Round::Deal && message.sender() != member);
+        let shares = deals.filter_map(|message| {
+            let deal = Deal::read(ceremony, message.sender(), message.body(), Backend::auto()).ok()?;
+            let share = participant.dealt_share(message.sender(), &deal)?;
+            Some((message.sender(), Scalar::from_bytes(&share.value.to_bytes()).ok()?))
+        });
+        let shares: BTreeMap<_, _> = shares.collect();
+        // By what each share is multiplied in the new one.
+        let weights: BTreeMap<_, _> = match ceremony.previous() {
+            None => shares.keys().copied().chain([member]).map(|dealer| (dealer, Scalar::ONE)).collect(),
+            Some(previous) => {
+                let dealers = shares.keys().copied().chain([member]);
+                let by_index: BTreeMap<_, _> =
+                    dealers.filter_map(|dealer| Some((ceremony.previous_index(dealer)?, dealer))).collect();
+                let indices: Vec<_> = by_index.keys().copied().collect();
+                let interpolation = Interpolation::new(previous.committee(), &indices, &Options::default()).ok()?;
+                let signers: Vec<_> = interpolation.signers().iter().map(|index| by_index[index]).collect();
+                signers.into_iter().zip(interpolation.coefficients()).collect()
+            }
+        };
+        let inverse = Backend::auto().inverses(&[*weights.get(&member)?])?[0];
+        let others = shares.iter().filter_map(|(dealer, share)| Some(*weights.get(dealer)? * *share));
+        let value = -(others.sum::<Scalar>() * inverse);
+        Some(participant.dealer().expect("a dealer").through(x, value))
+    }
+
+    /// What a dealer with such a deal says in the place of what an honest one would.
+    fn of_zero_share(&self, place: usize, honest: Body) -> Body {
+        let Some(dealer) = self.zero_share(place) else { return honest };
+        let said = match honest {
+            Body::Deal { .. } => dealer.deal(),
+            Body::Reveal { .. } => {
+                let (ceremony, participant) = (&self.ceremony, &self.participants[place]);
+                let deal = participant.published().find(|message| message.round() == Round::Deal).expect("a deal");
+                let deal = Deal::<S>::read(ceremony, participant.member(), deal.body(), Backend::auto());
+                dealer.reveal(&deal.expect("its own deal").commitment)
+            }
+            Body::Justification { openings } => {
+                let openings = openings.iter().map(|opening| dealer.opening(opening.receiver));
+                openings.collect::<Result<_, _>>().map(|openings| Body::Justification { openings })
+            }
+            other => Ok(other),
+        };
+        said.expect("no secret is zero")
+    }
+
+    /// A liar who shows its contribution late gives it to one half of those who say that they miss it.
+    fn reveal_late(&mut self, place: usize, message: &Message) {
+        let Body::Absence { dealers } = message.body() else { return };
+        let member = self.participants[place].member();
+        if dealers.contains(&member) && message.sender().number().is_multiple_of(2) {
+            let reveal = self.participants[place].published().find(|message| message.round() == Round::Reveal);
+            self.queue.extend(reveal.cloned().map(|reveal| (message.sender().place(), reveal)));
+        }
     }
 
     /// The program stops and starts again from its state.
@@ -205,13 +314,21 @@ impl<S: Suite> Simulation<S> {
     fn send(&mut self, place: usize, outputs: Vec<Output>) {
         for output in outputs {
             let Output::Publish(message) = output else { continue };
-            let said = self.said(place, 0, &message);
-            self.participants[place].pretend(message.round(), said);
+            // What it passes on is signed by another one, so it can only be as it is.
+            let own = message.sender() == self.participants[place].member();
+            if own {
+                let said = self.said(place, place, &message);
+                self.participants[place].pretend(message.round(), said);
+            }
+            if !own && self.faults.nothing_passed_on {
+                continue;
+            }
             for receiver in 0..self.participants.len().max(self.behaviours.len()) {
                 if receiver == place {
                     continue;
                 }
-                let Some(said) = self.said(place, receiver, &message) else { continue };
+                let said = if own { self.said(place, receiver, &message) } else { Some(message.clone()) };
+                let Some(said) = said else { continue };
                 if self.below(100) < self.faults.lost as usize {
                     continue;
                 }
@@ -233,6 +350,15 @@ impl<S: Suite> Simulation<S> {
             (Behaviour::Silent(round), _) if message.round() >= round => return None,
             (Behaviour::FalseSharesUnanswered, Body::Justification { .. }) => return None,
             (Behaviour::FalseDisclosure, Body::Reveal { .. }) => return None,
+            // It has its own reveal, whomever it gives it to.
+            (Behaviour::RevealsToSome, Body::Reveal { .. }) if to != place && !even => return None,
+            (Behaviour::RevealsTwo, Body::Reveal { blinding, .. }) if to != place && !even => {
+                blinding.0[0] ^= 1;
+            }
+            (Behaviour::RevealsLate, Body::Reveal { .. }) if to != place => return None,
+            (Behaviour::ZeroShare, Body::Deal { .. } | Body::Reveal { .. } | Body::Justification { .. }) => {
+                body = self.of_zero_share(place, body);
+            }
             (Behaviour::FalseShares | Behaviour::FalseSharesUnanswered, Body::Deal { shares, .. }) => {
                 for ((_, receiver), share) in ceremony.receivers().zip(shares) {
                     if receiver.number().is_multiple_of(2) {
@@ -365,9 +491,9 @@ pub(super) fn member_seed(place: usize) -> Zeroizing<[u8; 32]> {
     Zeroizing::new([place as u8 + 1; 32])
 }
 
-/// Any t of the shares make the signature of the key.
+/// Any t of the shares make the signature of the key, for whoever collects them by what is public.
 pub(super) fn assert_signs<S: Suite>(shared_key: &SharedKey<S>, shares: &[KeyShare<S>]) {
-    let (committee, options) = (shared_key.committee(), Options::default());
+    let (committee, options, suite) = (shared_key.committee(), Options::default(), shared_key.suite());
     let t = committee.threshold();
     for share in shares {
         shared_key.commitment().proves(committee, share, options.backend).expect("the share fits the key");
@@ -375,14 +501,16 @@ pub(super) fn assert_signs<S: Suite>(shared_key: &SharedKey<S>, shares: &[KeySha
     if shares.len() < t {
         return;
     }
+    let mut rng = ChaCha20Rng::from_seed([7; 32]);
     for chosen in [&shares[..t], &shares[shares.len() - t..]] {
-        let by_index: BTreeMap<_, _> = chosen.iter().map(|share| (share.index(), share)).collect();
-        let indices: Vec<_> = by_index.keys().copied().collect();
-        let interpolation = Interpolation::new(committee, &indices, &options).expect("t shares");
-        let suite = shared_key.suite();
-        let points: Vec<_> = interpolation.signers().iter().map(|i| by_index[i].sign(suite, b"m").point()).collect();
-        let signature = quorate::UncheckedSignature::from_point(interpolation.of_points(&points, &options));
+        let mut collector = shared_key.collector(b"m", options).expect("a suite whose shares can be combined");
+        for share in chosen {
+            let number = share.index().number().into();
+            collector.add(number, share.sign(suite, b"m").to_bytes().as_ref(), &mut rng).expect("a true share");
+        }
+        let signature = collector.signature().expect("t true shares make a signature");
         assert!(shared_key.public_key().verify(suite, b"m", signature).is_valid());
+        assert_eq!(collector.work().combinations, 1);
     }
 }
 

@@ -71,6 +71,6 @@ Examples:
   quorate checkpoint propose --sets sets.json --chain-id 0xc1… --first \\
       --height 800000 --block-hash 0xb2… > checkpoint.json
   quorate checkpoint sign --sets sets.json --key alice.key \\
-      --record alice.record checkpoint.json >> signed.jsonl
+      --record alice.record --new-record checkpoint.json >> signed.jsonl
   quorate checkpoint combine --sets sets.json signed.jsonl > signed.json
   quorate checkpoint verify --sets sets.json signed.json";

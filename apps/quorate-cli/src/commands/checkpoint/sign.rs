@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{MinPk, SecretKey};
-use quorate_checkpoint::{Checkpoint, FileError, Posting, SUITE, Sets, SignError, SignerRecord};
+use quorate_checkpoint::{Checkpoint, FileError, KeyRecordError, Posting, SUITE, Sets, SignError, SignerRecord};
 
 use super::inputs::{SetsArguments, has_field, read};
 use crate::{
@@ -24,9 +24,13 @@ struct SignerArguments {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
-    /// What this key has signed so far. It is made if it is not there. Keep one for each key, and never lose it
+    /// What this key has signed so far. Keep one for each key, and never lose it
     #[arg(long, value_name = "FILE")]
     record: PathBuf,
+
+    /// Begin the record: this key has never signed a checkpoint or a change of a set
+    #[arg(long)]
+    new_record: bool,
 
     #[command(flatten)]
     passphrase: PassphraseArguments,
@@ -35,7 +39,8 @@ struct SignerArguments {
 /// Sign a checkpoint and print the signature
 ///
 /// What is signed is first written to the record, and is on the disk before the signature is printed. A second checkpoint at one
-/// height is refused, and so is one below the highest that was signed. Compare the block with a node of your own that has
+/// height is refused, and so is one below the highest that was signed. The record is of one key; --new-record begins the one of a
+/// key that has never signed. A record that is cut off or changed signs nothing that it may have forbidden. Compare the block with a node of your own that has
 /// verified it before you sign. Prints one JSON object on one line; give the lines of all signers to `combine`, or post each to
 /// nodes. Exit code: 0 signed, 1 the record forbids it, 2 usage or unreadable input, 3 I/O.
 #[derive(Debug, Args)]
@@ -75,7 +80,23 @@ pub(super) struct RotateArguments {
 impl SignerArguments {
     fn open(&self) -> std::result::Result<(SecretKey<MinPk>, SignerRecord), Failure> {
         let key = KeyFile::read(&self.key)?.unlock(SUITE, &self.passphrase.source()?)?;
-        Ok((key, SignerRecord::open(&self.record).map_err(refused)?))
+        let public_key = key.public_key();
+        let opened = match self.new_record {
+            true => SignerRecord::begin(&self.record, &public_key),
+            false => SignerRecord::open(&self.record, &public_key),
+        };
+        let record = opened.map_err(refused)?;
+        let name = self.record.display();
+        if let Some(mended) = record.mended() {
+            print::note(format_args!("warning: {name}, {mended}"));
+        }
+        if !record.names_key() {
+            let key = const_hex::encode_prefixed(public_key.to_bytes());
+            print::note(format_args!(
+                "warning: {name} names no key, because an earlier version made it; what is signed next binds it to this key, {key}"
+            ));
+        }
+        Ok((key, record))
     }
 }
 
@@ -116,8 +137,11 @@ fn checkpoint(path: &Path) -> std::result::Result<Checkpoint, Failure> {
 /// The exit code of each reason.
 fn refused(error: SignError) -> Failure {
     match &error {
-        SignError::File(FileError::Io { .. }) => Failure::io(error),
-        SignError::AnotherAtThisHeight { .. }
+        SignError::File(FileError::Io { .. }) | SignError::Record(KeyRecordError::File(FileError::Io { .. })) => {
+            Failure::io(error)
+        }
+        SignError::Torn { .. }
+        | SignError::AnotherAtThisHeight { .. }
         | SignError::Lower { .. }
         | SignError::NoPrevious { .. }
         | SignError::AnotherRotation { .. } => Failure { exit: Exit::Invalid, error: error.into() },
@@ -128,14 +152,16 @@ fn refused(error: SignError) -> Failure {
 /// Clap's own usage lines do not fit.
 const SIGN_USAGE: &str = "\
 quorate checkpoint sign [OPTIONS] --sets <FILE> --key <FILE>
-           --record <FILE> <CHECKPOINT>";
+           --record <FILE> [--new-record] <CHECKPOINT>";
 
 const ROTATE_USAGE: &str = "\
 quorate checkpoint rotate [OPTIONS] --sets <FILE> --to <FILE>
-           --key <FILE> --record <FILE>";
+           --key <FILE> --record <FILE> [--new-record]";
 
 const SIGN_EXAMPLES: &str = "\
 Examples:
+  quorate checkpoint sign --sets sets.json --key alice.key \\
+      --record alice.record --new-record first.json >> signed.jsonl
   quorate checkpoint sign --sets sets.json --key alice.key \\
       --record alice.record checkpoint.json >> signed.jsonl";
 

@@ -8,17 +8,17 @@ use quorate::Suite;
 use quorate_threshold::{KeyShare, dkg::Ceremony};
 
 use super::{
-    folder::CeremonyFile,
+    folder::{CeremonyFile, Problems},
     session::{Progress, Session, SessionArguments, Stage},
 };
 use crate::{
-    commands::{key_share::KeyShareFile, print, suite::InSuite, unlock::PassphraseArguments},
+    commands::{key_share::KeyShareFile, print, suite::InSuite, unlock::PassphraseArguments, value::Value},
     exit::{Failure, Result},
 };
 
 /// Contribute to the key: publish your deal, which has an encrypted share for each receiver
 ///
-/// Compare the id of the ceremony with the other members before you deal. Writes the private state beside the identity,
+/// Compare the id of the ceremony with the other members before you deal, and give it with --id. Writes the private state beside the identity,
 /// and then FOLDER/messages/1-deal-NAME.json. Run again, it changes nothing, and publishes the deal again if the file is
 /// missing.
 #[derive(Debug, Args)]
@@ -26,6 +26,10 @@ use crate::{
 pub(super) struct Arguments {
     #[command(flatten)]
     session: SessionArguments,
+
+    /// The id of the ceremony that all members compared. With it, nothing is dealt in any other ceremony
+    #[arg(long, value_name = "ID", value_parser = Value::new(id))]
+    id: Option<Id>,
 
     /// Your share of the previous key, where the ceremony shares a key anew or recovers a share
     #[arg(long, value_name = "FILE")]
@@ -71,6 +75,18 @@ impl Arguments {
     }
 }
 
+/// The id of a ceremony, as a member compared it.
+#[derive(Clone, Copy, Debug)]
+struct Id([u8; 32]);
+
+fn id(text: &str) -> std::result::Result<Id, String> {
+    let mut bytes = [0; 32];
+    let length = text.strip_prefix("0x").unwrap_or(text).chars().count();
+    const_hex::decode_to_slice(text, &mut bytes)
+        .map_err(|_| format!("found {length} characters, expected the 64 hexadecimal digits of a ceremony's id"))?;
+    Ok(Id(bytes))
+}
+
 /// The arguments, and the ceremony that they name.
 struct Deal {
     arguments: Arguments,
@@ -81,6 +97,15 @@ impl InSuite for Deal {
     fn run_in<S: Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;
+        if let Some(Id(id)) = arguments.id.filter(|Id(id)| *id != session.ceremony.id().0) {
+            return Err(Failure::usage(anyhow!(
+                "--id: you compared the id {}, and the ceremony in {} has the id {}: it is not the one that the members agreed on. \
+                 Nothing was dealt; get the right ceremony.json from whoever made it",
+                const_hex::encode(id),
+                file.folder.display(),
+                session.ceremony.id()
+            )));
+        }
         let me = session.identity.identity.name();
         let number = session.ceremony.member_named(me);
         if !session.ceremony.dealers().any(|dealer| Some(dealer) == number) {
@@ -92,11 +117,18 @@ impl InSuite for Deal {
         let participant = match session.resume()? {
             Some(participant) => participant,
             None => {
-                let participant = session.join(arguments.share(&session.ceremony)?)?;
-                print::note(format_args!(
-                    "the id of the ceremony is {}; go on only if all members have the same",
-                    session.ceremony.id()
-                ));
+                let share = arguments.share(&session.ceremony)?;
+                let board = file.folder.board(&session.ceremony, &mut Problems::default())?;
+                let participant = session.join(share)?;
+                if arguments.id.is_none() {
+                    print::note(format_args!(
+                        "the id of the ceremony is {}; go on only if all members have the same",
+                        session.ceremony.id()
+                    ));
+                }
+                if session.is_left_out(&board) {
+                    print::note(format_args!("warning: {}", session.advice_to_left_out()));
+                }
                 participant
             }
         };
@@ -107,5 +139,7 @@ impl InSuite for Deal {
 const EXAMPLES: &str = "\
 Examples:
   quorate dkg deal ceremony --identity alice.identity.json
+  quorate dkg deal ceremony --identity alice.identity.json \
+      --id 3f29c1d0… (all 64 digits)
   quorate dkg deal reshare --identity alice.identity.json \\
       --share alice.share-3f29c1d0.json";

@@ -7,10 +7,10 @@ use std::{
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::Suite;
+use quorate::{Options, Suite};
 use quorate_threshold::{
     KeyShare, SharedKey,
-    dkg::{Culprit, Participant},
+    dkg::{Ceremony, Culprit, Participant},
 };
 use sha2::{Digest as _, Sha256};
 
@@ -18,6 +18,7 @@ use super::{
     folder::CeremonyFile,
     public_file,
     receive::begin,
+    remains,
     session::{CloseArgument, Progress, Session, SessionArguments, Stage},
     words,
 };
@@ -43,7 +44,8 @@ use crate::{
 /// Takes in what is there, and ends when enough members have confirmed the same key. Writes FOLDER/shared-key.json, which
 /// everyone may have, and your share (mode 0600), in the format of `quorate threshold`. What proves that somebody cheated is
 /// written to FOLDER/blame-NAME-….json, for `quorate dkg judge`. In a recovery it writes the share of the member who had lost
-/// it. Exit code: 0 done, 1 it waits for others (run it again when their messages are there), 2 usage, unreadable input, or
+/// it. Your share is secret: show it to nobody. After a key was shared anew, it says which files of yours still hold the old
+/// share, and `quorate dkg forget` deletes them. Exit code: 0 done, 1 it waits for others (run it again when their messages are there), 2 usage, unreadable input, or
 /// the ceremony ended without a key, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
@@ -107,6 +109,8 @@ impl InSuite for Finish {
                     write_shared_key(&path, key)?;
                     print::note(format_args!("wrote {}", path.display()));
                 }
+                warn_of_missing_shares(&session.ceremony, key);
+                remains::say_what_to_delete(&session);
                 print::line(self.file.suite().hex(key.public_key().to_bytes()))?;
                 Ok(Exit::Success)
             }
@@ -137,7 +141,8 @@ impl Finish {
         let lock = passphrase.as_ref().map(|passphrase| (passphrase, keystore.kdf()));
         key_share::write(path, key.suite(), public_key.as_ref(), share, lock)?;
         print::note(format_args!(
-            "wrote {what}, your share {} of {}; {} of these sign together",
+            "wrote {what}, your share {} of {}; {} of these sign together. It is secret: show it to nobody, the other members \
+             included, and keep a copy in a safe place",
             share.index(),
             key.committee().participants(),
             key.committee().threshold()
@@ -146,8 +151,23 @@ impl Finish {
     }
 }
 
+/// Names the participants who have no share of the key. The others sign without them.
+fn warn_of_missing_shares<S: Suite>(ceremony: &Ceremony<S>, key: &SharedKey<S>) {
+    for index in key.without_share(&Options::default()) {
+        let member = ceremony.receivers().find(|(receiver, _)| *receiver == index);
+        let name = member.map_or(format!("participant {index}"), |(_, member)| ceremony.name(member).to_string());
+        let signers = key.committee().threshold();
+        print::note(format_args!(
+            "warning: {name} has no share of the key: its verification key is the identity, which a dealer can choose for itself \
+             if it deals last. {signers} of the others sign together. But a share of zero is known to everybody, and with it {} \
+             of them could: share the key anew without {name}",
+            signers - 1
+        ));
+    }
+}
+
 /// Whether the file of the shared key is there. Another key in its place is an error.
-fn is_shared_key_there<S: Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<bool, Failure> {
+pub(super) fn is_shared_key_there<S: Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<bool, Failure> {
     match public_file::read_if_there(path)? {
         None => Ok(false),
         Some(found) if found == key.to_json().as_bytes() => Ok(true),
@@ -169,7 +189,7 @@ fn write_shared_key<S: Suite>(path: &Path, key: &SharedKey<S>) -> std::result::R
 }
 
 /// Whether the file of the share is there. Another file in its place is an error.
-fn is_share_there<S: Suite>(
+pub(super) fn is_share_there<S: Suite>(
     path: &Path,
     suite: SuiteArgument,
     public_key: &[u8],

@@ -11,7 +11,7 @@
 //! the ceremony: programs that copy files use such names for files that are not whole yet.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
@@ -20,7 +20,7 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Suite};
 use quorate_threshold::{
-    dkg::{Ceremony, MemberNumber, Message, MessageError, Name, Round},
+    dkg::{Body, Ceremony, MemberNumber, Message, MessageError, Name, Round},
     shared_key::suite_of_json,
 };
 
@@ -215,6 +215,21 @@ impl Folder {
 pub(super) struct Board {
     pub(super) messages: BTreeMap<(Round, MemberNumber), Message>,
     pub(super) others: Vec<Message>,
+}
+
+impl Board {
+    /// The dealers without whose deal the others have gone on: receivers have answered the deals, and none has seen theirs.
+    pub(super) fn left_out<S: Suite>(&self, ceremony: &Ceremony<S>) -> Vec<MemberNumber> {
+        let mut seen = BTreeSet::new();
+        let mut answers = 0;
+        for message in self.messages.values() {
+            if let Body::Response { deals, .. } = message.body() {
+                answers += 1;
+                seen.extend(deals.iter().map(|deal| deal.sender));
+            }
+        }
+        ceremony.dealers().filter(|dealer| answers > 0 && !seen.contains(dealer)).collect()
+    }
 }
 
 impl Problems {

@@ -34,8 +34,8 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "T")]
     threshold: usize,
 
-    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random: for random
-    /// beacons. It takes one or two rounds more
+    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random, unless dishonest
+    /// members end the ceremony when they have seen it: for random beacons. It takes one or two rounds more
     #[arg(long)]
     commit_first: bool,
 

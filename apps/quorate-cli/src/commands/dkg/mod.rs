@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! identity (each) -> init (one) -> deal -> receive -> complain -> finish (each) -> shared-key.json, a share for each
+//! reshare or refresh (one) -> the same -> forget (each) -> the old shares are gone
 //! ```
 
 mod deal;
 mod finish;
 mod folder;
+mod forget;
 mod identity;
 mod identity_file;
 mod init;
@@ -15,6 +17,7 @@ mod members;
 mod previous;
 mod public_file;
 mod receive;
+mod remains;
 mod reshare;
 mod session;
 mod status;
@@ -51,6 +54,7 @@ enum DkgCommand {
     Reshare(reshare::ReshareArguments),
     Refresh(reshare::RefreshArguments),
     Recover(reshare::RecoverArguments),
+    Forget(forget::Arguments),
 }
 
 impl Arguments {
@@ -71,6 +75,7 @@ impl Arguments {
             DkgCommand::Reshare(arguments) => arguments.run(),
             DkgCommand::Refresh(arguments) => arguments.run(),
             DkgCommand::Recover(arguments) => arguments.run(),
+            DkgCommand::Forget(arguments) => arguments.run(),
         }
     }
 }

@@ -5,7 +5,7 @@ use quorate::Suite;
 use quorate_threshold::dkg::Participant;
 
 use super::{
-    folder::CeremonyFile,
+    folder::{CeremonyFile, Problems},
     session::{CloseArgument, Session, SessionArguments, Stage},
     words,
 };
@@ -90,6 +90,9 @@ pub(super) fn begin<S: Suite>(session: &Session<S>) -> std::result::Result<Parti
         return Ok(participant);
     }
     let number = session.ceremony.member_named(session.identity.identity.name());
+    if session.is_left_out(&session.folder.board(&session.ceremony, &mut Problems::default())?) {
+        return Err(Failure::usage(anyhow::anyhow!("{}", session.advice_to_left_out())));
+    }
     if session.ceremony.dealers().any(|dealer| Some(dealer) == number) {
         return Err(Failure::usage(anyhow::anyhow!(
             "you have not dealt yet, or your private state {} is not there; first run: {}",

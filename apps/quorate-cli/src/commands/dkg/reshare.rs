@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::Suite;
+use quorate::{Options, Suite};
 use quorate_threshold::{
     Identifiers,
     dkg::{Description, Member, Name, Purpose},
@@ -15,15 +15,15 @@ use super::{
     previous::{Previous, PreviousArguments, PreviousFiles},
 };
 use crate::{
-    commands::{identifiers::IdentifiersName, suite::InSuite},
+    commands::{identifiers::IdentifiersName, print, suite::InSuite},
     exit::{Failure, Result},
 };
 
 /// Describe a ceremony that shares a key anew: among other members, or with another threshold
 ///
 /// The public key stays the same. Those who have shares deal, and those who shall have shares receive. The old shares stay
-/// valid as long as they exist: when all members have finished, everyone deletes its old share, and the private state of this
-/// ceremony.
+/// valid as long as they exist: when all members have finished, everyone deletes its old share, the private state of the
+/// ceremony that made it, and that of this ceremony, with `quorate dkg forget`.
 #[derive(Debug, Args)]
 #[command(before_long_help = RESHARE_EXAMPLES, override_usage = RESHARE_USAGE)]
 pub(super) struct ReshareArguments {
@@ -59,7 +59,7 @@ pub(super) struct ReshareArguments {
 /// Describe a ceremony that gives all members new shares of the same key
 ///
 /// Shares that were stolen before are of no use with shares that are stolen after. When all members have finished, everyone
-/// deletes its old share, and the private state of this ceremony.
+/// deletes its old share, the private state of the ceremony that made it, and that of this ceremony, with `quorate dkg forget`.
 #[derive(Debug, Args)]
 #[command(before_long_help = REFRESH_EXAMPLES, override_usage = REFRESH_USAGE)]
 pub(super) struct RefreshArguments {
@@ -175,7 +175,7 @@ impl InSuite for Anew {
                     suite,
                     threshold: committee.threshold(),
                     identifiers: committee.identifiers(),
-                    seats: members::seats(&previous.members, holders, holders)?,
+                    seats: members::seats(&previous.members, &previous.dealing(), holders)?,
                     purpose: Purpose::Reshare(previous.key),
                     dealers_needed: None,
                     nonce: members::nonce()?,
@@ -219,11 +219,25 @@ impl RecoverArguments {
 }
 
 impl<S: Suite> Previous<S> {
-    /// The holders whom a flag names, with the indices of their shares; all without the flag.
+    /// The holders who can deal a share, with its index. Zero is no share, and a verification key that is the identity says that
+    /// it is zero.
+    fn dealing(&self) -> Vec<(Name, u32)> {
+        let without = self.key.without_share(&Options::default());
+        let is_without = |index: u32| without.iter().any(|without| without.number() == index);
+        for (name, index) in self.holders.iter().filter(|(_, index)| is_without(*index)) {
+            print::note(format_args!(
+                "{name} cannot deal: participant {index} has no share of the key, since its verification key is the identity"
+            ));
+        }
+        self.holders.iter().filter(|(_, index)| !is_without(*index)).cloned().collect()
+    }
+
+    /// The holders whom a flag names, with the indices of their shares; all who can deal without the flag.
     fn chosen(&self, flag: &str, named: Option<&Names>) -> std::result::Result<Vec<(Name, u32)>, Failure> {
-        let Some(Names(names)) = named else { return Ok(self.holders.clone()) };
+        let dealing = self.dealing();
+        let Some(Names(names)) = named else { return Ok(dealing) };
         let holder = |name: &Name| {
-            let found = self.holders.iter().find(|(holder, _)| holder == name);
+            let found = dealing.iter().find(|(holder, _)| holder == name);
             found.cloned().ok_or_else(|| {
                 let holders = self.holder_names();
                 Failure::usage(anyhow!("{flag}: {name} has no share that it could deal; the holders are {holders}"))

@@ -12,12 +12,13 @@ use quorate::{Options, Suite};
 use quorate_threshold::{
     KeyShare,
     dkg::{
-        Ceremony, Culprit, Event, JoinError, Member, MemberNumber, Message, MessageError, Output, Participant, Round,
+        Body, Ceremony, Culprit, Event, JoinError, Member, MemberNumber, Message, MessageError, Output, Participant,
+        Round,
     },
 };
 
 use super::{
-    folder::{CeremonyFile, Folder, MessageFile, Problems, misnamed},
+    folder::{Board, CeremonyFile, Folder, MessageFile, Problems, misnamed},
     identity_file::IdentityFile,
     public_file, words,
 };
@@ -161,12 +162,23 @@ impl<S: Suite> Session<S> {
             self.refuse_lost_state()?;
             return Ok(None);
         };
-        let missing = participant.published().map(|message| Ok((message, self.is_there(message)?)));
+        self.publish_missing(&participant)?;
+        Ok(Some(participant))
+    }
+
+    /// Publishes again what is not in the folder: one's own messages, and the reveals that others miss.
+    fn publish_missing(&self, participant: &Participant<S>) -> Result<(), Failure> {
+        let is_there = |message: &Message| match message.sender() == participant.member() {
+            true => self.is_there(message),
+            // Whatever else stands there under another one's name is left as it is.
+            false => Ok(self.path_of(message).symlink_metadata().is_ok()),
+        };
+        let missing = participant.published().map(|message| Ok((message, is_there(message)?)));
         let missing = missing.collect::<Result<Vec<_>, Failure>>()?;
         for (message, _) in missing.into_iter().filter(|(_, is_there)| !is_there) {
             self.publish(message, "published again")?;
         }
-        Ok(Some(participant))
+        Ok(())
     }
 
     /// Begins to take part. `share` is that of the previous key, if the member deals it.
@@ -193,9 +205,10 @@ impl<S: Suite> Session<S> {
         close: Option<Round>,
     ) -> Result<(Participant<S>, Progress), Failure> {
         self.refuse_close(stage, close)?;
-        if participant.round().is_some() {
+        if !matches!(participant.end(), Some(Err(_))) {
             participant = self.take_in(participant)?;
         }
+        self.name_missed(&participant);
         while let Some(round) = participant.round().filter(|round| stage.may_close(&self.ceremony, *round)) {
             let missing = participant.missing();
             let is_forced = !participant.is_complete();
@@ -240,6 +253,29 @@ impl<S: Suite> Session<S> {
         }
     }
 
+    /// Says which reveals are here that others miss. In a folder that all see the files are enough. Where everyone has a copy,
+    /// the file has to be carried to them.
+    fn name_missed(&self, participant: &Participant<S>) {
+        let confirmed = |member| {
+            participant.messages().any(|message| (message.round(), message.sender()) == (Round::Confirmation, member))
+        };
+        for reveal in participant.published().filter(|message| message.round() == Round::Reveal) {
+            let misses = |message: &&Message| {
+                matches!(message.body(), Body::Absence { dealers } if dealers.contains(&reveal.sender()))
+                    && !confirmed(message.sender())
+            };
+            let members: Vec<_> = participant.messages().filter(misses).map(Message::sender).collect();
+            if !members.is_empty() {
+                print::note(format_args!(
+                    "{} had not got the reveal of {}, which is here: see that they get {}",
+                    words::names(&self.ceremony, &members),
+                    self.ceremony.name(reveal.sender()),
+                    self.path_of(reveal).display()
+                ));
+            }
+        }
+    }
+
     /// Says for whom a run waits, or what comes next, and gives the exit code.
     pub(super) fn report(&self, participant: &Participant<S>, stage: Stage, progress: &Progress) -> Exit {
         match (progress, participant.round()) {
@@ -262,10 +298,33 @@ impl<S: Suite> Session<S> {
         }
     }
 
+    /// Whether the others have gone on without the deal of this member: some have answered the deals, and none of them has seen
+    /// its own.
+    pub(super) fn is_left_out(&self, board: &Board) -> bool {
+        let number = self.ceremony.member_named(self.identity.identity.name());
+        number.is_some_and(|number| board.left_out(&self.ceremony).contains(&number))
+    }
+
+    /// What whoever was left out can do.
+    pub(super) fn advice_to_left_out(&self) -> String {
+        let SessionArguments { folder, .. } = &self.arguments;
+        let name = self.identity.identity.name();
+        format!(
+            "the others have closed the round `deal` without your deal, so you get no share in this ceremony. When they have \
+             finished, they can give you yours: quorate dkg recover NEW_FOLDER --previous {} --lost {name}",
+            quoted(folder)
+        )
+    }
+
     /// A command of this member.
     pub(super) fn command(&self, stage: Stage) -> String {
+        format!("quorate dkg {} {}", stage.name(), self.folder_and_identity())
+    }
+
+    /// The arguments that all commands of this member have.
+    pub(super) fn folder_and_identity(&self) -> String {
         let SessionArguments { folder, identity } = &self.arguments;
-        format!("quorate dkg {} {} --identity {}", stage.name(), quoted(folder), quoted(identity))
+        format!("{} --identity {}", quoted(folder), quoted(identity))
     }
 
     /// Takes in the messages that are there. Nothing is written.
@@ -286,6 +345,9 @@ impl<S: Suite> Session<S> {
                 }
             } else if sender == participant.member() {
                 // What this member says comes from its state alone. It was compared, or will be before it is published.
+                continue;
+            } else if participant.end().is_some() && round != Round::Absence {
+                // Whoever has ended only passes on what others miss.
                 continue;
             }
             let (next, outputs) = participant.step(Event::Message(message));
@@ -308,6 +370,7 @@ impl<S: Suite> Session<S> {
         problems.end();
         if *participant.to_json() != *before {
             self.identity.save(&participant)?;
+            self.publish_missing(&participant)?;
         }
         Ok(participant)
     }
@@ -384,7 +447,7 @@ impl<S: Suite> Session<S> {
                 true => anyhow!(
                     "you signed {path}, and your private state of this ceremony, {state}, is not there. Restore it: without it \
                      you would say something else in the same round, which would prove that you cheat. If it is lost, the \
-                     others have to go on without you"
+                     others have to go on without you. If `quorate dkg forget` deleted it, nothing is left to do here"
                 ),
                 false => anyhow!(
                     "{path} stands where your message belongs, and you did not sign it in this ceremony; remove it and run the \

@@ -66,6 +66,9 @@ struct RoundStatus {
 struct Next {
     members: Vec<String>,
     command: &'static str,
+    /// Dealers without whose deal the others have gone on. They get no share here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -80,6 +83,9 @@ struct You {
     failure: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    /// What is left to do where no command goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
 }
 
 impl Arguments {
@@ -106,7 +112,7 @@ impl InSuite for Look {
         let you = match arguments.identity {
             Some(identity) => {
                 let session = Session::<S>::open(&file, &SessionArguments { folder: arguments.folder, identity })?;
-                Some(you(&session, file.suite())?)
+                Some(you(&session, &board, file.suite())?)
             }
             None => None,
         };
@@ -155,6 +161,19 @@ impl Status {
         for line in wrapped(&format!("next: {who} should run `quorate dkg {}`", next.command), WIDTH) {
             print::line(line)?;
         }
+        if !next.left_out.is_empty() {
+            let (names, dealt, is) = match next.left_out.len() {
+                1 => (words::listed(&next.left_out), "its deal", "gets no share"),
+                _ => (words::listed(&next.left_out), "their deals", "get no shares"),
+            };
+            let text = format!(
+                "{names}: the others have gone on without {dealt}, so {names} {is} here; `quorate dkg recover` gives one when \
+                 the key is there"
+            );
+            for line in wrapped(&text, WIDTH) {
+                print::line(line)?;
+            }
+        }
         let Some(you) = you else { return Ok(()) };
         let text = match you {
             You { failure: Some(failure), .. } => {
@@ -170,8 +189,10 @@ impl Status {
             }
             _ => format!("you are {}, and have said nothing yet", you.name),
         };
-        for line in wrapped(&text, WIDTH) {
-            print::line(line)?;
+        for text in [Some(&text), you.advice.as_ref()].into_iter().flatten() {
+            for line in wrapped(text, WIDTH) {
+                print::line(line)?;
+            }
         }
         if let Some(next) = &you.next {
             print::line(format_args!("your next command: {next}"))?;
@@ -197,8 +218,13 @@ fn rounds<S: Suite>(ceremony: &Ceremony<S>, board: &Board) -> Vec<RoundStatus> {
 /// Who should run which command, by the newest round in which somebody has spoken.
 fn next<S: Suite>(ceremony: &Ceremony<S>, board: &Board, rounds: &[RoundStatus]) -> Next {
     let newest = rounds.iter().rposition(|status| !status.spoken.is_empty()).unwrap_or(0);
+    let left_out = board.left_out(ceremony);
+    let is_left_out = |name: &&String| left_out.iter().any(|member| ceremony.name(*member).as_str() == name.as_str());
+    let can_go_on =
+        |status: &RoundStatus| -> Vec<_> { status.missing.iter().filter(|name| !is_left_out(name)).cloned().collect() };
+    let names = left_out.iter().map(|member| ceremony.name(*member).to_string()).collect();
     let confirmed = board.messages.keys().filter(|(round, _)| *round == Round::Confirmation).count();
-    let due = rounds[newest..].iter().find(|status| !status.missing.is_empty());
+    let due = rounds[newest..].iter().find(|status| !can_go_on(status).is_empty());
     match due {
         Some(status) if status.round != Round::Confirmation || confirmed < ceremony.confirmations_needed() => {
             let command = match status.round {
@@ -206,18 +232,27 @@ fn next<S: Suite>(ceremony: &Ceremony<S>, board: &Board, rounds: &[RoundStatus])
                 Round::Response => Stage::Receive,
                 _ => Stage::Complain,
             };
-            Next { members: status.missing.clone(), command: command.name() }
+            Next { members: can_go_on(status), command: command.name(), left_out: names }
         }
-        _ => Next { members: Vec::new(), command: Stage::Finish.name() },
+        _ => Next { members: Vec::new(), command: Stage::Finish.name(), left_out: names },
     }
 }
 
 /// Where a member is, by its private state and the messages that are there.
-fn you<S: Suite>(session: &Session<S>, suite: SuiteArgument) -> std::result::Result<You, crate::exit::Failure> {
+fn you<S: Suite>(
+    session: &Session<S>,
+    board: &Board,
+    suite: SuiteArgument,
+) -> std::result::Result<You, crate::exit::Failure> {
     let ceremony = &session.ceremony;
     let name = session.identity.identity.name().to_string();
-    let none = You { name, round: None, waiting_for: Vec::new(), public_key: None, failure: None, next: None };
+    let (round, waiting_for) = (None, Vec::new());
+    let none = You { name, round, waiting_for, public_key: None, failure: None, next: None, advice: None };
+    let left_out = session.is_left_out(board).then(|| session.advice_to_left_out());
     let Some(participant) = session.identity.participant(ceremony)? else {
+        if left_out.is_some() {
+            return Ok(You { advice: left_out, ..none });
+        }
         let number = ceremony.member_named(session.identity.identity.name());
         let deals = ceremony.dealers().any(|dealer| Some(dealer) == number);
         let stage = if deals { Stage::Deal } else { Stage::Receive };
@@ -233,7 +268,10 @@ fn you<S: Suite>(session: &Session<S>, suite: SuiteArgument) -> std::result::Res
             ..none
         },
         Some(Err(failure)) => You { failure: Some(words::failure(ceremony, failure)), ..none },
-        None => You { round: participant.round(), waiting_for, next: Some(following(session, &participant)), ..none },
+        None => {
+            let next = Some(following(session, &participant));
+            You { round: participant.round(), waiting_for, next, advice: left_out, ..none }
+        }
     })
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Parquet)]
     format: OutputFormat,
 
-    /// The chain: mainnet, sepolia, holesky, hoodi, goerli, gnosis, or a JSON file that describes it. By default the chain that is
+    /// The chain: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes it. By default the chain that is
     /// built in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
     #[arg(long, value_name = "NAME|FILE")]
     network: Option<PathBuf>,

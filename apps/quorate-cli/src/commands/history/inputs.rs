@@ -18,7 +18,7 @@ use quorate_formats::{
 use quorate_history::{
     ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, OtherInput, Refused,
     chia::{self, ChiaError},
-    drand,
+    drand::{self, RoundRange},
 };
 
 use crate::{
@@ -41,7 +41,7 @@ pub(in crate::commands) fn open_files(
 /// Which chains the files are of.
 #[derive(Debug, Args)]
 pub(super) struct ChainArguments {
-    /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, or a JSON file that describes the chain. By default the chain that is built
+    /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, chiado, or a JSON file that describes the chain. By default the chain that is built
     /// in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
     #[arg(long, value_name = "NAME|FILE")]
     network: Option<PathBuf>,
@@ -64,13 +64,21 @@ pub(super) fn refusal(Refused { path, reason, unread, .. }: &Refused) -> (String
 }
 
 /// The inputs of a run.
-pub(super) struct Inputs(Files);
+pub(super) struct Inputs {
+    files: Files,
+    /// The rounds of drand that must be there.
+    rounds: Option<RoundRange>,
+}
 
 type Opened = EraFile<BufReader<File>>;
 
 impl Inputs {
     /// Opens every file, finds out which chain it is, and sorts the files.
-    pub(super) fn open(paths: &[PathBuf], chains: &ChainArguments) -> Result<Self, Failure> {
+    pub(super) fn open(
+        paths: &[PathBuf],
+        chains: &ChainArguments,
+        rounds: Option<RoundRange>,
+    ) -> Result<Self, Failure> {
         let files = chains.open(paths)?;
         for OtherInput { path, content, .. } in &files.others {
             if !matches!(content, Content::Claims(Format::Drand) | Content::ChiaBlocks) {
@@ -80,36 +88,41 @@ impl Inputs {
                 )));
             }
         }
-        Ok(Self(files))
+        if rounds.is_some() && of(&files.others, Content::Claims(Format::Drand)).next().is_none() {
+            return Err(Failure::usage(anyhow!(
+                "--rounds asks for rounds of drand, but no input has any; leave it out"
+            )));
+        }
+        Ok(Self { files, rounds })
     }
 
     /// How many files are read.
     pub(super) fn files(&self) -> usize {
-        self.0.eras.len() + self.0.others.len() + self.0.refused.len()
+        self.files.eras.len() + self.files.others.len() + self.files.refused.len()
     }
 
     /// How many blocks are verified if all files can be read.
     pub(super) fn blocks(&self) -> usize {
-        self.0.eras.iter().filter(|input| input.verified).map(|input| input.blocks).sum()
+        self.files.eras.iter().filter(|input| input.verified).map(|input| input.blocks).sum()
     }
 
     /// Files that cannot be read, and why.
     pub(super) fn refused(&self) -> impl Iterator<Item = (String, Exit, &str)> {
-        self.0.refused.iter().map(refusal)
+        self.files.refused.iter().map(refusal)
     }
 
     /// What the user should know.
     pub(super) fn remarks(&self) -> &[String] {
-        &self.0.remarks
+        &self.files.remarks
     }
 
     /// Reads file after file and sends every claim on, until the other end is dropped.
     pub(super) fn send(self, to: &Pusher) {
-        let Files { chain, eras, drand, others, .. } = self.0;
+        let Files { chain, eras, drand, others, .. } = self.files;
         // Without a chain there are no eras.
         let _ = chain
             .map_or(Some(()), |chain| send_eras(Eras::new(chain), eras, to))
-            .and_then(|()| send_rounds(drand.map(|chain| chain.info), &others, to))
+            .and_then(|()| send_rounds(drand.map(|chain| chain.info), self.rounds, &others, to))
             .and_then(|()| send_blocks(&others, to));
     }
 }
@@ -137,7 +150,7 @@ fn send_eras(mut eras: Eras, inputs: Vec<EraInput>, to: &Pusher) -> Option<()> {
 }
 
 /// Sends the rounds of drand, and then what is wrong with how those of all files fit together.
-fn send_rounds(chain: Option<ChainInfo>, inputs: &[OtherInput], to: &Pusher) -> Option<()> {
+fn send_rounds(chain: Option<ChainInfo>, asked: Option<RoundRange>, inputs: &[OtherInput], to: &Pusher) -> Option<()> {
     let options = DrandOptions { chain, ..DrandOptions::default() };
     let mut spans = Vec::new();
     for path in of(inputs, Content::Claims(Format::Drand)) {
@@ -160,8 +173,11 @@ fn send_rounds(chain: Option<ChainInfo>, inputs: &[OtherInput], to: &Pusher) -> 
         spans.extend(rounds.into_spans());
     }
     let joined = drand::join(spans);
+    if let Some(range) = joined.range {
+        to.push(Arrival::Rounds(range))?;
+    }
     let file: Arc<str> = "the rounds of all files".into();
-    let faults = joined.faults().into_iter().map(|reason| (Exit::Usage, reason));
+    let faults = joined.faults(asked).into_iter().map(|reason| (Exit::Usage, reason));
     let mut faults = faults.chain(joined.broken.iter().map(|link| (Exit::Invalid, link.to_string())));
     faults.try_for_each(|(exit, reason)| to.push(Arrival::Failed { file: file.clone(), exit, reason }))
 }
@@ -218,6 +234,7 @@ fn pend(file: &Arc<str>, claim: ChainClaim) -> Pending {
         origin: Origin { document: file.to_string(), place: kind.place(slot) },
         checks: failed.into_iter().collect(),
         rests_on: None,
+        by_default: false,
         of_block: Some((kind, index)),
     };
     Pending { claim, about, bytes }

@@ -2,9 +2,14 @@
 
 use std::{num::NonZeroU64, ops::ControlFlow, path::PathBuf};
 
+use anyhow::anyhow;
 use clap::Args;
 use quorate::{AnySuite, Soundness};
-use quorate_history::shards::{self, Manifest, Terms};
+use quorate_formats::Format;
+use quorate_history::{
+    Content, Files,
+    shards::{self, Manifest, Terms},
+};
 
 use super::{
     inputs::ChainArguments,
@@ -15,7 +20,7 @@ use crate::{
         print::{note, plural},
         verify::{Interrupt, SoundnessBits, suites},
     },
-    exit::{Exit, Result},
+    exit::{Exit, Failure, Result},
 };
 
 /// Cut the files of chains, and files of claims, into shards
@@ -45,9 +50,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "BITS", default_value = "64")]
     soundness: SoundnessBits,
 
-    /// About how many MiB of claims make a shard; an era is always one
-    #[arg(long, value_name = "MIB", default_value = "64")]
-    shard_size: NonZeroU64,
+    /// About how many MiB of claims make a shard, 64 by default; an era is always one
+    #[arg(long, value_name = "MIB")]
+    shard_size: Option<NonZeroU64>,
 
     /// Keep the verdicts of claims that are not valid, and count the others
     #[arg(long)]
@@ -62,6 +67,7 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let interrupt = Interrupt::install()?;
         let files = self.chains.open(&self.paths)?;
+        self.refuse_unused(&files)?;
         let paths = files.eras.iter().map(|era| &era.path).chain(files.others.iter().map(|other| &other.path));
         let bytes = paths.map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len())).sum();
         if !self.quiet {
@@ -75,7 +81,7 @@ impl Arguments {
         };
         let terms =
             Terms { suite: self.suite, soundness: Soundness::from(self.soundness), all_verdicts: !self.only_invalid };
-        let shard_bytes = self.shard_size.get().saturating_mul(1 << 20);
+        let shard_bytes = self.shard_size.map_or(SHARD_SIZE, NonZeroU64::get).saturating_mul(1 << 20);
         let manifest = shards::plan(&files, &self.into, terms, shard_bytes, heard).map_err(failure)?;
         bar.finish_and_clear();
         if !self.quiet {
@@ -86,6 +92,29 @@ impl Arguments {
         Ok(Exit::Success)
     }
 }
+
+impl Arguments {
+    /// Refuses a flag that is for claims in files of claims, if there are none.
+    fn refuse_unused(&self, files: &Files) -> std::result::Result<(), Failure> {
+        let of_claims = |content| matches!(content, Content::Claims(Format::Jsonl | Format::Parquet));
+        if !files.refused.is_empty() || files.others.iter().any(|other| of_claims(other.content)) {
+            return Ok(());
+        }
+        if self.shard_size.is_some() {
+            return Err(Failure::usage(anyhow!(
+                "--shard-size is for files of claims, and the inputs have none: eras, rounds and blocks make shards as they are; \
+                 leave it out"
+            )));
+        }
+        if let Some(suite) = self.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !self.quiet) {
+            note(format!("warning: --suite {suite} is not needed, because the inputs have no claims without a suite"));
+        }
+        Ok(())
+    }
+}
+
+/// MiB of claims in a shard without `--shard-size`.
+const SHARD_SIZE: u64 = 64;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use quorate_history::drand::RoundRange;
 
 use super::inputs::{ChainArguments, Inputs};
 use crate::{
@@ -28,6 +29,11 @@ pub(super) struct Arguments {
     #[command(flatten)]
     chains: ChainArguments,
 
+    /// drand: the rounds that must be there, such as 1-1000. Each one that no file has is an error. By default those between the first
+    /// and the last round that the files have
+    #[arg(long, value_name = "A-B")]
+    rounds: Option<RoundRange>,
+
     /// How claims are verified.
     #[command(flatten)]
     engine: EngineArguments,
@@ -50,7 +56,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         let interrupt = Interrupt::install()?;
-        let inputs = Inputs::open(&self.paths, &self.chains)?;
+        let inputs = Inputs::open(&self.paths, &self.chains, self.rounds)?;
         let mut report = Report::styled(Style {
             verdicts: self.verdicts,
             json: self.json,
@@ -76,4 +82,5 @@ Examples:
   quorate history verify mainnet-00999-*.era mainnet-01000-*.era
   quorate history verify --verdicts eras/ > verdicts.jsonl
   quorate history verify --network chain.json --json minimal-*.era
-  quorate history verify --chain quicknet rounds.jsonl";
+  quorate history verify --chain quicknet rounds.jsonl
+  quorate history verify --chain quicknet --rounds 1-1000000 rounds/";

@@ -8,7 +8,10 @@ use zeroize::Zeroizing;
 use crate::{
     commands::unlock::{name_of, read_secret_bytes},
     exit::Failure,
-    secrets::{hex, passphrase::Passphrase},
+    secrets::{
+        hex,
+        passphrase::{BYTE_ORDER_MARK, Passphrase},
+    },
 };
 
 /// Reads the text of a secret from a file. `-` means standard input.
@@ -20,12 +23,10 @@ pub(super) fn read_text(path: &Path) -> Result<Passphrase, Failure> {
     Ok(Passphrase::new(Zeroizing::new(text.to_owned())))
 }
 
-/// Editors on Windows write it at the start of a file.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// Reads hexadecimal digits from a file, with or without white space around them. `-` means standard input.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let bytes = read_secret_bytes(path)?;
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
     let text = str::from_utf8(bytes.trim_ascii()).unwrap_or("?");
     let name = name_of(path);
     if text.is_empty() {

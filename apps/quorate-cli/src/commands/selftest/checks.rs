@@ -382,8 +382,8 @@ fn keystore() -> Answer {
         SecretKey::<MinPk>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes().to_vec())
     };
     let keystore = Keystore::parse(json).map_err(|error| error.to_string())?;
-    let secret = keystore.decrypt(&passphrase, derive).map_err(|error| error.to_string())?;
-    same(secret.expose(), &expected)
+    let opened = keystore.decrypt(&passphrase, derive).map_err(|error| error.to_string())?;
+    same(opened.secret.expose(), &expected)
 }
 
 /// Compares bytes. All secrets here are published, so they may be printed.

@@ -1,6 +1,9 @@
 //! `quorate threshold combine`.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use anyhow::anyhow;
 use clap::Args;
@@ -71,7 +74,7 @@ impl InSuite for Combine {
 
         let collect = |message: &[u8]| {
             let collector = key.collector(message, options).map_err(Failure::usage)?;
-            Ok::<_, Failure>(Collecting { collector, message: message.to_vec(), held: HashMap::new() })
+            Ok::<_, Failure>(Collecting { collector, message: message.to_vec(), held: BTreeMap::new() })
         };
         let mut collecting = arguments.message.as_ref().map(|message| collect(&message.0)).transpose()?;
         let (mut shares, mut unreadable) = (0_usize, 0_usize);
@@ -124,7 +127,8 @@ impl InSuite for Combine {
 struct Collecting<S: Suite> {
     collector: Collector<S>,
     message: Vec<u8>,
-    held: HashMap<u64, Spot>,
+    /// Where the shares stand that are there, by participant.
+    held: BTreeMap<u64, Spot>,
 }
 
 /// What became of a line.
@@ -149,41 +153,52 @@ impl<S: Suite> Collecting<S> {
             lines.complain(&spot, "the share is of another message; --message chooses the message");
             return Taken::Nothing;
         }
-        let known = self.collector.false_shares().len();
+        let verified = self.collector.work().verified;
         let added = self.collector.add(share.index, &share.signature, rng);
-        let found = self.collector.false_shares()[known..].to_vec();
-        let (signature, refused) = match added {
-            Ok(signature) => (signature, None),
-            Err(ShareError::False { index, reason }) => (None, Some((index, reason))),
-            Err(ShareError::Duplicate(index)) => {
-                lines.complain(&spot, &format!("the share of participant {index} is there already"));
-                return Taken::Share;
+        if self.collector.work().verified != verified {
+            self.tell_of_held();
+        }
+        match added {
+            Ok(signature) => {
+                // The true share of a participant takes the place of a false one.
+                if let (Some(earlier), Some((index, reason))) =
+                    (self.held.insert(share.index, spot), self.reason(share.index))
+                {
+                    tell(&earlier, index, reason);
+                }
+                signature.map_or(Taken::Share, Taken::Signature)
             }
-            Err(error @ ShareError::Malformed { .. }) => {
+            Err(ShareError::False { index, reason }) => {
+                tell(&spot, index, reason);
+                Taken::Share
+            }
+            Err(error @ (ShareError::Duplicate(_) | ShareError::Malformed { .. } | ShareError::NoKey(_))) => {
                 lines.complain(&spot, &error.to_string());
-                return Taken::Share;
+                Taken::Share
             }
             Err(error) => {
                 lines.complain(&spot, &format!("\"index\": {error}"));
-                return Taken::Nothing;
-            }
-        };
-        // Of two false shares of one participant, the one that was there before is told first.
-        let earlier = if refused.is_some() { &found[..found.len() - 1] } else { &found[..] };
-        let mut here = Some(spot);
-        for (index, reason) in earlier {
-            let number = u64::from(index.number());
-            let spot = self.held.remove(&number).or_else(|| here.take_if(|_| number == share.index));
-            if let Some(spot) = spot {
-                tell(&spot, *index, *reason);
+                Taken::Nothing
             }
         }
-        match (refused, here) {
-            (Some((index, reason)), Some(spot)) => tell(&spot, index, reason),
-            (None, Some(spot)) => drop(self.held.insert(share.index, spot)),
-            _ => {}
+    }
+
+    /// Names the shares that were there and have been found false.
+    fn tell_of_held(&mut self) {
+        let there: BTreeSet<_> = self.collector.indices().map(|index| u64::from(index.number())).collect();
+        let gone: Vec<_> = self.held.keys().filter(|number| !there.contains(number)).copied().collect();
+        for number in gone {
+            if let (Some(spot), Some((index, reason))) = (self.held.remove(&number), self.reason(number)) {
+                tell(&spot, index, reason);
+            }
         }
-        signature.map_or(Taken::Share, Taken::Signature)
+    }
+
+    /// Why a share of a participant was false.
+    fn reason(&self, number: u64) -> Option<(Index, Reason)> {
+        let false_shares = self.collector.false_shares();
+        let place = false_shares.binary_search_by_key(&number, |(index, _)| index.number().into()).ok()?;
+        Some(false_shares[place])
     }
 }
 

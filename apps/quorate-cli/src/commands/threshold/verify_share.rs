@@ -7,9 +7,9 @@ use std::{
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Backend, ClaimBytes, Options, Suite, Verdict, Verifier};
+use quorate::{Backend, ClaimBytes, Options, ParseError, Reason, Suite, Verdict, Verifier};
 use quorate_formats::{At, Id, Place, VerdictLine};
-use quorate_threshold::{KeyShare, SharedKey};
+use quorate_threshold::{KeyShare, SharedKey, SharingError};
 
 use super::shares::{ShareLine, ShareLines, SignatureShare, Spot};
 use crate::{
@@ -127,15 +127,17 @@ impl Arguments {
         let mut count = Count::default();
         loop {
             let (mut entries, mut claims, mut held) = (Vec::new(), Vec::new(), 0);
-            while claims.len() < WINDOW
+            while entries.len() < WINDOW
                 && held < WINDOW_BYTES
                 && let Some(ShareLine { spot, share }) = lines.next()?
             {
                 match share.and_then(|share| Ok((keys.of(share.index)?, share))) {
                     Ok((verification_key, SignatureShare { index, message, signature })) => {
                         held += message.len() + signature.len();
-                        entries.push((spot, index));
-                        claims.push(ClaimBytes::single(suite.any(), &verification_key, &message, &signature));
+                        entries.push((spot, index, verification_key.is_some()));
+                        claims.extend(
+                            verification_key.map(|key| ClaimBytes::single(suite.any(), &key, &message, &signature)),
+                        );
                     }
                     Err(reason) => {
                         count.unreadable += 1;
@@ -143,11 +145,16 @@ impl Arguments {
                     }
                 }
             }
-            if claims.is_empty() {
+            if entries.is_empty() {
                 break;
             }
-            let outcome = verifier.verify(&claims, &mut random::generator()?);
-            for ((spot, index), verdict) in entries.into_iter().zip(outcome.verdicts) {
+            let mut verdicts = verifier.verify(&claims, &mut random::generator()?).verdicts.into_iter();
+            for (spot, index, has_key) in entries {
+                // Nothing is the share of a participant whose verification key is the identity.
+                let verdict = match has_key {
+                    true => verdicts.next().expect("a verdict for each claim"),
+                    false => Verdict::Invalid(Reason::Parse(ParseError::IdentityKey)),
+                };
                 self.print(&lines, spot, index, count.judged(), verdict)?;
                 if verdict.is_valid() { count.valid += 1 } else { count.invalid += 1 }
             }
@@ -175,11 +182,11 @@ impl Arguments {
     }
 }
 
-/// The keys of the participants whose shares were there, encoded.
+/// The keys of the participants whose shares were there, encoded. `None` if it is the identity, which is no key.
 struct VerificationKeys<'a, S: Suite> {
     key: &'a SharedKey<S>,
     backend: Backend,
-    known: HashMap<u64, Vec<u8>>,
+    known: HashMap<u64, Option<Vec<u8>>>,
 }
 
 impl<'a, S: Suite> VerificationKeys<'a, S> {
@@ -187,13 +194,17 @@ impl<'a, S: Suite> VerificationKeys<'a, S> {
         Self { key, backend, known: HashMap::new() }
     }
 
-    fn of(&mut self, index: u64) -> std::result::Result<Vec<u8>, String> {
+    fn of(&mut self, index: u64) -> std::result::Result<Option<Vec<u8>>, String> {
         match self.known.entry(index) {
             Entry::Occupied(entry) => Ok(entry.get().clone()),
             Entry::Vacant(entry) => {
                 let index = self.key.committee().index(index).map_err(|error| format!("\"index\": {error}"))?;
-                let key = self.key.verification_key(index, self.backend).map_err(|error| error.to_string())?;
-                Ok(entry.insert(key.to_bytes().as_ref().to_vec()).clone())
+                let key = match self.key.verification_key(index, self.backend) {
+                    Ok(key) => Some(key.to_bytes().as_ref().to_vec()),
+                    Err(SharingError::IdentityKey(_)) => None,
+                    Err(error) => return Err(error.to_string()),
+                };
+                Ok(entry.insert(key).clone())
             }
         }
     }

@@ -168,9 +168,8 @@ fn cut(text: &str, most: usize) -> String {
 /// Reads the signers, of whom no two have the same name.
 fn read(path: &Path) -> std::result::Result<Vec<Signer>, Failure> {
     let name = name_of(path);
-    let text = whole_file::text(path)?;
-    let mut reader =
-        ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(text.as_bytes());
+    let bytes = whole_file::bytes(path, whole_file::LARGEST)?;
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(&bytes[..]);
     let mut signers: Vec<Signer> = Vec::new();
     let mut lines = HashMap::new();
     for (number, record) in reader.records().enumerate() {

@@ -2,23 +2,29 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
+use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use quorate::{AnySuite, Soundness};
 use quorate_formats::{
-    Format, from_hex,
-    light_client::{BeaconNetwork, Overrides, TWO_THIRDS},
+    Expected, Format, ValidatorKeys, from_hex,
+    light_client::{BeaconNetwork, Overrides, TWO_THIRDS, UnknownNetwork},
+    network::KnownNetwork,
 };
 
-use crate::commands::{
-    backend::BackendArgument,
-    threads,
-    value::{Value, named, parsed},
+use crate::{
+    commands::{
+        backend::BackendArgument,
+        threads,
+        value::{Value, named, parsed},
+        whole_file,
+    },
+    exit::Failure,
 };
 
 /// Verify claims in bulk and say which are false
 ///
-/// Reads JSON Lines, Parquet, drand rounds, Ethereum light-client updates and validators' deposits, also packed with gzip or
-/// zstd. Exit code: 0 all valid, 1 at least one invalid, 2 usage, unreadable input or no claim, 3 I/O, 4 internal,
+/// Reads JSON Lines, Parquet, drand rounds, Ethereum light-client updates, and validators' deposits, changes of credentials and
+/// exits, also packed with gzip or zstd. A flag that no input uses is an error. Exit code: 0 all valid, 1 at least one invalid, 2 usage, unreadable input or no claim, 3 I/O, 4 internal,
 /// 130 interrupted.
 #[derive(Clone, Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = FORMATS)]
@@ -76,17 +82,29 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "drand")]
     pub chain_info: Option<PathBuf>,
 
-    /// Light client: mainnet, sepolia, holesky, hoodi or goerli
-    #[arg(long, value_name = "NAME", default_value = "mainnet", help_heading = "Light client")]
-    pub network: BeaconNetwork,
+    /// Ethereum: mainnet, sepolia, holesky, hoodi, goerli, gnosis or chiado. Deposits and changes of credentials must be signed for it;
+    /// without it, for the network that their file names. Exits do not name theirs, so they need it. Light-client objects are
+    /// mainnet's without it, and never Gnosis's
+    #[arg(long, value_name = "NAME", value_parser = networks(), hide_possible_values = true, help_heading = "Ethereum")]
+    pub network: Option<&'static KnownNetwork>,
 
-    /// Light client: genesis validators root that replaces the network's
-    #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Light client")]
+    /// Ethereum: genesis validators root that replaces the network's
+    #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Ethereum")]
     pub genesis_validators_root: Option<[u8; 32]>,
 
-    /// Light client: fork version that replaces the network's
-    #[arg(long, value_name = "HEX", value_parser = hex_array::<4>, help_heading = "Light client")]
+    /// Ethereum: fork version that replaces the network's: the genesis' for deposits and changes, Capella's for exits, and that of
+    /// every fork for a light client
+    #[arg(long, value_name = "HEX", value_parser = hex_array::<4>, help_heading = "Ethereum")]
     pub fork_version: Option<[u8; 4]>,
+
+    /// Exits: key of a validator, alone or behind its number, 5=0x89ec…; may be given more than once. An exit does not contain its key
+    #[arg(long, value_name = "[INDEX=]HEX", value_parser = Value::new(validator), help_heading = "Ethereum")]
+    pub public_key: Vec<ValidatorKey>,
+
+    /// Exits: file with keys of validators, as a beacon node answers to /eth/v1/beacon/states/head/validators; may be given more than
+    /// once
+    #[arg(long, value_name = "FILE", help_heading = "Ethereum")]
+    pub validators: Vec<PathBuf>,
 
     /// Light client: file with a sync committee to trust, {"period": …, "pubkeys": […]}; may be given more than once
     #[arg(long, value_name = "FILE", help_heading = "Light client")]
@@ -99,8 +117,8 @@ pub struct Arguments {
 
     /// Light client: how many of the 512 keys must have signed; two thirds by default. For the specification, 1 is enough for an
     /// update to be valid
-    #[arg(long, value_name = "N", default_value_t = TWO_THIRDS, help_heading = "Light client")]
-    pub min_participants: usize,
+    #[arg(long, value_name = "N", help_heading = "Light client")]
+    pub min_participants: Option<usize>,
 }
 
 /// How claims are verified.
@@ -114,9 +132,9 @@ pub struct EngineArguments {
     #[command(flatten)]
     pub backend: BackendArgument,
 
-    /// Soundness: a false claim passes as valid with a probability of at most 2^-64 or 2^-128
-    #[arg(long, value_name = "BITS", default_value = "64")]
-    pub soundness: SoundnessBits,
+    /// Soundness: a false claim passes as valid with a probability of at most 2^-64, the default, or 2^-128
+    #[arg(long, value_name = "BITS")]
+    pub soundness: Option<SoundnessBits>,
 }
 
 impl EngineArguments {
@@ -127,7 +145,7 @@ impl EngineArguments {
     pub(in crate::commands) fn options(&self) -> quorate::Options {
         quorate::Options {
             threads: self.threads(),
-            soundness: self.soundness.into(),
+            soundness: self.soundness.map_or(Soundness::Bits64, Into::into),
             backend: self.backend.backend,
             ..quorate::Options::default()
         }
@@ -135,12 +153,75 @@ impl EngineArguments {
 }
 
 impl Arguments {
-    pub(super) fn network(&self) -> BeaconNetwork {
+    /// The network of light-client objects.
+    pub(super) fn beacon_network(&self) -> Result<BeaconNetwork, UnknownNetwork> {
+        let network: BeaconNetwork = self.network.map_or(DEFAULT_NETWORK, KnownNetwork::name).parse()?;
         let overrides =
             Overrides { genesis_validators_root: self.genesis_validators_root, fork_version: self.fork_version };
-        self.network.clone().with(&overrides)
+        Ok(network.with(&overrides))
+    }
+
+    /// How many keys of a sync committee must have signed.
+    pub(super) fn least_participants(&self) -> usize {
+        self.min_participants.unwrap_or(TWO_THIRDS)
+    }
+
+    /// What deposits, changes and exits are compared with.
+    pub(super) fn expected(&self) -> Result<Expected, Failure> {
+        let mut keys = ValidatorKeys::default();
+        for ValidatorKey { index, key } in &self.public_key {
+            let add = keys.add(*index, *key);
+            add.map_err(|reason| Failure::usage(anyhow!("--public-key: {reason}")))?;
+        }
+        for path in &self.validators {
+            let answer = whole_file::text(path)?;
+            let add = keys.add_answer(&answer);
+            add.map_err(|reason| Failure::usage(anyhow!("--validators {}: {reason}", path.display())))?;
+        }
+        Ok(Expected {
+            network: self.network,
+            genesis_validators_root: self.genesis_validators_root,
+            fork_version: self.fork_version,
+            keys,
+        })
     }
 }
+
+/// The key of a validator, and its number if it was given.
+#[derive(Clone, Copy, Debug)]
+pub struct ValidatorKey {
+    index: Option<u64>,
+    key: [u8; 48],
+}
+
+fn validator(text: &str) -> Result<ValidatorKey, String> {
+    let (index, key) = match text.split_once('=') {
+        None => (None, text),
+        Some((index, key)) => {
+            let number = index.parse().map_err(|_| format!("found the number {index:?}, expected one from 0"))?;
+            (Some(number), key)
+        }
+    };
+    Ok(ValidatorKey { index, key: hex_array(key)? })
+}
+
+/// The networks of beacon chains, for `--network`.
+fn networks() -> Value<&'static KnownNetwork> {
+    let read = |name: &str| {
+        KnownNetwork::of_name(name).ok_or_else(|| {
+            let known: Vec<_> = KnownNetwork::all().map(KnownNetwork::name).collect();
+            format!(
+                "this network is not known, expected one of {}; for another one give --genesis-validators-root and \
+                 --fork-version",
+                known.join(", ")
+            )
+        })
+    };
+    Value::new(read).with_names(|| named(KnownNetwork::all().map(KnownNetwork::name)))
+}
+
+/// The network of light-client objects without `--network`.
+const DEFAULT_NETWORK: &str = "mainnet";
 
 /// [`Soundness`] as the command line writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -193,6 +274,8 @@ Examples:
   quorate verify --chain quicknet round.json
   quorate verify --suite eigenlayer --verdicts responses.jsonl
   quorate verify --explain bootstrap.json updates.json
+  quorate verify --network mainnet deposit_data-1715584103.json
+  quorate verify --network mainnet --public-key 0x89ec… exit-5.json
   quorate verify --remember seen.jsonl gossip.jsonl
   quorate verify --known seen.jsonl block.jsonl";
 
@@ -209,8 +292,10 @@ Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
 bundles with their chain info; a chain info alone speaks for what follows it,
 also in the next files. Light client: the Beacon API's bootstraps and updates,
 in JSON or SSZ; a bootstrap's committee is trusted, so give --trusted-root, or
-compare its block root. Deposit: deposit_data-*.json of the staking tools.
-What is packed with gzip or zstd is unpacked, except Parquet.";
+compare its block root. Deposit: deposit_data-*.json of the staking tools;
+credentials that lock the stake and amounts below 1 ETH are false. Change:
+bls_to_execution_change-*.json. Exit: signed exits, which need --network and
+--public-key. What is packed with gzip or zstd is unpacked, except Parquet.";
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use quorate::{AnySuite, ClaimBytes, Reason, SourceId, Verdict};
 use quorate_formats::{Check, CheckResult, Entry, Id, InputError, Malformed, Origin, Place, Record};
-use quorate_history::{ClaimIndex, ClaimKind};
+use quorate_history::{ClaimIndex, ClaimKind, drand::RoundRange};
 
 use crate::exit::Exit;
 
@@ -18,10 +18,14 @@ pub(in crate::commands) enum Arrival {
     Malformed { file: Arc<str>, malformed: Malformed },
     /// A field that is in no claim, and that is skipped.
     UnknownField { file: Arc<str>, place: Place, name: String },
+    /// A validator that occurs a second time, and where it was met first.
+    Repeated { file: Arc<str>, place: Place, what: String, first: Origin },
     /// A file that makes no claim, but says which key verifies the drand rounds of the files after it.
     ChainInfo { file: Arc<str> },
     /// Signatures of a chain of which their blocks do not say what they sign.
     Unverified { kind: ClaimKind, reason: &'static str, number: usize },
+    /// The rounds of drand that the inputs have, from the first to the last one.
+    Rounds(RoundRange),
     /// A file that cannot be read on.
     Failed { file: Arc<str>, exit: Exit, reason: String },
 }
@@ -39,8 +43,9 @@ impl Arrival {
                 Self::Claim(pending) => pending.bytes,
                 Self::Judged(judged) => judged.about.bytes(),
                 Self::Malformed { malformed, .. } => malformed.reason.capacity(),
+                Self::Repeated { what, first, .. } => what.capacity() + first.document.capacity(),
                 Self::UnknownField { name, .. } => name.capacity(),
-                Self::ChainInfo { .. } | Self::Unverified { .. } => 0,
+                Self::ChainInfo { .. } | Self::Unverified { .. } | Self::Rounds(_) => 0,
                 Self::Failed { reason, .. } => reason.capacity(),
             }
     }
@@ -63,6 +68,8 @@ pub(in crate::commands) struct About {
     pub(in crate::commands) checks: Vec<Check>,
     /// The claim that vouches for its keys.
     pub(in crate::commands) rests_on: Option<Origin>,
+    /// Whether its suite is the one of `--suite`, because it names none.
+    pub(in crate::commands) by_default: bool,
     /// Which signature of its block it is, if it is of a chain.
     pub(in crate::commands) of_block: Option<(ClaimKind, ClaimIndex)>,
 }
@@ -94,10 +101,14 @@ pub(in crate::commands) enum Judgement {
 pub(in crate::commands) enum Fault {
     /// The engine says so.
     Reason(Reason),
+    /// The engine says so, and it is a round of this chain of drand.
+    OtherChain(Reason, &'static str),
     /// A check of the format failed.
     Check(Check),
     /// The claim that vouches for its keys is invalid.
     RestsOn(Origin),
+    /// It is signed for this network, and not for the one that was expected.
+    OtherNetwork(String),
 }
 
 impl Judged {
@@ -116,7 +127,9 @@ impl Judged {
     pub(super) fn signature_check(&self) -> Check {
         let (result, detail) = match self.fault() {
             None | Some(Fault::RestsOn(_)) => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
-            Some(Fault::Reason(reason)) => (CheckResult::Failed, reason.to_string()),
+            Some(fault @ (Fault::Reason(_) | Fault::OtherChain(..) | Fault::OtherNetwork(_))) => {
+                (CheckResult::Failed, fault.to_string())
+            }
             Some(Fault::Check(check)) => {
                 (CheckResult::NotPossible, format!("not verified, because {} failed", check.name))
             }
@@ -146,8 +159,10 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reason(reason) => reason.fmt(f),
+            Self::OtherChain(reason, chain) => write!(f, "{reason}; it is a round of the chain {chain}"),
             Self::Check(check) => write!(f, "{}: {}", check.name, check.detail),
             Self::RestsOn(origin) => write!(f, "its committee rests on {origin}, which is invalid"),
+            Self::OtherNetwork(network) => write!(f, "it is signed for the network {network}"),
         }
     }
 }
@@ -169,8 +184,10 @@ fn pend(file: &Arc<str>, mut record: Record, default: Option<AnySuite>) -> Resul
         origin: Origin { document: file.to_string(), place },
         checks: std::mem::take(&mut record.checks),
         rests_on: record.rests_on.take(),
+        by_default: record.suite.is_none(),
         of_block: None,
     };
-    let claim = record.into_claim(default).map_err(|error| Malformed::new(place, error.to_string()))?;
+    let id = || about.id.clone();
+    let claim = record.into_claim(default).map_err(|error| Malformed::new(place, error.to_string()).with_id(id()))?;
     Ok(Pending { claim, about, bytes })
 }

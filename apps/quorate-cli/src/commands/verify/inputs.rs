@@ -10,14 +10,16 @@ use std::{
     sync::Arc,
 };
 
+use anyhow::anyhow;
 use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Format, InputError, ParquetFileError,
+    Entry, Expected, Format, InputError, ParquetFileError, change,
     compression::{Unpacked, unpack},
     deposit,
     drand::{self, ChainInfo, DrandOptions, Rounds},
+    exit,
     jsonl::JsonLines,
-    light_client::{Committees, Document, Lesson},
+    light_client::{Document, Lesson},
     parquet::ParquetRows,
     peek,
 };
@@ -25,7 +27,10 @@ use quorate_formats::{
 use super::{
     arguments::Arguments,
     arrival::{Arrival, arrive},
+    light_client::LightClient,
     queue::Pusher,
+    subjects::Subjects,
+    unused,
 };
 use crate::{commands::whole_file, exit::Failure};
 
@@ -34,9 +39,9 @@ pub(super) struct Inputs {
     files: Vec<Source>,
     suite: Option<AnySuite>,
     drand: DrandOptions,
+    expected: Expected,
+    light_client: LightClient,
     lessons: Vec<Lesson>,
-    /// The light-client entries, by document.
-    updates: Vec<(Arc<str>, Vec<Entry>)>,
     /// Their verdicts, once they are known, by document.
     judged: Vec<Vec<Arrival>>,
 }
@@ -70,19 +75,12 @@ impl Inputs {
                 earlier: None,
                 suite: arguments.suite.map(|s| s.name().to_owned()),
             },
+            expected: arguments.expected()?,
+            light_client: LightClient::default(),
             lessons: Vec::new(),
-            updates: Vec::new(),
             judged: Vec::new(),
         };
-        let network = arguments.network();
-        let mut committees = arguments.trusted_root.map_or_else(Committees::default, Committees::trusting);
-        for path in &arguments.committee {
-            let text = whole_file::text(path)?;
-            let name = path.display().to_string();
-            committees.add_file(&text, &name, None, &network).map_err(|e| Failure::usage(e).context(name))?;
-        }
-
-        let mut documents = Vec::new();
+        let (mut documents, mut formats) = (Vec::new(), Vec::new());
         let standard = [PathBuf::from("-")];
         for path in if arguments.files.is_empty() { &standard } else { &arguments.files[..] } {
             let name: Arc<str> = name(path).into();
@@ -95,6 +93,7 @@ impl Inputs {
                     continue;
                 }
             };
+            formats.push(format);
             if format == Format::LightClient {
                 match Document::read(reader, &name) {
                     Ok(document) => {
@@ -109,10 +108,20 @@ impl Inputs {
                 inputs.files.push(Source::Stream(name, format, reader));
             }
         }
-        let (names, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();
-        inputs.lessons = committees.learn(&documents, &network);
-        let entries = documents.iter().map(|d| d.records(&committees, &network, arguments.min_participants).collect());
-        inputs.updates = names.into_iter().zip(entries.collect::<Vec<_>>()).collect();
+        // What an input that cannot be read would have used is not known.
+        if unreadable.is_empty() {
+            unused::refuse(arguments, &formats)?;
+        }
+        if formats.contains(&Format::LightClient) || !arguments.committee.is_empty() {
+            let (light_client, lessons) = LightClient::learn(arguments, documents)?;
+            if unreadable.is_empty() && arguments.trusted_root.is_some() && !lessons.iter().any(rests_on_trust) {
+                return Err(Failure::usage(anyhow!(
+                    "--trusted-root names the block of a bootstrap, and the inputs have none, so it would check nothing; give the \
+                     bootstrap, or leave the flag out"
+                )));
+            }
+            (inputs.light_client, inputs.lessons) = (light_client, lessons);
+        }
         Ok((inputs, unreadable))
     }
 
@@ -121,9 +130,9 @@ impl Inputs {
         &self.lessons
     }
 
-    /// Takes out the light-client entries, which are judged together.
-    pub(super) fn take_updates(&mut self) -> Vec<(Arc<str>, Vec<Entry>)> {
-        std::mem::take(&mut self.updates)
+    /// Takes out the light-client documents, whose updates are judged together.
+    pub(super) fn take_light_client(&mut self) -> LightClient {
+        std::mem::take(&mut self.light_client)
     }
 
     /// Puts back what they came to, by document.
@@ -134,6 +143,7 @@ impl Inputs {
     /// Reads everything and sends it on, in the order of the inputs, until the other end is dropped.
     pub(super) fn send(mut self, to: &Pusher) {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
+        let mut subjects = Subjects::default();
         for source in self.files {
             let (name, entries) = match source {
                 Source::Document(i) => {
@@ -142,8 +152,8 @@ impl Inputs {
                     }
                     continue;
                 }
-                Source::File(name, path, format) => (name, read_file(&path, format, &self.drand)),
-                Source::Stream(name, format, reader) => (name, read(reader, format, &self.drand)),
+                Source::File(name, path, format) => (name, read_file(&path, format, &self.drand, &self.expected)),
+                Source::Stream(name, format, reader) => (name, read(reader, format, &self.drand, &self.expected)),
             };
             let heard = match entries {
                 Ok(Entries::Drand(mut rounds)) => {
@@ -169,6 +179,14 @@ impl Inputs {
                     }
                 },
                 Ok(Entries::Other(mut entries)) => send(to, &name, self.suite, &mut *entries),
+                Ok(Entries::OfValidators(format, mut entries)) => entries.try_for_each(|entry| {
+                    let repeated = match &entry {
+                        Ok(Ok(record)) => subjects.repeated(format, record, &name),
+                        _ => None,
+                    };
+                    send(to, &name, self.suite, std::iter::once(entry))?;
+                    repeated.map_or(Some(()), |repeated| to.push(repeated))
+                }),
                 Err(error) => to.push(Arrival::failed(&name, &error)),
             };
             if heard.is_none() {
@@ -176,6 +194,11 @@ impl Inputs {
             }
         }
     }
+}
+
+/// Whether the block that the user trusts decides on a lesson.
+fn rests_on_trust(lesson: &Lesson) -> bool {
+    lesson.checks.iter().any(|check| check.name == "trusted_root")
 }
 
 /// Sends a file's entries on. Returns `None` if the other end was dropped.
@@ -197,22 +220,30 @@ fn send(
 enum Entries {
     Lines(JsonLines<Box<dyn BufRead + Send>>),
     Drand(Box<Rounds>),
+    OfValidators(Format, Box<dyn Iterator<Item = Result<Entry, InputError>>>),
     Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
 }
 
-fn read_file(path: &Path, format: Format, drand: &DrandOptions) -> Result<Entries, InputError> {
+fn read_file(path: &Path, format: Format, drand: &DrandOptions, expected: &Expected) -> Result<Entries, InputError> {
     let file = File::open(path)?;
     match format {
         Format::Parquet => Ok(Entries::Other(Box::new(ParquetRows::open(file)?))),
-        _ => read(unpack(BufReader::with_capacity(READ_AHEAD, file))?.reader, format, drand),
+        _ => read(unpack(BufReader::with_capacity(READ_AHEAD, file))?.reader, format, drand, expected),
     }
 }
 
-fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &DrandOptions) -> Result<Entries, InputError> {
+fn read(
+    reader: Box<dyn BufRead + Send>,
+    format: Format,
+    drand: &DrandOptions,
+    expected: &Expected,
+) -> Result<Entries, InputError> {
     match format {
         Format::Parquet => Err(ParquetFileError::NeedsFile.into()),
         Format::Drand => Ok(Entries::Drand(Box::new(drand::read(reader, drand)?))),
-        Format::Deposit => Ok(Entries::Other(Box::new(deposit::read(reader)?))),
+        Format::Deposit => Ok(Entries::OfValidators(format, Box::new(deposit::read(reader, expected)?))),
+        Format::Change => Ok(Entries::OfValidators(format, Box::new(change::read(reader, expected)?))),
+        Format::Exit => Ok(Entries::OfValidators(format, Box::new(exit::read(reader, expected)?))),
         Format::Jsonl | Format::LightClient => Ok(Entries::Lines(JsonLines::new(reader))),
     }
 }

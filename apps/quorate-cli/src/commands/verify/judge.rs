@@ -1,13 +1,12 @@
 //! Judges a window of claims: verifies them by the engine, and remembers what is to be remembered.
 
-use std::sync::Arc;
-
-use quorate::{ClaimBytes, Verifier, Work};
-use quorate_formats::{Entry, Origin};
+use quorate::{ClaimBytes, Reason, Verifier, Work};
+use quorate_formats::{Origin, drand::OtherChains};
 
 use super::{
     arguments::{Arguments, EngineArguments},
     arrival::{About, Arrival, Fault, Judged, Judgement, Pending, arrive},
+    light_client::LightClient,
     memory::Memory,
 };
 use crate::{commands::random, exit::Failure};
@@ -16,6 +15,7 @@ use crate::{commands::random, exit::Failure};
 pub(in crate::commands) struct Judge {
     verifier: Verifier,
     memory: Memory,
+    other_chains: OtherChains,
 }
 
 /// A window of claims that was judged.
@@ -36,12 +36,13 @@ impl Judge {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
         let verifier = Verifier::new(arguments.engine.options());
         let memory = Memory::open(arguments, &verifier)?;
-        Ok(Self { verifier, memory })
+        Ok(Self { verifier, memory, other_chains: OtherChains::default() })
     }
 
     /// Knows no statements, and remembers none.
     pub(in crate::commands) fn without_memory(engine: &EngineArguments) -> Self {
-        Self { verifier: Verifier::new(engine.options()), memory: Memory::none() }
+        let verifier = Verifier::new(engine.options());
+        Self { verifier, memory: Memory::none(), other_chains: OtherChains::default() }
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -54,13 +55,14 @@ impl Judge {
     }
 
     /// Judges the light-client updates of all documents together, and then refuses those whose committee rests on an update
-    /// that is not valid. Answers with what becomes of each entry, by document.
+    /// that is not valid. Answers with what becomes of each entry, by document, and with what is the cause if all are false for the same
+    /// reason.
     pub(super) fn light_client(
         &mut self,
-        updates: Vec<(Arc<str>, Vec<Entry>)>,
-    ) -> Result<(Vec<Vec<Arrival>>, Judgements), Failure> {
+        light_client: &LightClient,
+    ) -> Result<(Vec<Vec<Arrival>>, Judgements, Option<String>), Failure> {
         let mut claims = Vec::new();
-        let documents = updates.into_iter().map(|(file, entries)| {
+        let documents = light_client.updates().into_iter().map(|(file, entries)| {
             let arrivals = entries.into_iter().map(|entry| match arrive(&file, entry, None) {
                 Arrival::Claim(pending) => {
                     claims.push(*pending);
@@ -73,13 +75,14 @@ impl Judge {
         let documents: Vec<Vec<Option<Arrival>>> = documents.collect();
         let mut judgements = self.judge(claims)?;
         let mut judged = std::mem::take(&mut judgements.judged);
+        let cause = name_another_network(&mut judged, light_client);
         refuse_what_rests_on_invalid_claims(&mut judged);
         let mut judged = judged.into_iter();
         let mut place = |arrival: Option<Arrival>| {
             arrival.unwrap_or_else(|| Arrival::Judged(judged.next().expect("a judgement for each claim")))
         };
         let placed = documents.into_iter().map(|document| document.into_iter().map(&mut place).collect()).collect();
-        Ok((placed, judgements))
+        Ok((placed, judgements, cause))
     }
 
     /// A judgement for each claim, in order.
@@ -110,17 +113,38 @@ impl Judge {
         let outcome = prepared.decide(&mut random::generator()?);
         self.memory.remember(&claims, &outcome)?;
         let subtracted = outcome.subtracted.iter().sum();
-        let judged = claims.into_iter().zip(abouts).zip(&outcome.verdicts).map(|((claim, about), verdict)| Judged {
-            about,
-            suite: claim.suite,
-            source: claim.source,
-            judgement: (*verdict).into(),
+        let judged = claims.into_iter().zip(abouts).zip(&outcome.verdicts).map(|((claim, about), verdict)| {
+            let mut judgement = Judgement::from(*verdict);
+            if let Judgement::Invalid(Fault::Reason(reason)) = judgement
+                && let Some(chain) = self.other_chains.look(&claim, reason)
+            {
+                judgement = Judgement::Invalid(Fault::OtherChain(reason, chain));
+            }
+            Judged { about, suite: claim.suite, source: claim.source, judgement }
         });
         let mut judged = judged.collect::<Vec<_>>().into_iter();
         let judged =
             slots.into_iter().map(|slot| slot.unwrap_or_else(|| judged.next().expect("a verdict for each claim")));
         Ok(Judgements { judged: judged.collect(), plans, work: outcome.work, subtracted })
     }
+}
+
+/// If no update is valid, and one is under the rules of another network, the network is the cause. Answers with what to do.
+fn name_another_network(judged: &mut [Judged], light_client: &LightClient) -> Option<String> {
+    let mismatch = |judged: &Judged| matches!(judged.fault(), Some(Fault::Reason(Reason::Mismatch)));
+    if judged.iter().any(Judged::is_valid) {
+        return None;
+    }
+    let Origin { document, place } = &judged.iter().find(|judged| mismatch(judged))?.about.origin;
+    let others = light_client.on_other_networks(document, *place);
+    let (found, _) = others.into_iter().find(|(_, claim)| claim.verify().is_valid())?;
+    for judged in judged.iter_mut().filter(|judged| mismatch(judged)) {
+        judged.judgement = Judgement::Invalid(Fault::OtherNetwork(found.clone()));
+    }
+    let expected = light_client.network();
+    Some(format!(
+        "the light-client updates are signed for {found}, and not as {expected} signs; give --network {found}"
+    ))
 }
 
 /// An invalid claim vouches for nothing, nor does a claim that rests on it.

@@ -297,10 +297,9 @@ fn read(
     Ok((tail, lines.first == Some(b'[')))
 }
 
-/// Whether the bytes are the beginning of an object, or what a power failure leaves of one: zeros.
+/// Whether the bytes are the beginning of an object. Anything else, zeros too, is damage: this program did not write it.
 fn is_torn(line: &[u8]) -> bool {
-    let written = line.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    let text = match str::from_utf8(&line[..written]) {
+    let text = match str::from_utf8(line) {
         Ok(text) => text,
         // The cut goes through a character.
         Err(error) if error.error_len().is_none() => str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default(),

@@ -13,9 +13,12 @@ mod arrival;
 mod inputs;
 mod interrupt;
 mod judge;
+mod light_client;
 mod memory;
 mod queue;
 mod report;
+mod subjects;
+mod unused;
 
 use std::{
     num::NonZeroUsize,
@@ -53,8 +56,9 @@ impl Arguments {
         for lesson in inputs.lessons() {
             report.lesson(lesson);
         }
-        let (documents, judgements) = judge.light_client(inputs.take_updates())?;
+        let (documents, judgements, cause) = judge.light_client(&inputs.take_light_client())?;
         report.window(&judgements);
+        cause.iter().for_each(|cause| report.cause(cause));
         inputs.put_judged(documents);
 
         judge_what_arrives(self.engine.threads(), &interrupt, judge, report, move |to| inputs.send(&to))
@@ -175,8 +179,10 @@ impl Window {
                     Arrival::Judged(judged) => report.claim(&judged)?,
                     Arrival::Malformed { file, malformed } => report.malformed(&file, &malformed)?,
                     Arrival::UnknownField { file, place, name } => report.unknown_field(&file, place, &name),
+                    Arrival::Repeated { file, place, what, first } => report.repeated(&file, place, &what, &first),
                     Arrival::ChainInfo { file } => report.chain_info(&file),
                     Arrival::Unverified { kind, reason, number } => report.unverified(kind, reason, number),
+                    Arrival::Rounds(rounds) => report.rounds(rounds),
                     Arrival::Failed { file, exit, reason } => report.unreadable(&file, exit, &reason),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },

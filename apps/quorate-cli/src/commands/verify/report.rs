@@ -9,12 +9,12 @@ use std::{
 
 use anyhow::Context as _;
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
-use quorate::{Reason, SourceId, Work};
+use quorate::{AnySuite, Reason, SourceId, Work};
 use quorate_formats::{
-    At, ChainVerdictLine, Check, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
+    At, ChainVerdictLine, Check, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
     light_client::{Lesson, Teaching},
 };
-use quorate_history::ClaimKind;
+use quorate_history::{ClaimKind, drand::RoundRange};
 use quorate_host::plain;
 use serde::Serialize;
 
@@ -51,6 +51,26 @@ pub(in crate::commands) struct Report {
     silent: BTreeSet<String>,
     /// Inputs that state a drand chain.
     chain_infos: BTreeSet<String>,
+    /// Flags of which the claims say whether they were used.
+    flags: Flags,
+}
+
+/// Flags that were given, of which only the claims say whether anything used them.
+#[derive(Default)]
+struct Flags {
+    /// `--suite`, if claims may need it, and the claims alone.
+    suite: Option<&'static str>,
+    known: bool,
+    remember: bool,
+}
+
+impl Flags {
+    fn new(arguments: &Arguments) -> Self {
+        let (known, remember) = (arguments.known.is_some(), arguments.remember.is_some());
+        // A variable of the environment is for all runs. The files of the memory may need the suite as well, and so may rounds of drand.
+        let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !known && !remember);
+        Self { suite: suite.map(AnySuite::name), known, remember }
+    }
 }
 
 /// What the user asked for.
@@ -91,11 +111,21 @@ struct Tally {
     malformed: usize,
     /// Signatures of a chain of which their blocks do not say what they sign.
     unverified: usize,
+    /// The first and the last round of drand.
+    rounds: Option<(u64, u64)>,
     /// Light-client bootstraps, committees and next committees that were not believed.
     committees_refused: usize,
+    /// Updates whose committee is not known, in a run in which one was not believed.
+    without_committee: usize,
+    /// Validators that occurred again among deposits, changes or exits.
+    repeated: usize,
     subtracted: usize,
     work: Work,
     suites: BTreeSet<&'static str>,
+    /// Whether a claim named no suite.
+    by_default: bool,
+    /// Whether a claim is of a curve on which claims are verified together, and from which statements are subtracted.
+    on_bls12_381: bool,
     failures: Vec<FailedClaim>,
     errors: Vec<InputFault>,
     errors_omitted: usize,
@@ -125,6 +155,8 @@ impl Tally {
     /// Counts a claim, which is the entry at `index`.
     fn count(&mut self, index: usize, at: Option<At>, judged: &Judged) {
         self.suites.insert(judged.suite.name());
+        self.by_default |= judged.about.by_default;
+        self.on_bls12_381 |= !matches!(judged.suite, AnySuite::Bn254(_));
         let kind = judged.about.of_block.map(|(kind, _)| self.kinds.entry(kind.name()).or_default());
         let Some(fault) = judged.fault() else {
             self.valid += 1;
@@ -182,7 +214,7 @@ impl Report {
             [] => BTreeSet::from([name_of("-".as_ref())]),
             files => files.iter().map(|path| name_of(path)).collect(),
         };
-        Self { silent, ..Self::styled(style) }
+        Self { silent, flags: Flags::new(arguments), ..Self::styled(style) }
     }
 
     /// A report in this style.
@@ -200,6 +232,7 @@ impl Report {
             listed: 0,
             silent: BTreeSet::new(),
             chain_infos: BTreeSet::new(),
+            flags: Flags::default(),
         }
     }
 
@@ -253,13 +286,16 @@ impl Report {
         self.heard(file);
         self.tally.malformed += 1;
         self.exit = self.exit.max(Exit::Usage);
-        if self.complaints.admit(&malformed.reason) {
+        // Of an update whose committee was told and not believed, the committee is the cause.
+        if malformed.fault == EntryFault::NoCommittee && self.tally.committees_refused > 0 {
+            self.tally.without_committee += 1;
+        } else if self.complaints.admit(&malformed.reason) {
             self.say(&format!("{file}, {malformed}"));
         }
         let at = self.style.error_at(file, Some(malformed.place));
         self.tally.error(Some(index), at.clone(), malformed.reason.clone());
         if self.style.verdicts {
-            self.object(&VerdictLine::malformed(index, at, malformed.reason.clone()))?;
+            self.object(&VerdictLine::malformed(index, malformed.id.as_ref(), at, malformed.reason.clone()))?;
         }
         Ok(())
     }
@@ -277,6 +313,12 @@ impl Report {
         if !self.style.quiet {
             self.say(&format!("{} of the kind {kind} not verified: {reason}", plural(number, "signature")));
         }
+    }
+
+    /// The rounds of drand that the inputs have.
+    pub(super) fn rounds(&mut self, rounds: RoundRange) {
+        self.tally.rounds = Some((rounds.first, rounds.last));
+        self.remark(&format!("drand: the inputs have {rounds}"));
     }
 
     /// Something that the user should know, and that is no error.
@@ -306,6 +348,19 @@ impl Report {
                 "{file}, {place}: warning: the unknown field {name:?} is skipped, here and in what follows"
             ));
         }
+    }
+
+    /// A validator that occurs a second time. The claims may all be true, and yet not be what was meant.
+    pub(super) fn repeated(&mut self, file: &str, place: Place, what: &str, first: &Origin) {
+        self.tally.repeated += 1;
+        if !self.style.quiet && self.complaints.admit("a validator occurs twice") {
+            self.say(&format!("{file}, {place}: warning: {what} (the first is {}, {})", first.document, first.place));
+        }
+    }
+
+    /// The cause that many claims are false, told once.
+    pub(super) fn cause(&mut self, cause: &str) {
+        self.say(&format!("error: {cause}"));
     }
 
     /// An input that states a drand chain. It needs no claim of its own if another input has one.
@@ -388,6 +443,13 @@ impl Report {
             }
         }
         self.complaints.rest().for_each(note);
+        if ended != Ended::Interrupted {
+            self.unused_flags();
+        }
+        if self.tally.without_committee > 0 {
+            let updates = plural(self.tally.without_committee, "update");
+            self.say(&format!("{updates} not judged, because no committee that signs them is believed, as said above"));
+        }
         let elapsed = self.begun.elapsed();
         let (remembered, forgotten) = (judge.memory().remembered, judge.memory().forgotten);
         if self.style.json {
@@ -400,8 +462,10 @@ impl Report {
                 kinds: style.blocks.map(|_| &tally.kinds),
                 blocks: style.blocks.map(|_| tally.blocks()),
                 unverified: style.blocks.map(|_| tally.unverified),
+                rounds: tally.rounds,
                 malformed: tally.malformed,
                 committees_refused: tally.committees_refused,
+                repeated: tally.repeated,
                 interrupted: ended == Ended::Interrupted,
                 known: judge.known(),
                 subtracted: tally.subtracted,
@@ -441,6 +505,26 @@ impl Report {
             self.say(&self.summary(ended, elapsed, remembered));
         }
         Ok(self.exit)
+    }
+
+    /// Says which flags no claim used. They gave false comfort, except a suite, which is for claims that name none.
+    fn unused_flags(&mut self) {
+        let Tally { by_default, on_bls12_381, .. } = self.tally;
+        if self.tally.claims() == 0 {
+            return;
+        }
+        if let Some(suite) = self.flags.suite.filter(|_| !by_default && !self.style.quiet) {
+            self.say(&format!("warning: --suite {suite} was not needed, because every claim names its suite"));
+        }
+        let flags = [
+            ("--soundness", self.style.engine.soundness.is_some(), "each is verified by itself, without weights"),
+            ("--known", self.flags.known, "nothing is subtracted from them"),
+            ("--remember", self.flags.remember, "none is remembered"),
+        ];
+        for (flag, _, why) in flags.into_iter().filter(|(_, given, _)| *given && !on_bls12_381) {
+            self.exit = self.exit.max(Exit::Usage);
+            self.say(&format!("error: {flag} was not used: all claims are on BN254, where {why}; leave it out"));
+        }
     }
 
     fn summary(&self, ended: Ended, elapsed: Duration, remembered: usize) -> String {
@@ -658,8 +742,11 @@ struct Summary<'a> {
     blocks: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<(u64, u64)>,
     malformed: usize,
     committees_refused: usize,
+    repeated: usize,
     interrupted: bool,
     known: usize,
     subtracted: usize,

@@ -25,7 +25,7 @@ use crate::{
 
 impl<S: Suite> Participant<S> {
     /// The share that a dealer gave this member, if it is the one that the dealer committed to.
-    pub(super) fn dealt_share(&self, dealer: MemberNumber, deal: &Deal<S>) -> Option<DealtShare> {
+    pub(in crate::dkg) fn dealt_share(&self, dealer: MemberNumber, deal: &Deal<S>) -> Option<DealtShare> {
         let index = self.ceremony.receiver_index(self.member)?;
         let info = envelope_info(&self.ceremony, dealer, self.member);
         let bytes = self.identity.open(&info, &deal.share(&self.ceremony, self.member).0)?;

@@ -1,5 +1,9 @@
 //! Files that survive a kill at any moment: replaced whole or appended to, on the disk before the call returns, and held by
 //! one process alone.
+//!
+//! Whoever opens a file again to which lines were appended must tell three endings apart: a *whole* line, of which at most the line
+//! end is missing; a *torn* line, which is the beginning of one; and anything else, which is *damage*. To take one for another
+//! loses what was written down. [`KeyRecord`](crate::key_record::KeyRecord) does so for records of keys.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -8,8 +12,6 @@ use std::{
     thread,
     time::Duration,
 };
-
-use sha2::{Digest as _, Sha256};
 
 /// Why a file of ours was not read or written.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +45,8 @@ pub enum FileError {
 
 /// What happens to a file, in this order. Tests stop between any two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+#[allow(clippy::exhaustive_enums, reason = "tests go through all of them")]
+pub enum Step {
     /// The new file is made beside the old one.
     Create,
     /// It is written.
@@ -57,10 +60,10 @@ pub(crate) enum Step {
 }
 
 /// Called before each step. An error stands for one of the step itself.
-pub(crate) type Before = Box<dyn FnMut(Step) -> io::Result<()> + Send>;
+pub type Before = Box<dyn FnMut(Step) -> io::Result<()> + Send>;
 
 /// A file that is replaced as a whole. A lock file beside it, `NAME.lock`, is held while this lives.
-pub(crate) struct WholeFile {
+pub struct WholeFile {
     path: PathBuf,
     before: Before,
     _lock: File,
@@ -74,7 +77,10 @@ impl std::fmt::Debug for WholeFile {
 
 impl WholeFile {
     /// Locks the file, and reads it if it is there.
-    pub(crate) fn open(path: &Path, limit: u64) -> Result<(Self, Option<Vec<u8>>), FileError> {
+    ///
+    /// # Errors
+    /// [`FileError`]: another process uses it, it has more than `limit` bytes, or the operating system refuses.
+    pub fn open(path: &Path, limit: u64) -> Result<(Self, Option<Vec<u8>>), FileError> {
         let lock_path = beside(path, ".lock");
         let lock = OpenOptions::new().create(true).append(true).open(&lock_path);
         let lock = lock.map_err(|source| FileError::Io { action: "open", path: lock_path.clone(), source })?;
@@ -87,8 +93,12 @@ impl WholeFile {
         Ok((Self { path: path.to_owned(), before: Box::new(|_| Ok(())), _lock: lock }, contents))
     }
 
-    /// Replaces the file: it is the old one or the new one at any moment, and the new one once this returns.
-    pub(crate) fn replace(&mut self, contents: &[u8]) -> Result<(), FileError> {
+    /// Replaces the file: it is the old one or the new one at any moment, and the new one once this returns. After an error the next
+    /// call begins anew, so a disk that was full and has room again is written.
+    ///
+    /// # Errors
+    /// [`FileError::Io`].
+    pub fn replace(&mut self, contents: &[u8]) -> Result<(), FileError> {
         let Self { path, before, .. } = self;
         // The lock makes this name ours. A file that a killed process left there is removed, and a link is not followed.
         let unfinished = beside(path, ".new");
@@ -116,17 +126,18 @@ impl WholeFile {
         before(Step::FlushFolder).and_then(|()| flush_folder_of(path)).map_err(fail("flush the folder of", path))
     }
 
-    /// Runs `before` in front of each step, in place of nothing.
-    #[cfg(test)]
-    pub(crate) fn interrupt(&mut self, before: Before) {
+    /// Runs `before` in front of each step, in place of nothing: tests use it for full disks and sudden ends.
+    pub fn interrupt(&mut self, before: Before) {
         self.before = before;
     }
 }
 
 /// A file to which lines are appended. It is locked itself while this lives.
-pub(crate) struct AppendedFile {
+pub struct AppendedFile {
     path: PathBuf,
     file: File,
+    /// Bytes that are known to be on the disk.
+    length: u64,
     before: Before,
 }
 
@@ -137,54 +148,61 @@ impl std::fmt::Debug for AppendedFile {
 }
 
 impl AppendedFile {
-    /// Opens the file, or makes it, and reads it.
-    pub(crate) fn open(path: &Path, limit: u64) -> Result<(Self, Vec<u8>), FileError> {
+    /// Opens a file that is there, and reads it.
+    ///
+    /// # Errors
+    /// [`FileError`]: another process uses it, it has more than `limit` bytes, or the operating system refuses.
+    pub fn open(path: &Path, limit: u64) -> Result<(Self, Vec<u8>), FileError> {
         let fail = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
-        let file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(fail("open"))?;
+        let file = OpenOptions::new().read(true).append(true).open(path).map_err(fail("open"))?;
         lock_alone(&file, path)?;
-        // If it is new, its name must survive before anything is written under it.
-        flush_folder_of(path).map_err(fail("flush the folder of"))?;
         let contents = read_bounded(file.try_clone().map_err(fail("read"))?, path, limit)?;
-        Ok((Self { path: path.to_owned(), file, before: Box::new(|_| Ok(())) }, contents))
+        let length = contents.len() as u64;
+        Ok((Self { path: path.to_owned(), file, length, before: Box::new(|_| Ok(())) }, contents))
     }
 
-    /// Cuts off what stands behind the first `length` bytes.
-    pub(crate) fn cut(&mut self, length: u64) -> Result<(), FileError> {
-        let cut = self.file.set_len(length).and_then(|()| self.file.sync_all());
-        cut.map_err(|source| FileError::Io { action: "shorten", path: self.path.clone(), source })
-    }
-
-    /// Appends, and returns when the bytes are on the disk. If that fails, what was written of them is cut off again.
-    pub(crate) fn append(&mut self, bytes: &[u8], length: u64) -> Result<(), FileError> {
-        let Self { file, before, .. } = self;
-        let written = before(Step::Write).and_then(|()| file.write_all(bytes));
-        let appended = written.and_then(|()| before(Step::Flush)).and_then(|()| file.sync_all());
-        appended.map_err(|source| {
-            // If this fails too, the next process cuts the torn line, or finds the line whole, which only forbids more.
-            let _ = self.file.set_len(length);
-            FileError::Io { action: "append to", path: self.path.clone(), source }
+    /// Begins a file that is not there, with its first bytes. If they cannot be written, there is no file afterwards.
+    ///
+    /// # Errors
+    /// [`FileError::Io`]; its source is of the kind [`ErrorKind::AlreadyExists`] if the file is there.
+    pub fn create(path: &Path, first: &[u8]) -> Result<Self, FileError> {
+        let fail = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
+        let file = OpenOptions::new().create_new(true).read(true).append(true).open(path).map_err(fail("create"))?;
+        let begin = || {
+            lock_alone(&file, path)?;
+            let mut this = Self { path: path.to_owned(), file, length: 0, before: Box::new(|_| Ok(())) };
+            this.append(first)?;
+            // Its name must survive before anything else is written under it.
+            flush_folder_of(path).map_err(fail("flush the folder of"))?;
+            Ok(this)
+        };
+        begin().inspect_err(|_: &FileError| {
+            // It was made here a moment ago, and nothing stands in it.
+            let _ = fs::remove_file(path);
         })
     }
 
-    /// Runs `before` in front of each step, in place of nothing.
-    #[cfg(test)]
-    pub(crate) fn interrupt(&mut self, before: Before) {
+    /// Appends, and returns when the bytes are on the disk. If that fails, what was written of them is cut off again.
+    ///
+    /// # Errors
+    /// [`FileError::Io`].
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        let Self { path, file, length, before } = self;
+        let written = before(Step::Write).and_then(|()| file.write_all(bytes));
+        let appended = written.and_then(|()| before(Step::Flush)).and_then(|()| file.sync_all());
+        appended.map_err(|source| {
+            // If this fails too, whoever opens the file next finds the line torn or whole, which only forbids more.
+            let _ = file.set_len(*length);
+            FileError::Io { action: "append to", path: path.clone(), source }
+        })?;
+        *length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Runs `before` in front of each step, in place of nothing: tests use it for full disks and sudden ends.
+    pub fn interrupt(&mut self, before: Before) {
         self.before = before;
     }
-}
-
-/// A line of JSON behind a line with its SHA-256. That finds damage, not forgery.
-pub(crate) fn with_checksum(json: &str) -> Vec<u8> {
-    format!("{}\n{json}\n", const_hex::encode(Sha256::digest(json))).into_bytes()
-}
-
-/// The line of JSON, if the checksum before it fits.
-pub(crate) fn checked(bytes: &[u8]) -> Option<&[u8]> {
-    let mut lines = bytes.split(|byte| *byte == b'\n');
-    let (Some(checksum), Some(json), Some([]), None) = (lines.next(), lines.next(), lines.next(), lines.next()) else {
-        return None;
-    };
-    (const_hex::encode(Sha256::digest(json)).as_bytes() == checksum).then_some(json)
 }
 
 /// Locks a file for this program alone.

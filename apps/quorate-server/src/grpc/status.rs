@@ -1,21 +1,18 @@
-//! With what calls end that get no verdicts.
+//! What a call is told that gets no verdicts.
 
 use quorate_batcher::Refused;
 use tonic::Status;
 
-/// There is no place for another request, or no memory.
+pub(super) fn too_many(most: usize) -> String {
+    format!("the request holds more than {most} claims, the limit; send several, or a stream")
+}
+
 pub(super) fn busy() -> Status {
     Status::resource_exhausted("too many requests are in progress; send it again later")
 }
 
-/// A message did not come in time.
 pub(super) fn slow() -> Status {
     Status::deadline_exceeded("the next message did not arrive in time")
-}
-
-/// There are too many claims in a request.
-pub(super) fn too_many(most: usize) -> String {
-    format!("the request holds more than {most} claims, the limit; send several, or a stream")
 }
 
 /// Not one claim of a request was verified, all for this reason.
@@ -27,16 +24,5 @@ pub(super) fn all_refused(refused: Refused) -> Option<Status> {
         Refused::Banned => Some(Status::permission_denied(why)),
         Refused::Failed => Some(Status::internal(why)),
         _ => None,
-    }
-}
-
-/// The result as metrics name it.
-pub(super) fn code(status: &Status) -> &'static str {
-    match status.code() {
-        tonic::Code::InvalidArgument => "bad-claim",
-        tonic::Code::ResourceExhausted => "overloaded",
-        tonic::Code::PermissionDenied => "banned",
-        tonic::Code::Unavailable => "stopped",
-        _ => "failed",
     }
 }

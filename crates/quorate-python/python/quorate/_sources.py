@@ -1,0 +1,79 @@
+"""Claims in the forms that libraries have, as tables with the Arrow C interface.
+
+The part that is Rust calls ``table`` for whatever ``verify`` is given, and for each item of a list. A library is only looked for
+among the modules that are imported: an object of it could not be there otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+COLUMNS = frozenset(
+    {
+        "id",
+        "suite",
+        "public_key",
+        "public_keys",
+        "message",
+        "messages",
+        "signature",
+        "source",
+        "kind",
+        "slot",
+        "index",
+        "reason",
+    }
+)
+
+
+def table(claims: Any) -> Any:
+    """The same claims, as something that has the Arrow C interface if they are a table."""
+    polars = sys.modules.get("polars")
+    if polars is not None:
+        if isinstance(claims, polars.LazyFrame):
+            return _with_values(polars, _of_claims(claims, claims.collect_schema().names()).collect())
+        if isinstance(claims, polars.Series) and isinstance(claims.dtype, polars.Struct):
+            return _with_values(polars, claims.struct.unnest())
+        if isinstance(claims, polars.DataFrame):
+            return _with_values(polars, claims)
+    dataset = sys.modules.get("pyarrow.dataset")
+    if dataset is not None:
+        if isinstance(claims, dataset.Dataset):
+            names = claims.schema.names
+            read = [name for name in names if name in COLUMNS]
+            # Without any of them, the error names the columns that are there.
+            return claims.scanner(columns=read or names).to_reader()
+        if isinstance(claims, dataset.Scanner):
+            return claims.to_reader()
+    return claims
+
+
+def _of_claims(frame: Any, names: list[str]) -> Any:
+    read = [name for name in names if name in COLUMNS]
+    return frame.select(read) if read else frame
+
+
+def _with_values(polars: Any, frame: Any) -> Any:
+    """The frame without its columns of type Null, which are absent for ``verify``.
+
+    polars gives an array of that type a buffer, which the Arrow C interface does not allow, so the reader would refuse the table
+    (pola-rs/polars#22934).
+    """
+    unread = []
+    for name, kind in frame.schema.items():
+        if not _has_null(polars, kind):
+            continue
+        if name in COLUMNS and isinstance(kind, (polars.List, polars.Array)):
+            frame = frame.with_columns(polars.col(name).cast(polars.List(polars.Binary)))
+        else:
+            unread.append(name)
+    return frame.drop(unread)
+
+
+def _has_null(polars: Any, kind: Any) -> bool:
+    if kind == polars.Null:
+        return True
+    if isinstance(kind, (polars.List, polars.Array)):
+        return _has_null(polars, kind.inner)
+    return isinstance(kind, polars.Struct) and any(_has_null(polars, field.dtype) for field in kind.fields)

@@ -1,0 +1,229 @@
+"""Claims in the forms that people have: files, lazy frames, datasets, columns without values; and verdicts that travel."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import gzip
+import json
+import multiprocessing
+import pathlib
+import pickle
+import threading
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+import quorate
+from quorate import threshold
+
+from conftest import rows, signed, table
+
+COLUMNS = signed(6, false=[2])
+EXPECTED = [True, True, False, True, True, True]
+
+
+def check(claims: Any) -> quorate.Verdicts:
+    verdicts = quorate.verify(claims, threads=1)
+    assert [verdict.valid for verdict in verdicts] == EXPECTED
+    assert [verdict.id for verdict in verdicts.invalid] == ["claim 2"]
+    return verdicts
+
+
+def json_lines() -> str:
+    hexed = [
+        {name: value.hex() if isinstance(value, bytes) else value for name, value in row.items()}
+        for row in rows(COLUMNS)
+    ]
+    return "".join(json.dumps(row) + "\n" for row in hexed)
+
+
+def test_paths(tmp_path: pathlib.Path) -> None:
+    claims = table(COLUMNS)
+    lines = tmp_path / "claims.jsonl"
+    lines.write_text(json_lines())
+    packed = tmp_path / "claims.jsonl.gz"
+    packed.write_bytes(gzip.compress(json_lines().encode()))
+    parquet = tmp_path / "claims.parquet"
+    pq.write_table(claims, parquet)
+    stream = tmp_path / "claims.arrows"
+    with pa.OSFile(str(stream), "wb") as sink, pa.ipc.new_stream(sink, claims.schema) as writer:
+        writer.write_table(claims, max_chunksize=4)
+    files = [lines, packed, parquet, stream]
+    for compression in ["uncompressed", "lz4", "zstd"]:
+        files.append(tmp_path / f"claims.{compression}.arrow")
+        feather.write_feather(claims, files[-1], compression=compression)
+    files.append(tmp_path / "polars.arrow")
+    pl.DataFrame(COLUMNS).write_ipc(files[-1])
+    for path in files:
+        check(path)
+        check(str(path))
+
+
+def test_paths_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-file"):
+        quorate.verify(tmp_path / "no-such-file")
+    for content, reason in [
+        (b"ARROW1\0\0 and rubbish", "damaged|Arrow"),
+        (b"\xff\xff\xff\xff\x10\0\0\0rubbish", "rubbish.bin"),
+        (b"PAR1 and rubbish", "cut off"),
+        (b"id,public_key,message,signature\n", "CSV"),
+        (b'{"round": 1, "signature": "00"}', "drand"),
+    ]:
+        path = tmp_path / "rubbish.bin"
+        path.write_bytes(content)
+        with pytest.raises(quorate.TableError, match=reason):
+            quorate.verify(path)
+
+
+def test_lazy_frames_datasets_and_scanners(tmp_path: pathlib.Path) -> None:
+    pq.write_table(table(COLUMNS), tmp_path / "claims.parquet")
+    check(pl.DataFrame(COLUMNS).lazy())
+    check(pl.scan_parquet(tmp_path / "claims.parquet").with_columns(pl.lit(None).alias("note")))
+    dataset = ds.dataset(tmp_path / "claims.parquet")
+    check(dataset)
+    check(dataset.scanner(batch_size=2))
+    check(pl.DataFrame(COLUMNS).to_struct("claims"))
+    with pytest.raises(quorate.TableError, match="public_key"):
+        quorate.verify(pl.LazyFrame({"a": [1]}))
+
+
+def test_a_column_without_any_value_is_absent() -> None:
+    """polars gives the type Null a buffer; pandas and pyarrow give it none. All are read as if the column were not there."""
+    claims = pl.DataFrame(COLUMNS)
+    null = pl.lit(None)
+    for name in ["note", "source", "kind", "slot", "index", "public_keys", "messages"]:
+        check(claims.with_columns(null.alias(name)))
+        check([claims.with_columns(null.alias(name)).slice(0, 3), claims.with_columns(null.alias(name)).slice(3)])
+        check(table(COLUMNS).append_column(name, pa.nulls(6)))
+        check(pd.DataFrame(COLUMNS).assign(**{name: None}))
+    check(claims.with_columns(pl.struct(null.alias("n"), pl.lit(1).alias("m")).alias("note")))
+    check(claims.with_columns(pl.lit([None]).alias("note")))
+    without = claims.with_columns(null.alias("id"), null.alias("suite"))
+    verdicts = quorate.verify(without, suite="eth2")
+    assert [verdict.valid for verdict in verdicts] == EXPECTED
+    assert [verdict.id for verdict in verdicts] == [None] * 6
+    with pytest.raises(quorate.TableError, match="signature"):
+        quorate.verify(claims.with_columns(null.alias("signature")))
+    empty = pl.DataFrame({"public_keys": [[], []], "message": [b"a", b"b"], "signature": [b"\xc0" + bytes(95)] * 2})
+    assert empty.schema["public_keys"] == pl.List(pl.Null)
+    assert quorate.verify(empty, suite="eth2-sync-aggregate").all_valid
+
+
+def test_a_claim_that_its_chain_refutes_is_not_valid() -> None:
+    columns = {**signed(2), "kind": ["exit"] * 2, "slot": [1, 2], "index": [0, 1], "reason": [None, "no such validator"]}
+    verdicts = quorate.verify(table(columns))
+    assert [verdict.valid for verdict in verdicts] == [True, False]
+    assert verdicts[1].reason == "chain: no such validator" and not verdicts[1].malformed
+
+
+def names(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return {**columns, "kind": ["exit"] * 6, "slot": list(range(6)), "index": ["0"] * 6, "source": ["a", "b"] * 3}
+
+
+@pytest.mark.parametrize("objects", [False, True], ids=["table", "objects"])
+def test_verdicts_are_pickled_and_copied(objects: bool) -> None:
+    claims: Any = [*rows(COLUMNS), {"id": 7}] if objects else table(names(COLUMNS))
+    verdicts = quorate.verify(claims, explain=True)
+    for again in [pickle.loads(pickle.dumps(verdicts)), copy.deepcopy(verdicts), copy.copy(verdicts)]:
+        assert [each.to_dict() for each in again] == [each.to_dict() for each in verdicts]
+        assert again.summary == verdicts.summary
+        assert again.plan == verdicts.plan
+        assert again.to_arrow().equals(verdicts.to_arrow())
+        assert repr(again) == repr(verdicts)
+    verdict = pickle.loads(pickle.dumps(verdicts[2]))
+    assert verdict.to_dict() == copy.deepcopy(verdicts[2]).to_dict() == verdicts[2].to_dict()
+
+
+def test_what_is_no_pickle_of_verdicts_is_refused() -> None:
+    remake, (state,) = quorate.verify(rows(COLUMNS)).__reduce__()
+    assert len(remake(state)) == 6
+    # A verdict that is not valid and has no reason would be made, and one more than there are claims.
+    for change in [{"valid": b""}, {"valid": bytes([1] * 6)}, {"faults": []}, {"parts": []}]:
+        with pytest.raises((quorate.UsageError, TypeError)):
+            remake({**state, **change})
+
+
+def test_keys_are_pickled_and_secrets_are_not() -> None:
+    secret = quorate.SecretKey.generate("eth2")
+    key, signature = secret.public_key(), secret.sign(b"m")
+    for value in [key, signature]:
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            assert pickle.loads(pickle.dumps(value, protocol)) == value
+        assert copy.deepcopy(value) == value
+    _, share = threshold.split(secret, 2, 3)
+    for hidden in [secret, share[0]]:
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            with pytest.raises(TypeError, match="nobody would wipe"):
+                pickle.dumps(hidden, protocol)
+        with pytest.raises(TypeError, match="nobody would wipe"):
+            copy.deepcopy(hidden)
+
+
+def verified(columns: dict[str, list[Any]]) -> quorate.Verdicts:
+    return quorate.verify(table(columns), threads=1)
+
+
+def test_a_pool_of_processes_gives_its_verdicts_back() -> None:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        found = pool.map(verified, [signed(3), signed(3, false=[1])])
+    assert [[verdict.valid for verdict in verdicts] for verdicts in found] == [[True] * 3, [True, False, True]]
+
+
+def test_progress_is_told_on_the_thread_that_called() -> None:
+    calls: list[tuple[int, int | None, threading.Thread]] = []
+
+    def progress(done: int, total: int | None) -> None:
+        calls.append((done, total, threading.current_thread()))
+
+    claims = signed(2000)
+    quorate.verify(table(claims), threads=1, progress=progress)
+    assert [done for done, _, _ in calls] == [1024, 2000]
+    assert {(total, thread) for _, total, thread in calls} == {(2000, threading.current_thread())}
+    calls.clear()
+    quorate.verify(table(claims).to_batches(max_chunksize=900), threads=1, progress=progress)
+    assert [(done, total) for done, total, _ in calls] == [(1024, None), (2000, None)]
+    calls.clear()
+    quorate.verify(rows(signed(3)), progress=progress)
+    assert [(done, total) for done, total, _ in calls] == [(3, 3)]
+    calls.clear()
+    quorate.verify((row for row in rows(signed(3))), progress=progress)
+    assert [(done, total) for done, total, _ in calls] == [(3, None)]
+
+    def broken(done: int, total: int | None) -> None:
+        raise KeyError(done)
+
+    with pytest.raises(KeyError, match="1024"):
+        quorate.verify(table(claims), threads=1, progress=broken)
+
+
+def test_a_frame_of_verdicts_has_a_row_a_claim() -> None:
+    verdicts = check(table(names(COLUMNS)))
+    frame = pd.DataFrame(verdicts)
+    columns = ["index", "id", "valid", "malformed", "reason", "kind", "slot", "index_in_block"]
+    assert list(frame.columns) == columns
+    assert frame["valid"].tolist() == EXPECTED and frame["slot"].tolist() == list(range(6))
+    assert dataclasses.asdict(verdicts[2])["id"] == "claim 2"
+    assert list(pd.DataFrame(verdicts[1:3])["id"]) == ["claim 1", "claim 2"]
+
+
+def test_a_notebook_shows_text_from_outside_harmlessly() -> None:
+    columns = signed(2, false=[0])
+    columns["id"] = ["<script>alert('x')</script>&\u202e\x1b[2J", "b"]
+    html = quorate.verify(rows(columns))._repr_html_()
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;" in html and "<script" not in html
+    assert "\u202e" not in html and "\x1b" not in html and r"\u{202e}" in html
+    assert "does not match" in html and "2 claims, 1 valid, 1 invalid" in html
+    many = quorate.verify([{"id": index} for index in range(30)])._repr_html_()
+    assert many.count("<tr>") == 11 and "and 20 more" in many
+    assert "<table" not in quorate.verify(rows(signed(1)))._repr_html_()
+
+
+def test_version() -> None:
+    assert quorate.__version__.count(".") == 2

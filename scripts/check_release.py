@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""The order in which RELEASING.md publishes the crates is one in which they can be published.
+
+A crate can be published when everything that its manifest needs from the workspace is: its dependencies, also optional ones and
+those of its build script, and its development dependencies that state a version (Cargo leaves out those that state a path alone).
+The list has all crates that may be published, each after those that it needs by Cargo's own graph. `--order` prints one.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# The step of RELEASING.md that has the list, up to the next step.
+STEP = re.compile(r"^\d+\. Publish in this order.*?(?=^\d+\. |\Z)", re.MULTILINE | re.DOTALL)
+
+# How a document asks for a published package of ours.
+PUBLISHED = re.compile(
+    r"\bpip install (?:\S+ )*[\"']?quorate\b"
+    r"|\bcargo (?:add|install) (?!.*(?:--path|--git)).*\bquorate"
+    r"|\bquorate(?:-[a-z]+)* = (?:\"|\{ version)"
+    r"|package = \"quorate[-a-z]*\", version"
+    r"|\b(?:npm|pnpm|yarn) (?:install|add|i) (?:\S+ )*@quorate/"
+    r"|https://(?:crates\.io/crates|docs\.rs|pypi\.org/project)/quorate"
+)
+# A version of the changelog: `## 0.1.0, 2026-12-01`.
+VERSION = re.compile(r"^## \[?v?\d+\.\d+", re.MULTILINE)
+
+
+def needs(package: dict, published: dict) -> set[str]:
+    """The crates of the workspace that must be there before this one."""
+    own = [each for each in package["dependencies"] if each.get("path")]
+    needed = {each["name"] for each in own if each["kind"] != "dev" or each["req"] != "*"}
+    missing = sorted(needed - published.keys())
+    if missing:
+        raise SystemExit(
+            f"{package['name']} needs {', '.join(missing)}, which `publish = false` keeps back: publish both, or neither"
+        )
+    if package["name"] in needed:
+        raise SystemExit(
+            f"{package['name']} states a version of itself under [dev-dependencies], so it could not be published before "
+            "itself: state `path = \".\"` alone"
+        )
+    return needed
+
+
+def graph(packages: list[dict]) -> dict[str, set[str]]:
+    """The crates that may be published, and what each needs."""
+    published = {package["name"]: package for package in packages if package["publish"] != []}
+    return {name: needs(package, published) for name, package in published.items()}
+
+
+def order(crates: dict[str, set[str]]) -> list[str]:
+    """Each crate after those that it needs."""
+    waiting, done = dict(crates), []
+    while waiting:
+        ready = next((name for name, needed in waiting.items() if needed <= set(done)), None)
+        if ready is None:
+            raise SystemExit(f"these crates need each other: {', '.join(sorted(waiting))}")
+        done.append(ready)
+        del waiting[ready]
+    return done
+
+
+def listed(text: str) -> list[str]:
+    """The crates that RELEASING.md names."""
+    step = STEP.search(text)
+    if step is None:
+        raise SystemExit("RELEASING.md: no step begins with `Publish in this order`")
+    return re.findall(r"`(quorate(?:-[a-z0-9]+)*)`", step.group())
+
+
+def too_early() -> list[str]:
+    """Lines of documents that nobody can follow before the first release."""
+    if VERSION.search((ROOT / "CHANGELOG.md").read_text()):
+        return []
+    command = ["git", "ls-files", "--", "*.md", ":!CHANGELOG.md", ":!RELEASING.md"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.splitlines()
+    found = []
+    for name in names:
+        for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
+            if PUBLISHED.search(line):
+                found.append(f"{name}:{number}: nothing is published yet, so give a path or a Git repository: {line.strip()}")
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--order", action="store_true", help="print the order and check nothing")
+    arguments = parser.parse_args()
+    command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
+    crates = graph(metadata["packages"])
+    expected = order(crates)
+    if arguments.order:
+        print(", ".join(f"`{name}`" for name in expected))
+        return
+    early = too_early()
+    if early:
+        sys.exit("\n".join(early))
+    found = listed((ROOT / "RELEASING.md").read_text())
+    wrong = [f"it does not name {name}" for name in expected if name not in found]
+    wrong += [f"it names {name}, which is not published" for name in dict.fromkeys(found) if name not in crates]
+    wrong += [f"it names {name} twice" for name in expected if found.count(name) > 1]
+    for place, name in enumerate(found):
+        late = sorted(crates.get(name, set()) - set(found[:place]))
+        if late:
+            wrong.append(f"{name} stands before {', '.join(late)}, which it needs")
+    if wrong:
+        text = "; ".join(wrong)
+        sys.exit(f"RELEASING.md: {text}. An order in which they can be published: {', '.join(f'`{each}`' for each in expected)}")
+    print(f"RELEASING.md: {len(found)} crates in an order in which they can be published")
+
+
+if __name__ == "__main__":
+    main()
