@@ -80,6 +80,9 @@ impl Inputs {
             lessons: Vec::new(),
             judged: Vec::new(),
         };
+        let committees =
+            arguments.committee.iter().map(|path| Ok((path.display().to_string(), whole_file::text(path)?)));
+        let committees = committees.collect::<Result<Vec<_>, Failure>>()?;
         let (mut documents, mut formats) = (Vec::new(), Vec::new());
         let standard = [PathBuf::from("-")];
         for path in if arguments.files.is_empty() { &standard } else { &arguments.files[..] } {
@@ -113,7 +116,7 @@ impl Inputs {
             unused::refuse(arguments, &formats)?;
         }
         if formats.contains(&Format::LightClient) || !arguments.committee.is_empty() {
-            let (light_client, lessons) = LightClient::learn(arguments, documents)?;
+            let (light_client, lessons) = LightClient::learn(arguments, committees, documents)?;
             if unreadable.is_empty() && arguments.trusted_root.is_some() && !lessons.iter().any(rests_on_trust) {
                 return Err(Failure::usage(anyhow!(
                     "--trusted-root names the block of a bootstrap, and the inputs have none, so it would check nothing; give the \
