@@ -127,7 +127,7 @@ fn named(entry: Entry, reading: Reading<'_>, suite: Option<AnySuite>, caller: &C
     }
     let mut record = entry?;
     let (id, place) = (record.id.take(), record.place);
-    let malformed = |reason: String| BadClaims::from(Malformed::new(place, reason).with_id(id.clone()));
+    let malformed = |reason: String| Malformed::new(place, reason).with_id(id.clone());
     record.source = Some(caller.source(record.source).map_err(|why| malformed(format!("\"source\": {why}")))?);
     let claim = record.into_claim(suite).map_err(|error| {
         malformed(match error {

@@ -425,8 +425,8 @@ fn a_record_out_of_reach_is_not_to_be_made_anew() {
     }
     // Another user's folder. Only the superuser can become another user.
     if rustix::process::geteuid().is_root() {
-        let nobody = format!("umask 0; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; true");
-        let other = Command::new("sh").args(["-c", &nobody, "sh", "true"]).output().expect("runs");
+        let nobody = "umask 0; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; true";
+        let other = Command::new("sh").args(["-c", nobody, "sh", "true"]).output().expect("runs");
         if !other.status.success() {
             eprintln!("skipped: another user's folder, because there is no setpriv");
             return;
@@ -441,7 +441,7 @@ fn a_record_out_of_reach_is_not_to_be_made_anew() {
         let program = folder.path().join("quorate-signer");
         fs::copy(env!("CARGO_BIN_EXE_quorate-signer"), &program).expect("copies");
         let arguments = [program.to_str().expect("UTF-8"), "status", "--data", data.to_str().expect("UTF-8")];
-        let out = Command::new("sh").args(["-c", &nobody, "sh"]).args(arguments).output().expect("runs");
+        let out = Command::new("sh").args(["-c", nobody, "sh"]).args(arguments).output().expect("runs");
         let error = String::from_utf8(out.stderr).expect("UTF-8");
         assert!(out.status.code() == Some(3) && error.contains("user 65534 may not use it"), "{error}");
         assert!(!error.contains("init"), "{error}");

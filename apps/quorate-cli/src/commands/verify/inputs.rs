@@ -221,7 +221,7 @@ fn send(
 
 /// The entries of one input, and the error that ends it.
 enum Entries {
-    Lines(JsonLines<Box<dyn BufRead + Send>>),
+    Lines(Box<JsonLines<Box<dyn BufRead + Send>>>),
     Drand(Box<Rounds>),
     OfValidators(Format, Box<dyn Iterator<Item = Result<Entry, InputError>>>),
     Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
@@ -247,7 +247,7 @@ fn read(
         Format::Deposit => Ok(Entries::OfValidators(format, Box::new(deposit::read(reader, expected)?))),
         Format::Change => Ok(Entries::OfValidators(format, Box::new(change::read(reader, expected)?))),
         Format::Exit => Ok(Entries::OfValidators(format, Box::new(exit::read(reader, expected)?))),
-        Format::Jsonl | Format::LightClient => Ok(Entries::Lines(JsonLines::new(reader))),
+        Format::Jsonl | Format::LightClient => Ok(Entries::Lines(Box::new(JsonLines::new(reader)))),
     }
 }
 
