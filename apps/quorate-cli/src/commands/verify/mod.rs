@@ -53,12 +53,12 @@ impl Arguments {
         for Unreadable { name, error } in unreadable {
             report.unreadable(&name, (&error).into(), &error.to_string());
         }
+        let (documents, judgements, cause) = judge.light_client(&inputs.take_light_client())?;
+        cause.into_iter().for_each(|cause| report.cause(cause));
         for lesson in inputs.lessons() {
             report.lesson(lesson);
         }
-        let (documents, judgements, cause) = judge.light_client(&inputs.take_light_client())?;
         report.window(&judgements);
-        cause.iter().for_each(|cause| report.cause(cause));
         inputs.put_judged(documents);
 
         judge_what_arrives(self.engine.threads(), &interrupt, judge, report, move |to| inputs.send(&to))
