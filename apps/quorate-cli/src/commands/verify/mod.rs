@@ -53,13 +53,20 @@ impl Arguments {
         for Unreadable { name, error } in unreadable {
             report.unreadable(&name, (&error).into(), &error.to_string());
         }
+        let (documents, judgements, cause) = judge.light_client(&inputs.take_light_client())?;
+        cause.into_iter().for_each(|cause| report.cause(cause));
         for lesson in inputs.lessons() {
             report.lesson(lesson);
         }
+<<<<<<< HEAD
         let updates = judge.light_client(&inputs.take_light_client())?;
         report.window(&updates.judgements);
         updates.cause.iter().for_each(|cause| report.cause(cause));
         inputs.put_judged(updates.documents);
+=======
+        report.window(&judgements);
+        inputs.put_judged(documents);
+>>>>>>> h6
 
         judge_what_arrives(self.engine.threads(), &interrupt, judge, report, move |to| inputs.send(&to))
     }
