@@ -255,7 +255,6 @@ fn a_damaged_block_ends_its_era_and_no_other() {
     );
 }
 
-<<<<<<< HEAD
 /// The example has the rounds 2, 42 and others of quicknet.
 #[test]
 fn the_rounds_that_were_covered_are_said_and_can_be_asked_for() {
@@ -287,7 +286,8 @@ fn the_rounds_that_were_covered_are_said_and_can_be_asked_for() {
     let ran = history(&[&"--rounds", &"1-2", &eras]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("--rounds asks for rounds of drand, but no input has any"), "{}", ran.err);
-=======
+}
+
 /// The eras of a chain in one file, which the format allows.
 fn joined(chain: &Path) -> TempDir {
     let folder = TempDir::new().unwrap();
@@ -360,5 +360,4 @@ fn a_chain_that_no_file_is_of_is_an_error() {
     let rounds = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
     let ran = history(&[&"--network", &"mainnet", &rounds]);
     assert!(ran.code == 2 && ran.err.contains("--network") && ran.err.contains("would check nothing"), "{}", ran.err);
->>>>>>> h6
 }

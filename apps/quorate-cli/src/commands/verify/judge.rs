@@ -1,7 +1,7 @@
 //! Judges a window of claims: verifies them by the engine, and remembers what is to be remembered.
 
 use quorate::{ClaimBytes, Reason, Verifier, Work};
-use quorate_formats::{Origin, drand::OtherChains};
+use quorate_formats::Origin;
 
 use super::{
     arguments::{Arguments, EngineArguments},
@@ -15,7 +15,6 @@ use crate::{commands::random, exit::Failure};
 pub(in crate::commands) struct Judge {
     verifier: Verifier,
     memory: Memory,
-    other_chains: OtherChains,
 }
 
 /// A window of claims that was judged.
@@ -36,13 +35,12 @@ impl Judge {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
         let verifier = Verifier::new(arguments.engine.options());
         let memory = Memory::open(arguments, &verifier)?;
-        Ok(Self { verifier, memory, other_chains: OtherChains::default() })
+        Ok(Self { verifier, memory })
     }
 
     /// Knows no statements, and remembers none.
     pub(in crate::commands) fn without_memory(engine: &EngineArguments) -> Self {
-        let verifier = Verifier::new(engine.options());
-        Self { verifier, memory: Memory::none(), other_chains: OtherChains::default() }
+        Self { verifier: Verifier::new(engine.options()), memory: Memory::none() }
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -55,8 +53,12 @@ impl Judge {
     }
 
     /// Judges the light-client updates of all documents together, and then refuses those whose committee rests on an update
-    /// that is not valid.
-    pub(super) fn light_client(&mut self, light_client: &LightClient) -> Result<JudgedUpdates, Failure> {
+    /// that is not valid. Answers with what becomes of each entry, by document, and with what is the cause if all are false for the same
+    /// reason.
+    pub(super) fn light_client(
+        &mut self,
+        light_client: &LightClient,
+    ) -> Result<(Vec<Vec<Arrival>>, Judgements, Option<String>), Failure> {
         let mut claims = Vec::new();
         let documents = light_client.updates().into_iter().map(|(file, entries)| {
             let arrivals = entries.into_iter().map(|entry| match arrive(&file, entry, None) {
@@ -80,7 +82,7 @@ impl Judge {
             arrival.unwrap_or_else(|| Arrival::Judged(judged.next().expect("a judgement for each claim")))
         };
         let placed = documents.into_iter().map(|document| document.into_iter().map(&mut place).collect()).collect();
-        Ok(JudgedUpdates { documents: placed, judgements, cause })
+        Ok((placed, judgements, cause))
     }
 
     /// A judgement for each claim, in order.
@@ -111,14 +113,11 @@ impl Judge {
         let outcome = prepared.decide(&mut random::generator()?);
         self.memory.remember(&claims, &outcome)?;
         let subtracted = outcome.subtracted.iter().sum();
-        let judged = claims.into_iter().zip(abouts).zip(&outcome.verdicts).map(|((claim, about), verdict)| {
-            let mut judgement = Judgement::from(*verdict);
-            if let Judgement::Invalid(Fault::Reason(reason)) = judgement
-                && let Some(chain) = self.other_chains.look(&claim, reason)
-            {
-                judgement = Judgement::Invalid(Fault::OtherChain(reason, chain));
-            }
-            Judged { about, suite: claim.suite, source: claim.source, judgement }
+        let judged = claims.into_iter().zip(abouts).zip(&outcome.verdicts).map(|((claim, about), verdict)| Judged {
+            about,
+            suite: claim.suite,
+            source: claim.source,
+            judgement: (*verdict).into(),
         });
         let mut judged = judged.collect::<Vec<_>>().into_iter();
         let judged =
@@ -127,22 +126,8 @@ impl Judge {
     }
 }
 
-<<<<<<< HEAD
-/// The light-client updates of all documents, judged.
-pub(super) struct JudgedUpdates {
-    /// What becomes of each entry, by document.
-    pub(super) documents: Vec<Vec<Arrival>>,
-    pub(super) judgements: Judgements,
-    /// The cause, if all updates are false for the same reason.
-    pub(super) cause: Option<String>,
-}
-
-/// If no update is valid, and one is under the rules of another network, the network is the cause. Answers with what to do.
-fn name_another_network(judged: &mut [Judged], light_client: &LightClient) -> Option<String> {
-=======
 /// Says of every update whose signature does not match that it is signed for another network. Answers with what to do.
 fn name_network(judged: &mut [Judged], found: &str, expected: &str) -> String {
->>>>>>> h6
     let mismatch = |judged: &Judged| matches!(judged.fault(), Some(Fault::Reason(Reason::Mismatch)));
     for judged in judged.iter_mut().filter(|judged| mismatch(judged)) {
         judged.judgement = Judgement::Invalid(Fault::OtherNetwork(found.to_owned()));

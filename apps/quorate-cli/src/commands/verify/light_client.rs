@@ -67,7 +67,8 @@ impl LightClient {
         let mut committees = self.given.clone();
         committees.learn(&self.documents, network);
         let entries = self.documents.iter().flat_map(|document| self.entries(document, &committees, network));
-        let claims = entries.filter_map(|entry| entry.ok().filter(|record| record.failed_check().is_none())?.into_claim(None).ok());
+        let claims = entries
+            .filter_map(|entry| entry.ok().filter(|record| record.failed_check().is_none())?.into_claim(None).ok());
         claims.take(TRIED).any(|claim| claim.verify().is_valid())
     }
 

@@ -58,15 +58,8 @@ impl Arguments {
         for lesson in inputs.lessons() {
             report.lesson(lesson);
         }
-<<<<<<< HEAD
-        let updates = judge.light_client(&inputs.take_light_client())?;
-        report.window(&updates.judgements);
-        updates.cause.iter().for_each(|cause| report.cause(cause));
-        inputs.put_judged(updates.documents);
-=======
         report.window(&judgements);
         inputs.put_judged(documents);
->>>>>>> h6
 
         judge_what_arrives(self.engine.threads(), &interrupt, judge, report, move |to| inputs.send(&to))
     }
@@ -189,7 +182,6 @@ impl Window {
                     Arrival::Repeated { file, place, what, first } => report.repeated(&file, place, &what, &first),
                     Arrival::ChainInfo { file } => report.chain_info(&file),
                     Arrival::Unverified { kind, reason, number } => report.unverified(kind, reason, number),
-                    Arrival::Rounds(rounds) => report.rounds(rounds),
                     Arrival::Failed { file, exit, reason } => report.unreadable(&file, exit, &reason),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },
