@@ -1,7 +1,7 @@
 //! Judges a window of claims: verifies them by the engine, and remembers what is to be remembered.
 
 use quorate::{ClaimBytes, Reason, Verifier, Work};
-use quorate_formats::Origin;
+use quorate_formats::{Origin, drand::OtherChains};
 
 use super::{
     arguments::{Arguments, EngineArguments},
@@ -15,6 +15,7 @@ use crate::{commands::random, exit::Failure};
 pub(in crate::commands) struct Judge {
     verifier: Verifier,
     memory: Memory,
+    other_chains: OtherChains,
 }
 
 /// A window of claims that was judged.
@@ -35,12 +36,13 @@ impl Judge {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
         let verifier = Verifier::new(arguments.engine.options());
         let memory = Memory::open(arguments, &verifier)?;
-        Ok(Self { verifier, memory })
+        Ok(Self { verifier, memory, other_chains: OtherChains::default() })
     }
 
     /// Knows no statements, and remembers none.
     pub(in crate::commands) fn without_memory(engine: &EngineArguments) -> Self {
-        Self { verifier: Verifier::new(engine.options()), memory: Memory::none() }
+        let verifier = Verifier::new(engine.options());
+        Self { verifier, memory: Memory::none(), other_chains: OtherChains::default() }
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -53,12 +55,8 @@ impl Judge {
     }
 
     /// Judges the light-client updates of all documents together, and then refuses those whose committee rests on an update
-    /// that is not valid. Answers with what becomes of each entry, by document, and with what is the cause if all are false for the same
-    /// reason.
-    pub(super) fn light_client(
-        &mut self,
-        light_client: &LightClient,
-    ) -> Result<(Vec<Vec<Arrival>>, Judgements, Option<String>), Failure> {
+    /// that is not valid.
+    pub(super) fn light_client(&mut self, light_client: &LightClient) -> Result<JudgedUpdates, Failure> {
         let mut claims = Vec::new();
         let documents = light_client.updates().into_iter().map(|(file, entries)| {
             let arrivals = entries.into_iter().map(|entry| match arrive(&file, entry, None) {
@@ -82,7 +80,7 @@ impl Judge {
             arrival.unwrap_or_else(|| Arrival::Judged(judged.next().expect("a judgement for each claim")))
         };
         let placed = documents.into_iter().map(|document| document.into_iter().map(&mut place).collect()).collect();
-        Ok((placed, judgements, cause))
+        Ok(JudgedUpdates { documents: placed, judgements, cause })
     }
 
     /// A judgement for each claim, in order.
@@ -113,17 +111,29 @@ impl Judge {
         let outcome = prepared.decide(&mut random::generator()?);
         self.memory.remember(&claims, &outcome)?;
         let subtracted = outcome.subtracted.iter().sum();
-        let judged = claims.into_iter().zip(abouts).zip(&outcome.verdicts).map(|((claim, about), verdict)| Judged {
-            about,
-            suite: claim.suite,
-            source: claim.source,
-            judgement: (*verdict).into(),
+        let judged = claims.into_iter().zip(abouts).zip(&outcome.verdicts).map(|((claim, about), verdict)| {
+            let mut judgement = Judgement::from(*verdict);
+            if let Judgement::Invalid(Fault::Reason(reason)) = judgement
+                && let Some(chain) = self.other_chains.look(&claim, reason)
+            {
+                judgement = Judgement::Invalid(Fault::OtherChain(reason, chain));
+            }
+            Judged { about, suite: claim.suite, source: claim.source, judgement }
         });
         let mut judged = judged.collect::<Vec<_>>().into_iter();
         let judged =
             slots.into_iter().map(|slot| slot.unwrap_or_else(|| judged.next().expect("a verdict for each claim")));
         Ok(Judgements { judged: judged.collect(), plans, work: outcome.work, subtracted })
     }
+}
+
+/// The light-client updates of all documents, judged.
+pub(super) struct JudgedUpdates {
+    /// What becomes of each entry, by document.
+    pub(super) documents: Vec<Vec<Arrival>>,
+    pub(super) judgements: Judgements,
+    /// The cause, if all updates are false for the same reason.
+    pub(super) cause: Option<String>,
 }
 
 /// Says of every update whose signature does not match that it is signed for another network. Answers with what to do.

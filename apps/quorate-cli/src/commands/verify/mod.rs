@@ -53,13 +53,13 @@ impl Arguments {
         for Unreadable { name, error } in unreadable {
             report.unreadable(&name, (&error).into(), &error.to_string());
         }
-        let (documents, judgements, cause) = judge.light_client(&inputs.take_light_client())?;
-        cause.into_iter().for_each(|cause| report.cause(cause));
+        let updates = judge.light_client(&inputs.take_light_client())?;
+        updates.cause.into_iter().for_each(|cause| report.cause(cause));
         for lesson in inputs.lessons() {
             report.lesson(lesson);
         }
-        report.window(&judgements);
-        inputs.put_judged(documents);
+        report.window(&updates.judgements);
+        inputs.put_judged(updates.documents);
 
         judge_what_arrives(self.engine.threads(), &interrupt, judge, report, move |to| inputs.send(&to))
     }
@@ -182,6 +182,7 @@ impl Window {
                     Arrival::Repeated { file, place, what, first } => report.repeated(&file, place, &what, &first),
                     Arrival::ChainInfo { file } => report.chain_info(&file),
                     Arrival::Unverified { kind, reason, number } => report.unverified(kind, reason, number),
+                    Arrival::Rounds(rounds) => report.rounds(rounds),
                     Arrival::Failed { file, exit, reason } => report.unreadable(&file, exit, &reason),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },
