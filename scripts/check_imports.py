@@ -36,8 +36,8 @@ CRATES = {
     "quorate-batcher": {"quorate", "quorate-host"},
     "quorate-checkpoint": {"quorate", "quorate-host"},
     "quorate-blst": {"quorate", "quorate-curve"},
-    "quorate-history": {"quorate", "quorate-formats"},
-    "quorate-python": {"quorate", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
+    "quorate-history": {"quorate", "quorate-formats", "quorate-host"},
+    "quorate-python": {"quorate", "quorate-host", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore", "quorate-host"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats", "quorate-host"},
     "quorate-chain": {"quorate-evm", "quorate-host"},
@@ -74,10 +74,10 @@ ORDERS = {
     """,
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
-    "quorate-server": "config log budget claims answer board metrics fetch/node fetch/headers fetch/report fetch listen/activity listen/readers listen/socket listen app grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-host": "plain contained own_name lock_file file key_record",
+    "quorate-server": "config log budget claims answer board metrics bans fetch/node fetch/headers fetch/report fetch listen/activity listen/authority listen/readers listen/socket listen app grpc/proto grpc/status grpc/tools grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
+    "quorate-host": "plain utc contained cpu own_name lock_file file key_record log",
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
-    "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
+    "quorate-signer": "network task record_file protocol line client exit log config key clock rules store signer socket server commands",
     "quorate-chain": """
         revert rpc task_network/change task_network/error task_network/terms task_network/log task_network/calldata
         task_network/state task_network/history task_network/plan task_network/calls task_network/follower task_network/replay task_network

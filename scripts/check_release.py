@@ -3,8 +3,7 @@
 
 A crate can be published when everything that its manifest needs from the workspace is: its dependencies, also optional ones and
 those of its build script, and its development dependencies that state a version (Cargo leaves out those that state a path alone).
-The list is all crates that may be published, in the order in which Cargo's own graph puts them; of those that could change
-places, the one that the workspace names first comes first. `--order` prints it.
+The list has all crates that may be published, each after those that it needs by Cargo's own graph. `--order` prints one.
 """
 
 import argparse
@@ -48,11 +47,15 @@ def needs(package: dict, published: dict) -> set[str]:
     return needed
 
 
-def order(packages: list[dict]) -> list[str]:
-    """The crates that may be published, each after those that it needs."""
+def graph(packages: list[dict]) -> dict[str, set[str]]:
+    """The crates that may be published, and what each needs."""
     published = {package["name"]: package for package in packages if package["publish"] != []}
-    waiting = {name: needs(package, published) for name, package in published.items()}
-    done: list[str] = []
+    return {name: needs(package, published) for name, package in published.items()}
+
+
+def order(crates: dict[str, set[str]]) -> list[str]:
+    """Each crate after those that it needs."""
+    waiting, done = dict(crates), []
     while waiting:
         ready = next((name for name, needed in waiting.items() if needed <= set(done)), None)
         if ready is None:
@@ -90,7 +93,8 @@ def main() -> None:
     arguments = parser.parse_args()
     command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
-    expected = order(metadata["packages"])
+    crates = graph(metadata["packages"])
+    expected = order(crates)
     if arguments.order:
         print(", ".join(f"`{name}`" for name in expected))
         return
@@ -98,14 +102,16 @@ def main() -> None:
     if early:
         sys.exit("\n".join(early))
     found = listed((ROOT / "RELEASING.md").read_text())
-    if found != expected:
-        missing, further = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
-        for what, names in (("does not name", missing), ("names what is not published:", further)):
-            if names:
-                print(f"RELEASING.md {what} {', '.join(names)}")
-        if len(found) != len(set(found)):
-            print("RELEASING.md names a crate twice")
-        sys.exit(f"RELEASING.md: expected this order: {', '.join(f'`{name}`' for name in expected)}")
+    wrong = [f"it does not name {name}" for name in expected if name not in found]
+    wrong += [f"it names {name}, which is not published" for name in dict.fromkeys(found) if name not in crates]
+    wrong += [f"it names {name} twice" for name in expected if found.count(name) > 1]
+    for place, name in enumerate(found):
+        late = sorted(crates.get(name, set()) - set(found[:place]))
+        if late:
+            wrong.append(f"{name} stands before {', '.join(late)}, which it needs")
+    if wrong:
+        text = "; ".join(wrong)
+        sys.exit(f"RELEASING.md: {text}. An order in which they can be published: {', '.join(f'`{each}`' for each in expected)}")
     print(f"RELEASING.md: {len(found)} crates in an order in which they can be published")
 
 

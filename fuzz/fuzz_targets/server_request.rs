@@ -4,7 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use quorate_server::{
-    claims::{Asked, from_arrow, from_json, from_line},
+    budget::Budget,
+    claims::{Asked, Caller, Reader},
     config::Limits,
 };
 
@@ -12,13 +13,15 @@ fuzz_target!(|data: &[u8]| {
     let Some((kind, body)) = data.split_first() else { return };
     let limits = Limits { claims: 100, keys: 100, memory_bytes: 1 << 20, ..Limits::default() };
     let suite = "eth2".parse().ok();
+    let (caller, mut held) = (Caller::new(1, "a fuzzer", false), Budget::new(&limits).holding());
+    let mut reader = Reader { suite, limits: &limits, caller: &caller, held: &mut held };
     let claims = match kind % 4 {
-        0 => from_json(body, suite, &limits).unwrap_or_default(),
+        0 => reader.json(body.to_vec()).unwrap_or_default(),
         1 => {
             let lines = (1..).zip(body.split(|byte| *byte == b'\n'));
-            lines.filter_map(|(number, line)| from_line(line, number, suite, &limits)?.ok()).collect()
+            lines.filter_map(|(number, line)| reader.line(line, number)?.ok()).collect()
         }
-        2 => from_arrow(body.to_vec(), suite, &limits).unwrap_or_default(),
+        2 => reader.arrow(body.to_vec()).unwrap_or_default(),
         _ => {
             let text = String::from_utf8_lossy(body);
             let query = text.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
@@ -27,6 +30,6 @@ fuzz_target!(|data: &[u8]| {
         }
     };
     for named in claims {
-        assert!(named.claim.public_keys.len() <= 100);
+        assert!(named.claim.public_keys.len() <= 100 && named.claim.source.is_some());
     }
 });

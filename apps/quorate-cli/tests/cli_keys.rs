@@ -729,7 +729,7 @@ fn secrets_stay_in_their_files() {
 
     room.file("bad", &format!("{secret}zz"));
     let output = room.run(["key", "show", "--suite", "eth2", "bad"]);
-    assert_failure(&output, 2, "found 66 hexadecimal digits, expected 64");
+    assert_failure(&output, 2, "the key file is other text, expected 64 hexadecimal digits");
     assert!(!stderr(&output).contains(&secret[..16]));
 }
 
@@ -951,7 +951,7 @@ fn vectors(name: &str) -> Option<PathBuf> {
     None
 }
 
-const COMMANDS: [&str; 43] = [
+const COMMANDS: [&str; 46] = [
     "",
     "key",
     "key new",
@@ -959,6 +959,9 @@ const COMMANDS: [&str; 43] = [
     "key show",
     "key import",
     "sign",
+    "sign deposit",
+    "sign change",
+    "sign exit",
     "pop",
     "pop prove",
     "pop verify",

@@ -7,6 +7,7 @@ use quorate_batcher::{Batcher, Pending, Refused};
 
 use crate::{
     answer::Answer,
+    bans::BansFile,
     board::Board,
     budget::Budget,
     claims::{Asked, Named},
@@ -22,6 +23,8 @@ pub(crate) struct App {
     pub(crate) batcher: Batcher,
     /// The board of checkpoints, if one was configured.
     pub(crate) board: Option<Arc<Board>>,
+    /// The file of bans, if one was configured.
+    pub(crate) bans: Option<Arc<BansFile>>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) budget: Budget,
     pub(crate) connections: Connections,

@@ -48,6 +48,10 @@ pub(crate) struct Summary {
     pub(crate) signatures: usize,
     /// Whether signers have signed two things that exclude each other.
     pub(crate) evidence: bool,
+    /// How often the board could not be written down.
+    pub(crate) write_failures: u64,
+    /// Whether it could not be written down the last time.
+    pub(crate) is_failing: bool,
 }
 
 /// A checkpoint of a board.
@@ -103,7 +107,22 @@ impl Board {
         let known = kept.board().evidence().is_some();
         let height = |kept: &KeptBoard| kept.board().complete().map(|signed| signed.checkpoint().height);
         let before = height(&kept);
-        let posted = kept.post(posting, SourceId::from("posting"), now(), &mut rand::rng())?;
+        let failed_before = kept.is_failing();
+        let posted = kept.post(posting, SourceId::from("posting"), now(), &mut rand::rng());
+        match &posted {
+            Err(error) => {
+                // Only the first one: a stranger may post again and again.
+                if !failed_before {
+                    tracing::error!(%error, "a checkpoint cannot be written down, so it is not taken; the next posting tries again");
+                }
+                *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Shown::of(&kept);
+            }
+            Ok(_) if failed_before && !kept.is_failing() => {
+                tracing::info!(failures = kept.write_failures(), "checkpoints are written down again");
+            }
+            Ok(_) => {}
+        }
+        let posted = posted?;
         if posted.is_ok() {
             if !known && kept.board().evidence().is_some() {
                 tell(&kept);
@@ -151,6 +170,8 @@ impl Shown {
             documents: all().count(),
             signatures: all().map(|signed| signed.count()).sum(),
             evidence: board.evidence().is_some(),
+            write_failures: kept.write_failures(),
+            is_failing: kept.is_failing(),
         };
         Self { json: board.serve().to_json().into(), summary }
     }

@@ -14,7 +14,13 @@
 //!
 //! The file is long because every field stands here with its meaning, its default and its check.
 
-use std::{collections::BTreeSet, net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use quorate::{AnySuite, Backend, Soundness};
 use quorate_batcher::{Settings, SourceSettings, StoreSettings};
@@ -155,6 +161,8 @@ pub struct Sources {
     /// Whether the source that a claim names counts on its connection alone. Then no client can have a source of another one banned,
     /// and a client that connects again begins anew. Claims without a source are always those of their connection.
     pub by_connection: bool,
+    /// The file in which bans outlast the server. An empty text means `bans.json` in `known.folder`, and nowhere if there is none.
+    pub bans: String,
 }
 
 impl Default for Sources {
@@ -170,6 +178,7 @@ impl Default for Sources {
             suspects_share,
             most,
             by_connection: false,
+            bans: String::new(),
         }
     }
 }
@@ -452,6 +461,15 @@ impl Config {
     #[must_use]
     pub fn suite(&self) -> Option<AnySuite> {
         self.verify.suite.parse().ok()
+    }
+
+    /// The file of bans, if there is one.
+    pub(crate) fn bans(&self) -> Option<PathBuf> {
+        match (self.sources.bans.as_str(), self.known.folder.as_str()) {
+            ("", "") => None,
+            ("", folder) => Some(Path::new(folder).join("bans.json")),
+            (file, _) => Some(file.into()),
+        }
     }
 
     /// The backend. [`check`](Self::check) has found that it is here.

@@ -1,5 +1,15 @@
 //! The same interface over gRPC, on the same listeners. `proto/quorate.proto` is its schema.
 
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    clippy::unwrap_used,
+    reason = "it is generated from the schema, which has the documentation"
+)]
+mod proto;
+mod status;
+pub(crate) mod tools;
 mod wire;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
@@ -26,6 +36,7 @@ use self::{
         stream_request::Of,
         verifier_server::{Verifier, VerifierServer},
     },
+    status::{all_refused, busy, slow, too_many},
     wire::{Charge, Wire},
 };
 use crate::{
@@ -35,18 +46,6 @@ use crate::{
     claims::{Asked, Caller, Named},
     listen::caller,
 };
-
-/// What the schema says.
-#[allow(
-    missing_docs,
-    unreachable_pub,
-    clippy::all,
-    clippy::unwrap_used,
-    reason = "it is generated from the schema, which has the documentation"
-)]
-mod proto {
-    tonic::include_proto!("quorate.v1");
-}
 
 /// The routes of gRPC, beside those of HTTP.
 pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
@@ -58,6 +57,8 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route_service("/quorate.v1.Verifier/{method}", service)
         .layer(from_fn_with_state(app.clone(), limited))
+        .merge(tools::health(app))
+        .merge(tools::reflection(app))
 }
 
 /// A request has a place as long as it is answered, and what its messages take is taken before they are decoded. It must begin in time.
@@ -347,36 +348,12 @@ fn short<'a>(field: &str, text: &'a str) -> Result<&'a str, String> {
     Err(format!("{field}: found {} bytes of text, expected at most {NAME_LIMIT}", text.len()))
 }
 
-fn too_many(most: usize) -> String {
-    format!("the request holds more than {most} claims, the limit; send several, or a stream")
-}
-
 impl From<Answer> for proto::Answer {
     fn from(answer: Answer) -> Self {
         let Answer { index, id, valid, refused, reason, .. } = answer;
         // An id of gRPC is text, and its JSON is that text in quotes.
         let id = id.and_then(|id| serde_json::from_str(id.as_json()).ok()).unwrap_or_default();
         Self { index, id, valid, refused: refused.map(str::to_owned), reason }
-    }
-}
-
-fn busy() -> Status {
-    Status::resource_exhausted("too many requests are in progress; send it again later")
-}
-
-fn slow() -> Status {
-    Status::deadline_exceeded("the next message did not arrive in time")
-}
-
-/// Not one claim of a request was verified, all for this reason.
-fn all_refused(refused: Refused) -> Option<Status> {
-    let why = refused.to_string();
-    match refused {
-        Refused::Overloaded | Refused::SuspectsOverloaded => Some(Status::resource_exhausted(why)),
-        Refused::Stopped => Some(Status::unavailable(why)),
-        Refused::Banned => Some(Status::permission_denied(why)),
-        Refused::Failed => Some(Status::internal(why)),
-        _ => None,
     }
 }
 

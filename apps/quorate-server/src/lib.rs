@@ -36,6 +36,9 @@ mod answer;
 // What is counted.
 mod metrics;
 
+// Who is banned, on disk.
+mod bans;
+
 // Assumed-valid checkpoints: what the server holds, and what a node that syncs asks of servers.
 mod board;
 pub mod fetch;

@@ -1,6 +1,9 @@
 //! What the server writes about itself, to standard error.
 
-use std::io;
+use std::{
+    io::{self, Write},
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use tracing_subscriber::{EnvFilter, Layer, fmt, layer::SubscriberExt as _, registry, util::SubscriberInitExt as _};
 
@@ -23,6 +26,46 @@ impl Drop for Logging {
     }
 }
 
+/// How many lines could not be written.
+pub(crate) fn unwritten() -> u64 {
+    UNWRITTEN.load(Ordering::Relaxed)
+}
+
+static UNWRITTEN: AtomicU64 = AtomicU64::new(0);
+/// How many of them are not told yet.
+static UNTOLD: AtomicU64 = AtomicU64::new(0);
+
+/// Standard error, or what stands for it in a test. A line that cannot be written is counted, and the next one that can be says how many
+/// were lost.
+struct Lines<W>(W);
+
+impl Lines<io::Stderr> {
+    fn new() -> Self {
+        Self(io::stderr())
+    }
+}
+
+impl<W: Write> Write for Lines<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.write_all(line).map(|()| line.len())
+    }
+
+    fn write_all(&mut self, line: &[u8]) -> io::Result<()> {
+        let untold = UNTOLD.swap(0, Ordering::Relaxed);
+        let told = if untold > 0 { writeln!(self.0, "{untold} log lines could not be written") } else { Ok(()) };
+        let written = told.and_then(|()| self.0.write_all(line));
+        if written.is_err() {
+            UNTOLD.fetch_add(untold + 1, Ordering::Relaxed);
+            UNWRITTEN.fetch_add(1, Ordering::Relaxed);
+        }
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// Starts to log.
 ///
 /// # Errors
@@ -33,10 +76,10 @@ pub fn start(log: &Log) -> anyhow::Result<Logging> {
     let lines = match log.format {
         // Without colours, because most logs go to a file or a journal.
         LogFormat::Text => {
-            fmt::layer().with_writer(io::stderr).with_ansi(false).with_target(false).log_internal_errors(false).boxed()
+            fmt::layer().with_writer(Lines::new).with_ansi(false).with_target(false).log_internal_errors(false).boxed()
         }
         LogFormat::Json => {
-            fmt::layer().json().flatten_event(true).with_writer(io::stderr).log_internal_errors(false).boxed()
+            fmt::layer().json().flatten_event(true).with_writer(Lines::new).log_internal_errors(false).boxed()
         }
     };
     let registry = registry().with(filter).with(lines);
@@ -53,4 +96,41 @@ pub fn start(log: &Log) -> anyhow::Result<Logging> {
     }
     registry.try_init()?;
     Ok(Logging::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Disk {
+        full: bool,
+        written: Vec<u8>,
+    }
+
+    impl Write for &mut Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.full {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.written.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_that_were_lost_are_counted_and_told() {
+        let mut disk = Disk { full: true, written: Vec::new() };
+        for line in [&b"a\n"[..], b"b\n"] {
+            assert!(Lines(&mut disk).write(line).is_err());
+        }
+        assert!(unwritten() >= 2);
+        disk.full = false;
+        for line in [&b"c\n"[..], b"d\n"] {
+            Lines(&mut disk).write_all(line).unwrap();
+        }
+        assert_eq!(String::from_utf8(disk.written).unwrap(), "2 log lines could not be written\nc\nd\n");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
@@ -17,8 +17,9 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 use quorate_batcher::{Answer, Class, Event, Load, Observer};
+use tokio::sync::Notify;
 
-use crate::board::Summary;
+use crate::{board::Summary, log};
 
 /// Labels with names that are fixed.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
@@ -39,8 +40,14 @@ pub(crate) struct Metrics {
     known_hits: Counter,
     overloads: Counter,
     store_failures: Counter,
-    queue: Family<Labels<1>, Gauge>,
-    queue_capacity: Gauge,
+    store_writes: Gauge,
+    bans_failures: Counter,
+    bans_writes: Gauge,
+    board_failures: Counter,
+    board_writes: Gauge,
+    log_failures: Counter,
+    queue: Family<Labels<1>, Gauge<f64, AtomicU64>>,
+    queue_capacity: Gauge<f64, AtomicU64>,
     queue_claims: Gauge,
     known: Gauge,
     banned: Gauge,
@@ -53,6 +60,7 @@ pub(crate) struct Metrics {
     checkpoint_height: Gauge,
     checkpoint_evidence: Gauge,
     false_signatures: Counter,
+    bans_changed: Arc<Notify>,
     recent: Mutex<Recent>,
 }
 
@@ -88,6 +96,12 @@ impl Metrics {
             known_hits: Counter::default(),
             overloads: Counter::default(),
             store_failures: Counter::default(),
+            store_writes: Gauge::default(),
+            bans_failures: Counter::default(),
+            bans_writes: Gauge::default(),
+            board_failures: Counter::default(),
+            board_writes: Gauge::default(),
+            log_failures: Counter::default(),
             queue: Family::default(),
             queue_capacity: Gauge::default(),
             queue_claims: Gauge::default(),
@@ -102,9 +116,12 @@ impl Metrics {
             checkpoint_height: Gauge::default(),
             checkpoint_evidence: Gauge::default(),
             false_signatures: Counter::default(),
+            bans_changed: Arc::default(),
             recent: Mutex::new(Recent::new(Instant::now())),
         };
-        let microseconds = || Unit::Other("microseconds".to_owned());
+        for writes in [&this.store_writes, &this.bans_writes, &this.board_writes] {
+            writes.set(1);
+        }
         let r = &mut this.registry;
         r.register("claims", "Claims that have a verdict, by class and verdict", this.claims.clone());
         r.register("refused", "Claims that were refused, by class and reason", this.refused.clone());
@@ -123,13 +140,20 @@ impl Metrics {
         r.register("known_hits", "Statements that were known and subtracted", this.known_hits.clone());
         r.register("overloads", "Times that the queue became full", this.overloads.clone());
         r.register("store_failures", "Times that the store could not be written", this.store_failures.clone());
-        r.register_with_unit("queue_planned", "Planned work that waits, by class", microseconds(), this.queue.clone());
-        r.register_with_unit(
-            "queue_capacity",
-            "Planned work that may wait",
-            microseconds(),
-            this.queue_capacity.clone(),
-        );
+        let writes = "0 if the store could not be written the last time, else 1";
+        r.register("store_writes", writes, this.store_writes.clone());
+        r.register("bans_failures", "Times that bans could not be written down", this.bans_failures.clone());
+        let writes = "0 if bans could not be written down the last time, else 1";
+        r.register("bans_writes", writes, this.bans_writes.clone());
+        let failures = "Times that the board of checkpoints could not be written";
+        r.register("checkpoint_failures", failures, this.board_failures.clone());
+        let writes = "0 if the board of checkpoints could not be written the last time, else 1";
+        r.register("checkpoint_writes", writes, this.board_writes.clone());
+        r.register("log_failures", "Log lines that could not be written", this.log_failures.clone());
+        let planned = "Planned work of one core that waits, by class";
+        r.register_with_unit("queue_planned", planned, Unit::Seconds, this.queue.clone());
+        let capacity = "Planned work of one core that may wait";
+        r.register_with_unit("queue_capacity", capacity, Unit::Seconds, this.queue_capacity.clone());
         r.register("queue_claims", "Claims that wait", this.queue_claims.clone());
         r.register("known_statements", "Statements that are remembered", this.known.clone());
         r.register("banned_sources", "Sources that are banned now", this.banned.clone());
@@ -169,13 +193,32 @@ impl Metrics {
         self.false_signatures.inc_by(number as u64);
     }
 
+    /// Bans were written down, or could not be.
+    pub(crate) fn bans_written(&self, written: bool) {
+        self.bans_writes.set(i64::from(written));
+        self.bans_failures.inc_by(u64::from(!written));
+    }
+
+    /// How often bans could not be written down.
+    #[cfg(test)]
+    pub(crate) fn bans_failures(&self) -> u64 {
+        self.bans_failures.get()
+    }
+
+    /// Told when the bans change.
+    pub(crate) fn bans_changed(&self) -> &Arc<Notify> {
+        &self.bans_changed
+    }
+
     /// The text for Prometheus.
     pub(crate) fn text(&self, now: &Now<'_>) -> String {
         let count = |gauge: &Gauge, count: usize| gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
         for (class, planned) in planned(now.load) {
-            count(&self.queue.get_or_create(&[("class", class)]), planned as usize);
+            self.queue.get_or_create(&[("class", class)]).set(seconds(planned));
         }
-        count(&self.queue_capacity, now.load.capacity_us as usize);
+        self.queue_capacity.set(seconds(now.load.capacity_us));
+        let unwritten = log::unwritten();
+        self.log_failures.inc_by(unwritten.saturating_sub(self.log_failures.get()));
         count(&self.queue_claims, now.load.claims);
         count(&self.known, now.known);
         count(&self.banned, now.banned);
@@ -183,11 +226,16 @@ impl Metrics {
         count(&self.memory_now, now.memory);
         count(&self.connections_free, now.connections_free);
         self.uptime.set(now.uptime.as_secs_f64());
-        if let Some(Summary { best, documents, signatures, evidence, .. }) = &now.checkpoints {
+        if let Some(Summary { best, documents, signatures, evidence, write_failures, is_failing, .. }) =
+            &now.checkpoints
+        {
             count(&self.checkpoint_documents, *documents);
             count(&self.checkpoint_signatures, *signatures);
             count(&self.checkpoint_height, best.as_ref().map_or(0, |best| best.height) as usize);
             count(&self.checkpoint_evidence, usize::from(*evidence));
+            let counted = &self.board_failures;
+            counted.inc_by(write_failures.saturating_sub(counted.get()));
+            self.board_writes.set(i64::from(!*is_failing));
         }
         let mut text = String::new();
         // Writing to a text does not fail.
@@ -238,9 +286,14 @@ impl Observer for Metrics {
             // The batcher writes these into the log.
             Event::Banned { .. } => {
                 self.bans.inc();
+                self.bans_changed.notify_one();
             }
             Event::StoreFailed { .. } => {
                 self.store_failures.inc();
+                self.store_writes.set(0);
+            }
+            Event::Stored { .. } => {
+                self.store_writes.set(1);
             }
             Event::OverloadBegins => {
                 self.overloads.inc();
@@ -248,6 +301,10 @@ impl Observer for Metrics {
             _ => {}
         }
     }
+}
+
+fn seconds(us: u64) -> f64 {
+    us as f64 / 1e6
 }
 
 /// The planned work that waits, in microseconds, by what it waits for.

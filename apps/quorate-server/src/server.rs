@@ -14,7 +14,8 @@ use tokio::{net::TcpListener, time::timeout};
 use crate::{
     api,
     app::App,
-    board::Board,
+    bans::{self, BansFile},
+    board::{self, Board},
     budget::Budget,
     config::Config,
     listen::{Connections, Served, Socket},
@@ -57,11 +58,21 @@ impl Server {
         let board = Board::open(&config.checkpoint)?.map(Arc::new);
         let observer: Arc<dyn Observer> = metrics.clone();
         let batcher = Batcher::start_with(config.settings(), store, Some(observer))?;
+        let bans = match config.bans() {
+            None => None,
+            Some(path) => {
+                bans::restore(&path, &batcher, board::now())?;
+                let file = BansFile::new(path, batcher.clone(), metrics.clone());
+                tokio::spawn(file.clone().keep(metrics.bans_changed().clone(), board::now));
+                Some(file)
+            }
+        };
         let app = Arc::new(App {
             budget: Budget::new(&config.limits),
             config: Arc::new(config),
             batcher,
             board,
+            bans,
             metrics,
             connections,
             started: Instant::now(),
@@ -113,6 +124,10 @@ impl Server {
         let all = answered || timeout(left(), app.connections.drain()).await.is_ok();
         // If it takes longer, the process ends around it.
         let _ = timeout(left() + GRACE, stopped).await;
+        if let Some(bans) = app.bans.clone() {
+            // What fails was logged.
+            let _ = timeout(GRACE, tokio::task::spawn_blocking(move || bans.write(board::now()))).await;
+        }
         // Those who asked last whether the server is ready get their answer.
         let _ = timeout(GRACE, app.connections.end()).await;
         app.connections.abort();

@@ -1,8 +1,7 @@
 //! What the signer writes about itself, to standard error. No line has a secret, or text that a client sent.
 
-use std::io;
-
 use clap::ValueEnum;
+use quorate_host::log::{LogEnd, LogWriter, dropped_as_json, dropped_as_text};
 use tracing_subscriber::{
     Layer as _, filter::LevelFilter, fmt, layer::SubscriberExt as _, registry, util::SubscriberInitExt as _,
 };
@@ -16,20 +15,25 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Starts to log.
+/// Starts to log. Lines are written by a thread of their own, so that a log that nobody reads stops no signature.
 ///
 /// # Errors
-/// Something else logs already.
-pub(crate) fn start(format: LogFormat) -> anyhow::Result<()> {
-    // A line that cannot be written is lost. To complain about it on the same full disk would end the thread.
+/// Something else logs already, or the system has no thread.
+pub(crate) fn start(format: LogFormat) -> anyhow::Result<(LogWriter, LogEnd)> {
+    let told = match format {
+        LogFormat::Text => dropped_as_text,
+        LogFormat::Json => dropped_as_json,
+    };
+    let (writer, end) = LogWriter::to_stderr(told)?;
+    let sink = writer.clone();
+    let sink = move || sink.clone();
     let lines = match format {
         // Without colours, because most logs go to a file or a journal.
         LogFormat::Text => {
-            fmt::layer().with_writer(io::stderr).with_ansi(false).with_target(false).log_internal_errors(false).boxed()
+            fmt::layer().with_writer(sink).with_ansi(false).with_target(false).log_internal_errors(false).boxed()
         }
-        LogFormat::Json => {
-            fmt::layer().json().flatten_event(true).with_writer(io::stderr).log_internal_errors(false).boxed()
-        }
+        LogFormat::Json => fmt::layer().json().flatten_event(true).with_writer(sink).log_internal_errors(false).boxed(),
     };
-    Ok(registry().with(LevelFilter::INFO).with(lines).try_init()?)
+    registry().with(LevelFilter::INFO).with(lines).try_init()?;
+    Ok((writer, end))
 }

@@ -10,6 +10,7 @@ mod exit;
 mod log;
 mod config;
 mod key;
+mod clock;
 mod rules;
 mod store;
 mod signer;

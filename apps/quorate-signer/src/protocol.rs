@@ -185,6 +185,15 @@ pub struct StatusAnswer {
     pub retired: bool,
     /// Why the record cannot be read or written; `null` if nothing is wrong.
     pub storage_error: Option<String>,
+    /// How often the record could not be read or written since the signer started.
+    #[serde(default)]
+    pub storage_failures: u64,
+    /// Why the signer's clock is not believed, so that nothing is signed; `null` if it is.
+    #[serde(default)]
+    pub clock_error: Option<String>,
+    /// Lines of the log that were dropped since the signer started, because nobody read them.
+    #[serde(default)]
+    pub dropped_log_lines: u64,
 }
 
 /// Why nothing was signed.
@@ -224,6 +233,8 @@ pub enum RefusalCode {
     ClosedEpoch,
     /// The epoch is below the floor of the record.
     BelowFloor,
+    /// The signer's clock is far ahead of all that it has seen before.
+    ClockJump,
     /// A task was signed with which this one conflicts.
     Conflict,
     /// The record was moved to another machine.

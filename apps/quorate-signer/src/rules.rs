@@ -8,11 +8,14 @@
 //! again under the new one, also for another performer, which the new snapshot elects. What was signed under the old one
 //! stays in the record, because the chain may return to it.
 
+use quorate_host::utc;
 use quorate_signer::{
     network::NetworkTerms,
     protocol::{Refusal, RefusalCode},
     task::{Conflict, SignedTask},
 };
+
+use crate::clock::ClockJump;
 
 /// What of the record the rules need, and the time.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +40,29 @@ pub(crate) enum Permit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Retired,
-    NotStarted { genesis: u64, now: u64 },
-    FutureEpoch { epoch: u64, current: u64 },
-    ClosedEpoch { epoch: u64, current: u64 },
-    BelowFloor { epoch: u64, floor: u64 },
-    Conflict { conflict: Conflict, epoch: u64 },
+    ClockJump(ClockJump),
+    NotStarted {
+        genesis: u64,
+        now: u64,
+    },
+    FutureEpoch {
+        epoch: u64,
+        current: u64,
+    },
+    ClosedEpoch {
+        epoch: u64,
+        current: u64,
+    },
+    /// The floor, and when it begins, in seconds of Unix time.
+    BelowFloor {
+        epoch: u64,
+        floor: u64,
+        begins: u128,
+    },
+    Conflict {
+        conflict: Conflict,
+        epoch: u64,
+    },
 }
 
 impl Situation {
@@ -66,7 +87,7 @@ impl Situation {
             return Err(Broken::ClosedEpoch { epoch, current });
         }
         if epoch < floor {
-            return Err(Broken::BelowFloor { epoch, floor });
+            return Err(Broken::BelowFloor { epoch, floor, begins: network.start_of(floor) });
         }
         let mut permit = Permit::New;
         for other in signed {
@@ -99,7 +120,8 @@ impl From<Broken> for Refusal {
                 "the record was moved to another machine by `export --retire`; use the signer there".to_owned(),
             ),
             Broken::NotStarted { genesis, now } => {
-                (RefusalCode::NotStarted, format!("epoch 0 begins at second {genesis}; the signer's clock says {now}"))
+                let message = format!("epoch 0 begins at {}; the signer's clock says {}", utc(genesis), utc(now));
+                (RefusalCode::NotStarted, message)
             }
             Broken::FutureEpoch { epoch, current } => (
                 RefusalCode::FutureEpoch,
@@ -109,9 +131,17 @@ impl From<Broken> for Refusal {
                 RefusalCode::ClosedEpoch,
                 format!("epoch {epoch} can settle nothing more; by the signer's clock it is epoch {current}"),
             ),
-            Broken::BelowFloor { epoch, floor } => {
-                (RefusalCode::BelowFloor, format!("epoch {epoch} is below the floor of the record, which is {floor}"))
+            Broken::BelowFloor { epoch, floor, begins } => {
+                let begins = utc(u64::try_from(begins).unwrap_or(u64::MAX));
+                (
+                    RefusalCode::BelowFloor,
+                    format!(
+                        "epoch {epoch} is below the floor of the record, epoch {floor}, which begins at {begins}; if that is far \
+                         ahead, the signer's clock was wrong once: wait until then, or make a new record as docs/signer.md says (\"A clock that was ahead\")"
+                    ),
+                )
             }
+            Broken::ClockJump(jump) => (RefusalCode::ClockJump, jump.to_string()),
             Broken::Conflict { conflict, epoch } => (
                 RefusalCode::Conflict,
                 format!("a task with this id and {} was signed for epoch {epoch}", conflict.what()),
@@ -174,8 +204,8 @@ mod tests {
     #[test]
     fn below_the_floor() {
         let situation = Situation { floor: 7, ..situation() };
-        assert_eq!(situation.judge(&task(6), []), Err(Broken::BelowFloor { epoch: 6, floor: 7 }));
-        assert_eq!(situation.judge(&task(6), [task(6)]), Err(Broken::BelowFloor { epoch: 6, floor: 7 }));
+        assert_eq!(situation.judge(&task(6), []), Err(Broken::BelowFloor { epoch: 6, floor: 7, begins: 1700 }));
+        assert_eq!(situation.judge(&task(6), [task(6)]), Err(Broken::BelowFloor { epoch: 6, floor: 7, begins: 1700 }));
         assert_eq!(situation.judge(&task(7), []), Ok(Permit::New));
     }
 

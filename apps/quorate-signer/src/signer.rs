@@ -7,6 +7,7 @@ use quorate_evm::{
     alloy_primitives::{Address, Bytes},
     digest::PeerBinding,
 };
+use quorate_host::log::LogWriter;
 use quorate_signer::{
     protocol::{
         BindPeer, KeyAnswer, LONGEST_PEER_ID, PossessionAnswer, ProvePossession, Refusal, RefusalCode, SignTask,
@@ -16,9 +17,10 @@ use quorate_signer::{
 };
 
 use crate::{
+    clock::ClockJump,
     config::Config,
     rules::Permit,
-    store::{NotRecorded, Store, StoreError},
+    store::{NotRecorded, Store, StoreError, Summary},
 };
 
 /// A signer: its key signs what its record allows.
@@ -27,7 +29,21 @@ pub(crate) struct Signer {
     config: Config,
     key: OperatorKey,
     /// One request at a time judges and writes.
-    store: Mutex<Store>,
+    store: Mutex<Guarded>,
+    /// Where lines of the log are counted that nobody read; none in tests.
+    log: Option<LogWriter>,
+}
+
+/// The record, and how it goes with it.
+#[derive(Debug)]
+struct Guarded {
+    store: Store,
+    /// How often it could not be read or written.
+    failures: u64,
+    /// Whether the last attempt failed.
+    is_failing: bool,
+    /// Why the clock is not believed.
+    jump: Option<ClockJump>,
 }
 
 /// The key is not the one that the record was made for.
@@ -40,13 +56,14 @@ pub(crate) struct WrongKey {
 
 impl Signer {
     /// A signer with a key and its record.
-    pub(crate) fn new(key: OperatorKey, store: Store) -> Result<Self, WrongKey> {
+    pub(crate) fn new(key: OperatorKey, store: Store, log: Option<LogWriter>) -> Result<Self, WrongKey> {
         let config = store.config().clone();
         let (expected, found) = (config.identity.public_key.clone(), key.member());
         if found != expected || key.key_group() != config.identity.key_group {
             return Err(WrongKey { expected, found });
         }
-        Ok(Self { config, key, store: Mutex::new(store) })
+        let store = Mutex::new(Guarded { store, failures: 0, is_failing: false, jump: None });
+        Ok(Self { config, key, store, log })
     }
 
     /// Answers a request at a second of Unix time. Waits for the disk.
@@ -77,25 +94,25 @@ impl Signer {
         let SignTask { chain_id, contract, epoch, snapshot, task } = request;
         self.check_network(*chain_id, *contract)?;
         let task = SignedTask { epoch: *epoch, id: task.id, snapshot: *snapshot, content: task.content() };
-        let recorded = self.store(|store| store.record(&task, now));
+        let recorded = self.store(|store| match store.record(&task, now) {
+            Ok(permit) => Ok(Ok(permit)),
+            Err(NotRecorded::Broken(broken)) => Ok(Err(broken)),
+            Err(NotRecorded::Store(error)) => Err(error),
+        });
         match recorded {
-            Ok(permit) => {
+            Ok(Ok(permit)) => {
                 let SignedTask { epoch, id, .. } = task;
                 let again = permit == Permit::Again;
                 tracing::info!(epoch, %id, again, "a task is signed");
                 Ok(self.sign(task.digest(self.config.identity.network.domain())))
             }
-            Err(NotRecorded::Broken(broken)) => {
+            Ok(Err(broken)) => {
                 let refusal = Refusal::from(broken);
                 let SignedTask { epoch, id, .. } = task;
                 tracing::warn!(epoch, %id, code = ?refusal.code, "a task is not signed: {}", refusal.message);
                 Err(refusal)
             }
-            Err(NotRecorded::Store(error)) => {
-                let message = told(error);
-                tracing::error!("nothing is signed: {message}");
-                Err(Refusal { code: RefusalCode::Storage, message })
-            }
+            Err(message) => Err(Refusal { code: RefusalCode::Storage, message }),
         }
     }
 
@@ -133,7 +150,28 @@ impl Signer {
     }
 
     fn status(&self, now: u64) -> StatusAnswer {
-        status(&self.config, self.store(Store::summary), now)
+        let summary = self.store(Store::summary);
+        let guarded = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        StatusAnswer {
+            storage_failures: guarded.failures,
+            clock_error: guarded.jump.map(|jump| jump.to_string()),
+            dropped_log_lines: self.log.as_ref().map_or(0, LogWriter::dropped),
+            ..status(&self.config, summary, now)
+        }
+    }
+
+    /// Looks at the clock. If it is not believed, nothing is signed, and the log says so once.
+    pub(crate) fn look_at_clock(&self, now: u64) {
+        let Ok(jump) = self.store(|store| store.look_at_clock(now)) else { return };
+        let before = {
+            let mut guarded = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut guarded.jump, jump)
+        };
+        match (before, jump) {
+            (None, Some(jump)) => tracing::error!("{jump}"),
+            (Some(_), None) => tracing::info!("the clock is believed again"),
+            _ => {}
+        }
     }
 
     fn check_network(&self, chain_id: u64, contract: Address) -> Result<(), Refusal> {
@@ -153,17 +191,29 @@ impl Signer {
         SignatureAnswer { digest: digest.into(), signature }
     }
 
-    fn store<T>(&self, work: impl FnOnce(&mut Store) -> T) -> T {
+    /// Works with the record. A failure is counted, and the log says when failures begin and when they end.
+    fn store<T>(&self, work: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Result<T, String> {
         // If the database panicked, the store has closed it.
-        work(&mut self.store.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut guarded = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = work(&mut guarded.store).map_err(told);
+        let failed_before = std::mem::replace(&mut guarded.is_failing, done.is_err());
+        guarded.failures += u64::from(done.is_err());
+        match (&done, failed_before) {
+            (Err(message), false) => tracing::error!("nothing is signed: {message}"),
+            (Ok(_), true) => {
+                tracing::info!(failures = guarded.failures, "the record is read and written again");
+            }
+            _ => {}
+        }
+        done
     }
 }
 
 /// A signer's state, also of one that does not run.
-pub(crate) fn status(config: &Config, summary: Result<crate::store::Summary, StoreError>, now: u64) -> StatusAnswer {
+pub(crate) fn status(config: &Config, summary: Result<Summary, String>, now: u64) -> StatusAnswer {
     let (summary, storage_error) = match summary {
         Ok(summary) => (Some(summary), None),
-        Err(error) => (None, Some(told(error))),
+        Err(error) => (None, Some(error)),
     };
     let Config { identity, verifier, operator } = config.clone();
     StatusAnswer {
@@ -178,10 +228,13 @@ pub(crate) fn status(config: &Config, summary: Result<crate::store::Summary, Sto
         tasks: summary.map(|summary| summary.tasks),
         retired: summary.is_some_and(|summary| summary.retired),
         storage_error,
+        storage_failures: 0,
+        clock_error: None,
+        dropped_log_lines: 0,
     }
 }
 
 /// An error with its causes, on one line.
-fn told(error: StoreError) -> String {
+pub(crate) fn told(error: StoreError) -> String {
     format!("{:#}", anyhow::Error::from(error))
 }

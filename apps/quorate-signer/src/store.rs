@@ -5,20 +5,24 @@
 //! again, all of it is written to a new file, which takes the place of the old one.
 
 use std::{
-    fs::{self, DirBuilder, File, TryLockError},
+    fs::{self, DirBuilder, File},
     io,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
 use quorate_evm::alloy_primitives::{B256, FixedBytes};
+use quorate_host::lock_file;
 use quorate_signer::{
     record_file::RecordFile,
     task::{Conflict, SignedTask, TaskContent},
 };
-use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction};
+use redb::{
+    Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, TableError, WriteTransaction,
+};
 
 use crate::{
+    clock::{ClockJump, ClockWatch},
     config::Config,
     rules::{Broken, Permit, Situation},
 };
@@ -30,6 +34,8 @@ pub(crate) struct Store {
     config: Config,
     /// `None` after an error, until it was written anew.
     database: Option<Database>,
+    /// `None` where nothing is signed.
+    watch: Option<ClockWatch>,
     _lock: File,
 }
 
@@ -38,8 +44,16 @@ pub(crate) struct Store {
 pub(crate) enum StoreError {
     #[error("{}: another signer uses this folder; stop it first", .0.display())]
     InUse(PathBuf),
-    #[error("{}: there is no record; make one with `quorate-signer init`, or name its folder with --data", .0.display())]
+    #[error(
+        "{}: there is no record; name its folder with --data; only if this key has never signed for the network, make one \
+         with `quorate-signer init`", .0.display()
+    )]
     Missing(PathBuf),
+    #[error(
+        "{}: user {user} may not use it ({source}); run this as the user who made the record, or give the folder to this \
+         one; never make a second record for one key", path.display()
+    )]
+    Permission { path: PathBuf, user: u32, source: io::Error },
     #[error("{}: there is a record already, and it is left as it is; name another folder", .0.display())]
     Exists(PathBuf),
     #[error("{}: found mode {mode:04o}, expected 0700; run `chmod 700` on it", path.display())]
@@ -108,40 +122,65 @@ const RECORD: &str = "record.redb";
 const LOCK: &str = "lock";
 /// Records that leave at a time.
 const REMOVED: usize = 1000;
+/// The epoch up to which the clock was believed.
+const CLOCK: TableDefinition<'_, (), u64> = TableDefinition::new("clock");
+
 /// Bytes of memory for pages.
 const CACHE: usize = 16 << 20;
 
 impl Store {
     /// Makes an empty record in a folder, which is made if it is not there.
     pub(crate) fn create(folder: &Path, config: &Config, floor: u64) -> Result<Self, StoreError> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|source| StoreError::File { path: folder.to_owned(), source })?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|source| system(folder, source))?;
         let lock = lock(folder)?;
         let path = folder.join(RECORD);
-        if path.exists() {
-            return Err(StoreError::Exists(folder.to_owned()));
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(system(&path, error)),
+            Ok(_) => return Err(StoreError::Exists(folder.to_owned())),
         }
-        let contents = Contents { config: json(&path, config)?, floor, retired: false, tasks: Vec::new() };
+        let contents = Contents { config: json(&path, config)?, floor, retired: false, clock: None, tasks: Vec::new() };
         let database = write_anew(&path, &contents)?;
-        Ok(Self { path, config: config.clone(), database: Some(database), _lock: lock })
+        Ok(Self { path, config: config.clone(), database: Some(database), watch: None, _lock: lock })
     }
 
     /// Opens the record in a folder.
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
         let path = folder.join(RECORD);
-        if !path.exists() {
-            return Err(StoreError::Missing(folder.to_owned()));
-        }
+        // A link is looked at itself: if what it leads to is away, the record is not missing, and must not be made anew.
+        fs::symlink_metadata(&path).map_err(|error| absent(folder, &path, error))?;
+        fs::metadata(&path).map_err(|error| system(&path, error))?;
         let lock = lock(folder)?;
         let database = open(&path)?;
         let config = read_config(&database).map_err(|error| failed(&path, error))?;
         let damaged = |why: String| StoreError::Damaged { path: path.clone(), why };
         let config = config.ok_or_else(|| damaged("it does not say for which network".to_owned()))?;
         let config = serde_json::from_slice(&config).map_err(|error| damaged(error.to_string()))?;
-        Ok(Self { path, config, database: Some(database), _lock: lock })
+        Ok(Self { path, config, database: Some(database), watch: None, _lock: lock })
+    }
+
+    /// From now on signs only by a clock that `watch` believes.
+    pub(crate) fn watch(&mut self, watch: ClockWatch) {
+        self.watch = Some(watch);
+    }
+
+    /// Looks at the clock, so that time which passes while nothing is signed is no jump.
+    pub(crate) fn look_at_clock(&mut self, now: u64) -> Result<Option<ClockJump>, StoreError> {
+        let (network, Some(watch)) = (self.config.identity.network, self.watch) else { return Ok(None) };
+        self.with(|database| {
+            let believed = clock_of(database)?;
+            Ok(match watch.judge(&network, believed, now) {
+                Err(jump) => Some(jump),
+                Ok(epoch) => {
+                    if let Some(epoch) = epoch.filter(|epoch| watch.is_behind(&network, believed, *epoch)) {
+                        let transaction = database.begin_write()?;
+                        transaction.open_table(CLOCK)?.insert((), epoch)?;
+                        transaction.commit()?;
+                    }
+                    None
+                }
+            })
+        })
     }
 
     /// What the record was made for.
@@ -152,7 +191,14 @@ impl Store {
     /// Judges a task by the rules and writes it down. When this returns `Ok`, the task is on disk and may be signed.
     pub(crate) fn record(&mut self, task: &SignedTask, now: u64) -> Result<Permit, NotRecorded> {
         let network = self.config.identity.network;
+        let watch = self.watch;
         let judged = self.with(|database| {
+            let believed = clock_of(database)?;
+            let epoch = match watch.map(|watch| watch.judge(&network, believed, now)) {
+                Some(Err(jump)) => return Ok(Err(Broken::ClockJump(jump))),
+                Some(Ok(epoch)) => epoch,
+                None => None,
+            };
             let transaction = database.begin_read()?;
             let floor = floor_of(&transaction.open_table(FLOOR)?)?;
             let retired = retired_of(&transaction.open_table(RETIRED)?)?;
@@ -165,6 +211,9 @@ impl Store {
                     && remove(&transaction, last)?
                 {
                     raise_floor(&transaction, floor)?;
+                }
+                if let Some(epoch) = epoch.filter(|epoch| believed.is_none_or(|believed| *epoch > believed)) {
+                    transaction.open_table(CLOCK)?.insert((), epoch)?;
                 }
                 insert(&transaction, task)?;
                 transaction.commit()?;
@@ -260,6 +309,7 @@ struct Contents {
     config: Vec<u8>,
     floor: u64,
     retired: bool,
+    clock: Option<u64>,
     /// In ascending order.
     tasks: Vec<SignedTask>,
 }
@@ -277,16 +327,16 @@ fn read_all(database: &Database) -> Result<Contents, redb::Error> {
         config: read_config(database)?.unwrap_or_default(),
         floor: floor_of(&transaction.open_table(FLOOR)?)?,
         retired: retired_of(&transaction.open_table(RETIRED)?)?,
+        clock: clock_of(database)?,
         tasks,
     })
 }
 
 /// Writes a record to a new file, which takes the place of the old one when it is whole and on disk.
 fn write_anew(path: &Path, contents: &Contents) -> Result<Database, StoreError> {
-    let file = |path: &Path, source| StoreError::File { path: path.to_owned(), source };
     let new = path.with_extension("redb.new");
     match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(file(&new, error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(system(&new, error)),
         // What a killed process has left, or nothing.
         _ => {}
     }
@@ -296,6 +346,9 @@ fn write_anew(path: &Path, contents: &Contents) -> Result<Database, StoreError> 
         transaction.open_table(CONFIG)?.insert((), &contents.config[..])?;
         transaction.open_table(FLOOR)?.insert((), contents.floor)?;
         transaction.open_table(RETIRED)?.insert((), contents.retired)?;
+        if let Some(epoch) = contents.clock {
+            transaction.open_table(CLOCK)?.insert((), epoch)?;
+        }
         transaction.open_table(TASKS)?;
         transaction.open_table(EPOCHS)?;
         for task in &contents.tasks {
@@ -305,9 +358,9 @@ fn write_anew(path: &Path, contents: &Contents) -> Result<Database, StoreError> 
         Ok(database)
     };
     let database = write().map_err(|error| failed(&new, error))?;
-    fs::rename(&new, path).map_err(|error| file(path, error))?;
+    fs::rename(&new, path).map_err(|error| system(path, error))?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| file(folder, error))?;
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| system(folder, error))?;
     Ok(database)
 }
 
@@ -326,27 +379,43 @@ fn open(path: &Path) -> Result<Database, StoreError> {
 }
 
 fn failed(path: &Path, error: redb::Error) -> StoreError {
+    if let redb::Error::Io(source) = error {
+        return system(path, source);
+    }
     let path = path.to_owned();
     match error {
-        redb::Error::Io(source) => StoreError::File { path, source },
         redb::Error::Corrupted(why) => StoreError::Damaged { path, why },
         error => StoreError::Database { path, why: error.to_string() },
     }
 }
 
+/// What the operating system refused. A file that is there and may not be used is not a missing one.
+fn system(path: &Path, source: io::Error) -> StoreError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            StoreError::Permission { path, user: rustix::process::geteuid().as_raw(), source }
+        }
+        _ => StoreError::File { path, source },
+    }
+}
+
+/// Why no record is seen in a folder. Only where there is none may another be made.
+fn absent(folder: &Path, path: &Path, source: io::Error) -> StoreError {
+    match source.kind() {
+        io::ErrorKind::NotFound => StoreError::Missing(folder.to_owned()),
+        _ => system(path, source),
+    }
+}
+
 /// Locks a folder that only its owner can enter.
 fn lock(folder: &Path) -> Result<File, StoreError> {
-    let file = |source| StoreError::File { path: folder.to_owned(), source };
-    let mode = fs::metadata(folder).map_err(file)?.permissions().mode() & 0o7777;
+    let mode = fs::metadata(folder).map_err(|error| system(folder, error))?.permissions().mode() & 0o7777;
     if mode & 0o077 != 0 {
         return Err(StoreError::Mode { path: folder.to_owned(), mode });
     }
-    let lock = File::options().create(true).append(true).open(folder.join(LOCK)).map_err(file)?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse(folder.to_owned())),
-        Err(TryLockError::Error(source)) => Err(file(source)),
-    }
+    let lock = lock_file(&folder.join(LOCK)).map_err(|error| system(folder, error))?;
+    lock.ok_or_else(|| StoreError::InUse(folder.to_owned()))
 }
 
 fn json(path: &Path, config: &Config) -> Result<Vec<u8>, StoreError> {
@@ -361,6 +430,15 @@ fn read_config(database: &Database) -> Result<Option<Vec<u8>>, redb::Error> {
 /// A record without a floor allows nothing.
 fn floor_of(table: &impl ReadableTable<(), u64>) -> Result<u64, redb::Error> {
     Ok(table.get(())?.map_or(u64::MAX, |floor| floor.value()))
+}
+
+/// A record that no signer with a watch has used has none.
+fn clock_of(database: &Database) -> Result<Option<u64>, redb::Error> {
+    match database.begin_read()?.open_table(CLOCK) {
+        Ok(table) => Ok(table.get(())?.map(|epoch| epoch.value())),
+        Err(TableError::TableDoesNotExist(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A record that does not say so is retired.
@@ -418,4 +496,56 @@ fn raise_floor(transaction: &WriteTransaction, floor: u64) -> Result<u64, redb::
     let floor = floor.max(floor_of(&table)?);
     table.insert((), floor)?;
     Ok(floor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Another user's folder, a folder that is a file, a disk that is read-only: a record may be there, and a second one for the
+    /// same key would sign what the first one forbids.
+    #[test]
+    fn a_record_that_may_not_be_read_is_not_a_missing_one() {
+        let (folder, path) = (Path::new("/data"), Path::new("/data/record.redb"));
+        for kind in [
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::ReadOnlyFilesystem,
+            io::ErrorKind::NotADirectory,
+            io::ErrorKind::StaleNetworkFileHandle,
+            io::ErrorKind::Other,
+        ] {
+            for error in [absent(folder, path, kind.into()), failed(path, redb::Error::Io(kind.into()))] {
+                let text = format!("{:#}", anyhow::Error::from(error));
+                assert!(!text.contains("init") && text.contains("/data/record.redb"), "{kind:?}: {text}");
+                let permission = matches!(kind, io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem);
+                assert_eq!(text.contains("may not use it"), permission, "{text}");
+            }
+        }
+        assert!(matches!(absent(folder, path, io::ErrorKind::NotFound.into()), StoreError::Missing(_)));
+    }
+
+    #[test]
+    fn a_record_whose_disk_is_away_is_not_a_missing_one() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).expect("chmod");
+        symlink("/no/such/disk/record.redb", folder.path().join(RECORD)).expect("a link");
+        assert!(matches!(Store::open(folder.path()), Err(StoreError::File { .. })));
+        fs::write(folder.path().join("file"), "").expect("writes");
+        let beneath = Store::open(&folder.path().join("file/data"));
+        assert!(matches!(beneath, Err(StoreError::File { .. })), "{beneath:?}");
+    }
+
+    /// Whoever can write the folder can put a link in place of the lock. Nothing is made where it points.
+    #[test]
+    fn a_lock_that_is_a_link_is_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (data, elsewhere) = (folder.path().join("data"), folder.path().join("elsewhere"));
+        DirBuilder::new().mode(0o700).create(&data).expect("a folder");
+        std::os::unix::fs::symlink(&elsewhere, data.join(LOCK)).expect("a link");
+        let error = lock(&data).expect_err("a link");
+        assert!(matches!(&error, StoreError::File { .. }), "{error:?}");
+        assert!(!elsewhere.exists());
+    }
 }

@@ -61,7 +61,7 @@ fn new_store(folder: &Path, floor: u64) -> Store {
 }
 
 fn new_signer(folder: &Path) -> Signer {
-    Signer::new(key(), new_store(folder, 0)).expect("the same key")
+    Signer::new(key(), new_store(folder, 0), None).expect("the same key")
 }
 
 fn task(epoch: u64, id: u8, result: u8) -> SignedTask {
@@ -106,7 +106,7 @@ fn signatures_are_those_that_contracts_verify() {
     for key_group in [KeyGroup::Bls12381G2, KeyGroup::Bls12381G2Nu] {
         let folder = private_folder();
         let store = Store::create(folder.path(), &config_of(key_group), 0).expect("a new record");
-        let signer = Signer::new(key_of(key_group), store).expect("the same key");
+        let signer = Signer::new(key_of(key_group), store, None).expect("the same key");
         let SignerAnswer::PublicKey(answer) = signer.answer(&SignerRequest::PublicKey {}, NOW) else { panic!() };
         assert_eq!(answer.key_group, key_group);
         let key = answer.public_key;
@@ -143,7 +143,7 @@ fn the_same_request_has_the_same_signature() {
     let first = signature(&signer, &task(7, 1, 1), NOW).expect("signs");
     assert_eq!(signature(&signer, &task(7, 1, 1), NOW), Ok(first.clone()));
     drop(signer);
-    let signer = Signer::new(key(), Store::open(folder.path()).expect("opens")).expect("the same key");
+    let signer = Signer::new(key(), Store::open(folder.path()).expect("opens"), None).expect("the same key");
     assert_eq!(signature(&signer, &task(7, 1, 1), NOW + 100), Ok(first));
     assert_eq!(signature(&signer, &task(7, 1, 2), NOW + 100), Err(RefusalCode::Conflict));
     assert_eq!(signature(&signer, &task(8, 1, 2), NOW + 100), Err(RefusalCode::Conflict));
@@ -200,10 +200,11 @@ fn lengths_of_peer_ids() {
 fn another_key_than_the_records() {
     let folder = private_folder();
     let store = new_store(folder.path(), 0);
-    let error = Signer::new(OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[8; 48]), store).expect_err("another key");
+    let error =
+        Signer::new(OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[8; 48]), store, None).expect_err("another key");
     assert!(error.to_string().contains("the record was made for"), "{error}");
     let store = Store::open(folder.path()).expect("opens");
-    assert!(Signer::new(key_of(KeyGroup::Bls12381G2Nu), store).is_err());
+    assert!(Signer::new(key_of(KeyGroup::Bls12381G2Nu), store, None).is_err());
 }
 
 /// Of conflicting requests at the same time, the one that is written first wins.

@@ -373,7 +373,96 @@ async fn a_full_disk() {
     for (task, signature) in signed.iter().rev().take(50).chain(signed.iter().take(50)) {
         assert_eq!(client.sign_task(task).await.expect("signed before"), *signature);
     }
-    assert_eq!(client.status().await.expect("answers").tasks, Some(signed.len() as u64 + 1));
+    let status = client.status().await.expect("answers");
+    assert_eq!((status.tasks, status.storage_error), (Some(signed.len() as u64 + 1), None));
+    // Each failure is counted. The log says when they begin and end, and not each of them.
+    let (log, failures) = (signer.log(), status.storage_failures);
+    let told = log.matches("nothing is signed: ").count() as u64;
+    assert!(failures >= 6 && told >= 1 && told < failures, "{told} of {failures}: {log}");
+    assert_eq!(log.matches("the record is read and written again").count() as u64, told, "{log}");
+}
+
+/// Standard error is a pipe that nobody reads: it is full after some hundred lines. Then it is closed.
+#[tokio::test]
+async fn a_log_that_nobody_reads_stops_no_signature() {
+    let place = Place::new();
+    let pipe = place.folder().join("pipe");
+    let pipe = pipe.to_str().expect("UTF-8");
+    // The shell holds both ends, so that it is open and never read.
+    let mut signer = place.start_with(&format!("mkfifo {pipe}; exec 2<>{pipe}"));
+    let client = SignerClient::new(place.socket());
+    let (task, other) = (place.task(1, 1), place.task(1, 2));
+    let signature = client.sign_task(&task).await.expect("signs");
+    let mut dropped = 0;
+    for _ in 0..100 {
+        for _ in 0..200 {
+            assert_eq!(client.sign_task(&task).await.expect("signed before"), signature);
+        }
+        dropped = client.status().await.expect("answers").dropped_log_lines;
+        if dropped > 0 {
+            break;
+        }
+    }
+    assert!(dropped > 0, "the pipe is not full");
+    assert_eq!(code(client.sign_task(&other).await.expect_err("a conflict")), RefusalCode::Conflict);
+    assert_eq!(signer.end(Signal::TERM), Some(0), "nor does it stop the end");
+    let mut signer = place.start_with("exec 2>&-");
+    assert_eq!(client.sign_task(&task).await.expect("signed before"), signature);
+    assert_eq!(signer.end(Signal::TERM), Some(0));
+}
+
+/// A record that may not be looked at may be there. A second one for the key would sign what the first one forbids.
+#[test]
+fn a_record_out_of_reach_is_not_to_be_made_anew() {
+    let place = Place::new();
+    let file = place.folder().join("file");
+    fs::write(&file, "").expect("writes");
+    let beneath = file.join("data");
+    let beneath = beneath.to_str().expect("UTF-8");
+    for command in ["status", "run", "export"] {
+        let (exit, _, error) = place.run(&[command, "--data", beneath]);
+        assert!(exit == 3 && !error.contains("init") && error.contains(beneath), "{command}, {exit}: {error}");
+    }
+    // Another user's folder. Only the superuser can become another user.
+    if rustix::process::geteuid().is_root() {
+        let nobody = "umask 0; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; true";
+        let other = Command::new("sh").args(["-c", nobody, "sh", "true"]).output().expect("runs");
+        if !other.status.success() {
+            eprintln!("skipped: another user's folder, because there is no setpriv");
+            return;
+        }
+        let data = place.folder().join("data");
+        for path in [place.folder(), &data] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o700)).expect("chmod");
+        }
+        // The program must be where the other user can run it.
+        let folder =
+            tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().expect("a folder");
+        let program = folder.path().join("quorate-signer");
+        fs::copy(env!("CARGO_BIN_EXE_quorate-signer"), &program).expect("copies");
+        let arguments = [program.to_str().expect("UTF-8"), "status", "--data", data.to_str().expect("UTF-8")];
+        let out = Command::new("sh").args(["-c", nobody, "sh"]).args(arguments).output().expect("runs");
+        let error = String::from_utf8(out.stderr).expect("UTF-8");
+        assert!(out.status.code() == Some(3) && error.contains("user 65534 may not use it"), "{error}");
+        assert!(!error.contains("init"), "{error}");
+    } else {
+        eprintln!("skipped: another user's folder, which only the superuser can try");
+    }
+}
+
+/// What a file says reaches the terminal as text alone.
+#[test]
+fn control_characters_of_a_file_reach_no_terminal() {
+    let place = Place::new();
+    let file = place.folder().join("a\u{1b}[31m\u{202e}.json");
+    for text in ["{\"format\":\"\u{202e}evil\\u001b[2J\",\"version\":1}", "{\"\u{202e}\": 1}", "\u{1b}[2J"] {
+        fs::write(&file, text).expect("writes");
+        let (exit, out, error) = place.run(&["import", file.to_str().expect("UTF-8")]);
+        assert_eq!(exit, 2, "{error}");
+        for shown in [out, error] {
+            assert!(shown.trim_end().chars().all(|letter| !letter.is_control() && letter != '\u{202e}'), "{shown:?}");
+        }
+    }
 }
 
 #[test]

@@ -49,7 +49,7 @@
 //! - Every claim gets exactly one answer. Nothing is dropped silently, also not when the batcher stops.
 //! - Verification runs on threads of its own, never on those of a runtime. [`Batcher::submit`] does not block.
 //! - Memory is bounded by [`Settings`]: the claims that wait, by planned work and by bytes; statements, by number; sources,
-//!   by number.
+//!   by number and by the length of their names.
 //! - A false claim is never answered as valid, but with the probability that [`Settings::soundness`] states.
 //! - A source that lies is banned while the search in its first batch goes on. What it can make the node compute is
 //!   bounded: see `docs/batcher.md`.

@@ -38,7 +38,7 @@ use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use quorate::ClaimBytes;
@@ -47,21 +47,7 @@ use rand::Rng;
 use redb::{Database, DatabaseError, StorageError};
 
 use self::records::Records;
-
-/// What the store keeps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreSettings {
-    /// A record that is older is not there. Default: a day.
-    pub age: Duration,
-    /// The most records. The oldest are removed first. Default: a million, which take about 200 MB.
-    pub most: u64,
-}
-
-impl Default for StoreSettings {
-    fn default() -> Self {
-        Self { age: Duration::from_secs(24 * 3600), most: 1_000_000 }
-    }
-}
+pub use self::records::StoreSettings;
 
 /// Verified statements with their signatures, in a folder.
 ///

@@ -1,6 +1,10 @@
 //! A node's side: from the answers of several nodes to the decision how far it may skip.
 
-use std::{collections::BTreeSet, ops::RangeInclusive, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::RangeInclusive,
+    path::Path,
+};
 
 use quorate::{SourceId, rand_core::CryptoRng};
 use quorate_host::file::WholeFile;
@@ -11,7 +15,7 @@ use crate::{
     json::JsonError,
     ratchet::{Alarm, Ratchet, RatchetError},
     sets::{RotationError, SetChain, Sets},
-    signatures::{Flaw, SignedCheckpoint, unite},
+    signatures::{Flaw, FlawKind, Posting, SignedCheckpoint, unite},
     wire::Served,
 };
 
@@ -206,6 +210,12 @@ pub enum NodeFault {
     /// It is named twice, or behind more nodes than are asked.
     #[error("it is named twice, or more than {MOST_NODES} nodes are named; its answer was not read")]
     NotAsked,
+    /// None of its signatures is true, so it has told nothing, and does not count among the nodes that answered in order.
+    #[error("sent {sent} signature{}, 0 true", if *sent == 1 { "" } else { "s" })]
+    NothingTrue {
+        /// How many it sent.
+        sent: usize,
+    },
     /// Its answer cannot be read.
     #[error(transparent)]
     Unreadable(#[from] JsonError),
@@ -221,6 +231,20 @@ pub enum NodeFault {
     /// A checkpoint of its answer is wrong.
     #[error(transparent)]
     Checkpoint(Flaw),
+}
+
+/// The nodes that sent signatures all of which are false, and how many each sent. What cannot be verified, such as signatures of an
+/// unknown set, is not false.
+fn nothing_true(postings: &[(SourceId, &Posting)], flaws: &[Flaw]) -> Vec<(SourceId, usize)> {
+    let mut sent: BTreeMap<&SourceId, usize> = BTreeMap::new();
+    for (node, posting) in postings {
+        *sent.entry(node).or_default() += posting.signatures.len();
+    }
+    let false_ones = |node: &SourceId| {
+        flaws.iter().filter(|flaw| flaw.node == *node && matches!(flaw.kind, FlawKind::Signature { .. })).count()
+    };
+    let liars = sent.into_iter().filter(|(node, sent)| *sent > 0 && false_ones(node) == *sent);
+    liars.map(|(node, sent)| (node.clone(), sent)).collect()
 }
 
 /// What came of an update.
@@ -319,7 +343,10 @@ impl Client {
                 .flat_map(|(node, served)| served.checkpoints.iter().map(move |posting| (node.clone(), posting)))
                 .partition(|(_, posting)| posting.document.chain_id == self.policy.chain_id);
             report.faults.extend(others.into_iter().map(|(node, _)| (node, NodeFault::OtherChain)));
-            let (united, flaws) = unite(ours, chain.sets(), rng);
+            let (united, flaws) = unite(ours.clone(), chain.sets(), rng);
+            let liars = nothing_true(&ours, &flaws);
+            heard.retain(|(node, _)| !liars.iter().any(|(liar, _)| liar == node));
+            report.faults.extend(liars.into_iter().map(|(node, sent)| (node, NodeFault::NothingTrue { sent })));
             report.faults.extend(flaws.into_iter().map(|flaw| (flaw.node.clone(), NodeFault::Checkpoint(flaw))));
             signed = united;
         }

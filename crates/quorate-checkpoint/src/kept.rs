@@ -26,6 +26,8 @@ pub struct KeptBoard {
     file: WholeFile,
     /// What the file holds.
     written: Vec<u8>,
+    failures: u64,
+    is_failing: bool,
 }
 
 /// Why a board cannot be opened.
@@ -115,7 +117,8 @@ impl KeptBoard {
             // One that the file knows changes nothing, and one that excludes another is kept as evidence.
             let _ = board.rotate(rotation.clone(), rng);
         }
-        let mut this = Self { board, file, written: contents.unwrap_or_default() };
+        let written = contents.unwrap_or_default();
+        let mut this = Self { board, file, written, failures: 0, is_failing: false };
         // A folder that cannot be written is found now, and not by the first signer.
         this.write(&this.board.clone())?;
         Ok(this)
@@ -141,6 +144,16 @@ impl KeptBoard {
         Ok(posted)
     }
 
+    /// How often the board could not be written since it was opened, because a disk was full or failed. Each posting tries again.
+    pub fn write_failures(&self) -> u64 {
+        self.failures
+    }
+
+    /// Whether the last attempt to write failed.
+    pub fn is_failing(&self) -> bool {
+        self.is_failing
+    }
+
     /// What is held.
     pub fn board(&self) -> &Board {
         &self.board
@@ -157,7 +170,10 @@ impl KeptBoard {
         });
         let bytes = sealed::with_checksum(&json.expect("numbers, lists and hexadecimal can always be written"));
         if bytes != self.written {
-            self.file.replace(&bytes)?;
+            let replaced = self.file.replace(&bytes);
+            self.is_failing = replaced.is_err();
+            self.failures += u64::from(replaced.is_err());
+            replaced?;
             self.written = bytes;
         }
         Ok(())

@@ -25,6 +25,12 @@ pub enum DecodeError {
         /// The number of bytes found.
         found: usize,
     },
+    /// All bytes are zero, as in a field that nobody filled in. The identity begins with a flag.
+    #[error("all {bytes} bytes are zero, which encode no point")]
+    Zeros {
+        /// How many there are.
+        bytes: usize,
+    },
     /// The compression flag contradicts the expected form.
     #[error("the compression flag (0x80) is {}, expected the contrary for this form", if *set { "set" } else { "not set" })]
     CompressionFlag {
@@ -65,6 +71,9 @@ pub(crate) fn check<C: Curve>(bytes: &[u8], expected: usize) -> Result<Form, Dec
     let first = bytes[0];
     let (compressed, infinity, sign) = (first & 0x80 != 0, first & 0x40 != 0, first & 0x20 != 0);
     if compressed != (expected == C::COMPRESSED) {
+        if bytes.iter().all(|byte| *byte == 0) {
+            return Err(DecodeError::Zeros { bytes: expected });
+        }
         return Err(DecodeError::CompressionFlag { set: compressed });
     }
     if infinity {
@@ -135,6 +144,9 @@ mod tests {
         }
         bytes[0] = 0x40;
         assert_eq!(decode::<G1>(&bytes), Err(DecodeError::CompressionFlag { set: false }));
+        bytes[0] = 0;
+        assert_eq!(decode::<G1>(&bytes), Err(DecodeError::Zeros { bytes: 48 }));
+        assert_eq!(decode::<G2>(&[0; 96]), Err(DecodeError::Zeros { bytes: 96 }));
     }
 
     /// (0, ±2) are points of the curve, of order 3. blst's own decoder refuses them.

@@ -207,6 +207,9 @@ fn verify_together(
     options: &Options,
     rng: &mut impl CryptoRng,
 ) -> Vec<bool> {
+    if signed.is_empty() {
+        return Vec::new();
+    }
     let message: std::sync::Arc<[u8]> = digest.as_slice().into();
     let claim = |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, message.clone(), *signature);
     let claims: Vec<_> = signed.iter().map(claim).collect();

@@ -159,10 +159,11 @@ mod tests {
 
     fn deposit(rest: &str) -> String {
         format!(
-            r#"{{"pubkey": "{}", "withdrawal_credentials": "{}", "amount": 32000000000, "signature": "{}",
+            r#"{{"pubkey": "{}", "withdrawal_credentials": "01{}{}", "amount": 32000000000, "signature": "{}",
                 "fork_version": "00000000" {rest}}}"#,
             "01".repeat(48),
-            format!("01{}{}", "00".repeat(11), "02".repeat(20)),
+            "00".repeat(11),
+            "02".repeat(20),
             "03".repeat(96)
         )
     }

@@ -121,7 +121,7 @@ pub fn guess(prefix: &[u8]) -> Result<Format, Foreign> {
 #[non_exhaustive]
 pub enum Foreign {
     /// A compressed file.
-    #[error("found a file packed with {0}, which is not read; unpack it, or pack it with gzip or zstd")]
+    #[error("found a file packed with {codec}, which is not unpacked here; {todo}", codec = .0, todo = repack(.0))]
     Packed(&'static str),
     /// Text in UTF-16.
     #[error("found text in UTF-16, expected UTF-8; convert it, for example with `iconv -f UTF-16 -t UTF-8`")]
@@ -129,6 +129,12 @@ pub enum Foreign {
     /// YAML.
     #[error("found YAML, expected JSON; convert it, for example with `yq -o=json`")]
     Yaml,
+    /// Content of the Portal network, whose values are SSZ in hexadecimal digits.
+    #[error(
+        "found content of the Portal network (content_key and content_value), which is not read; get the object from a beacon node, \
+         in JSON or SSZ"
+    )]
+    Portal,
     /// Comma-separated values.
     #[error(
         "found CSV, expected JSON Lines; write one JSON object a line, or a Parquet file, with \"public_key\", \"message\" and \
@@ -166,13 +172,46 @@ impl Foreign {
         if [',', ';', '\t'].iter().any(|separator| first.split(*separator).filter(|name| is_column(name)).count() > 1) {
             return Some(Self::Csv);
         }
+        if PORTAL_FIELDS.iter().any(|field| text.contains(field)) {
+            return Some(Self::Portal);
+        }
         let key =
             first.strip_prefix("- ").unwrap_or(first).split_once(':').map(|(key, _)| key.trim_matches(['"', '\'']));
         let is_field = |key: &str| {
             [&CSV_COLUMNS[..], &LIGHT_CLIENT_FIELDS, &DRAND_FIELDS].iter().any(|fields| fields.contains(&key))
         };
-        (key.is_some_and(is_field) || first == "---" || first.starts_with("%YAML")).then_some(Self::Yaml)
+        let is_yaml = key.is_some_and(is_field)
+            || first == "---"
+            || first.starts_with("%YAML")
+            || is_mapping(first, lines.next().is_some_and(is_entry));
+        is_yaml.then_some(Self::Yaml)
     }
+}
+
+/// What to do with a packed file.
+fn repack(codec: &str) -> &'static str {
+    match codec {
+        "gzip" | "zstd" => "unpack it first",
+        _ => "unpack it, or pack it with gzip or zstd",
+    }
+}
+
+/// Whether a line begins a mapping of YAML: a key alone, or before a list, a mapping or a text in quotes; or any key, if the next line is
+/// an entry as well. A message such as "curl: (6) Could not resolve host" has a colon, too.
+fn is_mapping(line: &str, entry_follows: bool) -> bool {
+    let Some((_, value)) = line.split_once(':').filter(|(key, _)| is_key(key)) else { return false };
+    let value = value.trim_start();
+    value.is_empty() || value.starts_with(['{', '[', '"', '\'', '|', '>']) || entry_follows
+}
+
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+/// Whether a line is an entry of a list or of a mapping in YAML.
+fn is_entry(line: &str) -> bool {
+    let of_mapping = |(key, rest): (&str, &str)| is_key(key) && (rest.is_empty() || rest.starts_with(' '));
+    line.starts_with("- ") || line.split_once(':').is_some_and(of_mapping)
 }
 
 /// How an object of a light client in SSZ is laid out, see `light_client::binary`.
@@ -265,6 +304,7 @@ const LIGHT_CLIENT_FIELDS: [&str; 5] =
 const DRAND_FIELDS: [&str; 6] = ["round", "beacons", "rounds", "chain_info", "previous_signature", "schemeID"];
 /// A claim may have a field named `round` too, so these names decide first.
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
+const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
 const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
 
 /// The format, or what is no format, if the bytes decide it.
@@ -295,6 +335,8 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
         Format::Exit
     } else if has(&CLAIM_FIELDS) {
         Format::Jsonl
+    } else if has(&PORTAL_FIELDS) {
+        return Some(Err(Foreign::Portal));
     } else if has(&LIGHT_CLIENT_FIELDS) {
         Format::LightClient
     } else if has(&DEPOSIT_FIELDS) {
@@ -460,7 +502,7 @@ mod tests {
     #[test]
     fn what_is_often_met_in_place_of_claims_is_named() {
         let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
-        let cases: [(&[u8], Foreign); 16] = [
+        let cases: [(&[u8], Foreign); 22] = [
             (&[0x1f, 0x8b, 8, 0], Foreign::Packed("gzip")),
             (&[0x28, 0xb5, 0x2f, 0xfd, 0], Foreign::Packed("zstd")),
             (b"\xfd7zXZ\0\0", Foreign::Packed("xz")),
@@ -472,6 +514,12 @@ mod tests {
             (b"---\npublic_key: 00\n", Foreign::Yaml),
             (b"# claims\n- public_key: 00\n  message: 01\n", Foreign::Yaml),
             (b"round: 5\nsignature: 00\n", Foreign::Yaml),
+            (b"input: {pubkey: '0xa4', message: '0x56'}\noutput: true\n", Foreign::Yaml),
+            (b"input:\n  pubkeys:\n  - '0xa4'\noutput: true\n", Foreign::Yaml),
+            (b"validator_index: 5\nepoch: 7\n", Foreign::Yaml),
+            (b"content_key: \"0x11\"\ncontent_value: \"0x08\"\n", Foreign::Portal),
+            (b"- content_key: \"0x11\"\n", Foreign::Portal),
+            (b"{\"content_key\": \"0x11\", \"content_value\": \"0x08\"}", Foreign::Portal),
             (b"public_key,message,signature\n00,01,02\n", Foreign::Csv),
             (b"\"id\";\"public_key\";\"message\"\n", Foreign::Csv),
             (b"\xef\xbb\xbfpublic_key\tmessage\tsignature\r\n", Foreign::Csv),

@@ -30,9 +30,10 @@ use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMet
 use ::parquet::file::statistics::Statistics;
 
 use self::column::Column;
+pub use self::declared::PAGE_LIMIT;
 use self::declared::check_footer;
 use self::pages::Budget;
-pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGE_LIMIT, PAGES_LIMIT};
+pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGES_LIMIT};
 use self::whole_file::WholeFile;
 pub use self::write::{BYTES_OF_A_GROUP, ChainRow, ChainRows, ROWS_OF_A_GROUP};
 use crate::columns::Unbounded;

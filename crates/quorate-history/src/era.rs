@@ -21,10 +21,14 @@ use crate::{
     snappy::{self, Unpacked},
 };
 
-/// An era file whose records were found. Nothing is unpacked yet.
+/// An era whose records were found. Nothing is unpacked yet.
+///
+/// A file may hold several eras, one after the other, each complete in itself: `era := group+`.
 #[derive(Debug)]
 pub struct EraFile<R> {
     reader: R,
+    /// Where the next era of the file begins; none for the last one.
+    next: Option<u64>,
     /// The slot of its state, which is the first slot after its blocks.
     slot: u64,
     blocks: Vec<BlockRecord>,
@@ -46,14 +50,26 @@ struct Extent {
 }
 
 impl<R: Read + Seek> EraFile<R> {
-    /// Finds the records of a file.
+    /// Finds the records of a file with one era.
     ///
     /// # Errors
-    /// The file cannot be read, is no era file, is cut off, or has an index that does not fit its records.
-    pub fn open(mut reader: R) -> Result<Self, EraError> {
+    /// The file cannot be read, is no era file, is cut off, has several eras, or has an index that does not fit its records.
+    pub fn open(reader: R) -> Result<Self, EraError> {
+        let file = Self::open_at(reader, 0)?;
+        match file.next {
+            None => Ok(file),
+            Some(next) => Err(EraError::container(next, "found another era here, expected one era in the file")),
+        }
+    }
+
+    /// Finds the records of the era that begins at an offset of a file: 0, or where the one before ends ([`next`](Self::next)).
+    ///
+    /// # Errors
+    /// The file cannot be read, no era begins there, it is cut off, or has an index that does not fit its records.
+    pub fn open_at(mut reader: R, begins: u64) -> Result<Self, EraError> {
         let end = reader.seek(SeekFrom::End(0)).map_err(EraError::Read)?;
         let (mut blocks, mut states, mut indices) = (Vec::new(), Vec::new(), Vec::new());
-        let mut offset = 0;
+        let (mut offset, mut next) = (begins, None);
         for number in 0.. {
             if number > MOST_RECORDS {
                 return Err(EraError::container(offset, "found more records than an era has slots; is this one era?"));
@@ -61,9 +77,13 @@ impl<R: Read + Seek> EraFile<R> {
             let Some((kind, extent)) = header(&mut reader, offset, end)? else { break };
             match (number, kind) {
                 (0, VERSION) if extent.length == 0 => {}
+                (_, VERSION) if extent.length == 0 => {
+                    next = Some(offset);
+                    break;
+                }
                 (0, _) => {
                     let reason = "found another record than the version of an e2store file (65 32, no bytes); is this an era file?";
-                    return Err(EraError::container(0, reason));
+                    return Err(EraError::container(offset, reason));
                 }
                 (_, BLOCK) => blocks.push(extent),
                 (_, STATE) => states.push(extent),
@@ -73,6 +93,7 @@ impl<R: Read + Seek> EraFile<R> {
             }
             offset = extent.offset + HEADER + extent.length;
         }
+        let end = next.unwrap_or(end);
         let [state] = states[..] else {
             return Err(EraError::container(
                 end,
@@ -97,7 +118,12 @@ impl<R: Read + Seek> EraFile<R> {
         of_state.must_list(&[state])?;
         let slot = of_state.first_slot;
         let blocks = of_blocks.map_or_else(|| Ok(Vec::new()), |index| index.blocks(&blocks, slot))?;
-        Ok(Self { reader, slot, blocks, state })
+        Ok(Self { reader, next, slot, blocks, state })
+    }
+
+    /// Where the next era of the file begins; none if this is the last one.
+    pub fn next(&self) -> Option<u64> {
+        self.next
     }
 
     /// The slot of the state at the end, as the index states it: the first slot after the blocks.

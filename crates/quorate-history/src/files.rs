@@ -8,7 +8,7 @@ use std::{
 };
 
 use quorate_formats::{
-    Format, InputError, PEEK_LIMIT,
+    Foreign, Format, InputError, PEEK_LIMIT,
     drand::ChainInfo,
     guess,
     lines::{TextError, read_text},
@@ -48,6 +48,8 @@ pub struct EraInput {
     pub path: PathBuf,
     /// The number of the era.
     pub era: u64,
+    /// Where in the file it begins: 0, unless the file has several eras.
+    pub begins: u64,
     /// How many blocks it has.
     pub blocks: usize,
     /// Whether its signatures are verified. If not, the next era begins with its state.
@@ -204,9 +206,11 @@ impl Files {
         let (mut eras, mut genesis) = (Vec::new(), None);
         for path in expand(paths)? {
             match look(&path) {
-                Ok(Found::Era { slot, blocks, genesis_validators_root }) => {
+                Ok(Found::Eras { groups, genesis_validators_root }) => {
                     genesis.get_or_insert(genesis_validators_root);
-                    eras.push((slot, EraInput { path, era: 0, blocks, verified: true }));
+                    eras.extend(groups.into_iter().map(|Group { begins, slot, blocks }| {
+                        (slot, EraInput { path: path.clone(), era: 0, begins, blocks, verified: true })
+                    }));
                 }
                 Ok(Found::Other(content)) => files.others.push(OtherInput { path, content }),
                 Err((unread, reason)) => files.refused.push(Refused { path, reason, unread }),
@@ -332,8 +336,32 @@ const EXTENSIONS: [&[&str]; 2] = [&["era", "jsonl", "parquet"], &["json"]];
 
 /// What a file is.
 enum Found {
-    Era { slot: u64, blocks: usize, genesis_validators_root: [u8; 32] },
+    Eras { groups: Vec<Group>, genesis_validators_root: [u8; 32] },
     Other(Content),
+}
+
+/// An era of a file: where it begins, the slot of its state, and how many blocks it has.
+struct Group {
+    begins: u64,
+    slot: u64,
+    blocks: usize,
+}
+
+/// The eras of a file, and the root of the chain that the first one states.
+fn eras(mut reader: BufReader<File>) -> Result<Found, EraError> {
+    let (mut groups, mut genesis, mut begins) = (Vec::new(), None, 0);
+    loop {
+        let mut file = EraFile::open_at(&mut reader, begins)?;
+        if genesis.is_none() {
+            genesis = Some(StateHead::read(&mut file)?.genesis_validators_root);
+        }
+        groups.push(Group { begins, slot: file.slot(), blocks: file.blocks() });
+        match (file.next(), genesis) {
+            (Some(next), _) => begins = next,
+            (None, Some(genesis_validators_root)) => return Ok(Found::Eras { groups, genesis_validators_root }),
+            (None, None) => unreachable!("the first era states it"),
+        }
+    }
 }
 
 /// Finds out what a file is. An error says whether the operating system could not read it, and what is wrong.
@@ -349,9 +377,7 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     // A damaged era file is reported as such.
     if is_era || path.extension().is_some_and(|extension| extension == "era") {
         let of_era = |error: EraError| (matches!(error, EraError::Read(_)), error.to_string());
-        let mut file = EraFile::open(file).map_err(of_era)?;
-        let StateHead { genesis_validators_root, .. } = StateHead::read(&mut file).map_err(of_era)?;
-        return Ok(Found::Era { slot: file.slot(), blocks: file.blocks(), genesis_validators_root });
+        return eras(file).map_err(of_era);
     }
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(unread)?;
@@ -359,8 +385,17 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     if beginning.windows(CHIA.len()).any(|part| part == CHIA) {
         return Ok(Found::Other(Content::ChiaBlocks));
     }
-    let format = guess(&beginning);
-    format.map(|format| Found::Other(Content::Claims(format))).map_err(|foreign| (false, foreign.to_string()))
+    match guess(&beginning) {
+        Ok(format) => Ok(Found::Other(Content::Claims(format))),
+        // Records of an era are read out of their order, and parts of a file by several processes.
+        Err(Foreign::Packed(codec)) => Err((
+            false,
+            format!(
+                "found a file packed with {codec}, expected the file itself; unpack it first, as `gunzip` does with .gz"
+            ),
+        )),
+        Err(foreign) => Err((false, foreign.to_string())),
+    }
 }
 
 /// A field that every full block of Chia has, near its beginning, and no other format.

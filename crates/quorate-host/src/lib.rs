@@ -3,24 +3,32 @@
 //! | module | what |
 //! |---|---|
 //! | [`plain`](mod@plain) | text from outside, made harmless for a terminal, a log line and a page |
+//! | [`utc`](mod@utc) | a time as people read it |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | [`contained`](mod@contained) | panics of other people's readers, caught without a backtrace |
+//! | [`log`] | log lines that hold up nobody |
 //! | [`own_name`] | by which names a client may call a server |
+//! | [`cpu`] | the time that processors spent on a program |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 
 #![forbid(unsafe_code)]
 
 pub mod plain;
+pub mod utc;
 pub mod file;
 pub mod key_record;
 pub mod contained;
+pub mod log;
+pub mod cpu;
 pub mod own_name;
 #[cfg(unix)]
 pub mod lock_file;
 
 pub use contained::{Panicked, contained};
+pub use cpu::cpu_time;
 #[cfg(unix)]
 pub use lock_file::lock_file;
 pub use own_name::is_own_name;
 pub use plain::{clipped, plain};
+pub use utc::utc;

@@ -450,7 +450,7 @@ fn without_a_key<S: Suite>(suite: S) {
             for bytes in [&identity, &share(others[0]).unwrap()] {
                 assert_eq!(collector.add(keyless as u64, bytes, &mut rng()), refused);
                 let each = collector.add_each(&[(keyless as u64, bytes)], &mut rng());
-                assert_eq!(each, [refused.clone().map(drop)]);
+                assert_eq!(each, [refused.map(drop)]);
             }
             assert_eq!(collector.indices().count(), 0);
             // A false share of another one does not change it.

@@ -390,8 +390,24 @@ impl Display for AnySuite {
 
 /// No suite has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no suite `{0}`; choose a profile ({profiles}) or an IETF id in full, such as {id}", profiles = profiles(), id = MinPk::ProofOfPossession.id())]
+#[error("there is no suite `{0}`; choose a profile ({profiles}) or an IETF id in full, such as {id}{hint}", profiles = profiles(), id = MinPk::ProofOfPossession.id(), hint = proven_under_nul(.0))]
 pub struct UnknownSuite(pub String);
+
+/// Networks whose signers sign one message under the tag of a NUL suite, with keys of which they have proved possession. No suite of
+/// the specification is so, and a NUL suite rightly refuses equal messages: it cannot know that the keys are proven.
+fn proven_under_nul(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    if !["iohk", "cardano", "plutus", "sui", "walrus"].contains(&name.split('-').next().unwrap_or_default()) {
+        return String::new();
+    }
+    let [single, legacy] = [MinPk::Basic.id(), MinSig::DrandG1Legacy.name()];
+    format!(
+        ". Signatures of this network are under the tag of a NUL suite, and many signers of one message prove possession of their keys: \
+         no suite here is both. Verify signatures of one key under {single} (with keys in G2 under {legacy}); for several signers of one \
+         message, use the Rust crate: a claim of {}, under_tag({single}), after you have verified each proof",
+        MinPk::ProofOfPossession.id()
+    )
+}
 
 fn profiles() -> String {
     let names: Vec<_> = AnySuite::all().filter(|suite| suite.is_profile()).map(AnySuite::name).collect();
@@ -449,6 +465,16 @@ mod tests {
             "{error}"
         );
         assert_eq!(error.contains("drand-evmnet, eigenlayer"), cfg!(feature = "bn254"), "{error}");
+    }
+
+    /// The tag of a NUL suite, with keys that are proven: IOHK's vectors, Sui, Walrus.
+    #[test]
+    fn nul_with_proven_keys_is_refused_by_name() {
+        for name in ["iohk", "Cardano", "plutus-min-pk", "sui", "walrus"] {
+            let error = name.parse::<AnySuite>().unwrap_err().to_string();
+            assert!(error.contains("under the tag of a NUL suite") && error.contains("under_tag"), "{error}");
+        }
+        assert!(!"eth3".parse::<AnySuite>().unwrap_err().to_string().contains("NUL suite"));
     }
 
     #[test]

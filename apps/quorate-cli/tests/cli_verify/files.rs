@@ -255,7 +255,9 @@ fn a_format_that_the_file_is_not_is_reported() {
     let text = folder.file("text", "some prose\n");
     verify(&["--format", "drand", &text]).exits(2).says(&format!("{text}: expected a drand document"));
     verify(&["--format", "light-client", &text]).exits(2).says(&format!("{text}: expected a light-client document"));
-    verify(&["--format", "csv", &good]).exits(2).says("expected jsonl, parquet, drand, light-client or deposit");
+    verify(&["--format", "csv", &good])
+        .exits(2)
+        .says("expected jsonl, parquet, drand, light-client, deposit, change or exit");
     assert_eq!(verify(&["--format", "jsonl", "--verdicts", &good]).exits(0).valid(), [true]);
 }
 

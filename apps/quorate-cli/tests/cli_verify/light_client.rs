@@ -105,7 +105,38 @@ fn another_network_signs_other_roots() {
     let update = first_update(&folder);
     let root = "11".repeat(32);
     let ran = with_update(&folder, &update, &["--genesis-validators-root", &root]).exits(1);
-    assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages");
+    assert_eq!(ran.object()["reason"], "it is signed for the network mainnet");
+}
+
+/// All updates are false for one reason, which is told once, with what to do.
+#[test]
+fn a_wrong_network_is_told_as_the_cause() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let paths = paths(&folder);
+    let files: Vec<_> = paths.iter().map(String::as_str).collect();
+    let ran = verify(&[&["--network", "sepolia", "--verdicts"][..], &files].concat()).exits(1);
+    let ran = ran.says(
+        "error: the light-client updates are signed for mainnet, and not as sepolia signs; give --network mainnet",
+    );
+    assert_eq!(ran.err.matches("error:").count(), 1, "{}", ran.err);
+    let objects = ran.objects();
+    assert!(objects.iter().all(|line| line["reason"] == "it is signed for the network mainnet"), "{objects:?}");
+    // A false update on the right network is not another network's.
+    let update = flipped(&first_update(&folder), "/data/attested_header/beacon/parent_root");
+    assert!(!with_update(&folder, &update, &[]).exits(1).err.contains("--network"));
+}
+
+/// What rests on a bootstrap that is refused is not complained about one by one.
+#[test]
+fn a_wrong_trusted_root_is_told_as_the_cause() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let paths = paths(&folder);
+    let files: Vec<_> = paths.iter().map(String::as_str).collect();
+    let root = "11".repeat(32);
+    let ran = verify(&[&["--trusted-root", &root, "--verdicts"][..], &files].concat()).exits(2);
+    let ran = ran.says("is not believed").says("trusted_root: expected").says("updates not judged");
+    assert!(!ran.err.contains("add a bootstrap"), "{}", ran.err);
+    assert!(ran.objects().iter().all(|line| line["malformed"] == true && line["id"].is_u64()), "{ran:?}");
 }
 
 #[test]

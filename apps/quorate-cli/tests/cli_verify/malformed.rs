@@ -20,7 +20,11 @@ fn reported(line: impl AsRef<[u8]>, reason: &str) {
     assert_eq!([&objects[0], &objects[2]], [&verdict(0, "c1"), &verdict(2, "c2")], "{ran:?}");
     let said = objects[1]["reason"].clone();
     assert!(said.as_str().unwrap().contains(reason), "{said}");
-    assert_eq!(objects[1], json!({"index": 1, "line": 3, "valid": false, "malformed": true, "reason": said}));
+    let mut expected = json!({"index": 1, "line": 3, "valid": false, "malformed": true, "reason": said});
+    // Whoever wrote the line finds it again by its id, if that much can be read.
+    let id = std::str::from_utf8(line.as_ref()).ok().filter(|line| line.contains("\"c3\""));
+    id.into_iter().for_each(|_| expected["id"] = "c3".into());
+    assert_eq!(objects[1], expected);
     assert!(ran.err.contains("2 claims: 2 valid, 0 invalid, 1 malformed"), "{}", ran.err);
 }
 

@@ -61,9 +61,8 @@ fn a_suite_that_no_claim_needed_is_a_warning() {
 fn flags_for_the_other_curve_are_errors() {
     let folder = Folder::new();
     let known = folder.file("known.jsonl", lines(&[claim(1)]));
-    let remember = folder.path("remember.jsonl");
     let rounds = example("drand-bn254.json");
-    for (flag, value) in [("--soundness", "128"), ("--known", &known), ("--remember", &remember)] {
+    for (flag, value) in [("--soundness", "128"), ("--known", &known)] {
         let ran = verify(&[flag, value, &rounds]).exits(2);
         ran.says(&format!("error: {flag} was not used: all claims are on BN254"));
         verify(&[flag, value, &rounds, &known]).exits(0);

@@ -90,6 +90,7 @@ fn the_summary_object_counts_everything() {
         "known",
         "subtracted",
         "remembered",
+        "repeated",
         "not_remembered",
         "failures",
         "failures_omitted",

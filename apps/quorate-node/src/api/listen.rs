@@ -1,6 +1,6 @@
 //! Connections: how many, how long they may be silent, and how they end.
 
-use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, pin::pin, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, extract::Request, http::StatusCode, response::IntoResponse as _};
 use hyper::{
@@ -10,6 +10,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use quorate_host::is_own_name;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
@@ -161,24 +162,10 @@ fn log(ended: Result<(), hyper::Error>) {
     }
 }
 
-/// A page on the web can make a name of its own point at this machine, and would then be allowed to read our answers. Its
-/// requests have that name. HTTP/1.1 demands a name; a request without one comes from no browser.
+/// Whether a request calls the node by a name of its own.
 fn is_ours(request: &Request, hosts: &[String]) -> bool {
-    let header = request.headers().get(HOST);
-    let host = match (request.uri().authority(), header.map(|host| host.to_str())) {
-        (Some(authority), _) => authority.as_str(),
-        (None, Some(Ok(host))) => host,
-        (None, Some(Err(_))) => return false,
-        (None, None) => return true,
-    };
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok()
-        || hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    is_own_name(authority, request.headers().get_all(HOST).iter().map(HeaderValue::as_bytes), hosts)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ const MOST_ORDERS: usize = 256;
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let options = self.node.options()?;
-        log::start(options.log.unwrap_or_default()).map_err(Failure::internal)?;
+        let _end = log::start(options.log.unwrap_or_default()).map_err(Failure::internal)?;
         let roles = roles(&options)?;
         let data = DataFolder::open(options.data())?;
         new_runtime()?.block_on(async {

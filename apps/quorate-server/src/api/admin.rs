@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::ToSchema;
 
 use super::error::ApiError;
-use crate::app::App;
+use crate::{app::App, board};
 
 /// Whom to pardon.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -35,6 +35,9 @@ pub(super) struct Ban {
 pub(super) struct Done {
     /// Whether it changed anything.
     done: bool,
+    /// Whether it is written down, so that it outlasts the server; missing if the server writes no bans down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<bool>,
 }
 
 /// Forgets what a source did, and lifts its ban. Served on the socket for administration.
@@ -46,7 +49,7 @@ pub(super) async fn pardon(State(app): State<Arc<App>>, body: Bytes) -> Result<J
     let Pardon { source } = read(&body)?;
     let done = app.batcher.pardon(&source);
     tracing::info!(source = %quorate_host::plain(&source.to_string()), done, "a pardon");
-    Ok(Json(Done { done }))
+    Ok(Json(Done { done, kept: keep(&app).await }))
 }
 
 /// Bans a source. Served on the socket for administration.
@@ -62,10 +65,23 @@ pub(super) async fn ban(State(app): State<Arc<App>>, body: Bytes) -> Result<Json
     }
     tracing::info!(source = %quorate_host::plain(&source.to_string()), seconds, "a ban by the administrator");
     app.batcher.ban(&source, Duration::from_secs(seconds));
-    Ok(Json(Done { done: true }))
+    Ok(Json(Done { done: true, kept: keep(&app).await }))
+}
+
+/// Writes the bans down, before the administrator is told. If that fails, it is tried again later.
+async fn keep(app: &App) -> Option<bool> {
+    let bans = app.bans.clone()?;
+    let written = tokio::task::spawn_blocking(move || bans.write(board::now())).await;
+    let kept = matches!(written, Ok(Ok(())));
+    if !kept {
+        app.metrics.bans_changed().notify_one();
+    }
+    Some(kept)
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(body)
-        .map_err(|error| ApiError::new(StatusCode::BAD_REQUEST, "bad-body", format!("the body: {error}")))
+    serde_json::from_slice(body).map_err(|error| {
+        let message = format!("the body: {}", quorate_host::plain(&error.to_string()));
+        ApiError::new(StatusCode::BAD_REQUEST, "bad-body", message)
+    })
 }

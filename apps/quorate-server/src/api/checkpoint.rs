@@ -109,9 +109,8 @@ async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
         // A client that goes away does not end this, so its place and its memory are taken until it is done.
         let _taken = (places, held);
         let posting = Posting::from_json(&body).map_err(ApiError::from)?;
-        board.post(&posting).map_err(|error| {
-            tracing::error!(%error, "a checkpoint cannot be kept");
-            // The path is nobody's business.
+        board.post(&posting).map_err(|_| {
+            // The board has logged the reason. The path is nobody's business.
             let message = "the server cannot write it down; ask its operator to look at the log, and post it again";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", message)
         })

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    extract::DefaultBodyLimit,
     http::StatusCode,
     routing::{get, post},
 };
@@ -46,6 +47,7 @@ pub(crate) fn draining(app: &Arc<App>) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready))
+        .merge(grpc::tools::health(app))
         .fallback(stopping)
         .with_state(app.clone())
 }
@@ -55,10 +57,15 @@ pub(crate) fn administration(app: &Arc<App>) -> Router {
     common()
         .route("/v1/pardon", post(admin::pardon))
         .route("/v1/ban", post(admin::ban))
+        // An administrator is served when there is no memory left for others, so what this takes is bounded by itself.
+        .layer(DefaultBodyLimit::max(ADMINISTRATION))
         .fallback(nothing_here)
         .method_not_allowed_fallback(other_method)
         .with_state(app.clone())
 }
+
+/// The longest body of an administrator's: a source and a number.
+const ADMINISTRATION: usize = 256 << 10;
 
 /// What both may read.
 fn common() -> Router<Arc<App>> {

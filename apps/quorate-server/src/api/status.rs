@@ -108,16 +108,18 @@ pub(super) async fn known(State(app): State<Arc<App>>) -> Json<Known> {
 }
 
 /// Sources that have sent false claims or are banned, the worst first, with evidence.
-#[utoipa::path(get, path = "/v1/sources", responses((status = 200, description = "All of them", body = Vec<Source>)))]
+#[utoipa::path(
+    get,
+    path = "/v1/sources",
+    responses((status = 200, description = "At most 1,000, the worst", body = Vec<Source>))
+)]
 pub(super) async fn sources(State(app): State<Arc<App>>) -> Json<Vec<Source>> {
-    Json(Source::all(&app))
+    Json(Source::worst(&app, LISTED).0)
 }
 
 impl Status {
     pub(crate) fn of(app: &App) -> Self {
-        let (ready, mut sources) = (app.ready(), Source::all(app));
-        let sources_in_all = sources.len();
-        sources.truncate(SHOWN);
+        let (ready, (sources, sources_in_all)) = (app.ready(), Source::worst(app, SHOWN));
         let settings = app.config.settings();
         Self {
             version: env!("CARGO_PKG_VERSION"),
@@ -137,12 +139,16 @@ impl Status {
     }
 }
 
+/// Sources in an answer: no more, because anybody may ask.
+const LISTED: usize = 1000;
+
 /// Sources on the dashboard.
 const SHOWN: usize = 50;
 
 impl Source {
-    fn all(app: &App) -> Vec<Self> {
-        app.batcher.sources().into_iter().map(Self::of).collect()
+    fn worst(app: &App, most: usize) -> (Vec<Self>, usize) {
+        let (worst, in_all) = app.batcher.worst_sources(most);
+        (worst.into_iter().map(Self::of).collect(), in_all)
     }
 
     fn of(report: SourceReport) -> Self {

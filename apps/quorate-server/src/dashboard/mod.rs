@@ -19,10 +19,11 @@ use axum::{
 use maud::{DOCTYPE, Markup, html};
 
 use quorate_batcher::Load;
+use quorate_host::{clipped, plain};
 
 use self::{
     chart::{claims, known, lines},
-    words::{clipped, count, duration, ends, milliseconds, short, thousands},
+    words::{count, duration, ends, milliseconds, short, thousands},
 };
 use crate::{
     api::{Evidence, Source, Status},
@@ -126,8 +127,8 @@ fn render(status: &Status) -> Markup {
 fn news(banned: &[&Source]) -> String {
     match banned {
         [] => "No source is banned.".to_owned(),
-        [one] => format!("1 source is banned: {}.", one.source),
-        [first, ..] => format!("{} sources are banned. The first is {}.", banned.len(), first.source),
+        [one] => format!("1 source is banned: {}.", name(one)),
+        [first, ..] => format!("{} sources are banned. The first is {}.", banned.len(), name(first)),
     }
 }
 
@@ -268,12 +269,18 @@ fn sources(status: &Status) -> Markup {
     }
 }
 
+/// The name of a source. Characters that would change how the text around them is shown are written out.
+fn name(source: &Source) -> String {
+    clipped(&source.source.to_string(), LONGEST_NAME)
+}
+
+/// How many characters of a name are shown.
+const LONGEST_NAME: usize = 200;
+
 fn row(source: &Source) -> Markup {
-    // Characters that would change how the text around them is shown are written out.
-    let name = quorate_host::plain(&source.source.to_string());
     html! {
-        tr role="row" data-key=(name) {
-            th role="rowheader" scope="row" { bdi { (clipped(&name)) } }
+        tr role="row" data-key=(plain(&source.source.to_string())) {
+            th role="rowheader" scope="row" { bdi { (name(source)) } }
             td.standing role="cell" {
                 span class={ "badge " (source.standing) } { (source.standing) }
                 @if source.is_banned() { " for " (duration(source.banned_for_s)) }
@@ -296,11 +303,11 @@ fn row(source: &Source) -> Markup {
 
 fn evidence(evidence: &Evidence) -> Markup {
     html! {
-        p { (evidence.reason) ", " (duration(evidence.ago_s)) " ago" }
+        p { (plain(&evidence.reason)) ", " (duration(evidence.ago_s)) " ago" }
         @if let Some(claim) = &evidence.claim {
         dl {
             div { dt { "digest" } dd { code { (claim.digest) } } }
-            div { dt { "suite" } dd { (claim.suite) } }
+            div { dt { "suite" } dd { (plain(&claim.suite)) } }
             div {
                 dt { @if claim.keys == 1 { "key" } @else { "first of " (claim.keys) " keys" } }
                 dd { code { (ends(&claim.public_key)) } }
@@ -394,6 +401,18 @@ mod tests {
         }
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
         assert!(page.len() < 60_000, "{} bytes", page.len());
+    }
+
+    #[test]
+    fn direction_marks_and_escapes_do_not_reach_the_page() {
+        let name = "gnp.\u{202e}\u{1b}[2J\u{200b}\u{7}";
+        // Alone it stands in the news as well.
+        for sources in [vec![source(name)], vec![source(name), source("mallory")]] {
+            let page = render(&status(sources)).into_string();
+            assert!(!page.chars().any(|letter| letter.is_control() && letter != '\n'));
+            assert!(!page.contains(['\u{202e}', '\u{200b}']));
+            assert!(page.matches(r"gnp.\u{202e}\u{1b}[2J\u{200b}\u{7}").count() >= 3, "{page}");
+        }
     }
 
     #[test]

@@ -1,14 +1,5 @@
 //! Numbers, times and texts as a person reads them at a glance.
 
-/// The beginning of a text that may be long.
-pub(super) fn clipped(text: &str) -> String {
-    const LONGEST: usize = 200;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// Both ends of a text that only names something.
 pub(super) fn ends(text: &str) -> String {
     const END: usize = 12;
@@ -70,7 +61,6 @@ mod tests {
     fn names_are_short() {
         assert_eq!(ends("0x0123"), "0x0123");
         assert_eq!(ends(&format!("0x{}é", "0".repeat(200))), "0x0000000000…00000000000é");
-        assert_eq!(clipped(&"é".repeat(300)).chars().count(), 201);
     }
 
     #[test]

@@ -124,7 +124,11 @@ impl NodeReport {
         let not_counted = |fault: &&NodeFault| {
             matches!(
                 fault,
-                NodeFault::NoAnswer(_) | NodeFault::NotAsked | NodeFault::Unreadable(_) | NodeFault::Sets(_)
+                NodeFault::NoAnswer(_)
+                    | NodeFault::NotAsked
+                    | NodeFault::Unreadable(_)
+                    | NodeFault::Sets(_)
+                    | NodeFault::NothingTrue { .. }
             )
         };
         let served = answer.body.as_ref().map_err(Clone::clone);

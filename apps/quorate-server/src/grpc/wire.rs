@@ -12,7 +12,10 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use hyper::body::{Body as HttpBody, Frame};
 use tonic::Status;
 
-use super::proto;
+use super::{
+    proto,
+    status::{busy, too_many},
+};
 use crate::{
     budget::{Budget, Held},
     config::Limits,
@@ -29,7 +32,7 @@ impl Charge {
 
     fn take(&self, bytes: usize) -> Result<(), Status> {
         let (held, taken) = &mut *self.lock();
-        held.take(bytes).ok_or_else(super::busy)?;
+        held.take(bytes).ok_or_else(busy)?;
         *taken += bytes;
         Ok(())
     }
@@ -124,7 +127,7 @@ fn weight(mut message: &[u8], most_keys: usize, most_claims: usize) -> Result<us
         }
         claims += 1;
         if claims > most_claims {
-            return Err(super::too_many(most_claims));
+            return Err(too_many(most_claims));
         }
         let (mut claim, mut keys, mut messages) = (value, 0, 0);
         while let Some((field, _)) = next_field(&mut claim) {

@@ -1,6 +1,7 @@
 //! Connections: how many, how long they may be silent, and how they end.
 
 mod activity;
+mod authority;
 mod readers;
 mod socket;
 
@@ -41,6 +42,7 @@ use tower::ServiceExt as _;
 pub(crate) use self::socket::Socket;
 use self::{
     activity::{Activities, Activity},
+    authority::Renamed,
     readers::Readers,
 };
 use crate::{
@@ -245,6 +247,7 @@ impl Connections {
             () = end.cancelled() => return,
             () = activity.closing().cancelled() => return,
         }
+        let stream = if peer == Peer::Unix { Renamed::new(stream) } else { Renamed::No(stream) };
         let mut stream = TimeoutStream::new(stream);
         stream.set_read_timeout(Some(idle));
         stream.set_write_timeout(Some(write));

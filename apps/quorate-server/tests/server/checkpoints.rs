@@ -267,8 +267,10 @@ fn three_of_five_through_three_servers() {
 
 #[test]
 fn two_thirds_of_the_nodes_lie() {
-    let honest = Board::new();
-    honest.post(&at(800), &[0, 2, 4]);
+    let (honest, third) = (Board::new(), Board::new());
+    for board in [&honest, &third] {
+        board.post(&at(800), &[0, 2, 4]);
+    }
     // They serve the true sets, and signatures that are false, of a higher block, in the names of all signers.
     let lie = || {
         let mut posting = signed(&at(900), &[0, 1, 2, 3, 4]);
@@ -277,16 +279,19 @@ fn two_thirds_of_the_nodes_lie() {
         let sets = Sets { first: set(), rotations: Vec::new() };
         Served { sets, checkpoints: vec![posting], evidence: None }.to_json().into_bytes()
     };
-    let liars = [0; 4].map(|_| answering("200 OK", lie()));
-    let nodes: Vec<_> = [honest.node(), honest.socket()].into_iter().chain(liars).collect();
+    let liars = [0; 6].map(|_| answering("200 OK", lie()));
+    let nodes: Vec<_> = [honest.node(), honest.socket(), third.node()].into_iter().chain(liars).collect();
     let (exit, text) = Syncing::new().fetch(&nodes);
     assert_eq!(exit, Exit::Success, "{text}");
     assert!(text.starts_with("Skip the signatures in blocks up to height 800,"), "{text}");
-    assert!(text.contains("is false"), "{text}");
-    // Without the honest ones, everything is verified.
-    let (exit, text) = Syncing::new().fetch(&nodes[2..]);
-    assert_eq!(exit, Exit::VerifyAll, "{text}");
-    assert!(text.starts_with("Verify the signatures in all blocks.\n"), "{text}");
+    assert_eq!(text.matches("does not count: sent 5 signatures, 0 true;").count(), 6, "{text}");
+    // Those whose signatures are all false have not answered: without three honest ones, everything is verified.
+    for nodes in [&nodes[1..], &nodes[3..]] {
+        let (exit, text) = Syncing::new().fetch(nodes);
+        assert_eq!(exit, Exit::VerifyAll, "{text}");
+        assert!(text.starts_with("Verify the signatures in all blocks.\nWhy: "), "{text}");
+        assert!(text.contains("nodes answered in order, expected at least"), "{text}");
+    }
 }
 
 #[test]

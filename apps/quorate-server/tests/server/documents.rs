@@ -128,3 +128,44 @@ fn the_example_of_a_network_with_checkpoints() {
     let (shown, _) = shown.split_once("```").unwrap();
     assert_eq!(text, shown, "docs/checkpoints.md shows something else");
 }
+
+/// The files of deploy/ say what the program understands.
+#[test]
+fn the_files_of_deploy_are_understood() {
+    let deploy = |name: &str| read(&format!("apps/quorate-server/deploy/{name}"));
+    let variables = |lines: Vec<String>| -> Vec<(String, String)> {
+        let variables = lines.into_iter().map(|line| {
+            let (name, value) = line.split_once('=').unwrap_or_else(|| panic!("{line}: expected NAME=value"));
+            (name.trim().to_owned(), value.to_owned())
+        });
+        variables.filter(|(name, _)| name != "QUORATE_SERVER_CONFIG").collect()
+    };
+    let unit = deploy("quorate-server.service");
+    let of_unit =
+        variables(unit.lines().filter_map(|line| line.strip_prefix("Environment=")).map(str::to_owned).collect());
+    let config = Config::read(None, of_unit, &[]).unwrap();
+    // Somebody reaches the socket: the group is a real one, may enter the folder, and the socket is open to it.
+    assert!(unit.contains("\nGroup=quorate-clients\n") && unit.contains("\nRuntimeDirectoryMode=0750\n"));
+    assert!(unit.contains("groupadd --system quorate-clients") && config.listen.socket_mode == "0660");
+    assert_eq!(config.listen.socket, "/run/quorate-server/claims.sock");
+    let image = deploy("Containerfile");
+    let (_, after) = image.split_once("\nENV ").unwrap();
+    let (block, _) = after.split_once("\nVOLUME").unwrap();
+    let of_image = variables(block.lines().map(|line| line.trim_end_matches('\\').trim().to_owned()).collect());
+    let config = Config::read(None, of_image, &[]).unwrap();
+    let folder = format!("--chown=65532:65532 --chmod=0700 /empty {}", config.known.folder);
+    assert!(
+        !config.known.folder.is_empty() && image.contains(&folder),
+        "the user cannot enter {}",
+        config.known.folder
+    );
+    // The file of variables is what systemd reads, and its values are the defaults.
+    let lines: Vec<String> = deploy("quorate-server.default").lines().map(str::to_owned).collect();
+    assert!(lines.iter().all(|line| line.starts_with('#') || line.starts_with(PREFIX)), "{lines:#?}");
+    let shown = lines.iter().filter_map(|line| line.strip_prefix('#').filter(|line| line.starts_with(PREFIX)));
+    let shown = variables(shown.map(str::to_owned).collect());
+    assert!(shown.len() > 5);
+    assert_eq!(Config::read(None, shown, &[]).unwrap(), Config::default());
+    let unit_line = "EnvironmentFile=-/etc/default/quorate-server";
+    assert!(unit.contains(unit_line) && !unit.contains("--print-config"));
+}

@@ -182,3 +182,89 @@ fn a_reader_who_opens_no_window_is_cut_off() {
         rig.get("/metrics").body.contains("quorate_requests_in_progress 0\n")
     });
 }
+
+/// One message of a service that the tests know only by its bytes.
+async fn bytes(caller: &Caller, method: &str, message: &[u8]) -> (Vec<u8>, String) {
+    let mut frame = BytesMut::new();
+    frame.put_u8(0);
+    frame.put_u32(u32::try_from(message.len()).unwrap());
+    frame.put_slice(message);
+    let (send, sent) = mpsc::channel(1);
+    send.send(frame.freeze()).await.unwrap();
+    drop(send);
+    let response = caller.call(method, sent).await.unwrap();
+    let head = response.headers().clone();
+    let body = response.into_body().collect().await.unwrap();
+    let trailers = body.trailers().cloned().unwrap_or(head);
+    let status = trailers.get("grpc-status").map(|code| code.to_str().unwrap().to_owned()).unwrap_or_default();
+    (body.to_bytes().to_vec(), status)
+}
+
+#[test]
+fn health_and_reflection_are_served() {
+    let (rig, runtime) = (Rig::start(), Runtime::new().unwrap());
+    runtime.block_on(async {
+        let caller = Caller::connect(rig.address).await;
+        // Field 1 of the question is the service, and field 1 of the answer is 1 for SERVING.
+        let named = [&b"\x0a\x13"[..], b"quorate.v1.Verifier"].concat();
+        for question in [&b""[..], &named] {
+            let (answer, status) = bytes(&caller, "grpc.health.v1.Health/Check", question).await;
+            assert_eq!((&answer[5..], status.as_str()), (&b"\x08\x01"[..], "0"));
+        }
+        assert_eq!(bytes(&caller, "grpc.health.v1.Health/Check", b"\x0a\x01x").await.1, "5");
+        for version in ["v1", "v1alpha"] {
+            let method = format!("grpc.reflection.{version}.ServerReflection/ServerReflectionInfo");
+            // Field 7: list the services.
+            let (answer, status) = bytes(&caller, &method, b"\x3a\x00").await;
+            let text = String::from_utf8_lossy(&answer);
+            assert!(text.contains("quorate.v1.Verifier") && text.contains("grpc.health.v1.Health"), "{status}: {text}");
+            // Field 4: the file that defines a symbol.
+            let question = [&b"\x22\x13"[..], b"quorate.v1.Verifier"].concat();
+            let (answer, _) = bytes(&caller, &method, &question).await;
+            assert!(String::from_utf8_lossy(&answer).contains("VerifyStream"));
+        }
+    });
+}
+
+/// A client that calls the server by the path of its socket was refused by the library for HTTP/2.
+#[test]
+fn grpc_over_a_unix_socket_takes_any_authority() {
+    use std::io::{Read as _, Write as _};
+    let rig = Rig::start();
+    for authority in ["/run/quorate-server/claims.sock", "%2Frun%2Fq.sock", "unix:/run/q.sock", "localhost", "a b"] {
+        let field = |name: &[u8], value: &[u8]| [name, &[u8::try_from(value.len()).unwrap()], value].concat();
+        let fields = [
+            b"\x83\x86".to_vec(),
+            field(b"\x44", b"/grpc.health.v1.Health/Check"),
+            field(b"\x41", authority.as_bytes()),
+            field(b"\x5f", b"application/grpc"),
+            field(b"\x00\x02te", b"trailers"),
+        ]
+        .concat();
+        let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+            let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+            [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
+        };
+        let mut socket = rig.socket("claims");
+        let sent = [
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+            frame(4, 0, 0, b""),
+            frame(1, 4, 1, &fields),
+            frame(0, 1, 1, &[0; 5]),
+        ];
+        socket.write_all(&sent.concat()).unwrap();
+        // The answer to the call: its head, whose status is 200, and the message that says SERVING.
+        let mut answer = Vec::new();
+        while answer.len() < 2 {
+            let mut head = [0; 9];
+            socket.read_exact(&mut head).unwrap();
+            let mut payload = vec![0; usize::from(head[1]) * 256 + usize::from(head[2])];
+            socket.read_exact(&mut payload).unwrap();
+            assert!(head[3] != 3 && head[3] != 7, "{authority}: the call was refused");
+            if head[8] == 1 {
+                answer.push(payload);
+            }
+        }
+        assert_eq!((answer[0][0], &answer[1][5..]), (0x88, &b"\x08\x01"[..]), "{authority}");
+    }
+}

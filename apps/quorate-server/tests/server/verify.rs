@@ -150,7 +150,7 @@ fn what_is_measured_and_described() {
         "quorate_claims_total{class=\"gossip\",verdict=\"invalid\"} 1\n",
         "quorate_culprits_total 1\n",
         "quorate_requests_total{interface=\"json\",result=\"answered\"} 1\n",
-        "quorate_queue_planned_microseconds{class=\"block\"} 0\n",
+        "quorate_queue_planned_seconds{class=\"block\"} 0.0\n",
         "quorate_batch_claims_bucket{le=",
         "quorate_wait_seconds_bucket{le=",
         "quorate_verify_seconds_bucket{le=",

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 use quorate_evm::{KeyGroup, alloy_primitives::Address};
+use quorate_host::plain;
 use quorate_signer::{network::NetworkTerms, record_file::RecordIdentity};
 
 use super::{DataArguments, note, print};
@@ -73,7 +74,8 @@ impl Arguments {
         let identity = RecordIdentity { network, key_group, public_key: public_key.clone() };
         let floor = network.epoch_at(now()).unwrap_or(0);
         Store::create(&data.data, &Config { identity, verifier, operator }, floor)?;
-        print(&format!("record      {}\nfloor       epoch {floor}\npublic key  {public_key}\n", data.data.display()))?;
+        let folder = plain(&data.data.display().to_string());
+        print(&format!("record      {folder}\nfloor       epoch {floor}\npublic key  {public_key}\n"))?;
         Ok(Exit::Success)
     }
 }

@@ -52,7 +52,10 @@ impl From<StoreError> for Failure {
         match error {
             StoreError::InUse(_) => Self::refused(error),
             StoreError::Missing(_) | StoreError::Exists(_) | StoreError::Mode { .. } => Self::usage(error),
-            StoreError::Damaged { .. } | StoreError::File { .. } | StoreError::Database { .. } => Self::io(error),
+            StoreError::Damaged { .. }
+            | StoreError::File { .. }
+            | StoreError::Permission { .. }
+            | StoreError::Database { .. } => Self::io(error),
         }
     }
 }

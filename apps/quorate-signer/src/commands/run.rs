@@ -1,21 +1,25 @@
 //! `quorate-signer run`.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::anyhow;
 use clap::Args;
+use quorate_host::plain;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::{
     runtime,
     signal::unix::{SignalKind, signal},
+    task::spawn_blocking,
+    time::sleep,
 };
 
 use super::{DataArguments, SocketArguments, print};
 use crate::{
+    clock::ClockWatch,
     exit::{Exit, Failure, Result},
     key::KeyArguments,
     log::{self, LogFormat},
-    server,
+    server::{self, now},
     signer::Signer,
     socket::{Socket, SocketError},
 };
@@ -35,6 +39,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     key: KeyArguments,
 
+    /// The network is in this epoch now, by a clock that you have compared. Needed where the signer did not run for more than two
+    /// epochs: it does not believe a clock that has jumped so far, because it would sign nothing for as long afterwards
+    #[arg(long, value_name = "EPOCH", env = "QUORATE_SIGNER_ACCEPT_EPOCH")]
+    accept_epoch: Option<u64>,
+
     /// How log lines look, on standard error
     #[arg(long, value_name = "FORMAT", default_value = "text", env = "QUORATE_SIGNER_LOG")]
     log: LogFormat,
@@ -42,7 +51,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
-        log::start(self.log).map_err(Failure::internal)?;
+        let (log, _end) = log::start(self.log).map_err(Failure::internal)?;
         let mut store = self.data.open()?;
         let config = store.config().clone();
         if store.summary()?.retired {
@@ -53,7 +62,9 @@ impl Arguments {
         }
         let unlocked = self.key.unlock(config.identity.key_group)?;
         unlocked.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-        let signer = Arc::new(Signer::new(unlocked.key, store).map_err(Failure::usage)?);
+        store.watch(ClockWatch { accepted: self.accept_epoch });
+        let signer = Arc::new(Signer::new(unlocked.key, store, Some(log)).map_err(Failure::usage)?);
+        signer.look_at_clock(now());
         let path = self.socket.path(&self.data.data);
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::internal)?;
         let answered = runtime.block_on(async {
@@ -65,8 +76,9 @@ impl Arguments {
                 SocketError::System { .. } => Failure::io(error),
                 _ => Failure::usage(error),
             })?;
-            print(&format!("listening on {}\n", path.display()))?;
-            tracing::info!(public_key = %config.identity.public_key, "listening on {}", path.display());
+            let name = plain(&path.display().to_string());
+            print(&format!("listening on {name}\n"))?;
+            tracing::info!(public_key = %config.identity.public_key, "listening on {name}");
             let stop = async {
                 tokio::select! {
                     _ = interrupt.recv() => {}
@@ -74,7 +86,11 @@ impl Arguments {
                 }
                 tracing::info!("stopping");
             };
-            Ok::<_, Failure>(server::serve(&socket.listener, signer, stop).await)
+            let pause = Duration::from_secs((config.identity.network.epoch_length.get() / 2).clamp(1, MOST_SECONDS));
+            let watch = tokio::spawn(watch_clock(Arc::clone(&signer), pause));
+            let answered = server::serve(&socket.listener, signer, stop).await;
+            watch.abort();
+            Ok::<_, Failure>(answered)
         })?;
         if !answered {
             return Err(Failure::io(anyhow!("stopped before every request in progress was answered")));
@@ -83,6 +99,19 @@ impl Arguments {
         Ok(Exit::Success)
     }
 }
+
+/// Looks at the clock again and again, so that time which passes while nobody asks is no jump.
+async fn watch_clock(signer: Arc<Signer>, pause: Duration) {
+    loop {
+        sleep(pause).await;
+        let signer = Arc::clone(&signer);
+        // A panic is in the log already.
+        let _ = spawn_blocking(move || signer.look_at_clock(now())).await;
+    }
+}
+
+/// The longest time between two looks at the clock.
+const MOST_SECONDS: u64 = 60;
 
 /// Keeps the key out of core dumps, and from other processes of the same user, which could otherwise read this one's memory.
 pub(crate) fn guard_memory() -> Result<()> {

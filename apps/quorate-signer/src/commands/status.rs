@@ -28,7 +28,7 @@ impl Arguments {
     pub(crate) fn run(self) -> Result {
         let status = match Store::open(&self.data.data) {
             Ok(mut store) => {
-                let summary = store.summary();
+                let summary = store.summary().map_err(signer::told);
                 signer::status(&store.config().clone(), summary, now())
             }
             Err(StoreError::InUse(_)) => self.ask()?,

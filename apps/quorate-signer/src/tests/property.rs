@@ -84,7 +84,7 @@ impl World {
     }
 
     fn start(&mut self, store: Store) {
-        self.signer = Some(Signer::new(key(), store).expect("the same key"));
+        self.signer = Some(Signer::new(key(), store, None).expect("the same key"));
     }
 
     fn happen(&mut self, event: &Event) {

@@ -11,6 +11,7 @@ use redb::{Database, TableDefinition};
 
 use super::*;
 use crate::{
+    clock::{ClockJump, ClockWatch},
     rules::{Broken, Permit},
     store::{Merged, NotMerged, NotRecorded, StoreError, Summary},
 };
@@ -161,7 +162,51 @@ fn records_leave_when_no_conflict_counts_any_more() {
     assert_eq!(store.summary().expect("reads"), Summary { floor: 11, tasks: 2, retired: false });
     assert_eq!(record(&mut store, &task(12, 1, 2), 2200), Ok(Permit::New));
     // The clock was fast. Nothing older is signed, although its epoch can settle.
-    assert_eq!(record(&mut store, &task(10, 1, 2), 2050), Err(Broken::BelowFloor { epoch: 10, floor: 11 }));
+    assert_eq!(
+        record(&mut store, &task(10, 1, 2), 2050),
+        Err(Broken::BelowFloor { epoch: 10, floor: 11, begins: 2100 })
+    );
+}
+
+/// The clock was ahead once, by ten years. Without a watch the floor would be there, and nothing would be signed for ten years.
+#[test]
+fn a_clock_that_jumps_ahead_signs_nothing_and_raises_no_floor() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    store.watch(ClockWatch { accepted: None });
+    record(&mut store, &task(7, 1, 1), NOW).expect("signs");
+    let (later, ahead) = (NOW + 315_360_000, 7 + 3_153_600);
+    let jump = ClockJump { current: ahead, believed: 7, now: later };
+    assert_eq!(record(&mut store, &task(ahead, 2, 1), later), Err(Broken::ClockJump(jump)));
+    assert_eq!(store.look_at_clock(later).expect("reads"), Some(jump));
+    // What was signed before is not signed again either: its epoch has ended by this clock.
+    assert_eq!(record(&mut store, &task(7, 1, 1), later), Err(Broken::ClockJump(jump)));
+    assert_eq!(store.summary().expect("reads"), Summary { floor: 0, tasks: 1, retired: false });
+    // The clock is right again.
+    assert_eq!(store.look_at_clock(NOW + 100).expect("reads"), None);
+    assert_eq!(record(&mut store, &task(8, 2, 1), NOW + 100), Ok(Permit::New));
+    drop(store);
+    // Also after a restart, and after the record was written anew, unless it is asked for.
+    let mut store = Store::open(folder.path()).expect("opens");
+    store.watch(ClockWatch { accepted: None });
+    assert!(matches!(record(&mut store, &task(ahead, 3, 1), later), Err(Broken::ClockJump(_))));
+    store.watch(ClockWatch { accepted: Some(ahead) });
+    assert_eq!(record(&mut store, &task(ahead, 3, 1), later), Ok(Permit::New));
+}
+
+/// Epochs in which nobody asks are no jump, because the signer looks at its clock.
+#[test]
+fn time_that_passes_while_nobody_asks_is_no_jump() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    store.watch(ClockWatch { accepted: None });
+    let mut now = NOW;
+    for _ in 0..100 {
+        assert_eq!(store.look_at_clock(now).expect("reads"), None);
+        now += 250;
+    }
+    let current = (now - 1000) / 100;
+    assert_eq!(record(&mut store, &task(current, 1, 1), now), Ok(Permit::New));
 }
 
 #[test]
@@ -201,7 +246,7 @@ fn an_import_raises_the_floor_and_never_lowers_it() {
     for (floor, expected) in [(7, 7), (1, 7), (0, 7), (8, 8)] {
         assert_eq!(store.merge(&exported(floor, &[])).expect("merges").floor, expected);
     }
-    assert_eq!(record(&mut store, &task(7, 1, 1), NOW), Err(Broken::BelowFloor { epoch: 7, floor: 8 }));
+    assert_eq!(record(&mut store, &task(7, 1, 1), NOW), Err(Broken::BelowFloor { epoch: 7, floor: 8, begins: 1800 }));
 }
 
 #[test]

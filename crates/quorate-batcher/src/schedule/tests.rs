@@ -424,3 +424,91 @@ proptest! {
         prop_assert_eq!(answered, admitted);
     }
 }
+
+/// Claims without a source were never suspects, so lies among them spoiled everybody's batches.
+#[test]
+fn claims_without_a_source_are_suspects_like_any_other() {
+    let mut rig = Rig::new(settings());
+    let lie = |rig: &mut Rig, ms| {
+        let now = rig.at(ms);
+        assert!(rig.schedule.found_false(&claim(1000, None), Reason::Mismatch, now).is_none());
+    };
+    // Where nobody names a source, there is nobody to be kept apart from.
+    lie(&mut rig, 0);
+    let alone = rig.admit(1, Class::Gossip, None, None);
+    assert_eq!(askers(&rig.batch(6)), [alone]);
+    // The first claim with a source finds them apart.
+    let waiting = rig.admit(10, Class::Gossip, None, None);
+    let honest = rig.admit(10, Class::Gossip, Some(7), None);
+    let batch = rig.batch(15);
+    assert_eq!((askers(&batch), batch.kind), (vec![honest], BatchKind::Gossip));
+    let later = rig.admit(16, Class::Duty, None, None);
+    let batch = rig.batch(120);
+    assert_eq!((askers(&batch), batch.kind), (vec![waiting, later], BatchKind::Suspects));
+    rig.done(&batch);
+    // However many lies come, they ban nobody.
+    (0..100).for_each(|_| lie(&mut rig, 130));
+    let more = rig.admit(140, Class::Gossip, None, None);
+    assert!(!rig.refused.contains_key(&more) && rig.schedule.sources(9, rig.at(140)).1 == 0);
+    // After a time without lies they are as good as others.
+    let hours = 10 * 3_600_000;
+    rig.admit(hours, Class::Gossip, Some(7), None);
+    let trusted = rig.admit(hours, Class::Gossip, None, None);
+    assert!(askers(&rig.batch(hours + 5)).contains(&trusted));
+}
+
+/// One that names no source and floods gets no more of a batch than its share.
+#[test]
+fn a_flood_without_a_source_gets_its_share_of_a_batch() {
+    let mut rig = Rig::new(settings());
+    for _ in 0..claims_in(45 * MS) {
+        rig.admit(0, Class::Gossip, None, None);
+    }
+    let honest = rig.admit(0, Class::Gossip, Some(2), None);
+    let batch = rig.batch(1);
+    let flood = batch.claims.len() - 1;
+    assert!(askers(&batch).contains(&honest) && flood <= claims_in(25 * MS) / 2 + 1, "{flood}");
+}
+
+/// A suspect has a quarter of the queue. Whoever waited for half of the whole handed in too much, and was refused as overloaded.
+#[test]
+fn an_idle_queue_takes_all_claims_of_a_suspect_one_after_the_other() {
+    let mut rig = Rig::new(settings());
+    rig.found_false(0, 1000, 7);
+    let (mut ms, mut handed_in) = (0, 0);
+    while handed_in < 1299 {
+        while handed_in < 1299 && rig.schedule.has_room(Some(&7.into()), rig.at(ms)) {
+            rig.admit(ms, Class::Gossip, Some(7), None);
+            handed_in += 1;
+        }
+        // Others find room all the while.
+        assert!(rig.schedule.has_room(Some(&8.into()), rig.at(ms)) && rig.schedule.has_room(None, rig.at(ms)));
+        if let Next::Batch(batch) = rig.next(ms, Role::All) {
+            rig.done(&batch);
+        }
+        ms += 1;
+        assert!(ms < 100_000, "{handed_in} were handed in");
+    }
+    assert!(rig.refused.is_empty() && rig.overloads.is_empty(), "{:?}", rig.overloads);
+}
+
+/// The queue of suspects is full: they are told why, and it is no overload of the others.
+#[test]
+fn an_overload_of_suspects_is_theirs_alone() {
+    let mut rig = Rig::new(settings());
+    rig.found_false(0, 1000, 7);
+    for _ in 0..claims_in(50 * MS) {
+        rig.admit(1, Class::Gossip, Some(7), None);
+    }
+    assert!(!rig.refused.is_empty());
+    assert!(rig.refused.values().all(|refused| *refused == Refused::SuspectsOverloaded));
+    assert_eq!(Refused::SuspectsOverloaded.name(), "overloaded");
+    assert_eq!(rig.overloads, [OverloadChange::SuspectsBegin]);
+    assert!(!rig.schedule.load().overloaded && rig.schedule.load().is_ready());
+    let refused = rig.refused.len() as u64;
+    while let Next::Batch(batch) = rig.next(500, Role::All) {
+        rig.done(&batch);
+    }
+    assert_eq!(rig.schedule.end_overload(), Some(OverloadChange::SuspectsEnd { refused }));
+    assert_eq!(rig.schedule.end_overload(), None);
+}

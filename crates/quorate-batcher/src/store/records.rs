@@ -1,11 +1,26 @@
 //! The records of a store: one database, and the key that makes what is in it ours.
 
+use std::time::Duration;
+
 use hmac::{Hmac, KeyInit, Mac};
 use quorate::{AnySuite, ClaimBytes, Messages, Suite};
 use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 use sha2::Sha256;
 
-use super::StoreSettings;
+/// What the store keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreSettings {
+    /// A record that is older is not there. Default: a day.
+    pub age: Duration,
+    /// The most records. The oldest are removed first. Default: a million, which take about 200 MB.
+    pub most: u64,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        Self { age: Duration::from_secs(24 * 3600), most: 1_000_000 }
+    }
+}
 
 /// A database that is open.
 #[derive(Debug)]

@@ -393,7 +393,7 @@ mod tests {
                 .collect();
             let ranking = Ranking::new(&schemes, &rows, &at);
             let place = |id: &&str| ranking.schemes.iter().find(|ranked| ranked.estimate.id == **id).unwrap().rank;
-            (ids.each_ref().map(|id| place(&id)), ranking.to_string())
+            (ids.each_ref().map(place), ranking.to_string())
         };
         // 6.5 and 10.6 ms, and one between that overlaps with both.
         let (chain, text) = places([[6.4, 6.5, 8.1], [7.9, 8.0, 10.5], [10.4, 10.6, 11.0]]);

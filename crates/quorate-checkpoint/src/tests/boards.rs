@@ -191,6 +191,13 @@ fn a_kept_board_on_a_full_disk() {
     assert_eq!(kept.board().serve().checkpoints[0].signatures.len(), 1);
     // What was there before needs no room.
     assert_eq!(keep(&mut kept, &at(100), &[0]).signatures, 1);
+    assert_eq!((kept.write_failures(), kept.is_failing()), (1, true));
+    assert!(kept.post(&signed(&at(100), &[1]), SourceId::from("signer"), NOW, &mut rng()).is_err());
+    assert_eq!((kept.write_failures(), kept.is_failing()), (2, true));
+    // There is room again, and the same board takes it, without a restart.
     kept.interrupt(Box::new(|_| Ok(())));
     assert_eq!(keep(&mut kept, &at(100), &[1]).signatures, 2);
+    assert_eq!((kept.write_failures(), kept.is_failing()), (2, false));
+    drop(kept);
+    assert_eq!(open(&path, &chain().to_sets()).unwrap().board().serve().checkpoints[0].signatures.len(), 2);
 }

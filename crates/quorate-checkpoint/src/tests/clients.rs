@@ -267,6 +267,30 @@ fn fewer_than_three_nodes() {
     assert_eq!(update.faults.len(), 36);
 }
 
+/// A node that sends three false signatures has told nothing. It was counted among those that answered in order.
+#[test]
+fn a_node_whose_signatures_are_all_false_does_not_count() {
+    let truth = serving(&[signed(&at(100), &[0, 1, 2])]);
+    let mut lies = truth.clone();
+    for signature in &mut lies.checkpoints[0].signatures {
+        signature.signature = truth.checkpoints[0].signatures[(usize::from(signature.index) + 1) % 3].signature;
+    }
+    (lies.checkpoints[0].sum, lies.checkpoints[0].bitmap) = (None, None);
+    let mut node = Node::new();
+    let update = node.update(&[answer("a", &truth), answer("b", &truth), answer("c", &lies)]);
+    assert_eq!(why(&update.decision), NotSkipped::TooFewNodes { answered: 2, needed: 3 });
+    let told = &update.faults[0];
+    assert_eq!((&told.0, told.1.to_string()), (&SourceId::from("c"), "sent 3 signatures, 0 true".to_owned()));
+    assert!(node.client.held().is_none());
+    // One true signature is an answer, and so is none at all.
+    let mut one = lies;
+    one.checkpoints[0].signatures[2] = truth.checkpoints[0].signatures[2].clone();
+    for third in [one, serving(&[])] {
+        let update = Node::new().update(&[answer("a", &truth), answer("b", &truth), answer("c", &third)]);
+        assert!(update.decision.skips(100), "{:?}", update.decision);
+    }
+}
+
 #[test]
 fn answers_that_cannot_be_read() {
     let whole = serving(&[signed(&at(100), &[0, 1, 2])]).to_json().into_bytes();

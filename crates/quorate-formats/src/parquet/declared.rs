@@ -9,6 +9,9 @@
 
 use std::io::{self, Read};
 
+/// The largest page in memory: 128 MiB. The largest that a common writer makes are DuckDB's of 100 MB.
+pub const PAGE_LIMIT: u64 = 128 << 20;
+
 /// The sizes in the header of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageSizes {

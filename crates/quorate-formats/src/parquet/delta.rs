@@ -7,7 +7,7 @@
 //!
 //! Spec: apache/parquet-format, `Encodings.md` ("Delta Encoding", "Delta-length byte array", "Delta Strings").
 
-use super::pages::PAGE_LIMIT;
+use super::declared::PAGE_LIMIT;
 
 /// What the values of a page take when they are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

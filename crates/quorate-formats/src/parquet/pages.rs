@@ -13,12 +13,10 @@ use ::parquet::file::reader::ChunkReader;
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use flate2::read::MultiGzDecoder;
 
-use super::declared::PageSizes;
+use super::declared::{PAGE_LIMIT, PageSizes};
 use super::delta::Unpacked;
 use super::whole_file::WholeFile;
 
-/// The largest page in memory: 128 MiB. The largest that a common writer makes are DuckDB's of 100 MB.
-pub const PAGE_LIMIT: u64 = 128 << 20;
 /// The largest dictionary in memory: 16 MiB. Common writers stop at 1 MiB.
 pub const DICTIONARY_LIMIT: u64 = 16 << 20;
 /// What the pages and dictionaries of all columns together take in memory, at most: 256 MiB.

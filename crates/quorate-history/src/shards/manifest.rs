@@ -75,6 +75,9 @@ pub enum Covers {
     Era {
         /// Its number.
         era: u64,
+        /// Where it begins, if it is not the first era of its file.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        begins: u64,
         /// The number of its blocks.
         blocks: u64,
         /// The file of the era before, whose state it needs; none for era 0.
@@ -119,6 +122,13 @@ pub struct Before {
     pub bytes: u64,
     /// The digest of the whole file.
     pub sha256: Digest,
+    /// Where the era begins, if it is not the first one of its file.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub begins: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The first line.
@@ -317,20 +327,26 @@ fn covers_once(shards: &[Shard]) -> Result<(), String> {
     if shards.is_empty() {
         return Err("it has no shards, expected at least one".to_owned());
     }
-    let (mut files, mut eras) = (BTreeSet::new(), BTreeSet::new());
+    let (mut files, mut eras, mut groups) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for of_file in shards.chunk_by(|a, b| a.file == b.file) {
         let Shard { shard, file, .. } = &of_file[0];
         let wrong = |what: &str| Err(format!("shard {shard}: {}: {what}", file.display()));
-        if !files.insert(file) {
+        // Eras of several files are in the order of the chain, so a file with several of them may come again.
+        if !matches!(of_file[0].covers, Covers::Era { .. }) && !files.insert(file) {
             return wrong("the file stands there twice");
         }
         match of_file[0].covers {
-            Covers::Era { era, ref before, .. } => {
-                if of_file.len() > 1 || !eras.insert(era) {
-                    return wrong("the era stands there twice");
-                }
-                if before.is_none() && era > 0 {
-                    return wrong("the state before the era is missing");
+            Covers::Era { .. } => {
+                for Shard { covers, .. } in of_file {
+                    let Covers::Era { era, begins, before, .. } = covers else {
+                        return wrong("it holds eras, and something else");
+                    };
+                    if !eras.insert(*era) || !groups.insert((file, *begins)) {
+                        return wrong("the era stands there twice");
+                    }
+                    if before.is_none() && *era > 0 {
+                        return wrong("the state before the era is missing");
+                    }
                 }
             }
             Covers::Lines { of, .. } => {
@@ -368,7 +384,10 @@ fn covers_once(shards: &[Shard]) -> Result<(), String> {
             }
         }
     }
-    Ok(())
+    match groups.iter().find(|(file, _)| files.contains(file)) {
+        Some((file, _)) => Err(format!("{}: it holds eras, and something else", file.display())),
+        None => Ok(()),
+    }
 }
 
 /// Makes the folder of a run, which must not have a manifest yet.

@@ -52,7 +52,7 @@ pub struct Report {
     pub failures_omitted: u64,
     /// The bytes of the inputs that were read.
     pub bytes: u64,
-    /// The time that all shards took, times their threads: what the run cost.
+    /// The time of processors that all shards took: what the run cost.
     pub core_seconds: f64,
     /// Claims divided by these seconds: what one core did in a second.
     pub claims_per_core_second: f64,
@@ -131,11 +131,11 @@ impl Report {
         self.counts.add(receipt.counts);
         self.malformed = self.malformed.saturating_add(receipt.malformed);
         self.unverified = self.unverified.saturating_add(receipt.unverified);
+        self.core_seconds += receipt.core_seconds();
         for (kind, counts) in receipt.kinds {
             self.kinds.entry(kind).or_default().add(counts);
         }
         self.bytes = self.bytes.saturating_add(receipt.bytes);
-        self.core_seconds += receipt.seconds * receipt.threads as f64;
     }
 
     fn failure(&mut self, line: &[u8]) -> Result<(), ShardError> {

@@ -65,10 +65,19 @@ struct Planner<P> {
 impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
     fn eras(&mut self, eras: &[EraInput]) -> Result<(), ShardError> {
         let mut before: Option<(u64, Before)> = None;
+        let mut digests = BTreeMap::new();
         for input in eras {
             let file = self.absolute(&input.path)?;
-            let (bytes, sha256) = digest_of_file(&file)?;
-            self.heard(bytes)?;
+            let (bytes, sha256) = match digests.get(&file) {
+                Some(known) => *known,
+                None => {
+                    let digest = digest_of_file(&file)?;
+                    self.heard(digest.0)?;
+                    digests.insert(file.clone(), digest);
+                    digest
+                }
+            };
+            let begins = input.begins;
             // Era 0 is the genesis state alone. Another era without blocks is a shard: that it has none is checked there.
             if input.verified && input.era > 0 {
                 let state = before.take().filter(|(era, _)| era + 1 == input.era).map(|(_, before)| before);
@@ -80,10 +89,10 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
                     );
                     return Err(ShardError::unfit(&input.path, reason));
                 }
-                let covers = Covers::Era { era: input.era, blocks: input.blocks as u64, before: state };
+                let covers = Covers::Era { era: input.era, begins, blocks: input.blocks as u64, before: state };
                 self.shards.push(Shard { shard: 0, file: file.clone(), bytes, sha256, covers });
             }
-            before = Some((input.era, Before { file, bytes, sha256 }));
+            before = Some((input.era, Before { file, bytes, sha256, begins }));
         }
         Ok(())
     }

@@ -53,12 +53,23 @@ pub struct Receipt {
     pub bytes: u64,
     /// How long it took.
     pub seconds: f64,
+    /// How much time of processors it took, where the system says so: that of the process, so of one shard at a time. Results of older
+    /// versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_seconds: Option<f64>,
     /// On how many threads.
     pub threads: usize,
     /// Who did the arithmetic.
     pub backend: String,
     /// The version of quorate.
     pub version: String,
+}
+
+impl Receipt {
+    /// The time of processors that it took; the time of its threads where the system did not say.
+    pub(super) fn core_seconds(&self) -> f64 {
+        self.cpu_seconds.unwrap_or(self.seconds * self.threads as f64)
+    }
 }
 
 /// A [`RoundSpan`] as it is written: bytes in hexadecimal digits.
@@ -189,6 +200,7 @@ impl Unfinished {
             sha256: to.digest(),
             bytes: 0,
             seconds: 0.0,
+            cpu_seconds: None,
             threads: 1,
             backend: String::new(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

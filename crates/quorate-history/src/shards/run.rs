@@ -10,6 +10,7 @@ use std::{
 
 use quorate::{Verifier, rand_core::CryptoRng};
 use quorate_formats::{InputError, drand::DrandOptions, jsonl::JsonLines, parquet::ParquetRows};
+use quorate_host::cpu_time;
 
 use super::{
     error::ShardError,
@@ -48,7 +49,7 @@ pub fn run(
     if let Some(receipt) = results::receipt(folder, manifest, shard)? {
         return Ok(receipt);
     }
-    let begun = Instant::now();
+    let (begun, cpu) = (Instant::now(), cpu_time());
     let mut result = Unfinished::begin(folder, shard, &planned.file, manifest.terms.all_verdicts)?;
     let mut beside = Beside::default();
     let read = |sink: &mut Sink| read(manifest, planned, sink, &mut beside);
@@ -68,6 +69,7 @@ pub fn run(
         unverified,
         bytes: planned.bytes + before,
         seconds: begun.elapsed().as_secs_f64(),
+        cpu_seconds: cpu.zip(cpu_time()).map(|(before, after)| after.saturating_sub(before).as_secs_f64()),
         threads: options.threads.get(),
         backend: options.backend.name().to_owned(),
         ..receipt
@@ -87,15 +89,15 @@ fn read(manifest: &Manifest, shard: &Shard, sink: &mut Sink, beside: &mut Beside
     let Shard { file, bytes, sha256, covers, .. } = shard;
     let suite = manifest.terms.suite;
     match covers {
-        Covers::Era { before, blocks, .. } => {
+        Covers::Era { before, begins, blocks, .. } => {
             let chain = manifest.chain.clone().expect("a manifest with eras names their chain");
             must_be(file, *bytes, *sha256)?;
             let mut eras = Eras::new(chain);
-            if let Some(Before { file, bytes, sha256 }) = before {
+            if let Some(Before { file, bytes, sha256, begins }) = before {
                 must_be(file, *bytes, *sha256)?;
-                eras.begin_with(&mut era(file)?).map_err(of_era(file))?;
+                eras.begin_with(&mut era(file, *begins)?).map_err(of_era(file))?;
             }
-            let mut opened = era(file)?;
+            let mut opened = era(file, *begins)?;
             if opened.blocks() as u64 != *blocks {
                 return Err(ShardError::unfit(file, CHANGED));
             }
@@ -205,8 +207,9 @@ fn must_be(file: &Path, bytes: u64, sha256: Digest) -> Result<(), ShardError> {
     if digest_of_file(file)? == (bytes, sha256) { Ok(()) } else { Err(ShardError::unfit(file, CHANGED)) }
 }
 
-fn era(file: &Path) -> Result<EraFile<BufReader<File>>, ShardError> {
-    EraFile::open(BufReader::new(File::open(file).map_err(ShardError::read(file))?)).map_err(of_era(file))
+fn era(file: &Path, begins: u64) -> Result<EraFile<BufReader<File>>, ShardError> {
+    let reader = BufReader::new(File::open(file).map_err(ShardError::read(file))?);
+    EraFile::open_at(reader, begins).map_err(of_era(file))
 }
 
 fn of_era(file: &Path) -> impl Fn(EraError) -> ShardError + use<'_> {

@@ -4,12 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{
-    error::ShardError,
-    judge::Counts,
-    manifest::Manifest,
-    results::{self, Receipt},
-};
+use super::{error::ShardError, judge::Counts, manifest::Manifest, results};
 
 /// How far a run is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -28,7 +23,7 @@ pub struct Status {
     pub bytes: u64,
     /// The bytes of all inputs.
     pub of_bytes: u64,
-    /// The time that the results took, times their threads.
+    /// The time of processors that the results took.
     pub core_seconds: f64,
     /// Results that are not those of this run, and why.
     pub damaged: Vec<String>,
@@ -43,11 +38,11 @@ pub fn status(folder: &Path, manifest: &Manifest) -> Result<Status, ShardError> 
     for shard in &manifest.shards {
         status.of_bytes += shard.bytes;
         match results::receipt(folder, manifest, shard.shard) {
-            Ok(Some(Receipt { counts, seconds, threads, .. })) => {
+            Ok(Some(receipt)) => {
                 status.done += 1;
-                status.counts.add(counts);
+                status.counts.add(receipt.counts);
                 status.bytes += shard.bytes;
-                status.core_seconds += seconds * threads as f64;
+                status.core_seconds += receipt.core_seconds();
                 continue;
             }
             Ok(None) => {}

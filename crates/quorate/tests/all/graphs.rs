@@ -440,7 +440,7 @@ fn known_in_an_aug_suite_is_not_known_in_others_under_the_same_tag() {
         }
         // The other schemes sign the same, so what is known in one is known in all.
         let mut known = Known::new();
-        remembering(&mut known, claim(others[0], others[0]));
+        assert_eq!(remembering(&mut known, claim(others[0], others[0])), Verdict::Valid);
         for other in others {
             assert!(claim(*other, *other).without(&known, Backend::auto()).is_empty(), "{other}");
         }

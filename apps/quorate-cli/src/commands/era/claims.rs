@@ -96,7 +96,7 @@ impl Arguments {
         let mut written = Written::default();
         // Without a chain there are no eras.
         let mut eras = files.chain.map(Eras::new);
-        for EraInput { path, verified, .. } in &files.eras {
+        for EraInput { path, begins, verified, .. } in &files.eras {
             let Some(eras) = &mut eras else { break };
             let mut failed = None;
             let mut take = |claim| {
@@ -110,7 +110,7 @@ impl Arguments {
                 ControlFlow::Break(())
             };
             let read = File::open(path).map_err(EraError::Read).and_then(|file| {
-                let mut file = EraFile::open(BufReader::new(file))?;
+                let mut file = EraFile::open_at(BufReader::new(file), *begins)?;
                 if *verified { eras.claims(&mut file, &mut take) } else { eras.begin_with(&mut file) }
             });
             read.map_err(|error| unread(error).context(format!("{}", path.display())))?;

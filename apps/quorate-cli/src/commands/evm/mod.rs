@@ -18,6 +18,7 @@ pub mod signature_line;
 
 // `--key-group`, `--key`, and addresses.
 mod operator;
+pub(super) use operator::addresses;
 
 // `--network`.
 mod network_file;

@@ -93,7 +93,7 @@ fn key_groups() -> Value<KeyGroup> {
 }
 
 /// Addresses of flags.
-pub(super) fn addresses() -> Value<Address> {
+pub(in crate::commands) fn addresses() -> Value<Address> {
     Value::new(address)
 }
 

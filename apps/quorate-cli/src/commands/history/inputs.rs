@@ -131,7 +131,7 @@ fn send_eras(mut eras: Eras, inputs: Vec<EraInput>, to: &Pusher) -> Option<()> {
     for input in inputs {
         let name: Arc<str> = input.path.display().to_string().into();
         let mut heard = Some(());
-        let read = open(&input.path).and_then(|mut file| {
+        let read = open(&input).and_then(|mut file| {
             if !input.verified {
                 return eras.begin_with(&mut file);
             }
@@ -218,8 +218,8 @@ fn of(inputs: &[OtherInput], content: Content) -> impl Iterator<Item = &PathBuf>
     inputs.iter().filter(move |input| input.content == content).map(|input| &input.path)
 }
 
-fn open(path: &Path) -> Result<Opened, EraError> {
-    EraFile::open(BufReader::new(File::open(path).map_err(EraError::Read)?))
+fn open(EraInput { path, begins, .. }: &EraInput) -> Result<Opened, EraError> {
+    EraFile::open_at(BufReader::new(File::open(path).map_err(EraError::Read)?), *begins)
 }
 
 fn exit_of(error: &EraError) -> Exit {

@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long, group = "root")]
     mnemonic: bool,
 
-    /// File with the mnemonic, 12 to 24 words; `-` means standard input
+    /// File with the mnemonic, 12 to 24 words, each whole or its first four letters; `-` means standard input
     #[arg(long, value_name = "FILE", group = "root")]
     mnemonic_file: Option<PathBuf>,
 

@@ -80,6 +80,9 @@ impl Inputs {
             lessons: Vec::new(),
             judged: Vec::new(),
         };
+        let committees =
+            arguments.committee.iter().map(|path| Ok((path.display().to_string(), whole_file::text(path)?)));
+        let committees = committees.collect::<Result<Vec<_>, Failure>>()?;
         let (mut documents, mut formats) = (Vec::new(), Vec::new());
         let standard = [PathBuf::from("-")];
         for path in if arguments.files.is_empty() { &standard } else { &arguments.files[..] } {
@@ -113,7 +116,7 @@ impl Inputs {
             unused::refuse(arguments, &formats)?;
         }
         if formats.contains(&Format::LightClient) || !arguments.committee.is_empty() {
-            let (light_client, lessons) = LightClient::learn(arguments, documents)?;
+            let (light_client, lessons) = LightClient::learn(arguments, committees, documents)?;
             if unreadable.is_empty() && arguments.trusted_root.is_some() && !lessons.iter().any(rests_on_trust) {
                 return Err(Failure::usage(anyhow!(
                     "--trusted-root names the block of a bootstrap, and the inputs have none, so it would check nothing; give the \
@@ -218,7 +221,7 @@ fn send(
 
 /// The entries of one input, and the error that ends it.
 enum Entries {
-    Lines(JsonLines<Box<dyn BufRead + Send>>),
+    Lines(Box<JsonLines<Box<dyn BufRead + Send>>>),
     Drand(Box<Rounds>),
     OfValidators(Format, Box<dyn Iterator<Item = Result<Entry, InputError>>>),
     Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
@@ -244,7 +247,7 @@ fn read(
         Format::Deposit => Ok(Entries::OfValidators(format, Box::new(deposit::read(reader, expected)?))),
         Format::Change => Ok(Entries::OfValidators(format, Box::new(change::read(reader, expected)?))),
         Format::Exit => Ok(Entries::OfValidators(format, Box::new(exit::read(reader, expected)?))),
-        Format::Jsonl | Format::LightClient => Ok(Entries::Lines(JsonLines::new(reader))),
+        Format::Jsonl | Format::LightClient => Ok(Entries::Lines(Box::new(JsonLines::new(reader)))),
     }
 }
 

@@ -55,12 +55,8 @@ impl Judge {
     }
 
     /// Judges the light-client updates of all documents together, and then refuses those whose committee rests on an update
-    /// that is not valid. Answers with what becomes of each entry, by document, and with what is the cause if all are false for the same
-    /// reason.
-    pub(super) fn light_client(
-        &mut self,
-        light_client: &LightClient,
-    ) -> Result<(Vec<Vec<Arrival>>, Judgements, Option<String>), Failure> {
+    /// that is not valid.
+    pub(super) fn light_client(&mut self, light_client: &LightClient) -> Result<JudgedUpdates, Failure> {
         let mut claims = Vec::new();
         let documents = light_client.updates().into_iter().map(|(file, entries)| {
             let arrivals = entries.into_iter().map(|entry| match arrive(&file, entry, None) {
@@ -82,7 +78,7 @@ impl Judge {
             arrival.unwrap_or_else(|| Arrival::Judged(judged.next().expect("a judgement for each claim")))
         };
         let placed = documents.into_iter().map(|document| document.into_iter().map(&mut place).collect()).collect();
-        Ok((placed, judgements, cause))
+        Ok(JudgedUpdates { documents: placed, judgements, cause })
     }
 
     /// A judgement for each claim, in order.
@@ -127,6 +123,15 @@ impl Judge {
             slots.into_iter().map(|slot| slot.unwrap_or_else(|| judged.next().expect("a verdict for each claim")));
         Ok(Judgements { judged: judged.collect(), plans, work: outcome.work, subtracted })
     }
+}
+
+/// The light-client updates of all documents, judged.
+pub(super) struct JudgedUpdates {
+    /// What becomes of each entry, by document.
+    pub(super) documents: Vec<Vec<Arrival>>,
+    pub(super) judgements: Judgements,
+    /// The cause, if all updates are false for the same reason.
+    pub(super) cause: Option<String>,
 }
 
 /// If no update is valid, and one is under the rules of another network, the network is the cause. Answers with what to do.

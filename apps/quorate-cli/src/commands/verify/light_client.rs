@@ -10,7 +10,7 @@ use quorate_formats::{
 };
 
 use super::arguments::Arguments;
-use crate::{commands::whole_file, exit::Failure};
+use crate::exit::Failure;
 
 /// The documents, and the committees that are known.
 #[derive(Default)]
@@ -23,16 +23,15 @@ pub(super) struct LightClient {
 }
 
 impl LightClient {
-    /// Learns the committees of the flags and of the documents.
+    /// Learns the committees of the files of flags, by their names, and of the documents.
     pub(super) fn learn(
         arguments: &Arguments,
+        committee_files: Vec<(String, String)>,
         documents: Vec<(Arc<str>, Document)>,
     ) -> Result<(Self, Vec<Lesson>), Failure> {
         let network = arguments.beacon_network().map_err(|error| Failure::usage(error).context("--network"))?;
         let mut committees = arguments.trusted_root.map_or_else(Committees::default, Committees::trusting);
-        for path in &arguments.committee {
-            let text = whole_file::text(path)?;
-            let name = path.display().to_string();
+        for (name, text) in committee_files {
             committees.add_file(&text, &name, None, &network).map_err(|e| Failure::usage(e).context(name))?;
         }
         let (names, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();

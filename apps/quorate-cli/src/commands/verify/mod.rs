@@ -56,10 +56,10 @@ impl Arguments {
         for lesson in inputs.lessons() {
             report.lesson(lesson);
         }
-        let (documents, judgements, cause) = judge.light_client(&inputs.take_light_client())?;
-        report.window(&judgements);
-        cause.iter().for_each(|cause| report.cause(cause));
-        inputs.put_judged(documents);
+        let updates = judge.light_client(&inputs.take_light_client())?;
+        report.window(&updates.judgements);
+        updates.cause.iter().for_each(|cause| report.cause(cause));
+        inputs.put_judged(updates.documents);
 
         judge_what_arrives(self.engine.threads(), &interrupt, judge, report, move |to| inputs.send(&to))
     }

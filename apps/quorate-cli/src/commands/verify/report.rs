@@ -61,7 +61,6 @@ struct Flags {
     /// `--suite`, if claims may need it, and the claims alone.
     suite: Option<&'static str>,
     known: bool,
-    remember: bool,
 }
 
 impl Flags {
@@ -69,7 +68,7 @@ impl Flags {
         let (known, remember) = (arguments.known.is_some(), arguments.remember.is_some());
         // A variable of the environment is for all runs. The files of the memory may need the suite as well, and so may rounds of drand.
         let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !known && !remember);
-        Self { suite: suite.map(AnySuite::name), known, remember }
+        Self { suite: suite.map(AnySuite::name), known }
     }
 }
 
@@ -519,7 +518,6 @@ impl Report {
         let flags = [
             ("--soundness", self.style.engine.soundness.is_some(), "each is verified by itself, without weights"),
             ("--known", self.flags.known, "nothing is subtracted from them"),
-            ("--remember", self.flags.remember, "none is remembered"),
         ];
         for (flag, _, why) in flags.into_iter().filter(|(_, given, _)| *given && !on_bls12_381) {
             self.exit = self.exit.max(Exit::Usage);

@@ -42,6 +42,7 @@ fn flaw_of_each_encoding() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
     Length,
+    Zeros,
     CompressionFlag,
     Flags,
     NotCanonical,
@@ -61,7 +62,7 @@ const PHRASES: &[(&str, Flaw)] = &[
     ("uncompressed-length", Flaw::Length),
     ("empty signature", Flaw::Length),
     ("compression flag cleared", Flaw::CompressionFlag),
-    ("all-zero signature", Flaw::CompressionFlag),
+    ("all-zero signature", Flaw::Zeros),
     ("no compression flag", Flaw::CompressionFlag),
     ("mask_bits_0", Flaw::CompressionFlag),
     ("mask_bits_11", Flaw::Flags),
@@ -147,6 +148,7 @@ fn parse(encoding: &Encoding) -> Result<(), Flaw> {
 fn undecoded(error: DecodeError) -> Flaw {
     match error {
         DecodeError::Length { .. } => Flaw::Length,
+        DecodeError::Zeros { .. } => Flaw::Zeros,
         DecodeError::CompressionFlag { .. } => Flaw::CompressionFlag,
         DecodeError::Flags { .. } => Flaw::Flags,
         DecodeError::NotCanonical { .. } => Flaw::NotCanonical,

@@ -1,0 +1,3 @@
+//! What the schema says.
+
+tonic::include_proto!("quorate.v1");

@@ -1,0 +1,115 @@
+//! Whether the clock can be believed.
+//!
+//! A signer whose clock is ahead signs for epochs that have not begun, and its floor rises with them. When the clock is right again,
+//! it signs nothing until those epochs have come. So a clock that jumps ahead is believed only if somebody says so. Time that
+//! passes while the signer runs is no jump: it looks at the clock again and again, and writes down how far it believed it.
+
+use quorate_host::utc;
+use quorate_signer::network::NetworkTerms;
+
+/// How far the clock is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockWatch {
+    /// The epoch that the operator knows to have begun, if the signer did not run for a while.
+    pub(crate) accepted: Option<u64>,
+}
+
+/// A jump that is not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockJump {
+    /// The epoch by the clock.
+    pub(crate) current: u64,
+    /// The epoch up to which the clock was believed.
+    pub(crate) believed: u64,
+    /// The time by the clock, in seconds of Unix time.
+    pub(crate) now: u64,
+}
+
+impl ClockWatch {
+    /// The epoch by the clock, if it is believed; none before epoch 0. A record that has believed no clock believes the first one.
+    pub(crate) fn judge(
+        self,
+        network: &NetworkTerms,
+        believed: Option<u64>,
+        now: u64,
+    ) -> Result<Option<u64>, ClockJump> {
+        let Some(current) = network.epoch_at(now) else { return Ok(None) };
+        match believed.max(self.accepted.filter(|_| believed.is_some())) {
+            Some(believed) if current > believed.saturating_add(longest_jump(network)) => {
+                Err(ClockJump { current, believed, now })
+            }
+            _ => Ok(Some(current)),
+        }
+    }
+
+    /// Whether what was believed is so far behind an epoch that it is written down anew. Networks with short epochs would
+    /// otherwise write each second.
+    pub(crate) fn is_behind(self, network: &NetworkTerms, believed: Option<u64>, epoch: u64) -> bool {
+        believed.is_none_or(|believed| epoch > believed.saturating_add(longest_jump(network) / 4))
+    }
+}
+
+/// By how many epochs the clock may be ahead of what was believed. Two, and in networks with short epochs as many as pass in ten
+/// minutes, which a restart may take.
+fn longest_jump(network: &NetworkTerms) -> u64 {
+    (SHORT_PAUSE / network.epoch_length.get()).max(2)
+}
+
+const SHORT_PAUSE: u64 = 600;
+
+impl std::fmt::Display for ClockJump {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { current, believed, now } = self;
+        write!(
+            f,
+            "the signer's clock says {}, which is epoch {current}, and the last epoch that it has seen is {believed}: nothing \
+             is signed until it is known which is right; if the clock is wrong, set it; if the signer did not run for so long, start \
+             it with --accept-epoch {current}",
+            utc(*now)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU64;
+
+    use quorate_evm::alloy_primitives::Address;
+
+    use super::*;
+
+    fn network(epoch_length: u64) -> NetworkTerms {
+        let epoch_length = NonZeroU64::new(epoch_length).expect("not zero");
+        NetworkTerms { chain_id: 1, contract: Address::ZERO, genesis: 1000, epoch_length, slashing_window: 0 }
+    }
+
+    #[test]
+    fn a_clock_that_jumps_ahead_is_not_believed() {
+        let (network, watch) = (network(3600), ClockWatch { accepted: None });
+        let at = |epoch: u64| 1000 + 3600 * epoch;
+        for epoch in [0, 4, 5, 6, 7] {
+            assert_eq!(watch.judge(&network, Some(5), at(epoch)), Ok(Some(epoch)));
+        }
+        let jump = watch.judge(&network, Some(5), at(8)).expect_err("three epochs");
+        assert_eq!(jump, ClockJump { current: 8, believed: 5, now: at(8) });
+        let text = jump.to_string();
+        assert!(text.contains("1970-01-01 08:16:40 UTC") && text.contains("--accept-epoch 8"), "{text}");
+        // The operator says which epoch it is. A clock that is further ahead is not believed for that.
+        let asked = ClockWatch { accepted: Some(8) };
+        assert_eq!(asked.judge(&network, Some(5), at(8)), Ok(Some(8)));
+        assert_eq!(asked.judge(&network, Some(5), at(10)), Ok(Some(10)));
+        assert!(asked.judge(&network, Some(5), at(11)).is_err());
+        // A new record, and a time before epoch 0.
+        assert_eq!(watch.judge(&network, None, at(900)), Ok(Some(900)));
+        assert_eq!(watch.judge(&network, Some(5), 0), Ok(None));
+        assert!(watch.judge(&network, Some(5), u64::MAX).is_err());
+    }
+
+    #[test]
+    fn short_epochs_pass_while_a_program_restarts() {
+        let (network, watch) = (network(10), ClockWatch { accepted: None });
+        assert_eq!(watch.judge(&network, Some(0), 1000 + 600), Ok(Some(60)));
+        assert!(watch.judge(&network, Some(0), 1000 + 610).is_err());
+        assert!(!watch.is_behind(&network, Some(0), 15) && watch.is_behind(&network, Some(0), 16));
+    }
+}
