@@ -135,7 +135,7 @@ fn malformed_lines_and_claims_without_a_suite_are_reported_at_their_lines() {
     run.run_all();
     let report = run.merge().unwrap();
     assert_eq!((report.counts.claims, report.malformed), (1, 2));
-    assert_eq!(run.verdicts(), [(1, Some(0), true), (3, None, false), (4, None, false)]);
+    assert_eq!(run.verdicts(), [(1, Some(0), true), (3, None, false), (4, Some(1), false)]);
     let named = Run::planned(&text, 1, Terms { suite: Some("eth2".parse().unwrap()), ..TERMS });
     named.run_all();
     assert_eq!(named.merge().unwrap().counts.valid, 2);
