@@ -84,8 +84,6 @@ pub(crate) struct Reader {
     schema: Option<Schema>,
     /// Entries read.
     entries: usize,
-    /// The length of the input, if it has one.
-    total: Option<usize>,
     names: Names,
 }
 
@@ -120,18 +118,8 @@ impl Reader {
         let path = claims.is_instance_of::<PyString>() || claims.hasattr("__fspath__")?;
         if path {
             let input = file(&claims.extract::<PathBuf>()?)?;
-            return Ok(Self {
-                input,
-                suite,
-                rows: None,
-                schema: None,
-                entries: 0,
-                total: None,
-                names: Names::default(),
-            });
+            return Ok(Self { input, suite, rows: None, schema: None, entries: 0, names: Names::default() });
         }
-        // Before it is read, because a reader that was asked for its length may have been read.
-        let length = claims.len().ok();
         let claims = &source(claims)?;
         let input = if claims.hasattr("__arrow_c_stream__")? {
             Input::Stream(RecordBatchStreamReader::from_pyarrow_bound(claims)?)
@@ -149,14 +137,15 @@ impl Reader {
             };
             Input::Items { items: items.unbind(), table: None, what: None }
         };
-        Ok(Self { input, suite, rows: None, schema: None, entries: 0, total: length, names: Names::default() })
+        Ok(Self { input, suite, rows: None, schema: None, entries: 0, names: Names::default() })
     }
 
-    /// How many entries there are, if it is known before they are read.
-    pub(crate) fn total(&self) -> Option<usize> {
+    /// Whether the length that Python says of the input is the number of its entries. That of a path and of a list of tables is not.
+    pub(crate) fn has_length_of_input(&self) -> bool {
         match &self.input {
-            Input::Items { what: Some(What::Tables), .. } => None,
-            _ => self.total,
+            Input::Batch(_) | Input::Stream(_) => true,
+            Input::Items { what, .. } => *what != Some(What::Tables),
+            Input::Arrow(_) | Input::Entries(_) => false,
         }
     }
 
@@ -339,34 +328,24 @@ fn file(path: &Path) -> PyResult<Input> {
         InputError::Read(error) => named(path, error),
         other => TableError::new_err(format!("{}: {other}", path.display())),
     };
-    let (format, reader) = peek(BufReader::new(opened)).map_err(|error| named(path, error))?;
-    let entries: Box<dyn Iterator<Item = _> + Send> = match format.map_err(|error| unreadable(error.into()))? {
-        Format::Parquet => {
-            let file = File::open(path).map_err(|error| named(path, error))?;
-            Box::new(ParquetRows::open(file).map_err(unreadable)?)
-        }
-        _ => {
-            // What is packed is looked at once more.
-            let unpacked = unpack(reader).map_err(|error| unreadable(error.into()))?.reader;
-            let (format, reader) = peek(unpacked).map_err(|error| unreadable(error.into()))?;
-            match format.map_err(|error| unreadable(error.into()))? {
-                Format::Jsonl => Box::new(JsonLines::new(reader)),
-                other => {
-                    return Err(TableError::new_err(format!(
-                        "{}: found the format {other}, expected JSON Lines, Parquet or Arrow; `quorate verify` on the command line \
-                         reads it",
-                        path.display()
-                    )));
-                }
-            }
-        }
-    };
-    Ok(Input::Entries(entries))
+    if start.starts_with(PARQUET_FILE) {
+        return Ok(Input::Entries(Box::new(ParquetRows::open(opened).map_err(unreadable)?)));
+    }
+    let unpacked = unpack(BufReader::new(opened)).map_err(|error| unreadable(error.into()))?.reader;
+    let (format, reader) = peek(unpacked).map_err(|error| unreadable(error.into()))?;
+    match format.map_err(|error| unreadable(error.into()))? {
+        Format::Jsonl => Ok(Input::Entries(Box::new(JsonLines::new(reader)))),
+        other => Err(TableError::new_err(format!(
+            "{}: found the format {other}, expected JSON Lines, Parquet or Arrow; `quorate verify` on the command line reads it",
+            path.display()
+        ))),
+    }
 }
 
-/// The beginnings of a file of Arrow, and of a stream.
+/// The beginnings of a file of Arrow, of a stream, and of a file of Parquet.
 const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff; 4];
+const PARQUET_FILE: &[u8] = b"PAR1";
 
 /// An error of the operating system, as Python raises it for a file.
 fn named(path: &Path, error: io::Error) -> PyErr {

@@ -330,6 +330,7 @@ fn escaped(text: &str) -> String {
 
 /// Verdicts as another process takes them.
 #[derive(FromPyObject, IntoPyObject)]
+#[pyo3(from_item_all)]
 pub(crate) struct Pickled {
     /// A byte for each entry: 1 if something proved it.
     valid: Vec<u8>,
@@ -341,6 +342,7 @@ pub(crate) struct Pickled {
 }
 
 #[derive(FromPyObject, IntoPyObject)]
+#[pyo3(from_item_all)]
 struct PickledPart {
     first: usize,
     /// The kept columns of a batch, as an Arrow stream.
@@ -350,6 +352,7 @@ struct PickledPart {
 }
 
 #[derive(FromPyObject, IntoPyObject)]
+#[pyo3(from_item_all)]
 struct Counts {
     subtracted: usize,
     remembered: usize,

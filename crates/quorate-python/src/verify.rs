@@ -51,6 +51,8 @@ pub(crate) fn verify(
         None => Verifier::new(options),
     };
     generator()?;
+    // Of a lazy table, the length alone can take as long as the table, so only who wants to know it pays for it.
+    let total = progress.and_then(|_| claims.len().ok());
     let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
     let judge = Judge { verifier, remember, explain };
     let mut found = Found::new(explain);
@@ -60,7 +62,7 @@ pub(crate) fn verify(
         if let Some(job) = job.take() {
             found.add(job.wait(py)?)?;
             if let Some(progress) = progress {
-                progress.call1((found.entries, reader.total()))?;
+                progress.call1((found.entries, total.filter(|_| reader.has_length_of_input())))?;
             }
         }
         match window {

@@ -117,7 +117,13 @@ def test_a_column_without_any_value_is_absent() -> None:
 
 
 def test_a_claim_that_its_chain_refutes_is_not_valid() -> None:
-    columns = {**signed(2), "kind": ["exit"] * 2, "slot": [1, 2], "index": [0, 1], "reason": [None, "no such validator"]}
+    columns = {
+        **signed(2),
+        "kind": ["exit"] * 2,
+        "slot": [1, 2],
+        "index": [0, 1],
+        "reason": [None, "no such validator"],
+    }
     verdicts = quorate.verify(table(columns))
     assert [verdict.valid for verdict in verdicts] == [True, False]
     assert verdicts[1].reason == "chain: no such validator" and not verdicts[1].malformed
@@ -145,7 +151,8 @@ def test_what_is_no_pickle_of_verdicts_is_refused() -> None:
     remake, (state,) = quorate.verify(rows(COLUMNS)).__reduce__()
     assert len(remake(state)) == 6
     # A verdict that is not valid and has no reason would be made, and one more than there are claims.
-    for change in [{"valid": b""}, {"valid": bytes([1] * 6)}, {"faults": []}, {"parts": []}]:
+    changes: list[dict[str, object]] = [{"valid": b""}, {"valid": bytes([1] * 6)}, {"faults": []}, {"parts": []}]
+    for change in changes:
         with pytest.raises((quorate.UsageError, TypeError)):
             remake({**state, **change})
 

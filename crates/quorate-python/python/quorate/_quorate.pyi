@@ -167,8 +167,8 @@ class Verdict:
 class Verdicts:
     """The verdicts about claims, in the order of the claims.
 
-    It holds a byte for each claim, and the ids. A verdict becomes a Python object when you ask for it. Verdicts can be pickled and
-    copied, and ``pandas.DataFrame(verdicts)`` has a row for each.
+    It holds a byte for each claim, and the ids. A verdict becomes a Python object when you ask for it. Verdicts can be
+    pickled and copied, and ``pandas.DataFrame(verdicts)`` has a row for each.
     """
 
     def __len__(self) -> int: ...
@@ -200,9 +200,7 @@ class Verdicts:
         """A table for notebooks: the counts, and the first claims that are not valid. All text is escaped."""
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-def _verdict(
-    index: int, id: Any, valid: bool, malformed: bool, reason: str | None, of_chain: list[Any]
-) -> Verdict:
+def _verdict(index: int, id: Any, valid: bool, malformed: bool, reason: str | None, of_chain: list[Any]) -> Verdict:
     """The verdict of another process, from a pickle."""
 
 def _verdicts(pickled: Any) -> Verdicts:
@@ -383,7 +381,9 @@ class SharedKey:
         participant has no share, and the others sign without it."""
     def verify_share(self, index: int, message: Bytes, share: Bytes) -> bool:
         """Whether a signature share is that of a participant over a message."""
-    def combine(self, message: Bytes, shares: dict[int, bytes]) -> Combined:
+    def combine(
+        self, message: Bytes, shares: dict[int, bytes] | dict[int, Signature] | dict[int, bytes | Signature]
+    ) -> Combined:
         """Combines signature shares of a message, by participant, and verifies the signature. False shares are named, and the
         others go on."""
 

@@ -1,7 +1,7 @@
 """Claims in the forms that libraries have, as tables with the Arrow C interface.
 
-The part that is Rust calls ``table`` for whatever ``verify`` is given, and for each item of a list. A library is only looked for
-among the modules that are imported: an object of it could not be there otherwise.
+The part that is Rust calls ``table`` for whatever ``verify`` is given, and for each item of a list. A library is only looked
+for among the modules that are imported: an object of it could not be there otherwise.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def _of_claims(frame: Any, names: list[str]) -> Any:
 def _with_values(polars: Any, frame: Any) -> Any:
     """The frame without its columns of type Null, which are absent for ``verify``.
 
-    polars gives an array of that type a buffer, which the Arrow C interface does not allow, so the reader would refuse the table
-    (pola-rs/polars#22934).
+    polars gives an array of that type a buffer, which the Arrow C interface does not allow, so the reader would refuse the
+    table (pola-rs/polars#22934).
     """
     unread = []
     for name, kind in frame.schema.items():

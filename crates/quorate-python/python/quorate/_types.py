@@ -36,6 +36,7 @@ Bytes: TypeAlias = bytes | bytearray | memoryview | Encoded
 Table: TypeAlias = ArrowStream | ArrowBatch
 """A table with a claim in each row."""
 
+
 class Lazy(Protocol):
     """A ``polars.LazyFrame``."""
 
