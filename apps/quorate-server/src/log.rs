@@ -10,10 +10,10 @@ use crate::config::{Log, LogFormat};
 /// Ends what logging needs until the server ends.
 #[derive(Debug, Default)]
 pub struct Logging {
+    /// Waits for the last lines, once the last traces are sent.
+    _end: Option<LogEnd>,
     #[cfg(feature = "otlp")]
     provider: Option<opentelemetry_sdk::trace::SdkTracerProvider>,
-    /// Waits for the last lines.
-    _end: Option<LogEnd>,
 }
 
 impl Drop for Logging {
@@ -27,17 +27,17 @@ impl Drop for Logging {
 }
 
 /// How many lines were dropped, because nobody read them or they could not be written.
-pub(crate) fn dropped() -> u64 {
+pub(crate) fn unwritten() -> u64 {
     WRITER.get().map_or(0, LogWriter::dropped)
 }
 
-/// The writer, once the server logs.
+/// The one log of the process, for its counter.
 static WRITER: OnceLock<LogWriter> = OnceLock::new();
 
-/// Starts to log.
+/// Starts to log. Lines are written by a thread of their own, so that a log that nobody reads holds up nothing.
 ///
 /// # Errors
-/// Something else logs already, or the exporter of traces cannot be made.
+/// Something else logs already, the system has no thread, or the exporter of traces cannot be made.
 pub fn start(log: &Log) -> anyhow::Result<Logging> {
     let filter = EnvFilter::try_new(&log.level)?;
     let told = match log.format {
@@ -45,8 +45,10 @@ pub fn start(log: &Log) -> anyhow::Result<Logging> {
         LogFormat::Json => dropped_as_json,
     };
     let (writer, end) = LogWriter::to_stderr(told)?;
-    let writer = WRITER.get_or_init(|| writer).clone();
-    let sink = move || writer.clone();
+    let sink = {
+        let writer = writer.clone();
+        move || writer.clone()
+    };
     let lines = match log.format {
         // Without colours, because most logs go to a file or a journal.
         LogFormat::Text => {
@@ -64,9 +66,12 @@ pub fn start(log: &Log) -> anyhow::Result<Logging> {
         let provider = opentelemetry_sdk::trace::SdkTracerProvider::builder().with_batch_exporter(exporter).build();
         let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("quorate-server"));
         registry.with(traces).try_init()?;
-        return Ok(Logging { provider: Some(provider), _end: Some(end) });
+        let _ = WRITER.set(writer);
+        return Ok(Logging { _end: Some(end), provider: Some(provider) });
     }
     registry.try_init()?;
+    // Whoever logs already has one, and then this is not reached.
+    let _ = WRITER.set(writer);
     Ok(Logging {
         _end: Some(end),
         #[cfg(feature = "otlp")]

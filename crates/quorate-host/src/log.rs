@@ -189,6 +189,47 @@ mod tests {
         assert_eq!((object["dropped"].as_u64(), json.lines().count()), (Some(7), 1));
     }
 
+    struct Disk {
+        is_full: Arc<AtomicU64>,
+        pipe: PipeWriter,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            match self.is_full.load(Ordering::SeqCst) {
+                0 => self.pipe.write(bytes),
+                _ => Err(io::ErrorKind::StorageFull.into()),
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A disk is full, and has room again.
+    #[test]
+    fn lines_that_were_lost_are_counted_and_told() {
+        let (mut reader, pipe) = io::pipe().unwrap();
+        let is_full = Arc::new(AtomicU64::new(1));
+        let disk = Disk { is_full: Arc::clone(&is_full), pipe };
+        let (mut log, end) = LogWriter::to(disk, 8, told).unwrap();
+        for line in ["a\n", "b\n"] {
+            log.write_all(line.as_bytes()).unwrap();
+        }
+        while log.dropped() < 2 {
+            thread::yield_now();
+        }
+        is_full.store(0, Ordering::SeqCst);
+        for line in ["c\n", "d\n"] {
+            log.write_all(line.as_bytes()).unwrap();
+        }
+        drop(end);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "c\n2 dropped\nd\n");
+    }
+
     #[test]
     fn a_log_that_is_closed_holds_up_nobody() {
         let (reader, sink) = io::pipe().unwrap();
