@@ -44,6 +44,11 @@ for fork in '\000 phase0' '\001 altair' '\002 bellatrix' '\005 electra' '\006 fu
     done
 done
 seed deposit "$vectors"/05_keys/*/*/*/deposit_data-*.json
+mkdir -p corpus/change corpus/exit
+key=$(printf 'a9%.0s' $(seq 48)) signature=$(printf 'b0%.0s' $(seq 96)) address=$(printf '11%.0s' $(seq 20))
+message="{\"validator_index\":\"5\",\"from_bls_pubkey\":\"0x$key\",\"to_execution_address\":\"0x$address\"}"
+printf '[{"message":%s,"signature":"0x%s","metadata":{"network_name":"mainnet"}}]' "$message" "$signature" > corpus/change/tool
+printf '{"data":[{"message":{"epoch":"7","validator_index":"5"},"signature":"0x%s"}]}' "$signature" > corpus/exit/pool
 seed keystore "$vectors"/05_keys/*keystore*.json
 seed key_file "$vectors"/05_keys/*keystore*.json
 mkdir -p corpus/batch_vs_naive corpus/key_file

@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_formats::deposit;
+use quorate_formats::{Expected, deposit};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(deposits) = deposit::read(bytes) else { return };
+    let Ok(deposits) = deposit::read(bytes, &Expected::default()) else { return };
     for record in deposits.flatten().flatten() {
         assert_eq!((record.public_keys[0].len(), record.signature.len()), (48, 96));
     }

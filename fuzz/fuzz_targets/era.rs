@@ -7,9 +7,17 @@ use libfuzzer_sys::fuzz_target;
 use quorate_history::{EraFile, StateHead};
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(mut file) = EraFile::open(Cursor::new(bytes)) {
+    let mut begins = 0;
+    while let Ok(mut file) = EraFile::open_at(Cursor::new(bytes), begins) {
         // Every block has a slot of its own before the state's.
         assert!(file.blocks() as u64 <= file.slot());
         let _ = StateHead::read(&mut file);
+        match file.next() {
+            Some(next) => {
+                assert!(next > begins);
+                begins = next;
+            }
+            None => break,
+        }
     }
 });

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_formats::light_client::Fork;
+use quorate_formats::network::Fork;
 use quorate_history::{Block, Chain, Committees, Preset, State, Surroundings, Validator};
 
 const FORKS: [Fork; 8] = [

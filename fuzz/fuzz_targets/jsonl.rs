@@ -12,9 +12,8 @@ fuzz_target!(|bytes: &[u8]| {
             .map(|entry| entry.map_err(|e| e.to_string()))
             .collect()
     };
-    // A byte order mark is looked for in one buffer, so that may not cut it.
-    if !bytes.windows(3).skip(1).any(|bytes| bytes == "\u{feff}".as_bytes()) {
-        assert_eq!(read(3), read(1 << 16));
+    for capacity in [1, 3] {
+        assert_eq!(read(capacity), read(1 << 16));
     }
 
     let (format, mut whole) = peek(BufReader::with_capacity(5, bytes)).expect("memory does not fail");

@@ -287,3 +287,77 @@ fn the_rounds_that_were_covered_are_said_and_can_be_asked_for() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("--rounds asks for rounds of drand, but no input has any"), "{}", ran.err);
 }
+
+/// The eras of a chain in one file, which the format allows.
+fn joined(chain: &Path) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let all: Vec<u8> = [0, 1, 2].into_iter().flat_map(|number| fs::read(era(chain, number)).unwrap()).collect();
+    fs::write(folder.path().join("all.era"), all).unwrap();
+    fs::copy(chain.join("chain.json"), folder.path().join("chain.json")).unwrap();
+    folder
+}
+
+#[test]
+fn a_file_of_several_eras_is_read_as_eras() {
+    let Some(chain) = folder("deneb") else { return };
+    let together = joined(&chain);
+    let alone = history(&[&"--verdicts", &chain]);
+    let ran = history(&[&"--verdicts", &together.path()]);
+    assert_eq!((ran.code, alone.code), (0, 0), "{}", ran.err);
+    let without_files = |ran: &Ran| {
+        let mut objects = ran.objects();
+        objects.iter_mut().for_each(|object| drop(object.as_object_mut().unwrap().remove("file")));
+        objects
+    };
+    assert_eq!(without_files(&ran), without_files(&alone));
+    // The shards of such a file, and their merge.
+    let run = |command: &str, arguments: &[&dyn AsRef<std::ffi::OsStr>]| {
+        let mut quorate = Command::new(env!("CARGO_BIN_EXE_quorate"));
+        quorate.args(["history", command]).args(arguments.iter().map(|argument| argument.as_ref()));
+        let output = quorate.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let into = together.path().join("run");
+    run("plan", &[&"--into", &into, &together.path()]);
+    run("run", &[&into]);
+    let report: Value = serde_json::from_str(&run("merge", &[&"--json", &into])).unwrap();
+    assert_eq!((&report["valid"], &report["legal"]), (&Value::from(806), &Value::from(2)), "{report}");
+    // An era that is cut off refuses the file, by the era's name.
+    let path = together.path().join("all.era");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+    let cut = history(&[&together.path()]);
+    assert!(cut.code == 2 && cut.err.contains("all.era"), "{} {}", cut.code, cut.err);
+    // The same era twice.
+    fs::write(&path, [&whole[..], &fs::read(era(&chain, 2)).unwrap()].concat()).unwrap();
+    assert!(history(&[&together.path()]).err.contains("it is era 2, and so is"));
+}
+
+#[test]
+fn a_packed_era_is_told_what_to_do() {
+    let Some(chain) = folder("deneb") else { return };
+    let folder = TempDir::new().unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, &fs::read(era(&chain, 0)).unwrap()).unwrap();
+    let path = folder.path().join("minimal-00000.era.gz");
+    fs::write(&path, gzip.finish().unwrap()).unwrap();
+    let ran = history(&[&path]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("found a file packed with gzip, expected the file itself; unpack it first"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn a_chain_that_no_file_is_of_is_an_error() {
+    let Some(chain) = folder("deneb") else { return };
+    let ran = history(&[&"--chain", &"quicknet", &chain]);
+    assert!(ran.code == 2 && ran.err.contains("--chain") && ran.err.contains("would check nothing"), "{}", ran.err);
+    assert!(ran.out.is_empty());
+    let rounds = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let ran = history(&[&"--network", &"mainnet", &rounds]);
+    assert!(ran.code == 2 && ran.err.contains("--network") && ran.err.contains("would check nothing"), "{}", ran.err);
+}

@@ -7,16 +7,16 @@
 //! Connections are not in it: their numbers begin anew.
 
 use std::{
-    fs::{self, File},
-    io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
+    fs,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, ensure};
 use quorate::SourceId;
 use quorate_batcher::{Ban, Batcher};
+use quorate_host::file::{FileError, WholeFile};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, time::sleep};
 
@@ -25,11 +25,17 @@ use crate::{claims::Caller, metrics::Metrics};
 /// The file, and what keeps it up to date.
 #[derive(Debug)]
 pub(crate) struct BansFile {
-    path: PathBuf,
     batcher: Batcher,
     metrics: Arc<Metrics>,
-    /// One writes at a time. Whether the last time failed.
-    writing: Mutex<bool>,
+    /// One writes at a time.
+    writing: Mutex<Writing>,
+}
+
+#[derive(Debug)]
+struct Writing {
+    file: WholeFile,
+    /// Whether it could not be written the last time.
+    failed: bool,
 }
 
 /// What the file says.
@@ -54,33 +60,27 @@ struct Entry {
     false_claims: u64,
 }
 
-/// The bans of a file, of which there need not be one.
+/// Opens the file, of which there need not be one, and reads its bans.
 ///
 /// # Errors
 /// It cannot be read, or it is damaged: then nobody knows who is banned.
-pub(crate) fn read(path: &Path, now: u64) -> anyhow::Result<Vec<Ban>> {
-    let bytes = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        opened => {
-            let mut bytes = Vec::new();
-            opened?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-            bytes
-        }
+pub(crate) fn open(path: &Path, now: u64) -> anyhow::Result<(WholeFile, Vec<Ban>)> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or(Ok(()), fs::create_dir_all)?;
+    let (file, contents) = WholeFile::open(path, LARGEST)?;
+    let parsed = || -> anyhow::Result<Vec<Entry>> {
+        let Some(contents) = &contents else { return Ok(Vec::new()) };
+        let document: Document = serde_json::from_slice(contents)?;
+        ensure!(document.version == VERSION, "found version {}, expected {VERSION}", document.version);
+        Ok(document.bans)
     };
-    let damaged = |why: anyhow::Error| {
-        why.context(format!(
+    let entries = parsed().with_context(|| {
+        format!(
             "{}: the file of bans is damaged; mend it, or remove it to start without the bans in it",
             path.display()
-        ))
-    };
-    let parsed = || -> anyhow::Result<Document> {
-        ensure!(bytes.len() as u64 <= LARGEST, "it has more than {LARGEST} bytes");
-        let document: Document = serde_json::from_slice(&bytes)?;
-        ensure!(document.version == VERSION, "found version {}, expected {VERSION}", document.version);
-        Ok(document)
-    };
-    let entries = parsed().map_err(damaged)?.bans.into_iter();
-    let bans = entries.map(|entry| Ban {
+        )
+    })?;
+    let bans = entries.into_iter().map(|entry| Ban {
         source: entry.source,
         left: Duration::from_secs(entry.until.saturating_sub(now).min(entry.seconds)),
         by_word: entry.by_word,
@@ -88,24 +88,33 @@ pub(crate) fn read(path: &Path, now: u64) -> anyhow::Result<Vec<Ban>> {
         bans: entry.bans,
         false_claims: entry.false_claims,
     });
-    Ok(bans.filter(|ban| !ban.left.is_zero()).collect())
+    Ok((file, bans.filter(|ban| !ban.left.is_zero()).collect()))
 }
 
 impl BansFile {
-    pub(crate) fn new(path: PathBuf, batcher: Batcher, metrics: Arc<Metrics>) -> Arc<Self> {
-        Arc::new(Self { path, batcher, metrics, writing: Mutex::new(false) })
+    /// Bans again whom the file names, and keeps it from now on.
+    ///
+    /// # Errors
+    /// Those of [`open`].
+    pub(crate) fn restore(path: &Path, batcher: Batcher, metrics: Arc<Metrics>, now: u64) -> anyhow::Result<Arc<Self>> {
+        let (file, bans) = open(path, now).context("sources.bans")?;
+        batcher.restore_bans(&bans);
+        if !bans.is_empty() {
+            tracing::info!(bans = bans.len(), path = %path.display(), "bans are in force again");
+        }
+        Ok(Arc::new(Self { batcher, metrics, writing: Mutex::new(Writing { file, failed: false }) }))
     }
 
     /// Writes the bans that are in force now. It blocks.
-    pub(crate) fn write(&self, now: u64) -> io::Result<()> {
-        let mut failed = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = replace(&self.path, &self.document(now));
+    pub(crate) fn write(&self, now: u64) -> Result<(), FileError> {
+        let Writing { file, failed } = &mut *self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = file.replace(&self.document(now));
         self.metrics.bans_written(written.is_ok());
         match &written {
             Err(error) if !*failed => {
-                tracing::error!(path = %self.path.display(), %error, "bans cannot be written down; trying again from time to time");
+                tracing::error!(%error, "bans cannot be written down; trying again from time to time");
             }
-            Ok(()) if *failed => tracing::warn!(path = %self.path.display(), "bans are written down again"),
+            Ok(()) if *failed => tracing::warn!("bans are written down again"),
             _ => {}
         }
         *failed = written.is_err();
@@ -146,27 +155,6 @@ impl BansFile {
     }
 }
 
-/// Replaces a file as a whole: a reader and a power cut see the old one or the new one.
-fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(contents)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    File::open(folder)?.sync_all()
-}
-
-/// Bans again whom the file names. For a server that starts.
-pub(crate) fn restore(path: &Path, batcher: &Batcher, now: u64) -> anyhow::Result<()> {
-    let bans = read(path, now).with_context(|| anyhow!("sources.bans"))?;
-    batcher.restore_bans(&bans);
-    if !bans.is_empty() {
-        tracing::info!(bans = bans.len(), path = %path.display(), "bans are in force again");
-    }
-    Ok(())
-}
-
 const VERSION: u32 = 1;
 /// Names of sources take up to 16 MiB, and six times that if each letter is escaped.
 const LARGEST: u64 = 128 << 20;
@@ -176,7 +164,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use quorate_batcher::Settings;
+    use quorate_host::file::Step;
 
     use super::*;
 
@@ -196,10 +187,12 @@ mod tests {
             first.ban(source, Duration::from_secs(1000));
         }
         let metrics = Arc::new(Metrics::new());
-        BansFile::new(path.clone(), first, metrics.clone()).write(NOW).unwrap();
+        let restored =
+            |batcher: &Batcher, now| BansFile::restore(&path, batcher.clone(), metrics.clone(), now).unwrap();
+        restored(&first, NOW).write(NOW).unwrap();
         let names = |now| {
             let second = batcher();
-            restore(&path, &second, now).unwrap();
+            restored(&second, now);
             let mut bans: Vec<_> = second.bans().into_iter().map(|ban| (ban.source.to_string(), ban.by_word)).collect();
             bans.sort();
             let longest = second.bans().iter().map(|ban| ban.left.as_secs()).max().unwrap_or(0);
@@ -219,10 +212,10 @@ mod tests {
     fn a_damaged_file_of_bans_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bans.json");
-        assert_eq!(read(&path, NOW).unwrap(), []);
+        assert_eq!(open(&path, NOW).unwrap().1, []);
         for damaged in [&b""[..], b"{}", b"\0\0\0\0", br#"{"version":2,"bans":[]}"#, br#"{"version":1,"bans":[{"#] {
             fs::write(&path, damaged).unwrap();
-            let error = format!("{:#}", read(&path, NOW).unwrap_err());
+            let error = format!("{:#}", open(&path, NOW).unwrap_err());
             assert!(error.contains("bans.json: the file of bans is damaged; mend it"), "{error}");
         }
     }
@@ -231,19 +224,24 @@ mod tests {
     #[tokio::test]
     async fn bans_are_written_again_after_a_failure() {
         let folder = tempfile::tempdir().unwrap();
-        let blocked = folder.path().join("folder");
-        // A file in place of the folder: nothing can be written below it.
-        fs::write(&blocked, "").unwrap();
+        let path = folder.path().join("bans.json");
         let (batcher, metrics, changed) = (batcher(), Arc::new(Metrics::new()), Arc::new(Notify::new()));
-        let file = BansFile::new(blocked.join("bans.json"), batcher.clone(), metrics.clone());
-        let keeping = tokio::spawn(file.keep(changed.clone(), || NOW));
+        let bans = BansFile::restore(&path, batcher.clone(), metrics.clone(), NOW).unwrap();
+        let full = Arc::new(AtomicBool::new(true));
+        let disk = full.clone();
+        bans.writing.lock().unwrap().file.interrupt(Box::new(move |step| {
+            let fits = step != Step::Write || !disk.load(Ordering::SeqCst);
+            if fits { Ok(()) } else { Err(std::io::ErrorKind::StorageFull.into()) }
+        }));
+        let keeping = tokio::spawn(bans.keep(changed.clone(), || NOW));
         batcher.ban(&"mallory".into(), Duration::from_secs(60));
         changed.notify_one();
         while metrics.bans_failures() < 2 {
             sleep(Duration::from_millis(5)).await;
         }
-        fs::remove_file(&blocked).unwrap();
-        while read(&blocked.join("bans.json"), NOW).map_or(0, |bans| bans.len()) < 1 {
+        assert!(!path.exists());
+        full.store(false, Ordering::SeqCst);
+        while !fs::read_to_string(&path).is_ok_and(|text| text.contains("mallory")) {
             sleep(Duration::from_millis(5)).await;
         }
         keeping.abort();

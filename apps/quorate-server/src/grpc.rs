@@ -24,7 +24,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream, stream::FuturesUnordered};
 use http_body_util::BodyExt as _;
 use quorate::{AnySuite, ClaimBytes, Messages, SourceId};
-use quorate_batcher::{Class, Refused};
+use quorate_batcher::Class;
 use quorate_formats::{Id, NAME_LIMIT};
 use tokio::{sync::mpsc, time::timeout};
 use tonic::{Request, Response, Status, Streaming};

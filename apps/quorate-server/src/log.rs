@@ -1,10 +1,8 @@
 //! What the server writes about itself, to standard error.
 
-use std::{
-    io::{self, Write},
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::sync::OnceLock;
 
+use quorate_host::log::{LogEnd, LogWriter, dropped_as_json, dropped_as_text};
 use tracing_subscriber::{EnvFilter, Layer, fmt, layer::SubscriberExt as _, registry, util::SubscriberInitExt as _};
 
 use crate::config::{Log, LogFormat};
@@ -14,6 +12,8 @@ use crate::config::{Log, LogFormat};
 pub struct Logging {
     #[cfg(feature = "otlp")]
     provider: Option<opentelemetry_sdk::trace::SdkTracerProvider>,
+    /// Waits for the last lines.
+    _end: Option<LogEnd>,
 }
 
 impl Drop for Logging {
@@ -26,45 +26,13 @@ impl Drop for Logging {
     }
 }
 
-/// How many lines could not be written.
-pub(crate) fn unwritten() -> u64 {
-    UNWRITTEN.load(Ordering::Relaxed)
+/// How many lines were dropped, because nobody read them or they could not be written.
+pub(crate) fn dropped() -> u64 {
+    WRITER.get().map_or(0, LogWriter::dropped)
 }
 
-static UNWRITTEN: AtomicU64 = AtomicU64::new(0);
-/// How many of them are not told yet.
-static UNTOLD: AtomicU64 = AtomicU64::new(0);
-
-/// Standard error, or what stands for it in a test. A line that cannot be written is counted, and the next one that can be says how many
-/// were lost.
-struct Lines<W>(W);
-
-impl Lines<io::Stderr> {
-    fn new() -> Self {
-        Self(io::stderr())
-    }
-}
-
-impl<W: Write> Write for Lines<W> {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.write_all(line).map(|()| line.len())
-    }
-
-    fn write_all(&mut self, line: &[u8]) -> io::Result<()> {
-        let untold = UNTOLD.swap(0, Ordering::Relaxed);
-        let told = if untold > 0 { writeln!(self.0, "{untold} log lines could not be written") } else { Ok(()) };
-        let written = told.and_then(|()| self.0.write_all(line));
-        if written.is_err() {
-            UNTOLD.fetch_add(untold + 1, Ordering::Relaxed);
-            UNWRITTEN.fetch_add(1, Ordering::Relaxed);
-        }
-        written
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
+/// The writer, once the server logs.
+static WRITER: OnceLock<LogWriter> = OnceLock::new();
 
 /// Starts to log.
 ///
@@ -72,15 +40,19 @@ impl<W: Write> Write for Lines<W> {
 /// Something else logs already, or the exporter of traces cannot be made.
 pub fn start(log: &Log) -> anyhow::Result<Logging> {
     let filter = EnvFilter::try_new(&log.level)?;
-    // A line that cannot be written is lost. To complain about it on the same full disk would end the thread.
+    let told = match log.format {
+        LogFormat::Text => dropped_as_text,
+        LogFormat::Json => dropped_as_json,
+    };
+    let (writer, end) = LogWriter::to_stderr(told)?;
+    let writer = WRITER.get_or_init(|| writer).clone();
+    let sink = move || writer.clone();
     let lines = match log.format {
         // Without colours, because most logs go to a file or a journal.
         LogFormat::Text => {
-            fmt::layer().with_writer(Lines::new).with_ansi(false).with_target(false).log_internal_errors(false).boxed()
+            fmt::layer().with_writer(sink).with_ansi(false).with_target(false).log_internal_errors(false).boxed()
         }
-        LogFormat::Json => {
-            fmt::layer().json().flatten_event(true).with_writer(Lines::new).log_internal_errors(false).boxed()
-        }
+        LogFormat::Json => fmt::layer().json().flatten_event(true).with_writer(sink).log_internal_errors(false).boxed(),
     };
     let registry = registry().with(filter).with(lines);
     #[cfg(feature = "otlp")]
@@ -92,45 +64,12 @@ pub fn start(log: &Log) -> anyhow::Result<Logging> {
         let provider = opentelemetry_sdk::trace::SdkTracerProvider::builder().with_batch_exporter(exporter).build();
         let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("quorate-server"));
         registry.with(traces).try_init()?;
-        return Ok(Logging { provider: Some(provider) });
+        return Ok(Logging { provider: Some(provider), _end: Some(end) });
     }
     registry.try_init()?;
-    Ok(Logging::default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Disk {
-        full: bool,
-        written: Vec<u8>,
-    }
-
-    impl Write for &mut Disk {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if self.full {
-                return Err(io::ErrorKind::StorageFull.into());
-            }
-            self.written.write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn lines_that_were_lost_are_counted_and_told() {
-        let mut disk = Disk { full: true, written: Vec::new() };
-        for line in [&b"a\n"[..], b"b\n"] {
-            assert!(Lines(&mut disk).write(line).is_err());
-        }
-        assert!(unwritten() >= 2);
-        disk.full = false;
-        for line in [&b"c\n"[..], b"d\n"] {
-            Lines(&mut disk).write_all(line).unwrap();
-        }
-        assert_eq!(String::from_utf8(disk.written).unwrap(), "2 log lines could not be written\nc\nd\n");
-    }
+    Ok(Logging {
+        _end: Some(end),
+        #[cfg(feature = "otlp")]
+        provider: None,
+    })
 }

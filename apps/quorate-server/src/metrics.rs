@@ -217,7 +217,7 @@ impl Metrics {
             self.queue.get_or_create(&[("class", class)]).set(seconds(planned));
         }
         self.queue_capacity.set(seconds(now.load.capacity_us));
-        let unwritten = log::unwritten();
+        let unwritten = log::dropped();
         self.log_failures.inc_by(unwritten.saturating_sub(self.log_failures.get()));
         count(&self.queue_claims, now.load.claims);
         count(&self.known, now.known);

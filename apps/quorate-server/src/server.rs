@@ -14,7 +14,7 @@ use tokio::{net::TcpListener, time::timeout};
 use crate::{
     api,
     app::App,
-    bans::{self, BansFile},
+    bans::BansFile,
     board::{self, Board},
     budget::Budget,
     config::Config,
@@ -61,8 +61,7 @@ impl Server {
         let bans = match config.bans() {
             None => None,
             Some(path) => {
-                bans::restore(&path, &batcher, board::now())?;
-                let file = BansFile::new(path, batcher.clone(), metrics.clone());
+                let file = BansFile::restore(&path, batcher.clone(), metrics.clone(), board::now())?;
                 tokio::spawn(file.clone().keep(metrics.bans_changed().clone(), board::now));
                 Some(file)
             }

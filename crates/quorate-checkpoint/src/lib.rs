@@ -64,7 +64,8 @@
 //! };
 //! let mut board = Board::new([7; 32], chain.clone(), 600);
 //! for (i, key) in keys[..2].iter().enumerate() {
-//! XX = record.sign(&checkpoint, chain.newest(), key)?;
+//!     let mut record = SignerRecord::begin(&folder.path().join(format!("signer-{i}")), &key.public_key())?;
+//!     let posting = record.sign(&checkpoint, chain.newest(), key)?;
 //!     board.post(&posting, SourceId::from(i as u64), now, rng)?;
 //! }
 //!

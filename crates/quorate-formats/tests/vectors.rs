@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use quorate::Messages;
 use quorate_formats::drand::{self, ChainInfo, DrandOptions};
 use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
-use quorate_formats::{CheckResult, Entry, Expected, Format, InputError, Place, Record, deposit, guess, peek};
+use quorate_formats::{CheckResult, Entry, Expected, Format, InputError, Place, Record, change, deposit, guess, peek};
 use serde_json::Value;
 
 /// A folder of the vectors, or none with a line that says so.
@@ -304,6 +304,42 @@ fn deposits_of_the_staking_tools() {
     }
     println!("{read} deposits");
     assert!(read > 5);
+}
+
+/// Changes of a block of mainnet, in the form in which the deposit tools write them.
+#[test]
+fn changes_of_credentials_of_mainnet() {
+    let Some(derived) = folder("07_eth_derived/self_contained") else { return };
+    let cases = json(&derived.join("17034870_block_ssz_bls_to_execution_change.json"));
+    let cases = cases["cases"].as_array().unwrap();
+    let changes = cases.iter().map(|case| {
+        let message = serde_json::json!({
+            "validator_index": case["validator_index"],
+            "from_bls_pubkey": case["pubkey"],
+            "to_execution_address": case["to_execution_address"],
+        });
+        let metadata = serde_json::json!({"network_name": case["network"]});
+        serde_json::json!({"message": message, "signature": case["signature"], "metadata": metadata})
+    });
+    let document = serde_json::Value::from(changes.collect::<Vec<_>>()).to_string();
+    assert_eq!(guess(document.as_bytes()), Ok(Format::Change));
+    let records = change::read(document.as_bytes(), &Expected::default()).unwrap();
+    let records: Vec<Record> = records.map(|entry| entry.unwrap().unwrap()).collect();
+    for (record, case) in records.iter().zip(cases) {
+        assert_eq!(
+            format!(
+                "0x{}",
+                const_hex::encode(match &record.messages {
+                    quorate::Messages::Shared(message) => message,
+                    other => panic!("{other:?}"),
+                })
+            ),
+            text(case, "signing_root")
+        );
+        assert!(record.failed_check().is_none(), "{:?}", record.checks);
+    }
+    println!("{} changes", records.len());
+    assert!(records.len() == cases.len() && records.len() > 5);
 }
 
 fn participants(committee: &Value, bits: &str) -> Vec<Vec<u8>> {

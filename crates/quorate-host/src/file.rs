@@ -82,8 +82,11 @@ impl WholeFile {
     /// [`FileError`]: another process uses it, it has more than `limit` bytes, or the operating system refuses.
     pub fn open(path: &Path, limit: u64) -> Result<(Self, Option<Vec<u8>>), FileError> {
         let lock_path = beside(path, ".lock");
-        let lock = OpenOptions::new().create(true).append(true).open(&lock_path);
-        let lock = lock.map_err(|source| FileError::Io { action: "open", path: lock_path.clone(), source })?;
+        let lock = open_lock(&lock_path).map_err(|source| FileError::Io {
+            action: "open",
+            path: lock_path.clone(),
+            source,
+        })?;
         lock_alone(&lock, path)?;
         let contents = match File::open(path) {
             Ok(file) => Some(read_bounded(file, path, limit)?),
@@ -226,6 +229,17 @@ fn lock_alone(file: &File, path: &Path) -> Result<(), FileError> {
 
 const LOCK_TRIES: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// A link in place of a lock file is not followed.
+#[cfg(unix)]
+fn open_lock(path: &Path) -> io::Result<File> {
+    crate::lock_file::open(path)
+}
+
+#[cfg(not(unix))]
+fn open_lock(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(path)
+}
 
 fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let mut contents = Vec::new();

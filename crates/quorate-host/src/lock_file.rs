@@ -18,7 +18,20 @@ use rustix::fs::OFlags;
 /// # Errors
 /// The system's, with the path.
 pub fn lock_file(path: &Path) -> io::Result<Option<File>> {
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let file = open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(named(path, error)),
+    }
+}
+
+fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Opens the file, or makes it, without following a link.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     let opened = OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(flags as i32).open(path);
     let file = opened.map_err(|error| {
@@ -26,17 +39,13 @@ pub fn lock_file(path: &Path) -> io::Result<Option<File>> {
             let reason = format!("{}: found a link in place of a lock file; remove it", path.display());
             return io::Error::new(io::ErrorKind::InvalidInput, reason);
         }
-        named(error)
+        named(path, error)
     })?;
-    if !file.metadata().map_err(named)?.is_file() {
+    if !file.metadata().map_err(|error| named(path, error))?.is_file() {
         let reason = format!("{}: found no regular file in place of a lock file; remove it", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(named(error)),
-    }
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -294,6 +294,29 @@ mod tests {
         entries.map(|entry| entry.expect("an entry").file_name()).collect()
     }
 
+    /// Whoever holds the file by another name finds zeros. What is not a regular file stays as it is.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_overwritten_before_it_is_deleted() {
+        let folder = directory();
+        let path = |name: &str| folder.path().join(name);
+        for contents in [vec![7; 100_000], Vec::new()] {
+            write(&path("secret"), &contents, Overwrite::Refuse).expect("writes");
+            fs::hard_link(path("secret"), path("other")).expect("a second name");
+            std::os::unix::fs::symlink(path("secret"), path("link")).expect("a link");
+            for none in [path("link"), folder.path().to_owned()] {
+                assert!(matches!(destroy(&none), Err(SecretFileError::NotRegular { .. })), "{none:?}");
+            }
+            assert_eq!(fs::read(path("secret")).expect("reads"), contents);
+            destroy(&path("secret")).expect("deletes");
+            assert!(!path("secret").exists());
+            assert_eq!(fs::read(path("other")).expect("reads"), vec![0; contents.len()]);
+            fs::remove_file(path("other")).expect("removes");
+            fs::remove_file(path("link")).expect("removes");
+        }
+        assert!(matches!(destroy(&path("secret")), Err(SecretFileError::Io { action: "delete", .. })));
+    }
+
     #[test]
     fn written_and_read() {
         let directory = directory();

@@ -76,7 +76,7 @@ fn packed_inputs_are_unpacked() {
         verify(&[&cut]).exits(2).says(&cut).says("damaged or cut off");
     }
     let twice = folder.file("twice", gzip(&gzip(b"{}")));
-    verify(&[&twice]).exits(2).says("found a file packed with gzip, which is not read; unpack it");
+    verify(&[&twice]).exits(2).says("found a file packed with gzip, which is not unpacked here; unpack it first");
 }
 
 /// What unpacks to a line without an end is as bounded as the line itself.

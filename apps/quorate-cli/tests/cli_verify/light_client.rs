@@ -114,13 +114,19 @@ fn a_wrong_network_is_told_as_the_cause() {
     let Some(folder) = vectors("07_eth_helios") else { return };
     let paths = paths(&folder);
     let files: Vec<_> = paths.iter().map(String::as_str).collect();
-    let ran = verify(&[&["--network", "sepolia", "--verdicts"][..], &files].concat()).exits(1);
+    let ran = verify(&[&["--network", "sepolia", "--verdicts"][..], &files].concat()).exits(2);
     let ran = ran.says(
         "error: the light-client updates are signed for mainnet, and not as sepolia signs; give --network mainnet",
     );
     assert_eq!(ran.err.matches("error:").count(), 1, "{}", ran.err);
+    assert!(ran.objects().iter().all(|line| line["valid"] == false), "{ran:?}");
+    assert!(!ran.err.contains("is not believed") && !ran.err.contains("add a bootstrap"), "{}", ran.err);
+    // The same without a bootstrap that another network's forks refuse.
+    let root = "11".repeat(32);
+    let ran = verify(&[&["--genesis-validators-root", &root, "--verdicts"][..], &files].concat()).exits(1);
+    assert_eq!(ran.err.matches("error:").count(), 1, "{}", ran.err);
     let objects = ran.objects();
-    assert!(objects.iter().all(|line| line["reason"] == "it is signed for the network mainnet"), "{objects:?}");
+    assert!(objects.iter().all(|line| line["reason"].as_str().unwrap().contains("mainnet")), "{objects:?}");
     // A false update on the right network is not another network's.
     let update = flipped(&first_update(&folder), "/data/attested_header/beacon/parent_root");
     assert!(!with_update(&folder, &update, &[]).exits(1).err.contains("--network"));

@@ -440,7 +440,8 @@ mod tests {
         let empty = show(Some(Summary { needed: 3, signers: 5, ..Summary::default() })).unwrap();
         assert!(empty.contains("none") && empty.contains("3 of 5 signers must sign"), "{empty}");
         let best = Best { height: 800_000, signatures: 4, issued_at: 1_000_000 - 600, expires_at: 1_000_000 + 86_400 };
-        let summary = Summary { best: Some(best), needed: 3, signers: 5, documents: 2, signatures: 5, evidence: false };
+        let summary =
+            Summary { best: Some(best), needed: 3, signers: 5, documents: 2, signatures: 5, ..Summary::default() };
         let panel = show(Some(summary.clone())).unwrap();
         for part in
             ["800,000", "4 of 5 signers, 3 needed", "issued 10 min ago", "expires in 24 h", "1 other<", "No evidence"]

@@ -185,7 +185,7 @@ fn text<'a>(bytes: &mut &'a [u8]) -> Option<Text<'a>> {
 
 impl Text<'_> {
     /// How many bytes the text has. The code is canonical: codes of one length follow each other, so their numbers by length tell where
-    /// each ends (RFC 7541, appendix B). What is left over is padding, of which the library has an opinion.
+    /// each ends (RFC 7541, appendix B).
     fn length(&self) -> Option<usize> {
         if !self.coded {
             return Some(self.bytes.len());
@@ -194,10 +194,14 @@ impl Text<'_> {
         let mut letters = 0;
         'letters: loop {
             let (mut code, mut first) = (0, 0);
-            for codes in CODES {
-                let Some(bit) = bits.next() else { return Some(letters) };
+            for (length, codes) in CODES.into_iter().enumerate() {
+                let Some(bit) = bits.next() else {
+                    // Less than a byte of padding.
+                    return (length < 8).then_some(letters);
+                };
                 code = code << 1 | bit;
-                if code - first < codes {
+                // The last code of all is that of the end, which no text has.
+                if code - first < codes && code != END {
                     letters += 1;
                     continue 'letters;
                 }
@@ -223,6 +227,9 @@ fn put_length(out: &mut BytesMut, length: usize) {
 const CODES: [u32; 30] =
     [0, 0, 0, 0, 10, 26, 32, 6, 0, 5, 3, 2, 6, 2, 3, 0, 0, 0, 3, 8, 13, 26, 29, 12, 4, 15, 19, 29, 0, 4];
 
+/// The code of the end of a text.
+const END: u32 = 0x3fff_ffff;
+
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The length of what stands before a frame, and the longest frame (RFC 9113, section 4).
 const HEAD: usize = 9;
@@ -245,6 +252,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Renamed<S> {
                 let part = this.ready.len().min(out.remaining());
                 out.put_slice(&this.ready.split_to(part));
                 return Poll::Ready(Ok(()));
+            }
+            if matches!(this.state, State::Other) {
+                return Pin::new(&mut this.stream).poll_read(cx, out);
             }
             let mut bytes = [0; 4096];
             let mut read = ReadBuf::new(&mut bytes);

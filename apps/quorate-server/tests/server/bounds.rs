@@ -128,7 +128,8 @@ fn calls_without_a_message_hold_no_memory() {
         assert_eq!(rig.verify(example("one-false.jsonl").lines().next().unwrap()).status, 200);
         // A piece of a message of 3 MB takes a portion of the memory, and not the message's length.
         for (send, _) in &silent {
-            send.send(Bytes::from(vec![0, 0, 0x30, 0, 0, 7])).await.unwrap();
+            // Calls beyond the eight that came before the server had said so were refused.
+            let _ = send.send(Bytes::from(vec![0, 0, 0x30, 0, 0, 7])).await;
         }
         eventually("the pieces have come", || held(&rig) > 0);
         assert!(held(&rig) <= 16 * (64 << 10), "{}", held(&rig));

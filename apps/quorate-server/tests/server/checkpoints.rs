@@ -497,11 +497,16 @@ fn bad_postings() {
         config.checkpoint.postings = 1;
         config.limits.body_ms = 3000;
     });
+    let posting = text(&signed(&at(800), &[0]));
     let mut waiting = board.rig.tcp();
     let head = "POST /v1/checkpoint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n";
     waiting.write_all(head.as_bytes()).unwrap();
-    crate::rig::eventually("the second posting is refused", || board.post(&at(800), &[0]).code() == "overloaded");
-    crate::rig::eventually("the place comes back", || board.post(&at(800), &[0]).status == 200);
+    crate::rig::eventually("the first posting waits for its body", || {
+        board.rig.get("/metrics").body.contains("quorate_requests_in_progress 1\n")
+    });
+    let post = || board.rig.post("/v1/checkpoint", "application/json", &posting);
+    assert_eq!(post().code(), "overloaded");
+    crate::rig::eventually("the place comes back", || post().status == 200);
 }
 
 #[test]

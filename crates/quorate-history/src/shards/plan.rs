@@ -67,7 +67,8 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
         let mut before: Option<(u64, Before)> = None;
         let mut digests = BTreeMap::new();
         for input in eras {
-            let file = self.absolute(&input.path)?;
+            // The eras of one file are told apart by where they begin.
+            let file = if input.begins == 0 { self.absolute(&input.path)? } else { canonical(&input.path)? };
             let (bytes, sha256) = match digests.get(&file) {
                 Some(known) => *known,
                 None => {
@@ -178,15 +179,9 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
         Ok(())
     }
 
-    /// The file's own name, whatever links lead to it.
+    /// The file's own name. No file may be given twice.
     fn absolute(&mut self, path: &Path) -> Result<PathBuf, ShardError> {
-        let absolute = std::fs::canonicalize(path).map_err(ShardError::read(path))?;
-        if absolute.to_str().is_none() {
-            return Err(ShardError::unfit(
-                path,
-                "its name is not UTF-8, and a manifest cannot hold it; rename the file",
-            ));
-        }
+        let absolute = canonical(path)?;
         if !self.names.insert(absolute.clone()) {
             return Err(ShardError::unfit(path, "it is given twice; give each file once"));
         }
@@ -196,6 +191,15 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
     fn heard(&mut self, bytes: u64) -> Result<(), ShardError> {
         if (self.progress)(bytes).is_break() { Err(ShardError::Interrupted) } else { Ok(()) }
     }
+}
+
+/// A file's own name, whatever links lead to it.
+fn canonical(path: &Path) -> Result<PathBuf, ShardError> {
+    let canonical = std::fs::canonicalize(path).map_err(ShardError::read(path))?;
+    if canonical.to_str().is_none() {
+        return Err(ShardError::unfit(path, "its name is not UTF-8, and a manifest cannot hold it; rename the file"));
+    }
+    Ok(canonical)
 }
 
 /// The length of a file, and the digest of all of it.

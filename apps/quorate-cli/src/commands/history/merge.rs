@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     folder: FolderArgument,
 
     /// What an hour of one core costs; the report then says what the run cost
-    #[arg(long, value_name = "PRICE", value_parser = price)]
+    #[arg(long, value_name = "PRICE", conflicts_with_all = ["json", "quiet"], value_parser = price)]
     core_hour: Option<f64>,
 
     /// Print the report as one JSON object on standard output

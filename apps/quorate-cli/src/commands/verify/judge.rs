@@ -71,7 +71,9 @@ impl Judge {
         let documents: Vec<Vec<Option<Arrival>>> = documents.collect();
         let mut judgements = self.judge(claims)?;
         let mut judged = std::mem::take(&mut judgements.judged);
-        let cause = name_another_network(&mut judged, light_client);
+        // The network is the cause only if nothing is valid on the one that was chosen.
+        let found = if judged.iter().any(Judged::is_valid) { None } else { light_client.signed_for() };
+        let cause = found.map(|found| name_network(&mut judged, &found, light_client.network()));
         refuse_what_rests_on_invalid_claims(&mut judged);
         let mut judged = judged.into_iter();
         let mut place = |arrival: Option<Arrival>| {
@@ -134,22 +136,13 @@ pub(super) struct JudgedUpdates {
     pub(super) cause: Option<String>,
 }
 
-/// If no update is valid, and one is under the rules of another network, the network is the cause. Answers with what to do.
-fn name_another_network(judged: &mut [Judged], light_client: &LightClient) -> Option<String> {
+/// Says of every update whose signature does not match that it is signed for another network. Answers with what to do.
+fn name_network(judged: &mut [Judged], found: &str, expected: &str) -> String {
     let mismatch = |judged: &Judged| matches!(judged.fault(), Some(Fault::Reason(Reason::Mismatch)));
-    if judged.iter().any(Judged::is_valid) {
-        return None;
-    }
-    let Origin { document, place } = &judged.iter().find(|judged| mismatch(judged))?.about.origin;
-    let others = light_client.on_other_networks(document, *place);
-    let (found, _) = others.into_iter().find(|(_, claim)| claim.verify().is_valid())?;
     for judged in judged.iter_mut().filter(|judged| mismatch(judged)) {
-        judged.judgement = Judgement::Invalid(Fault::OtherNetwork(found.clone()));
+        judged.judgement = Judgement::Invalid(Fault::OtherNetwork(found.to_owned()));
     }
-    let expected = light_client.network();
-    Some(format!(
-        "the light-client updates are signed for {found}, and not as {expected} signs; give --network {found}"
-    ))
+    format!("the light-client updates are signed for {found}, and not as {expected} signs; give --network {found}")
 }
 
 /// An invalid claim vouches for nothing, nor does a claim that rests on it.

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use quorate::ClaimBytes;
 use quorate_formats::{
-    Entry, Place,
+    Entry,
     light_client::{BeaconNetwork, Committees, Document, Lesson},
 };
 
@@ -15,7 +14,11 @@ use crate::exit::Failure;
 /// The documents, and the committees that are known.
 #[derive(Default)]
 pub(super) struct LightClient {
-    documents: Vec<(Arc<str>, Document)>,
+    names: Vec<Arc<str>>,
+    documents: Vec<Document>,
+    /// What the user gave.
+    given: Committees,
+    /// What the documents taught beside it.
     committees: Committees,
     /// None if there is no document.
     network: Option<BeaconNetwork>,
@@ -30,15 +33,15 @@ impl LightClient {
         documents: Vec<(Arc<str>, Document)>,
     ) -> Result<(Self, Vec<Lesson>), Failure> {
         let network = arguments.beacon_network().map_err(|error| Failure::usage(error).context("--network"))?;
-        let mut committees = arguments.trusted_root.map_or_else(Committees::default, Committees::trusting);
+        let mut given = arguments.trusted_root.map_or_else(Committees::default, Committees::trusting);
         for (name, text) in committee_files {
-            committees.add_file(&text, &name, None, &network).map_err(|e| Failure::usage(e).context(name))?;
+            given.add_file(&text, &name, None, &network).map_err(|e| Failure::usage(e).context(name))?;
         }
         let (names, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();
+        let mut committees = given.clone();
         let lessons = committees.learn(&documents, &network);
-        let documents = names.into_iter().zip(documents).collect();
         let least_participants = arguments.least_participants();
-        Ok((Self { documents, committees, network: Some(network), least_participants }, lessons))
+        Ok((Self { names, documents, given, committees, network: Some(network), least_participants }, lessons))
     }
 
     /// The network's name in messages.
@@ -49,23 +52,35 @@ impl LightClient {
     /// The entries of each document.
     pub(super) fn updates(&self) -> Vec<(Arc<str>, Vec<Entry>)> {
         let Some(network) = &self.network else { return Vec::new() };
-        let entries =
-            |document: &Document| document.records(&self.committees, network, self.least_participants).collect();
-        self.documents.iter().map(|(name, document)| (name.clone(), entries(document))).collect()
+        let entries = |document| self.entries(document, &self.committees, network).collect();
+        self.names.iter().cloned().zip(self.documents.iter().map(entries)).collect()
     }
 
-    /// The update at a place as a claim on each of the other networks that are known, by their names.
-    pub(super) fn on_other_networks(&self, document: &str, place: Place) -> Vec<(String, ClaimBytes)> {
-        let Some((_, document)) = self.documents.iter().find(|(name, _)| **name == *document) else {
-            return Vec::new();
-        };
-        let others =
-            BeaconNetwork::names().filter_map(|name| name.parse().ok()).filter(|it| Some(it) != self.network.as_ref());
-        let claims = others.filter_map(|network: BeaconNetwork| {
-            let mut entries = document.records(&self.committees, &network, self.least_participants);
-            let record = entries.find_map(|entry| entry.ok().filter(|record| record.place == place))?;
-            Some((network.name.clone(), record.into_claim(None).ok()?))
-        });
-        claims.collect()
+    /// The other network that is known and on which an update is valid.
+    pub(super) fn signed_for(&self) -> Option<String> {
+        let others = BeaconNetwork::names().filter_map(|name| name.parse().ok());
+        let mut others = others.filter(|other: &BeaconNetwork| Some(other) != self.network.as_ref());
+        others.find(|other| self.is_signed_for(other)).map(|other| other.name)
+    }
+
+    fn is_signed_for(&self, network: &BeaconNetwork) -> bool {
+        let mut committees = self.given.clone();
+        committees.learn(&self.documents, network);
+        let entries = self.documents.iter().flat_map(|document| self.entries(document, &committees, network));
+        let claims = entries
+            .filter_map(|entry| entry.ok().filter(|record| record.failed_check().is_none())?.into_claim(None).ok());
+        claims.take(TRIED).any(|claim| claim.verify().is_valid())
+    }
+
+    fn entries<'a>(
+        &self,
+        document: &'a Document,
+        committees: &'a Committees,
+        network: &'a BeaconNetwork,
+    ) -> impl Iterator<Item = Entry> + use<'a> {
+        document.records(committees, network, self.least_participants)
     }
 }
+
+/// So many updates are tried on another network.
+const TRIED: usize = 4;

@@ -53,12 +53,12 @@ impl Arguments {
         for Unreadable { name, error } in unreadable {
             report.unreadable(&name, (&error).into(), &error.to_string());
         }
+        let updates = judge.light_client(&inputs.take_light_client())?;
+        updates.cause.into_iter().for_each(|cause| report.cause(cause));
         for lesson in inputs.lessons() {
             report.lesson(lesson);
         }
-        let updates = judge.light_client(&inputs.take_light_client())?;
         report.window(&updates.judgements);
-        updates.cause.iter().for_each(|cause| report.cause(cause));
         inputs.put_judged(updates.documents);
 
         judge_what_arrives(self.engine.threads(), &interrupt, judge, report, move |to| inputs.send(&to))

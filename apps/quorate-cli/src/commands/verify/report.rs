@@ -53,6 +53,8 @@ pub(in crate::commands) struct Report {
     chain_infos: BTreeSet<String>,
     /// Flags of which the claims say whether they were used.
     flags: Flags,
+    /// Why all light-client objects are refused or false, if one reason is behind it.
+    cause: Option<String>,
 }
 
 /// Flags that were given, of which only the claims say whether anything used them.
@@ -232,6 +234,7 @@ impl Report {
             silent: BTreeSet::new(),
             chain_infos: BTreeSet::new(),
             flags: Flags::default(),
+            cause: None,
         }
     }
 
@@ -357,9 +360,10 @@ impl Report {
         }
     }
 
-    /// The cause that many claims are false, told once.
-    pub(super) fn cause(&mut self, cause: &str) {
+    /// The cause that all light-client objects are refused or false. It is told once, in place of what follows from it.
+    pub(super) fn cause(&mut self, cause: String) {
         self.say(&format!("error: {cause}"));
+        self.cause = Some(cause);
     }
 
     /// An input that states a drand chain. It needs no claim of its own if another input has one.
@@ -376,6 +380,9 @@ impl Report {
         if refused {
             self.exit = self.exit.max(Exit::Invalid);
             self.tally.committees_refused += 1;
+            if self.cause.is_some() && !self.style.explain {
+                return;
+            }
             let failed = lesson.checks.iter().find(|check| check.failed());
             let why = if failed.is_some() { "" } else { ": it contradicts what is known" };
             self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
