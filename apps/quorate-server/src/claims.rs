@@ -128,6 +128,12 @@ fn named(entry: Entry, reading: Reading<'_>, suite: Option<AnySuite>, caller: &C
     let mut record = entry?;
     let (id, place) = (record.id.take(), record.place);
     let malformed = |reason: String| Malformed::new(place, reason).with_id(id.clone());
+    // What a signature cannot prove: that its chain refutes the claim.
+    if let Some(check) = record.failed_check() {
+        let reason =
+            format!("\"reason\": the chain refutes this claim ({}), so no signature makes it valid", check.detail);
+        return Err(malformed(reason).into());
+    }
     record.source = Some(caller.source(record.source).map_err(|why| malformed(format!("\"source\": {why}")))?);
     let claim = record.into_claim(suite).map_err(|error| {
         malformed(match error {
@@ -295,6 +301,15 @@ mod tests {
         assert_eq!(claims[0].claim.source, Some(source(&shared, None).unwrap()));
         let stated = GOOD.replace("\"id\": 7", "\"source\": \"connection:7 of 10.0.0.1\"");
         assert!(json(&stated).unwrap_err().contains("\"source\": found a name"));
+    }
+
+    /// A true signature does not make a claim valid that its chain refutes.
+    #[test]
+    fn a_claim_that_its_chain_refutes_is_refused() {
+        let of_chain = |rest: &str| json(&GOOD.replace("\"id\": 7", &format!("\"kind\": \"exit\", \"slot\": 1{rest}")));
+        assert!(of_chain("").is_ok());
+        let refused = of_chain(", \"reason\": \"not in the committee\"").unwrap_err();
+        assert!(refused.contains("\"reason\"") && refused.contains("not in the committee"), "{refused}");
     }
 
     /// A claim of 8 MB with 2.7 million empty keys, and one of 27 claims with 100,000 each: refused before they are kept.

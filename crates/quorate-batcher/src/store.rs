@@ -43,7 +43,7 @@ use std::{
 
 use quorate::ClaimBytes;
 use quorate_host::contained;
-use rand::Rng;
+use rand::{TryRng as _, rngs::SysRng};
 use redb::{Database, DatabaseError, StorageError};
 
 use self::records::Records;
@@ -376,7 +376,7 @@ fn read_key(path: &Path) -> Result<[u8; 32], String> {
 /// Makes a new key. It is in place, on disk and private before anything is written with it.
 fn write_key(path: &Path) -> io::Result<[u8; 32]> {
     let mut key = [0; 32];
-    rand::rng().fill_bytes(&mut key);
+    SysRng.try_fill_bytes(&mut key).map_err(io::Error::other)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     // A temporary file is made with mode 600.
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
