@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
-
 /// @title The ring: the commitments of bases, in numbered slots
 /// @notice Each key table has slots of its own. So a new table starts without bases, and no base of an older table can
 /// be named.
@@ -15,6 +13,10 @@ abstract contract Ring {
     uint256 internal constant NEWEST = 0;
     /// @notice The slot number that means "no slot".
     uint256 internal constant NONE = 0xffff;
+    /// @notice The most slots that can be pinned. Slots have 16 bits. The two highest numbers have other meanings, here and
+    /// in `Settlement`, and the slot behind the pinned ones is the one that ski rental writes. With one pinned slot more,
+    /// that slot would have a number with another meaning; with three more, it would be slot 0 of the next table.
+    uint256 internal constant MOST_PINNED = 0xfffc;
 
     /// @dev The commitments by place, which is table << 16 | slot; zero while the slot has held none.
     mapping(uint256 place => bytes32 commitment) private _ring;
@@ -32,11 +34,15 @@ abstract contract Ring {
     /// @notice Only `_pin` writes this slot.
     /// @param slot The slot in which the quorum should have been stored.
     error SlotPinned(uint256 slot);
+    /// @notice Too many slots would be pinned.
+    /// @param pinned How many.
+    /// @param most The most that can be.
+    error TooManyPinned(uint256 pinned, uint256 most);
 
-    /// @param pinnedSlots_ How many slots are pinned: slots 1 to this number; below 2^16.
+    /// @param pinnedSlots_ How many slots are pinned: slots 1 to this number; at most `MOST_PINNED`.
     constructor(uint256 pinnedSlots_) {
-        // Slots have 16 bits, and the two highest numbers have other meanings.
-        pinnedSlots = SafeCast.toUint16(pinnedSlots_);
+        require(pinnedSlots_ <= MOST_PINNED, TooManyPinned(pinnedSlots_, MOST_PINNED));
+        pinnedSlots = pinnedSlots_;
     }
 
     /// @notice The commitment that a place of the ring holds.

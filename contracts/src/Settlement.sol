@@ -70,6 +70,11 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param index The key's index in the running table.
     /// @param owner The key's owner, as the registrar named it.
     event Registered(uint256 indexed index, address indexed owner);
+    /// @notice Weights of the next epoch were prepared. They are in the calldata of the transaction.
+    /// @param members How many weights were prepared before. With none, the preparation begins anew: what was prepared and
+    /// discarded does not count.
+    /// @param length The bytes of these weights, 8 for each.
+    event WeightsPrepared(uint256 members, uint256 length);
     /// @notice An epoch was begun.
     /// @param epoch The epoch.
     /// @param terms Its head, with zeros for nonce and paid.
@@ -173,8 +178,23 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param threshold The hint that `begin` explains, at least 1. It is the same in all calls for an epoch.
     /// @param weights The weights of the next indices, 8 bytes each, in whole parts of 2,048.
     function prepare(uint64 threshold, bytes calldata weights) external onlyRegistrar {
-        require(weights.length % (8 * PART) == 0, WeightsLength(weights.length));
+        (uint256 before, bytes32 topic) = (_prepared, WeightsPrepared.selector);
+        (uint256 part, uint32 selector) = (8 * PART, uint32(WeightsLength.selector));
+        // Assembly, here and below, because `require` and `emit` take 50 bytes more, for which the largest settlement has
+        // no room.
+        assembly ("memory-safe") {
+            if mod(weights.length, part) {
+                mstore(0x00, selector)
+                mstore(0x20, weights.length)
+                revert(0x1c, 0x24)
+            }
+        }
         _prepared = _prepare(threshold, weights);
+        assembly ("memory-safe") {
+            mstore(0x00, and(shr(112, before), 0xffffff))
+            mstore(0x20, weights.length)
+            log1(0x00, 0x40, topic)
+        }
     }
 
     /// @notice Forgets what was prepared of the next epoch. Only for the registrar.
@@ -396,7 +416,7 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @return slot The slot in which it is stored, or `NONE`.
     /// @return The head with the new `paid`.
     function _rent(Head head, uint256 changes) private view returns (uint256 slot, Head) {
-        // Unchecked: numbers below 2^24, and a slot that can be pinned.
+        // Unchecked: numbers below 2^24, and a slot below `RENTAL`, because at most `MOST_PINNED` slots are pinned.
         unchecked {
             uint256 paid = head.paid() + changes;
             if (paid >= changesAStore) return (pinnedSlots + 1, head.withPaid(0));

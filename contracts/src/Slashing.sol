@@ -7,8 +7,8 @@ import {Rewards} from "./Rewards.sol";
 
 /// @title What an operator loses stake for
 /// @notice There are two reasons: a quorum rejects a task for which the operator was elected, which costs it stake once
-/// in an epoch at most, or the operator signed two tasks with one id that conflict. What an operator loses goes to the pool, less the bounty for the reporter of a
-/// conflict.
+/// in an epoch at most, or the operator signed two tasks with one id that conflict. What an operator loses goes to the
+/// pool, less the bounty for the reporter of a conflict.
 ///
 /// **The rule for attesters.** In one epoch, sign one digest for each id. In another epoch, sign an id again only with
 /// the same result and the same verdict. The performer may be another one, because each epoch elects its own. Keep a
@@ -16,16 +16,23 @@ import {Rewards} from "./Rewards.sol";
 /// registered. A signature counts only if its digest names the snapshot that is in the chain. If a reorganisation
 /// replaced the snapshot, what was signed under the old one counts for nothing, unless the chain returns to it.
 ///
+/// **Once an id and epoch.** An operator pays for the conflicts of an id once in each epoch for which it signs. Suppose
+/// it signed two results of task 7 in epoch 3 and was slashed. Further conflicts of epoch 3 and of earlier ones cost
+/// nothing more: the stake that weighed in these epochs paid already. A conflict of which one task is of epoch 4 costs
+/// stake again. So an operator cannot have itself slashed for an id while it has little stake, and sign the id twice
+/// later, when it has much.
+///
 /// Whoever sends a report first gets its bounty, so anyone can copy a report from the mempool.
 abstract contract Slashing is Rewards {
-    /// @dev Whether an operator was slashed for a conflict of this id.
-    mapping(address operator => mapping(bytes32 id => bool)) private _slashed;
+    /// @dev One more than the latest epoch of the conflicts of this id for which an operator was slashed; 0 if it never was.
+    mapping(address operator => mapping(bytes32 id => uint256)) private _slashed;
     /// @dev Whether an operator paid for a rejected task of an epoch.
     mapping(address operator => mapping(uint256 epoch => bool)) private _fined;
 
     /// @inheritdoc ITaskNetwork
-    /// @dev Works in a pause, because stake can be withdrawn in a pause. An operator is slashed once for each id,
-    /// whatever the epochs of its conflicts. The conflicts of both epochs must still be reportable.
+    /// @dev Works in a pause, because stake can be withdrawn in a pause. The conflicts of both epochs must still be
+    /// reportable. An operator is slashed again for an id only if one of the two epochs is later than all for which it was
+    /// slashed.
     function reportConflict(Attestation calldata first, Attestation calldata second)
         external
         nonReentrant
@@ -35,9 +42,10 @@ abstract contract Slashing is Rewards {
         require(id == second.task.id && _differ(first, second), NotConflicting());
         address operator = _signerOf(first);
         require(operator == _signerOf(second), NotConflicting());
-        _check(!_slashed[operator][id], uint32(AlreadySlashed.selector), uint160(operator), uint256(id));
-        _slashed[operator][id] = true;
-        bounty = _slash(operator, id);
+        uint256 epoch = first.epoch < second.epoch ? second.epoch : first.epoch;
+        _check(epoch >= _slashed[operator][id], uint32(AlreadySlashed.selector), uint160(operator), uint256(id));
+        _slashed[operator][id] = epoch + 1;
+        bounty = _slash(operator, id, epoch);
     }
 
     /// @notice The end of the time to report conflicts of an epoch.
@@ -47,11 +55,20 @@ abstract contract Slashing is Rewards {
         return closesAt(epoch) + slashingWindow;
     }
 
-    /// @notice Whether an operator was slashed for a conflict of an id.
+    /// @notice Whether an operator was slashed for a conflict of an id, in any epoch.
     /// @param operator The operator.
     /// @param id The tasks' id.
     /// @return Whether it was.
     function isSlashed(address operator, bytes32 id) external view returns (bool) {
+        return _slashed[operator][id] != 0;
+    }
+
+    /// @notice From which epoch on conflicts of an id cost an operator stake. A conflict counts if one of its two epochs is
+    /// this one or a later one.
+    /// @param operator The operator.
+    /// @param id The tasks' id.
+    /// @return One more than the latest epoch of the conflicts for which it was slashed; 0 if it never was.
+    function slashableFrom(address operator, bytes32 id) external view returns (uint256) {
         return _slashed[operator][id];
     }
 
@@ -109,12 +126,12 @@ abstract contract Slashing is Rewards {
     }
 
     /// @dev Takes the operator's stake and pays the bounty to the caller.
-    function _slash(address operator, bytes32 id) private returns (uint256 bounty) {
+    function _slash(address operator, bytes32 id, uint256 epoch) private returns (uint256 bounty) {
         uint256 amount = _seize(operator, slashShare);
         _check(amount != 0, uint32(NothingAtStake.selector), uint160(operator));
         bounty = amount * bountyShare / WHOLE;
         _addToPool(amount - bounty);
-        emit Slashed(operator, id, amount, bounty, msg.sender);
+        emit Slashed(operator, id, epoch, amount, bounty, msg.sender);
         _pay(msg.sender, bounty);
     }
 }

@@ -13,7 +13,8 @@ import {Roster, Rosters, Seat} from "./Roster.sol";
 /// @notice A registered operator has a seat. A seat is one storage slot with the operator's stake and key, and a
 /// snapshot reads nothing else of an operator. Every seat holds at least the minimum stake. Stake that is withdrawn
 /// leaves the seat at once, so the next snapshot does not count it. It can be slashed until it is paid out. If all
-/// seats are taken, whoever stakes a tenth more than the lightest seat takes its place.
+/// seats are taken, whoever stakes a tenth more than the lightest seat takes its place. That does not delay a withdrawal
+/// which waits: it keeps its date, and the stake of the lost seat waits behind it.
 ///
 /// Keys lie in a table that only grows (`KeyTable`). Before it is full, anyone *carries* the keys of seats to the next
 /// table, in steps (`carry`). Once no seat is left, the next snapshot uses the next table. Nobody can hold that up: the
@@ -25,20 +26,19 @@ import {Roster, Rosters, Seat} from "./Roster.sol";
 abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
-    /// @notice Stake that waits to be paid out.
-    struct Withdrawal {
-        /// Tokens that wait.
-        uint128 amount;
-        /// The first second at which they can be paid out.
-        uint64 payableAt;
-    }
+    /// @dev The bit of a withdrawal that says whether `_later` holds what followed.
+    uint256 private constant FOLLOWED = 1 << 127;
 
     /// @dev All seats, in no order.
     Seat[] private _seats;
     /// @dev The position of an operator's seat in `_seats`, plus one; 0 if it has none.
     mapping(address operator => uint256) private _seatOf;
-    /// @dev What waits to be paid out to an operator.
-    mapping(address operator => Withdrawal) private _withdrawals;
+    /// @dev What waits to be paid out to an operator, but for what followed, in one word: 128 bits of the amount, and behind
+    /// them one bit, `FOLLOWED`, and 127 bits of the first second at which it can be paid out.
+    mapping(address operator => uint256) private _withdrawals;
+    /// @dev What followed, with a later date. Nothing is here unless something is in `_withdrawals`. Apart from it, so that
+    /// nobody reads a second slot who has one withdrawal.
+    mapping(address operator => uint256) private _later;
     /// @dev The operator that registered each key. Never cleared, because an owner answers for its old keys, too.
     mapping(uint256 table => mapping(uint256 index => address)) private _owners;
     /// @dev The keys so far.
@@ -142,11 +142,21 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
 
     /// @inheritdoc ITaskNetwork
     function withdraw() external nonReentrant returns (uint256 amount) {
-        Withdrawal memory withdrawal = _withdrawals[msg.sender];
-        amount = withdrawal.amount;
+        uint256 first = _withdrawals[msg.sender];
+        amount = first >> 128;
         _check(amount != 0, uint32(NothingPending.selector), uint160(msg.sender));
-        _check(block.timestamp >= withdrawal.payableAt, uint32(WithdrawalNotDue.selector), withdrawal.payableAt);
-        delete _withdrawals[msg.sender];
+        uint256 payableAt = _dateOf(first);
+        _check(block.timestamp >= payableAt, uint32(WithdrawalNotDue.selector), payableAt);
+        uint256 later = 0;
+        if (first & FOLLOWED != 0) {
+            later = _later[msg.sender];
+            delete _later[msg.sender];
+            if (block.timestamp >= _dateOf(later)) {
+                amount += later >> 128;
+                later = 0;
+            }
+        }
+        _withdrawals[msg.sender] = later;
         emit Withdrawn(msg.sender, amount);
         _pay(msg.sender, amount);
     }
@@ -159,13 +169,22 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         return seat == 0 ? 0 : _seats[seat - 1].stake();
     }
 
-    /// @notice What waits to be paid out to an operator.
+    /// @notice All that waits to be paid out to an operator. A part of it may be due earlier: `firstPendingOf`.
     /// @param operator The operator.
     /// @return amount Tokens that wait.
-    /// @return payableAt The first second at which they can be paid out.
+    /// @return payableAt The first second at which all of them can be paid out.
     function pendingOf(address operator) public view returns (uint256 amount, uint256 payableAt) {
-        Withdrawal memory withdrawal = _withdrawals[operator];
-        return (withdrawal.amount, withdrawal.payableAt);
+        (uint256 first, uint256 later) = (_withdrawals[operator], _later[operator]);
+        return ((first >> 128) + (later >> 128), _dateOf(later >> 128 == 0 ? first : later));
+    }
+
+    /// @notice What is paid out first of all that waits for an operator.
+    /// @param operator The operator.
+    /// @return amount The tokens; all that wait, if they have one date.
+    /// @return payableAt The first second at which they can be paid out.
+    function firstPendingOf(address operator) external view returns (uint256 amount, uint256 payableAt) {
+        uint256 first = _withdrawals[operator];
+        return (first >> 128, _dateOf(first));
     }
 
     /// @notice The key of a registered operator. Reverts if it has no seat.
@@ -244,11 +263,18 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @param share The share, in 1/10,000.
     /// @return taken What was taken.
     function _seize(address operator, uint256 share) internal returns (uint256 taken) {
-        Withdrawal storage withdrawal = _withdrawals[operator];
+        uint256 first = _withdrawals[operator];
+        uint256 later = first & FOLLOWED == 0 ? 0 : _later[operator];
         uint256 stake = stakeOf(operator);
-        taken = (stake + withdrawal.amount) * share / WHOLE;
+        taken = (stake + (first >> 128) + (later >> 128)) * share / WHOLE;
         uint256 ofStake = taken < stake ? taken : stake;
-        if (taken > ofStake) withdrawal.amount -= uint128(taken - ofStake);
+        if (taken > ofStake) {
+            uint256 rest = taken - ofStake;
+            // First from what followed, so that this is empty if nothing is left before it.
+            uint256 ofLater = rest < later >> 128 ? rest : later >> 128;
+            if (ofLater != 0) _later[operator] = later - (ofLater << 128);
+            _withdrawals[operator] = first - ((rest - ofLater) << 128);
+        }
         if (stake != 0) {
             (Seat seat, uint256 position) = _seat(operator);
             _seats[position] = seat.withStake(stake - ofStake);
@@ -342,14 +368,27 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         if (left.stake() != 0) _enqueue(operator, left.stake());
     }
 
-    /// @dev Adds to what waits to be paid out, and begins the delay anew.
+    /// @dev Adds to what waits to be paid out. What waited first keeps its date, so nobody delays it by outbidding the
+    /// operator's seat. What followed waits as long as the new amount, unless it is due already.
     function _enqueue(address operator, uint256 amount) private {
-        Withdrawal storage withdrawal = _withdrawals[operator];
-        uint256 pending = withdrawal.amount + amount;
+        uint256 first = _withdrawals[operator];
         uint256 payableAt = block.timestamp + withdrawalDelay;
-        withdrawal.amount = SafeCast.toUint128(pending);
-        withdrawal.payableAt = SafeCast.toUint64(payableAt);
+        (uint256 together, uint256 pending) = (amount, amount);
+        bool followed = first >> 128 != 0;
+        if (followed) {
+            uint256 later = _later[operator];
+            pending += (first >> 128) + (later >> 128);
+            if (block.timestamp >= _dateOf(later)) first += later >> 128 << 128;
+            else together += later >> 128;
+            _withdrawals[operator] = first | FOLLOWED;
+        }
+        (followed ? _later : _withdrawals)[operator] = uint256(SafeCast.toUint128(together)) << 128 | payableAt;
         emit WithdrawalRequested(operator, amount, pending, payableAt);
+    }
+
+    /// @dev When a withdrawal can be paid out.
+    function _dateOf(uint256 withdrawal) private pure returns (uint256) {
+        return withdrawal & (FOLLOWED - 1);
     }
 
     /// @dev The seat of an operator, and its position. Reverts if it has none.

@@ -127,7 +127,7 @@ abstract contract NetworkFixture is Test {
     /// @notice Tallies tasks and records, and keeps what the event says.
     function tally(uint256 epoch, ITaskNetwork.Task[] memory tasks, bytes[] memory signers) internal {
         vm.recordLogs();
-        bytes32 root = network.tally(epoch, tasks, signers, _earned[epoch]);
+        bytes32 root = network.tally(epoch, tasks, signers, packed(_earned[epoch]));
         Vm.Log[] memory logs = vm.getRecordedLogs();
         Vm.Log memory log = logs[logs.length - 1];
         assertEq(log.topics[0], ITaskNetwork.Tallied.selector, "the last log");
@@ -135,6 +135,17 @@ abstract contract NetworkFixture is Test {
         assertEq(logged, root, "root in the log");
         assertEq(network.rootOf(epoch), root, "root in storage");
         _earned[epoch] = earned;
+    }
+
+    /// @notice Amounts as `tally` takes them.
+    function packed(uint256[] memory amounts) internal pure returns (bytes memory bytes_) {
+        bytes_ = new bytes(16 * amounts.length);
+        for (uint256 i = 0; i < amounts.length; ++i) {
+            bytes16 amount = bytes16(uint128(amounts[i]));
+            for (uint256 k = 0; k < 16; ++k) {
+                bytes_[16 * i + k] = amount[k];
+            }
+        }
     }
 
     /// @notice Tallies the record of one bitmap.

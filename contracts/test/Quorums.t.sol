@@ -192,6 +192,27 @@ contract QuorumsTest is QuorumFixture {
         _settle(base, NONE, _range(0, N));
     }
 
+    /// @notice With 65,535 pinned slots, ski rental would store in slot 65,536, which is slot 0 of the next table: a base of
+    /// this table could be pinned there, and its members, who are out, could settle. Such settlements are not deployed.
+    function test_trap_pinnedSlotsThatReachTheNextTable() public {
+        uint256[6] memory pinned = [uint256(0xfffd), 0xfffe, 0xffff, 0x10000, 0x10001, type(uint256).max];
+        for (uint256 i = 0; i < pinned.length; i++) {
+            vm.expectRevert(abi.encodeWithSelector(Ring.TooManyPinned.selector, pinned[i], 0xfffc));
+            new ToyCurve(pinned[i], CHANGES_A_STORE);
+        }
+        _deploy();
+        _settlement = new ToyCurve(0xfffc, CHANGES_A_STORE);
+        _register(N);
+        _compact(8);
+        _begin(1);
+        bytes memory signers = _range(0, 8);
+        bytes32[] memory results = _results(1);
+        bytes memory signature = _signature(results, RENTAL, signers);
+        _accept(_call(Members.empty(), results, _quorum(Members.empty(), RENTAL, signers, signature)));
+        assertTrue(_settlement.commitmentAt(0xfffd) != 0, "stored behind the pinned slots");
+        assertEq(_settlement.commitmentAt(1 << 16), 0, "and not in the next table");
+    }
+
     function test_trap_pagesOfOthers() public {
         bytes memory signers = _range(0, 5);
         _weighs = true;

@@ -16,6 +16,8 @@ contract TaskNetworkBoundsTest is NetworkRig {
     uint256 private constant MOST = 1 << 24;
     /// The most operators that the constructor accepts.
     uint256 private constant OPERATORS = 1_136;
+    /// The most bytes of a transaction that nodes keep in their mempools, but for what stands around the calldata.
+    uint256 private constant MOST_CALLDATA = 131_072 - 512;
 
     PagedVerifier private _pages;
 
@@ -195,14 +197,42 @@ contract TaskNetworkBoundsTest is NetworkRig {
         bytes[] memory rest = new bytes[](1);
         rest[0] = _quorums(keys, 2)[1];
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, bytes32(0)));
-        network.tally{gas: MOST - 21_064}(0, tasks, rest, _earned[0]);
+        network.tally{gas: MOST - 21_064}(0, tasks, rest, packed(_earned[0]));
         uint256 gas = vm.snapshotGasLastCall("TaskNetwork", "tally 1 quorum and 1 task, a further step, all keys");
         assertTrue(gas < MOST - MOST / 12, "with room to spare");
     }
 
+    /// Anyone may tally a part of an epoch. The next tally passes an amount for each key of the table, and everybody can send
+    /// it all the same: nodes refuse transactions of more than 131,072 bytes.
+    function test_trap_a_further_tally_of_a_full_table_fits_no_mempool() external {
+        _deploy(OPERATORS);
+        uint256 keys = network.maximumKeys();
+        ITaskNetwork.Task memory task;
+        bytes memory call = abi.encodeCall(network.tally, (0, one(task), _quorums(keys, 1), new bytes(16 * keys)));
+        assertTrue(call.length <= MOST_CALLDATA, "one task and one quorum");
+        ITaskNetwork.Task[] memory tasks = new ITaskNetwork.Task[](60);
+        call = abi.encodeCall(network.tally, (0, tasks, _quorums(keys, 12), new bytes(16 * keys)));
+        assertTrue(call.length <= MOST_CALLDATA, "with room to spare");
+    }
+
+    /// No other call grows with the table beyond what nodes take: a page bounds a step of a renewal.
+    function test_the_calldata_of_a_renewal_fits_into_the_mempool() external {
+        uint256 most = 24_566;
+        uint256[] memory nonces = new uint256[](most / 64);
+        Verifier verifier_ = Verifier(address(0));
+        bytes memory call = abi.encodeCall(verifier_.compact, (0, most / 64, nonces, new bytes(most)));
+        assertTrue(call.length <= MOST_CALLDATA, "compact");
+        call = abi.encodeCall(network.carry, (_operators(most / 64), nonces));
+        assertTrue(call.length <= MOST_CALLDATA, "carry");
+        // A quorum names at most 255 keys in calldata, 255 pages of keys and of weights, and two bitmaps.
+        uint256 quorum = 11 + 255 * (4 + 4 + 192) + 16 + 192 + 2 * (6 * OPERATORS / 8) + 1_024;
+        call = abi.encodeCall(network.submitTasks, (0, new ITaskNetwork.Task[](100), new bytes(quorum)));
+        assertTrue(call.length <= MOST_CALLDATA, "submitTasks");
+    }
+
     /// @dev Measures tallies of two records and two tasks, and a claim.
     function _tally(string memory name, uint256 keys) private {
-        uint256[] memory none = new uint256[](0);
+        bytes memory none = "";
         bytes[] memory quorums = _quorums(keys, 2);
         bytes[] memory first = _quorums(keys, 1);
         ITaskNetwork.Task[] memory tasks = new ITaskNetwork.Task[](2);
@@ -230,7 +260,7 @@ contract TaskNetworkBoundsTest is NetworkRig {
         network.claim(operator(7), shares);
         vm.snapshotGasLastCall("TaskNetwork", string.concat("claim an epoch, ", name));
         first[0] = quorums[1];
-        network.tally(0, _noTasks, first, _earned[0]);
+        network.tally(0, _noTasks, first, packed(_earned[0]));
         vm.snapshotGasLastCall("TaskNetwork", string.concat("tally 1 quorum, a further step, ", name));
     }
 

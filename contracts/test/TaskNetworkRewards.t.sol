@@ -203,7 +203,7 @@ contract TaskNetworkRewardsTest is NetworkRig {
         network.tally(0, _noTasks, twice, _noAmounts);
         tallyMask(0, 7);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.UnknownRecord.selector, record));
-        network.tally(0, _noTasks, masks(7), _earned[0]);
+        network.tally(0, _noTasks, masks(7), packed(_earned[0]));
     }
 
     function test_a_record_of_one_epoch_is_not_one_of_another() external {
@@ -240,12 +240,12 @@ contract TaskNetworkRewardsTest is NetworkRig {
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotTheLastTally.selector, 0));
         network.tally(0, _noTasks, masks(7), _noAmounts);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotTheLastTally.selector, 0));
-        network.tally(0, _noTasks, masks(7), new uint256[](3));
+        network.tally(0, _noTasks, masks(7), new bytes(48));
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotTheLastTally.selector, 0));
-        network.tally(0, _noTasks, masks(7), new uint256[](2));
+        network.tally(0, _noTasks, masks(7), new bytes(32));
         tallyMask(0, 7);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotTheLastTally.selector, 0));
-        network.tally(0, _noTasks, masks(5), first);
+        network.tally(0, _noTasks, masks(5), packed(first));
         tallyMask(0, 5);
         uint256 expected = uint256(ATTESTERS) * 50 / 80 + uint256(ATTESTERS) * 50 / 97 + uint256(ATTESTERS) * 50 / 67;
         assertEq(claim(0, 0), expected, "all three");
@@ -309,11 +309,11 @@ contract TaskNetworkRewardsTest is NetworkRig {
         assertEq(token.balanceOf(operator(task.performer)), PERFORMER, "paid");
         assertTrue(network.isSettledAs(0, task), "settled still");
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, task.id));
-        network.tally(0, one(task), _noSigners, _earned[0]);
+        network.tally(0, one(task), _noSigners, packed(_earned[0]));
         ITaskNetwork.Task[] memory twice = new ITaskNetwork.Task[](2);
         (twice[0], twice[1]) = (task, task);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, task.id));
-        network.tally(0, twice, _noSigners, _earned[0]);
+        network.tally(0, twice, _noSigners, packed(_earned[0]));
     }
 
     function test_a_settled_task_is_settled_once_more_by_nobody() external {
@@ -334,7 +334,7 @@ contract TaskNetworkRewardsTest is NetworkRig {
         assertEq(_earned[0][task.performer], 0, "not paid");
         _pool(100e18 - ATTESTERS, ATTESTERS);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, task.id));
-        network.tally(0, one(task), _noSigners, _earned[0]);
+        network.tally(0, one(task), _noSigners, packed(_earned[0]));
     }
 
     function test_another_task_than_settled_earns_nothing() external {
@@ -403,7 +403,7 @@ contract TaskNetworkRewardsTest is NetworkRig {
         assertEq(sum + (freeAfter - free), tasks * ATTESTERS, "exactly");
     }
 
-    uint256[] private _noAmounts;
+    bytes private _noAmounts;
 
     function _refuseClaim(uint256 epoch, uint256 index, ITaskNetwork.Share[] memory shares) private {
         address owner = ownerIn(epoch, index);

@@ -35,7 +35,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         assertEq(owed, ATTESTERS, "owed");
         enter(2);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, task.id));
-        network.tally(0, one(task), _noSigners, new uint256[](0));
+        network.tally(0, one(task), _noSigners, new bytes(0));
     }
 
     function test_a_rejected_task_must_name_the_elected_performer() external {
@@ -299,7 +299,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         network.reportConflict(second, first);
     }
 
-    function test_slashed_once_an_id() external {
+    function test_slashed_once_an_id_and_epoch() external {
         report("twice", 0, 1);
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("twice");
         bytes memory first = signature(a, 0, 1);
@@ -310,6 +310,57 @@ contract TaskNetworkSlashingTest is NetworkRig {
         network.reportConflict(attested(0, b, second), attested(0, a, first));
         report("another", 0, 1);
         assertEq(network.stakeOf(operator(1)), 64e18, "twice a fifth");
+        assertEq(network.slashableFrom(operator(1), "twice"), 1, "from the next epoch on");
+        enter(1);
+        network.snapshot();
+        enter(2);
+        network.snapshot();
+        // A conflict of one epoch and of the one before counts for the later one, and those of both are paid for with it.
+        ITaskNetwork.Attestation memory old = attested(0, a, first);
+        ITaskNetwork.Attestation memory young = attested(1, b, signature(b, 1, 1));
+        network.reportConflict(young, old);
+        assertEq(network.stakeOf(operator(1)), 51.2e18, "three times");
+        assertEq(network.slashableFrom(operator(1), "twice"), 2, "the later epoch");
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySlashed.selector, operator(1), bytes32("twice")));
+        network.reportConflict(old, young);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySlashed.selector, operator(1), bytes32("twice")));
+        this.reportAs("twice", 1, 1);
+        report("twice", 2, 1);
+        assertEq(network.stakeOf(operator(1)), 40.96e18, "four times");
+        assertEq(network.slashableFrom(operator(1), "twice"), 3, "the latest epoch");
+    }
+
+    /// An operator signs two results of future ids while it has the least stake, and reports itself. Then it comes back
+    /// with nearly all of the weight and signs two results of the same ids. It pays for that as anybody does.
+    function test_trap_immunity_from_slashing_is_for_sale() external {
+        join(3, LEAST);
+        enter(1);
+        network.snapshot();
+        for (uint256 id = 0; id < 8; ++id) {
+            report(bytes32(id), 1, 3);
+        }
+        uint256 mark = network.slashableFrom(operator(3), 0);
+        assertEq(mark, 2, "paid for up to epoch 1");
+        approve(operator(3), 10_000e18);
+        bytes memory key = keyNamed(33);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(3), key));
+        vm.prank(operator(3));
+        network.register(key, proof, 10_000e18);
+        enter(2);
+        network.snapshot();
+        for (uint256 id = 0; id < 8; ++id) {
+            uint256 before = network.stakeOf(operator(3));
+            (uint256 waits,) = network.pendingOf(operator(3));
+            report(bytes32(id), 2, 33);
+            assertEq(before - network.stakeOf(operator(3)), (before + waits) / 5, "a fifth of what it has now");
+        }
+        // Who signs the id in the next epoch again, with one of the two results, has signed a conflict again.
+        (ITaskNetwork.Task memory a,) = conflict(0);
+        (, ITaskNetwork.Task memory b) = conflict(0);
+        enter(3);
+        network.snapshot();
+        network.reportConflict(attested(2, b, signature(b, 2, 33)), attested(3, a, signature(a, 3, 33)));
+        assertEq(network.slashableFrom(operator(3), 0), 4, "up to epoch 3");
     }
 
     function test_a_key_of_nobody_is_no_proof() external {
@@ -384,6 +435,31 @@ contract TaskNetworkSlashingTest is NetworkRig {
         assertEq(network.stakeOf(operator(2)), 100e18, "others untouched");
     }
 
+    /// What waits with two dates is slashed as if it had one: first what followed.
+    function test_slash_takes_of_both_parts_of_the_queue(uint256 first, uint256 second) external {
+        first = bound(first, 1, 89e18);
+        second = bound(second, 1, 90e18 - first);
+        vm.startPrank(operator(0));
+        network.requestWithdrawal(first);
+        vm.warp(GENESIS + 1000);
+        network.requestWithdrawal(second);
+        network.deregister();
+        vm.stopPrank();
+        uint256 before = token.balanceOf(address(network));
+        report("id", 0, 0);
+        (uint256 all,) = network.pendingOf(operator(0));
+        (uint256 early,) = network.firstPendingOf(operator(0));
+        assertEq(all, 80e18, "a fifth of all");
+        assertEq(early, first < 80e18 ? first : 80e18, "first of what followed");
+        vm.warp(GENESIS + 1000 + DELAY);
+        vm.prank(operator(0));
+        assertEq(network.withdraw(), 80e18, "the rest");
+        assertEq(before - token.balanceOf(address(network)), 82e18, "the rest and the bounty");
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingPending.selector, operator(0)));
+        vm.prank(operator(0));
+        network.withdraw();
+    }
+
     function test_a_seat_below_the_minimum_is_vacated_and_its_rest_waits() external {
         vm.prank(operator(0));
         network.requestWithdrawal(89e18);
@@ -396,7 +472,10 @@ contract TaskNetworkSlashingTest is NetworkRig {
         }
         (uint256 amount, uint256 payableAt) = network.pendingOf(operator(0));
         assertEq(amount, 95e18, "89 and 6");
-        assertEq(payableAt, GENESIS + 1000 + DELAY, "from now");
+        assertEq(payableAt, GENESIS + 1000 + DELAY, "the 6 from now");
+        (amount, payableAt) = network.firstPendingOf(operator(0));
+        assertEq(amount, 89e18, "the 89");
+        assertEq(payableAt, GENESIS + DELAY, "keep their date");
         assertEq(network.operatorCount(), 2, "seat");
     }
 

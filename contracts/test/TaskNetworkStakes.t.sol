@@ -235,16 +235,87 @@ contract TaskNetworkStakesTest is NetworkRig {
         network.withdraw();
     }
 
-    function test_a_further_request_restarts_the_delay() external {
+    function test_a_further_request_has_a_date_of_its_own() external {
         join(0, 40e18);
         vm.prank(operator(0));
         network.requestWithdrawal(10e18);
         vm.warp(GENESIS + 2 days);
         vm.prank(operator(0));
         network.requestWithdrawal(5e18);
-        (uint256 amount, uint256 payableAt) = network.pendingOf(operator(0));
-        assertEq(amount, 15e18, "both");
-        assertEq(payableAt, GENESIS + 2 days + DELAY, "from the last");
+        _waits(15e18, GENESIS + 2 days + DELAY, 10e18, GENESIS + DELAY);
+        _paysAt(GENESIS + DELAY, 10e18);
+        _waits(5e18, GENESIS + 2 days + DELAY, 5e18, GENESIS + 2 days + DELAY);
+        _paysAt(GENESIS + 2 days + DELAY, 5e18);
+        _waits(0, 0, 0, 0);
+        // Both at once, by who comes later.
+        vm.warp(GENESIS + 20 days);
+        vm.startPrank(operator(0));
+        network.requestWithdrawal(2e18);
+        vm.warp(GENESIS + 21 days);
+        network.requestWithdrawal(3e18);
+        vm.stopPrank();
+        _paysAt(GENESIS + 21 days + DELAY, 5e18);
+        _waits(0, 0, 0, 0);
+    }
+
+    /// The oldest amount keeps its date, whatever follows. What followed and is due counts as the oldest from then on.
+    function test_a_third_request_waits_with_the_second() external {
+        join(0, 40e18);
+        vm.startPrank(operator(0));
+        network.requestWithdrawal(10e18);
+        vm.warp(GENESIS + 1 days);
+        network.requestWithdrawal(5e18);
+        vm.warp(GENESIS + 2 days);
+        network.requestWithdrawal(3e18);
+        _waits(18e18, GENESIS + 2 days + DELAY, 10e18, GENESIS + DELAY);
+        // All of it is due, and stays so.
+        vm.warp(GENESIS + 2 days + DELAY);
+        network.requestWithdrawal(1e18);
+        vm.stopPrank();
+        _waits(19e18, GENESIS + 2 days + 2 * DELAY, 18e18, GENESIS + DELAY);
+        _paysAt(GENESIS + 2 days + DELAY, 18e18);
+        _paysAt(GENESIS + 2 days + 2 * DELAY, 1e18);
+    }
+
+    /// A stranger outbids the seat of an operator whose withdrawal is due in a second. What waited is paid out in a second;
+    /// the stake of the lost seat waits for the whole delay.
+    function test_trap_outbidding_a_seat_delays_an_older_withdrawal() external {
+        for (uint256 i = 0; i < 20; ++i) {
+            join(i, i == 0 ? 40e18 : 30e18);
+        }
+        vm.prank(operator(0));
+        network.requestWithdrawal(30e18);
+        vm.warp(GENESIS + DELAY - 1);
+        join(20, 11e18);
+        assertEq(network.stakeOf(operator(0)), 0, "outbid");
+        _waits(40e18, GENESIS + 2 * DELAY - 1, 30e18, GENESIS + DELAY);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.WithdrawalNotDue.selector, GENESIS + DELAY));
+        vm.prank(operator(0));
+        network.withdraw();
+        _paysAt(GENESIS + DELAY, 30e18);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.WithdrawalNotDue.selector, GENESIS + 2 * DELAY - 1));
+        vm.prank(operator(0));
+        network.withdraw();
+        _paysAt(GENESIS + 2 * DELAY - 1, 10e18);
+    }
+
+    /// @dev What waits for operator 0.
+    function _waits(uint256 amount, uint256 payableAt, uint256 first, uint256 firstAt) private view {
+        (uint256 found, uint256 at) = network.pendingOf(operator(0));
+        assertEq(found, amount, "all that waits");
+        assertEq(at, payableAt, "when all of it can be paid out");
+        (found, at) = network.firstPendingOf(operator(0));
+        assertEq(found, first, "the first part");
+        assertEq(at, firstAt, "when it can be paid out");
+    }
+
+    /// @dev Operator 0 is paid this amount at this time.
+    function _paysAt(uint256 time, uint256 amount) private {
+        vm.warp(time);
+        uint256 before = token.balanceOf(operator(0));
+        vm.prank(operator(0));
+        assertEq(network.withdraw(), amount, "paid");
+        assertEq(token.balanceOf(operator(0)), before + amount, "received");
     }
 
     function test_request_that_leaves_less_than_the_minimum_reverts() external {

@@ -92,7 +92,7 @@ contract TaskNetworkReentrantTokenTest is NetworkRig {
         _arm(abi.encodeCall(network.claim, (operator(1), shareOf(0, 1))));
         claim(0, 0);
         _refused();
-        _arm(abi.encodeCall(network.tally, (0, _noTasks, masks(3), _earned[0])));
+        _arm(abi.encodeCall(network.tally, (0, _noTasks, masks(3), packed(_earned[0]))));
         claim(0, 1);
         _refused();
         assertEq(token.balanceOf(address(network)), liabilities(2), "balanced");

@@ -310,7 +310,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
             assertEq(token.balanceOf(operator(i)), balance + fair[i], "to the owner of the key");
         }
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, performed[0].id));
-        network.tally(0, performed, _noSigners, _earned[0]);
+        network.tally(0, performed, _noSigners, packed(_earned[0]));
     }
 
     /// The weights that elect are those in the pages: the stakes, in units.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {vm} from "./Test.sol";
+import {Vm, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {QuorumFixture} from "./QuorumFixture.sol";
 import {ToyKeys} from "./mocks/ToyCurve.sol";
@@ -240,6 +240,30 @@ contract WeightsTest is QuorumFixture {
         _settlement.discard();
         _settlement.begin(1, "", 1, false);
         assertEq(_settlement.terms().members(), 0, "discarded");
+    }
+
+    /// @notice Each `prepare` logs how many weights were prepared before, and how many follow. So whoever follows the
+    /// settlement knows in whose calldata they are, and when earlier ones were forgotten.
+    function test_preparedWeightsAreLogged() public {
+        bytes memory part = Members.packWeights(_some(PART));
+        _prepares(bytes.concat(part, part), 0, 2 * PART);
+        _prepares(part, 2 * PART, PART);
+        _prepares("", 3 * PART, 0);
+        _settlement.discard();
+        _prepares(part, 0, PART);
+        _settlement.begin(1, "", 1, false);
+        _settlement.enter(_head, 0);
+        _entered();
+        _prepares(part, 0, PART);
+    }
+
+    function _prepares(bytes memory weights, uint256 members, uint256 count) private {
+        vm.recordLogs();
+        _settlement.prepare(1, weights);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        assertEq(logs.length, 1, "one log");
+        assertEq(logs[0].topics[0], Settlement.WeightsPrepared.selector, "the log");
+        assertEq(logs[0].data, abi.encode(members, 8 * count), "how many before, and the bytes now");
     }
 
     /// @notice Prepares the next epoch while an epoch waits to be entered. The weights of the waiting one stay.

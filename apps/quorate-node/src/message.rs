@@ -280,6 +280,11 @@ impl Evidence {
     pub fn id(&self) -> B256 {
         self.pair[0].candidate.id
     }
+
+    /// The later of the two epochs, for which the contract slashes.
+    pub fn epoch(&self) -> u64 {
+        self.first().candidate().epoch.max(self.second().candidate().epoch)
+    }
 }
 
 /// A message that somebody with stake answers for. It travels as gossip.

@@ -92,9 +92,12 @@ options! {
     /// A file whose first line is that keystore's passphrase
     #[arg(value_name = "FILE", help_heading = "Chain")]
     passphrase_file: PathBuf, "QUORATE_NODE_PASSPHRASE_FILE";
-    /// The most gwei for a unit of gas [default: 100]
+    /// The most gwei for a unit of gas [default: 500]
     #[arg(value_name = "GWEI", help_heading = "Chain")]
     max_fee: NonZeroU64, "QUORATE_NODE_MAX_FEE";
+    /// The most gwei of it for the block's proposer, whatever the chain's node says [default: 3]
+    #[arg(value_name = "GWEI", help_heading = "Chain")]
+    max_tip: NonZeroU64, "QUORATE_NODE_MAX_TIP";
     /// How long to wait for further signatures once a quorum is there, in milliseconds: fewer missing members cost less gas
     /// [default: 500]
     #[arg(value_name = "MS", help_heading = "Chain")]

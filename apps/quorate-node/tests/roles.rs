@@ -339,10 +339,10 @@ fn conflicts_are_reported_once_and_in_turn() {
     );
     assert!(!reports(&first.step(attested(liar, candidate(false)), 2)) && !reports(&first.step(Event::Tick, 60_000)));
     assert!(reports(&first.step(Event::Tick, 60_001)));
-    first.step(Event::Slashed { operator: owner(liar), id: ID }, 60_002);
+    first.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 60_002);
     assert!(!reports(&first.step(Event::Tick, 1_000_000)));
     first.step(Event::ReportFailed { operator: owner(liar), id: ID }, 1_000_000);
-    assert!(reports(&first.step(Event::Unslashed { operator: owner(liar), id: ID }, 2_000_000)));
+    assert!(reports(&first.step(Event::Unslashed { operator: owner(liar), id: ID, epoch: 0 }, 2_000_000)));
 
     for slashed in [false, true] {
         let (mut second, _) = aggregator(1);
@@ -352,7 +352,7 @@ fn conflicts_are_reported_once_and_in_turn() {
         assert!(matches!(second.step(received(evidence.clone()), 0)[0], Output::Accepted { .. }));
         assert_eq!(refusal(&second.step(received(evidence), 1)), Some(Refusal::Duplicate));
         if slashed {
-            second.step(Event::Slashed { operator: owner(liar), id: ID }, 2);
+            second.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
         }
         assert!(!reports(&second.step(Event::Tick, 9_999)));
         assert_eq!(reports(&second.step(Event::Tick, 10_000)), !slashed);

@@ -46,8 +46,8 @@ interface ITaskNetwork {
         uint128 unit;
         /// The least stake of a registered operator: at least `unit`, so that every operator weighs something.
         uint128 minimumStake;
-        /// The most operators at one time: not zero, and so few that a snapshot fits into a transaction with a full key
-        /// table (`maximumKeys`, six keys for each of them).
+        /// The most operators at one time: not zero, and so few that a snapshot and a tally fit into a transaction with a
+        /// full key table (`maximumKeys`, six keys for each of them).
         uint32 maximumOperators;
         /// A quorum must weigh more than quorumNumerator / quorumDenominator of all weight; that is at least half and
         /// less than all.
@@ -132,7 +132,8 @@ interface ITaskNetwork {
     /// @param operator The operator.
     /// @param amount What left the seat now.
     /// @param pending All that waits.
-    /// @param payableAt The first second at which it can be paid out.
+    /// @param payableAt The first second at which all of it can be paid out. What waited before keeps its date
+    /// (`requestWithdrawal`).
     event WithdrawalRequested(address indexed operator, uint256 amount, uint256 pending, uint256 payableAt);
     /// @notice An operator gave up its seat, was outbid, or fell below the minimum.
     /// @param operator The operator.
@@ -188,11 +189,17 @@ interface ITaskNetwork {
     /// @notice An operator lost stake because it signed two tasks with one id that conflict.
     /// @param operator The operator.
     /// @param id The tasks' id.
+    /// @param epoch The later of the two tasks' epochs.
     /// @param amount What it lost, the bounty included.
     /// @param bounty What the reporter got of it.
     /// @param reporter Who reported the conflict.
     event Slashed(
-        address indexed operator, bytes32 indexed id, uint256 amount, uint256 bounty, address indexed reporter
+        address indexed operator,
+        bytes32 indexed id,
+        uint256 epoch,
+        uint256 amount,
+        uint256 bounty,
+        address indexed reporter
     );
     /// @notice The pool grew by a gift.
     /// @param from Who gave.
@@ -244,7 +251,7 @@ interface ITaskNetwork {
     /// @param operator The operator.
     error NothingPending(address operator);
     /// @notice The delay of the withdrawal is not over.
-    /// @param payableAt The first second at which it can be paid out.
+    /// @param payableAt The first second at which a part of it can be paid out.
     error WithdrawalNotDue(uint256 payableAt);
     /// @notice The operator's key is younger than an epoch is long.
     /// @param possibleAt The first second at which it can be replaced.
@@ -305,7 +312,8 @@ interface ITaskNetwork {
     /// @notice Conflicts of the epoch can no longer be reported.
     /// @param epoch The epoch.
     error OutsideWindow(uint256 epoch);
-    /// @notice The operator was slashed for a conflict of this id before.
+    /// @notice The operator was slashed before for a conflict of this id, in the later one of the two tasks' epochs or in
+    /// one after it.
     /// @param operator The operator.
     /// @param id The tasks' id.
     error AlreadySlashed(address operator, bytes32 id);
@@ -346,15 +354,18 @@ interface ITaskNetwork {
     function carry(address[] calldata operators, uint256[] calldata nonces) external returns (uint256 count);
 
     /// @notice Asks for a part of the caller's stake; the minimum must stay. The part leaves the caller's seat at once,
-    /// and is paid out by `withdraw` after the delay. A further request adds to the one that waits, and the delay of
-    /// both begins anew.
+    /// and is paid out by `withdraw` after the delay.
+    ///
+    /// What waits has two dates at most. Suppose 10 wait and 5 follow, by a further request or because the seat was outbid:
+    /// the 10 keep their date, and the 5 get a date of their own. If 3 more follow before the 5 can be paid out, the 5 wait
+    /// with them, until the delay of the 3 is over. The 10 keep their date in any case.
     /// @param amount Tokens to withdraw.
     function requestWithdrawal(uint256 amount) external;
 
     /// @notice Gives up the caller's seat and asks for all of its stake, which `withdraw` pays out after the delay.
     function deregister() external;
 
-    /// @notice Pays the caller what it asked for, once the delay is over.
+    /// @notice Pays the caller what waits and whose delay is over. What followed later stays.
     /// @return amount What was paid.
     function withdraw() external returns (uint256 amount);
 
@@ -380,10 +391,10 @@ interface ITaskNetwork {
     /// @param tasks Approved tasks, exactly as they were settled. If a task names a performer who was not elected, its
     /// reward goes back to the pool.
     /// @param signers Bitmaps of quorums, as the event `Attested` names them.
-    /// @param earned What each index earned by the tallies before, as the last event `Tallied` of the epoch says. Empty
-    /// if there was none.
+    /// @param earned What each index earned by the tallies before, as the last event `Tallied` of the epoch says: 16 bytes
+    /// each, big-endian. Empty if there was none.
     /// @return root The root of the Merkle tree over what each index earned.
-    function tally(uint256 epoch, Task[] calldata tasks, bytes[] calldata signers, uint256[] calldata earned)
+    function tally(uint256 epoch, Task[] calldata tasks, bytes[] calldata signers, bytes calldata earned)
         external
         returns (bytes32 root);
 
@@ -396,7 +407,8 @@ interface ITaskNetwork {
 
     /// @notice Slashes an operator that signed two tasks with one id which conflict. In one epoch, any two different
     /// tasks conflict. In two epochs, tasks conflict if they differ in result or verdict; the performer may differ,
-    /// because each epoch elects its own. Both keys must be the operator's. The caller gets a bounty.
+    /// because each epoch elects its own. Both keys must be the operator's. An operator is slashed for an id once in each
+    /// epoch. The caller gets a bounty.
     /// @param first One task, with its signature.
     /// @param second The other task, with its signature.
     /// @return bounty What the caller got.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use alloy::primitives::{Address, B256, U256, hex, keccak256};
-use quorate_host::plain;
+use quorate_host::clipped;
 use serde::Deserialize;
 
 /// The errors of all contracts that a transaction may call, by their signatures. `scripts/contract_artifacts.py` writes them.
@@ -40,13 +40,19 @@ pub fn words(data: &[u8]) -> String {
     }
     match text(values, 0) {
         // The errors of Solidity itself.
-        Some(text) if *selector_of == selector("Error(string)") => plain(&text),
+        Some(text) if *selector_of == selector("Error(string)") => clipped(&text, MOST_SHOWN),
         _ if *selector_of == selector("Panic(uint256)") => {
             format!("a fault of the contract, number {}", value(values, 0, "uint256"))
         }
-        _ => format!("an error that is not one of quorate's contracts: {}", hex::encode_prefixed(data)),
+        _ => {
+            let digits = hex::encode_prefixed(data);
+            format!("an error that is not one of quorate's contracts: {}", clipped(&digits, MOST_SHOWN))
+        },
     }
 }
+
+/// The most characters of what a contract, or a node in its name, says.
+const MOST_SHOWN: usize = 1_000;
 
 fn selector(signature: &str) -> [u8; 4] {
     let hash = keccak256(signature);
@@ -58,7 +64,7 @@ fn value(values: &[u8], place: usize, kind: &str) -> String {
     let Some(word) = word(values, place) else { return "?".to_owned() };
     match kind {
         "address" => Address::from_word(word).to_string(),
-        "string" => text(values, place).map_or_else(|| "?".to_owned(), |text| format!("{text:?}")),
+        "string" => text(values, place).map_or_else(|| "?".to_owned(), |text| format!("\"{}\"", clipped(&text, MOST_SHOWN))),
         _ if kind.starts_with("uint") => U256::from_be_bytes(word.0).to_string(),
         "bytes" => "…".to_owned(),
         _ => word.to_string(),

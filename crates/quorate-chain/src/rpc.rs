@@ -10,7 +10,11 @@ use alloy::{
     rpc::types::{Filter, Log},
 };
 use quorate_evm::alloy_sol_types::SolCall;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use quorate_host::clipped;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -46,7 +50,8 @@ pub struct RpcLimits {
     pub tries: u32,
     /// How long is waited after the first try; twice as long after each further one.
     pub first_wait: Duration,
-    /// The most bytes of an answer.
+    /// The most bytes of any answer. Most kinds have a smaller limit: a number 16 KiB, what is not of logs 4 MiB, and logs
+    /// 32 MiB.
     pub answer_bytes: usize,
 }
 
@@ -56,7 +61,7 @@ impl Default for RpcLimits {
             timeout: Duration::from_secs(30),
             tries: 6,
             first_wait: Duration::from_millis(250),
-            answer_bytes: 64 << 20,
+            answer_bytes: 32 << 20,
         }
     }
 }
@@ -181,12 +186,18 @@ struct Question<'a> {
     params: &'a Value,
 }
 
+/// An answer, read into the type that is wanted: a tree of JSON takes up to twenty times the memory of its text.
 #[derive(Deserialize)]
-struct Answered {
-    #[serde(default)]
-    result: Option<Value>,
+#[serde(bound = "R: DeserializeOwned")]
+struct Answered<R> {
+    #[serde(default = "none")]
+    result: Option<R>,
     #[serde(default)]
     error: Option<Fault>,
+}
+
+fn none<R>() -> Option<R> {
+    None
 }
 
 #[derive(Deserialize)]
@@ -194,7 +205,7 @@ struct Fault {
     #[serde(default)]
     message: String,
     #[serde(default)]
-    data: Option<Value>,
+    data: RevertData,
 }
 
 impl Rpc {
@@ -244,19 +255,24 @@ impl Rpc {
         if !status.is_success() {
             return Err(unreachable(format!("HTTP status {}", status.as_u16())));
         }
+        let most = self.limits.answer_bytes.min(most_bytes(method));
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(innermost(&error.without_url())))? {
-            if answer.len() + chunk.len() > self.limits.answer_bytes {
-                return Err(wrong(format!("the answer has more than {} bytes", self.limits.answer_bytes)));
+            if answer.len() + chunk.len() > most {
+                return Err(wrong(format!("the answer has more than {most} bytes")));
             }
             answer.extend_from_slice(&chunk);
         }
-        let answer: Answered = serde_json::from_slice(&answer).map_err(|error| wrong(error.to_string()))?;
-        if let Some(Fault { message, data }) = answer.error {
-            let data = if message.contains("revert") { data.as_ref().and_then(revert_data) } else { None };
+        // The text of an error may hold what the node wrote.
+        let misread = |error: serde_json::Error| wrong(words_of_node(&error.to_string()));
+        let answer: Answered<R> = serde_json::from_slice(&answer).map_err(misread)?;
+        if let Some(Fault { message, data: RevertData(data) }) = answer.error {
+            let data = data.filter(|_| message.contains("revert"));
+            let message = words_of_node(&message);
             return Err(RpcError::Refused { node: self.shown.clone(), method, message, data });
         }
-        serde_json::from_value(answer.result.unwrap_or(Value::Null)).map_err(|error| wrong(error.to_string()))
+        // No result is what `null` stands for, such as a block that is not there.
+        answer.result.map_or_else(|| serde_json::from_str("null").map_err(misread), Ok)
     }
 
     /// Asks until the node answers, or too often. An error that the node answers with is an answer.
@@ -332,39 +348,12 @@ impl Rpc {
         Ok(found.map(|transaction| transaction.input))
     }
 
-    /// The transactions of a block, in order: hash and calldata.
-    ///
-    /// # Errors
-    /// [`RpcError`].
-    pub async fn transactions_of(&self, block: u64) -> Result<Vec<(B256, Bytes)>, RpcError> {
-        #[derive(Deserialize)]
-        struct Transaction {
-            hash: B256,
-            input: Bytes,
-        }
-        #[derive(Deserialize)]
-        struct Full {
-            transactions: Vec<Transaction>,
-        }
-        let found: Option<Full> = self.ask("eth_getBlockByNumber", json!([format!("{block:#x}"), true])).await?;
-        let transactions = found.map(|block| block.transactions).unwrap_or_default();
-        Ok(transactions.into_iter().map(|transaction| (transaction.hash, transaction.input)).collect())
-    }
-
     /// The receipt of a transaction; `None` if it is in no block.
     ///
     /// # Errors
     /// [`RpcError`].
     pub async fn receipt(&self, transaction: B256) -> Result<Option<Receipt>, RpcError> {
         self.ask("eth_getTransactionReceipt", json!([transaction])).await
-    }
-
-    /// Whether a transaction was mined and did not revert.
-    ///
-    /// # Errors
-    /// [`RpcError`].
-    pub async fn succeeded(&self, transaction: B256) -> Result<bool, RpcError> {
-        Ok(self.receipt(transaction).await?.is_some_and(|receipt| !receipt.status.is_zero()))
     }
 
     /// The code of an account; empty if it has none.
@@ -424,13 +413,82 @@ impl RpcError {
     }
 }
 
-/// What a contract reverted with. Some nodes put it into an object, or an object into that.
-fn revert_data(data: &Value) -> Option<Bytes> {
-    match data {
-        Value::String(digits) => digits.parse().ok(),
-        Value::Object(fields) => fields.values().find_map(revert_data),
-        _ => None,
+/// What a contract reverted with. Some nodes put it into an object, or an object into that. All else is passed over while it
+/// is read, so that nothing of it is kept.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct RevertData(Option<Bytes>);
+
+impl<'de> Deserialize<'de> for RevertData {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = RevertData;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("anything")
+            }
+
+            fn visit_str<E>(self, digits: &str) -> Result<RevertData, E> {
+                Ok(RevertData(digits.parse().ok()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RevertData, A::Error> {
+                let mut found = RevertData(None);
+                while map.next_key::<IgnoredAny>()?.is_some() {
+                    let RevertData(value) = map.next_value()?;
+                    found.0 = found.0.or(value);
+                }
+                Ok(found)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<RevertData, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(RevertData(None))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
     }
+}
+
+/// The most bytes of an answer. Those with logs alone may be long, and are asked for one at a time.
+fn most_bytes(method: &str) -> usize {
+    match method {
+        "eth_chainId"
+        | "eth_estimateGas"
+        | "eth_getBalance"
+        | "eth_getTransactionCount"
+        | "eth_maxPriorityFeePerGas"
+        | "eth_sendRawTransaction" => 16 << 10,
+        "eth_getLogs" => 32 << 20,
+        _ => 4 << 20,
+    }
+}
+
+/// The words of a node, as far as they are shown.
+fn words_of_node(text: &str) -> String {
+    clipped(text, 1_000)
 }
 
 /// The text of the innermost cause, which names no URL.
@@ -444,6 +502,14 @@ fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+        thread,
+    };
+
+    use tokio::runtime;
+
     use super::*;
 
     #[test]
@@ -461,11 +527,44 @@ mod tests {
     #[test]
     fn revert_data_is_found() {
         let expected = Some(Bytes::from(vec![1, 2]));
-        assert_eq!(revert_data(&json!("0x0102")), expected);
-        assert_eq!(revert_data(&json!({ "data": "0x0102" })), expected);
-        assert_eq!(revert_data(&json!({ "originalError": { "data": "0x0102" } })), expected);
-        for none in [json!(null), json!("Reverted"), json!(7), json!({})] {
-            assert_eq!(revert_data(&none), None, "{none}");
+        let read = |data: Value| serde_json::from_str::<RevertData>(&data.to_string()).unwrap().0;
+        assert_eq!(read(json!("0x0102")), expected);
+        assert_eq!(read(json!({ "data": "0x0102" })), expected);
+        assert_eq!(read(json!({ "code": 3, "originalError": { "data": "0x0102", "more": [1, "0x03"] } })), expected);
+        for none in [json!(null), json!("Reverted"), json!(7), json!(-7), json!(0.5), json!({}), json!([1]), json!(true)] {
+            assert_eq!(read(none.clone()), None, "{none}");
         }
+    }
+
+    /// A node answers `eth_chainId` with an array of zeros that does not end. It is cut off after 16 KiB, so nothing of it
+    /// fills the memory, and the error names question and limit.
+    #[test]
+    fn an_answer_without_an_end_is_cut_off() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let node = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4_096]).unwrap();
+            let mut written = 0;
+            let begin = b"HTTP/1.1 200 OK\r\ncontent-length: 67108864\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[0";
+            let mut sent = stream.write_all(begin);
+            while sent.is_ok() && written < 64 << 20 {
+                sent = stream.write_all(&b",0".repeat(4_096));
+                written += 8_192;
+            }
+            written
+        });
+        let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = asked.block_on(async { Rpc::new(&url).unwrap().chain_id().await.unwrap_err() });
+        assert!(error.to_string().contains("eth_chainId") && error.to_string().contains("16384 bytes"), "{error}");
+        drop(asked);
+        assert!(node.join().unwrap() < 16 << 20, "the rest was never read: buffers of the system alone");
+    }
+
+    /// What a node writes reaches errors as one line of bounded length.
+    #[test]
+    fn words_of_a_node_are_bounded_and_harmless() {
+        let shown = words_of_node(&format!("no\u{1b}[2J\n{}", "x".repeat(100_000)));
+        assert!(shown.starts_with("no\\u{1b}[2J") && shown.len() < 1_100 && !shown.contains('\n'), "{shown}");
     }
 }

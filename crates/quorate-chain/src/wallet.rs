@@ -16,7 +16,10 @@ use alloy::{
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::HumanCount;
-use quorate_chain::rpc::{Receipt, Rpc, RpcError};
+use quorate_chain::{
+    rpc::{Receipt, Rpc, RpcError},
+    submitter::MAX_TIP_GWEI,
+};
 use quorate_evm::Transaction;
 use serde_json::json;
 use tokio::{signal, time::sleep};
@@ -40,6 +43,10 @@ pub(crate) struct Sending {
     /// Send nothing if a unit of gas would cost more
     #[arg(long, value_name = "GWEI", default_value_t = 500)]
     max_fee: u64,
+
+    /// The most that a unit of gas may add for the block's proposer, whatever the node says
+    #[arg(long, value_name = "GWEI", default_value_t = MAX_TIP_GWEI)]
+    max_tip: u64,
 
     /// How long to wait for the receipt of a transaction, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 180)]
@@ -151,6 +158,7 @@ impl Sending {
         })?;
         let tip = node.quantity("eth_maxPriorityFeePerGas", json!([])).await.map_err(Failure::io)?;
         let (base, tip): (u128, u128) = (base.saturating_to(), tip.saturating_to());
+        let tip = tip.min(u128::from(self.max_tip).saturating_mul(GWEI));
         let (fee, most) = (base.saturating_mul(2).saturating_add(tip), u128::from(self.max_fee) * GWEI);
         let now = base.saturating_add(tip);
         if now > most {

@@ -5,7 +5,7 @@
 //! | part of [`Network`] | from |
 //! |---|---|
 //! | keys, pages | the logs `KeyAdded`, `KeysCarried`, `KeysPaged`; a key in G2 beside one in G1 from the calldata of `register` |
-//! | weights, their pages | the calldata of `begin`, and of `prepare`, which leaves no log; `WeightsPaged` |
+//! | weights, their pages | the calldata of `begin`, and of `prepare` where the log `WeightsPrepared` is; `WeightsPaged` |
 //! | terms | the logs `EpochBegun` and `EpochEntered` |
 //! | head, newest base's commitment | the last of the logs `Settled`, `SettledAll` and `EpochEntered` |
 //! | bases | the calldata of the settlements that stored them; `BasePinned` |
@@ -13,9 +13,14 @@
 //! A call that another contract made is found where that contract was passed its calldata. What is found nowhere is left out,
 //! with a [`Note`]. The network is right without it, except for weights: without these there is none.
 //!
-//! What the follower cannot know is whether the logs are all there are, and whether a call which it found inside of other
-//! calldata is the one that was made. So compare [`Follower::state`] with the contract's `state()`, and each base's commitment
-//! with the contract's `commitmentAt`; [`Follower::forget`] leaves a base out.
+//! Calldata proves nothing: anyone can write into it what looks like a call. So a call is looked for only in a transaction in
+//! which the contract left the log of such a call. A stranger may send that transaction, too, if he may call the contract that
+//! calls the settlement, such as a timelock. Then several calls may fit to one log, and the follower keeps all of them.
+//!
+//! What the follower cannot know is whether the logs are all there are, and which of several calls is the one that was made.
+//! So compare [`Follower::state`] with the contract's `state()`, and each base's commitment with the contract's `commitmentAt`;
+//! [`Follower::forget`] leaves a base out. Pass each part of the [weights](Follower::packed_weights) to the contract's
+//! `publish`, and if it refuses, the [others](Follower::other_weights).
 
 mod log;
 mod call;
@@ -70,6 +75,9 @@ pub struct Follower {
     /// The running table and the next one.
     tables: BTreeMap<u16, Keys>,
     epoch: Weights,
+    /// The weights that were prepared of the next epoch, by their calls.
+    #[serde(default)]
+    prepared: Vec<Candidates>,
     /// An epoch that was begun and not entered.
     begun: Option<Begun>,
     bases: Vec<Stored>,
@@ -87,7 +95,14 @@ struct Keys {
 struct Weights {
     weights: Option<Vec<u64>>,
     pages: Vec<WeightPage>,
+    /// Parts that other calls in the calldata would give. Empty if all calls are certain.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    others: BTreeMap<usize, Vec<Vec<u64>>>,
 }
+
+/// Weights that one log tells of: those of each call in the calldata that fits to it. They may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Candidates(Vec<Vec<u64>>);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Begun {
@@ -222,7 +237,8 @@ impl Follower {
             head: U256::ZERO,
             newest: B256::ZERO,
             tables: BTreeMap::new(),
-            epoch: Weights { weights: Some(Vec::new()), pages: Vec::new() },
+            epoch: Weights { weights: Some(Vec::new()), ..Weights::default() },
+            prepared: Vec::new(),
             begun: None,
             bases: Vec::new(),
         }
@@ -267,7 +283,27 @@ impl Follower {
     /// they are not known.
     pub fn packed_weights(&self) -> Vec<Bytes> {
         let weights = self.epoch.weights.as_deref().unwrap_or_default();
-        weights.chunks(PART).map(|part| part.iter().flat_map(|weight| weight.to_be_bytes()).collect()).collect()
+        weights.chunks(PART).map(pack).collect()
+    }
+
+    /// Other weights of a part, packed as `publish` takes them, if the calldata holds several calls that fit to the logs. The
+    /// contract takes one of them if it refuses those of [`packed_weights`](Self::packed_weights), unless the call which was
+    /// made is not in the calldata.
+    pub fn other_weights(&self, part: usize) -> Vec<Bytes> {
+        let others = self.epoch.others.get(&part).map(Vec::as_slice).unwrap_or_default();
+        others.iter().map(|weights| pack(weights)).collect()
+    }
+
+    /// Takes other weights of a part, by their place in [`other_weights`](Self::other_weights), because the contract has them.
+    pub fn choose_weights(&mut self, part: usize, place: usize) {
+        let Weights { weights: Some(weights), others, .. } = &mut self.epoch else { return };
+        let chosen = others.remove(&part).and_then(|mut others| (place < others.len()).then(|| others.swap_remove(place)));
+        let here = weights.get_mut(part.saturating_mul(PART)..);
+        if let (Some(chosen), Some(here)) = (chosen, here)
+            && let Some(here) = here.get_mut(..chosen.len())
+        {
+            here.copy_from_slice(&chosen);
+        }
     }
 
     /// Leaves the weights of the running epoch out, because the contract has others.
@@ -297,8 +333,7 @@ impl Follower {
     }
 
     /// Takes the logs of one transaction, in order. The calldata is empty if no log [needs it](Event::needs_calldata), or if
-    /// it is not known. If [`weights_missing`] says that weights were prepared in earlier transactions, the calldata of these
-    /// stands before it, in order.
+    /// it is not known.
     ///
     /// # Errors
     /// [`FollowError`]. The follower is not to be used any more then.
@@ -331,6 +366,12 @@ impl Follower {
                 } else if self.head().epoch == *epoch {
                     self.epoch.pages.push(page);
                 }
+            }
+            Event::WeightsPrepared { members, weights } => {
+                if *members == 0 {
+                    self.prepared.clear();
+                }
+                self.prepared.push(prepared(*weights, calls));
             }
             // With the log of a stake registrar before it: see `apply`.
             Event::EpochWeighed { .. } | Event::EpochBegun { .. } => {}
@@ -398,14 +439,15 @@ impl Follower {
         let Head { epoch, table, .. } = Head::decode(terms);
         let before = self.head();
         follows("epoch", epoch, before.epoch + 1)?;
-        let place = calls.iter().position(|call| matches!(call, Call::Begin { .. }));
-        let weights = match weighed {
-            Some((required, weights)) => stated_weights(terms, required, weights),
-            None => place.and_then(|place| all_weights(terms, table != before.table, &calls[..=place])),
+        let prepared = std::mem::take(&mut self.prepared);
+        let epoch_weights = match weighed {
+            Some((required, weights)) => {
+                Weights { weights: stated_weights(terms, required, weights), ..Weights::default() }
+            }
+            None => all_weights(terms, table != before.table, prepared, calls).unwrap_or_default(),
         };
-        calls.drain(..place.map_or(0, |place| place + 1));
-        let note = weights.is_none().then_some(Note::WeightsUnseen { epoch });
-        self.begun = Some(Begun { terms, epoch: Weights { weights, pages: Vec::new() } });
+        let note = epoch_weights.weights.is_none().then_some(Note::WeightsUnseen { epoch });
+        self.begun = Some(Begun { terms, epoch: epoch_weights });
         Ok(note)
     }
 
@@ -552,28 +594,73 @@ impl Follower {
     }
 }
 
-/// The weights of an epoch with these terms, from calls of which the last is `begin`; none if they do not fit. What was
-/// prepared is in the last calls before it. Earlier ones were discarded, or are another epoch's.
-fn all_weights(terms: U256, renews: bool, calls: &[Call]) -> Option<Vec<u64>> {
+/// The weights of one log of `prepare`: those of each call with so many weights. Takes the first of these calls out.
+fn prepared(length: usize, calls: &mut Vec<Call>) -> Candidates {
+    let fits = |call: &Call| matches!(call, Call::Prepare { weights } if weights.len() == length);
+    candidates(calls, fits, |call| match call {
+        Call::Prepare { weights } => Some(weights),
+        _ => None,
+    })
+}
+
+/// The weights of an epoch with these terms: those that were prepared, and those of the calls of `begin` that fit. `None` if
+/// those of a log are in no call.
+fn all_weights(terms: U256, renews: bool, mut chunks: Vec<Candidates>, calls: &mut Vec<Call>) -> Option<Weights> {
     let Head { members, required, enough, .. } = Head::decode(terms);
-    let (Call::Begin { threshold, weights, required: said, renew }, before) = calls.split_last()? else { return None };
-    let mut parts = vec![&weights[..]];
-    let mut missing = (members as usize).checked_sub(weights.len())?;
-    for call in before.iter().rev() {
-        if let Call::Prepare { weights } = call
-            && missing > 0
-        {
-            missing = missing.checked_sub(weights.len())?;
-            parts.push(weights);
+    let first = |chunk: &Candidates| chunk.0.first().map(Vec::len);
+    let before: usize = chunks.iter().map(first).sum::<Option<usize>>()?;
+    let length = (members as usize).checked_sub(before)?;
+    let fits = |call: &Call| {
+        matches!(call, Call::Begin { threshold, weights, required: said, renew }
+            if weights.len() == length && *said == required && *renew == renews && *threshold != 0)
+    };
+    let threshold = calls.iter().find(|call| fits(call)).and_then(|call| match call {
+        Call::Begin { threshold, .. } => Some(*threshold),
+        _ => None,
+    })?;
+    chunks.push(candidates(calls, fits, |call| match call {
+        Call::Begin { weights, .. } => Some(weights),
+        _ => None,
+    }));
+    let all: Vec<u64> = chunks.iter().filter_map(|chunk| chunk.0.first()).flatten().copied().collect();
+    let is_certain = chunks.iter().all(|chunk| chunk.0.len() == 1);
+    // Of several calls the contract says which was made, by the hash of its weights.
+    if is_certain && state::enough_by(&all, required, threshold) != enough {
+        return None;
+    }
+    let (mut others, mut part) = (BTreeMap::<usize, Vec<Vec<u64>>>::new(), 0);
+    for Candidates(chunk) in chunks {
+        let parts = chunk.first().map_or(0, |weights| weights.len().div_ceil(PART));
+        for weights in chunk.iter().skip(1) {
+            for (at, (other, first)) in weights.chunks(PART).zip(chunk[0].chunks(PART)).enumerate() {
+                let of_part = others.entry(part + at).or_default();
+                if other != first && !of_part.iter().any(|held| held == other) {
+                    of_part.push(other.to_vec());
+                }
+            }
+        }
+        part += parts;
+    }
+    others.retain(|_, others| !others.is_empty());
+    Some(Weights { weights: Some(all), pages: Vec::new(), others })
+}
+
+/// The weights of all calls that fit, each once. Takes the first of these calls out, since the next log is of another one.
+fn candidates<'a>(
+    calls: &'a mut Vec<Call>,
+    fits: impl Fn(&Call) -> bool,
+    weights: impl Fn(&Call) -> Option<&Vec<u64>>,
+) -> Candidates {
+    let mut found: Vec<Vec<u64>> = Vec::new();
+    for held in calls.iter().filter(|call| fits(call)).filter_map(&weights) {
+        if !found.contains(held) {
+            found.push(held.clone());
         }
     }
-    let all: Vec<u64> = parts.into_iter().rev().flatten().copied().collect();
-    let fits = missing == 0
-        && *said == required
-        && *renew == renews
-        && *threshold != 0
-        && state::enough_by(&all, required, *threshold) == enough;
-    fits.then_some(all)
+    if let Some(place) = calls.iter().position(fits) {
+        calls.remove(place);
+    }
+    Candidates(found)
 }
 
 /// The weights that a stake registrar states, if they are those of the terms. It takes no threshold but the sharpest.
@@ -585,24 +672,9 @@ fn stated_weights(terms: U256, required: u128, weights: &[u64]) -> Option<Vec<u6
     fits.then(|| weights.to_vec())
 }
 
-/// How many weights of an epoch with these terms were prepared before the calldata of `begin`, and are not in it. `prepare`
-/// leaves no log, so its calls have to be looked for. 0 if there is no call of `begin` in the calldata.
-pub fn weights_missing(terms: U256, calldata: &[u8]) -> usize {
-    let (mut found, mut begun) = (0, false);
-    for call in calls(calldata) {
-        match call {
-            Call::Prepare { weights } if !begun => found += weights.len(),
-            Call::Begin { weights, .. } if !begun => (found, begun) = (found + weights.len(), true),
-            _ => {}
-        }
-    }
-    if begun { (Head::decode(terms).members as usize).saturating_sub(found) } else { 0 }
-}
-
-/// How many weights the calls of `prepare` in the calldata have.
-pub fn weights_prepared(calldata: &[u8]) -> usize {
-    let weights = |call: &Call| if let Call::Prepare { weights } = call { weights.len() } else { 0 };
-    calls(calldata).iter().map(weights).sum()
+/// Weights as the contract takes them: 8 bytes each.
+fn pack(weights: &[u64]) -> Bytes {
+    weights.iter().flat_map(|weight| weight.to_be_bytes()).collect()
 }
 
 fn is_newest(base: Option<&Stored>) -> bool {

@@ -10,7 +10,7 @@ use quorate_evm::{
     base::{KeyPage, PART, WeightPage},
     bls12381::DigestHash,
     contract::SettlementBn254G2 as Settlement,
-    follow::{Deployment, Event, FollowError, Follower, NoNetwork, Note, weights_missing, weights_prepared},
+    follow::{Deployment, Event, FollowError, Follower, NoNetwork, Note},
     gas::Measured,
     hub::{self, Settling},
     quorum::Store,
@@ -263,8 +263,6 @@ fn false_calls_in_the_calldata() {
         apply(&mut follower, Event::EpochEntered { head, newest: B256::ZERO }, &[]);
         assert_eq!(follower.network().unwrap_err(), NoNetwork::NoWeights(2));
     }
-    let (_, call) = world.settle(&[1, 2, 3], Store::Slot(4));
-    assert_eq!((weights_missing(terms, &call), weights_prepared(&call)), (0, 0));
 }
 
 #[test]
@@ -276,16 +274,25 @@ fn prepared_weights_stand_before_those_of_begin() {
     let enough = state::enough_by(&all, required, 5);
     let terms = word(Head { epoch, members, enough, required, ..Head::default() });
     let begun = begin(5, &parts[2], required, false);
-    assert_eq!(weights_missing(terms, &begun), 2 * PART);
-    let calls = [prepare(&[3; PART]), prepare(&parts[0]), prepare(&parts[1]), begun.clone()];
-    assert_eq!(weights_prepared(&calls[..3].concat()), 3 * PART);
-    assert_eq!(weights_missing(terms, &calls[1..].concat()), 0);
-    for calldata in [calls[2..].concat(), [&calls[2][..], &calls[0], &begun].concat(), begun] {
+    let log = |members, weights| Event::WeightsPrepared { members, weights };
+    // Without a log, or without the calldata of a log, or with that of another one, the weights are not known.
+    for (logs, calldata) in [
+        (vec![], prepare(&parts[0])),
+        (vec![log(0, PART)], prepare(&parts[0])),
+        (vec![log(0, PART), log(PART, PART)], prepare(&parts[0])),
+        (vec![log(0, 2 * PART)], prepare(&parts[0])),
+    ] {
         let mut follower = world.follower.clone();
-        assert_eq!(apply(&mut follower, Event::EpochBegun { terms }, &calldata), [Note::WeightsUnseen { epoch }]);
+        logs.into_iter().for_each(|log| drop(apply(&mut follower, log, &calldata)));
+        let notes = apply(&mut follower, Event::EpochBegun { terms }, &begun);
+        let known = follower.clone().packed_weights().len();
+        assert_eq!((notes, known), (vec![Note::WeightsUnseen { epoch }], 1));
     }
-    // What was discarded stands first.
-    assert_eq!(apply(&mut world.follower, Event::EpochBegun { terms }, &calls.concat()), []);
+    // What was discarded comes first.
+    for (members, weights) in [(0, &vec![3; PART]), (0, &parts[0]), (PART, &parts[1])] {
+        assert_eq!(apply(&mut world.follower, log(members, PART), &prepare(weights)), []);
+    }
+    assert_eq!(apply(&mut world.follower, Event::EpochBegun { terms }, &begun), []);
     apply(&mut world.follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
     let packed: Vec<_> = parts.iter().map(|part| pack(part)).collect();
     assert_eq!(world.follower.packed_weights(), packed);
@@ -293,6 +300,38 @@ fn prepared_weights_stand_before_those_of_begin() {
     assert_eq!(world.follower.network().unwrap_err(), NoNetwork::Network(error));
     assert_eq!(world.follower.forget_weights(), Note::WeightsUnseen { epoch });
     assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
+}
+
+/// Anybody executes what a timelock was told to call, and may put what looks like the same call beside it. All calls that fit
+/// to the log are kept, and the contract says which it took.
+#[test]
+fn false_prepares_beside_the_true_one() {
+    let mut world = World::new();
+    let (first, second, rest) = (vec![5u64; PART], vec![7; PART], vec![9, 2]);
+    let (false_one, false_rest) = ([vec![6u64; PART], second.clone()].concat(), vec![9, 3]);
+    let all = [first.clone(), second.clone(), rest.clone()].concat();
+    let (required, epoch, members) = (1_000, 2, all.len() as u32);
+    let enough = state::enough_by(&all, required, 5);
+    let terms = word(Head { epoch, members, enough, required, ..Head::default() });
+    let both = [first.clone(), second].concat();
+    let calldata = [prepare(&false_one), prepare(&[1; PART]), prepare(&both)].concat();
+    let log = Event::WeightsPrepared { members: 0, weights: 2 * PART };
+    assert_eq!(apply(&mut world.follower, log, &calldata), []);
+    let calldata = [begin(5, &false_rest, required, false), begin(5, &rest, required, false)].concat();
+    assert_eq!(apply(&mut world.follower, Event::EpochBegun { terms }, &calldata), []);
+    apply(&mut world.follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+    let follower = &mut world.follower;
+    // It is kept as JSON as well.
+    *follower = serde_json::from_slice(&serde_json::to_vec(follower).unwrap()).unwrap();
+    let true_parts = [pack(&first), pack(&all[PART..2 * PART]), pack(&rest)];
+    for (part, expected) in true_parts.iter().enumerate() {
+        if follower.packed_weights()[part] != *expected {
+            let place = follower.other_weights(part).iter().position(|other| other == expected).unwrap();
+            follower.choose_weights(part, place);
+        }
+        assert!(follower.other_weights(part).is_empty(), "{part}");
+    }
+    assert_eq!(follower.packed_weights(), true_parts);
 }
 
 /// A stake registrar begins the epoch. Its calldata has no weights, and its log has.

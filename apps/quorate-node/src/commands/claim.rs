@@ -11,7 +11,7 @@ use quorate_chain::{
 use quorate_evm::{
     MemberSet,
     alloy_primitives::{Address, B256, U256},
-    contract::{TaskNetwork, task_network::ITaskNetwork::Task},
+    contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
 };
 
 use super::{NodeArguments, account, contract, payer, print, rpc, runtime, send, terms};
@@ -40,8 +40,6 @@ struct Earned {
     tallied: Vec<U256>,
 }
 
-/// The most tasks and quorums of one tally: so many fit into a transaction with the most keys.
-const AT_ONCE: usize = 100;
 /// The most epochs of one claim.
 const EPOCHS_AT_ONCE: usize = 50;
 
@@ -111,39 +109,32 @@ async fn read(rpc: &Rpc, contract: Address, from_block: u64) -> Result<BTreeMap<
 
 /// The tasks and quorums of an epoch that nobody has tallied, in parts of a transaction's size.
 async fn owed(rpc: &Rpc, terms: &Terms, epoch: u64, earned: &Earned) -> Result<Vec<(Vec<Task>, Vec<MemberSet>)>> {
-    let mut parts: Vec<(Vec<Task>, Vec<MemberSet>)> = Vec::new();
+    let (mut tasks, mut quorums) = (Vec::new(), Vec::new());
     for quorum in &earned.quorums {
         let call = TaskNetwork::recordOfCall { epoch: U256::from(epoch), signers: quorum.clone().into() };
         let record = rpc.read(terms.contract, &call, None).await.map_err(Failure::io)?;
         if !record.weight.is_zero() {
             let signers =
                 MemberSet::from_bytes(quorum).map_err(|error| Failure::io(anyhow!("a quorum in the logs: {error}")))?;
-            match parts.last_mut() {
-                Some((_, quorums)) if quorums.len() < AT_ONCE => quorums.push(signers),
-                _ => parts.push((Vec::new(), vec![signers])),
-            }
+            quorums.push(signers);
         }
     }
-    let mut place = 0;
     for task in &earned.tasks {
         // Whether a performer was paid has no view of its own: the contract refuses a tally of a task that was tallied.
         let alone = task_network::tally(terms, epoch, vec![task.clone()], &[], earned.tallied.clone());
         let request = serde_json::json!([{ "to": alone.to, "data": alone.calldata }, "latest"]);
         match rpc.ask::<B256>("eth_call", request).await {
-            Ok(_) => {
-                while parts.get(place).is_some_and(|(tasks, quorums)| tasks.len() + quorums.len() >= AT_ONCE) {
-                    place += 1;
-                }
-                match parts.get_mut(place) {
-                    Some((tasks, _)) => tasks.push(task.clone()),
-                    None => parts.push((vec![task.clone()], Vec::new())),
-                }
-            }
+            Ok(_) => tasks.push(task.clone()),
             Err(error) if error.revert().is_some() => {}
             Err(error) => return Err(Failure::io(error)),
         }
     }
-    Ok(parts)
+    if tasks.is_empty() && quorums.is_empty() {
+        return Ok(Vec::new());
+    }
+    let call = Verifier::weightsOfCall { epoch: U256::from(epoch) };
+    let keys = rpc.read(terms.verifier, &call, None).await.map_err(Failure::io)?.len();
+    Ok(task_network::parts_of_tally(keys, tasks, quorums))
 }
 
 /// What the operator's keys earned in an epoch and were not paid: the share to claim, and how much of it is unpaid.

@@ -28,12 +28,13 @@ impl Arguments {
             let operator = payer.address();
             let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
             let pending = TaskNetwork::pendingOfCall { operator };
+            let first = TaskNetwork::firstPendingOfCall { operator };
             if !stake.is_zero() {
                 let account = account(&rpc, payer).await?;
                 send(&account, "deregister", task_network::deregister(&terms)).await?;
                 let waits = rpc.read(contract, &pending, None).await.map_err(Failure::io)?;
                 print(format!(
-                    "{} can be paid out from second {} of Unix time on; then call `quorate-node exit` again",
+                    "all {} can be paid out from second {} of Unix time on; then call `quorate-node exit` again",
                     waits.amount, waits.payableAt
                 ))?;
                 return Ok(Exit::Success);
@@ -44,17 +45,24 @@ impl Arguments {
                     "{operator} has neither a seat nor stake that waits to be paid out"
                 )));
             }
+            let due = rpc.read(contract, &first, None).await.map_err(Failure::io)?;
             let now = rpc.newest().await.map_err(Failure::io)?.timestamp;
-            if waits.payableAt > quorate_evm::alloy_primitives::U256::from(now) {
+            let now_word = quorate_evm::alloy_primitives::U256::from(now);
+            if due.payableAt > now_word {
                 return Err(Failure::refused(anyhow!(
                     "{} can be paid out from second {} of Unix time on; the chain's time is {now}",
-                    waits.amount,
-                    waits.payableAt
+                    due.amount,
+                    due.payableAt
                 )));
             }
             let account = account(&rpc, payer).await?;
             send(&account, "withdraw", task_network::withdraw(&terms)).await?;
-            print(format!("{} was paid to {operator}", waits.amount))?;
+            if waits.payableAt > now_word {
+                let (left, at) = (waits.amount - due.amount, waits.payableAt);
+                print(format!("{} was paid to {operator}; {left} follow from second {at} of Unix time on", due.amount))?;
+            } else {
+                print(format!("{} was paid to {operator}", waits.amount))?;
+            }
             Ok(Exit::Success)
         })
     }

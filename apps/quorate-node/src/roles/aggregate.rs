@@ -90,7 +90,7 @@ impl Node {
         if let Some(at) = conflict.wake.take() {
             self.wakes.remove(&(at, due));
         }
-        let wanted = self.settings.roles.aggregate && !self.slashed.contains_key(&key);
+        let wanted = self.settings.roles.aggregate && !self.is_slashed(operator, id, conflict.evidence.epoch());
         if wanted && self.is_reportable(&conflict.evidence) {
             let timeout = self.now + self.settings.submission_timeout;
             let turn = (conflict.begins + conflict.place * self.settings.turn).max(conflict.report_after);
@@ -113,9 +113,9 @@ impl Node {
     }
 
     /// A reorganisation undid a slashing. Turns begin anew.
-    pub(super) fn unslashed(&mut self, operator: Address, id: B256, out: &mut Vec<Output>) {
+    pub(super) fn unslashed(&mut self, operator: Address, id: B256, epoch: u64, out: &mut Vec<Output>) {
         let key = (operator, id);
-        self.slashed.remove(&key);
+        self.slashed.remove(&(operator, id, epoch));
         let (now, timeout) = (self.now, self.now + self.settings.submission_timeout);
         if let Some(conflict) = self.conflicts.get_mut(&key) {
             conflict.begins = now;

@@ -79,6 +79,8 @@ pub enum Event {
         operator: Address,
         /// The id that it signed twice.
         id: B256,
+        /// The later of the two epochs. Conflicts up to it are paid for.
+        epoch: u64,
     },
     /// A reorganisation undid that.
     Unslashed {
@@ -86,6 +88,8 @@ pub enum Event {
         operator: Address,
         /// The id that it signed twice.
         id: B256,
+        /// The later of the two epochs.
+        epoch: u64,
     },
     /// The node's own settlement of an id was refused or given up, so it will not be mined.
     SettleFailed {

@@ -155,14 +155,15 @@ impl Node {
         }
     }
 
-    /// Keeps evidence of a conflict, and says whether it is new. There is one for each operator and id, as the contract
-    /// slashes once for both. Evidence that the chain can use takes the place of evidence that it cannot.
+    /// Keeps evidence of a conflict, and says whether it is new. There is one for each operator and id: that of the latest
+    /// epoch, because the contract slashes again for a later epoch, and not for an earlier one. Evidence that the chain can
+    /// use takes the place of evidence that it cannot.
     fn add_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) -> bool {
         let id = evidence.id();
-        let later = evidence.first().candidate().epoch.max(evidence.second().candidate().epoch);
-        let place = self.snapshots.get(&later).cloned().map_or(0, |(snapshot, _)| self.place(&snapshot, id));
+        let place = self.snapshots.get(&evidence.epoch()).cloned().map_or(0, |(snapshot, _)| self.place(&snapshot, id));
         match self.conflicts.get_mut(&(operator, id)).map(|held| held.evidence.clone()) {
-            Some(held) if self.is_reportable(&held) || !self.is_reportable(&evidence) => return false,
+            Some(_) if !self.is_reportable(&evidence) => return false,
+            Some(held) if self.is_reportable(&held) && evidence.epoch() <= held.epoch() => return false,
             Some(_) => {
                 if let Some(conflict) = self.conflicts.get_mut(&(operator, id)) {
                     conflict.evidence = evidence;

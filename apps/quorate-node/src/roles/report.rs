@@ -151,7 +151,7 @@ impl Node {
             first: *conflict.evidence.first().candidate(),
             second: *conflict.evidence.second().candidate(),
             reportable: self.is_reportable(&conflict.evidence),
-            slashed: self.slashed.contains_key(&(*operator, *id)),
+            slashed: self.is_slashed(*operator, *id, conflict.evidence.epoch()),
         })
     }
 

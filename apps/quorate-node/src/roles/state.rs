@@ -110,8 +110,8 @@ pub struct Node {
     /// The ids that the chain has settled, with the epoch.
     pub(super) settled: BTreeMap<B256, (u64, Finality)>,
     pub(super) conflicts: BTreeMap<(Address, B256), Conflict>,
-    /// Whom the chain has slashed, and the epoch in which the node saw it.
-    pub(super) slashed: BTreeMap<(Address, B256), u64>,
+    /// Whom the chain has slashed for which id, with the later epoch of the conflict, and the epoch in which the node saw it.
+    pub(super) slashed: BTreeMap<(Address, B256, u64), u64>,
     /// This node's place among the aggregators, of tasks for which it was computed.
     pub(super) places: BTreeMap<(SnapshotId, B256), u64>,
     /// When something is due.
@@ -406,7 +406,8 @@ impl Node {
             Signed::Evidence(evidence) => {
                 let operator = self.accused(evidence)?;
                 match self.conflicts.get(&(operator, evidence.id())) {
-                    Some(held) if self.is_reportable(&held.evidence) || held.evidence == *evidence => {
+                    Some(held) if held.evidence == *evidence => Err(Refusal::Duplicate),
+                    Some(held) if self.is_reportable(&held.evidence) && evidence.epoch() <= held.evidence.epoch() => {
                         Err(Refusal::Duplicate)
                     }
                     _ => Ok(()),
@@ -436,6 +437,12 @@ impl Node {
         };
         let (first, second) = (owner(evidence.first())?, owner(evidence.second())?);
         if first == second { Ok(first) } else { Err(Refusal::NotOneOperator) }
+    }
+
+    /// Whether the chain has slashed an operator for a conflict of an id in this epoch or a later one: it pays for an id once
+    /// in each epoch (`Slashing.sol`).
+    pub(super) fn is_slashed(&self, operator: Address, id: B256, epoch: u64) -> bool {
+        self.slashed.range((operator, id, epoch)..=(operator, id, u64::MAX)).next().is_some()
     }
 
     /// Whether the contract would take evidence: the chain has both snapshots.

@@ -40,11 +40,11 @@ impl Node {
             }
             Event::Unsettled { id } => self.unsettled(id, &mut out),
             Event::SettleFailed { id } => self.settle_failed(id, &mut out),
-            Event::Slashed { operator, id } => {
-                self.slashed.insert((operator, id), self.epoch);
+            Event::Slashed { operator, id, epoch } => {
+                self.slashed.insert((operator, id, epoch), self.epoch);
                 self.look_at_conflict(operator, id, &mut out);
             }
-            Event::Unslashed { operator, id } => self.unslashed(operator, id, &mut out),
+            Event::Unslashed { operator, id, epoch } => self.unslashed(operator, id, epoch, &mut out),
             Event::ReportFailed { operator, id } => self.report_failed(operator, id, &mut out),
             Event::Received { source, message } => self.receive(source, message.message(), &mut out),
             Event::Asked { source, request } => self.answer(source, &request, &mut out),

@@ -665,8 +665,8 @@ impl Runtime {
                     Event::Settled { id, epoch, finality }
                 }
                 Change::Unsettled { id } => Event::Unsettled { id },
-                Change::Slashed { operator, id, .. } => Event::Slashed { operator, id },
-                Change::Unslashed { operator, id } => Event::Unslashed { operator, id },
+                Change::Slashed { operator, id, epoch, .. } => Event::Slashed { operator, id, epoch },
+                Change::Unslashed { operator, id, epoch } => Event::Unslashed { operator, id, epoch },
                 _ => continue,
             };
             self.step(event, None).await;

@@ -60,7 +60,7 @@ pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
             amount: *amount,
             at_block: head,
         }),
-        Change::Unslashed { operator, id } => board.unpunished(*operator, *id, PunishmentKind::Slashed),
+        Change::Unslashed { operator, id, .. } => board.unpunished(*operator, *id, PunishmentKind::Slashed),
         Change::Penalised { operator, id, amount } => board.punished(PunishmentReport {
             operator: *operator,
             id: *id,

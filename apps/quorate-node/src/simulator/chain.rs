@@ -36,7 +36,7 @@ pub(super) struct Sent {
 pub(super) enum Change {
     Snapshot(Arc<Snapshot>),
     Settled(Candidate),
-    Slashed(Address, B256),
+    Slashed(Address, B256, u64),
     Fined(Address, B256),
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Block {
 pub(super) struct State {
     pub(super) snapshots: BTreeMap<u64, Arc<Snapshot>>,
     pub(super) settled: BTreeMap<B256, Candidate>,
-    pub(super) slashed: BTreeSet<(Address, B256)>,
+    pub(super) slashed: BTreeMap<(Address, B256), u64>,
     fined: BTreeSet<(Address, u64)>,
 }
 
@@ -206,8 +206,11 @@ fn report(state: &mut State, current: u64, evidence: &Evidence) -> Result<Vec<Ch
     if signers[0] != signers[1] || !evidence.first().candidate().conflicts_with(evidence.second().candidate()) {
         return Err(Revert::NotConflicting);
     }
-    if !state.slashed.insert((signers[0], evidence.id())) {
+    // Once an id and epoch.
+    let (key, epoch) = ((signers[0], evidence.id()), evidence.epoch());
+    if state.slashed.get(&key).is_some_and(|latest| epoch <= *latest) {
         return Err(Revert::AlreadySlashed);
     }
-    Ok(vec![Change::Slashed(signers[0], evidence.id())])
+    state.slashed.insert(key, epoch);
+    Ok(vec![Change::Slashed(signers[0], evidence.id(), epoch)])
 }

@@ -188,7 +188,7 @@ impl Judge {
                     self.accuse(format!("a false verdict was settled: {candidate:?}"));
                 }
             }
-            Change::Slashed(operator, id) | Change::Fined(operator, id) => {
+            Change::Slashed(operator, id, _) | Change::Fined(operator, id) => {
                 if operators.is_honest(*operator) {
                     self.accuse(format!("an honest operator was punished: {change:?} for {id}"));
                 }
@@ -242,7 +242,7 @@ impl Judge {
                 .filter(|seen| state.snapshots.get(&seen.epoch).is_some_and(|held| held.id() == seen.snapshot))
                 .collect();
             let conflict = candidates.iter().any(|one| candidates.iter().any(|other| one.conflicts_with(other)));
-            if conflict && !state.slashed.contains(&(*operator, *id)) {
+            if conflict && !state.slashed.contains_key(&(*operator, *id)) {
                 unpunished.push((*operator, *id, candidates.len()));
             }
         }

@@ -688,7 +688,9 @@ impl World {
                 events.extend(match change {
                     Change::Snapshot(snapshot) => Some(Event::SnapshotRemoved { epoch: snapshot.epoch() }),
                     Change::Settled(candidate) => Some(Event::Unsettled { id: candidate.id }),
-                    Change::Slashed(operator, id) => Some(Event::Unslashed { operator: *operator, id: *id }),
+                    Change::Slashed(operator, id, epoch) => {
+                        Some(Event::Unslashed { operator: *operator, id: *id, epoch: *epoch })
+                    },
                     Change::Fined(..) => None,
                 });
             }
@@ -784,7 +786,9 @@ fn told(change: &Change, finality: Finality) -> Option<Event> {
     match change {
         Change::Snapshot(snapshot) => Some(Event::Snapshot(snapshot.clone())),
         Change::Settled(candidate) => Some(Event::Settled { id: candidate.id, epoch: candidate.epoch, finality }),
-        Change::Slashed(operator, id) => Some(Event::Slashed { operator: *operator, id: *id }),
+        Change::Slashed(operator, id, epoch) => {
+            Some(Event::Slashed { operator: *operator, id: *id, epoch: *epoch })
+        },
         Change::Fined(..) => None,
     }
 }

@@ -166,7 +166,7 @@ fn a_liar_is_a_conflict_until_it_is_slashed() {
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].operator, found[0].id), (owner(liar), ID));
     assert!(found[0].reportable && !found[0].slashed && found[0].first.approved != found[0].second.approved);
-    node.step(Event::Slashed { operator: owner(liar), id: ID }, 3);
+    node.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 3);
     assert!(node.conflicts().next().unwrap().slashed);
     node.step(Event::SnapshotRemoved { epoch: 0 }, 4);
     assert!(!node.conflicts().next().unwrap().reportable);

@@ -1,6 +1,6 @@
 //! A settlement on its chain: read block by block, taken back when the chain is reorganised, compared with the contract.
 
-use std::{collections::VecDeque, pin::pin, sync::Arc};
+use std::{collections::VecDeque, sync::Arc};
 
 use alloy::{
     primitives::{Address, B256, Bytes, U256},
@@ -12,7 +12,7 @@ use quorate_chain::rpc::{self, Patience, Rpc};
 use quorate_evm::{
     bls12381::DigestHash,
     contract::SettlementBn254G2 as Settlement,
-    follow::{Deployment, Event, Follower, Note, weights_missing, weights_prepared},
+    follow::{Deployment, Event, Follower, Note},
     state::Head,
 };
 
@@ -76,10 +76,7 @@ pub(super) struct Chain {
 /// A reorganisation is undone if it goes back no farther than so many steps. Otherwise the logs are read anew.
 const CHECKPOINTS: usize = 64;
 
-/// In how many blocks before `begin` calls of `prepare` are looked for.
-const SEARCHED: u64 = 10_000;
-
-/// How many transactions or blocks are asked for at a time.
+/// How many transactions are asked for at a time.
 const AT_A_TIME: usize = 8;
 
 impl Chain {
@@ -283,40 +280,10 @@ impl Chain {
                         "the node has logs of transaction {hash} and not the transaction; use a node that keeps them"
                     ))
                 })?;
-                self.prepared(hash, &mut transaction).await?;
             }
             Ok(transaction)
         });
         filled.buffered(AT_A_TIME).try_collect().await
-    }
-
-    /// Puts the calldata of `prepare` before that of `begin`, if weights were prepared. `prepare` leaves no log, so the blocks
-    /// before are searched, from the last on. What is found is compared with the contract's hashes later.
-    async fn prepared(&self, begun: B256, transaction: &mut Transaction) -> Result<()> {
-        let terms = transaction.events.iter().find_map(|event| match event {
-            Event::EpochBegun { terms } => Some(*terms),
-            _ => None,
-        });
-        let Some(terms) = terms else { return Ok(()) };
-        let mut missing = weights_missing(terms, &transaction.calldata);
-        let first = self.from_block.max(transaction.block.saturating_sub(SEARCHED));
-        let blocks = stream::iter((first..=transaction.block).rev()).map(|block| self.node.transactions_of(block));
-        let mut blocks = pin!(blocks.buffered(AT_A_TIME));
-        while missing > 0
-            && let Some(found) = blocks.try_next().await.map_err(Failure::io)?
-        {
-            // In the block of `begin`, what stands before it.
-            let end = found.iter().position(|(hash, _)| *hash == begun).unwrap_or(found.len());
-            for (hash, calldata) in found.into_iter().take(end).rev() {
-                let weights = weights_prepared(&calldata);
-                if weights == 0 || missing == 0 || !self.node.succeeded(hash).await.map_err(Failure::io)? {
-                    continue;
-                }
-                missing = missing.saturating_sub(weights);
-                transaction.calldata = [&calldata[..], &transaction.calldata[..]].concat().into();
-            }
-        }
-        Ok(())
     }
 
     /// Compares what the logs say with the contract, after the last block that was read. Leaves out, with a note, a base that
@@ -349,15 +316,23 @@ impl Chain {
             return Ok(());
         }
         for (part, weights) in follower.packed_weights().into_iter().enumerate() {
-            let call = Settlement::publishCall { part: U256::from(part), weights };
-            match node.read(contract, &call, Some(block.hash)).await {
-                Ok(_) => {}
-                Err(error) if error.revert().is_some() => {
-                    let note = follower.forget_weights();
-                    self.notes.push(format!("block {}: {note}", block.number));
+            // Calldata that only looks like the registrar's call stands beside what he called, and is tried after it.
+            if takes(node, contract, block, part, weights).await? {
+                continue;
+            }
+            let mut chosen = None;
+            for (place, weights) in follower.other_weights(part).into_iter().enumerate() {
+                if takes(node, contract, block, part, weights).await? {
+                    chosen = Some(place);
                     break;
                 }
-                Err(error) => return Err(Failure::io(error)),
+            }
+            if let Some(place) = chosen {
+                follower.choose_weights(part, place);
+            } else {
+                let note = follower.forget_weights();
+                self.notes.push(format!("block {}: {note}", block.number));
+                break;
             }
         }
         self.weighed = Some(epoch);
@@ -367,6 +342,16 @@ impl Chain {
     /// The settlement after the last block that was read.
     pub(super) fn follower(&mut self) -> Option<&mut Follower> {
         self.checkpoints.back_mut().map(|checkpoint| Arc::make_mut(&mut checkpoint.follower))
+    }
+}
+
+/// Whether the weights of a part are those of the contract: `publish` takes no others.
+async fn takes(node: &Rpc, contract: Address, block: Block, part: usize, weights: Bytes) -> Result<bool> {
+    let call = Settlement::publishCall { part: U256::from(part), weights };
+    match node.read(contract, &call, Some(block.hash)).await {
+        Ok(_) => Ok(true),
+        Err(error) if error.revert().is_some() => Ok(false),
+        Err(error) => Err(Failure::io(error)),
     }
 }
 

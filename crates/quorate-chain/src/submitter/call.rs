@@ -13,8 +13,12 @@ pub struct SubmitSettings {
     /// The most that a unit of gas may cost, in gwei. A call waits while it costs more. The last ninth of it is kept
     /// for the replacement of a transaction that is given up.
     pub max_fee_gwei: u64,
-    /// What the block's proposer gets for a unit of gas, in wei. Without it, the node says.
+    /// What the block's proposer gets for a unit of gas, in wei. Without it, the node says, and `max_tip_gwei` bounds it.
     pub tip: Option<u128>,
+    /// The most that a node may ask for the block's proposer, in gwei for a unit of gas. Proposers expect far less, so
+    /// only a node that lies asks for more. A transaction that replaces one may offer more, up to `max_fee_gwei`, since
+    /// each replacement has to offer an eighth more than the one before.
+    pub max_tip_gwei: u64,
     /// How long a transaction may wait before it is sent again with higher fees.
     pub bump_after: Duration,
     /// How long a call may wait, from its submission on, before it is given up.
@@ -34,6 +38,7 @@ impl Default for SubmitSettings {
         Self {
             max_fee_gwei: 500,
             tip: None,
+            max_tip_gwei: MAX_TIP_GWEI,
             bump_after: Duration::from_secs(36),
             give_up_after: Duration::from_secs(600),
             confirmations: Confirmations::Finalized,
@@ -43,6 +48,9 @@ impl Default for SubmitSettings {
         }
     }
 }
+
+/// The most that a node may ask for a block's proposer, unless the user says otherwise: in gwei for a unit of gas.
+pub const MAX_TIP_GWEI: u64 = 3;
 
 /// A call to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]

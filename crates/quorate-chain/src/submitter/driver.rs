@@ -25,6 +25,7 @@ use crate::{
     task_network::Confirmations,
 };
 
+const GWEI: u128 = 1_000_000_000;
 /// No transaction may use more gas (EIP-7825).
 const MOST_GAS: u64 = 1 << 24;
 
@@ -191,7 +192,10 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
         let tip = match self.settings.tip {
             Some(tip) => tip,
-            None => self.rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to(),
+            None => {
+                let asked: u128 = self.rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to();
+                asked.min(u128::from(self.settings.max_tip_gwei).saturating_mul(GWEI))
+            }
         };
         Ok(Prices { base, tip })
     }

@@ -21,8 +21,14 @@ pub(super) struct Machine<L> {
     /// Calls that have no nonce, in their order.
     waiting: VecDeque<Waiting<L>>,
     flights: BTreeMap<u64, Flight<L>>,
-    /// The first nonce that no block uses.
+    /// The first nonce that no block uses: as the node says, but never above what is known to be used.
     nonce: u64,
+    /// A larger number that the node says, and the last block in which it said so, and in how many blocks it did.
+    higher: (u64, u64, u32),
+    /// One more than the largest nonce of a transaction that is final: a node that is behind says less.
+    used: u64,
+    /// The last block in which calls were behind a gap, and in how many blocks they were.
+    gap: (u64, u32),
 }
 
 #[derive(Debug)]
@@ -122,7 +128,7 @@ impl<L: Clone> Machine<L> {
         };
         // A node that lies about this must not fill the memory.
         let pending = pending.min(mined.saturating_add(MOST_FOUND));
-        Self { settings, waiting: VecDeque::new(), flights: (mined..pending).map(found).collect(), nonce: mined }
+        Self { settings, waiting: VecDeque::new(), flights: (mined..pending).map(found).collect(), nonce: mined, higher: (0, 0, 0), used: 0, gap: (0, 0) }
     }
 
     /// Whether a further call can be taken.
@@ -221,7 +227,8 @@ impl<L: Clone> Machine<L> {
     /// Takes what the node said of the chain.
     pub(super) fn observe(&mut self, sight: &Sight, now: u64) -> Vec<SubmitEvent<L>> {
         let mut events = Vec::new();
-        self.nonce = sight.nonce;
+        self.nonce = self.believed(sight);
+        let used = self.nonce;
         let (mut done, mut again) = (Vec::new(), Vec::new());
         for (nonce, flight) in &mut self.flights {
             let receipt = flight.sent.iter().find_map(|sent| sight.mined.get(&sent.hash).copied());
@@ -243,8 +250,8 @@ impl<L: Clone> Machine<L> {
                 }
                 Some(_) => {}
                 None if flight.mined.is_some() => {}
-                None if sight.nonce > *nonce && flight.call.is_none() => done.push(*nonce),
-                None if sight.nonce > *nonce && flight.missed.0 != sight.newest => {
+                None if used > *nonce && flight.call.is_none() => done.push(*nonce),
+                None if used > *nonce && flight.missed.0 != sight.newest => {
                     flight.missed = (sight.newest, flight.missed.1 + 1);
                     if flight.missed.1 >= SURE {
                         again.push(*nonce);
@@ -256,6 +263,7 @@ impl<L: Clone> Machine<L> {
                 && sight.last_final.is_some_and(|last_final| mined.block <= last_final)
             {
                 done.push(*nonce);
+                self.used = self.used.max(nonce + 1);
                 let Mined { hash: transaction, block, succeeded, .. } = mined;
                 if flight.content_of(transaction) == Content::Call {
                     events.extend(label.map(|label| SubmitEvent::Final { label, transaction, block, succeeded }));
@@ -270,6 +278,7 @@ impl<L: Clone> Machine<L> {
                 self.waiting.push_front(Waiting { call, since });
             }
         }
+        self.close_gap(sight.newest);
         let give_up_after = millis(self.settings.give_up_after);
         while let Some(first) = self.waiting.front().filter(|first| now.saturating_sub(first.since) >= give_up_after) {
             let reason = "a unit of gas cost too much, the node did not answer, or others waited before it".to_owned();
@@ -277,6 +286,54 @@ impl<L: Clone> Machine<L> {
             self.waiting.pop_front();
         }
         events
+    }
+
+    /// The first nonce that no block uses. A node that counts more transactions than this one sent is believed once three
+    /// blocks said so: somebody else may send from the account, but one false number would put all further calls behind a
+    /// gap. Calls that are behind a gap all the same get nonces anew.
+    fn believed(&mut self, sight: &Sight) -> u64 {
+        let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
+        let known = self.nonce.max(after);
+        if sight.nonce <= known {
+            self.higher = (0, 0, 0);
+            return sight.nonce;
+        }
+        let (number, block, times) = self.higher;
+        let times = match (number == sight.nonce, block == sight.newest) {
+            (false, _) => 1,
+            (true, true) => times,
+            (true, false) => times + 1,
+        };
+        self.higher = (sight.nonce, sight.newest, times);
+        if times >= SURE { sight.nonce } else { self.nonce }
+    }
+
+    /// Lets go of the calls behind a gap: nonces below theirs are neither used by a block nor by a transaction of this
+    /// process, so they cannot be mined. They wait again, and get nonces without a gap. Three blocks must say so, since a
+    /// node that is behind says less.
+    fn close_gap(&mut self, newest: u64) {
+        let mut expected = self.nonce.max(self.used);
+        let mut behind = Vec::new();
+        for (nonce, flight) in &self.flights {
+            if *nonce > expected && flight.mined.is_none() {
+                behind.push(*nonce);
+            } else {
+                expected = expected.max(nonce + 1);
+            }
+        }
+        if behind.is_empty() {
+            self.gap = (0, 0);
+        } else if self.gap.0 != newest {
+            self.gap = (newest, self.gap.1 + 1);
+        }
+        if self.gap.1 < SURE {
+            return;
+        }
+        for nonce in behind.into_iter().rev() {
+            if let Some(Flight { call: Some(call), since, .. }) = self.flights.remove(&nonce) {
+                self.waiting.push_front(Waiting { call, since });
+            }
+        }
     }
 
     /// The transactions to send now: those with higher fees, replacements, and those that the node may have lost.
@@ -448,6 +505,36 @@ mod tests {
         assert_eq!(machine.refused("no".to_owned()), Some(SubmitEvent::Refused { label: 5, reason: "no".to_owned() }));
         machine.submit(call(6), 3);
         assert_eq!(send(&mut machine, 6, 3), 11);
+    }
+
+    /// One false answer of a node must not put all further calls behind a gap.
+    #[test]
+    fn one_nonce_too_high_does_not_stop_the_submitter() {
+        let mut machine = machine(4, 4);
+        machine.observe(&sight(10, 900, &[]), 1);
+        machine.submit(call(1), 1);
+        assert_eq!(send(&mut machine, 1, 1), 4, "the nonce that follows");
+        machine.observe(&sight(11, 900, &[]), 2);
+        machine.observe(&sight(11, 900, &[]), 2);
+        machine.observe(&sight(12, 4, &[]), 2);
+        machine.submit(call(2), 2);
+        assert_eq!(send(&mut machine, 2, 2), 5);
+        // Somebody else does send from the account: three blocks say so.
+        (13..16).for_each(|newest| drop(machine.observe(&sight(newest, 9, &[]), 3)));
+        machine.submit(call(3), 3);
+        assert_eq!(send(&mut machine, 3, 3), 9);
+        // A node lied when the process began, so its calls are behind a gap. They get nonces anew.
+        let mut machine = super::Machine::<u8> { nonce: 4_000, ..machine(4, 4) };
+        machine.submit(call(1), 1);
+        assert_eq!(send(&mut machine, 1, 1), 4_000);
+        for newest in [20, 21, 21] {
+            machine.observe(&sight(newest, 4, &[]), 5);
+            assert!(machine.waiting.is_empty(), "not yet");
+        }
+        machine.observe(&sight(22, 4, &[]), 5);
+        assert_eq!(send(&mut machine, 2, 6), 4, "without a gap");
+        let told = machine.observe(&sight(23, 5, &[mined(2, 23)]), 7);
+        assert!(matches!(&told[..], [SubmitEvent::Mined { label: 1, .. }]), "{told:?}");
     }
 
     #[test]

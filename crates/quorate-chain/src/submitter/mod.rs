@@ -34,7 +34,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-pub use call::{Call, SubmitEvent, SubmitSettings};
+pub use call::{Call, MAX_TIP_GWEI, SubmitEvent, SubmitSettings};
 pub use payer::{Payer, PayerError};
 
 use crate::rpc::{Rpc, RpcError};

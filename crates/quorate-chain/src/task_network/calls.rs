@@ -60,8 +60,51 @@ pub fn snapshot(terms: &Terms) -> PlannedCall {
 /// epoch, or empty.
 pub fn tally(terms: &Terms, epoch: u64, tasks: Vec<Task>, quorums: &[MemberSet], earned: Vec<U256>) -> PlannedCall {
     let signers = quorums.iter().map(|quorum| Bytes::copy_from_slice(quorum.as_bytes())).collect();
-    PlannedCall::of(terms.contract, &TaskNetwork::tallyCall { epoch: U256::from(epoch), tasks, signers, earned })
+    PlannedCall::of(terms.contract, &TaskNetwork::tallyCall { epoch: U256::from(epoch), tasks, signers, earned: packed(&earned) })
 }
+
+/// Amounts as `tally` takes them: 16 bytes each. Nothing that a network pays is larger; the contract refuses what is not the
+/// last tally's.
+fn packed(earned: &[U256]) -> Bytes {
+    earned.iter().flat_map(|amount| amount.saturating_to::<u128>().to_be_bytes()).collect()
+}
+
+/// The tasks and quorums of an epoch in parts, each for one [`tally`]. A part fits into a transaction as nodes take it
+/// (131,072 bytes), and into its gas (2^24), also if the amounts of an earlier tally stand before it. `keys` is the number of
+/// keys in the epoch's table.
+pub fn parts_of_tally(
+    keys: usize,
+    tasks: Vec<Task>,
+    quorums: Vec<MemberSet>,
+) -> Vec<(Vec<Task>, Vec<MemberSet>)> {
+    // By the contract's comments (`Rewards.tally`), with a tenth more.
+    let (keys, mut parts) = (keys as u64, Vec::<(Vec<Task>, Vec<MemberSet>)>::new());
+    let empty = (1_024 + 16 * keys, 400_000 + 2_100 * keys);
+    let most = (MOST_BYTES.max(empty.0), MOST_TALLY_GAS.max(empty.1));
+    let mut left = (0, 0);
+    let mut room = |(bytes, gas): (u64, u64), parts: &mut Vec<(Vec<Task>, Vec<MemberSet>)>| {
+        if parts.is_empty() || bytes > left.0 || gas > left.1 {
+            left = (most.0 - empty.0, most.1 - empty.1);
+            parts.push((Vec::new(), Vec::new()));
+        }
+        left = (left.0.saturating_sub(bytes), left.1.saturating_sub(gas));
+    };
+    for quorum in quorums {
+        let words = quorum.as_bytes().len().div_ceil(32) as u64;
+        room((64 + 32 * words, 20_000 + 600 * words + 180 * quorum.len() as u64), &mut parts);
+        parts.last_mut().into_iter().for_each(|(_, quorums)| quorums.push(quorum.clone()));
+    }
+    for task in tasks {
+        room((128, 30_000), &mut parts);
+        parts.last_mut().into_iter().for_each(|(tasks, _)| tasks.push(task.clone()));
+    }
+    parts
+}
+
+/// Nodes keep no transaction of more than 131,072 bytes. Some are kept for what stands around the calldata.
+const MOST_BYTES: u64 = 131_072 - 1_024;
+/// No transaction uses more gas than 2^24 (EIP-7825). Some is kept for what is not estimated.
+const MOST_TALLY_GAS: u64 = (1 << 24) - 500_000;
 
 /// Pays an operator what its keys earned, by their [shares](share_of). Anyone may send it; the operator is paid.
 pub fn claim(terms: &Terms, operator: Address, shares: Vec<Share>) -> PlannedCall {
@@ -130,6 +173,25 @@ mod tests {
         let one = share_of(7, 0, &amounts(&[5])).unwrap();
         assert_eq!((one.epoch, one.amount, one.proof.len()), (U256::from(7), U256::from(5), 0));
         assert!(share_of(7, 1, &amounts(&[5])).is_none() && share_of(7, 0, &amounts(&[0, 1])).is_none());
+    }
+
+    /// A table of 6,816 keys, the most of a network, leaves room for few quorums of all members.
+    #[test]
+    fn parts_of_a_tally_fit_into_the_mempool() {
+        let task = || Task { id: B256::ZERO, performer: U256::ZERO, result: B256::ZERO, approved: true };
+        let terms = super::super::tests::terms();
+        for keys in [4, 100, 1_000, 6_816] {
+            let quorums = vec![MemberSet::full(keys); 40];
+            let parts = parts_of_tally(keys, vec![task(); 300], quorums);
+            let count = parts.iter().fold((0, 0), |(a, b), (tasks, quorums)| (a + tasks.len(), b + quorums.len()));
+            assert_eq!(count, (300, 40), "{keys}");
+            for (tasks, quorums) in parts {
+                assert!(!tasks.is_empty() || !quorums.is_empty());
+                let call = tally(&terms, 3, tasks, &quorums, vec![U256::from(u64::MAX); keys]);
+                assert!(call.calldata.len() <= 131_072 - 512, "{keys}: {}", call.calldata.len());
+            }
+        }
+        assert!(parts_of_tally(6_816, Vec::new(), Vec::new()).is_empty());
     }
 
     #[test]

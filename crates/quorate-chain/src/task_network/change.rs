@@ -116,6 +116,8 @@ pub enum Change {
         operator: Address,
         /// The tasks' id.
         id: B256,
+        /// The later of the two tasks' epochs. For conflicts of this id up to it, the operator is not slashed again.
+        epoch: u64,
         /// What it lost, the bounty included.
         amount: U256,
         /// What the reporter got.
@@ -129,6 +131,8 @@ pub enum Change {
         operator: Address,
         /// The tasks' id.
         id: B256,
+        /// The later of the two tasks' epochs.
+        epoch: u64,
     },
     /// The performer of a rejected task lost stake.
     Penalised {
@@ -231,7 +235,9 @@ impl Change {
             Self::Block { .. } | Self::Epoch(_) => return None,
             Self::Snapshot(snapshot) => Self::SnapshotRemoved { epoch: snapshot.epoch },
             Self::Settled { id, .. } => Self::Unsettled { id: *id },
-            Self::Slashed { operator, id, .. } => Self::Unslashed { operator: *operator, id: *id },
+            Self::Slashed { operator, id, epoch, .. } => {
+                Self::Unslashed { operator: *operator, id: *id, epoch: *epoch }
+            },
             other => Self::Undone(Box::new(other.clone())),
         })
     }

@@ -474,9 +474,10 @@ impl Follower {
                         let call = TaskNetwork::isSettledAsCall { epoch: U256::from(of), task };
                         ("settled task", self.rpc.read(contract, &call, Some(newest.hash)).await?)
                     }
-                    Change::Slashed { operator, id, .. } => {
-                        let call = TaskNetwork::isSlashedCall { operator, id };
-                        ("slashed operator", self.rpc.read(contract, &call, Some(newest.hash)).await?)
+                    Change::Slashed { operator, id, epoch, .. } => {
+                        let call = TaskNetwork::slashableFromCall { operator, id };
+                        let from = self.rpc.read(contract, &call, Some(newest.hash)).await?;
+                        ("slashed operator", from > U256::from(epoch))
                     }
                     _ => return Ok(()),
                 };

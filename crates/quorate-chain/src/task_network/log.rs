@@ -180,8 +180,8 @@ fn told(log: &Log) -> Result<Option<Change>, Contradiction> {
             Change::Penalised { operator: log.operator, id: log.id, amount: log.amount }
         }
         Network::Slashed::SIGNATURE_HASH => {
-            let Network::Slashed { operator, id, amount, bounty, reporter } = read::<Network::Slashed>(log)?;
-            Change::Slashed { operator, id, amount, bounty, reporter }
+            let Network::Slashed { operator, id, epoch, amount, bounty, reporter } = read::<Network::Slashed>(log)?;
+            Change::Slashed { operator, id, epoch: number(epoch)?, amount, bounty, reporter }
         }
         Network::Funded::SIGNATURE_HASH => {
             let log = read::<Network::Funded>(log)?;

@@ -11,7 +11,7 @@
 //! | keys, their owners and tables | the id of each snapshot, which is a hash of all of them; indices and page numbers leave no gap |
 //! | weights | their sum in the log, the same id, and the contract's `weightsOf` from which they are read |
 //! | snapshots | the contract's `snapshotOf`; where there is none in the logs, the contract has none |
-//! | settled tasks of epochs that are open, slashed operators | the contract's `isSettledAs` and `isSlashed` |
+//! | settled tasks of epochs that are open, slashed operators | the contract's `isSettledAs` and `slashableFrom` |
 //! | bases, from the calldata of `submitTasks` | the verifier's `commitmentAt`; one that differs is left out, which costs gas alone |
 //!
 //! [`Replay`] follows logs that were read before, without a node.
@@ -34,7 +34,7 @@ mod calls;
 mod tests;
 
 pub use calls::{
-    add_stake, approve, carry, claim, compact, deregister, register, request_withdrawal, rotate_key, share_of,
+    add_stake, approve, carry, claim, compact, deregister, parts_of_tally, register, request_withdrawal, rotate_key, share_of,
     snapshot, tally, withdraw,
 };
 pub use change::{Change, EpochSnapshot, Finality, Member};

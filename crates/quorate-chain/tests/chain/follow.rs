@@ -218,10 +218,10 @@ fn only_confirmed_blocks_count() {
     assert_eq!(folder.network().unwrap(), world.network);
 }
 
-/// `prepare` leaves no log. Its calls are found in the blocks before `begin`: those that succeeded, and not those that were
-/// discarded.
+/// A stranger's calldata that looks like `prepare` is not looked at: the contract leaves no log for it. What was discarded does
+/// not count.
 #[test]
-fn prepared_weights_are_looked_for() {
+fn calldata_that_looks_like_prepare_does_not_blind_the_follower() {
     let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 2) else { return };
     let part = |weight: u64| vec![weight; PART];
     world.prepare(7, &part(9));
@@ -233,6 +233,11 @@ fn prepared_weights_are_looked_for() {
     let call = Settlement::prepareCall { threshold: 7, weights: pack(&part(5)) };
     world.node.fails(through, call.abi_encode().into());
     world.prepare(7, &part(8));
+    // Transactions of strangers to themselves and to the settlement's registrar, right before `begin`.
+    let like: Bytes = Settlement::prepareCall { threshold: 7, weights: pack(&part(6)) }.abi_encode().into();
+    let (stranger, other) = (world.node.account(7), world.node.account(8));
+    world.node.send_from(7, stranger, like.clone());
+    world.node.send_from(8, other, [&like[..], &like[..]].concat().into());
     let all: Vec<u64> = [part(7), part(8), vec![70, 80]].concat();
     let required = 100;
     let call = Settlement::beginCall {

@@ -48,6 +48,13 @@ pub enum Event {
         /// The index of the page's first weight.
         first: usize,
     },
+    /// Weights of the next epoch were prepared.
+    WeightsPrepared {
+        /// How many were prepared before. With none, the preparation began anew.
+        members: usize,
+        /// How many these are.
+        weights: usize,
+    },
     /// A stake registrar is about to begin an epoch, in the same transaction. Its calldata has no weights.
     EpochWeighed {
         /// The weight that a quorum needs.
@@ -97,11 +104,12 @@ pub struct BadLog {
 
 impl Event {
     /// The topics of all logs that [`decode`](Self::decode) reads.
-    pub const TOPICS: [B256; 10] = [
+    pub const TOPICS: [B256; 11] = [
         Settlement::KeyAdded::SIGNATURE_HASH,
         Settlement::KeysPaged::SIGNATURE_HASH,
         Settlement::KeysCarried::SIGNATURE_HASH,
         Settlement::WeightsPaged::SIGNATURE_HASH,
+        Settlement::WeightsPrepared::SIGNATURE_HASH,
         Settlement::EpochBegun::SIGNATURE_HASH,
         Settlement::EpochEntered::SIGNATURE_HASH,
         Settlement::Settled::SIGNATURE_HASH,
@@ -141,6 +149,11 @@ impl Event {
                 let log = read::<Settlement::WeightsPaged>(log)?;
                 Self::WeightsPaged { nonce: number(log.nonce)?, epoch: number(log.epoch)?, first: number(log.first)? }
             }
+            Settlement::WeightsPrepared::SIGNATURE_HASH => {
+                let log = read::<Settlement::WeightsPrepared>(log)?;
+                let length: usize = number(log.length)?;
+                Self::WeightsPrepared { members: number(log.members)?, weights: length / 8 }
+            }
             Settlement::EpochBegun::SIGNATURE_HASH => {
                 Self::EpochBegun { terms: read::<Settlement::EpochBegun>(log)?.terms }
             }
@@ -173,7 +186,7 @@ impl Event {
     /// calldata of its transaction.
     pub fn needs_calldata(&self) -> bool {
         match self {
-            Self::Settled { .. } | Self::EpochBegun { .. } => true,
+            Self::Settled { .. } | Self::WeightsPrepared { .. } | Self::EpochBegun { .. } => true,
             // The key in G2 that belongs to a key in G1 is in no log.
             Self::KeyAdded { key, .. } => key.len() == crate::KeyGroup::Bn254G1.key_bytes(),
             Self::KeysPaged { .. }
