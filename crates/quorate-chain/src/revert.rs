@@ -47,7 +47,7 @@ pub fn words(data: &[u8]) -> String {
         _ => {
             let digits = hex::encode_prefixed(data);
             format!("an error that is not one of quorate's contracts: {}", clipped(&digits, MOST_SHOWN))
-        },
+        }
     }
 }
 
@@ -64,7 +64,9 @@ fn value(values: &[u8], place: usize, kind: &str) -> String {
     let Some(word) = word(values, place) else { return "?".to_owned() };
     match kind {
         "address" => Address::from_word(word).to_string(),
-        "string" => text(values, place).map_or_else(|| "?".to_owned(), |text| format!("\"{}\"", clipped(&text, MOST_SHOWN))),
+        "string" => {
+            text(values, place).map_or_else(|| "?".to_owned(), |text| format!("\"{}\"", clipped(&text, MOST_SHOWN)))
+        }
         _ if kind.starts_with("uint") => U256::from_be_bytes(word.0).to_string(),
         "bytes" => "…".to_owned(),
         _ => word.to_string(),

@@ -531,7 +531,9 @@ mod tests {
         assert_eq!(read(json!("0x0102")), expected);
         assert_eq!(read(json!({ "data": "0x0102" })), expected);
         assert_eq!(read(json!({ "code": 3, "originalError": { "data": "0x0102", "more": [1, "0x03"] } })), expected);
-        for none in [json!(null), json!("Reverted"), json!(7), json!(-7), json!(0.5), json!({}), json!([1]), json!(true)] {
+        for none in
+            [json!(null), json!("Reverted"), json!(7), json!(-7), json!(0.5), json!({}), json!([1]), json!(true)]
+        {
             assert_eq!(read(none.clone()), None, "{none}");
         }
     }
@@ -546,7 +548,8 @@ mod tests {
             let (mut stream, _) = listener.accept().unwrap();
             let _ = stream.read(&mut [0; 4_096]).unwrap();
             let mut written = 0;
-            let begin = b"HTTP/1.1 200 OK\r\ncontent-length: 67108864\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[0";
+            let begin =
+                b"HTTP/1.1 200 OK\r\ncontent-length: 67108864\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[0";
             let mut sent = stream.write_all(begin);
             while sent.is_ok() && written < 64 << 20 {
                 sent = stream.write_all(&b",0".repeat(4_096));

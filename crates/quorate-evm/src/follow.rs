@@ -297,7 +297,8 @@ impl Follower {
     /// Takes other weights of a part, by their place in [`other_weights`](Self::other_weights), because the contract has them.
     pub fn choose_weights(&mut self, part: usize, place: usize) {
         let Weights { weights: Some(weights), others, .. } = &mut self.epoch else { return };
-        let chosen = others.remove(&part).and_then(|mut others| (place < others.len()).then(|| others.swap_remove(place)));
+        let chosen =
+            others.remove(&part).and_then(|mut others| (place < others.len()).then(|| others.swap_remove(place)));
         let here = weights.get_mut(part.saturating_mul(PART)..);
         if let (Some(chosen), Some(here)) = (chosen, here)
             && let Some(here) = here.get_mut(..chosen.len())
@@ -646,8 +647,8 @@ fn all_weights(terms: U256, renews: bool, mut chunks: Vec<Candidates>, calls: &m
 }
 
 /// The weights of all calls that fit, each once. Takes the first of these calls out, since the next log is of another one.
-fn candidates<'a>(
-    calls: &'a mut Vec<Call>,
+fn candidates(
+    calls: &mut Vec<Call>,
     fits: impl Fn(&Call) -> bool,
     weights: impl Fn(&Call) -> Option<&Vec<u64>>,
 ) -> Candidates {

@@ -59,7 +59,10 @@ impl Arguments {
             send(&account, "withdraw", task_network::withdraw(&terms)).await?;
             if waits.payableAt > now_word {
                 let (left, at) = (waits.amount - due.amount, waits.payableAt);
-                print(format!("{} was paid to {operator}; {left} follow from second {at} of Unix time on", due.amount))?;
+                print(format!(
+                    "{} was paid to {operator}; {left} follow from second {at} of Unix time on",
+                    due.amount
+                ))?;
             } else {
                 print(format!("{} was paid to {operator}", waits.amount))?;
             }

@@ -690,7 +690,7 @@ impl World {
                     Change::Settled(candidate) => Some(Event::Unsettled { id: candidate.id }),
                     Change::Slashed(operator, id, epoch) => {
                         Some(Event::Unslashed { operator: *operator, id: *id, epoch: *epoch })
-                    },
+                    }
                     Change::Fined(..) => None,
                 });
             }
@@ -786,9 +786,7 @@ fn told(change: &Change, finality: Finality) -> Option<Event> {
     match change {
         Change::Snapshot(snapshot) => Some(Event::Snapshot(snapshot.clone())),
         Change::Settled(candidate) => Some(Event::Settled { id: candidate.id, epoch: candidate.epoch, finality }),
-        Change::Slashed(operator, id, epoch) => {
-            Some(Event::Slashed { operator: *operator, id: *id, epoch: *epoch })
-        },
+        Change::Slashed(operator, id, epoch) => Some(Event::Slashed { operator: *operator, id: *id, epoch: *epoch }),
         Change::Fined(..) => None,
     }
 }

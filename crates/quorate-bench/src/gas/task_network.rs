@@ -209,7 +209,12 @@ impl<'a> World<'a> {
     /// Adds up the whole epoch. Returns the gas, and what each index earned.
     fn tally(&mut self) -> (u64, Vec<U256>) {
         let signers = self.quorums.iter().map(|quorum| quorum.as_bytes().to_vec().into()).collect();
-        let call = TaskNetwork::tallyCall { epoch: self.epoch(), tasks: self.tasks.clone(), signers, earned: Default::default() };
+        let call = TaskNetwork::tallyCall {
+            epoch: self.epoch(),
+            tasks: self.tasks.clone(),
+            signers,
+            earned: Default::default(),
+        };
         let sent = self.chain.sent(SENDER, self.address, &call);
         let tallied = sent.event::<TaskNetwork::Tallied>();
         assert_eq!(tallied.root, proof_of(&tallied.earned, 0).1, "the root of the tree of shares");

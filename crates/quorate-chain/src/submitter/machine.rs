@@ -128,7 +128,15 @@ impl<L: Clone> Machine<L> {
         };
         // A node that lies about this must not fill the memory.
         let pending = pending.min(mined.saturating_add(MOST_FOUND));
-        Self { settings, waiting: VecDeque::new(), flights: (mined..pending).map(found).collect(), nonce: mined, higher: (0, 0, 0), used: 0, gap: (0, 0) }
+        Self {
+            settings,
+            waiting: VecDeque::new(),
+            flights: (mined..pending).map(found).collect(),
+            nonce: mined,
+            higher: (0, 0, 0),
+            used: 0,
+            gap: (0, 0),
+        }
     }
 
     /// Whether a further call can be taken.
@@ -510,6 +518,7 @@ mod tests {
     /// One false answer of a node must not put all further calls behind a gap.
     #[test]
     fn one_nonce_too_high_does_not_stop_the_submitter() {
+        let behind_a_gap = Machine { nonce: 4_000, ..machine(4, 4) };
         let mut machine = machine(4, 4);
         machine.observe(&sight(10, 900, &[]), 1);
         machine.submit(call(1), 1);
@@ -524,7 +533,7 @@ mod tests {
         machine.submit(call(3), 3);
         assert_eq!(send(&mut machine, 3, 3), 9);
         // A node lied when the process began, so its calls are behind a gap. They get nonces anew.
-        let mut machine = super::Machine::<u8> { nonce: 4_000, ..machine(4, 4) };
+        let mut machine = behind_a_gap;
         machine.submit(call(1), 1);
         assert_eq!(send(&mut machine, 1, 1), 4_000);
         for newest in [20, 21, 21] {

@@ -60,7 +60,10 @@ pub fn snapshot(terms: &Terms) -> PlannedCall {
 /// epoch, or empty.
 pub fn tally(terms: &Terms, epoch: u64, tasks: Vec<Task>, quorums: &[MemberSet], earned: Vec<U256>) -> PlannedCall {
     let signers = quorums.iter().map(|quorum| Bytes::copy_from_slice(quorum.as_bytes())).collect();
-    PlannedCall::of(terms.contract, &TaskNetwork::tallyCall { epoch: U256::from(epoch), tasks, signers, earned: packed(&earned) })
+    PlannedCall::of(
+        terms.contract,
+        &TaskNetwork::tallyCall { epoch: U256::from(epoch), tasks, signers, earned: packed(&earned) },
+    )
 }
 
 /// Amounts as `tally` takes them: 16 bytes each. Nothing that a network pays is larger; the contract refuses what is not the
@@ -72,11 +75,7 @@ fn packed(earned: &[U256]) -> Bytes {
 /// The tasks and quorums of an epoch in parts, each for one [`tally`]. A part fits into a transaction as nodes take it
 /// (131,072 bytes), and into its gas (2^24), also if the amounts of an earlier tally stand before it. `keys` is the number of
 /// keys in the epoch's table.
-pub fn parts_of_tally(
-    keys: usize,
-    tasks: Vec<Task>,
-    quorums: Vec<MemberSet>,
-) -> Vec<(Vec<Task>, Vec<MemberSet>)> {
+pub fn parts_of_tally(keys: usize, tasks: Vec<Task>, quorums: Vec<MemberSet>) -> Vec<(Vec<Task>, Vec<MemberSet>)> {
     // By the contract's comments (`Rewards.tally`), with a tenth more.
     let (keys, mut parts) = (keys as u64, Vec::<(Vec<Task>, Vec<MemberSet>)>::new());
     let empty = (1_024 + 16 * keys, 400_000 + 2_100 * keys);

@@ -237,7 +237,7 @@ impl Change {
             Self::Settled { id, .. } => Self::Unsettled { id: *id },
             Self::Slashed { operator, id, epoch, .. } => {
                 Self::Unslashed { operator: *operator, id: *id, epoch: *epoch }
-            },
+            }
             other => Self::Undone(Box::new(other.clone())),
         })
     }

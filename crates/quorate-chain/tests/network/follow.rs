@@ -147,7 +147,7 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     let changes = world.poll(&mut follower);
     let (amount, bounty) = (stake / U256::from(2), stake / U256::from(40));
     let (operator, reporter) = (world.account(culprit), world.node.account(30));
-    let expected = Change::Slashed { operator, id: one.task.id, amount, bounty, reporter };
+    let expected = Change::Slashed { operator, id: one.task.id, epoch: 0, amount, bounty, reporter };
     assert!(changes.contains(&expected), "{changes:?}");
     // What proves nothing is not sent.
     assert_eq!(task_network::report_conflict(&terms, &one, &one), Err(CallError::NotConflicting));
@@ -289,7 +289,7 @@ fn what_a_reorganisation_undoes_is_told_first() {
     let changes = world.poll(&mut follower);
     assert!(changes.contains(&Change::Unsettled { id: last.id }), "{changes:?}");
     let operator = world.account(5);
-    assert!(changes.contains(&Change::Unslashed { operator, id: first.task.id }), "{changes:?}");
+    assert!(changes.contains(&Change::Unslashed { operator, id: first.task.id, epoch: 0 }), "{changes:?}");
     assert_eq!(follower.network(0).unwrap().bases, before.bases, "the base before is in its slot again");
     assert_near(world.settle(&follower, &most, &last), "a task after a reorganisation");
     assert_eq!(settled(&world.poll(&mut follower)), [(last.id, Finality::Recent)]);
