@@ -75,7 +75,7 @@ ORDERS = {
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-host": "plain",
+    "quorate-host": "plain utc",
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
     "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
     "quorate-chain": """
@@ -94,7 +94,7 @@ ORDERS = {
         transport/http/proxies transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
         transport
         programs/settings programs/schema programs/error programs/process programs/endpoint programs
-        registry verification schedule data_folder options
+        registry verification schedule data_folder options tokens network_terms
         metrics board/report board/bounds board/task board/state board/transport board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
         api/token api/error api/listen api/app api/task api/routes api
         runtime/clock runtime/tell runtime/rewards runtime/chain runtime local

@@ -3,9 +3,12 @@
 //! | module | what |
 //! |---|---|
 //! | [`plain`](mod@plain) | text from outside, made harmless for a terminal, a log line and a page |
+//! | [`utc`](mod@utc) | a time as people read it |
 
 #![forbid(unsafe_code)]
 
 pub mod plain;
+pub mod utc;
 
 pub use plain::{clipped, plain};
+pub use utc::utc;

@@ -34,7 +34,7 @@ mod calls;
 mod tests;
 
 pub use calls::{
-    add_stake, approve, carry, claim, compact, deregister, register, request_withdrawal, rotate_key, share_of,
+    add_stake, approve, carry, claim, compact, deregister, fund, register, request_withdrawal, rotate_key, share_of,
     snapshot, tally, withdraw,
 };
 pub use change::{Change, EpochSnapshot, Finality, Member};
