@@ -94,7 +94,7 @@ ORDERS = {
         transport/http/proxies transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
         transport
         programs/settings programs/schema programs/error programs/process programs/endpoint programs
-        registry verification schedule data_folder options
+        registry verification schedule data_folder options tokens network_terms
         metrics board/report board/bounds board/task board/state board/transport board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
         api/token api/error api/listen api/app api/task api/routes api
         runtime/clock runtime/tell runtime/rewards runtime/chain runtime local

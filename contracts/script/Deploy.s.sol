@@ -11,7 +11,7 @@ import {TestToken} from "./TestToken.sol";
 import {vm} from "./Vm.sol";
 
 /// @title Deploys a verifier and its network, and a test token if none is named
-/// @notice All settings come from environment variables, in the units of `ITaskNetwork.Parameters`. README.md lists
+/// @notice Without `CURVE` the keys are those that `quorate-node` and `quorate-signer` work with. All settings come from environment variables, in the units of `ITaskNetwork.Parameters`. README.md lists
 /// them. forge prints the addresses that `run` returns.
 contract Deploy {
     /// @notice Tells forge that this contract is a script.
@@ -46,7 +46,7 @@ contract Deploy {
 
     /// @dev Deploys the verifier that `CURVE` names.
     function _verifier(address network) private returns (Verifier) {
-        string memory curve = vm.envOr("CURVE", string("bn254-g2"));
+        string memory curve = vm.envOr("CURVE", string("bls12381-g2"));
         uint256 pinned = vm.envOr("PINNED_SLOTS", uint256(4));
         bytes32 name = keccak256(bytes(curve));
         if (name == keccak256("bn254-g2")) return new VerifierBn254G2(network, pinned);

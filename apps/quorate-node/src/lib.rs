@@ -23,6 +23,8 @@
 //! | [`schedule`] | tasks that begin at fixed times |
 //! | [`data_folder`] | what survives a restart, on disk |
 //! | [`options`] | what a node is told: file, environment, flags |
+//! | [`tokens`] | amounts of a token as people write them |
+//! | [`network_terms`] | what a network of one's own is made with |
 //! | [`board`] | what a running node shows: reports of its loop, readiness, views |
 //! | `api` | HTTP: health, metrics, status, the dashboard, and tasks of the operator; on Unix |
 //! | `runtime` | a node that runs: the loop, and the task that follows the chain; on Unix |
@@ -46,6 +48,8 @@ pub mod verification;
 pub mod schedule;
 pub mod data_folder;
 pub mod options;
+pub mod tokens;
+pub mod network_terms;
 mod metrics;
 pub mod board;
 mod dashboard;

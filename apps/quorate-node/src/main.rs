@@ -10,7 +10,7 @@ mod commands;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{claim, demo, demo_work, init, leave, note, register, run, status};
+use commands::{claim, create, demo, demo_work, fund, init, leave, note, register, run, status};
 use exit::{Exit, Failure};
 
 /// A node of a task network: execute tasks, attest results, settle them on the chain
@@ -19,7 +19,8 @@ use exit::{Exit, Failure};
 /// signatures up and settles the task on the chain, where the network's contract pays and punishes. This program is all
 /// three, in any combination. What a task is and when a result is right say two programs of yours, in any language.
 ///
-/// To see it: `quorate-node demo`. To join a network: `init`, then `register`, then `run`; each says what comes next.
+/// To see it: `quorate-node demo`. To join a network: `init`, then `register`, then `run`; each says what comes next. To make one:
+/// `create`, and `fund`, from which everybody is paid.
 ///
 /// Exit codes: 0 done; 1 not done, because of the chain's state or the signer; 2 the command line or a file is wrong; 3 a file,
 /// the chain's node or the signer cannot be reached; 4 a fault of the program; 130 interrupted.
@@ -32,6 +33,8 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Create(Box<create::Arguments>),
+    Fund(Box<fund::Arguments>),
     Init(Box<init::Arguments>),
     Register(Box<register::Arguments>),
     Run(Box<run::Arguments>),
@@ -45,6 +48,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let run = || match CommandLine::parse().command {
+        Command::Create(arguments) => arguments.run(),
+        Command::Fund(arguments) => arguments.run(),
         Command::Init(arguments) => arguments.run(),
         Command::Register(arguments) => arguments.run(),
         Command::Run(arguments) => arguments.run(),

@@ -10,25 +10,28 @@
 
 use std::{fs, num::NonZeroU64, path::PathBuf, str::FromStr};
 
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
 use quorate_evm::alloy_primitives::Address;
 use serde::{Deserialize, Serialize};
 
 /// Declares the options once: for clap, for the file, and for the choice between the two.
 macro_rules! options {
-    ($($(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])? $name:ident: $kind:ty, $variable:literal;)*) => {
-        /// The options of a node. What is not given is `None`; [`Options::or`] fills it from a file.
-        #[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
+    (
+        $(#[doc = $about:literal])+ $set:ident;
+        $($(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])? $name:ident: $kind:ty, $variable:literal;)*
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, Default, PartialEq, clap::Args, serde::Serialize, serde::Deserialize)]
         #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
         #[allow(clippy::exhaustive_structs, reason = "a plain structure of options")]
-        pub struct Options { $(
+        pub struct $set { $(
             $(#[doc = $doc])+
             #[arg(long, env = $variable, hide_env_values = true, $($($arg)*)?)]
             #[serde(skip_serializing_if = "Option::is_none")]
             pub $name: Option<$kind>,
         )* }
 
-        impl Options {
+        impl $set {
             /// These options, and where one is not given, that of another set.
             #[must_use]
             pub fn or(self, other: Self) -> Self {
@@ -37,8 +40,11 @@ macro_rules! options {
         }
     };
 }
+pub(crate) use options;
 
 options! {
+    /// The options of a node. What is not given is `None`; [`Options::or`] fills it from a file.
+    Options;
     /// Execute the tasks for which the operator is elected. Needs --execute
     #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Roles")]
     perform: bool, "QUORATE_NODE_PERFORM";

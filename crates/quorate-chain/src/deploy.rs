@@ -1,7 +1,7 @@
-//! Deploys a token, a verifier and a `TaskNetwork`: for demonstrations, for tests, and to try the contracts.
+//! Deploys a verifier and a `TaskNetwork`, and a token if none is named: for networks of one's own, demonstrations and tests.
 //!
-//! The token is a plain one, all of which belongs to the deployer. A network that is meant to stay takes a token that
-//! exists, and a deployer who is a multi-signature; `contracts/script` has that.
+//! A new token is a plain one, all of which belongs to the deployer, and is worth nothing. A network that is meant to stay
+//! takes a token that exists, and gives its roles to a multi-signature.
 
 use std::time::Duration;
 
@@ -65,6 +65,16 @@ pub enum DeployError {
         /// How long was waited.
         after: Duration,
     },
+    /// A term of the plan is one that the contract refuses. Nothing was sent.
+    #[error("the {term} is {found}; {expected}")]
+    Term {
+        /// The term.
+        term: &'static str,
+        /// Its value.
+        found: String,
+        /// What the contract takes.
+        expected: String,
+    },
 }
 
 /// A network to deploy. Amounts are in the token's smallest unit, times in seconds.
@@ -75,8 +85,12 @@ pub struct NetworkPlan {
     pub key_group: KeyGroup,
     /// How many slots for bases are pinned.
     pub pinned_slots: u16,
-    /// All tokens there are. They belong to the deployer.
+    /// The token of stake and rewards. Without it, a new one is made.
+    pub token: Option<Address>,
+    /// All tokens there are of a new one. They belong to the deployer.
     pub supply: U256,
+    /// Who gets all roles. Without it, the deployer.
+    pub admin: Option<Address>,
     /// How many of them go to the pool of rewards.
     pub pool: U256,
     /// The first second of epoch 0. Without it, the time of the newest block.
@@ -114,6 +128,8 @@ impl Default for NetworkPlan {
         Self {
             key_group: KeyGroup::Bls12381G2,
             pinned_slots: 1,
+            token: None,
+            admin: None,
             supply: U256::from(1_u64 << 50),
             pool: U256::from(1_u64 << 40),
             genesis: None,
@@ -134,6 +150,56 @@ impl Default for NetworkPlan {
     }
 }
 
+impl NetworkPlan {
+    /// Checks what the contract's constructor checks (`NetworkTerms`), before anything is sent and paid.
+    ///
+    /// # Errors
+    /// [`DeployError::Term`], with the first term that the contract refuses.
+    pub fn check(&self) -> Result<(), DeployError> {
+        let wrong = |term, found: &dyn std::fmt::Display, expected: String| {
+            Err(DeployError::Term { term, found: found.to_string(), expected })
+        };
+        let least_delay = u128::from(self.slashing_window) + 2 * u128::from(self.epoch_length);
+        let (numerator, denominator) = (u64::from(self.quorum_numerator), u64::from(self.quorum_denominator));
+        if self.epoch_length == 0 {
+            return wrong("epoch length", &0, "it must be at least a second".to_owned());
+        }
+        if self.slashing_window == 0 {
+            return wrong("slashing window", &0, "it must be at least a second".to_owned());
+        }
+        if u128::from(self.withdrawal_delay) < least_delay {
+            let expected = format!("it must be at least {least_delay}: the slashing window and two epochs");
+            return wrong("withdrawal delay", &self.withdrawal_delay, expected);
+        }
+        if self.unit == 0 {
+            return wrong("unit", &0, "so many tokens weigh 1; it must not be zero".to_owned());
+        }
+        if self.minimum_stake < self.unit {
+            return wrong("minimum stake", &self.minimum_stake, format!("it must be at least the unit, {}", self.unit));
+        }
+        if !(1..=MOST_OPERATORS).contains(&self.maximum_operators) {
+            return wrong("most operators", &self.maximum_operators, format!("1 to {MOST_OPERATORS} are allowed"));
+        }
+        if 2 * numerator < denominator || numerator >= denominator {
+            let found = format!("{numerator}/{denominator}");
+            return wrong("quorum", &found, "it must be at least a half, and less than all".to_owned());
+        }
+        for (term, found, most) in [
+            ("share of a penalty", self.penalty_share, WHOLE),
+            ("share of a slashing", self.slash_share, WHOLE),
+            ("share of a bounty", self.bounty_share, WHOLE / 2),
+        ] {
+            if found > most {
+                return wrong(term, &found, format!("at most {most} of {WHOLE} are allowed"));
+            }
+        }
+        if self.slash_share == 0 {
+            return wrong("share of a slashing", &0, "whoever signs a conflict must lose something".to_owned());
+        }
+        Ok(())
+    }
+}
+
 /// What was deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -150,6 +216,10 @@ pub struct Deployed {
 
 /// No transaction may use more gas (EIP-7825).
 const MOST_GAS: u64 = 1 << 24;
+/// The most operators of a network: a tally of all their keys fits into a transaction.
+const MOST_OPERATORS: u32 = 625;
+/// The denominator of shares.
+const WHOLE: u16 = 10_000;
 /// How often the receipt is asked for.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -238,13 +308,23 @@ impl Account {
     }
 }
 
-/// Deploys a token, a verifier and a network, and funds the network's pool.
+/// Deploys a verifier and a network, and a token if the plan names none, and funds the network's pool.
 ///
 /// # Errors
 /// [`DeployError`]. What was deployed before stays.
 pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deployed, DeployError> {
-    let arguments = TestToken::constructorCall { supply: plan.supply };
-    let (token, _) = account.create("the token", with(&TestToken::BYTECODE, &arguments.abi_encode())).await?;
+    plan.check()?;
+    let token = match plan.token {
+        Some(token) if !account.rpc.code(token).await.map_err(|error| failed("the token", &error))?.is_empty() => token,
+        Some(token) => {
+            let (term, expected) = ("token", "there must be a contract at that address".to_owned());
+            return Err(DeployError::Term { term, found: token.to_string(), expected });
+        }
+        None => {
+            let arguments = TestToken::constructorCall { supply: plan.supply };
+            account.create("the token", with(&TestToken::BYTECODE, &arguments.abi_encode())).await?.0
+        }
+    };
     // The verifier names the network, which the account creates next.
     let network = account.address.create(account.count("the verifier").await? + 1);
     let arguments = Verifier::constructorCall { network, pinned: U256::from(plan.pinned_slots) };
@@ -257,7 +337,7 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
     let parameters = Parameters {
         token,
         verifier,
-        admin: account.address,
+        admin: plan.admin.unwrap_or(account.address),
         genesis,
         epochLength: plan.epoch_length,
         slashingWindow: plan.slashing_window,
@@ -295,4 +375,35 @@ fn with(code: &Bytes, arguments: &[u8]) -> Bytes {
 
 fn failed(what: &'static str, error: &RpcError) -> DeployError {
     DeployError::Node { what, why: error.revert().unwrap_or_else(|| error.to_string()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_term_that_the_contract_refuses_is_named_before_anything_is_sent() {
+        NetworkPlan::default().check().unwrap();
+        let plan = NetworkPlan::default;
+        for (changed, expected) in [
+            (NetworkPlan { epoch_length: 0, ..plan() }, "epoch length is 0"),
+            (NetworkPlan { slashing_window: 0, ..plan() }, "slashing window is 0"),
+            (
+                NetworkPlan { withdrawal_delay: 259_199, ..plan() },
+                "withdrawal delay is 259199; it must be at least 259200",
+            ),
+            (NetworkPlan { unit: 0, ..plan() }, "unit is 0"),
+            (NetworkPlan { minimum_stake: 99, ..plan() }, "minimum stake is 99; it must be at least the unit, 100"),
+            (NetworkPlan { maximum_operators: 0, ..plan() }, "most operators is 0"),
+            (NetworkPlan { maximum_operators: 626, ..plan() }, "1 to 625"),
+            (NetworkPlan { quorum_numerator: 1, ..plan() }, "quorum is 1/3; it must be at least a half"),
+            (NetworkPlan { quorum_numerator: 3, ..plan() }, "quorum is 3/3"),
+            (NetworkPlan { penalty_share: 10_001, ..plan() }, "share of a penalty is 10001"),
+            (NetworkPlan { slash_share: 0, ..plan() }, "share of a slashing is 0"),
+            (NetworkPlan { bounty_share: 5_001, ..plan() }, "at most 5000"),
+        ] {
+            let error = changed.check().unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
 }

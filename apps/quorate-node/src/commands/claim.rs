@@ -14,7 +14,7 @@ use quorate_evm::{
     contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
 };
 
-use super::{NodeArguments, account, contract, payer, print, rpc, runtime, send, terms};
+use super::{NodeArguments, Pool, Token, account, contract, note, payer, print, rpc, runtime, send, terms};
 use crate::exit::{Exit, Failure, Result};
 
 /// Add up what an epoch's signers and performers earned, and pay the operator its part
@@ -36,6 +36,8 @@ pub(crate) struct Arguments {
 struct Earned {
     tasks: Vec<Task>,
     quorums: BTreeSet<Vec<u8>>,
+    /// Tasks that were approved and for which the pool had too little.
+    unpaid: BTreeSet<B256>,
     /// Of each index, by the last tally; empty without one.
     tallied: Vec<U256>,
 }
@@ -65,6 +67,14 @@ impl Arguments {
             for (epoch, earned) in &epochs {
                 shares.extend(of_operator(&rpc, &terms, *epoch, earned, operator).await?);
             }
+            let token = Token::read(&rpc, terms.token).await;
+            let unpaid: usize = epochs.values().map(|earned| earned.unpaid.len()).sum();
+            if unpaid > 0 {
+                note(format!("{unpaid} approved tasks of these epochs settled without rewards, because the pool was empty"));
+            }
+            if let Some(problem) = Pool::read(&rpc, &terms).await?.problem(&token) {
+                note(problem);
+            }
             if shares.is_empty() {
                 return Err(Failure::refused(anyhow!(
                     "{operator} has earned nothing that waits to be paid in epochs that are over; an epoch is over two epochs \
@@ -76,7 +86,7 @@ impl Arguments {
             for shares in shares.chunks(EPOCHS_AT_ONCE) {
                 send(&account, "claim", task_network::claim(&terms, operator, shares.to_vec())).await?;
             }
-            print(format!("{total} was paid to {operator}"))?;
+            print(format!("{} was paid to {operator}", token.exact(total)))?;
             Ok(Exit::Success)
         })
     }
@@ -94,6 +104,9 @@ async fn read(rpc: &Rpc, contract: Address, from_block: u64) -> Result<BTreeMap<
             Change::Settled { id, epoch, performer, result, approved: true, rewarded: true, .. } if seen.insert(id) => {
                 let task = Task { id, performer: U256::from(performer), result, approved: true };
                 epochs.entry(epoch).or_default().tasks.push(task);
+            }
+            Change::Settled { id, epoch, approved: true, rewarded: false, .. } => {
+                epochs.entry(epoch).or_default().unpaid.insert(id);
             }
             Change::Attested { epoch, signers, .. } => {
                 epochs.entry(epoch).or_default().quorums.insert(signers.as_bytes().to_vec());

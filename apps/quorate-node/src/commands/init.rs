@@ -1,9 +1,10 @@
 //! `quorate-node init`.
 
 use clap::Args;
-use quorate_node::{data_folder::DataFolder, transport::Identity};
+use quorate_evm::alloy_primitives::U256;
+use quorate_node::{data_folder::DataFolder, tokens, transport::Identity};
 
-use super::{NodeArguments, contract, print, rpc, runtime, terms};
+use super::{NodeArguments, Token, contract, print, rpc, runtime, terms};
 use crate::exit::{Exit, Failure, Result};
 
 /// Make a node's folder: its identity among peers, and a file of the options that are given
@@ -32,7 +33,11 @@ impl Arguments {
     pub(crate) fn run(self) -> Result {
         let options = self.node.options()?;
         let (rpc, contract) = (rpc(&options)?, contract(&options)?);
-        let terms = runtime()?.block_on(terms(&rpc, contract))?;
+        let (terms, token) = runtime()?.block_on(async {
+            let terms = terms(&rpc, contract).await?;
+            let token = Token::read(&rpc, terms.token).await;
+            Ok::<_, Failure>((terms, token))
+        })?;
         let folder = DataFolder::open(options.data())?;
         let identity = Identity::load_or_create(&folder.path().join("identity")).map_err(Failure::io)?;
         let file = folder.options_file();
@@ -50,7 +55,7 @@ options    {file}{kept}
 peer id    {peer}
 network    chain {chain}, contract {contract}
 epochs     of {length} s; a quorum weighs more than {numerator}/{denominator}
-stake      at least {minimum} units of the token {token}
+stake      at least {minimum} of the token {token}
 
 Next:
   quorate evm key --key-group {group} --out key.json --keystore \\
@@ -63,7 +68,7 @@ Next:
       --genesis {genesis} --epoch-length {length} --slashing-window {window}
   quorate-signer run --data signer --keystore key.json \\
       --passphrase-file passphrase --socket {signer}
-  quorate-node register --data {folder} --stake {minimum} \\
+  quorate-node register --data {folder} --tokens {least} \\
       --signer {signer}
   quorate-node run --data {folder} --signer {signer}",
             folder = folder.path().display(),
@@ -74,7 +79,8 @@ Next:
             length = terms.epoch_length,
             numerator = terms.quorum_numerator,
             denominator = terms.quorum_denominator,
-            minimum = terms.minimum_stake,
+            minimum = token.exact(U256::from(terms.minimum_stake)),
+            least = tokens::exact(U256::from(terms.minimum_stake), token.decimals),
             token = terms.token,
             group = terms.key_group,
             verifier = terms.verifier,

@@ -4,8 +4,9 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::task_network;
 use quorate_evm::contract::TaskNetwork;
+use quorate_host::utc;
 
-use super::{NodeArguments, account, contract, payer, print, rpc, runtime, send, terms};
+use super::{NodeArguments, Token, account, contract, payer, print, rpc, runtime, send, terms};
 use crate::exit::{Exit, Failure, Result};
 
 /// Give up the operator's seat; later, take the stake out
@@ -25,6 +26,7 @@ impl Arguments {
         let (rpc, contract, payer) = (rpc(&options)?, contract(&options)?, payer(&options)?);
         runtime()?.block_on(async {
             let terms = terms(&rpc, contract).await?;
+            let token = Token::read(&rpc, terms.token).await;
             let operator = payer.address();
             let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
             let pending = TaskNetwork::pendingOfCall { operator };
@@ -34,8 +36,9 @@ impl Arguments {
                 send(&account, "deregister", task_network::deregister(&terms)).await?;
                 let waits = rpc.read(contract, &pending, None).await.map_err(Failure::io)?;
                 print(format!(
-                    "all {} can be paid out from second {} of Unix time on; then call `quorate-node exit` again",
-                    waits.amount, waits.payableAt
+                    "all {} can be paid out from {} on; then call `quorate-node exit` again",
+                    token.exact(waits.amount),
+                    utc(waits.payableAt.saturating_to())
                 ))?;
                 return Ok(Exit::Success);
             }
@@ -50,21 +53,19 @@ impl Arguments {
             let now_word = quorate_evm::alloy_primitives::U256::from(now);
             if due.payableAt > now_word {
                 return Err(Failure::refused(anyhow!(
-                    "{} can be paid out from second {} of Unix time on; the chain's time is {now}",
-                    due.amount,
-                    due.payableAt
+                    "{} can be paid out from {} on; the chain's time is {}",
+                    token.exact(due.amount),
+                    utc(due.payableAt.saturating_to()),
+                    utc(now)
                 )));
             }
             let account = account(&rpc, payer).await?;
             send(&account, "withdraw", task_network::withdraw(&terms)).await?;
             if waits.payableAt > now_word {
-                let (left, at) = (waits.amount - due.amount, waits.payableAt);
-                print(format!(
-                    "{} was paid to {operator}; {left} follow from second {at} of Unix time on",
-                    due.amount
-                ))?;
+                let (left, at) = (token.exact(waits.amount - due.amount), utc(waits.payableAt.saturating_to()));
+                print(format!("{} was paid to {operator}; {left} follow from {at} on", token.exact(due.amount)))?;
             } else {
-                print(format!("{} was paid to {operator}", waits.amount))?;
+                print(format!("{} was paid to {operator}", token.exact(waits.amount)))?;
             }
             Ok(Exit::Success)
         })

@@ -1,8 +1,10 @@
 //! The commands of the program, a file for each.
 
 pub(crate) mod claim;
+pub(crate) mod create;
 pub(crate) mod demo;
 pub(crate) mod demo_work;
+pub(crate) mod fund;
 pub(crate) mod init;
 pub(crate) mod leave;
 pub(crate) mod register;
@@ -21,11 +23,17 @@ use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
     Payer, Rpc,
-    deploy::Account,
+    deploy::{Account, DeployError},
+    rpc::Receipt,
     task_network::{PlannedCall, Terms},
 };
-use quorate_evm::{KeyGroup, alloy_primitives::Address};
-use quorate_host::plain;
+use quorate_evm::{
+    KeyGroup,
+    alloy_primitives::{Address, U256},
+    alloy_sol_types::SolCall,
+    contract::{TaskNetwork, TestToken},
+};
+use quorate_host::{clipped, plain};
 use quorate_keystore::{
     passphrase::{LineError, Passphrase},
     secret_file::{self, SecretFileError},
@@ -33,6 +41,7 @@ use quorate_keystore::{
 use quorate_node::{
     data_folder::{DataFolderError, OPTIONS},
     options::Options,
+    tokens,
 };
 use quorate_signer::{SignerClient, protocol::StatusAnswer};
 use tokio::{
@@ -173,12 +182,92 @@ pub(crate) async fn account(rpc: &Rpc, payer: Payer) -> Result<Account> {
 
 /// Sends a call, waits until it is mined, and says what it cost.
 pub(crate) async fn send(account: &Account, what: &'static str, call: PlannedCall) -> Result<()> {
-    let sending = account.send_bytes(what, call.to, call.calldata);
+    mined(what, account.send_bytes(what, call.to, call.calldata)).await
+}
+
+/// The same for a call of any contract.
+pub(crate) async fn send_call(account: &Account, what: &'static str, to: Address, call: &impl SolCall) -> Result<()> {
+    mined(what, account.send(what, to, call)).await
+}
+
+async fn mined(what: &str, sending: impl Future<Output = std::result::Result<Receipt, DeployError>>) -> Result<()> {
     let receipt = tokio::select! {
         sent = sending => sent.map_err(Failure::refused)?,
         () = interrupted() => return Err(Failure::interrupted()),
     };
     print(format!("{what:<12}block {}, {} gas", receipt.block_number, HumanCount(receipt.gas_used.to())))
+}
+
+/// The token of stake and rewards, as people write its amounts.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    pub(crate) decimals: u8,
+    symbol: String,
+}
+
+impl Token {
+    /// What the token says of itself. Without decimals its amounts are whole numbers, and without a symbol they are `tokens`.
+    pub(crate) async fn read(rpc: &Rpc, token: Address) -> Self {
+        let decimals = rpc.read(token, &TestToken::decimalsCall {}, None).await.unwrap_or(0);
+        let symbol = rpc.read(token, &TestToken::symbolCall {}, None).await.unwrap_or_default();
+        let symbol = if symbol.is_empty() { "tokens".to_owned() } else { clipped(&symbol, 12) };
+        Self { decimals, symbol }
+    }
+
+    /// An amount for the eye, such as `1.5 TEST`.
+    pub(crate) fn short(&self, amount: U256) -> String {
+        format!("{} {}", tokens::amount(amount, self.decimals), self.symbol)
+    }
+
+    /// An amount to the last digit.
+    pub(crate) fn exact(&self, amount: U256) -> String {
+        format!("{} {}", tokens::exact(amount, self.decimals), self.symbol)
+    }
+
+    /// The amount that a flag names.
+    pub(crate) fn amount(&self, flag: &str, text: &str) -> Result<U256> {
+        tokens::parse(text, self.decimals).map_err(|error| Failure::usage(anyhow!("--{flag}: {error}")))
+    }
+}
+
+/// The pool from which rewards are paid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pool {
+    free: U256,
+    owed: U256,
+    /// What a task takes from it.
+    a_task: U256,
+}
+
+impl Pool {
+    pub(crate) async fn read(rpc: &Rpc, terms: &Terms) -> Result<Self> {
+        let pool = rpc.read(terms.contract, &TaskNetwork::poolCall {}, None).await.map_err(Failure::io)?;
+        let a_task = U256::from(terms.performer_reward) + U256::from(terms.attester_reward);
+        Ok(Self { free: pool.free, owed: pool.owed, a_task })
+    }
+
+    /// Whether it cannot pay for one more task.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free < self.a_task
+    }
+
+    /// What it has, in words.
+    pub(crate) fn words(&self, token: &Token) -> String {
+        let Self { free, owed, a_task } = *self;
+        let tasks = free.checked_div(a_task).map_or(String::new(), |tasks| format!(", enough for {tasks} tasks"));
+        format!("{}{tasks}; {} more are owed", token.short(free), token.short(owed))
+    }
+
+    /// What is wrong with it, if it is empty.
+    pub(crate) fn problem(&self, token: &Token) -> Option<String> {
+        let (free, a_task) = (token.short(self.free), token.short(self.a_task));
+        self.is_empty().then(|| {
+            format!(
+                "the pool is empty: it has {free}, and a task takes {a_task}; tasks settle and nobody is paid for them until \
+                 somebody calls `quorate-node fund --tokens …`"
+            )
+        })
+    }
 }
 
 /// A runtime for a command that asks the chain or the signer.

@@ -9,22 +9,26 @@ use quorate_evm::{
     digest::Contract,
 };
 
-use super::{NodeArguments, account, contract, payer, print, rpc, runtime, send, signer, terms};
+use super::{NodeArguments, Token, account, contract, payer, print, rpc, runtime, send, signer, terms};
 use crate::exit::{Exit, Failure, Result};
 
 /// Register the operator with its signer's key and a stake, add stake, or replace the key
 ///
 /// The account of --key-file is the operator: it must be the one for which the signer was made, and hold the stake in the network's
-/// token. An operator that is registered adds --stake to what it has. With --rotate the signer's key takes the place of the
+/// token. An operator that is registered adds --tokens to what it has. With --rotate the signer's key takes the place of the
 /// registered one (docs/node.md says how to rotate without losing tasks). The key has weight from the next epoch's snapshot on.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The stake to pay in, in the token's smallest unit. Not needed with --rotate
-    #[arg(long, value_name = "AMOUNT", required_unless_present = "rotate")]
+    /// The stake to pay in, in tokens, such as 100 or 0.5. Not needed with --rotate
+    #[arg(long, value_name = "TOKENS", required_unless_present_any = ["rotate", "stake"])]
+    tokens: Option<String>,
+
+    /// The same in the token's smallest unit
+    #[arg(long, value_name = "AMOUNT", conflicts_with = "tokens")]
     stake: Option<U256>,
 
     /// Replace the operator's registered key by that of the signer
-    #[arg(long, conflicts_with = "stake")]
+    #[arg(long, conflicts_with_all = ["stake", "tokens"])]
     rotate: bool,
 
     #[command(flatten)]
@@ -53,7 +57,7 @@ impl Arguments {
             };
             if self.rotate {
                 if stake.is_zero() {
-                    return Err(Failure::refused(anyhow!("{operator} has no seat; register it with --stake")));
+                    return Err(Failure::refused(anyhow!("{operator} has no seat; register it with --tokens")));
                 }
                 let proof = registration.await?;
                 let call = task_network::rotate_key(&terms, proof.public_key, proof.proof);
@@ -61,18 +65,28 @@ impl Arguments {
                 print("the new key has weight from the next epoch's snapshot on; keep the old signer's record (docs/node.md)")?;
                 return Ok(Exit::Success);
             }
-            let amount = self.stake.unwrap_or_default();
+            let token = Token::read(&rpc, terms.token).await;
+            let amount = match &self.tokens {
+                Some(text) => token.amount("tokens", text)?,
+                None => self.stake.unwrap_or_default(),
+            };
             let balance = TestToken::balanceOfCall { account: operator };
             let balance = rpc.read(terms.token, &balance, None).await.map_err(Failure::io)?;
             if balance < amount {
                 return Err(Failure::refused(anyhow!(
-                    "{operator} has {balance} of the token {}, less than --stake {amount}",
+                    "{operator} has {}, less than the stake of {}; the token is {}",
+                    token.exact(balance),
+                    token.exact(amount),
                     terms.token
                 )));
             }
             let least = U256::from(terms.minimum_stake);
             if stake + amount < least {
-                return Err(Failure::usage(anyhow!("--stake {amount}: the network takes no stake below {least}")));
+                return Err(Failure::usage(anyhow!(
+                    "a stake of {}: the network takes none below {}",
+                    token.exact(stake + amount),
+                    token.exact(least)
+                )));
             }
             // Asked first, so that nothing is approved for a registration that cannot follow.
             let proof = if stake.is_zero() { Some(registration.await?) } else { None };
@@ -87,7 +101,7 @@ impl Arguments {
             let index = rpc.read(contract, &TaskNetwork::keyOfCall { operator }, None).await.map_err(Failure::io)?;
             print(format!(
                 "operator    {operator}, stake {}, key {index}\nIts weight counts from the next epoch's snapshot on.",
-                stake + amount
+                token.exact(stake + amount)
             ))?;
             Ok(Exit::Success)
         })

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use clap::Args;
 use quorate_evm::{
-    alloy_primitives::{Address, U256},
+    alloy_primitives::Address,
     contract::{TaskNetwork, TestToken},
 };
+use quorate_host::{plain, utc};
+use quorate_node::tokens;
 use quorate_signer::SignerClient;
 use serde_json::Value;
 
-use super::{NodeArguments, check_signer, contract, payer, print, rpc, runtime, terms};
+use super::{NodeArguments, Pool, Token, check_signer, contract, payer, print, rpc, runtime, terms};
 use crate::exit::{Exit, Failure, Result};
 
 /// Show the operator, its signer, and the node if it runs here
@@ -39,8 +41,12 @@ impl Arguments {
             let epoch = terms.epoch_at(newest.timestamp);
             match epoch {
                 Some(epoch) => print(format!("epoch       {epoch}, of {} s", terms.epoch_length))?,
-                None => wrong.push(format!("epoch 0 begins at second {} of Unix time", terms.genesis)),
+                None => wrong.push(format!("epoch 0 begins {}", utc(terms.genesis))),
             }
+            let token = Token::read(&rpc, terms.token).await;
+            let pool = Pool::read(&rpc, &terms).await?;
+            print(format!("pool        {}", pool.words(&token)))?;
+            wrong.extend(pool.problem(&token));
 
             let mut operator = self.operator;
             if let Some(socket) = &options.signer {
@@ -69,9 +75,10 @@ impl Arguments {
                 let tokens = TestToken::balanceOfCall { account: operator };
                 let tokens = rpc.read(terms.token, &tokens, None).await.map_err(Failure::io)?;
                 print(format!("operator    {operator}"))?;
-                print(format!("stake       {stake}, and {tokens} of the token outside"))?;
+                print(format!("stake       {}, and {} outside", token.exact(stake), token.exact(tokens)))?;
                 if !waits.amount.is_zero() {
-                    print(format!("withdrawal  {} from second {} on", waits.amount, waits.payableAt))?;
+                    let from = utc(waits.payableAt.saturating_to());
+                    print(format!("withdrawal  {} from {from} on", token.exact(waits.amount)))?;
                 }
                 if stake.is_zero() {
                     wrong.push("the operator has no seat; `quorate-node register` gives it one".to_owned());
@@ -85,7 +92,7 @@ impl Arguments {
                 let account = payer(&options)?.address();
                 let wei = rpc.quantity("eth_getBalance", serde_json::json!([account, "latest"])).await;
                 let wei = wei.map_err(Failure::io)?;
-                print(format!("payer       {account}, {} gwei", wei / U256::from(1_000_000_000_u64)))?;
+                print(format!("payer       {account}, {} ETH for gas", tokens::amount(wei, 18)))?;
                 if wei.is_zero() {
                     wrong.push(format!("the payer {account} has nothing to pay for gas with"));
                 }
@@ -107,7 +114,8 @@ impl Arguments {
                 None => wrong.push(format!("no node answers at http://{http}/; start it with `quorate-node run`")),
             }
             for problem in &wrong {
-                print(format!("problem     {problem}"))?;
+                // Some of it was said by the signer, the node and its programs.
+                print(format!("problem     {}", plain(problem)))?;
             }
             Ok(if wrong.is_empty() { Exit::Success } else { Exit::Refused })
         })

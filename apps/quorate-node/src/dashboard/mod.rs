@@ -9,8 +9,8 @@ mod tasks;
 
 use maud::{DOCTYPE, Markup, html};
 
-use self::words::{amount, count, duration, short, span, thousands};
-use crate::board::View;
+use self::words::{count, duration, short, span, thousands};
+use crate::{board::View, tokens::amount};
 
 /// The page may use its own style and script, and nothing else.
 pub(crate) const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \

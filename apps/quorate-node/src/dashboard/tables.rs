@@ -3,8 +3,11 @@
 use maud::{Markup, html};
 use quorate_evm::alloy_primitives::{Address, U256};
 
-use super::words::{amount, bytes, count, duration, ends, percent, short, thousands};
-use crate::board::{BanView, OperatorView, PeerView, PunishmentView, SubmissionView, TransportView, View};
+use super::words::{bytes, count, duration, ends, percent, short, thousands};
+use crate::{
+    board::{BanView, OperatorView, PeerView, PunishmentView, SubmissionView, TransportView, View},
+    tokens::amount,
+};
 
 /// A section with a table, or with a sentence where there is no row. A heading with `#` before it is of a column of numbers.
 fn table(id: &str, title: &str, none: &str, heads: &[&str], rows: Vec<Markup>) -> Markup {

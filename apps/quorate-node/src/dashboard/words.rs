@@ -1,6 +1,8 @@
 //! Numbers, times and names as a person reads them at a glance.
 
-use quorate_evm::alloy_primitives::{Address, U256};
+use quorate_evm::alloy_primitives::Address;
+
+use crate::tokens::separated;
 
 /// Both ends of an address or a hash.
 pub(super) fn ends(text: &str) -> String {
@@ -24,17 +26,6 @@ pub(super) fn count(number: u64, what: &str) -> String {
 /// A whole number with separators.
 pub(super) fn thousands(number: impl Into<u128>) -> String {
     separated(&number.into().to_string())
-}
-
-fn separated(digits: &str) -> String {
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A time between two moments, in milliseconds.
@@ -82,23 +73,6 @@ pub(super) fn share(part: u128, whole: u128) -> u64 {
     }
 }
 
-/// An amount in the smallest unit of a token or coin, in whole ones: all digits before the point, and four of which the first
-/// is not zero behind it.
-pub(super) fn amount(number: U256, decimals: u8) -> String {
-    let digits = format!("{number:0>width$}", width = usize::from(decimals) + 1);
-    let (whole, rest) = digits.split_at(digits.len() - usize::from(decimals));
-    let first = rest.find(|digit| digit != '0');
-    let shown = match first {
-        _ if whole != "0" => &rest[..rest.len().min(4)],
-        Some(first) => &rest[..rest.len().min(first + 4)],
-        None => "",
-    };
-    match shown.trim_end_matches('0') {
-        "" => separated(whole),
-        shown => format!("{}.{shown}", separated(whole)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,15 +100,5 @@ mod tests {
             [percent(999_999, 1_000_000), percent(1, 1), percent(0, 5), percent(5, 0)],
             ["99.9 %", "100 %", "0 %", "0 %"]
         );
-    }
-
-    #[test]
-    fn amounts_keep_their_first_digits() {
-        let of = |number: u128, decimals| amount(U256::from(number), decimals);
-        assert_eq!(of(1_500_000_000_000_000_000, 18), "1.5");
-        assert_eq!(of(1_234_567_891_000_000_000_000, 18), "1,234.5678");
-        assert_eq!(of(123_456_789, 18), "0.0000000001234");
-        assert_eq!([of(0, 18), of(7, 0), of(1_000, 3)], ["0", "7", "1"]);
-        assert!(amount(U256::MAX, 255).starts_with("0."));
     }
 }

@@ -14,6 +14,7 @@
 //! | `clock` | the node's own time |
 //! | `tell` | what happened, in the words of the board |
 //! | `rewards` | what the operator earned |
+//! | `disk` | whether the data folder can be written |
 //! | `chain` | the task that follows the chain and submits to it |
 //!
 //! One task owns the state machine. Peers, programs, signer and chain run beside it and answer with events, so it waits for
@@ -24,6 +25,7 @@
 mod clock;
 mod tell;
 mod rewards;
+mod disk;
 mod chain;
 
 use std::{
@@ -54,6 +56,7 @@ pub use tell::{Purpose, Sending};
 
 pub use clock::now;
 use clock::until;
+use disk::Disk;
 use rewards::Rewards;
 
 use crate::{

@@ -13,10 +13,15 @@ use quorate_evm::{
 
 use super::{plan::PlannedCall, terms::Terms};
 
-/// Lets the network take tokens of the sender: before [`register`] and [`add_stake`].
+/// Lets the network take tokens of the sender: before [`register`], [`add_stake`] and [`fund`].
 pub fn approve(terms: &Terms, amount: U256) -> PlannedCall {
     // The function is that of every token.
     PlannedCall::of(terms.token, &TestToken::approveCall { spender: terms.contract, value: amount })
+}
+
+/// Adds to the pool from which rewards are paid, after [`approve`].
+pub fn fund(terms: &Terms, amount: U256) -> PlannedCall {
+    PlannedCall::of(terms.contract, &TaskNetwork::fundCall { amount })
 }
 
 /// Registers the sender as an operator. Key and proof are those of a [`Registration`](quorate_evm::Registration) for

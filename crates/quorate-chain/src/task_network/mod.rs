@@ -34,8 +34,8 @@ mod calls;
 mod tests;
 
 pub use calls::{
-    add_stake, approve, carry, claim, compact, deregister, parts_of_tally, register, request_withdrawal, rotate_key,
-    share_of, snapshot, tally, withdraw,
+    add_stake, approve, carry, claim, compact, deregister, fund, parts_of_tally, register, request_withdrawal,
+    rotate_key, share_of, snapshot, tally, withdraw,
 };
 pub use change::{Change, EpochSnapshot, Finality, Member};
 pub use error::{Contradiction, FollowError};

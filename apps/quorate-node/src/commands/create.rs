@@ -1,0 +1,199 @@
+//! `quorate-node create`.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate_chain::deploy::{self, DeployError, Deployed, NetworkPlan};
+use quorate_evm::{
+    alloy_primitives::{Address, U256},
+    contract::TestToken,
+};
+use quorate_host::utc;
+use quorate_node::{
+    network_terms::NetworkTerms,
+    options::{Options, OptionsError},
+    tokens,
+};
+
+use super::{Token, account, interrupted, payer, print, rpc, runtime, send_call};
+use crate::exit::{Exit, Failure, Result};
+
+/// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
+///
+/// The account of --key-file pays, and gets the network's roles. All terms are fixed for good: there is no setter. Nothing is sent
+/// before all of them are ones that the contract takes. Then the commands are printed that come next.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// The chain's node: an HTTP or HTTPS URL of its JSON-RPC
+    #[arg(long, value_name = "URL", env = "QUORATE_NODE_RPC")]
+    rpc: Option<String>,
+
+    /// The key that pays: an Ethereum keystore, or a file with 64 hexadecimal digits
+    #[arg(long, value_name = "FILE", env = "QUORATE_NODE_KEY_FILE")]
+    key_file: Option<PathBuf>,
+
+    /// A file whose first line is that keystore's passphrase
+    #[arg(long, value_name = "FILE", env = "QUORATE_NODE_PASSPHRASE_FILE")]
+    passphrase_file: Option<PathBuf>,
+
+    /// Put so many tokens into the pool from which rewards are paid; `quorate-node fund` does it later
+    #[arg(long, value_name = "TOKENS")]
+    pool: Option<String>,
+
+    /// Send tokens to an account, for its stake; once for each account
+    #[arg(long, value_name = "ADDRESS=TOKENS")]
+    give: Vec<String>,
+
+    /// A file of terms, whose names are those of the flags
+    #[arg(long, value_name = "FILE", env = "QUORATE_NETWORK_TERMS")]
+    terms: Option<PathBuf>,
+
+    #[command(flatten)]
+    flags: NetworkTerms,
+}
+
+const EXAMPLE: &str = "\
+Example, on a local chain:
+  quorate-node create --rpc http://127.0.0.1:8545 --key-file payer \\
+      --epoch-length 600 --slashing-window 600 --pool 10000 \\
+      --give 0x…=500 --give 0x…=500";
+
+/// The decimals of a new token.
+const DECIMALS: u8 = 18;
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let (key_file, passphrase_file) = (self.key_file.clone(), self.passphrase_file.clone());
+        let options = Options { rpc: self.rpc.clone(), key_file, passphrase_file, ..Options::default() };
+        let (rpc, payer) = (rpc(&options)?, payer(&options)?);
+        let terms = match &self.terms {
+            None => self.flags.clone(),
+            Some(path) => self.flags.clone().or(NetworkTerms::read(path).map_err(|error| match error {
+                OptionsError::Read { .. } => Failure::io(error),
+                _ => Failure::usage(error),
+            })?),
+        };
+        if terms.token.is_some() && terms.supply.is_some() {
+            return Err(Failure::usage(anyhow!("--supply is that of a new token, and --token names one that exists")));
+        }
+        runtime()?.block_on(async {
+            let decimals = match terms.token {
+                None => DECIMALS,
+                Some(token) => rpc.read(token, &TestToken::decimalsCall {}, None).await.map_err(|error| {
+                    Failure::usage(anyhow!("--token {token}: it does not say its decimals ({error}); is it a token?"))
+                })?,
+            };
+            let amount = |flag: &str, text: &str| {
+                tokens::parse(text, decimals).map_err(|error| Failure::usage(anyhow!("--{flag}: {error}")))
+            };
+            let plan = terms.plan(decimals).map_err(Failure::usage)?;
+            let pool = self.pool.as_deref().map_or(Ok(U256::ZERO), |text| amount("pool", text))?;
+            let gifts = self.give.iter().map(|gift| {
+                let parts = gift.split_once('=').and_then(|(to, tokens)| Some((to.parse().ok()?, tokens)));
+                let (to, tokens): (Address, _) =
+                    parts.ok_or_else(|| Failure::usage(anyhow!("--give {gift:?}: write it as 0x…=100")))?;
+                Ok((to, amount("give", tokens)?))
+            });
+            let gifts: Vec<_> = gifts.collect::<Result<_>>()?;
+            let needed = gifts.iter().fold(pool, |sum, (_, amount)| sum.saturating_add(*amount));
+            let held = match plan.token {
+                None => plan.supply,
+                Some(token) => {
+                    let account = payer.address();
+                    rpc.read(token, &TestToken::balanceOfCall { account }, None).await.map_err(Failure::io)?
+                }
+            };
+            if held < needed {
+                let [held, needed] = [held, needed].map(|amount| tokens::exact(amount, decimals));
+                let why = anyhow!("--pool and --give need {needed} tokens, and the account has {held}");
+                return Err(Failure::refused(why));
+            }
+            let plan = NetworkPlan { pool, ..plan };
+            let account = account(&rpc, payer).await?;
+            let deployed = tokio::select! {
+                deployed = deploy::task_network(&account, &plan) => deployed.map_err(failure)?,
+                () = interrupted() => return Err(Failure::interrupted()),
+            };
+            let token = Token::read(&rpc, deployed.token).await;
+            show(&plan, &deployed, account.address(), &token)?;
+            for (to, value) in gifts {
+                send_call(&account, "give", deployed.token, &TestToken::transferCall { to, value }).await?;
+            }
+            next(rpc.shown(), &deployed, &plan, decimals)?;
+            Ok(Exit::Success)
+        })
+    }
+}
+
+fn failure(error: DeployError) -> Failure {
+    match error {
+        DeployError::Term { .. } => Failure::usage(error),
+        error => Failure::refused(error),
+    }
+}
+
+fn show(plan: &NetworkPlan, deployed: &Deployed, account: Address, token: &Token) -> Result<()> {
+    let percent = |share: u16| tokens::exact(U256::from(share), 2);
+    let shown = |amount: u128| token.exact(U256::from(amount));
+    print(format!(
+        "\
+token       {token_address}{new}
+verifier    {verifier}
+contract    {network}, in block {block}
+roles       {admin}
+epochs      of {length} s; conflicts can be reported for {window} s more, and stake is paid out after {delay} s
+quorum      more than {numerator}/{denominator} of all weight; {unit} weigh 1
+operators   at most {most}, each with at least {minimum}
+rewards     {performer} for the performer of a task, {attesters} for its signers together
+fines       {penalty} % of the stake for a rejected result, {slash} % for a conflict; {bounty} % of that for the reporter
+pool        {pool}{empty}",
+        token_address = deployed.token,
+        new = if plan.token.is_none() { format!(", new and worth nothing; {account} has all of it") } else { String::new() },
+        verifier = deployed.verifier,
+        network = deployed.network,
+        block = deployed.block,
+        admin = plan.admin.unwrap_or(account),
+        length = plan.epoch_length,
+        window = plan.slashing_window,
+        delay = plan.withdrawal_delay,
+        numerator = plan.quorum_numerator,
+        denominator = plan.quorum_denominator,
+        unit = shown(plan.unit),
+        most = plan.maximum_operators,
+        minimum = shown(plan.minimum_stake),
+        performer = shown(plan.performer_reward),
+        attesters = shown(plan.attester_reward),
+        penalty = percent(plan.penalty_share),
+        slash = percent(plan.slash_share),
+        bounty = percent(plan.bounty_share),
+        pool = token.exact(plan.pool),
+        empty = if plan.pool.is_zero() { "; nobody is paid until `quorate-node fund`" } else { "" },
+    ))?;
+    match plan.genesis {
+        Some(genesis) => print(format!("epoch 0     begins {}", utc(genesis))),
+        None => Ok(()),
+    }
+}
+
+fn next(rpc: &str, deployed: &Deployed, plan: &NetworkPlan, decimals: u8) -> Result<()> {
+    print(format!(
+        "
+Next, for each operator (docs/network.md, \"Make a network\"):
+  quorate-node init --data node --rpc {rpc} \\
+      --contract {contract} --from-block {block} \\
+      --operator 0x… --key-file payer --signer signer/signer.sock \\
+      --perform --attest --aggregate \\
+      --execute 'python3 price.py' --validate 'python3 price.py' \\
+      --task-every 12 --bootstrap /ip4/…/tcp/9600/p2p/12D3…
+`init` prints the rest; an operator needs at least {minimum} tokens.
+
+And so that somebody is paid:
+  quorate-node fund --rpc {rpc} --contract {contract} \\
+      --key-file payer --tokens 1000",
+        contract = deployed.network,
+        block = deployed.block,
+        minimum = tokens::exact(U256::from(plan.minimum_stake), decimals),
+    ))
+}

@@ -1,0 +1,79 @@
+//! Whether the data folder can be written: each failure is counted, and the log says when failures begin and when they end.
+
+use crate::{
+    board::{Board, Component},
+    data_folder::DataFolderError,
+};
+
+/// What is known of the disk.
+#[derive(Debug, Default)]
+pub(super) struct Disk {
+    failing: Option<Failing>,
+}
+
+#[derive(Debug)]
+struct Failing {
+    /// In milliseconds since 1970.
+    since: u64,
+    failures: u64,
+}
+
+impl Disk {
+    /// Notes how a write ended; `true` if it is on disk.
+    pub(super) fn note(&mut self, board: &Board, wrote: Result<(), DataFolderError>, now: u64) -> bool {
+        match wrote {
+            Ok(()) => {
+                board.problem(Component::Disk, None);
+                if let Some(Failing { since, failures }) = self.failing.take() {
+                    let seconds = now.saturating_sub(since) / 1_000;
+                    tracing::warn!(failures, seconds, "the data folder can be written again");
+                }
+                true
+            }
+            Err(error) => {
+                let why = error.to_string();
+                let failing = self.failing.get_or_insert_with(|| {
+                    tracing::error!("{why}; the node says nothing until this works, and tries again each second");
+                    Failing { since: now, failures: 0 }
+                });
+                failing.failures += 1;
+                board.problem(Component::Disk, Some(why));
+                false
+            }
+        }
+    }
+
+    /// Whether the last write failed.
+    pub(super) fn is_failing(&self) -> bool {
+        self.failing.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, fs};
+
+    use super::*;
+    use crate::{board::Expectations, data_folder::DataFolder, roles::Saved};
+
+    /// A folder that is not there fails as a full disk does, for whoever runs the test.
+    #[test]
+    fn a_full_disk_that_was_freed_is_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, away) = (folder.path().join("node"), folder.path().join("away"));
+        let data = DataFolder::open(&path).unwrap();
+        let (board, mut disk) = (Board::new(Expectations::default()), Disk::default());
+        assert!(disk.note(&board, data.write_state(&Saved::default()), 1_000));
+        fs::rename(&path, &away).unwrap();
+        for time in 2..5 {
+            assert!(!disk.note(&board, data.write_tasks(&BTreeMap::new()), time * 1_000));
+        }
+        assert!(disk.is_failing());
+        let shown = board.view(5_000);
+        assert!(shown.problems.iter().any(|problem| problem.component == "disk"), "{:?}", shown.problems);
+        assert!(board.metrics(5_000).contains("quorate_node_failures_total{component=\"disk\"} 3"), "each is counted");
+        fs::rename(&away, &path).unwrap();
+        assert!(disk.note(&board, data.write_state(&Saved::default()), 6_000) && !disk.is_failing());
+        assert!(board.view(6_000).problems.is_empty());
+    }
+}
