@@ -33,7 +33,9 @@ impl Disk {
             Err(error) => {
                 let why = error.to_string();
                 let failing = self.failing.get_or_insert_with(|| {
-                    tracing::error!("{why}; the node says nothing until this works, and tries again each second");
+                    tracing::error!(
+                        "{why}; until this works, no task is taken and nothing leaves the node that depends on it"
+                    );
                     Failing { since: now, failures: 0 }
                 });
                 failing.failures += 1;
@@ -41,11 +43,6 @@ impl Disk {
                 false
             }
         }
-    }
-
-    /// Whether the last write failed.
-    pub(super) fn is_failing(&self) -> bool {
-        self.failing.is_some()
     }
 }
 
@@ -68,12 +65,12 @@ mod tests {
         for time in 2..5 {
             assert!(!disk.note(&board, data.write_tasks(&BTreeMap::new()), time * 1_000));
         }
-        assert!(disk.is_failing());
+        assert!(disk.failing.is_some());
         let shown = board.view(5_000);
         assert!(shown.problems.iter().any(|problem| problem.component == "disk"), "{:?}", shown.problems);
         assert!(board.metrics(5_000).contains("quorate_node_failures_total{component=\"disk\"} 3"), "each is counted");
         fs::rename(&away, &path).unwrap();
-        assert!(disk.note(&board, data.write_state(&Saved::default()), 6_000) && !disk.is_failing());
+        assert!(disk.note(&board, data.write_state(&Saved::default()), 6_000) && !disk.failing.is_some());
         assert!(board.view(6_000).problems.is_empty());
     }
 }

@@ -216,6 +216,8 @@ struct Runtime {
     /// The number of the newest block.
     head: u64,
     kept: BTreeMap<B256, KeptTask>,
+    /// Whether the data folder can be written.
+    disk: Disk,
     work: JoinSet<Done>,
     checks: usize,
     /// When the state machine wants a tick, in its own milliseconds.
@@ -259,6 +261,7 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
         epoch,
         head: 0,
         kept,
+        disk: Disk::default(),
         work: JoinSet::new(),
         checks: 0,
         wake: None,
@@ -430,12 +433,10 @@ impl Runtime {
     async fn save(&mut self) -> bool {
         let mut stopped = self.stop.clone();
         loop {
-            let Err(error) = self.parts.data.write_state(self.node.saved()) else {
-                self.parts.board.problem(Component::Disk, None);
+            let wrote = self.parts.data.write_state(self.node.saved());
+            if self.disk.note(&self.parts.board, wrote, now()) {
                 return true;
-            };
-            tracing::error!("{error}; the node says nothing until this works");
-            self.parts.board.problem(Component::Disk, Some(error.to_string()));
+            }
             tokio::select! {
                 () = sleep(DISK_RETRY) => {}
                 _ = stopped.wait_for(|stop| *stop) => return false,
@@ -810,16 +811,14 @@ impl Runtime {
             return;
         }
         let before = self.kept.insert(id, KeptTask { epoch, payload: payload.clone() });
-        if let Err(error) = self.parts.data.write_tasks(&self.kept) {
-            tracing::error!("a task is not taken: {error}");
-            self.parts.board.problem(Component::Disk, Some(error.to_string()));
+        let wrote = self.parts.data.write_tasks(&self.kept);
+        if !self.disk.note(&self.parts.board, wrote, now()) {
             match before {
                 Some(before) => self.kept.insert(id, before),
                 None => self.kept.remove(&id),
             };
             return;
         }
-        self.parts.board.problem(Component::Disk, None);
         self.name_task(id, epoch, payload).await;
         let _ = reply.send(Ok(epoch));
     }
@@ -829,11 +828,10 @@ impl Runtime {
         let before = self.kept.len();
         let open = self.epoch.saturating_sub(1);
         self.kept.retain(|_, task| task.epoch >= open);
-        if self.kept.len() != before
-            && let Err(error) = self.parts.data.write_tasks(&self.kept)
-        {
+        if self.kept.len() != before {
             // An old task in the file does no harm: the machine refuses it.
-            tracing::warn!("{error}");
+            let wrote = self.parts.data.write_tasks(&self.kept);
+            self.disk.note(&self.parts.board, wrote, now());
         }
     }
 
