@@ -5,6 +5,9 @@ The task's payload is JSON, {"pair": "ETH/USD", "prices": ["3020.5", "3025.1", "
 as text, with at most eight decimals. The result is the median with eight decimals, as text: 3020.50000000. Of an even
 number of prices it is the mean of the two in the middle, rounded down.
 
+A task of a schedule without a payload of its own, {"number": 7, "time": 84}, names no sources. So that a first network has
+something to agree on, three prices are made up from its number.
+
 Execute prints the result. Validate computes it again, and exits with 0 if it is the same and with 1 if it is not. Everything
 else exits with 2, which is neither a result nor a verdict.
 """
@@ -36,9 +39,26 @@ def units(price):
     return int(match[1]) * UNIT + int((match[2] or "").ljust(DECIMALS, "0"))
 
 
+def whole(digits):
+    """A whole number of a payload, which has no sign."""
+    if digits.startswith("-"):
+        raise ValueError(f"the number {digits} is negative")
+    return int(digits)
+
+
+def made_up(task):
+    """Prices for a task of a schedule, which names none."""
+    if not all(type(value) is int and value < 2**64 for value in task.values()):
+        raise ValueError("number and time are not whole numbers of 64 bits")
+    price = 3000 + task["number"] % 100
+    return {"pair": "ETH/USD", "prices": [f"{price - 1}.5", f"{price}.25", f"{price + 1}"]}
+
+
 def median(payload):
     """The result for a payload, in bytes."""
-    task = json.loads(payload.decode(), object_pairs_hook=fields)
+    task = json.loads(payload.decode(), object_pairs_hook=fields, parse_int=whole)
+    if isinstance(task, dict) and set(task) == {"number", "time"}:
+        task = made_up(task)
     if not isinstance(task, dict) or set(task) != {"pair", "prices"}:
         raise ValueError('the payload is not {"pair": …, "prices": […]}')
     if not isinstance(task["pair"], str) or not PAIR.fullmatch(task["pair"]):

@@ -50,7 +50,7 @@ options! {
     /// The least stake of an operator [default: 100]
     #[arg(value_name = "TOKENS", help_heading = "Terms")]
     minimum_stake: Amount, "QUORATE_NETWORK_MINIMUM_STAKE";
-    /// The most operators at one time, at most 625 [default: 100]
+    /// The most operators at one time, at most 1,136 [default: 100]
     #[arg(value_name = "N", help_heading = "Terms")]
     maximum_operators: u32, "QUORATE_NETWORK_MAXIMUM_OPERATORS";
     /// The part of all weight that a quorum must exceed, at least a half [default: 2/3]

@@ -216,8 +216,8 @@ pub struct Deployed {
 
 /// No transaction may use more gas (EIP-7825).
 const MOST_GAS: u64 = 1 << 24;
-/// The most operators of a network: a tally of all their keys fits into a transaction.
-const MOST_OPERATORS: u32 = 625;
+/// The most operators of a network: a snapshot of all their seats and keys fits into the gas that the contract allows for one.
+const MOST_OPERATORS: u32 = 1_136;
 /// The denominator of shares.
 const WHOLE: u16 = 10_000;
 /// How often the receipt is asked for.
@@ -395,7 +395,7 @@ mod tests {
             (NetworkPlan { unit: 0, ..plan() }, "unit is 0"),
             (NetworkPlan { minimum_stake: 99, ..plan() }, "minimum stake is 99; it must be at least the unit, 100"),
             (NetworkPlan { maximum_operators: 0, ..plan() }, "most operators is 0"),
-            (NetworkPlan { maximum_operators: 626, ..plan() }, "1 to 625"),
+            (NetworkPlan { maximum_operators: 1_137, ..plan() }, "1 to 1136"),
             (NetworkPlan { quorum_numerator: 1, ..plan() }, "quorum is 1/3; it must be at least a half"),
             (NetworkPlan { quorum_numerator: 3, ..plan() }, "quorum is 3/3"),
             (NetworkPlan { penalty_share: 10_001, ..plan() }, "share of a penalty is 10001"),

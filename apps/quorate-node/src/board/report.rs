@@ -269,11 +269,13 @@ pub enum Component {
     Disk,
     /// The user's programs.
     Programs,
+    /// The network's pool of rewards. A node is ready without it: tasks settle, and nobody is paid for them.
+    Pool,
 }
 
 impl Component {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs];
+    pub const ALL: [Self; 6] = [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs, Self::Pool];
 
     /// A word for metrics and people.
     pub fn name(self) -> &'static str {
@@ -283,6 +285,7 @@ impl Component {
             Self::Peers => "peers",
             Self::Disk => "disk",
             Self::Programs => "programs",
+            Self::Pool => "pool",
         }
     }
 }

@@ -149,6 +149,7 @@ impl State {
                 Component::Signer => roles.is_some_and(|roles| roles.perform || roles.attest),
                 Component::Disk => true,
                 Component::Chain | Component::Peers | Component::Programs => false,
+                Component::Pool => continue,
             };
             match self.components.get(&component) {
                 Some(None) => {}

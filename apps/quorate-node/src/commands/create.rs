@@ -180,7 +180,7 @@ pool        {pool}{empty}",
 fn next(rpc: &str, deployed: &Deployed, plan: &NetworkPlan, decimals: u8) -> Result<()> {
     print(format!(
         "
-Next, for each operator (docs/network.md, \"Make a network\"):
+Next, for each operator (docs/node.md, \"Make a network\"):
   quorate-node init --data node --rpc {rpc} \\
       --contract {contract} --from-block {block} \\
       --operator 0x… --key-file payer --signer signer/signer.sock \\

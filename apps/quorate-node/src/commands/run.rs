@@ -256,7 +256,11 @@ async fn prepare(
         registry,
         checker,
         programs: programs(options, network)?,
-        pay: Pay { performer_reward: terms.performer_reward, decimals: decimals(&rpc, &terms).await },
+        pay: Pay {
+            performer_reward: terms.performer_reward,
+            attester_reward: terms.attester_reward,
+            decimals: decimals(&rpc, &terms).await,
+        },
         signer: Some(client),
         transport,
         ban,

@@ -71,6 +71,11 @@ pub enum ChainNews {
         /// Why.
         why: String,
     },
+    /// What the pool has for rewards, in the token's smallest unit.
+    Pool {
+        /// What is owed to nobody yet.
+        free: U256,
+    },
     /// The operator's stake, in the token's smallest unit.
     Stake {
         /// On its seat.
@@ -166,12 +171,12 @@ impl ChainEdge {
         let mut look = interval(self.every);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut first = true;
-        let mut stake = interval(STAKE_EVERY);
-        stake.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut tokens = interval(STAKE_EVERY);
+        tokens.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let told = tokio::select! {
                 _ = look.tick() => self.look(&mut first).await,
-                _ = stake.tick(), if !first => self.stake().await,
+                _ = tokens.tick(), if !first => self.tokens().await,
                 order = self.orders.recv() => match order {
                     Some(order) => self.carry_out(order),
                     None => return,
@@ -205,16 +210,22 @@ impl ChainEdge {
         vec![ChainNews::Behind(behind)]
     }
 
-    /// The operator's stake. What cannot be read now is read the next time.
-    async fn stake(&self) -> Vec<ChainNews> {
-        let Some(operator) = self.operator else { return Vec::new() };
+    /// The pool, and the operator's stake. What cannot be read now is read the next time.
+    async fn tokens(&self) -> Vec<ChainNews> {
         let (rpc, contract) = (self.follower.rpc(), self.network.address);
+        let mut told = Vec::new();
         let read = async {
+            let pool = rpc.read(contract, &TaskNetwork::poolCall {}, None).await.ok()?;
+            told.push(ChainNews::Pool { free: pool.free });
+            let operator = self.operator?;
             let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
             let waits = rpc.read(contract, &TaskNetwork::pendingOfCall { operator }, None).await.ok()?;
-            Some(ChainNews::Stake { stake, pending: waits.amount })
+            told.push(ChainNews::Stake { stake, pending: waits.amount });
+            Some(())
         };
-        timeout(LOOK, read).await.ok().flatten().into_iter().collect()
+        // Whatever was read until then is told.
+        let _ = timeout(LOOK, read).await;
+        told
     }
 
     /// Tells the board that the chain was read.

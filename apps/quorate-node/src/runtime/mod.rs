@@ -69,6 +69,7 @@ use crate::{
     registry::{RegisteredMember, Registry},
     roles::{Event, Finality, Node, NotTaken, Output, Settings, SignerRefusal, Source},
     schedule::Schedule,
+    tokens,
     transport::{Arrival, Judgement, PeerId, Ticket, Transport},
     verification::{Checked, Checker},
 };
@@ -116,8 +117,26 @@ pub struct Parts {
 pub struct Pay {
     /// What the performer of an approved task gets, in the token's smallest unit.
     pub performer_reward: u128,
+    /// What the signers of a task get together.
+    pub attester_reward: u128,
     /// The token's decimals, for people.
     pub decimals: u8,
+}
+
+impl Pay {
+    /// What is wrong with a pool that has so much, if it cannot pay for one more task.
+    fn problem_of_pool(&self, free: U256) -> Option<String> {
+        let a_task = U256::from(self.performer_reward) + U256::from(self.attester_reward);
+        let amount = |number| tokens::amount(number, self.decimals);
+        (free < a_task).then(|| {
+            format!(
+                "the pool is empty: it has {} tokens, and a task takes {}; tasks settle and nobody is paid for them until somebody \
+                 calls `quorate-node fund`",
+                amount(free),
+                amount(a_task)
+            )
+        })
+    }
 }
 
 /// The epochs of a network in Unix time.
@@ -618,6 +637,10 @@ impl Runtime {
             ChainNews::ReportFailed { operator, id, why } => {
                 tracing::info!(%operator, %id, "the report was not sent, or failed: {why}");
                 self.step(Event::ReportFailed { operator, id }, None).await;
+            }
+            ChainNews::Pool { free } => {
+                let problem = self.parts.pay.problem_of_pool(free);
+                self.parts.board.problem(Component::Pool, problem);
             }
             ChainNews::Stake { stake, pending } => {
                 self.stake = (stake, pending);

@@ -85,6 +85,25 @@ async fn known_medians() {
     }
 }
 
+/// A schedule without a payload of its own works with the example, so that a first network settles something.
+#[tokio::test]
+async fn the_schedules_default_payload_has_a_result() {
+    for (number, result) in [(0, "3000.25000000"), (147_005_611, "3011.25000000"), (u64::MAX, "3015.25000000")] {
+        let payload = format!(r#"{{"number":{number},"time":1764067335}}"#);
+        assert_eq!(executed(payload.as_bytes()).await.unwrap(), *result.as_bytes(), "{number}");
+    }
+    for payload in [
+        &br#"{"number":7}"#[..],
+        br#"{"number":7,"time":true}"#,
+        br#"{"number":-0,"time":1}"#,
+        br#"{"number":1.0,"time":1}"#,
+        br#"{"number":18446744073709551616,"time":1}"#,
+        br#"{"number":7,"time":84,"pair":"A/B"}"#,
+    ] {
+        assert!(executed(payload).await.is_none(), "{}", payload.escape_ascii());
+    }
+}
+
 #[tokio::test]
 async fn payloads_that_both_refuse() {
     let many = format!(r#"{{"pair":"A/B","prices":[{}"1"]}}"#, r#""1","#.repeat(1000));
