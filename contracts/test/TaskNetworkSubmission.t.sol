@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {vm} from "./Test.sol";
+import {ISettledTasks, PriceReader} from "../examples/PriceReader.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
 import {MockVerifier} from "./mocks/MockVerifier.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
@@ -32,6 +33,25 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         assertTrue(!network.isSettledAs(1, task), "another epoch");
         task.result = "other";
         assertTrue(!network.isSettledAs(0, task), "another result");
+    }
+
+    function test_the_example_of_a_consumer_reads_approved_results_alone() external {
+        PriceReader reader = new PriceReader(ISettledTasks(address(network)));
+        ITaskNetwork.Task memory task = taskFor(0, "price");
+        task.result = keccak256("3020.50000000");
+        vm.expectRevert(abi.encodeWithSelector(PriceReader.NotApproved.selector, task.id));
+        reader.priceOf(0, task, "3020.50000000");
+        submit(task, 0, 7);
+        assertEq(bytes(reader.priceOf(0, task, "3020.50000000")), bytes("3020.50000000"), "the price");
+        vm.expectRevert(abi.encodeWithSelector(PriceReader.AnotherPrice.selector, task.result));
+        reader.priceOf(0, task, "3020.50000001");
+        // Settled, and not approved.
+        ITaskNetwork.Task memory rejected = taskFor(0, "rejected");
+        (rejected.result, rejected.approved) = (keccak256("1.00000000"), false);
+        submit(rejected, 0, 7);
+        assertTrue(network.isSettledAs(0, rejected), "settled");
+        vm.expectRevert(abi.encodeWithSelector(PriceReader.NotApproved.selector, rejected.id));
+        reader.priceOf(0, rejected, "1.00000000");
     }
 
     function test_isSettledAs_is_false_for_what_is_not_settled() external view {
