@@ -71,7 +71,7 @@ mod tests {
         assert!(shown.problems.iter().any(|problem| problem.component == "disk"), "{:?}", shown.problems);
         assert!(board.metrics(5_000).contains("quorate_node_failures_total{component=\"disk\"} 3"), "each is counted");
         fs::rename(&away, &path).unwrap();
-        assert!(disk.note(&board, data.write_state(&Saved::default()), 6_000) && !disk.failing.is_some());
+        assert!(disk.note(&board, data.write_state(&Saved::default()), 6_000) && disk.failing.is_none());
         assert!(board.view(6_000).problems.is_empty());
     }
 }
