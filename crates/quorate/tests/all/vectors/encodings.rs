@@ -63,6 +63,7 @@ const PHRASES: &[(&str, Flaw)] = &[
     ("empty signature", Flaw::Length),
     ("compression flag cleared", Flaw::CompressionFlag),
     ("all-zero signature", Flaw::Zeros),
+    ("all-zero bytes", Flaw::Zeros),
     ("no compression flag", Flaw::CompressionFlag),
     ("mask_bits_0", Flaw::CompressionFlag),
     ("mask_bits_11", Flaw::Flags),
