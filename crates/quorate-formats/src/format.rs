@@ -318,12 +318,13 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
     let json = prefix.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(prefix);
     let first = *json.iter().find(|byte| !byte.is_ascii_whitespace())?;
     if first != b'{' && first != b'[' || prefix.contains(&0) {
-        // Text is decided by its first line, and an object of Altair in SSZ by its end.
-        let line_ended = first != b'#' && json.trim_ascii_start().contains(&b'\n');
+        // Text is decided by its second line, which tells YAML from a message with a colon, and an object of Altair in SSZ by its end.
+        let line_ends = || json.trim_ascii_start().iter().filter(|byte| **byte == b'\n').count();
+        let are_lines_read = first != b'#' && line_ends() > 1;
         return match Foreign::of(prefix) {
             Some(Foreign::Binary) if prefix.len() <= ALTAIR_LONGEST => None,
             Some(foreign) => Some(Err(foreign)),
-            None => line_ended.then_some(Ok(Format::Jsonl)),
+            None => are_lines_read.then_some(Ok(Format::Jsonl)),
         };
     }
     let names = FirstObject::scan(json);
