@@ -173,29 +173,54 @@ async fn an_operator_comes_and_goes() {
 
     // The seat.
     let (code, said) = with("register", &["--stake", "5"]);
-    assert!(code == 2 && said.contains("no stake below"), "{code}: {said}");
+    assert!(
+        code == 2 && said.contains("a stake of 0.000000000000000005 TEST: the network takes none below"),
+        "{code}: {said}"
+    );
     let (code, said) = with("register", &["--stake", &format!("2000000000{TOKEN}")]);
-    assert!(code == 1 && said.contains("less than --stake"), "{code}: {said}");
+    assert!(code == 1 && said.contains("less than the stake of 2000000000 TEST"), "{code}: {said}");
     let (code, said) = with("register", &["--rotate"]);
     assert!(code == 1 && said.contains("no seat"), "{code}: {said}");
     let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
-    assert!(code == 0 && said.contains(&format!("stake 5{TOKEN}, key 4")), "{code}: {said}");
-    let (code, said) = with("register", &["--stake", &format!("2{TOKEN}")]);
-    assert!(code == 0 && said.contains(&format!("stake 7{TOKEN}, key 4")), "{code}: {said}");
+    assert!(code == 0 && said.contains("stake 5 TEST, key 4"), "{code}: {said}");
+    let (code, said) = with("register", &["--tokens", "2"]);
+    assert!(code == 0 && said.contains("stake 7 TEST, key 4"), "{code}: {said}");
     let (code, said) = with("register", &["--rotate"]);
     assert!(code == 1 && said.contains("RotatedTooSoon"), "a key is replaced once an epoch: {code}: {said}");
     let (code, said) = with("status", &[]);
-    assert!(
-        code == 1 && said.contains(&format!("stake       7{TOKEN}")) && said.contains("key         index 4"),
-        "{said}"
-    );
+    assert!(code == 1 && said.contains("stake       7 TEST") && said.contains("key         index 4"), "{said}");
     assert!(!said.contains("no seat") && !said.contains("cannot connect to the signer"), "{said}");
+
+    // The pool, and a network of one's own.
+    let (code, said) = with("fund", &["--tokens", "0"]);
+    assert!(code == 2 && said.contains("puts nothing into the pool"), "{code}: {said}");
+    let (code, said) = with("fund", &["--tokens", "2.5"]);
+    assert!(code == 0 && said.contains("pool        ") && said.contains("enough for"), "{code}: {said}");
+    let create = ["create", "--rpc", &url, "--key-file", &payer, "--epoch-length", "600", "--slashing-window", "600"];
+    let (code, said) = node(&[&create[..], &["--maximum-operators", "1137"]].concat());
+    assert!(
+        code == 2 && said.contains("1 to 1136"),
+        "nothing is sent for terms that the contract refuses: {code}: {said}"
+    );
+    let (code, said) = node(&create);
+    assert!(code == 0 && said.contains("nobody is paid until `quorate-node fund`"), "{code}: {said}");
+    let made = said.lines().find_map(|line| line.strip_prefix("contract    ")?.split(',').next()).unwrap().to_owned();
+    let of_new = ["--rpc", &url, "--contract", &made, "--key-file", &payer, "--data", &at("none")];
+    let (_, said) = node(&[&["status"], &of_new[..]].concat());
+    assert!(said.contains("the pool is empty"), "{said}");
+    let (code, said) = node(&[&["fund", "--tokens", "100"], &of_new[..]].concat());
+    assert!(code == 0 && said.contains("100 "), "{code}: {said}");
+    let (_, said) = node(&[&["status"], &of_new[..]].concat());
+    assert!(!said.contains("the pool is empty"), "{said}");
 
     // And away again.
     let (code, said) = with("exit", &[]);
-    assert!(code == 0 && said.contains(&format!("7{TOKEN} can be paid out")), "{code}: {said}");
+    assert!(
+        code == 0 && said.contains("all 7 TEST can be paid out from 20") && said.contains(" UTC on"),
+        "{code}: {said}"
+    );
     let (code, said) = with("exit", &[]);
-    assert!(code == 1 && said.contains("can be paid out from second"), "{code}: {said}");
+    assert!(code == 1 && said.contains("7 TEST can be paid out from 20") && said.contains(" UTC"), "{code}: {said}");
 
     // Tasks were settled meanwhile. Nothing of a running epoch is paid; of one that is over, all of it, once.
     let settled = network.get(0, "/v1/status").await.unwrap();
@@ -212,7 +237,7 @@ async fn an_operator_comes_and_goes() {
     network.ask("evm_increaseTime", json!([4 * 3_600])).await.unwrap();
     network.ask("evm_mine", json!([])).await.unwrap();
     let (code, said) = with("exit", &[]);
-    assert!(code == 0 && said.contains(&format!("7{TOKEN} was paid to {owner}")), "{code}: {said}");
+    assert!(code == 0 && said.contains(&format!("7 TEST was paid to {owner}")), "{code}: {said}");
     let (code, said) = claim();
     assert!(
         code == 0 && said.contains("tally") && said.contains(&format!("was paid to {}", network.operator(0))),

@@ -306,7 +306,9 @@ mod tests {
     /// A true signature does not make a claim valid that its chain refutes.
     #[test]
     fn a_claim_that_its_chain_refutes_is_refused() {
-        let of_chain = |rest: &str| json(&GOOD.replace("\"id\": 7", &format!("\"kind\": \"exit\", \"slot\": 1{rest}")));
+        let of_chain = |rest: &str| {
+            json(&GOOD.replace("\"id\": 7", &format!("\"kind\": \"exit\", \"slot\": 1, \"index\": 0{rest}")))
+        };
         assert!(of_chain("").is_ok());
         let refused = of_chain(", \"reason\": \"not in the committee\"").unwrap_err();
         assert!(refused.contains("\"reason\"") && refused.contains("not in the committee"), "{refused}");

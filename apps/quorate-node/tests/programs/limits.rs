@@ -158,7 +158,7 @@ async fn the_end_of_standard_error_is_kept() {
     // Errors without an end meet the limit of time.
     let error = execute_failure(scripts.sh("endless", "cat > /dev/null; exec cat /dev/zero >&2"), SHORT).await;
     assert_failed(&error, |why| matches!(why, ProgramFailure::Time(_)));
-    assert!(error.standard_error.starts_with("\\0"));
+    assert!(error.standard_error.starts_with("\\u{0}"));
 }
 
 /// Whether a name or value stands on a line of `env` as it is, and `sh` does not set it.
