@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use quorate_evm::alloy_primitives::hex;
-use quorate_host::plain::is_plain;
 
 /// Tasks that the board remembers. A node holds at most [`Settings::most_tasks`](crate::roles::Settings) open ones.
 pub const MAX_TASKS: usize = 2_048;
@@ -25,7 +24,7 @@ pub const MAX_TEXT: usize = 200;
 /// What people see of a task's payload: its text, or else the beginning of its bytes.
 pub fn label_of(payload: &[u8]) -> String {
     match std::str::from_utf8(payload) {
-        Ok(text) if is_plain(text) => clipped(text),
+        Ok(text) if !text.chars().any(char::is_control) => clipped(text),
         _ => clipped(&hex::encode_prefixed(&payload[..payload.len().min(MAX_TEXT)])),
     }
 }
