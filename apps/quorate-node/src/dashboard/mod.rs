@@ -10,7 +10,10 @@ mod tasks;
 use maud::{DOCTYPE, Markup, html};
 
 use self::words::{count, duration, short, span, thousands};
-use crate::{board::View, tokens::amount};
+use crate::{
+    board::{Component, PunishmentView, View},
+    tokens::amount,
+};
 
 /// The page may use its own style and script, and nothing else.
 pub(crate) const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
@@ -61,7 +64,7 @@ pub(crate) fn render(view: &View) -> String {
                         "The node cannot do its work, for " (count(view.reasons.len() as u64, "reason")) "."
                     }
                 }
-                div id="banner" { (banner(view)) }
+                div id="banner" { (banner(view)) (notices(view)) }
                 main id="content" tabindex="-1" {
                     (figures(view))
                     (tasks::section(view))
@@ -114,6 +117,45 @@ fn banner(view: &View) -> Markup {
         }
     }
 }
+
+/// What an operator must see without looking for it, though the node can do its work: that nobody is paid, and who was punished.
+fn notices(view: &View) -> Markup {
+    let own = view.node.as_ref().and_then(|node| node.operator);
+    let decimals = view.rewards.map_or(18, |rewards| rewards.decimals);
+    let is_own = |row: &PunishmentView| Some(row.operator) == own;
+    // Those of this operator first; the table below has all.
+    let mine = view.punishments.iter().filter(|row| is_own(row));
+    let punished: Vec<_> = mine.chain(view.punishments.iter().filter(|row| !is_own(row))).take(NOTICES).collect();
+    html! {
+        @if let Some(pool) = view.problems.iter().find(|problem| problem.component == Component::Pool.name()) {
+            div.notice data-key="pool" {
+                h2 { "Nobody is paid" }
+                p { (pool.problem) }
+            }
+        }
+        @if let Some(first) = punished.first() {
+            div.notice data-key="punished" {
+                h2 { @if is_own(first) { "This operator was punished" } @else { "Punished" } }
+                ul {
+                    @for row in &punished {
+                        li data-key={ "notice " (row.kind) (row.operator) (row.id) } {
+                            @if is_own(row) { "This node's operator" } @else { code title=(row.operator) { (short(&row.operator)) } }
+                            " lost " (amount(row.amount, decimals)) " tokens: "
+                            @if row.kind == "slashed" { "it signed two things that conflict" } @else { "its result was rejected" }
+                            " (task " code title=(row.id) { (words::ends(&row.id.to_string())) } ")."
+                        }
+                    }
+                }
+                @if view.punishments.len() > punished.len() {
+                    p { a href="#punishments-title" { "All " (count(view.punishments.len() as u64, "punishment")) } }
+                }
+            }
+        }
+    }
+}
+
+/// Punishments above the tasks.
+const NOTICES: usize = 3;
 
 fn figures(view: &View) -> Markup {
     let counts = &view.counts;

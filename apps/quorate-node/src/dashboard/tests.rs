@@ -1,13 +1,13 @@
 use quorate_evm::{
-    alloy_primitives::{Address, B256},
+    alloy_primitives::{Address, B256, U256},
     digest::Contract,
 };
 
 use super::*;
 use crate::{
     board::{
-        BanRow, Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, Purpose,
-        SubmissionReport, SubmissionState,
+        BanRow, Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, PunishmentKind,
+        PunishmentReport, Purpose, SubmissionReport, SubmissionState,
     },
     roles::Roles,
     transport::Counts,
@@ -100,4 +100,32 @@ fn the_policy_allows_no_strangers() {
     assert!(!page.replace("http://www.w3.org/2000/svg", "").contains("http"));
     assert!(page.contains("The first 201 of 300.") || page.contains("The first 200 of 300."), "{page}");
     assert!(!STYLE.contains("url(") && !STYLE.contains("@import") && !SCRIPT.contains("http"));
+}
+
+/// Whoever looks at the page sees it before the tasks, and what concerns this node first.
+#[test]
+fn an_empty_pool_and_who_was_punished_stand_above_the_fold() {
+    let board = board();
+    let above = || {
+        let page = render(&board.view(1));
+        page[..page.find("<main").unwrap()].to_owned()
+    };
+    assert!(!above().contains("class=\"notice\""));
+    board.problem(Component::Pool, Some("the pool is empty: call `quorate-node fund`".to_owned()));
+    for operator in 1..6 {
+        board.punished(PunishmentReport {
+            operator: Address::repeat_byte(operator),
+            id: B256::repeat_byte(operator),
+            kind: PunishmentKind::Penalised,
+            amount: U256::from(130_000_000_000_000_000_u64),
+            at_block: 7,
+        });
+    }
+    let above = above();
+    assert!(above.contains("Nobody is paid") && above.contains("quorate-node fund"), "{above}");
+    assert!(above.contains("This operator was punished") && above.contains("All 5 punishments"), "{above}");
+    let first = above.find("This node's operator lost 0.13 tokens").expect("its own");
+    assert!(first < above.find(" lost 0.13 tokens: it").unwrap() + 30 && above.matches("lost 0.13").count() == NOTICES);
+    board.problem(Component::Pool, None);
+    assert!(!render(&board.view(1)).contains("Nobody is paid"));
 }
