@@ -313,7 +313,7 @@ impl ChainEdge {
                 vec![failed(label.purpose, "another transaction changed the contract first".to_owned())]
             }
             SubmitEvent::Mined { label, transaction, gas_used, .. } => {
-                tracing::info!(purpose = ?label.purpose, %transaction, gas_used, "mined");
+                tracing::info!(purpose = %label.purpose, %transaction, gas_used, "mined");
                 Vec::new()
             }
             _ => Vec::new(),

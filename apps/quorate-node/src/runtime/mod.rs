@@ -652,13 +652,33 @@ impl Runtime {
         }
     }
 
+    /// Logs that stake was lost: of this node's operator always, of others when it happens.
+    fn log_punishment(&self, change: &Change, is_news: bool) {
+        let (operator, id, amount, why) = match change {
+            Change::Penalised { operator, id, amount } => (operator, id, amount, "its result was rejected"),
+            Change::Slashed { operator, id, amount, .. } => {
+                (operator, id, amount, "it signed two things that conflict")
+            }
+            _ => return,
+        };
+        let tokens = tokens::amount(*amount, self.parts.pay.decimals);
+        if self.parts.settings.operator == Some(*operator) {
+            tracing::error!(%id, "this node's operator was fined, and lost {tokens} tokens of its stake: {why}");
+        } else if is_news {
+            tracing::info!(%operator, %id, "an operator was fined, and lost {tokens} tokens of its stake: {why}");
+        }
+    }
+
     async fn changes(&mut self, changes: Vec<Change>) {
+        // What happened before the node started is no news.
+        let is_news = self.head != 0;
         let begins = changes.iter().any(|change| matches!(change, Change::Epoch(_)));
         for change in changes {
             if let Change::Block { number, .. } = change {
                 self.head = number;
             }
             tell::change(&self.parts.board, &change, self.head, now());
+            self.log_punishment(&change, is_news);
             if let Some(rewards) = &mut self.rewards {
                 rewards.change(&change, &self.snapshots);
             }

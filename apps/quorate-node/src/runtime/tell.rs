@@ -1,6 +1,6 @@
 //! What the chain, the peers and the node's transactions did, in the words of the board.
 
-use std::time::Instant;
+use std::{fmt, time::Instant};
 
 use quorate_chain::{
     SubmitEvent,
@@ -27,6 +27,16 @@ pub enum Purpose {
     Report(Address, B256),
     /// It begins an epoch.
     BeginEpoch(u64),
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settle(id) => write!(f, "settle {id}"),
+            Self::Report(operator, id) => write!(f, "report the conflict of {operator} in {id}"),
+            Self::BeginEpoch(epoch) => write!(f, "begin epoch {epoch}"),
+        }
+    }
 }
 
 /// A transaction that this node sends: what the submitter calls it.
