@@ -359,6 +359,41 @@ fn conflicts_are_reported_once_and_in_turn() {
     }
 }
 
+/// The contract slashes for an id once in each epoch. So an operator that had itself slashed, and signs a conflict of the same id
+/// in the next epoch, is reported again, and once only.
+#[test]
+fn a_conflict_of_a_later_epoch_is_reported_again() {
+    let reported = |outputs: &[Output]| {
+        let epoch = |output: &Output| match output {
+            Output::ReportConflict { evidence, .. } => Some(evidence.epoch()),
+            _ => None,
+        };
+        outputs.iter().filter_map(epoch).collect::<Vec<_>>()
+    };
+    let (mut node, _) = aggregator(0);
+    let liar = attester();
+    node.step(attested(liar, candidate(true)), 0);
+    assert_eq!(reported(&node.step(attested(liar, candidate(false)), 1)), [0]);
+    node.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
+    let later = snapshot_of(1, 3);
+    node.step(Event::Epoch(1), 3);
+    node.step(Event::Snapshot(later.clone()), 4);
+    node.step(task(1), 5);
+    let ticks = |node: &mut Node, from: u64| -> Vec<u64> {
+        (0..10).flat_map(|turn| reported(&node.step(Event::Tick, from + 30_000 * turn))).collect()
+    };
+    assert_eq!(ticks(&mut node, 100_000), [0; 0], "slashed for that");
+    let again = Candidate { epoch: 1, snapshot: later.id(), performer: later.performer(ID), ..candidate(false) };
+    let mut found = reported(&node.step(attested(liar, again), 500_000));
+    found.extend(ticks(&mut node, 510_000));
+    assert!(!found.is_empty() && found.iter().all(|epoch| *epoch == 1), "{found:?}");
+    node.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 1 }, 900_000);
+    assert_eq!(ticks(&mut node, 1_000_000), [0; 0], "once in the epoch");
+    // The chain forgets the second slashing alone.
+    let outputs = node.step(Event::Unslashed { operator: owner(liar), id: ID, epoch: 1 }, 2_000_000);
+    assert_eq!(reported(&outputs).into_iter().chain(ticks(&mut node, 2_000_000)).next(), Some(1));
+}
+
 #[test]
 fn evidence_against_two_operators_is_blamed_on_its_source() {
     let (mut node, _) = aggregator(0);
