@@ -17,7 +17,7 @@ use std::{
 
 use alloy::node_bindings::{Anvil, AnvilInstance};
 use quorate_chain::{
-    Payer, Rpc,
+    FeeLimits, Payer, Rpc,
     deploy::{Account, Deployed, NetworkPlan, task_network},
 };
 use quorate_evm::{
@@ -668,7 +668,7 @@ fn started(program: &Path, source: io::Error) -> LocalError {
 async fn account(rpc: &Rpc, anvil: &AnvilInstance, index: usize) -> Result<Account, LocalError> {
     let digits = Zeroizing::new(hex::encode(anvil.keys()[index].to_bytes()));
     let payer = Payer::from_hex(&digits).map_err(chain)?;
-    Account::new(rpc.clone(), payer).await.map_err(chain)
+    Account::new(rpc.clone(), payer, FeeLimits::default()).await.map_err(chain)
 }
 
 async fn genesis(rpc: &Rpc, deployed: &Deployed) -> Result<u64, LocalError> {

@@ -10,6 +10,7 @@
 
 use std::{fs, num::NonZeroU64, path::PathBuf, str::FromStr};
 
+use quorate_chain::FeeLimits;
 use quorate_evm::alloy_primitives::Address;
 use quorate_host::log::{LogFormat, LogLevel};
 use serde::{Deserialize, Serialize};
@@ -253,6 +254,15 @@ impl Options {
     /// What the writer of TOML refuses. It takes every value that an option can have, as the tests show.
     pub fn to_toml(&self) -> Result<String, Box<toml::ser::Error>> {
         toml::to_string(self).map_err(Box::new)
+    }
+
+    /// The most that is paid for a unit of gas.
+    pub fn fees(&self) -> FeeLimits {
+        let default = FeeLimits::default();
+        FeeLimits {
+            max_fee_gwei: self.max_fee.map_or(default.max_fee_gwei, NonZeroU64::get),
+            max_tip_gwei: self.max_tip.map_or(default.max_tip_gwei, NonZeroU64::get),
+        }
     }
 
     /// The folder for what the node keeps.

@@ -9,7 +9,10 @@ use std::{
 use alloy::primitives::B256;
 use anyhow::Context as _;
 use quorate_evm::follow::Follower;
-use quorate_host::exit::{Failure, Result};
+use quorate_host::{
+    exit::{Failure, Result},
+    file,
+};
 use serde::{Deserialize, Serialize};
 
 /// A block, and the settlement after it.
@@ -38,10 +41,7 @@ pub(crate) fn path_of(network: &Path) -> PathBuf {
 
 /// Reads a cursor. `None` if there is no file.
 pub(crate) fn read(path: &Path) -> Result<Option<Cursor>> {
-    let text = match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        text => text.with_context(|| format!("cannot read {}", path.display())).map_err(Failure::io)?,
-    };
+    let Some(text) = file::read_if_there(path, file::LARGEST_DOCUMENT)? else { return Ok(None) };
     let cursor: Cursor = serde_json::from_slice(&text)
         .with_context(|| format!("{}: this is not a cursor; delete it, and the logs are read anew", path.display()))
         .map_err(Failure::usage)?;

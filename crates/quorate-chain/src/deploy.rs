@@ -20,6 +20,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::{
+    fees::{FeeError, FeeLimits},
     rpc::{Receipt, Rpc, RpcError},
     submitter::Payer,
 };
@@ -32,6 +33,7 @@ pub struct Account {
     wallet: EthereumWallet,
     address: Address,
     chain_id: u64,
+    fees: FeeLimits,
     patience: Duration,
 }
 
@@ -224,14 +226,14 @@ const WHOLE: u16 = 10_000;
 const POLL: Duration = Duration::from_millis(20);
 
 impl Account {
-    /// An account on the node's chain.
+    /// An account on the node's chain, which pays no more than `fees` for a unit of gas.
     ///
     /// # Errors
     /// The node does not answer.
-    pub async fn new(rpc: Rpc, payer: Payer) -> Result<Self, RpcError> {
+    pub async fn new(rpc: Rpc, payer: Payer, fees: FeeLimits) -> Result<Self, RpcError> {
         let chain_id = rpc.chain_id().await?;
         let address = payer.address();
-        Ok(Self { rpc, wallet: payer.wallet(), address, chain_id, patience: Duration::from_secs(60) })
+        Ok(Self { rpc, wallet: payer.wallet(), address, chain_id, fees, patience: Duration::from_secs(60) })
     }
 
     /// The account's address.
@@ -272,10 +274,10 @@ impl Account {
 
     async fn transact(&self, what: &'static str, request: TransactionRequest) -> Result<Receipt, DeployError> {
         let failed = |error: RpcError| failed(what, &error);
-        let newest = self.rpc.newest().await.map_err(failed)?;
-        let tip = self.rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await.map_err(failed)?;
-        let (base, tip): (u128, u128) =
-            (newest.base_fee_per_gas.unwrap_or_default().saturating_to(), tip.saturating_to());
+        let fees = self.fees.offer(&self.rpc).await.map_err(|error| match error {
+            FeeError::Node(error) => failed(error),
+            error => DeployError::Node { what, why: error.to_string() },
+        })?;
         let request = request.with_from(self.address);
         let estimate = self.rpc.quantity("eth_estimateGas", json!([request])).await.map_err(failed)?;
         let estimate = u64::try_from(estimate).unwrap_or(MOST_GAS);
@@ -283,8 +285,8 @@ impl Account {
             .with_chain_id(self.chain_id)
             .with_nonce(self.count(what).await?)
             .with_gas_limit(MOST_GAS.min(estimate.saturating_add(estimate / 10)))
-            .with_max_fee_per_gas(base.saturating_mul(2).saturating_add(tip))
-            .with_max_priority_fee_per_gas(tip);
+            .with_max_fee_per_gas(fees.max_fee)
+            .with_max_priority_fee_per_gas(fees.tip);
         let signed = request.build(&self.wallet).await;
         let signed = signed.map_err(|error| DeployError::Node { what, why: error.to_string() })?;
         let transaction = *signed.tx_hash();

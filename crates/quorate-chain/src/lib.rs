@@ -12,6 +12,7 @@
 //! | [`revert`] | a contract's error in words |
 //! | [`rpc`] | [`Rpc`]: questions to a node |
 //! | [`task_network`] | follows a `TaskNetwork`, and makes the calls of its operators and aggregators |
+//! | [`fees`] | what is offered for a unit of gas |
 //! | [`submitter`] | [`Submitter`]: the transactions of one account, from the call to finality |
 //! | [`deploy`] | deploys a token, a verifier and a `TaskNetwork`, for demonstrations and tests |
 //!
@@ -23,8 +24,10 @@
 pub mod revert;
 pub mod rpc;
 pub mod task_network;
+pub mod fees;
 pub mod submitter;
 pub mod deploy;
 
+pub use fees::FeeLimits;
 pub use rpc::{Rpc, RpcError, RpcLimits};
 pub use submitter::{Call, Payer, SubmitError, SubmitEvent, SubmitSettings, Submitter};

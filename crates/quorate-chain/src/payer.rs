@@ -1,7 +1,7 @@
 //! The key that pays for a transaction. It is no operator's key: it signs no result.
 
 use std::{
-    env, fs,
+    env,
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
 };
@@ -9,11 +9,12 @@ use std::{
 use alloy::signers::local::PrivateKeySigner;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use quorate_host::exit::{Failure, Result};
+use quorate_keystore::secret_file::{self, SecretFile};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use crate::print::note;
-use quorate_host::exit::{Failure, Result};
 
 /// The variable that holds a key, if no file does.
 pub(crate) const VARIABLE: &str = "QUORATE_CHAIN_KEY";
@@ -84,19 +85,12 @@ struct Keystore {
     version: u64,
 }
 
-/// Reads a file with a secret, and warns if others can read it, too.
+/// Reads a text file with a secret, and warns if others can read it, too.
 fn read_secret(path: &Path) -> Result<Zeroizing<String>> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let mode = fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.permissions().mode() & 0o7777);
-        if let Some(mode) = mode.filter(|mode| mode & 0o077 != 0) {
-            let name = path.display();
-            note(format!("{name} has mode {mode:04o}: others than its owner can use it; chmod 600 {name}"));
-        }
-    }
-    let text = fs::read_to_string(path).map(Zeroizing::new);
-    text.with_context(|| format!("cannot read {}", path.display())).map_err(Failure::io)
+    let SecretFile { contents, warning } = secret_file::read(path)?;
+    warning.into_iter().for_each(note);
+    let text = str::from_utf8(&contents).map_err(|_| Failure::usage(anyhow!("{} is not text", path.display())))?;
+    Ok(Zeroizing::new(text.to_owned()))
 }
 
 /// The key that stands in a text as 64 hexadecimal digits; none if the text is something else.

@@ -1,9 +1,6 @@
 //! `quorate-chain send`.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use alloy::{
     primitives::{Address, B256, Bytes},
@@ -16,7 +13,7 @@ use quorate_chain::rpc::Rpc;
 use quorate_evm::{Head, Network, Sender, Transaction, contract::SettlementBn254G2 as Settlement};
 use quorate_host::{
     exit::{Exit, Failure, Result},
-    plain,
+    file, plain,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::Runtime;
@@ -181,7 +178,8 @@ impl Arguments {
 /// The transactions of a file, each with its line from 1 on.
 fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
     let name = path.display();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+    let text = file::read(path, file::LARGEST_DOCUMENT)?;
+    let text = String::from_utf8(text).map_err(|_| Failure::usage(anyhow!("{name} is not text")))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line)| {
         let call = serde_json::from_str(line).with_context(|| {
@@ -245,7 +243,7 @@ async fn check_state(node: &Rpc, plan: &Plan) -> Result<()> {
 
 fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T> {
     let name = path.display();
-    let text = fs::read(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+    let text = file::read(path, file::LARGEST_DOCUMENT)?;
     serde_json::from_slice(&text).with_context(|| format!("{name}: this is not {what}")).map_err(Failure::usage)
 }
 

@@ -17,8 +17,8 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
+    fees::{FeeError, FeeLimits},
     rpc::{Receipt, Rpc, RpcError},
-    submitter::MAX_TIP_GWEI,
 };
 use quorate_evm::Transaction;
 use quorate_host::exit::{Failure, Result};
@@ -38,11 +38,11 @@ pub(crate) struct Sending {
     pub(crate) payer: Payer,
 
     /// Send nothing if a unit of gas would cost more
-    #[arg(long, value_name = "GWEI", default_value_t = 500)]
+    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_fee_gwei)]
     max_fee: u64,
 
     /// The most that a unit of gas may add for the block's proposer, whatever the node says
-    #[arg(long, value_name = "GWEI", default_value_t = MAX_TIP_GWEI)]
+    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_tip_gwei)]
     max_tip: u64,
 
     /// How long to wait for the receipt of a transaction, in seconds
@@ -54,7 +54,6 @@ pub(crate) struct Sending {
 const MOST_GAS: u64 = 1 << 24;
 /// How often the receipt is asked for.
 const POLL: Duration = Duration::from_millis(500);
-const GWEI: u128 = 1_000_000_000;
 
 /// Gas of a transaction that was mined.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +106,11 @@ impl Sending {
             .with_access_list(list);
         let estimate = node.quantity("eth_estimateGas", json!([request])).await.map_err(refused)?;
         let estimate = u64::try_from(estimate).unwrap_or(u64::MAX);
-        let (fee, tip) = self.fees(node).await?;
+        let limits = FeeLimits { max_fee_gwei: self.max_fee, max_tip_gwei: self.max_tip };
+        let fees = limits.offer(node).await.map_err(|error| match error {
+            FeeError::Node(error) => Failure::io(error),
+            error => Failure::refused(error),
+        })?;
         let nonce = node.quantity("eth_getTransactionCount", json!([from, "pending"])).await.map_err(Failure::io)?;
         // A tenth more than estimated: the call's gas depends on the state, which is compared, and on the block's number of
         // warm accounts, which is not.
@@ -116,8 +119,8 @@ impl Sending {
             .with_chain_id(call.chain_id)
             .with_nonce(nonce.saturating_to())
             .with_gas_limit(limit)
-            .with_max_fee_per_gas(fee)
-            .with_max_priority_fee_per_gas(tip);
+            .with_max_fee_per_gas(fees.max_fee)
+            .with_max_priority_fee_per_gas(fees.tip);
         let transaction = request.build(&EthereumWallet::from(signer.clone())).await.map_err(Failure::internal)?;
         let hash = *transaction.tx_hash();
         let sent = node.ask::<B256>("eth_sendRawTransaction", json!([Bytes::from(transaction.encoded_2718())])).await;
@@ -144,26 +147,6 @@ impl Sending {
             )));
         }
         Ok(Mined { used, estimate })
-    }
-
-    /// The most that a unit of gas costs, and the tip in it: twice the base fee of the newest block, so that the transaction
-    /// is not left behind if the next six blocks are full.
-    async fn fees(&self, node: &Rpc) -> Result<(u128, u128)> {
-        let block = node.newest().await.map_err(Failure::io)?;
-        let base = block.base_fee_per_gas.ok_or_else(|| {
-            Failure::refused(anyhow!("the chain has no base fee (EIP-1559); send the calldata with another wallet"))
-        })?;
-        let tip = node.quantity("eth_maxPriorityFeePerGas", json!([])).await.map_err(Failure::io)?;
-        let (base, tip): (u128, u128) = (base.saturating_to(), tip.saturating_to());
-        let tip = tip.min(u128::from(self.max_tip).saturating_mul(GWEI));
-        let (fee, most) = (base.saturating_mul(2).saturating_add(tip), u128::from(self.max_fee) * GWEI);
-        let now = base.saturating_add(tip);
-        if now > most {
-            let error =
-                anyhow!("a unit of gas costs {} gwei, more than --max-fee {}", now.div_ceil(GWEI), self.max_fee);
-            return Err(Failure::refused(error));
-        }
-        Ok((fee.min(most), tip))
     }
 
     async fn receipt(&self, node: &Rpc, hash: B256) -> Result<Receipt> {

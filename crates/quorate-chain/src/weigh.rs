@@ -1,7 +1,6 @@
 //! `quorate-chain weigh`.
 
 use std::{
-    fs,
     path::PathBuf,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -19,7 +18,10 @@ use quorate_evm::{
     contract::{SettlementBn254G2 as Settlement, StakeRegistrar},
     state,
 };
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    file,
+};
 use tokio::runtime::Runtime;
 
 use crate::wallet::{Sending, line};
@@ -54,7 +56,7 @@ impl Arguments {
     pub(crate) fn run(self, runtime: &Runtime) -> Result {
         let node = self.sending.node()?;
         let name = self.network.display();
-        let text = fs::read(&self.network).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+        let text = file::read(&self.network, file::LARGEST_DOCUMENT)?;
         let network: Network = serde_json::from_slice(&text)
             .with_context(|| format!("{name}: this is not a network; `quorate-chain follow` writes it"))
             .map_err(Failure::usage)?;

@@ -13,6 +13,8 @@ use std::{
     time::Duration,
 };
 
+use crate::exit::{Ends, Exit};
+
 /// Why a file of ours was not read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -23,8 +25,8 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// More bytes than it can have.
-    #[error("{} has more than {limit} bytes, so it is not ours; name another file", path.display())]
+    /// More bytes than it may have.
+    #[error("{} has more than {limit} bytes, the limit; name another file", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -41,6 +43,16 @@ pub enum FileError {
         /// The reason.
         source: io::Error,
     },
+}
+
+impl Ends for FileError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Locked { .. } => Exit::Negative,
+            Self::TooLarge { .. } => Exit::Usage,
+            Self::Io { .. } => Exit::Io,
+        }
+    }
 }
 
 /// What happens to a file, in this order. Tests stop between any two.
@@ -88,11 +100,7 @@ impl WholeFile {
             source,
         })?;
         lock_alone(&lock, path)?;
-        let contents = match File::open(path) {
-            Ok(file) => Some(read_bounded(file, path, limit)?),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(source) => return Err(FileError::Io { action: "open", path: path.to_owned(), source }),
-        };
+        let contents = read_if_there(path, limit)?;
         Ok((Self { path: path.to_owned(), before: Box::new(|_| Ok(())), _lock: lock }, contents))
     }
 
@@ -239,6 +247,29 @@ fn open_lock(path: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 fn open_lock(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path)
+}
+
+/// The longest document that is held in memory as a whole: 64 MiB.
+pub const LARGEST_DOCUMENT: u64 = 64 << 20;
+
+/// Reads a file of at most `limit` bytes.
+///
+/// # Errors
+/// [`FileError`]: it has more, or the operating system refuses.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let file = File::open(path).map_err(|source| FileError::Io { action: "open", path: path.to_owned(), source })?;
+    read_bounded(file, path, limit)
+}
+
+/// The same; `None` if there is no file.
+///
+/// # Errors
+/// As of [`read`].
+pub fn read_if_there(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+    match read(path, limit) {
+        Err(FileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {

@@ -38,6 +38,9 @@ pub fn clipped(text: &str, most: usize) -> String {
 /// ```
 #[must_use]
 pub fn in_json(document: &str) -> String {
+    if !document.contains(is_unseen) {
+        return document.to_owned();
+    }
     let mut line = String::with_capacity(document.len());
     let mut units = [0; 2];
     for letter in document.chars() {

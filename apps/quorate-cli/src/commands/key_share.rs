@@ -11,7 +11,9 @@ use quorate_threshold::KeyShare;
 use super::{
     shared_key::refuse_augmented,
     suite::{KeySuite, SuiteArgument},
-    unlock::{ask, is_dash, is_standard_input, name_of, public_key_bytes, read_file, say_older_form, warn},
+    unlock::{
+        ask, is_dash, is_standard_input, name_of, public_key_bytes, read_file, refuse_unused, say_older_form, warn,
+    },
 };
 use crate::secrets::{
     keystore::{Kdf, Keystore, KeystoreOptions},
@@ -72,7 +74,9 @@ impl KeyShareFile {
                 )));
             }
         }
-        if from_standard_input && matches!(share.secret(), ShareSecret::Keystore(_)) && is_standard_input(passphrase) {
+        let is_encrypted = matches!(share.secret(), ShareSecret::Keystore(_));
+        refuse_unused(passphrase, is_encrypted, &name)?;
+        if from_standard_input && is_encrypted && is_standard_input(passphrase) {
             return Err(Failure::usage(anyhow!(
                 "standard input cannot be both the share and its passphrase; use --passphrase-file or another descriptor"
             )));

@@ -7,7 +7,7 @@ use std::{
 
 use indicatif::HumanCount;
 use quorate_host::exit::Failure;
-use quorate_host::plain;
+use quorate_host::plain::{self, plain};
 use serde::Serialize;
 
 pub(super) use quorate_host::exit::note;
@@ -28,9 +28,12 @@ pub(super) fn line(text: impl Display) -> Result<(), Failure> {
 
 /// Prints one JSON object of the result, on one line.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let mut text = serde_json::to_vec(value).map_err(Failure::internal)?;
-    text.push(b'\n');
-    all(&text)
+    all((as_json(value)? + "\n").as_bytes())
+}
+
+/// A JSON object on one line, in which a reader sees every character.
+pub(super) fn as_json(value: &impl Serialize) -> Result<String, Failure> {
+    Ok(plain::in_json(&serde_json::to_string(value).map_err(Failure::internal)?))
 }
 
 /// Prints the result as it is.

@@ -116,7 +116,9 @@ impl KeyFile {
         derive: impl FnOnce(&Secret) -> Option<Vec<u8>>,
     ) -> Result<Secret, Failure> {
         let Self { name, source } = self;
-        if matches!(source, SecretSource::Keystore(_)) && name == STANDARD_INPUT && is_standard_input(passphrase) {
+        let is_encrypted = matches!(source, SecretSource::Keystore(_));
+        refuse_unused(passphrase, is_encrypted, &name)?;
+        if is_encrypted && name == STANDARD_INPUT && is_standard_input(passphrase) {
             return Err(Failure::usage(anyhow!(
                 "standard input cannot be both the keystore and its passphrase; use --passphrase-file or another descriptor"
             )));
@@ -179,6 +181,16 @@ pub(super) fn ask(source: &PassphraseSource, purpose: Purpose, what: &str) -> Re
     let answer = source.read(purpose, what)?;
     warn(answer.warning);
     Ok(answer.passphrase)
+}
+
+/// A passphrase for a file that is not encrypted is most likely one for another file.
+pub(super) fn refuse_unused(passphrase: &PassphraseSource, is_encrypted: bool, name: &str) -> Result<(), Failure> {
+    if is_encrypted || matches!(passphrase, PassphraseSource::Terminal) {
+        return Ok(());
+    }
+    Err(Failure::usage(anyhow!(
+        "{name} is not encrypted, so it has no passphrase; leave the flag of the passphrase out, or name the keystore"
+    )))
 }
 
 /// Prints a warning if others can use a file.

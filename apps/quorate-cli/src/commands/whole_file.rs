@@ -8,13 +8,13 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use quorate_formats::lines::{TextError, read_text};
-use quorate_host::exit::Failure;
+use quorate_host::{exit::Failure, file::LARGEST_DOCUMENT};
 
 use super::unlock::{is_dash, name_of};
 
 /// The text of a file of at most 64 MiB, without a byte order mark. `-` means standard input.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
-    read_text(open(path)?, LARGEST).map_err(|error| match error {
+    read_text(open(path)?, LARGEST_DOCUMENT).map_err(|error| match error {
         TextError::Read(error) => Failure::io(anyhow!(error).context(format!("cannot read {}", name_of(path)))),
         error => Failure::usage(error).context(name_of(path)),
     })
@@ -39,6 +39,3 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     let file = File::open(path).with_context(|| format!("cannot read {}", name_of(path))).map_err(Failure::io)?;
     Ok(Box::new(BufReader::new(file)))
 }
-
-/// The longest document that is read: 64 MiB.
-pub(super) const LARGEST: u64 = 64 << 20;

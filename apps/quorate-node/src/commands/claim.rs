@@ -54,7 +54,7 @@ impl Arguments {
             let operator = self.operator.unwrap_or_else(|| payer.address());
             let from_block = options.from_block.unwrap_or(0);
             let mut epochs = read(&rpc, contract, from_block).await?;
-            let account = account(&rpc, payer).await?;
+            let account = account(&options, &rpc, payer).await?;
             for (epoch, earned) in &epochs {
                 for (tasks, quorums) in owed(&rpc, &terms, *epoch, earned).await? {
                     // Each tally begins with the amounts of the one before.

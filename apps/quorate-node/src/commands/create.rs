@@ -113,7 +113,7 @@ impl Arguments {
                 return Err(Failure::refused(why));
             }
             let plan = NetworkPlan { pool, ..plan };
-            let account = account(&rpc, payer).await?;
+            let account = account(&options, &rpc, payer).await?;
             let deployed = tokio::select! {
                 deployed = deploy::task_network(&account, &plan) => deployed.map_err(failure)?,
                 () = interrupted() => return Err(Failure::interrupted()),

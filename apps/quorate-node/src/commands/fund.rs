@@ -44,7 +44,7 @@ impl Arguments {
                     terms.token
                 )));
             }
-            let account = account(&rpc, payer).await?;
+            let account = account(&options, &rpc, payer).await?;
             send(&account, "approve", task_network::approve(&terms, amount)).await?;
             send(&account, "fund", task_network::fund(&terms, amount)).await?;
             print(format!("pool        {}", Pool::read(&rpc, &terms).await?.words(&token)))?;

@@ -34,7 +34,7 @@ impl Arguments {
             let pending = TaskNetwork::pendingOfCall { operator };
             let first = TaskNetwork::firstPendingOfCall { operator };
             if !stake.is_zero() {
-                let account = account(&rpc, payer).await?;
+                let account = account(&options, &rpc, payer).await?;
                 send(&account, "deregister", task_network::deregister(&terms)).await?;
                 let waits = rpc.read(contract, &pending, None).await.map_err(Failure::io)?;
                 print(format!(
@@ -61,7 +61,7 @@ impl Arguments {
                     utc(now)
                 )));
             }
-            let account = account(&rpc, payer).await?;
+            let account = account(&options, &rpc, payer).await?;
             send(&account, "withdraw", task_network::withdraw(&terms)).await?;
             if waits.payableAt > now_word {
                 let (left, at) = (token.exact(waits.amount - due.amount), utc(waits.payableAt.saturating_to()));

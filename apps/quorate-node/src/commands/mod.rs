@@ -166,8 +166,8 @@ pub(crate) fn payer(options: &Options) -> Result<Payer> {
 }
 
 /// An account that sends one call after the other.
-pub(crate) async fn account(rpc: &Rpc, payer: Payer) -> Result<Account> {
-    Account::new(rpc.clone(), payer).await.map_err(Failure::io)
+pub(crate) async fn account(options: &Options, rpc: &Rpc, payer: Payer) -> Result<Account> {
+    Account::new(rpc.clone(), payer, options.fees()).await.map_err(Failure::io)
 }
 
 /// Sends a call, waits until it is mined, and says what it cost.

@@ -43,7 +43,7 @@ impl Arguments {
             let terms = terms(&rpc, contract).await?;
             let operator = payer.address();
             let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
-            let account = account(&rpc, payer).await?;
+            let account = account(&options, &rpc, payer).await?;
             let registration = async {
                 let (client, status) = signer(&options, &terms).await?;
                 if status.operator != operator {

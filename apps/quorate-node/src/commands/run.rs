@@ -283,8 +283,7 @@ async fn decimals(rpc: &quorate_chain::Rpc, terms: &Terms) -> u8 {
 async fn submitting(options: &Options, rpc: &quorate_chain::Rpc, confirmations: Confirmations) -> Result<Submitting> {
     let default = SubmitSettings::default();
     let settings = SubmitSettings {
-        max_fee_gwei: options.max_fee.map_or(default.max_fee_gwei, |fee| fee.get()),
-        max_tip_gwei: options.max_tip.map_or(default.max_tip_gwei, |tip| tip.get()),
+        fees: options.fees(),
         confirmations,
         poll: Duration::from_millis(options.poll.map_or(1_000, |poll| poll.get())),
         ..default

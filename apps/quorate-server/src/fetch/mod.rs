@@ -20,7 +20,10 @@ use clap::{Args, Subcommand};
 use futures_util::future::join_all;
 use quorate::SourceId;
 use quorate_checkpoint::{Client, ClientPolicy, Decision, NodeAnswer, NotSkipped};
-use quorate_host::exit::{Exit, Failure, Result, note};
+use quorate_host::{
+    exit::{Exit, Failure, Result, note},
+    plain,
+};
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -165,7 +168,7 @@ fn open(held: &Held, burial: u64) -> Result<Client> {
 fn show<T: Serialize>(held: &Held, what: &T, text: impl Fn(&T) -> String) -> String {
     if held.json {
         let json = serde_json::to_string(what).expect("numbers, texts and lists can always be written");
-        return json + "\n";
+        return plain::in_json(&json) + "\n";
     }
     text(what)
 }

@@ -3,7 +3,7 @@
 mod chain;
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     str::FromStr,
     time::{Duration, Instant},
@@ -13,7 +13,10 @@ use alloy::primitives::Address;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::{Network, follow::NoNetwork};
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    file,
+};
 use tokio::{signal, time::sleep};
 
 use self::chain::{Chain, Confirmations, Step};
@@ -132,13 +135,10 @@ impl Arguments {
     /// The settlement. The network of another one is not overwritten.
     fn contract(&self) -> Result<Address> {
         let name = self.network.display().to_string();
-        let text = match fs::read(&self.network) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return self.contract.ok_or_else(|| {
-                    Failure::usage(anyhow!("there is no {name}, so --contract has to name the settlement"))
-                });
-            }
-            text => text.with_context(|| format!("cannot read {name}")).map_err(Failure::io)?,
+        let Some(text) = file::read_if_there(&self.network, file::LARGEST_DOCUMENT)? else {
+            return self.contract.ok_or_else(|| {
+                Failure::usage(anyhow!("there is no {name}, so --contract has to name the settlement"))
+            });
         };
         let error = match serde_json::from_slice::<Network>(&text) {
             Ok(network) => match self.contract {

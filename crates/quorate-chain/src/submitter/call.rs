@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use alloy::primitives::{Address, B256, Bytes};
 
-use crate::task_network::{Confirmations, PlannedCall};
+use crate::{
+    fees::FeeLimits,
+    task_network::{Confirmations, PlannedCall},
+};
 
 /// How transactions are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct SubmitSettings {
-    /// The most that a unit of gas may cost, in gwei. A call waits while it costs more. The last ninth of it is kept
-    /// for the replacement of a transaction that is given up.
-    pub max_fee_gwei: u64,
-    /// What the block's proposer gets for a unit of gas, in wei. Without it, the node says, and `max_tip_gwei` bounds it.
+    /// The most that a unit of gas may cost. A call waits while it costs more. The last ninth of it is kept for the replacement of a
+    /// transaction that is given up. A transaction that replaces one may tip more than the limit of the tip, since each replacement has
+    /// to offer an eighth more than the one before.
+    pub fees: FeeLimits,
+    /// What the block's proposer gets for a unit of gas, in wei. Without it, the node says, within the limit.
     pub tip: Option<u128>,
-    /// The most that a node may ask for the block's proposer, in gwei for a unit of gas. Proposers expect far less, so
-    /// only a node that lies asks for more. A transaction that replaces one may offer more, up to `max_fee_gwei`, since
-    /// each replacement has to offer an eighth more than the one before.
-    pub max_tip_gwei: u64,
     /// How long a transaction may wait before it is sent again with higher fees.
     pub bump_after: Duration,
     /// How long a call may wait, from its submission on, before it is given up.
@@ -36,9 +36,8 @@ pub struct SubmitSettings {
 impl Default for SubmitSettings {
     fn default() -> Self {
         Self {
-            max_fee_gwei: 500,
+            fees: FeeLimits::default(),
             tip: None,
-            max_tip_gwei: MAX_TIP_GWEI,
             bump_after: Duration::from_secs(36),
             give_up_after: Duration::from_secs(600),
             confirmations: Confirmations::Finalized,
@@ -48,9 +47,6 @@ impl Default for SubmitSettings {
         }
     }
 }
-
-/// The most that a node may ask for a block's proposer, unless the user says otherwise: in gwei for a unit of gas.
-pub const MAX_TIP_GWEI: u64 = 3;
 
 /// A call to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,16 +16,15 @@ use tokio::{
 
 use super::{
     call::{Call, SubmitEvent, SubmitSettings},
-    fees::Prices,
     machine::{Content, Due, Machine, Mined, Sight},
     payer::Payer,
 };
 use crate::{
+    fees::Prices,
     rpc::{Block, Rpc, RpcError},
     task_network::Confirmations,
 };
 
-const GWEI: u128 = 1_000_000_000;
 /// No transaction may use more gas (EIP-7825).
 const MOST_GAS: u64 = 1 << 24;
 
@@ -187,17 +186,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     async fn prices(&self, newest: &Block) -> Result<Prices, RpcError> {
-        // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at
-        // all.
-        let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
-        let tip = match self.settings.tip {
-            Some(tip) => tip,
-            None => {
-                let asked: u128 = self.rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to();
-                asked.min(u128::from(self.settings.max_tip_gwei).saturating_mul(GWEI))
-            }
-        };
-        Ok(Prices { base, tip })
+        let prices = self.settings.fees.prices(&self.rpc, newest).await?;
+        Ok(Prices { tip: self.settings.tip.unwrap_or(prices.tip), ..prices })
     }
 
     /// Lets the node call the contract in the newest block's state. Returns the limit of the gas.

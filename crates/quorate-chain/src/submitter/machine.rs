@@ -9,10 +9,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use alloy::primitives::B256;
 
-use super::{
-    call::{Call, SubmitEvent, SubmitSettings},
-    fees::{Fees, Prices},
-};
+use super::call::{Call, SubmitEvent, SubmitSettings};
+use crate::fees::{Fees, Prices};
 
 /// The calls and transactions of one account.
 #[derive(Debug)]
@@ -108,7 +106,6 @@ pub(super) enum Due<L> {
 const SURE: u32 = 3;
 /// The gas of a transfer of nothing.
 const TRANSFER: u64 = 21_000;
-const GWEI: u128 = 1_000_000_000;
 
 impl<L: Clone> Machine<L> {
     /// An account of which the node counts `mined` transactions in blocks, and `pending` with those that wait. What
@@ -383,7 +380,7 @@ impl<L: Clone> Machine<L> {
 
     /// The most that a unit of gas may cost, in wei.
     fn most(&self) -> u128 {
-        u128::from(self.settings.max_fee_gwei) * GWEI
+        self.settings.fees.most()
     }
 
     /// The same, less what a replacement has to offer more.
@@ -424,6 +421,7 @@ mod tests {
     use alloy::primitives::{Address, Bytes};
 
     use super::*;
+    use crate::fees::GWEI;
     use crate::task_network::Confirmations;
 
     const PRICES: Prices = Prices { base: GWEI, tip: GWEI };
@@ -566,7 +564,7 @@ mod tests {
     #[test]
     fn fees_stop_below_the_most_and_the_replacement_has_room() {
         let mut machine = machine(0, 0);
-        machine.settings.max_fee_gwei = 9;
+        machine.settings.fees.max_fee_gwei = 9;
         machine.submit(call(1), 0);
         send(&mut machine, 1, 0);
         let (mut now, mut number, mut highest) = (0, 1, 0);

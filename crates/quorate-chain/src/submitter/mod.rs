@@ -23,7 +23,6 @@
 //! was taken is simulated and sent anew.
 
 mod call;
-mod fees;
 mod payer;
 mod machine;
 mod driver;
@@ -34,7 +33,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-pub use call::{Call, MAX_TIP_GWEI, SubmitEvent, SubmitSettings};
+pub use call::{Call, SubmitEvent, SubmitSettings};
 pub use payer::{Payer, PayerError};
 
 use crate::rpc::{Rpc, RpcError};

@@ -9,14 +9,15 @@ use std::{
 };
 
 use quorate_chain::{
-    Rpc, RpcLimits,
+    Call, FeeLimits, Payer, Rpc, RpcLimits, SubmitEvent, SubmitSettings, Submitter,
+    deploy::{Account, NetworkPlan},
     task_network::{Change, FollowError, Follower},
 };
 use quorate_evm::{
     KeyGroup, MemberSet,
     alloy_primitives::{B256, U256},
     alloy_sol_types::{SolCall as _, SolEvent as _},
-    contract::{TaskNetwork, VerifierBls12381G2 as Verifier},
+    contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier},
 };
 use serde_json::{Value, json};
 
@@ -283,3 +284,51 @@ fn a_poll_may_be_dropped() {
     assert_eq!(told, expected);
     assert_eq!(follower.network(0), whole.network(0));
 }
+
+/// A node asked for a tip of a thousand gwei, and the account paid it. What both kinds of senders pay is the base fee and their limit.
+#[test]
+fn a_node_that_asks_for_a_large_tip_gets_no_more_than_the_limit() {
+    let Some(world) = World::deploy(&NetworkPlan::default()) else { return };
+    let liar = Liar::start(&world.node.url());
+    liar.tells(|question, answer| {
+        if question["method"] == "eth_maxPriorityFeePerGas" {
+            answer["result"] = json!(U256::from(1_000 * GWEI));
+        }
+        true
+    });
+    let payer = || Payer::from_hex(&world.node.key(0)).unwrap();
+    let limits = FeeLimits { max_tip_gwei: 2, ..FeeLimits::default() };
+    let transfer = TestToken::transferCall { to: world.node.account(1), value: U256::ONE };
+    let (by_account, by_submitter) = world.runtime.block_on(async {
+        let rpc = Rpc::new(&liar.url).unwrap();
+        let account = Account::new(rpc.clone(), payer(), limits).await.unwrap();
+        let receipt = account.send("transfer", world.deployed.token, &transfer).await.unwrap();
+        let settings = SubmitSettings { fees: limits, poll: Duration::from_millis(25), ..SubmitSettings::default() };
+        let (submitter, mut events) = Submitter::start(rpc, payer(), settings).await.unwrap();
+        let calldata = transfer.abi_encode().into();
+        let call = Call { label: (), to: world.deployed.token, calldata, access_list: Vec::new(), gas_limit: None };
+        submitter.submit(call).unwrap();
+        loop {
+            match events.recv().await.unwrap() {
+                SubmitEvent::Mined { gas_used, fee_paid, .. } => {
+                    break (receipt.effective_gas_price, U256::from(fee_paid / u128::from(gas_used)));
+                }
+                SubmitEvent::Sent { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+    // The base fee of the node's chain is a gwei at most.
+    for paid in [by_account, by_submitter] {
+        assert!((2 * GWEI..=3 * GWEI).contains(&paid.to::<u64>()), "{paid}");
+    }
+    // And more than all of it is allowed is not paid at all.
+    let dear = FeeLimits { max_fee_gwei: 0, ..limits };
+    let refused = world.runtime.block_on(async {
+        let account = Account::new(Rpc::new(&liar.url).unwrap(), payer(), dear).await.unwrap();
+        account.send("transfer", world.deployed.token, &transfer).await.unwrap_err().to_string()
+    });
+    assert!(refused.contains("gwei, more than --max-fee 0"), "{refused}");
+}
+
+const GWEI: u64 = 1_000_000_000;

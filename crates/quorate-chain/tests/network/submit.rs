@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quorate_chain::{
-    Call, Payer, SubmitEvent, SubmitSettings, Submitter,
+    Call, FeeLimits, Payer, SubmitEvent, SubmitSettings, Submitter,
     deploy::NetworkPlan,
     task_network::{self, Confirmations},
 };
@@ -177,7 +177,11 @@ fn what_is_not_mined_gets_higher_fees_and_is_replaced_in_the_end() {
 
     // What costs too much is not sent at all.
     drop(submitter);
-    let cheap = SubmitSettings { max_fee_gwei: 0, give_up_after: Duration::from_millis(400), ..settings() };
+    let cheap = SubmitSettings {
+        fees: FeeLimits { max_fee_gwei: 0, ..FeeLimits::default() },
+        give_up_after: Duration::from_millis(400),
+        ..settings()
+    };
     let (submitter, mut events) = start(&world, cheap);
     submitter.submit(transfer(&world, 3, Address::repeat_byte(9))).unwrap();
     let Event::GivenUp { label: 3, reason } = next(&world, &mut events) else { panic!("given up") };

@@ -1,7 +1,7 @@
 //! A network on a node, with operators of unequal stakes whose keys the test holds.
 
 use quorate_chain::{
-    Payer, Rpc,
+    FeeLimits, Payer, Rpc,
     deploy::{self, Account, Deployed, NetworkPlan},
     rpc::Receipt,
     task_network::{self, Change, Confirmations, FollowError, FollowSettings, Follower, PlannedCall, SignedTask},
@@ -37,7 +37,7 @@ impl World {
         let rpc = Rpc::new(&node.url()).unwrap();
         let payer = Payer::from_hex(&node.key(0)).unwrap();
         let deployed = runtime.block_on(async {
-            let account = Account::new(rpc.clone(), payer).await.unwrap();
+            let account = Account::new(rpc.clone(), payer, FeeLimits::default()).await.unwrap();
             deploy::task_network(&account, plan).await.unwrap()
         });
         Some(Self { node, runtime, rpc, deployed, operators: Operators::new(plan.key_group, 0) })

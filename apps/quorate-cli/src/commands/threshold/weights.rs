@@ -11,6 +11,7 @@ use clap::Args;
 use csv::{ErrorKind, ReaderBuilder, Trim};
 use quorate_host::{
     exit::{Exit, Failure, Result},
+    file::LARGEST_DOCUMENT,
     plain,
 };
 use quorate_threshold::stake::{Allotment, Part};
@@ -168,7 +169,7 @@ fn cut(text: &str, most: usize) -> String {
 /// Reads the signers, of whom no two have the same name.
 fn read(path: &Path) -> std::result::Result<Vec<Signer>, Failure> {
     let name = name_of(path);
-    let bytes = whole_file::bytes(path, whole_file::LARGEST)?;
+    let bytes = whole_file::bytes(path, LARGEST_DOCUMENT)?;
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(&bytes[..]);
     let mut signers: Vec<Signer> = Vec::new();
     let mut lines = HashMap::new();

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::commands::{
     complaints::Complaints,
-    print::{note, plural},
+    print::{self, note, plural},
     unlock::name_of,
 };
 
@@ -415,7 +415,7 @@ impl Report {
 
     /// A JSON object as one line on standard output.
     fn object(&mut self, object: &impl Serialize) -> Result<(), Failure> {
-        serde_json::to_writer(&mut self.out, object).map_err(Failure::internal)?;
+        self.out.extend_from_slice(print::as_json(object)?.as_bytes());
         self.out.push(b'\n');
         self.flush_if_long()
     }
@@ -492,7 +492,7 @@ impl Report {
                 final_exponentiations: tally.work.final_exponentiations,
                 search_nodes: tally.work.search_nodes,
             };
-            serde_json::to_writer(&mut *out, &summary).map_err(Failure::internal)?;
+            out.extend_from_slice(print::as_json(&summary)?.as_bytes());
             out.push(b'\n');
         } else if !self.style.verdicts && !self.style.quiet && self.listed >= LISTED && self.tally.valid > LISTED {
             let more = format!("  … valid claims beyond the first {LISTED} are not listed; --verdicts lists all\n");

@@ -1,0 +1,142 @@
+//! What is offered for a unit of gas (EIP-1559), and never more than the user allows, whatever the chain's node says.
+
+use serde_json::json;
+
+use crate::rpc::{Block, Rpc, RpcError};
+
+/// The most that is paid for a unit of gas, in gwei.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "options with a default")]
+pub struct FeeLimits {
+    /// All of it.
+    pub max_fee_gwei: u64,
+    /// What of it the block's proposer gets. Proposers expect far less than the default, so only a node that lies asks for more.
+    pub max_tip_gwei: u64,
+}
+
+impl Default for FeeLimits {
+    fn default() -> Self {
+        Self { max_fee_gwei: 500, max_tip_gwei: 3 }
+    }
+}
+
+/// Why nothing is offered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FeeError {
+    /// The node gives no answer that can be used.
+    #[error(transparent)]
+    Node(#[from] RpcError),
+    /// The chain asks for more than is allowed.
+    #[error("a unit of gas costs {now_gwei} gwei, more than --max-fee {most_gwei}")]
+    TooDear {
+        /// The base fee and the tip, rounded up.
+        now_gwei: u128,
+        /// What is allowed.
+        most_gwei: u64,
+    },
+}
+
+impl FeeLimits {
+    /// What a transaction that is sent now offers: twice the base fee and the tip, so that it is not left behind if the next six blocks are full.
+    ///
+    /// # Errors
+    /// [`FeeError`].
+    pub async fn offer(self, rpc: &Rpc) -> Result<Fees, FeeError> {
+        let prices = self.prices(rpc, &rpc.newest().await?).await?;
+        let now_gwei = prices.base.saturating_add(prices.tip).div_ceil(GWEI);
+        Fees::first(prices, self.most()).ok_or(FeeError::TooDear { now_gwei, most_gwei: self.max_fee_gwei })
+    }
+
+    /// What the chain asks for after this block, with a tip within the limit.
+    pub(crate) async fn prices(self, rpc: &Rpc, newest: &Block) -> Result<Prices, RpcError> {
+        // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
+        let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
+        let asked: u128 = rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to();
+        Ok(Prices { base, tip: asked.min(u128::from(self.max_tip_gwei).saturating_mul(GWEI)) })
+    }
+
+    /// The most for a unit of gas, in wei.
+    pub(crate) fn most(self) -> u128 {
+        u128::from(self.max_fee_gwei).saturating_mul(GWEI)
+    }
+}
+
+pub(crate) const GWEI: u128 = 1_000_000_000;
+
+/// What the chain asks for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Prices {
+    /// The newest block's base fee.
+    pub(crate) base: u128,
+    /// What proposers expect.
+    pub(crate) tip: u128,
+}
+
+/// What a transaction offers, in wei for a unit of gas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "the two fields of EIP-1559")]
+pub struct Fees {
+    /// All of it.
+    pub max_fee: u128,
+    /// What of it the block's proposer gets.
+    pub tip: u128,
+}
+
+impl Fees {
+    /// The fees of a first transaction, at most `most`: twice the base fee and the tip, so that it is not left behind
+    /// if the next six blocks are full. `None` if that is more than allowed already now.
+    pub(crate) fn first(prices: Prices, most: u128) -> Option<Self> {
+        let Prices { base, tip } = prices;
+        let now = base.saturating_add(tip);
+        (now <= most).then(|| Self { max_fee: base.saturating_mul(2).saturating_add(tip).min(most), tip })
+    }
+
+    /// The fees of a transaction that replaces one with these, at most `most`: both an eighth higher at least, as nodes
+    /// ask for, and as high as those of a first transaction. `None` if that is more than allowed.
+    pub(crate) fn bumped(self, prices: Prices, most: u128) -> Option<Self> {
+        let (least_fee, least_tip) = (an_eighth_more(self.max_fee), an_eighth_more(self.tip));
+        if least_fee > most {
+            return None;
+        }
+        let tip = least_tip.max(prices.tip);
+        let wished = prices.base.saturating_mul(2).saturating_add(tip);
+        let max_fee = least_fee.max(wished).min(most);
+        Some(Self { max_fee, tip: tip.min(max_fee) })
+    }
+}
+
+fn an_eighth_more(fee: u128) -> u128 {
+    fee.saturating_add(fee.div_ceil(8)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRICES: Prices = Prices { base: 100, tip: 10 };
+
+    #[test]
+    fn first_fees_stay_below_the_most() {
+        assert_eq!(Fees::first(PRICES, 1_000), Some(Fees { max_fee: 210, tip: 10 }));
+        assert_eq!(Fees::first(PRICES, 150), Some(Fees { max_fee: 150, tip: 10 }));
+        assert_eq!(Fees::first(PRICES, 110), Some(Fees { max_fee: 110, tip: 10 }));
+        assert_eq!(Fees::first(PRICES, 109), None);
+    }
+
+    /// Nodes refuse a replacement that raises either by less than a tenth.
+    #[test]
+    fn a_replacement_is_an_eighth_higher_at_least() {
+        for (max_fee, tip) in [(210, 10), (8, 1), (1, 0), (1_000_000_007, 13)] {
+            let old = Fees { max_fee, tip };
+            for prices in [PRICES, Prices { base: 0, tip: 0 }, Prices { base: 5_000, tip: 70 }] {
+                let new = old.bumped(prices, u128::MAX).unwrap();
+                assert!(8 * new.max_fee >= 9 * max_fee && 8 * new.tip >= 9 * tip && new.max_fee > max_fee, "{new:?}");
+                assert!(new.tip <= new.max_fee && new.max_fee >= 2 * prices.base, "{new:?}");
+            }
+        }
+        let old = Fees { max_fee: 800, tip: 10 };
+        assert_eq!(old.bumped(PRICES, 900), Some(Fees { max_fee: 900, tip: 12 }));
+        assert_eq!(old.bumped(PRICES, 899), None);
+    }
+}
