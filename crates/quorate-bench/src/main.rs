@@ -56,7 +56,7 @@ use row::{Machine, Row};
   quorate-bench culprits --json c.json  the rows as well
   quorate-bench all --record            every benchmark, recorded under benchmarks/
   quorate-bench compare --rtt 50ms      which scheme is the fastest over a network
-  quorate-bench report                  README and BENCHMARKING tables from the newest record
+  quorate-bench report                  the tables of the documents from the newest records
   quorate-bench report --html out/      all sources' figures beside ours, on one page
   quorate-bench report --dir ~/quorate  the same in a repository elsewhere")]
 struct Arguments {
