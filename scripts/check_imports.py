@@ -75,14 +75,14 @@ ORDERS = {
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log budget claims answer board metrics bans fetch/node fetch/headers fetch/report fetch listen/activity listen/authority listen/readers listen/socket listen app grpc/proto grpc/status grpc/tools grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-host": "plain utc contained cpu own_name lock_file file key_record log",
+    "quorate-host": "plain exit utc contained cpu own_name lock_file file key_record log/writer log",
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
-    "quorate-signer": "network task record_file protocol line client exit log config key clock rules store signer socket server commands",
+    "quorate-signer": "network task record_file protocol line client config key clock rules store signer socket server commands",
     "quorate-chain": """
         revert rpc task_network/change task_network/error task_network/terms task_network/log task_network/calldata
         task_network/state task_network/history task_network/plan task_network/calls task_network/follower task_network/replay task_network
         submitter/call submitter/fees submitter/payer submitter/machine submitter/driver submitter deploy
-        exit print payer wallet cursor follow/chain follow send weigh
+        print payer wallet cursor follow/chain follow send weigh
     """,
     "quorate-node": """
         message wire election groups roles/event roles/saved roles/state roles/cover roles/sums roles/aggregate roles/exchange roles/receive roles/verdict
@@ -98,7 +98,7 @@ ORDERS = {
         metrics board/report board/bounds board/task board/state board/transport board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
         api/token api/error api/listen api/app api/task api/routes api
         runtime/clock runtime/tell runtime/rewards runtime/chain runtime local
-        exit log commands
+        commands
         simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
         simulator/judge simulator/world simulator/figures simulator
     """,

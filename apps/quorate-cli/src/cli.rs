@@ -2,13 +2,11 @@
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::{
-    commands::{
-        aggregate, checkpoint, completions, dkg, era, evm, history, key, man, pop, selftest, sign, subtract, threshold,
-        verify,
-    },
-    exit::Result,
+use crate::commands::{
+    aggregate, checkpoint, completions, dkg, era, evm, history, key, man, pop, selftest, sign, subtract, threshold,
+    verify,
 };
+use quorate_host::exit::Result;
 
 /// Verify BLS signatures in bulk and say which are false; make keys, signatures and proofs of possession
 ///

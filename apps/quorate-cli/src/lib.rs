@@ -11,5 +11,4 @@
 
 pub mod cli;
 pub mod commands;
-pub mod exit;
 pub mod secrets;

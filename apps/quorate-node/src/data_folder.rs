@@ -19,6 +19,7 @@ use std::{
 };
 
 use quorate_evm::alloy_primitives::{B256, Bytes};
+use quorate_host::exit::{Ends, Exit};
 use serde::{Deserialize, Serialize};
 
 use crate::roles::{Saved, SavedError};
@@ -77,6 +78,12 @@ pub enum DataFolderError {
         /// Why.
         source: serde_json::Error,
     },
+}
+
+impl Ends for DataFolderError {
+    fn exit(&self) -> Exit {
+        if matches!(self, Self::InUse(_)) { Exit::Negative } else { Exit::Io }
+    }
 }
 
 impl DataFolder {

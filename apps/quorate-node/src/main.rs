@@ -3,15 +3,13 @@
 
 #![forbid(unsafe_code)]
 
-mod exit;
-mod log;
 mod commands;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{claim, create, demo, demo_work, fund, init, leave, note, register, run, status};
-use exit::{Exit, Failure};
+use commands::{claim, create, demo, demo_work, fund, init, leave, register, run, status};
+use quorate_host::exit;
 
 /// A node of a task network: execute tasks, attest results, settle them on the chain
 ///
@@ -47,7 +45,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let run = || match CommandLine::parse().command {
+    exit::run(|| match CommandLine::parse().command {
         Command::Create(arguments) => arguments.run(),
         Command::Fund(arguments) => arguments.run(),
         Command::Init(arguments) => arguments.run(),
@@ -58,13 +56,5 @@ fn main() -> ExitCode {
         Command::Exit(arguments) => arguments.run(),
         Command::Demo(arguments) => arguments.run(),
         Command::DemoWork(arguments) => arguments.run(),
-    };
-    run()
-        .unwrap_or_else(|failure: Failure| {
-            if failure.exit != Exit::Interrupted {
-                note(format!("error: {:#}", failure.error));
-            }
-            failure.exit
-        })
-        .into()
+    })
 }

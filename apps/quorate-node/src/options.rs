@@ -10,8 +10,8 @@
 
 use std::{fs, num::NonZeroU64, path::PathBuf, str::FromStr};
 
-use clap::ValueEnum;
 use quorate_evm::alloy_primitives::Address;
+use quorate_host::log::{LogFormat, LogLevel};
 use serde::{Deserialize, Serialize};
 
 /// Declares the options once: for clap, for the file, and for the choice between the two.
@@ -152,18 +152,9 @@ options! {
     /// How log lines look, on standard error [default: text]
     #[arg(value_name = "FORMAT", help_heading = "Interface")]
     log: LogFormat, "QUORATE_NODE_LOG";
-}
-
-/// How a log line looks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "the formats of the command line")]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
+    /// Which events are logged: error, warn, info, debug, trace, or rules such as info,quorate_node=debug [default: info]
+    #[arg(value_name = "LEVEL", help_heading = "Interface")]
+    log_level: LogLevel, "QUORATE_NODE_LOG_LEVEL";
 }
 
 /// When a block is final.
@@ -314,6 +305,7 @@ mod tests {
             ("attest = 1", "expected a boolean"),
             ("confirmations = \"final\"", "expected a number of blocks, or `finalized`"),
             ("contract = \"0x12\"", "line 1"),
+            ("log-level = \"a=b=c\"", "expected error, warn, info"),
         ] {
             fs::write(&path, text).unwrap();
             let error = Options::read(&path).unwrap_err().to_string();
@@ -341,7 +333,7 @@ mod tests {
         fn what_a_file_says_is_written_and_read_again(lines in prop::collection::vec((prop::sample::select(vec![
             "perform", "attest", "execute", "program-time", "programs-at-once", "task-every", "task-payload", "rpc",
             "contract", "from-block", "confirmations", "poll", "key-file", "max-fee", "stragglers", "turn", "data",
-            "listen", "bootstrap", "http", "beyond-loopback", "log", "unknown", "[table]\nrpc",
+            "listen", "bootstrap", "http", "beyond-loopback", "log", "log-level", "unknown", "[table]\nrpc",
         ]), value()), 0..6)) {
             let text: String = lines.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
             if let Ok(options) = Options::from_toml(&text) {

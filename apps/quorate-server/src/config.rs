@@ -25,6 +25,7 @@ use std::{
 use quorate::{AnySuite, Backend, Soundness};
 use quorate_batcher::{Settings, SourceSettings, StoreSettings};
 use quorate_formats::from_hex;
+use quorate_host::log::{LogFormat, LogLevel};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::{Table, Value};
@@ -353,34 +354,17 @@ impl Default for Drain {
 }
 
 /// What the server writes about itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Log {
     /// `text` or `json`.
     pub format: LogFormat,
     /// What is written: a level, or rules such as `info,quorate_server=debug`.
-    pub level: String,
+    pub level: LogLevel,
     /// Where traces go: the address of an OpenTelemetry collector, such as `http://127.0.0.1:4317`. It needs a server that was
     /// built with the feature `otlp`. An empty text means nowhere.
     pub otlp: String,
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        Self { format: LogFormat::Text, level: "info".to_owned(), otlp: String::new() }
-    }
-}
-
-/// How log lines are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "a person reads them or a program does")]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One object a line.
-    Json,
 }
 
 /// A configuration file.
@@ -658,9 +642,6 @@ impl Config {
         }
         if !log.otlp.is_empty() && !cfg!(feature = "otlp") {
             return wrong("log.otlp", &log.otlp, "nothing; this server was built without the feature `otlp`");
-        }
-        if log.level.parse::<tracing_subscriber::EnvFilter>().is_err() {
-            return wrong("log.level", &log.level, "error, warn, info, debug or trace");
         }
         Ok(())
     }

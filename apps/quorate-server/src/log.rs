@@ -2,10 +2,9 @@
 
 use std::sync::OnceLock;
 
-use quorate_host::log::{LogEnd, LogWriter, dropped_as_json, dropped_as_text};
-use tracing_subscriber::{EnvFilter, Layer, fmt, layer::SubscriberExt as _, registry, util::SubscriberInitExt as _};
+use quorate_host::log::{self, LogEnd, LogWriter};
 
-use crate::config::{Log, LogFormat};
+use crate::config::Log;
 
 /// Ends what logging needs until the server ends.
 #[derive(Debug, Default)]
@@ -34,47 +33,36 @@ pub(crate) fn unwritten() -> u64 {
 /// The one log of the process, for its counter.
 static WRITER: OnceLock<LogWriter> = OnceLock::new();
 
-/// Starts to log. Lines are written by a thread of their own, so that a log that nobody reads holds up nothing.
+/// Starts to log.
 ///
 /// # Errors
 /// Something else logs already, the system has no thread, or the exporter of traces cannot be made.
-pub fn start(log: &Log) -> anyhow::Result<Logging> {
-    let filter = EnvFilter::try_new(&log.level)?;
-    let told = match log.format {
-        LogFormat::Text => dropped_as_text,
-        LogFormat::Json => dropped_as_json,
-    };
-    let (writer, end) = LogWriter::to_stderr(told)?;
-    let sink = {
-        let writer = writer.clone();
-        move || writer.clone()
-    };
-    let lines = match log.format {
-        // Without colours, because most logs go to a file or a journal.
-        LogFormat::Text => {
-            fmt::layer().with_writer(sink).with_ansi(false).with_target(false).log_internal_errors(false).boxed()
-        }
-        LogFormat::Json => fmt::layer().json().flatten_event(true).with_writer(sink).log_internal_errors(false).boxed(),
-    };
-    let registry = registry().with(filter).with(lines);
+pub fn start(told: &Log) -> anyhow::Result<Logging> {
     #[cfg(feature = "otlp")]
-    if !log.otlp.is_empty() {
-        use opentelemetry::trace::TracerProvider as _;
-        use opentelemetry_otlp::{SpanExporter, WithExportConfig as _};
-
-        let exporter = SpanExporter::builder().with_tonic().with_endpoint(&log.otlp).build()?;
-        let provider = opentelemetry_sdk::trace::SdkTracerProvider::builder().with_batch_exporter(exporter).build();
-        let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("quorate-server"));
-        registry.with(traces).try_init()?;
-        let _ = WRITER.set(writer);
-        return Ok(Logging { _end: Some(end), provider: Some(provider) });
-    }
-    registry.try_init()?;
+    let (traces, provider) = traces(&told.otlp)?;
+    #[cfg(not(feature = "otlp"))]
+    let traces = None;
+    let (writer, end) = log::start(told.format, &told.level, traces)?;
     // Whoever logs already has one, and then this is not reached.
     let _ = WRITER.set(writer);
     Ok(Logging {
         _end: Some(end),
         #[cfg(feature = "otlp")]
-        provider: None,
+        provider,
     })
+}
+
+/// What sends traces to a collector, and what flushes them at the end. No address means nowhere.
+#[cfg(feature = "otlp")]
+fn traces(address: &str) -> anyhow::Result<(Option<log::AlsoTo>, Option<opentelemetry_sdk::trace::SdkTracerProvider>)> {
+    use opentelemetry::trace::TracerProvider as _;
+    use opentelemetry_otlp::{SpanExporter, WithExportConfig as _};
+
+    if address.is_empty() {
+        return Ok((None, None));
+    }
+    let exporter = SpanExporter::builder().with_tonic().with_endpoint(address).build()?;
+    let provider = opentelemetry_sdk::trace::SdkTracerProvider::builder().with_batch_exporter(exporter).build();
+    let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("quorate-server"));
+    Ok((Some(Box::new(traces)), Some(provider)))
 }

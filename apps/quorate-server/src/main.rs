@@ -9,14 +9,18 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::{Args, Parser, Subcommand};
+use quorate_host::exit::{self, Exit, Failure, Result};
 use quorate_server::{
     Server,
     config::{Config, Source},
     demo, fetch, log,
 };
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime,
+    signal::unix::{SignalKind, signal},
+};
 
 /// Verifies BLS signatures for a node: claims over HTTP, gRPC and Unix sockets, verdicts back.
 ///
@@ -127,81 +131,54 @@ impl Settings {
 }
 
 fn main() -> ExitCode {
-    let line = CommandLine::parse();
-    let demo = match line.command {
-        None => None,
-        Some(Command::Demo { seconds }) => Some(seconds),
-        Some(Command::Checkpoint(command)) => return checkpoint(&line.settings, &command),
-    };
-    let config = match line.settings.read() {
-        Ok(config) => config,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            return ExitCode::from(2);
-        }
-    };
-    if line.settings.print_config {
-        return match io::stdout().write_all(config.print().as_bytes()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => failed(&error.into()),
-        };
+    let CommandLine { settings, command } = CommandLine::parse();
+    exit::run(|| match command {
+        None => start(&settings, None),
+        Some(Command::Demo { seconds }) => start(&settings, Some(seconds)),
+        Some(Command::Checkpoint(command)) => checkpoint(&settings, &command),
+    })
+}
+
+/// Starts a server, or the demonstration, which may end after so many seconds.
+fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
+    let config = settings.read().map_err(Failure::usage)?;
+    if settings.print_config {
+        io::stdout().write_all(config.print().as_bytes())?;
+        return Ok(Exit::Success);
     }
-    let run = || -> anyhow::Result<ExitCode> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        // An exporter of traces connects on it.
-        let entered = runtime.enter();
-        // The demonstration has the terminal for itself.
-        let logging = if demo.is_none() { log::start(&config.log)? } else { log::Logging::default() };
-        drop(entered);
-        let code = match demo {
-            None => runtime.block_on(serve(config))?,
-            Some(seconds) => {
-                runtime.block_on(demo::run(config, seconds, io::stdout()))?;
-                ExitCode::SUCCESS
-            }
-        };
-        // The last traces need the runtime.
-        drop(logging);
-        // Nothing that is left is worth waiting for.
-        runtime.shutdown_background();
-        Ok(code)
+    let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
+    // An exporter of traces connects on it.
+    let entered = runtime.enter();
+    // The demonstration has the terminal for itself.
+    let logging = if demo.is_none() { log::start(&config.log).map_err(Failure::io)? } else { log::Logging::default() };
+    drop(entered);
+    let exit = match demo {
+        None => runtime.block_on(serve(config)),
+        Some(seconds) => runtime.block_on(demo::run(config, seconds, io::stdout())).map(|()| Exit::Success),
     };
-    run().unwrap_or_else(|error| failed(&error))
+    // The last traces need the runtime.
+    drop(logging);
+    // Nothing that is left is worth waiting for.
+    runtime.shutdown_background();
+    exit.map_err(Failure::io)
 }
 
 /// A node that syncs asks servers.
-fn checkpoint(settings: &Settings, command: &fetch::Command) -> ExitCode {
+fn checkpoint(settings: &Settings, command: &fetch::Command) -> Result {
     if settings.are_given() {
-        eprintln!(
-            "error: `checkpoint` starts no server, so it takes no flag of the server's configuration; leave it out"
-        );
-        return ExitCode::from(2);
+        return Err(Failure::usage(anyhow!(
+            "`checkpoint` starts no server, so it takes no flag of the server's configuration; leave it out"
+        )));
     }
-    let ran = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().map(|runtime| {
-        let ran = runtime.block_on(fetch::run(command, fetch::now(), &mut io::stdout()));
-        // It may be that a name is still being looked up.
-        runtime.shutdown_background();
-        ran
-    });
-    match ran {
-        Ok(Ok(exit)) => ExitCode::from(exit as u8),
-        Ok(Err(fetch::Failure { exit, error })) => {
-            let _ = writeln!(io::stderr(), "error: {error:#}");
-            ExitCode::from(exit as u8)
-        }
-        Err(error) => failed(&error.into()),
-    }
-}
-
-/// Reading, writing or listening failed.
-fn failed(error: &anyhow::Error) -> ExitCode {
-    // Standard error may be what failed.
-    let _ = writeln!(io::stderr(), "error: {error:#}");
-    ExitCode::from(3)
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let ran = runtime.block_on(fetch::run(command, fetch::now(), &mut io::stdout()));
+    // It may be that a name is still being looked up.
+    runtime.shutdown_background();
+    ran
 }
 
 /// Serves until a signal comes, then answers what was asked. A second signal ends at once.
-async fn serve(config: Config) -> anyhow::Result<ExitCode> {
+async fn serve(config: Config) -> anyhow::Result<Exit> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let server = Server::start(config).await?;
     let listen = &server.config().listen;
@@ -225,8 +202,8 @@ async fn serve(config: Config) -> anyhow::Result<ExitCode> {
     };
     if answered {
         tracing::info!("stopped: everything was answered");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
     tracing::warn!("stopped before everything was answered");
-    Ok(ExitCode::from(130))
+    Ok(Exit::Interrupted)
 }

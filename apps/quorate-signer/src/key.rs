@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::{KeyGroup, OperatorKey};
+use quorate_host::exit::{Failure, Result};
 use quorate_keystore::{
     keystore::Keystore,
     passphrase::{LineError, Passphrase},
     secret_file::{self, SecretFileError},
 };
-
-use crate::exit::{Failure, Result};
 
 /// Where the key is.
 #[derive(Clone, Debug, Args)]

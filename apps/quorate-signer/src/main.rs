@@ -6,8 +6,6 @@
 
 #![forbid(unsafe_code)]
 
-mod exit;
-mod log;
 mod config;
 mod key;
 mod clock;
@@ -24,8 +22,8 @@ mod tests;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{export, import, init, note, run, status};
-use exit::Failure;
+use commands::{export, import, init, run, status};
+use quorate_host::exit;
 
 /// Hold an operator's key of a quorate network, and sign each task once
 ///
@@ -53,7 +51,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let line = CommandLine::parse();
-    let run = || {
+    exit::run(|| {
         run::guard_memory()?;
         match line.command {
             Command::Init(arguments) => arguments.run(),
@@ -62,11 +60,5 @@ fn main() -> ExitCode {
             Command::Export(arguments) => arguments.run(),
             Command::Import(arguments) => arguments.run(),
         }
-    };
-    run()
-        .unwrap_or_else(|failure: Failure| {
-            note(format!("error: {:#}", failure.error));
-            failure.exit
-        })
-        .into()
+    })
 }

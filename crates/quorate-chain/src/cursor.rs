@@ -9,9 +9,8 @@ use std::{
 use alloy::primitives::B256;
 use anyhow::Context as _;
 use quorate_evm::follow::Follower;
+use quorate_host::exit::{Failure, Result};
 use serde::{Deserialize, Serialize};
-
-use crate::exit::{Failure, Result};
 
 /// A block, and the settlement after it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -5,7 +5,6 @@
 
 #![forbid(unsafe_code)]
 
-mod exit;
 mod print;
 mod payer;
 mod wallet;
@@ -17,7 +16,7 @@ mod weigh;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use exit::{Exit, Failure};
+use quorate_host::exit::{self, Failure};
 use tokio::runtime;
 
 /// Follow a settlement on an EVM chain, and send the transactions that `quorate evm` makes
@@ -44,20 +43,12 @@ enum Command {
 
 fn main() -> ExitCode {
     let line = CommandLine::parse();
-    let run = || {
+    exit::run(|| {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::internal)?;
         match line.command {
             Command::Follow(arguments) => runtime.block_on(arguments.run()),
             Command::Send(arguments) => arguments.run(&runtime),
             Command::Weigh(arguments) => arguments.run(&runtime),
         }
-    };
-    run()
-        .unwrap_or_else(|failure: Failure| {
-            if failure.exit != Exit::Interrupted {
-                print::note(format!("error: {:#}", failure.error));
-            }
-            failure.exit
-        })
-        .into()
+    })
 }

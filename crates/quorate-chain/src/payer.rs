@@ -12,10 +12,8 @@ use clap::Args;
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::{
-    exit::{Failure, Result},
-    print::note,
-};
+use crate::print::note;
+use quorate_host::exit::{Failure, Result};
 
 /// The variable that holds a key, if no file does.
 pub(crate) const VARIABLE: &str = "QUORATE_CHAIN_KEY";

@@ -2,18 +2,13 @@
 
 use std::{
     fmt::Display,
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, IsTerminal as _},
     time::Duration,
 };
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-use quorate_host::plain;
 
-/// Prints one line that the user should know. What a terminal would obey is escaped. If standard error is closed, the note
-/// is dropped.
-pub(crate) fn note(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{}", plain(&text.to_string()));
-}
+pub(crate) use quorate_host::exit::note;
 
 /// A number with its noun: "1 block", "1,024 blocks".
 pub(crate) fn plural(number: u64, noun: &str) -> String {

@@ -14,14 +14,14 @@ use clap::{ArgGroup, Args};
 use indicatif::HumanCount;
 use quorate_chain::rpc::Rpc;
 use quorate_evm::{Head, Network, Sender, Transaction, contract::SettlementBn254G2 as Settlement};
-use quorate_host::plain;
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    plain,
+};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::Runtime;
 
-use crate::{
-    exit::{Exit, Failure, Result},
-    wallet::{Sending, line},
-};
+use crate::wallet::{Sending, line};
 
 /// Send transactions that `quorate evm` made, and wait for their receipts
 ///

@@ -21,14 +21,11 @@ use quorate_chain::{
     submitter::MAX_TIP_GWEI,
 };
 use quorate_evm::Transaction;
+use quorate_host::exit::{Failure, Result};
 use serde_json::json;
 use tokio::{signal, time::sleep};
 
-use crate::{
-    exit::{Failure, Result},
-    payer::Payer,
-    print::note,
-};
+use crate::{payer::Payer, print::note};
 
 /// What every command that sends takes.
 #[derive(Debug, Args)]

@@ -19,12 +19,10 @@ use quorate_evm::{
     contract::{SettlementBn254G2 as Settlement, StakeRegistrar},
     state,
 };
+use quorate_host::exit::{Exit, Failure, Result};
 use tokio::runtime::Runtime;
 
-use crate::{
-    exit::{Exit, Failure, Result},
-    wallet::{Sending, line},
-};
+use crate::wallet::{Sending, line};
 
 /// Begin the next epoch of a settlement whose registrar takes its weights from a restaking protocol
 ///

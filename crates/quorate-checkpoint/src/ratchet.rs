@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use quorate::{SourceId, rand_core::CryptoRng};
+use quorate_host::exit::{Ends, Exit};
 use quorate_host::file::{FileError, WholeFile};
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,12 @@ pub enum RatchetError {
         /// The height of the checkpoint.
         most: u64,
     },
+}
+
+impl Ends for RatchetError {
+    fn exit(&self) -> Exit {
+        if matches!(self, Self::File(_)) { Exit::Io } else { Exit::Usage }
+    }
 }
 
 /// What is wrong with a file.

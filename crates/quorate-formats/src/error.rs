@@ -2,6 +2,7 @@
 
 use std::io;
 
+use quorate_host::exit::{Ends, Exit};
 use thiserror::Error;
 
 use crate::format::{Foreign, Format};
@@ -154,6 +155,12 @@ pub enum InputError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl Ends for InputError {
+    fn exit(&self) -> Exit {
+        if matches!(self, Self::Read(_)) { Exit::Io } else { Exit::Usage }
+    }
 }
 
 impl From<io::Error> for InputError {

@@ -30,6 +30,27 @@ pub fn clipped(text: &str, most: usize) -> String {
     line
 }
 
+/// A document of JSON with the same characters written as `\\u…`, so that its texts stay what they are to whoever parses it. Line ends
+/// between its fields stay too.
+///
+/// ```
+/// assert_eq!(quorate_host::plain::in_json("{\"id\":\"\u{202e}dilav\"}\n"), "{\"id\":\"\\u202edilav\"}\n");
+/// ```
+#[must_use]
+pub fn in_json(document: &str) -> String {
+    let mut line = String::with_capacity(document.len());
+    let mut units = [0; 2];
+    for letter in document.chars() {
+        // A writer of JSON has escaped every control character below U+0020 in its texts.
+        if is_unseen(letter) && letter != '\n' {
+            letter.encode_utf16(&mut units).iter().for_each(|unit| line.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            line.push(letter);
+        }
+    }
+    line
+}
+
 fn push(line: &mut String, letter: char) {
     if is_unseen(letter) {
         line.extend(letter.escape_unicode());

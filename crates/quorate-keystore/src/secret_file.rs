@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use quorate_host::exit::{Ends, Exit};
 use tempfile::Builder;
 use zeroize::Zeroizing;
 
@@ -172,6 +173,12 @@ pub enum SecretFileError {
         /// The reason.
         source: io::Error,
     },
+}
+
+impl Ends for SecretFileError {
+    fn exit(&self) -> Exit {
+        if matches!(self, Self::Io { .. } | Self::NotDurable { .. }) { Exit::Io } else { Exit::Usage }
+    }
 }
 
 impl SecretFileError {

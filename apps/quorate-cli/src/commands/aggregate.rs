@@ -17,7 +17,7 @@ use super::{
     print,
     suite::{InSuite, KeySuite, SuiteArgument},
 };
-use crate::exit::{Exit, Failure, Result};
+use quorate_host::exit::{Exit, Failure, Result};
 
 /// Add signatures, or public keys, and print the sum
 ///

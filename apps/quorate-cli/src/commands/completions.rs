@@ -4,7 +4,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use super::print;
-use crate::exit::{Exit, Result};
+use quorate_host::exit::{Exit, Result};
 
 /// Print completions for a shell
 #[derive(Debug, Args)]

@@ -1,40 +1,14 @@
-//! The exit code of each error with inputs and keys: 2 if the input is wrong, 3 if the operating system refused, 4 if the
+//! The exit code of each error with keys: 2 if the input is wrong, 3 if the operating system refused, 4 if the
 //! program or the machine is at fault.
 
-use quorate_formats::InputError;
+use quorate_host::exit::{Exit, Failure};
 
-use crate::{
-    exit::{Exit, Failure},
-    secrets::{
-        keystore::KeystoreError,
-        passphrase::{LineError, PassphraseError},
-        secret_file::SecretFileError,
-        secret_folder::SecretFolderError,
-        secret_source::{ReadSecretError, UnlockError},
-        share_file::ShareFileError,
-    },
+use crate::secrets::{
+    passphrase::{LineError, PassphraseError},
+    secret_folder::SecretFolderError,
+    secret_source::{ReadSecretError, UnlockError},
+    share_file::ShareFileError,
 };
-
-impl From<&InputError> for Exit {
-    fn from(error: &InputError) -> Self {
-        if matches!(error, InputError::Read(_)) { Self::Io } else { Self::Usage }
-    }
-}
-
-impl From<InputError> for Failure {
-    fn from(error: InputError) -> Self {
-        Self { exit: Exit::from(&error), error: error.into() }
-    }
-}
-
-impl From<SecretFileError> for Failure {
-    fn from(error: SecretFileError) -> Self {
-        match error {
-            SecretFileError::Io { .. } | SecretFileError::NotDurable { .. } => Self::io(error),
-            _ => Self::usage(error),
-        }
-    }
-}
 
 impl From<SecretFolderError> for Failure {
     fn from(error: SecretFolderError) -> Self {
@@ -59,15 +33,6 @@ impl From<PassphraseError> for Failure {
             _ => Exit::Usage,
         };
         Self { exit, error: error.into() }
-    }
-}
-
-impl From<KeystoreError> for Failure {
-    fn from(error: KeystoreError) -> Self {
-        match error {
-            KeystoreError::Random(_) => Self::internal(error),
-            _ => Self::usage(error),
-        }
     }
 }
 

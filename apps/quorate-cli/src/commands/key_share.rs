@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use quorate::{SecretKey, Suite};
 use quorate_curve::Group;
+use quorate_host::exit::Failure;
 use quorate_threshold::KeyShare;
 
 use super::{
@@ -12,15 +13,12 @@ use super::{
     suite::{KeySuite, SuiteArgument},
     unlock::{ask, is_dash, is_standard_input, name_of, public_key_bytes, read_file, say_older_form, warn},
 };
-use crate::{
-    exit::Failure,
-    secrets::{
-        keystore::{Kdf, Keystore, KeystoreOptions},
-        passphrase::{Passphrase, PassphraseSource, Purpose},
-        secret::Secret,
-        secret_file::{self, Overwrite, SecretFile},
-        share_file::{ShareFile, ShareSecret},
-    },
+use crate::secrets::{
+    keystore::{Kdf, Keystore, KeystoreOptions},
+    passphrase::{Passphrase, PassphraseSource, Purpose},
+    secret::Secret,
+    secret_file::{self, Overwrite, SecretFile},
+    share_file::{ShareFile, ShareSecret},
 };
 
 /// A file that was read. It may still be encrypted.

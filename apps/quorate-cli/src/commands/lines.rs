@@ -11,6 +11,7 @@ use quorate_formats::{
     InputError, from_hex, json,
     lines::{BoundedLines, LineRead},
 };
+use quorate_host::exit::Failure;
 use serde::Deserialize;
 
 use super::{
@@ -19,7 +20,6 @@ use super::{
     suite::KeySuite,
     unlock::{is_dash, name_of},
 };
-use crate::exit::Failure;
 
 /// The lines of an input that are not blank, numbered from 1.
 pub(super) struct Lines {

@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 
-use crate::{
-    exit::Failure,
-    secrets::{
-        keystore::{Kdf, Pbkdf2, Scrypt},
-        passphrase::PassphraseSource,
-    },
+use crate::secrets::{
+    keystore::{Kdf, Pbkdf2, Scrypt},
+    passphrase::PassphraseSource,
 };
+use quorate_host::exit::Failure;
 
 /// Whether a secret is written as a keystore, and the passphrase of it.
 #[derive(Clone, Debug, Args)]

@@ -5,7 +5,7 @@ use clap::{Args, Command, builder::Resettable};
 use clap_mangen::Man;
 
 use super::print;
-use crate::exit::{Exit, Failure, Result};
+use quorate_host::exit::{Exit, Failure, Result};
 
 /// Print a man page
 #[derive(Debug, Args)]

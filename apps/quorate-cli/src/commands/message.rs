@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_formats::from_hex;
+use quorate_host::exit::Failure;
 
 use super::{print, suite::SuiteArgument, unlock::is_dash, whole_file};
-use crate::exit::Failure;
 
 /// Where the message comes from: one of three.
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use quorate::{ClaimBytes, Options, Suite, Verdict, Verifier, proof_of_possession};
 use quorate_formats::{Id, VerdictLine, from_hex, json};
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -16,7 +17,6 @@ use super::{
     threads,
     unlock::{KeyFile, PassphraseArguments},
 };
-use crate::exit::{Exit, Failure, Result};
 
 /// Make and verify proofs of possession
 ///
@@ -142,7 +142,7 @@ impl Verify {
         } else {
             print::line(verdict)?;
         }
-        Ok(if verdict.is_valid() { Exit::Success } else { Exit::Invalid })
+        Ok(if verdict.is_valid() { Exit::Success } else { Exit::Negative })
     }
 
     fn batch(&self) -> Result {
@@ -209,7 +209,7 @@ impl Count {
         print::note(format_args!("{total} {proofs}: {valid} valid, {invalid} invalid, {unreadable} unreadable"));
         Ok(match (unreadable, invalid) {
             (0, 0) => Exit::Success,
-            (0, _) => Exit::Invalid,
+            (0, _) => Exit::Negative,
             _ => Exit::Usage,
         })
     }

@@ -6,10 +6,11 @@ use std::{
 };
 
 use indicatif::HumanCount;
+use quorate_host::exit::Failure;
 use quorate_host::plain;
 use serde::Serialize;
 
-use crate::exit::Failure;
+pub(super) use quorate_host::exit::note;
 
 /// A claim of one statement, as `quorate verify` reads it.
 #[derive(Serialize)]
@@ -37,12 +38,6 @@ pub(super) fn all(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     Ok(out.flush()?)
-}
-
-/// Prints one line that the user should know. Characters that a terminal would obey are escaped. If standard error is closed, the
-/// note is dropped.
-pub(super) fn note(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{}", plain(&text.to_string()));
 }
 
 /// A number with its noun: "1 claim", "1,024 claims".

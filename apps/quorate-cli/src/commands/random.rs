@@ -1,10 +1,9 @@
 //! Random numbers of the operating system. If there are none, the command fails with an error and does not panic.
 
 use getrandom::SysRng;
+use quorate_host::exit::Failure;
 use rand_core::UnwrapErr;
 use zeroize::Zeroizing;
-
-use crate::exit::Failure;
 
 /// 32 secret bytes.
 pub(super) fn secret_bytes() -> Result<Zeroizing<[u8; 32]>, Failure> {

@@ -8,13 +8,13 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Scheme, Suite};
+use quorate_host::exit::Failure;
 use quorate_threshold::{CollectorError, SharedKey, shared_key::suite_of_json};
 
 use super::{
     suite::{KeySuite, SuiteArgument},
     whole_file,
 };
-use crate::exit::Failure;
 
 /// A file that was read, and the suite that it names.
 pub(super) struct SharedKeyFile {

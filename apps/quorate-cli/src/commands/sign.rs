@@ -19,7 +19,7 @@ use super::{
     suite::{InSuite, SuiteArgument},
     unlock::{KeyFile, PassphraseArguments},
 };
-use crate::exit::{Exit, Result};
+use quorate_host::exit::{Exit, Result};
 
 /// Sign a message and print the signature
 ///

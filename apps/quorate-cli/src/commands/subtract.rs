@@ -7,6 +7,7 @@ use clap::Args;
 use quorate::{Scheme, Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 use quorate_formats::from_hex;
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{
     aggregate::signatures,
@@ -15,7 +16,6 @@ use super::{
     print,
     suite::{InSuite, SuiteArgument},
 };
-use crate::exit::{Exit, Failure, Result};
 
 /// Subtract signatures from an aggregate and print what remains
 ///

@@ -6,9 +6,9 @@ use std::fmt;
 use clap::{Args, builder::PossibleValue};
 use quorate::{AnySuite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
 use quorate_curve::Group;
+use quorate_host::exit::Result;
 
 use super::value::Value;
-use crate::exit::Result;
 
 /// The suite of keys and signatures.
 #[derive(Clone, Copy, Debug, Args)]

@@ -9,19 +9,17 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{SecretKey, Suite};
 use quorate_curve::Group;
+use quorate_host::exit::Failure;
 use zeroize::Zeroizing;
 
 use super::print;
-use crate::{
-    exit::Failure,
-    secrets::{
-        jwk::JwkCurve,
-        keystore::OlderForm,
-        passphrase::{Passphrase, PassphraseError, PassphraseSource, Purpose},
-        secret::Secret,
-        secret_file::{self, ModeWarning, SecretFile},
-        secret_source::{SecretSource, read_secret},
-    },
+use crate::secrets::{
+    jwk::JwkCurve,
+    keystore::OlderForm,
+    passphrase::{Passphrase, PassphraseError, PassphraseSource, Purpose},
+    secret::Secret,
+    secret_file::{self, ModeWarning, SecretFile},
+    secret_source::{SecretSource, read_secret},
 };
 
 /// Where the passphrase comes from, in a command that reads a keystore.

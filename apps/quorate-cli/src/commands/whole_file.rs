@@ -8,9 +8,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use quorate_formats::lines::{TextError, read_text};
+use quorate_host::exit::Failure;
 
 use super::unlock::{is_dash, name_of};
-use crate::exit::Failure;
 
 /// The text of a file of at most 64 MiB, without a byte order mark. `-` means standard input.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {

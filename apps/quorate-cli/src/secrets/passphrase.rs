@@ -183,9 +183,8 @@ fn without_echo(question: &str) -> io::Result<String> {
 mod echo {
     use std::{fs::File, process, sync::OnceLock};
 
+    use quorate_host::exit::Exit;
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-
-    use crate::exit::Exit;
 
     /// From here on, Ctrl-C and signals that end the program restore the terminal's settings first. rpassword would restore them when
     /// its question returns, but it raises the signal of Ctrl-C before that.

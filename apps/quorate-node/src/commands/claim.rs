@@ -13,9 +13,9 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, U256},
     contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
 };
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{NodeArguments, Pool, Token, account, contract, note, payer, print, rpc, runtime, send, terms};
-use crate::exit::{Exit, Failure, Result};
 
 /// Add up what an epoch's signers and performers earned, and pay the operator its part
 ///

@@ -9,7 +9,10 @@ use quorate_evm::{
     alloy_primitives::{Address, U256},
     contract::TestToken,
 };
-use quorate_host::utc;
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    utc,
+};
 use quorate_node::{
     network_terms::NetworkTerms,
     options::{Options, OptionsError},
@@ -17,7 +20,6 @@ use quorate_node::{
 };
 
 use super::{Token, account, interrupted, payer, print, rpc, runtime, send_call};
-use crate::exit::{Exit, Failure, Result};
 
 /// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
 ///

@@ -11,12 +11,12 @@ use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::alloy_primitives::{Address, B256};
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_node::local::{LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalSettings, find_anvil};
 use serde_json::Value;
 use tokio::time::sleep;
 
 use super::{Interruption, note, print, runtime};
-use crate::exit::{Exit, Failure, Result};
 
 /// Start a whole network on this machine, run tasks, and show what happens
 ///
@@ -97,7 +97,7 @@ impl Arguments {
                 note(format!("operator {operator}: its node did not end by itself within ten seconds"));
             }
             ended?;
-            Ok(if summary? { Exit::Success } else { Exit::Refused })
+            Ok(if summary? { Exit::Success } else { Exit::Negative })
         })
     }
 

@@ -4,10 +4,9 @@ use std::io::{self, Read as _, Write as _};
 
 use anyhow::anyhow;
 use clap::Args;
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_node::programs::{ProgramInput, SCHEMA_VERSION};
 use serde::Deserialize;
-
-use crate::exit::{Exit, Failure, Result};
 
 /// Do the work of the demonstration's operators: the price at a time, made from the time alone
 #[derive(Debug, Args)]
@@ -42,7 +41,7 @@ impl Arguments {
                 Ok(Exit::Success)
             }
             ProgramInput::Validate { result, .. } if (result[..] == *right.as_bytes()) != self.lie => Ok(Exit::Success),
-            ProgramInput::Validate { .. } => Ok(Exit::Refused),
+            ProgramInput::Validate { .. } => Ok(Exit::Negative),
         }
     }
 }

@@ -4,9 +4,9 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::task_network;
 use quorate_evm::contract::TestToken;
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{NodeArguments, Pool, Token, account, contract, payer, print, rpc, runtime, send, terms};
-use crate::exit::{Exit, Failure, Result};
 
 /// Put tokens into the pool from which the network pays its rewards
 ///

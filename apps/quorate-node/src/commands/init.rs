@@ -2,10 +2,10 @@
 
 use clap::Args;
 use quorate_evm::alloy_primitives::U256;
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_node::{data_folder::DataFolder, tokens, transport::Identity};
 
 use super::{NodeArguments, Token, contract, print, rpc, runtime, terms};
-use crate::exit::{Exit, Failure, Result};
 
 /// Make a node's folder: its identity among peers, and a file of the options that are given
 ///

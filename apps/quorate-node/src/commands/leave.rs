@@ -4,10 +4,12 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::task_network;
 use quorate_evm::contract::TaskNetwork;
-use quorate_host::utc;
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    utc,
+};
 
 use super::{NodeArguments, Token, account, contract, payer, print, rpc, runtime, send, terms};
-use crate::exit::{Exit, Failure, Result};
 
 /// Give up the operator's seat; later, take the stake out
 ///

@@ -33,32 +33,22 @@ use quorate_evm::{
     alloy_sol_types::SolCall,
     contract::{TaskNetwork, TestToken},
 };
-use quorate_host::{clipped, plain};
+use quorate_host::{
+    clipped,
+    exit::{Failure, Result},
+};
 use quorate_keystore::{
     passphrase::{LineError, Passphrase},
     secret_file::{self, SecretFileError},
 };
-use quorate_node::{
-    data_folder::{DataFolderError, OPTIONS},
-    options::Options,
-    tokens,
-};
+use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
 use quorate_signer::{SignerClient, protocol::StatusAnswer};
 use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{Signal, SignalKind, signal},
 };
 
-use crate::exit::{Failure, Result};
-
-impl From<DataFolderError> for Failure {
-    fn from(error: DataFolderError) -> Self {
-        match error {
-            DataFolderError::InUse(_) => Self::refused(error),
-            _ => Self::io(error),
-        }
-    }
-}
+pub(crate) use quorate_host::exit::note;
 
 /// The options of a node, from flags, environment and file.
 #[derive(Clone, Debug, Args)]
@@ -310,9 +300,4 @@ impl Interruption {
 pub(crate) fn print(text: impl Display) -> Result<()> {
     let mut out = io::stdout();
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::io)
-}
-
-/// Prints to standard error, which may be closed.
-pub(crate) fn note(text: impl Display) {
-    let _ = writeln!(io::stderr(), "{}", plain(&text.to_string()));
 }

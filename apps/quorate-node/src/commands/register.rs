@@ -8,9 +8,9 @@ use quorate_evm::{
     contract::{TaskNetwork, TestToken},
     digest::Contract,
 };
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{NodeArguments, Token, account, contract, payer, print, rpc, runtime, send, signer, terms};
-use crate::exit::{Exit, Failure, Result};
 
 /// Register the operator with its signer's key and a stake, add stake, or replace the key
 ///

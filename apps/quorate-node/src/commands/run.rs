@@ -14,6 +14,10 @@ use quorate_evm::{
     contract::TestToken,
     digest::{Contract, PeerBinding},
 };
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    log,
+};
 use quorate_node::{
     api::{self, ApiSettings, Token},
     board::{Board, Component, Expectations, IdentityReport},
@@ -37,10 +41,6 @@ use tokio::{
 
 use super::{
     NodeArguments, check_signer, contract, interrupted, needed, note, payer, print, rpc, runtime as new_runtime, terms,
-};
-use crate::{
-    exit::{Exit, Failure, Result},
-    log,
 };
 
 /// Run the node
@@ -76,7 +76,8 @@ const MOST_ORDERS: usize = 256;
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let options = self.node.options()?;
-        let _end = log::start(options.log.unwrap_or_default()).map_err(Failure::internal)?;
+        let _end = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
+            .map_err(Failure::internal)?;
         let roles = roles(&options)?;
         let data = DataFolder::open(options.data())?;
         new_runtime()?.block_on(async {

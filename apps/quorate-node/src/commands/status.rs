@@ -7,13 +7,15 @@ use quorate_evm::{
     alloy_primitives::Address,
     contract::{TaskNetwork, TestToken},
 };
-use quorate_host::{plain, utc};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    plain, utc,
+};
 use quorate_node::tokens;
 use quorate_signer::SignerClient;
 use serde_json::Value;
 
 use super::{NodeArguments, Pool, Token, check_signer, contract, payer, print, rpc, runtime, terms};
-use crate::exit::{Exit, Failure, Result};
 
 /// Show the operator, its signer, and the node if it runs here
 ///
@@ -117,7 +119,7 @@ impl Arguments {
                 // Some of it was said by the signer, the node and its programs.
                 print(format!("problem     {}", plain(problem)))?;
             }
-            Ok(if wrong.is_empty() { Exit::Success } else { Exit::Refused })
+            Ok(if wrong.is_empty() { Exit::Success } else { Exit::Negative })
         })
     }
 }

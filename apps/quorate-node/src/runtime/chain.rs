@@ -76,12 +76,10 @@ pub enum ChainNews {
         /// What is owed to nobody yet.
         free: U256,
     },
-    /// The operator's stake, in the token's smallest unit.
+    /// The operator's stake on its seat, in the token's smallest unit.
     Stake {
-        /// On its seat.
+        /// So much.
         stake: U256,
-        /// What waits to be paid out.
-        pending: U256,
     },
     /// The epoch was not begun.
     BeginFailed {
@@ -219,8 +217,7 @@ impl ChainEdge {
             told.push(ChainNews::Pool { free: pool.free });
             let operator = self.operator?;
             let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
-            let waits = rpc.read(contract, &TaskNetwork::pendingOfCall { operator }, None).await.ok()?;
-            told.push(ChainNews::Stake { stake, pending: waits.amount });
+            told.push(ChainNews::Stake { stake });
             Some(())
         };
         // Whatever was read until then is told.

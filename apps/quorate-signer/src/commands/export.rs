@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_keystore::secret_file::{self, Overwrite, SecretFileError};
 
 use super::{DataArguments, note, print};
-use crate::exit::{Exit, Failure, Result};
 
 /// Write what was signed to a file, for a signer on another machine
 ///

@@ -9,13 +9,11 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::alloy_primitives::Bytes;
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_signer::record_file::RecordFile;
 
 use super::{DataArguments, print};
-use crate::{
-    exit::{Exit, Failure, Result},
-    store::NotMerged,
-};
+use crate::store::NotMerged;
 
 /// Add to the record what another signer with this key has signed
 ///

@@ -4,17 +4,14 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 use quorate_evm::{KeyGroup, alloy_primitives::Address};
-use quorate_host::plain;
+use quorate_host::{
+    exit::{Exit, Result},
+    plain,
+};
 use quorate_signer::{network::NetworkTerms, record_file::RecordIdentity};
 
 use super::{DataArguments, note, print};
-use crate::{
-    config::Config,
-    exit::{Exit, Result},
-    key::KeyArguments,
-    server::now,
-    store::Store,
-};
+use crate::{config::Config, key::KeyArguments, server::now, store::Store};
 
 /// Make a record for a network and a key
 ///

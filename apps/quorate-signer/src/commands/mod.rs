@@ -12,12 +12,11 @@ use std::{
 };
 
 use clap::Args;
-use quorate_host::plain;
+use quorate_host::exit::{Failure, Result};
 
-use crate::{
-    exit::{Failure, Result},
-    store::{Store, StoreError},
-};
+use crate::store::{Store, StoreError};
+
+pub(crate) use quorate_host::exit::note;
 
 /// The folder of the record.
 #[derive(Clone, Debug, Args)]
@@ -64,9 +63,4 @@ impl From<StoreError> for Failure {
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::io)
-}
-
-/// Prints to standard error, which may be closed.
-pub(crate) fn note(text: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{}", plain(&text.to_string()));
 }

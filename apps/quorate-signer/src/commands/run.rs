@@ -4,7 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_host::plain;
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    log::{self, LogFormat, LogLevel},
+    plain,
+};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::{
     runtime,
@@ -16,9 +20,7 @@ use tokio::{
 use super::{DataArguments, SocketArguments, print};
 use crate::{
     clock::ClockWatch,
-    exit::{Exit, Failure, Result},
     key::KeyArguments,
-    log::{self, LogFormat},
     server::{self, now},
     signer::Signer,
     socket::{Socket, SocketError},
@@ -47,11 +49,15 @@ pub(crate) struct Arguments {
     /// How log lines look, on standard error
     #[arg(long, value_name = "FORMAT", default_value = "text", env = "QUORATE_SIGNER_LOG")]
     log: LogFormat,
+
+    /// Which events are logged: error, warn, info, debug, trace, or rules such as info,quorate_signer=debug
+    #[arg(long, value_name = "LEVEL", default_value_t, env = "QUORATE_SIGNER_LOG_LEVEL")]
+    log_level: LogLevel,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
-        let (log, _end) = log::start(self.log).map_err(Failure::internal)?;
+        let (log, _end) = log::start(self.log, &self.log_level, None).map_err(Failure::internal)?;
         let mut store = self.data.open()?;
         let config = store.config().clone();
         if store.summary()?.retired {

@@ -1,12 +1,12 @@
 //! `quorate-signer status`.
 
 use clap::Args;
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_signer::{SignerClient, SignerError, protocol::StatusAnswer};
 use tokio::runtime;
 
 use super::{DataArguments, SocketArguments, print};
 use crate::{
-    exit::{Exit, Failure, Result},
     server::now,
     signer,
     store::{Store, StoreError},

@@ -15,10 +15,10 @@ use quorate_evm::{
     follow::{Deployment, Event, Follower, Note},
     state::Head,
 };
+use quorate_host::exit::{Failure, Result};
 
 use crate::{
     cursor::{Cursor, VERSION},
-    exit::{Failure, Result},
     wallet::chain_of,
 };
 

@@ -13,12 +13,12 @@ use alloy::primitives::Address;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::{Network, follow::NoNetwork};
+use quorate_host::exit::{Exit, Failure, Result};
 use tokio::{signal, time::sleep};
 
 use self::chain::{Chain, Confirmations, Step};
 use crate::{
     cursor,
-    exit::{Exit, Failure, Result},
     print::{Progress, note, plural},
     wallet,
 };
@@ -241,9 +241,9 @@ impl Followed<'_> {
                     progress.note(format!("block {block}: {} is not written: {why}", self.name()));
                     self.waits = Some(why);
                 }
-                return Ok(Ok(Exit::Refused));
+                return Ok(Ok(Exit::Negative));
             }
-            None => return Ok(Ok(Exit::Refused)),
+            None => return Ok(Ok(Exit::Negative)),
         };
         self.waits = None;
         if self.written.as_ref() == Some(&network) {

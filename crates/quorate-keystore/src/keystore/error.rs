@@ -3,6 +3,7 @@
 use super::kdf::KdfError;
 use crate::hex::HexError;
 use crate::secret::SecretError;
+use quorate_host::exit::{Ends, Exit};
 
 /// Why a keystore could not be read, written or decrypted.
 #[derive(Debug, thiserror::Error)]
@@ -73,4 +74,10 @@ pub enum KeystoreError {
     /// The operating system has no random bytes.
     #[error("the operating system has no random bytes")]
     Random(#[from] getrandom::Error),
+}
+
+impl Ends for KeystoreError {
+    fn exit(&self) -> Exit {
+        if matches!(self, Self::Random(_)) { Exit::Internal } else { Exit::Usage }
+    }
 }

@@ -5,12 +5,10 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use quorate_checkpoint::{Posting, Rotation, RotationError, Side, SignedCheckpoint, unite};
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::inputs::{SetsArguments, read_lines};
-use crate::{
-    commands::{print, random},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{print, random};
 
 /// Unite the signatures of a checkpoint and print it
 ///
@@ -62,11 +60,11 @@ impl CombineArguments {
         }
         let Some(signed) = united.first() else {
             print::note("not one of the signatures is true, so nothing was printed");
-            return Ok(Exit::Invalid);
+            return Ok(Exit::Negative);
         };
         print::json(&signed.to_posting())?;
         print::note(counted(signed));
-        Ok(if signed.is_complete() && flaws.is_empty() { Exit::Success } else { Exit::Invalid })
+        Ok(if signed.is_complete() && flaws.is_empty() { Exit::Success } else { Exit::Negative })
     }
 }
 
@@ -92,7 +90,7 @@ impl AdoptArguments {
             Ok(()) => {}
             Err(error @ RotationError::TooFew { .. }) => {
                 print::note(format_args!("{error}; nothing was printed"));
-                return Ok(Exit::Invalid);
+                return Ok(Exit::Negative);
             }
             Err(error) => return Err(Failure::usage(error)),
         }
@@ -100,7 +98,7 @@ impl AdoptArguments {
         for (side, count) in signers {
             print::note(format_args!("{count} signers of the {side} set have signed"));
         }
-        Ok(if flaws.is_empty() { Exit::Success } else { Exit::Invalid })
+        Ok(if flaws.is_empty() { Exit::Success } else { Exit::Negative })
     }
 }
 

@@ -11,12 +11,10 @@ use clap::Args;
 use quorate::SourceId;
 use quorate_checkpoint::{JsonError, SetChain, Sets};
 use quorate_formats::from_hex;
+use quorate_host::exit::Failure;
 use serde::de::IgnoredAny;
 
-use crate::{
-    commands::{lines::Lines, random, unlock::name_of, value::Value, whole_file},
-    exit::Failure,
-};
+use crate::commands::{lines::Lines, random, unlock::name_of, value::Value, whole_file};
 
 /// The sets of signers, and which of them is trusted.
 #[derive(Clone, Debug, Args)]

@@ -14,8 +14,7 @@ mod sign;
 mod verify;
 
 use clap::{Args, Subcommand};
-
-use crate::exit::Result;
+use quorate_host::exit::Result;
 
 /// Sign blocks that nodes may assume to be valid while they sync
 ///

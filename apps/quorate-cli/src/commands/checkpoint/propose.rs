@@ -5,12 +5,10 @@ use std::num::NonZeroU64;
 use anyhow::anyhow;
 use clap::Args;
 use quorate_checkpoint::Checkpoint;
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::inputs::{SetsArguments, bytes_32, now};
-use crate::{
-    commands::print,
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::print;
 
 /// Write the checkpoint that signers are to sign
 ///

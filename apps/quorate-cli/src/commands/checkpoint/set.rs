@@ -6,14 +6,12 @@ use anyhow::Context as _;
 use clap::Args;
 use quorate_checkpoint::{SUITE, SetManifest, Sets, SignerEntry, SignerSet};
 use quorate_formats::json;
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::Deserialize;
 
-use crate::{
-    commands::{
-        lines::{Lines, field},
-        print, random,
-    },
-    exit::{Exit, Failure, Result},
+use crate::commands::{
+    lines::{Lines, field},
+    print, random,
 };
 
 /// Describe a set of signers: keys, proofs of possession, and how many must sign

@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate_checkpoint::{Checkpoint, JsonError, Posting, Rotation, SetManifest, Sets};
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::inputs::has_field;
-use crate::{
-    commands::{print, unlock::name_of, whole_file},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{print, unlock::name_of, whole_file};
 
 /// Print what a checkpoint or a file of sets says, with its digest or its ids
 ///

@@ -6,15 +6,13 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{MinPk, SecretKey};
 use quorate_checkpoint::{Checkpoint, FileError, KeyRecordError, Posting, SUITE, Sets, SignError, SignerRecord};
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::inputs::{SetsArguments, has_field, read};
-use crate::{
-    commands::{
-        print,
-        unlock::{KeyFile, PassphraseArguments, name_of},
-        whole_file,
-    },
-    exit::{Exit, Failure, Result},
+use crate::commands::{
+    print,
+    unlock::{KeyFile, PassphraseArguments, name_of},
+    whole_file,
 };
 
 /// A signer's key and record.
@@ -144,7 +142,7 @@ fn refused(error: SignError) -> Failure {
         | SignError::AnotherAtThisHeight { .. }
         | SignError::Lower { .. }
         | SignError::NoPrevious { .. }
-        | SignError::AnotherRotation { .. } => Failure { exit: Exit::Invalid, error: error.into() },
+        | SignError::AnotherRotation { .. } => Failure { exit: Exit::Negative, error: error.into() },
         _ => Failure::usage(error),
     }
 }

@@ -5,16 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use quorate::SourceId;
 use quorate_checkpoint::{Equivocation, Posting, unite};
+use quorate_host::exit::{Exit, Result};
 use serde::Serialize;
 
 use super::{
     combine::counted,
     inputs::{SetsArguments, now, read},
 };
-use crate::{
-    commands::{print, random, unlock::name_of},
-    exit::{Exit, Result},
-};
+use crate::commands::{print, random, unlock::name_of};
 
 /// Verify a checkpoint and say who signed it
 ///
@@ -107,7 +105,7 @@ impl VerifyArguments {
                 print::line(format_args!("signer {index}: 0x{}", set.keys()[usize::from(index)]))?;
             }
         }
-        Ok(if verified.valid { Exit::Success } else { Exit::Invalid })
+        Ok(if verified.valid { Exit::Success } else { Exit::Negative })
     }
 }
 
@@ -121,7 +119,7 @@ impl JudgeArguments {
                 for key in keys {
                     print::line(format_args!("signed both: 0x{key}"))?;
                 }
-                Ok(Exit::Invalid)
+                Ok(Exit::Negative)
             }
             Err(error) => {
                 print::line(format_args!("nothing is proven: {error}"))?;

@@ -5,16 +5,14 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use quorate::Suite;
+use quorate_host::exit::{Failure, Result};
 use quorate_threshold::{KeyShare, dkg::Ceremony};
 
 use super::{
     folder::{CeremonyFile, Problems},
     session::{Progress, Session, SessionArguments, Stage},
 };
-use crate::{
-    commands::{key_share::KeyShareFile, print, suite::InSuite, unlock::PassphraseArguments, value::Value},
-    exit::{Failure, Result},
-};
+use crate::commands::{key_share::KeyShareFile, print, suite::InSuite, unlock::PassphraseArguments, value::Value};
 
 /// Contribute to the key: publish your deal, which has an encrypted share for each receiver
 ///

@@ -8,6 +8,7 @@ use std::{
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Options, Suite};
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{
     KeyShare, SharedKey,
     dkg::{Ceremony, Culprit, Participant},
@@ -30,7 +31,6 @@ use crate::{
         suite::{InSuite, SuiteArgument},
         unlock,
     },
-    exit::{Exit, Failure, Result},
     secrets::{
         passphrase::{PassphraseSource, Purpose},
         secret::Secret,

@@ -19,19 +19,17 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Suite};
+use quorate_host::exit::Failure;
 use quorate_threshold::{
     dkg::{Body, Ceremony, MemberNumber, Message, MessageError, Name, Round},
     shared_key::suite_of_json,
 };
 
 use super::{public_file, words};
-use crate::{
-    commands::{
-        complaints::Complaints,
-        print,
-        suite::{KeySuite, SuiteArgument},
-    },
-    exit::Failure,
+use crate::commands::{
+    complaints::Complaints,
+    print,
+    suite::{KeySuite, SuiteArgument},
 };
 
 /// Where the files of a ceremony stand.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 use quorate::Suite;
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{SharedKey, dkg::Purpose};
 
 use super::{
@@ -15,7 +16,6 @@ use super::{
 };
 use crate::{
     commands::{print, suite::InSuite},
-    exit::{Exit, Failure, Result},
     secrets::secret_file,
 };
 

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::dkg::{Identity, IdentityError};
 
 use super::public_file;
 use crate::{
     commands::{print, random},
-    exit::{Exit, Failure, Result},
     secrets::secret_file::{self, Overwrite, SecretFileError},
 };
 

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::anyhow;
 use quorate::{Options, Suite};
+use quorate_host::exit::Failure;
 use quorate_threshold::dkg::{Ceremony, Digest, Identity, Participant};
 
 use crate::{
@@ -15,7 +16,6 @@ use crate::{
         print,
         unlock::{is_dash, read_secret_bytes, warn},
     },
-    exit::Failure,
     secrets::secret_file::{self, Overwrite, SecretFile},
 };
 

@@ -4,15 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate::Suite;
+use quorate_host::exit::Result;
 use quorate_threshold::dkg::{Description, Member, Purpose, Variant};
 
 use super::members::{self, Names, names, numbered};
-use crate::{
-    commands::{
-        identifiers::IdentifiersName,
-        suite::{InSuite, SuiteArgument},
-    },
-    exit::Result,
+use crate::commands::{
+    identifiers::IdentifiersName,
+    suite::{InSuite, SuiteArgument},
 };
 
 /// Describe a ceremony that makes a new key, and print its id

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, Suite};
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::dkg::{Blame, Ceremony, Message, judge};
 use serde::Serialize;
 
@@ -12,10 +13,7 @@ use super::{
     folder::{CeremonyFile, Problems},
     public_file, words,
 };
-use crate::{
-    commands::{print, suite::InSuite},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{print, suite::InSuite};
 
 /// Say who has provably broken the rules, and how
 ///
@@ -96,7 +94,7 @@ impl InSuite for Judge {
                 proven.push(found);
             }
         }
-        let exit = if proven.is_empty() { Exit::Success } else { Exit::Invalid };
+        let exit = if proven.is_empty() { Exit::Success } else { Exit::Negative };
         if arguments.json {
             print::json(&Judged { ceremony: ceremony.id().to_string(), messages: messages.len(), proven })?;
         } else if proven.is_empty() {

@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use quorate::{Backend, Suite};
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::dkg::{Ceremony, Description, Member, Name, Seat};
 
 use super::{folder::Folder, public_file};
-use crate::{
-    commands::{print, random, value::parsed},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{print, random, value::parsed};
 
 /// Names of a flag, with commas between them. They have a type of their own, because clap reads a `Vec` as a flag that may be
 /// repeated.

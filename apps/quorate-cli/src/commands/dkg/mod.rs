@@ -24,8 +24,7 @@ mod status;
 mod words;
 
 use clap::{Args, Subcommand};
-
-use crate::exit::Result;
+use quorate_host::exit::Result;
 
 /// Make a key together that nobody ever holds whole, share it anew, or recover a share
 ///

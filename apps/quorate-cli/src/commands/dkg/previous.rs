@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, Suite};
+use quorate_host::exit::Failure;
 use quorate_threshold::{
     SharedKey,
     dkg::{Member, Name},
@@ -14,10 +15,7 @@ use super::{
     folder::CeremonyFile,
     members::{self, Holder, holder},
 };
-use crate::{
-    commands::{print, shared_key::SharedKeyFile, suite::SuiteArgument},
-    exit::Failure,
-};
+use crate::commands::{print, shared_key::SharedKeyFile, suite::SuiteArgument};
 
 /// Where the key comes from.
 #[derive(Clone, Debug, Args)]

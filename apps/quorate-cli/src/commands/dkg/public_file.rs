@@ -1,5 +1,6 @@
 //! Files that everyone may read: read with a limit, because others may have made them, and written whole or not at all.
 
+use quorate_host::exit::Failure;
 use std::{
     ffi::OsStr,
     fs::{self, File},
@@ -8,8 +9,6 @@ use std::{
 };
 
 use tempfile::Builder;
-
-use crate::exit::Failure;
 
 /// Why a file was not read or written.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use quorate::Suite;
+use quorate_host::exit::{Failure, Result};
 use quorate_threshold::dkg::Participant;
 
 use super::{
@@ -9,10 +10,7 @@ use super::{
     session::{CloseArgument, Session, SessionArguments, Stage},
     words,
 };
-use crate::{
-    commands::suite::InSuite,
-    exit::{Failure, Result},
-};
+use crate::commands::suite::InSuite;
 
 /// Take in the deals, and publish which of them gave you a false share, or none
 ///

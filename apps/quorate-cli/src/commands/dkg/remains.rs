@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use quorate::{Backend, Suite};
+use quorate_host::exit::Failure;
 use quorate_threshold::{SharedKey, dkg::Purpose};
 
 use super::session::Session;
 use crate::{
     commands::print,
-    exit::Failure,
     secrets::{secret_file, share_file::ShareFile},
 };
 

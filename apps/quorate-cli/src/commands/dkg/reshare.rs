@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Options, Suite};
+use quorate_host::exit::{Failure, Result};
 use quorate_threshold::{
     Identifiers,
     dkg::{Description, Member, Name, Purpose},
@@ -14,10 +15,7 @@ use super::{
     members::{self, Names, name, names, numbered},
     previous::{Previous, PreviousArguments, PreviousFiles},
 };
-use crate::{
-    commands::{identifiers::IdentifiersName, print, suite::InSuite},
-    exit::{Failure, Result},
-};
+use crate::commands::{identifiers::IdentifiersName, print, suite::InSuite};
 
 /// Describe a ceremony that shares a key anew: among other members, or with another threshold
 ///

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use quorate::{Options, Suite};
+use quorate_host::exit::{Exit, Failure};
 use quorate_threshold::{
     KeyShare,
     dkg::{
@@ -22,10 +23,7 @@ use super::{
     identity_file::IdentityFile,
     public_file, words,
 };
-use crate::{
-    commands::{print, random},
-    exit::{Exit, Failure},
-};
+use crate::commands::{print, random};
 
 /// Which ceremony, and as whom.
 #[derive(Clone, Debug, Args)]
@@ -287,7 +285,7 @@ impl<S: Suite> Session<S> {
                     self.command(stage)
                 ));
                 print::note(format_args!("to go on without them: {} --close {round}", self.command(by)));
-                Exit::Invalid
+                Exit::Negative
             }
             (Progress::Reached, Some(round)) => {
                 let next = Stage::closing(&self.ceremony, round);

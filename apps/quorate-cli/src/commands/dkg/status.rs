@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate::{Backend, Suite};
+use quorate_host::exit::{Exit, Result};
 use quorate_threshold::dkg::{Body, Ceremony, MemberNumber, Misdeed, Participant, Round, judge};
 use serde::Serialize;
 
@@ -12,12 +13,9 @@ use super::{
     session::{Session, SessionArguments, Stage},
     words,
 };
-use crate::{
-    commands::{
-        print,
-        suite::{InSuite, SuiteArgument},
-    },
-    exit::{Exit, Result},
+use crate::commands::{
+    print,
+    suite::{InSuite, SuiteArgument},
 };
 
 /// Say who has spoken in each round, who is missing, and what comes next
@@ -137,7 +135,7 @@ impl InSuite for Look {
 }
 
 impl Status {
-    fn print(&self) -> std::result::Result<(), crate::exit::Failure> {
+    fn print(&self) -> std::result::Result<(), quorate_host::exit::Failure> {
         let Self { ceremony: id, makes, suite, threshold, participants, rounds, next, you } = self;
         print::line(format_args!("ceremony {id}"))?;
         print::line(format_args!("makes {makes}: {suite}, {threshold} of {participants}"))?;
@@ -243,7 +241,7 @@ fn you<S: Suite>(
     session: &Session<S>,
     board: &Board,
     suite: SuiteArgument,
-) -> std::result::Result<You, crate::exit::Failure> {
+) -> std::result::Result<You, quorate_host::exit::Failure> {
     let ceremony = &session.ceremony;
     let name = session.identity.identity.name().to_string();
     let (round, waiting_for) = (None, Vec::new());

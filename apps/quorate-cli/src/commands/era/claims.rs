@@ -15,16 +15,14 @@ use anyhow::{Error, anyhow};
 use clap::Args;
 use indicatif::{HumanBytes, ProgressBar, ProgressFinish, ProgressStyle};
 use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, OtherInput, Refused};
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
 use super::sink::{Existing, OutputFormat, Sink};
-use crate::{
-    commands::{
-        history::open_files,
-        print::{self, note, plural},
-        verify::Interrupt,
-    },
-    exit::{Exit, Failure, Result},
+use crate::commands::{
+    history::open_files,
+    print::{self, note, plural},
+    verify::Interrupt,
 };
 
 /// Write the claims of era files as Parquet

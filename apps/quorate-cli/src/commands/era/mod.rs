@@ -4,8 +4,7 @@ mod claims;
 mod sink;
 
 use clap::{Args, Subcommand};
-
-use crate::exit::Result;
+use quorate_host::exit::Result;
 
 /// Turn Ethereum's era files into claims
 ///

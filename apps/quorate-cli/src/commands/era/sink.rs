@@ -14,10 +14,9 @@ use quorate_formats::{
     parquet::{ChainRow, ChainRows},
 };
 use quorate_history::ChainClaim;
+use quorate_host::exit::Failure;
 use serde::Serialize;
 use tempfile::{Builder, NamedTempFile};
-
-use crate::exit::Failure;
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

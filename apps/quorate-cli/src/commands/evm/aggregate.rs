@@ -9,6 +9,7 @@ use quorate_evm::{
     Collection, KeyGroup, Network, NotAdded, PlanError, QuorumSignature,
     alloy_primitives::{B256, Bytes},
 };
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -18,15 +19,12 @@ use super::{
     signature_line::{Parts, SignatureLine},
     signers::list_of,
 };
-use crate::{
-    commands::{
-        backend::BackendArgument,
-        complaints::Complaints,
-        lines::{Line, Lines},
-        print, random, threads,
-        unlock::is_dash,
-    },
-    exit::{Exit, Failure, Result},
+use crate::commands::{
+    backend::BackendArgument,
+    complaints::Complaints,
+    lines::{Line, Lines},
+    print, random, threads,
+    unlock::is_dash,
 };
 
 /// Check operators' signatures and add up the true ones
@@ -118,7 +116,7 @@ impl Arguments {
         }
         let (weight, required) = (collection.weight(), network.required);
         print::note(format_args!("error: {}", PlanError::TooLight { weight, required }));
-        Ok(exit.max(Exit::Invalid))
+        Ok(exit.max(Exit::Negative))
     }
 }
 
@@ -151,7 +149,7 @@ impl Tally {
     fn exit(self) -> Exit {
         match self {
             Self { refused: 1.., .. } => Exit::Usage,
-            Self { invalid: 1.., .. } => Exit::Invalid,
+            Self { invalid: 1.., .. } => Exit::Negative,
             Self { .. } => Exit::Success,
         }
     }

@@ -8,12 +8,10 @@ use quorate_evm::{
     Upkeep,
     alloy_primitives::{B256, U256},
 };
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{network_file::NetworkFile, signers};
-use crate::{
-    commands::print,
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::print;
 
 /// Make a further transaction of a settlement: pages, pinned bases, the next key table, or a late enter
 ///

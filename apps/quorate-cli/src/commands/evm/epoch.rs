@@ -6,13 +6,11 @@ use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::{NextEpoch, alloy_primitives::Bytes, state::NEVER};
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
 use super::network_file::NetworkFile;
-use crate::{
-    commands::{print, unlock::name_of, whole_file},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{print, unlock::name_of, whole_file};
 
 /// Make the transactions with which a settlement's registrar begins an epoch
 ///

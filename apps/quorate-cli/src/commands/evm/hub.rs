@@ -10,12 +10,10 @@ use quorate_evm::{
     hub::{self, Settling},
     transaction::{Sender, Transaction},
 };
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::Deserialize;
 
-use crate::{
-    commands::{print, whole_file},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{print, whole_file};
 
 /// Settle several plans in one call of a hub, which checks all signatures in one product of pairings
 ///

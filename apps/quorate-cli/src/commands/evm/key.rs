@@ -2,6 +2,7 @@
 
 use clap::Args;
 use quorate_evm::{KeyGroup, OperatorKey, alloy_primitives::Bytes};
+use quorate_host::exit::{Exit, Result};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -11,7 +12,6 @@ use crate::{
         key::store::{Destination, Provenance, WrittenFile},
         print, random,
     },
-    exit::{Exit, Result},
     secrets::secret::Secret,
 };
 

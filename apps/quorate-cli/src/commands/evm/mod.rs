@@ -33,8 +33,7 @@ mod signers;
 mod report;
 
 use clap::{Args, Subcommand};
-
-use crate::exit::Result;
+use quorate_host::exit::Result;
 
 /// Make operators' keys and signatures, and plan the quorums that an EVM contract settles
 ///

@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{KeyGroup, Network, alloy_primitives::Address, digest::Contract};
+use quorate_host::exit::Failure;
 
 use super::operator::addresses;
-use crate::{
-    commands::{unlock::name_of, whole_file},
-    exit::Failure,
-};
+use crate::commands::{unlock::name_of, whole_file};
 
 /// A network, and the name of its file in messages.
 pub(super) struct NetworkFile {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{KeyGroup, OperatorKey, alloy_primitives::Address};
+use quorate_host::exit::Failure;
 
 use crate::{
     commands::{
         unlock::{KeyFile, PassphraseArguments},
         value::{Value, named, parsed},
     },
-    exit::Failure,
     secrets::{secret::Secret, secret_source::SecretSource},
 };
 

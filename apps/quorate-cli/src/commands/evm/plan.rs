@@ -7,13 +7,11 @@ use clap::Args;
 use quorate_evm::{
     MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, base::Weigh, gas::Measured,
 };
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::Deserialize;
 
 use super::{network_file::NetworkFile, report::Report, signature_line::Parts, signers, store::StoreIn};
-use crate::{
-    commands::{print, unlock::name_of, whole_file},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{print, unlock::name_of, whole_file};
 
 /// Plan the cheapest way to settle a quorum, and make its calldata
 ///
@@ -80,7 +78,7 @@ impl Arguments {
         let ways = match network.ways(&measured, &signers, order.weigh) {
             Err(error @ PlanError::TooLight { .. }) => {
                 print::note(format!("error: {error}"));
-                return Ok(Exit::Invalid);
+                return Ok(Exit::Negative);
             }
             ways => ways.map_err(usage)?,
         };
@@ -93,7 +91,7 @@ impl Arguments {
         let signature = signature.transpose().map_err(|error: anyhow::Error| Failure::usage(error))?;
         if let Some((_, false)) = signature {
             print::note("error: the signature is not the sum of these signers' signatures over these results");
-            return Ok(Exit::Invalid);
+            return Ok(Exit::Negative);
         }
         let signature = signature.map(|(signature, _)| signature);
         let report = Report::new(&network, &plan, &ways, signature.as_ref(), &measured);

@@ -7,16 +7,14 @@ use quorate_evm::{
     KeyGroup, Sender, StakeEntry, Transaction,
     alloy_primitives::{Address, B256, Bytes, U256},
 };
+use quorate_host::exit::{Exit, Result};
 use serde::Serialize;
 
 use super::{
     network_file::SettlementArguments,
     operator::{OperatorArguments, addresses},
 };
-use crate::{
-    commands::{print, value::Value},
-    exit::{Exit, Result},
-};
+use crate::commands::{print, value::Value};
 
 /// Prove possession of an operator's key and make the transaction that registers it
 ///

@@ -3,6 +3,7 @@
 use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{alloy_primitives::B256, digest::Contract};
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{
     network_file::SettlementArguments,
@@ -10,10 +11,7 @@ use super::{
     signature_line::{Parts, SignatureLine},
     store::StoreIn,
 };
-use crate::{
-    commands::print,
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::print;
 
 /// Sign the results that a quorum settles together
 ///

@@ -20,11 +20,9 @@ use quorate_history::{
     chia::{self, ChiaError},
     drand::{self, RoundRange},
 };
+use quorate_host::exit::{Exit, Failure};
 
-use crate::{
-    commands::verify::{About, Arrival, Pending, Pusher},
-    exit::{Exit, Failure},
-};
+use crate::commands::verify::{About, Arrival, Pending, Pusher};
 
 /// Opens the files of a run, and finds out what they are.
 pub(in crate::commands) fn open_files(
@@ -178,7 +176,7 @@ fn send_rounds(chain: Option<ChainInfo>, asked: Option<RoundRange>, inputs: &[Ot
     }
     let file: Arc<str> = "the rounds of all files".into();
     let faults = joined.faults(asked).into_iter().map(|reason| (Exit::Usage, reason));
-    let mut faults = faults.chain(joined.broken.iter().map(|link| (Exit::Invalid, link.to_string())));
+    let mut faults = faults.chain(joined.broken.iter().map(|link| (Exit::Negative, link.to_string())));
     faults.try_for_each(|(exit, reason)| to.push(Arrival::Failed { file: file.clone(), exit, reason }))
 }
 

@@ -4,13 +4,11 @@ use std::path::Path;
 
 use clap::Args;
 use quorate_history::shards::{self, Report, report_path, verdicts_path};
+use quorate_host::exit::{Exit, Failure, Result};
 use serde_json::Value;
 
 use super::shards::{FolderArgument, counted, failure, found};
-use crate::{
-    commands::print::{self, note, plural},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::print::{self, note, plural};
 
 /// Check that every claim was verified once, and write one report
 ///
@@ -58,7 +56,7 @@ impl Arguments {
         }
         let of_rounds = match (report.round_faults.is_empty(), report.broken_links.is_empty()) {
             (false, _) => Exit::Usage,
-            (true, false) => Exit::Invalid,
+            (true, false) => Exit::Negative,
             (true, true) => Exit::Success,
         };
         Ok(found(report.counts, report.malformed).max(of_rounds))

@@ -10,8 +10,7 @@ mod shards;
 
 use clap::{Args, Subcommand};
 pub(super) use inputs::open_files;
-
-use crate::exit::Result;
+use quorate_host::exit::Result;
 
 /// Verify every signature of a chain's history
 ///

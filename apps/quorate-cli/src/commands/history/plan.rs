@@ -10,17 +10,15 @@ use quorate_history::{
     Content, Files,
     shards::{self, Manifest, Terms},
 };
+use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{
     inputs::ChainArguments,
     shards::{failure, progress},
 };
-use crate::{
-    commands::{
-        print::{note, plural},
-        verify::{Interrupt, SoundnessBits, suites},
-    },
-    exit::{Exit, Failure, Result},
+use crate::commands::{
+    print::{note, plural},
+    verify::{Interrupt, SoundnessBits, suites},
 };
 
 /// Cut the files of chains, and files of claims, into shards

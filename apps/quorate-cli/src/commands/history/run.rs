@@ -5,16 +5,14 @@ use std::{collections::BTreeSet, num::NonZeroUsize, ops::ControlFlow, str::FromS
 use clap::Args;
 use quorate::{Options, Verifier};
 use quorate_history::shards::{self, Manifest, Receipt, ShardError};
+use quorate_host::exit::{Exit, Result};
 
 use super::shards::{FolderArgument, counted, exit_of, failure, found, progress};
-use crate::{
-    commands::{
-        backend::BackendArgument,
-        print::{self, note, plural},
-        random, threads,
-        verify::Interrupt,
-    },
-    exit::{Exit, Result},
+use crate::commands::{
+    backend::BackendArgument,
+    print::{self, note, plural},
+    random, threads,
+    verify::Interrupt,
 };
 
 /// Verify shards that have no result yet
@@ -122,7 +120,7 @@ impl Arguments {
         Ok(exit)
     }
 
-    fn wanted(&self, manifest: &Manifest) -> std::result::Result<BTreeSet<u64>, crate::exit::Failure> {
+    fn wanted(&self, manifest: &Manifest) -> std::result::Result<BTreeSet<u64>, quorate_host::exit::Failure> {
         if self.shard.is_empty() {
             return Ok(manifest.shards.iter().map(|shard| shard.shard).collect());
         }
@@ -132,7 +130,7 @@ impl Arguments {
         Ok(self.shard.iter().flat_map(|shards| shards.first..=shards.last).collect())
     }
 
-    fn what_is_next(&self, manifest: &Manifest) -> std::result::Result<(), crate::exit::Failure> {
+    fn what_is_next(&self, manifest: &Manifest) -> std::result::Result<(), quorate_host::exit::Failure> {
         let folder = &self.folder.folder;
         let status = shards::status(folder, manifest).map_err(failure)?;
         if status.done == status.shards {

@@ -5,11 +5,9 @@ use std::{io::IsTerminal, path::PathBuf};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use quorate_history::shards::{Counts, Manifest, ShardError};
+use quorate_host::exit::{Exit, Failure};
 
-use crate::{
-    commands::print::plural,
-    exit::{Exit, Failure},
-};
+use crate::commands::print::plural;
 
 /// The folder of a run.
 #[derive(Debug, Args)]
@@ -72,7 +70,7 @@ pub(super) fn counted(counts: Counts, malformed: u64) -> String {
 pub(super) fn found(counts: Counts, malformed: u64) -> Exit {
     match (malformed, counts.invalid) {
         (1.., _) => Exit::Usage,
-        (_, 1..) => Exit::Invalid,
+        (_, 1..) => Exit::Negative,
         _ => Exit::Success,
     }
 }

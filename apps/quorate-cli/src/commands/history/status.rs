@@ -2,12 +2,10 @@
 
 use clap::Args;
 use quorate_history::shards;
+use quorate_host::exit::{Exit, Result};
 
 use super::shards::{FolderArgument, counted, failure};
-use crate::{
-    commands::print::{self, plural},
-    exit::{Exit, Result},
-};
+use crate::commands::print::{self, plural};
 
 /// Say which shards are done, and what they found so far
 ///
@@ -28,7 +26,7 @@ impl Arguments {
         let status = shards::status(&self.folder.folder, &manifest).map_err(failure)?;
         let exit = match (status.damaged.is_empty(), status.done == status.shards) {
             (false, _) => Exit::Usage,
-            (true, false) => Exit::Invalid,
+            (true, false) => Exit::Negative,
             (true, true) => Exit::Success,
         };
         if self.json {

@@ -6,12 +6,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate_history::drand::RoundRange;
+use quorate_host::exit::Result;
 
 use super::inputs::{ChainArguments, Inputs};
-use crate::{
-    commands::verify::{EngineArguments, Interrupt, Judge, Report, Style, judge_what_arrives},
-    exit::Result,
-};
+use crate::commands::verify::{EngineArguments, Interrupt, Judge, Report, Style, judge_what_arrives};
 
 /// Verify every signature of a chain's files and say which are false
 ///

@@ -16,7 +16,6 @@ use crate::{
         suite::{InSuite, KeySuite, SuiteArgument},
         unlock::{self, FromPassphraseArguments, KeyFile, name_of},
     },
-    exit::{Failure, Result},
     secrets::{
         key_path::KeyPath,
         mnemonic,
@@ -24,6 +23,7 @@ use crate::{
         secret_source::SecretSource,
     },
 };
+use quorate_host::exit::{Failure, Result};
 
 /// Derive a key from a mnemonic, a seed or a parent key (EIP-2333) and print its public key
 ///

@@ -12,9 +12,9 @@ use crate::{
         suite::{InSuite, SuiteArgument},
         unlock::{FromPassphraseArguments, KeyFile},
     },
-    exit::Result,
     secrets::secret_source::SecretSource,
 };
+use quorate_host::exit::Result;
 
 /// Convert a secret key to another format and print its public key
 ///

@@ -7,12 +7,12 @@ use zeroize::Zeroizing;
 
 use crate::{
     commands::unlock::{name_of, read_secret_bytes},
-    exit::Failure,
     secrets::{
         hex,
         passphrase::{BYTE_ORDER_MARK, Passphrase},
     },
 };
+use quorate_host::exit::Failure;
 
 /// Reads the text of a secret from a file. `-` means standard input.
 pub(super) fn read_text(path: &Path) -> Result<Passphrase, Failure> {

@@ -8,8 +8,7 @@ mod show;
 pub(super) mod store;
 
 use clap::{Args, Subcommand};
-
-use crate::exit::Result;
+use quorate_host::exit::Result;
 
 /// Make, derive, show and convert secret keys
 ///

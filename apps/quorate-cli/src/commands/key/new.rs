@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use quorate::{SecretKey, Suite};
 use quorate_formats::{NotHex, from_hex};
+use quorate_host::exit::{Failure, Result};
 
 use super::{
     material,
@@ -17,7 +18,6 @@ use crate::{
         suite::{InSuite, SuiteArgument},
         unlock::name_of,
     },
-    exit::{Failure, Result},
     secrets::key_path::KeyPath,
 };
 

@@ -13,9 +13,9 @@ use crate::{
         suite::{InSuite, SuiteArgument},
         unlock::{KeyFile, PassphraseArguments},
     },
-    exit::{Exit, Failure, Result},
     secrets::{secret::Secret, secret_source::SecretSource},
 };
+use quorate_host::exit::{Exit, Failure, Result};
 
 /// Show a key file's public key, format, path and uuid, and the secret key only on request
 ///

@@ -10,7 +10,6 @@ use zeroize::Zeroizing;
 
 use crate::{
     commands::{lock::KeystoreArguments, print, suite::SuiteArgument, unlock},
-    exit::{Exit, Failure, Result},
     secrets::{
         key_path::KeyPath,
         keystore::{Keystore, KeystoreOptions},
@@ -19,6 +18,7 @@ use crate::{
         secret_file::{self, Overwrite, SecretFileError},
     },
 };
+use quorate_host::exit::{Exit, Failure, Result};
 
 /// Where a secret key is written to, in which format, and what is printed.
 #[derive(Clone, Debug, Args)]

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::checks::{Answer, CHECKS, Check, Subject};
 use super::print;
-use crate::exit::{Exit, Failure, Result};
+use quorate_host::exit::{Exit, Failure, Result};
 
 /// Compute published answers on every backend of this machine
 ///

@@ -5,13 +5,11 @@ use clap::Args;
 use quorate::MinPk;
 use quorate_evm::alloy_primitives::Address;
 use quorate_formats::operation::CredentialsChange;
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
 use super::operation::{FORM_OF, OperationArguments};
-use crate::{
-    commands::{evm::addresses, print},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{evm::addresses, print};
 
 /// Sign a change of withdrawal credentials from a key to an address
 ///

@@ -11,13 +11,11 @@ use quorate_formats::{
         credentials_of_key,
     },
 };
+use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
 use super::operation::{FORM_OF, OperationArguments};
-use crate::{
-    commands::{evm::addresses, print},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{evm::addresses, print};
 
 /// Sign a deposit of stake for a validator
 ///

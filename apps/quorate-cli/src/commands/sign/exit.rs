@@ -7,16 +7,14 @@ use clap::Args;
 use quorate::MinPk;
 use quorate_formats::operation::VoluntaryExit;
 use quorate_host::{
+    exit::{Exit, Failure, Result},
     file::FileError,
     key_record::{KeyRecord, KeyRecordError, Piece, RecordEntry, TornEntry},
 };
 use serde::{Deserialize, Serialize};
 
 use super::operation::OperationArguments;
-use crate::{
-    commands::{print, unlock::is_dash},
-    exit::{Exit, Failure, Result},
-};
+use crate::commands::{print, unlock::is_dash};
 
 /// Sign a validator's exit
 ///
@@ -146,7 +144,7 @@ fn may_exclude(entry: &Entry, torn: &TornEntry) -> bool {
 }
 
 fn forbidden(error: anyhow::Error) -> Failure {
-    Failure { exit: Exit::Invalid, error }
+    Failure { exit: Exit::Negative, error }
 }
 
 fn unusable(error: KeyRecordError) -> Failure {

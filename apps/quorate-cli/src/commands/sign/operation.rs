@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use quorate::{MinPk, SecretKey};
 use quorate_formats::network::KnownNetwork;
+use quorate_host::exit::Failure;
 
-use crate::{
-    commands::{
-        unlock::{KeyFile, PassphraseArguments},
-        value::{Value, named},
-    },
-    exit::Failure,
+use crate::commands::{
+    unlock::{KeyFile, PassphraseArguments},
+    value::{Value, named},
 };
 
 /// The network and the key.

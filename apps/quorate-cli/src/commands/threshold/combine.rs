@@ -8,20 +8,18 @@ use std::{
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Options, Reason, Signature, Suite, rand_core::CryptoRng};
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{Collector, Index, ShareError};
 
 use super::shares::{Message, ShareLine, ShareLines, SignatureShare, Spot, message};
-use crate::{
-    commands::{
-        backend::BackendArgument,
-        print::{self, ClaimLine, plural},
-        random,
-        shared_key::SharedKeyFile,
-        suite::InSuite,
-        threads,
-        value::Value,
-    },
-    exit::{Exit, Failure, Result},
+use crate::commands::{
+    backend::BackendArgument,
+    print::{self, ClaimLine, plural},
+    random,
+    shared_key::SharedKeyFile,
+    suite::InSuite,
+    threads,
+    value::Value,
 };
 
 /// Combine signature shares and print the signature
@@ -119,7 +117,7 @@ impl InSuite for Combine {
             "no signature: {threshold} shares are needed, and {left} of {} can be used",
             plural(shares + unreadable, "line")
         ));
-        Ok(if unreadable > 0 { Exit::Usage } else { Exit::Invalid })
+        Ok(if unreadable > 0 { Exit::Usage } else { Exit::Negative })
     }
 }
 

@@ -13,8 +13,7 @@ mod verify_share;
 mod weights;
 
 use clap::{Args, Subcommand};
-
-use crate::exit::Result;
+use quorate_host::exit::Result;
 
 /// Share a key among participants, of whom a threshold signs together
 ///

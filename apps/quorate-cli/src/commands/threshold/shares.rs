@@ -4,17 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use quorate_formats::{from_hex, json};
+use quorate_host::exit::Failure;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    commands::{
-        complaints::Complaints,
-        lines::{Line, Lines, field},
-        print,
-        suite::KeySuite,
-        unlock::is_dash,
-    },
-    exit::Failure,
+use crate::commands::{
+    complaints::Complaints,
+    lines::{Line, Lines, field},
+    print,
+    suite::KeySuite,
+    unlock::is_dash,
 };
 
 /// A signature share as `quorate threshold sign` prints it.

@@ -6,16 +6,14 @@ use clap::Args;
 use quorate::Suite;
 
 use super::shares::SignatureShareLine;
-use crate::{
-    commands::{
-        key_share::KeyShareFile,
-        message::{MessageArguments, warn_of_no_digest},
-        print,
-        suite::InSuite,
-        unlock::PassphraseArguments,
-    },
-    exit::{Exit, Result},
+use crate::commands::{
+    key_share::KeyShareFile,
+    message::{MessageArguments, warn_of_no_digest},
+    print,
+    suite::InSuite,
+    unlock::PassphraseArguments,
 };
+use quorate_host::exit::{Exit, Result};
 
 /// Sign a message with a share of a key and print the signature share
 ///

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, Options, SecretKey, Suite};
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{Committee, Identifiers, SharedKey, deal};
 use serde::Serialize;
 
@@ -18,7 +19,6 @@ use crate::{
         suite::{InSuite, SuiteArgument},
         unlock::{self, FromPassphraseArguments, KeyFile},
     },
-    exit::{Exit, Failure, Result},
     secrets::{passphrase::Purpose, secret_folder},
 };
 

@@ -9,21 +9,19 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, ClaimBytes, Options, ParseError, Reason, Suite, Verdict, Verifier};
 use quorate_formats::{At, Id, Place, VerdictLine};
+use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{KeyShare, SharedKey, SharingError};
 
 use super::shares::{ShareLine, ShareLines, SignatureShare, Spot};
-use crate::{
-    commands::{
-        backend::BackendArgument,
-        key_share::KeyShareFile,
-        print::{self, plural},
-        random,
-        shared_key::SharedKeyFile,
-        suite::{InSuite, KeySuite},
-        threads,
-        unlock::PassphraseArguments,
-    },
-    exit::{Exit, Failure, Result},
+use crate::commands::{
+    backend::BackendArgument,
+    key_share::KeyShareFile,
+    print::{self, plural},
+    random,
+    shared_key::SharedKeyFile,
+    suite::{InSuite, KeySuite},
+    threads,
+    unlock::PassphraseArguments,
 };
 
 /// Verify signature shares, or a share of a key
@@ -109,7 +107,7 @@ impl Arguments {
             key.commitment().proves(key.committee(), &share, backend).map_err(|error| error.to_string())
         };
         let reason = refuted().err();
-        let exit = if reason.is_none() { Exit::Success } else { Exit::Invalid };
+        let exit = if reason.is_none() { Exit::Success } else { Exit::Negative };
         if self.json {
             print::json(&VerdictLine::new(0, Some(&Id::number(index)), reason))?;
         } else {
@@ -233,7 +231,7 @@ impl Count {
         print::note(format_args!("{shares}: {valid} valid, {invalid} invalid, {unreadable} unreadable"));
         Ok(match (unreadable, invalid) {
             (0, 0) => Exit::Success,
-            (0, _) => Exit::Invalid,
+            (0, _) => Exit::Negative,
             _ => Exit::Usage,
         })
     }

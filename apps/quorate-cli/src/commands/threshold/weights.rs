@@ -9,18 +9,18 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use csv::{ErrorKind, ReaderBuilder, Trim};
-use quorate_host::plain;
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    plain,
+};
 use quorate_threshold::stake::{Allotment, Part};
 use serde::Serialize;
 
-use crate::{
-    commands::{
-        print::{self, plural},
-        unlock::name_of,
-        value::Value,
-        whole_file,
-    },
-    exit::{Exit, Failure, Result},
+use crate::commands::{
+    print::{self, plural},
+    unlock::name_of,
+    value::Value,
+    whole_file,
 };
 
 /// Turn stakes into few shares for each signer, with a proven gap

@@ -10,15 +10,13 @@ use quorate_formats::{
     light_client::{BeaconNetwork, Overrides, TWO_THIRDS, UnknownNetwork},
     network::KnownNetwork,
 };
+use quorate_host::exit::Failure;
 
-use crate::{
-    commands::{
-        backend::BackendArgument,
-        threads,
-        value::{Value, named, parsed},
-        whole_file,
-    },
-    exit::Failure,
+use crate::commands::{
+    backend::BackendArgument,
+    threads,
+    value::{Value, named, parsed},
+    whole_file,
 };
 
 /// Verify claims in bulk and say which are false

@@ -5,8 +5,7 @@ use std::{fmt, sync::Arc};
 use quorate::{AnySuite, ClaimBytes, Reason, SourceId, Verdict};
 use quorate_formats::{Check, CheckResult, Entry, Id, InputError, Malformed, Origin, Place, Record};
 use quorate_history::{ClaimIndex, ClaimKind, drand::RoundRange};
-
-use crate::exit::Exit;
+use quorate_host::exit::{Ends, Exit};
 
 /// Something that the inputs hold.
 pub(in crate::commands) enum Arrival {
@@ -33,7 +32,7 @@ pub(in crate::commands) enum Arrival {
 impl Arrival {
     /// A file that cannot be read on, and why.
     pub(in crate::commands) fn failed(file: &Arc<str>, error: &InputError) -> Self {
-        Self::Failed { file: file.clone(), exit: error.into(), reason: error.to_string() }
+        Self::Failed { file: file.clone(), exit: error.exit(), reason: error.to_string() }
     }
 
     /// About how much memory it holds.

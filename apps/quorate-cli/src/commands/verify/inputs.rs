@@ -23,6 +23,7 @@ use quorate_formats::{
     parquet::ParquetRows,
     peek,
 };
+use quorate_host::exit::Failure;
 
 use super::{
     arguments::Arguments,
@@ -32,7 +33,7 @@ use super::{
     subjects::Subjects,
     unused,
 };
-use crate::{commands::whole_file, exit::Failure};
+use crate::commands::whole_file;
 
 /// All inputs of a run.
 pub(super) struct Inputs {

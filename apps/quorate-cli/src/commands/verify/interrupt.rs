@@ -2,6 +2,7 @@
 //!
 //! Before the first window, the first Ctrl-C ends the program, because a read that blocks would not see the flag.
 
+use quorate_host::exit::{Exit, Failure};
 use std::{
     io::{self, IsTerminal, Write},
     sync::{
@@ -9,8 +10,6 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
 };
-
-use crate::exit::{Exit, Failure};
 
 /// How the reading ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use quorate::{ClaimBytes, Reason, Verifier, Work};
 use quorate_formats::{Origin, drand::OtherChains};
+use quorate_host::exit::Failure;
 
 use super::{
     arguments::{Arguments, EngineArguments},
@@ -9,7 +10,7 @@ use super::{
     light_client::LightClient,
     memory::Memory,
 };
-use crate::{commands::random, exit::Failure};
+use crate::commands::random;
 
 /// What judges a run: the engine with the known statements, and the file to remember in.
 pub(in crate::commands) struct Judge {

@@ -7,9 +7,9 @@ use quorate_formats::{
     Entry,
     light_client::{BeaconNetwork, Committees, Document, Lesson},
 };
+use quorate_host::exit::Failure;
 
 use super::arguments::Arguments;
-use crate::exit::Failure;
 
 /// The documents, and the committees that are known.
 #[derive(Default)]

@@ -18,11 +18,12 @@ use quorate_formats::{
     jsonl::JsonLines,
     lines::LINE_LIMIT,
 };
+use quorate_host::exit::Failure;
 use serde::de::IgnoredAny;
 use sha2::{Digest, Sha256};
 
 use super::arguments::Arguments;
-use crate::{commands::print, exit::Failure, secrets::secret_file::mode_for_others_to_write};
+use crate::{commands::print, secrets::secret_file::mode_for_others_to_write};
 
 /// Where newly verified statements go.
 pub(super) struct Memory {

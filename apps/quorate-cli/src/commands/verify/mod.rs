@@ -20,6 +20,7 @@ mod report;
 mod subjects;
 mod unused;
 
+use quorate_host::exit::{Ends, Failure, Result};
 use std::{
     num::NonZeroUsize,
     thread,
@@ -38,8 +39,6 @@ pub(super) use queue::Pusher;
 use queue::{Taken, Taker, queue};
 pub(super) use report::{Report, Style};
 
-use crate::exit::{Failure, Result};
-
 impl Arguments {
     /// Verifies every claim of the inputs.
     ///
@@ -51,7 +50,7 @@ impl Arguments {
         let mut report = Report::new(&self);
         let (mut inputs, unreadable) = Inputs::open(&self)?;
         for Unreadable { name, error } in unreadable {
-            report.unreadable(&name, (&error).into(), &error.to_string());
+            report.unreadable(&name, error.exit(), &error.to_string());
         }
         let updates = judge.light_client(&inputs.take_light_client())?;
         updates.cause.into_iter().for_each(|cause| report.cause(cause));

@@ -15,7 +15,10 @@ use quorate_formats::{
     light_client::{Lesson, Teaching},
 };
 use quorate_history::{ClaimKind, drand::RoundRange};
-use quorate_host::plain;
+use quorate_host::{
+    exit::{Exit, Failure},
+    plain,
+};
 use serde::Serialize;
 
 use super::{
@@ -25,13 +28,10 @@ use super::{
     judge::{Judge, Judgements},
     memory::Forgotten,
 };
-use crate::{
-    commands::{
-        complaints::Complaints,
-        print::{note, plural},
-        unlock::name_of,
-    },
-    exit::{Exit, Failure},
+use crate::commands::{
+    complaints::Complaints,
+    print::{note, plural},
+    unlock::name_of,
 };
 
 /// Counts what happened, and writes both streams.
@@ -257,7 +257,7 @@ impl Report {
             None => Exit::Success,
             Some(_) if judged.is_legal_lie() => Exit::Success,
             Some(Fault::Reason(Reason::Undecided)) => Exit::Internal,
-            Some(_) => Exit::Invalid,
+            Some(_) => Exit::Negative,
         });
         if self.style.explain && !judged.about.checks.is_empty() {
             self.say(&format!("{}", judged.about.origin));
@@ -378,7 +378,7 @@ impl Report {
         self.tally.committees += 1;
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
-            self.exit = self.exit.max(Exit::Invalid);
+            self.exit = self.exit.max(Exit::Negative);
             self.tally.committees_refused += 1;
             if self.cause.is_some() && !self.style.explain {
                 return;
@@ -426,7 +426,7 @@ impl Report {
     }
 
     /// The summary; the code to end with.
-    pub(super) fn finish(mut self, ended: Ended, judge: &Judge) -> crate::exit::Result {
+    pub(super) fn finish(mut self, ended: Ended, judge: &Judge) -> quorate_host::exit::Result {
         if let Some(bar) = self.progress.take() {
             bar.finish_and_clear();
         }

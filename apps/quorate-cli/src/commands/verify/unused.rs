@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use quorate_formats::Format;
+use quorate_host::exit::Failure;
 
 use super::arguments::Arguments;
-use crate::exit::Failure;
 
 /// Refuses a flag that none of these formats uses.
 pub(super) fn refuse(arguments: &Arguments, formats: &[Format]) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Log lines that hold up nobody.
+//! The writer of log lines.
 //!
 //! Standard error may be a pipe that nobody reads, a full disk, or closed. Whoever writes to it then waits, or fails, and a program
 //! that answers requests must do neither because of its log. So a thread of its own writes the lines, from a queue of bounded
@@ -42,15 +42,12 @@ impl LogWriter {
     ///
     /// # Errors
     /// The system has no thread for it.
-    pub fn to_stderr(told: fn(u64) -> String) -> io::Result<(Self, LogEnd)> {
+    pub(super) fn to_stderr(told: fn(u64) -> String) -> io::Result<(Self, LogEnd)> {
         Self::to(io::stderr(), MOST_LINES, told)
     }
 
     /// Writes to `sink`, with a queue of `most` lines.
-    ///
-    /// # Errors
-    /// The system has no thread for it.
-    pub fn to(sink: impl Write + Send + 'static, most: usize, told: fn(u64) -> String) -> io::Result<(Self, LogEnd)> {
+    fn to(sink: impl Write + Send + 'static, most: usize, told: fn(u64) -> String) -> io::Result<(Self, LogEnd)> {
         let (lines, queue) = mpsc::sync_channel(most);
         let (end, done) = mpsc::channel();
         let dropped = Arc::new(AtomicU64::new(0));
@@ -106,19 +103,6 @@ fn write_all(mut sink: impl Write, queue: Receiver<Message>, dropped: &AtomicU64
             said = now;
         }
     }
-}
-
-/// The line that says how many were dropped, for people.
-#[must_use]
-pub fn dropped_as_text(dropped: u64) -> String {
-    format!("WARN {dropped} lines of this log were dropped, because nobody read them or they could not be written\n")
-}
-
-/// The same line as a JSON object.
-#[must_use]
-pub fn dropped_as_json(dropped: u64) -> String {
-    let message = "lines of this log were dropped, because nobody read them or they could not be written";
-    format!("{{\"level\":\"WARN\",\"message\":\"{message}\",\"dropped\":{dropped}}}\n")
 }
 
 /// Lines in the queue: more than a program writes while a reader of its log is slow.
@@ -179,14 +163,6 @@ mod tests {
         let missed: u64 = lines.iter().filter_map(|line| line.strip_suffix(" dropped")?.parse::<u64>().ok()).sum();
         assert_eq!(missed, dropped);
         assert!(lines.contains(&"last".to_owned()));
-    }
-
-    #[test]
-    fn what_was_dropped_is_one_line_in_both_forms() {
-        let (text, json) = (dropped_as_text(7), dropped_as_json(7));
-        assert!(text.contains("7 lines") && text.ends_with('\n') && text.lines().count() == 1);
-        let object: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!((object["dropped"].as_u64(), json.lines().count()), (Some(7), 1));
     }
 
     struct Disk {
