@@ -5,33 +5,33 @@
 
 #![forbid(unsafe_code)]
 
-mod aggregate;
+mod data;
+mod methods;
+mod row;
+mod measure;
 mod batch;
+mod service;
 mod block;
+mod aggregate;
 mod chain;
+mod record;
+mod shown;
 mod compare;
 mod culprits;
 mod curve;
-mod data;
 mod dropin;
 mod field;
 mod gas;
 mod history;
-mod measure;
-mod methods;
 mod msm;
 #[cfg(feature = "network")]
 mod network;
 mod page;
 mod plot;
-mod record;
-mod report;
-mod row;
-mod schemes;
-mod service;
-mod shown;
-mod single;
 mod speed;
+mod report;
+mod schemes;
+mod single;
 mod threshold;
 
 use std::{

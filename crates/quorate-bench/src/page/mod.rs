@@ -13,16 +13,16 @@
 //! Everything is read from records and rendered here; the script only draws the tables' numbers and evaluates the model. The
 //! page asks no host for anything: its policy forbids that to the browser.
 
+mod words;
+mod figure;
+mod source;
+mod spread;
 mod aggregates;
 mod blocks;
 mod comparison;
-mod figure;
 mod gas;
 mod schemes;
-mod source;
-mod spread;
 mod thresholds;
-mod words;
 
 use std::{
     fs,
