@@ -9,12 +9,13 @@ FUZZ_SECONDS ?= 60
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-check: deny ## Format, lints, documentation, imports, the order of a release, systemd units, licences
+check: deny ## Format, lints, documentation, imports, the order of a release, links, systemd units, licences
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/check_imports.py
 	python3 scripts/check_release.py
+	python3 scripts/check_links.py
 	scripts/check_units.sh
 
 deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine

@@ -5,7 +5,9 @@ Three rules:
 
 1. A crate depends only on the workspace crates that CRATES allows it.
 2. The source files of a crate import each other in no circle.
-3. Where ORDERS lists the modules of a crate, a file imports only modules that stand to its left.
+3. A file imports only files that stand above it. The order is that of the `mod` lines: of `lib.rs`, then of `main.rs`, and in the
+   place of each module its submodules in the order of its own `mod` lines, and then its file. Where some submodules stand above
+   a module that the rest of theirs imports, a comment in place of a line says so: `// mod backend::{portable, lanes};`.
 
 An import is every path through `crate`, `super`, `self`, a child module or a name that a `use` brings in, wherever the path
 stands in a file. A name that a module only re-exports counts as an import of the file that defines it. Declaring a module
@@ -46,63 +48,14 @@ CRATES = {
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-node"},
 }
 
-# A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder
-# and a file in it can stand at different places. Files of one path may import each other, in no circle.
-ORDERS = {
-    "quorate-curve": """
-        weight segments arithmetic/field arithmetic/curve arithmetic/fp12 arithmetic encoding pairing scalar
-        backend/portable/affine backend/portable/sum backend/portable
-        backend/lanes/instructions backend/lanes/unroll backend/lanes/constant backend/lanes/tracked
-        backend/lanes/thresholds backend/lanes/field backend/lanes/fp2 backend/lanes/wide
-        backend/lanes/compressed backend/lanes/fp12 backend/lanes/spread backend/lanes/power backend/lanes/square_root backend/lanes/lines
-        backend/lanes/curve backend/lanes/affine backend/lanes
-        backend/ifma/word backend/ifma/vector backend/ifma/bound backend/ifma/range backend/ifma/kernel
-        backend/ifma/kernel_fp2 backend/ifma/kernel52 backend/ifma/kernel_fr backend/ifma/fp backend/ifma/fr backend/ifma
-        backend/fma/rounding backend/fma/word backend/fma/vector backend/fma/bound backend/fma/kernel backend/fma/fp backend/fma
-        group backend/prepared backend domain secret/transform secret bench
-    """,
-    "quorate": "threads suite tag parse key signature proof_of_possession aggregate bdn claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
-    "quorate-bn254": "keccak encoding signature ladder key verify dual_key hash_to_curve suite",
-    "quorate-formats": "number hex json ssz network signing operation record expected verdict_line entry format lines columns table error document compression jsonl arrow parquet drand deposit change exit light_client",
-    "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
-    "quorate-batcher": "class settings answer source pool schedule observer store/records store batcher service",
-    "quorate-checkpoint": "hex json sealed checkpoint set signatures sets evidence wire board kept ratchet client signer",
-    "quorate-history": """
-        error preset chain snappy era state block shuffling committees claims eras drand chia files
-        shards/error shards/hashing shards/whole_file shards/manifest shards/judge shards/results shards/plan shards/run shards/status
-        shards/merge shards
-    """,
-    "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
-    "quorate-blst": "check threads points multi_point verify variant",
-    "quorate-server": "config log budget claims answer board metrics bans fetch/node fetch/headers fetch/report fetch listen/activity listen/authority listen/readers listen/socket listen app grpc/proto grpc/status grpc/tools grpc/wire grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-host": "plain exit utc contained cpu own_name lock_file file key_record log/writer log",
-    "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
-    "quorate-signer": "network task record_file protocol line client config key clock rules store signer socket server commands",
-    "quorate-chain": """
-        revert rpc task_network/change task_network/error task_network/terms task_network/log task_network/calldata
-        task_network/state task_network/history task_network/plan task_network/calls task_network/follower task_network/replay task_network
-        submitter/call submitter/fees submitter/payer submitter/machine submitter/driver submitter deploy
-        print payer wallet cursor follow/chain follow send weigh
-    """,
-    "quorate-node": """
-        message wire election groups roles/event roles/saved roles/state roles/cover roles/sums roles/aggregate roles/exchange roles/receive roles/verdict
-        roles/step roles
-        transport/identity transport/limits transport/origin transport/places transport/bans transport/handshake transport/admission transport/tickets
-        transport/arrival transport/inbox transport/handle
-        transport/libp2p/lobby transport/libp2p/stream transport/libp2p/codec transport/libp2p/topics transport/libp2p/gate transport/libp2p/book transport/libp2p/peer
-        transport/libp2p/protocols transport/libp2p/driver transport/libp2p
-        transport/http/proxies transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
-        transport
-        programs/settings programs/schema programs/error programs/process programs/endpoint programs
-        registry verification schedule data_folder options tokens network_terms
-        metrics board/report board/bounds board/task board/state board/transport board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
-        api/token api/error api/listen api/app api/task api/routes api
-        runtime/clock runtime/tell runtime/rewards runtime/chain runtime local
-        commands
-        simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
-        simulator/judge simulator/world simulator/figures simulator
-    """,
-    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network follow/call follow/log follow transaction epoch upkeep operator collection hub",
+# Modules that their own submodules import. Of every other module, the file stands below its submodules.
+IMPORTED_BY_SUBMODULES = {
+    "quorate": {"plan"},
+    "quorate-threshold": {"dkg/participant"},
+    "quorate-keystore": {"keystore"},
+    "quorate-signer": {"commands"},
+    "quorate-node": {"commands"},
+    "quorate-bench": {"service"},
 }
 
 TOKEN = re.compile(
@@ -111,6 +64,9 @@ TOKEN = re.compile(
 )
 TEST = re.compile(r"#\[cfg\((?:test|all\(test\b[^\]]*)\)\]\s*(?:#\[[^\]]*\]\s*)*")
 MODULE = re.compile(r"\bmod\s+(\w+)\s*([;{])")
+# A comment that gives submodules of a module their places.
+PLACES = re.compile(r"^// mod (\w+)::\{([\w, ]+)\};$", re.MULTILINE)
+DECLARED = re.compile(r"\bmod\s+(\w+(?:::\w+)?)\s*;")
 USE = re.compile(r"\b(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);")
 PATH = re.compile(r"(?<![\w:$.])(?:\$crate|[A-Za-z_]\w*)(?:\s*::\s*[A-Za-z_]\w*)+")
 
@@ -180,15 +136,24 @@ def use_tree(text, prefix=()):
     yield path, alias.strip() or path[-1]
 
 
+def declared(text):
+    """The submodules of a file in the order in which it declares them, as parts of paths: `a`, and `a/b` by a comment."""
+    lines = lambda match: "".join(f"mod {match[1]}::{name.strip()};" for name in match[2].split(","))
+    code, _ = without_tests(without_comments_and_strings(PLACES.sub(lines, text)))
+    return [name.replace("::", "/") for name in DECLARED.findall(code)]
+
+
 class File:
-    """A source file: its module, the names it brings in, and the paths that its code goes through."""
+    """A source file: its module and submodules, the names it brings in, and the paths that its code goes through."""
 
     def __init__(self, path, source):
         self.path = path
         self.name = path.relative_to(source).with_suffix("").as_posix().removesuffix("/mod")
         is_root = self.name in ("lib", "main")
         self.module = () if is_root else tuple(self.name.split("/"))
-        code, self.test_modules = without_tests(without_comments_and_strings(path.read_text()))
+        text = path.read_text()
+        code, self.test_modules = without_tests(without_comments_and_strings(text))
+        self.modules = declared(text)
         # A visibility is no import.
         code = re.sub(r"\bpub\s*\(\s*in\b[^)]*\)", "pub", code)
         self.uses, self.paths = {}, []
@@ -291,23 +256,37 @@ class Crate:
                 visit(name)
         return found
 
-    def against(self, order):
-        """Imports that do not go to the left, and files that have no place."""
+    def order(self):
+        """The files as the `mod` lines order them."""
+        files, placed = {file.name: file for file in self.files.values()}, []
 
         def place(name):
-            parts = name.split("/")
-            prefixes = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
-            return next((order.index(prefix) for prefix in prefixes if prefix in order), None)
+            if name in files and name not in placed:
+                for each in files[name].modules:
+                    place(f"{name}/{each}")
+                placed.append(name)
 
+        for root in ("lib", "main"):
+            for name in files[root].modules if root in files else ():
+                place(name)
+        return placed
+
+    def against(self, imported_by_submodules):
+        """Imports that do not go up, and files that have no place."""
+        order = {name: place for place, name in enumerate(self.order())}
         for name in sorted(self.imports):
             if name in ("lib", "main"):
                 continue
-            if place(name) is None:
-                yield f"{name} has no place in ORDERS of scripts/check_imports.py"
+            if name not in order:
+                yield f"{name} is declared by no `mod` line"
                 continue
             for other in sorted(self.imports[name]):
-                if other == "lib" or (place(other) is not None and place(other) > place(name)):
-                    yield f"{name} imports {other}, which stands to its right"
+                if other in ("lib", "main"):
+                    yield f"{name} imports {other}.rs, which stands below every module"
+                elif name.startswith(f"{other}/") and other in imported_by_submodules:
+                    continue
+                elif order.get(other, -1) > order[name]:
+                    yield f"{name} imports {other}, which the `mod` lines place below it"
 
 
 def dependencies():
@@ -327,8 +306,7 @@ def files():
         crate, source = manifest.parent.name, Crate(manifest.parent / "src")
         for circle in source.circles():
             yield f"{crate}: a circle of imports: {', '.join(circle)}"
-        if crate in ORDERS:
-            yield from (f"{crate}: {wrong}" for wrong in source.against(ORDERS[crate].split()))
+        yield from (f"{crate}: {wrong}" for wrong in source.against(IMPORTED_BY_SUBMODULES.get(crate, set())))
 
 
 def main():

@@ -26,8 +26,8 @@ PUBLISHED = re.compile(
     r"|\b(?:npm|pnpm|yarn) (?:install|add|i) (?:\S+ )*@quorate/"
     r"|https://(?:crates\.io/crates|docs\.rs|pypi\.org/project)/quorate"
 )
-# A version of the changelog: `## 0.1.0, 2026-12-01`.
-VERSION = re.compile(r"^## \[?v?\d+\.\d+", re.MULTILINE)
+# A version of the changelog that is released, because it has a date: `## 0.1.0, 2026-12-01`.
+RELEASED = re.compile(r"^## \[?v?\d+\.\d+\S*,? .*\d{4}-\d\d-\d\d", re.MULTILINE)
 
 
 def needs(package: dict, published: dict) -> set[str]:
@@ -75,7 +75,7 @@ def listed(text: str) -> list[str]:
 
 def too_early() -> list[str]:
     """Lines of documents that nobody can follow before the first release."""
-    if VERSION.search((ROOT / "CHANGELOG.md").read_text()):
+    if RELEASED.search((ROOT / "CHANGELOG.md").read_text()):
         return []
     command = ["git", "ls-files", "--", "*.md", ":!CHANGELOG.md", ":!RELEASING.md"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.splitlines()

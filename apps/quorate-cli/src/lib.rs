@@ -9,6 +9,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod cli;
-pub mod commands;
 pub mod secrets;
+pub mod commands;
+pub mod cli;

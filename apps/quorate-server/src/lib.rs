@@ -33,14 +33,16 @@ pub mod budget;
 pub mod claims;
 mod answer;
 
+// Assumed-valid checkpoints that the server holds.
+mod board;
+
 // What is counted.
 mod metrics;
 
 // Who is banned, on disk.
 mod bans;
 
-// Assumed-valid checkpoints: what the server holds, and what a node that syncs asks of servers.
-mod board;
+// What a node that syncs asks of servers.
 pub mod fetch;
 
 // Connections, and what is shared by everything that is served on them.

@@ -18,6 +18,7 @@ use crate::{
     board::{self, Board},
     budget::Budget,
     config::Config,
+    dashboard,
     listen::{Connections, Served, Socket},
     metrics::Metrics,
 };
@@ -77,7 +78,7 @@ impl Server {
             started: Instant::now(),
         });
 
-        let public = Served { running: api::public(&app), draining: api::draining(&app) };
+        let public = Served { running: api::public(&app, dashboard::routes()), draining: api::draining(&app) };
         if let Some(listener) = tcp {
             app.connections.listen_tcp(listener, public.clone());
         }

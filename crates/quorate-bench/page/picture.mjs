@@ -1,4 +1,4 @@
-// The picture of the page for the README: `npm run picture -- PAGE.html PICTURE.png`. It carries the page's fingerprint as text,
+// The picture of the page for BENCHMARKING.md: `npm run picture -- PAGE.html PICTURE.png`. It carries the page's fingerprint as text,
 // so that a test of the page sees a picture of another one.
 
 import { writeFile } from "node:fs/promises";

@@ -1,7 +1,7 @@
 //! The gas of settling a quorum's results: whole transactions with cold storage, ten in a row, as the source measured.
 
-mod baselines;
 mod deployed;
+mod baselines;
 mod epoch;
 mod hub;
 mod task_network;

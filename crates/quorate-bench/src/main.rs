@@ -5,33 +5,33 @@
 
 #![forbid(unsafe_code)]
 
-mod aggregate;
+mod data;
+mod methods;
+mod row;
+mod measure;
 mod batch;
+mod service;
 mod block;
+mod aggregate;
 mod chain;
+mod record;
+mod shown;
 mod compare;
 mod culprits;
 mod curve;
-mod data;
 mod dropin;
 mod field;
 mod gas;
 mod history;
-mod measure;
-mod methods;
 mod msm;
 #[cfg(feature = "network")]
 mod network;
 mod page;
 mod plot;
-mod record;
-mod report;
-mod row;
-mod schemes;
-mod service;
-mod shown;
-mod single;
 mod speed;
+mod report;
+mod schemes;
+mod single;
 mod threshold;
 
 use std::{
@@ -56,7 +56,7 @@ use row::{Machine, Row};
   quorate-bench culprits --json c.json  the rows as well
   quorate-bench all --record            every benchmark, recorded under benchmarks/
   quorate-bench compare --rtt 50ms      which scheme is the fastest over a network
-  quorate-bench report                  README and BENCHMARKING tables from the newest record
+  quorate-bench report                  the tables of the documents from the newest records
   quorate-bench report --html out/      all sources' figures beside ours, on one page
   quorate-bench report --dir ~/quorate  the same in a repository elsewhere")]
 struct Arguments {

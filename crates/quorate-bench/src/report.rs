@@ -11,14 +11,21 @@ use anyhow::{Context, Result, ensure};
 use crate::{
     plot,
     record::Record,
-    row::{BUSY, Figures, Latency, Row, short, whole},
-    shown::{Rows, SPEED},
+    row::{Figures, Latency, Row, short, whole},
+    shown::{File, Rows, SPEED},
     speed,
 };
 
 /// The documents that can hold generated tables.
-const DOCUMENTS: [&str; 6] =
-    ["README.md", "docs/onchain.md", "BENCHMARKING.md", "docs/batcher.md", "docs/lanes.md", "docs/node.md"];
+const DOCUMENTS: [&str; 7] = [
+    "README.md",
+    "BENCHMARKING.md",
+    "docs/onchain.md",
+    "docs/batcher.md",
+    "docs/lanes.md",
+    "docs/node.md",
+    "docs/thresholds.md",
+];
 
 /// Rewrites the generated tables of a repository's documents, and the plots of gas and of times. Answers with the files that it
 /// wrote.
@@ -41,24 +48,18 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     plot::gas(shown.of("gas"), &plots[0])?;
     speed::plot(&speed, &plots[1])?;
     plot::service(shown.of("service"), &plots[2])?;
-    replace(&documents[..1], "report", &format!("{of_speed}\n{}", headline(&speed)))?;
-    replace(&documents[..1], "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
+    replace(&documents, "report", &format!("{of_speed}\n{}", headline(&speed, Length::Short)))?;
+    replace(&documents, "speed", &format!("{of_speed}\n{}", headline(&speed, Length::Full)))?;
+    replace(&documents, "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
     replace(&documents, "service", &format!("{of_service}\n{}", under_load(shown.of("service"))))?;
     let lanes = Rows::of_each_cpu(root, "quorate/fma-avx2")?;
-    let mut all = by_record(&shown);
     let mut ratios = Vec::new();
     for cpu in &lanes {
-        let (rows, source) = (cpu.of_files(&SPEED), cpu.source(root, &SPEED)?);
-        ratios.push(format!("{source}\n{}", by_lanes(&rows)));
-        let folder = |rows: &Rows| rows.files.iter().find_map(|file| Some(file.record.as_ref()?.folder.clone()));
-        if shown.files.iter().all(|file| file.record.as_ref().map(|record| &record.folder) != folder(cpu).as_ref()) {
-            all.push(format!("{source}\n{}", full(&rows)));
-        }
+        ratios.push(format!("{}\n{}", cpu.source(root, &SPEED)?, by_lanes(&cpu.of_files(&SPEED))));
     }
-    replace(&documents[2..3], "report", &all.join("\n"))?;
+    replace(&documents, "records", &records(root, &shown, &lanes)?)?;
     replace(&documents, "lanes", &ratios.join("\n"))?;
     replace(&documents, "gas", &gas(shown.of("gas")))?;
-    replace(&documents, "gas-short", &gas_short(shown.of("gas")))?;
     let none = "No record has these rows. `quorate-bench network --record` makes one.\n";
     // Gas and simulated networks are the same on every machine.
     let rows = shown.of_files(&["network", "day", "simulated"]);
@@ -71,17 +72,23 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     Ok([&plots[..], &documents].concat())
 }
 
-/// All rows that are shown, a table for each record.
-fn by_record(shown: &Rows) -> Vec<String> {
-    let mut tables: Vec<(&Record, Vec<Row>)> = Vec::new();
-    for file in &shown.files {
-        let Some(record) = &file.record else { continue };
-        match tables.iter_mut().find(|(other, _)| other.folder == record.folder) {
-            Some((_, rows)) => rows.extend(file.rows.iter().cloned()),
-            None => tables.push((record, file.rows.clone())),
+/// A line for each record, the newest first: where its rows are, and which of them are shown.
+fn records(root: &Path, shown: &Rows, lanes: &[Rows]) -> Result<String> {
+    let mut text = String::from("| record | measured | CPU | commit | shown |\n|---|---|---|---|---|\n");
+    for record in Record::all(root)?.iter().rev() {
+        let is_of = |file: &&File| file.record.as_ref().is_some_and(|other| other.folder == record.folder);
+        let mut files: Vec<_> = shown.files.iter().filter(is_of).map(|file| format!("`{}`", file.name)).collect();
+        if lanes.iter().any(|cpu| cpu.files.iter().any(|file| is_of(&file))) {
+            files.push("[the lanes of this CPU](docs/lanes.md#measured)".to_owned());
         }
+        let (name, machine) = (record.name(), &record.machine);
+        let files = if files.is_empty() { "–".to_owned() } else { files.join(", ") };
+        text += &format!(
+            "| [{name}](benchmarks/{name}) | {} | {} | {} | {files} |\n",
+            machine.date, machine.cpu, machine.commit
+        );
     }
-    tables.iter().map(|(record, rows)| format!("{}\n{}", record.source(), full(rows))).collect()
+    Ok(text)
 }
 
 /// How many times as fast as blst each kind of lanes is, with one thread.
@@ -227,11 +234,6 @@ fn whole_network(rows: &[Row], sizes: &[usize]) -> String {
     text
 }
 
-/// One model of membership and three sizes.
-fn gas_short(rows: &[Row]) -> String {
-    gas_table(rows, "gas/miss", &[10, 100, 1000])
-}
-
 /// A line for each engine that was measured, a column for each number of operators.
 fn gas_table(rows: &[Row], bench: &str, sizes: &[usize]) -> String {
     let heads: Vec<_> = sizes.iter().map(|n| format!("{} operators", whole(*n as f64))).collect();
@@ -250,32 +252,43 @@ fn mean_gas(rows: &[Row], bench: &str, engine: &str, n: usize) -> String {
     row.map_or("–".into(), |row| whole(row.figures.middle()))
 }
 
-/// The comparison with blst, for the README.
-fn headline(rows: &[Row]) -> String {
-    let wanted = [
-        ("single/verify", 1, "one claim"),
-        ("batch/distinct", 16, "16 claims, distinct messages"),
-        ("batch/distinct", 128, "128 claims, distinct messages"),
-        ("batch/distinct", 1024, "1,024 claims, distinct messages"),
-        ("batch/distinct-with-keys", 1024, "the same from bytes, with decoding and checking of keys"),
-        ("batch/min-sig", 1024, "1,024 claims, keys in G2"),
-        ("batch/few-signers", 100, "100 claims by 5 signers"),
-        ("batch/same-message", 128, "128 claims, one message"),
-        ("batch/same-message-checked", 128, "the same, signatures already checked to be in the subgroup"),
-        ("aggregate/messages", 100, "one aggregate signature over 100 messages by 5 signers"),
-        ("aggregate/signers", 100, "one aggregate signature of 100 signers over one message"),
-        ("block/known=0", 1000, "a block of 1,000 signatures, none known"),
-        ("block/known=90", 1000, "the same, 90 % already verified"),
-        ("block/known=100", 1000, "the same, all already verified"),
-        ("culprits/bad=1", 128, "finding 1 invalid claim among 128, after the batch failed"),
-        ("culprits/bad=16", 128, "finding 16 invalid claims among 128"),
-        ("msm/g1", 1 << 16, "multi-scalar multiplication, 65,536 points of G1, 255-bit scalars"),
-        ("msm/g2", 1 << 16, "the same in G2"),
-    ];
+/// How much of the comparison with blst a table shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Length {
+    /// The lines of the README.
+    Short,
+    /// All lines, for BENCHMARKING.md.
+    Full,
+}
+
+/// The lines of the comparison with blst, and the shortest table that shows each.
+const HEADLINES: [(Length, &str, usize, &str); 18] = [
+    (Length::Short, "single/verify", 1, "one claim"),
+    (Length::Full, "batch/distinct", 16, "16 claims, distinct messages"),
+    (Length::Short, "batch/distinct", 128, "128 claims, distinct messages"),
+    (Length::Short, "batch/distinct", 1024, "1,024 claims, distinct messages"),
+    (Length::Short, "batch/distinct-with-keys", 1024, "the same from bytes, with decoding and checking of keys"),
+    (Length::Full, "batch/min-sig", 1024, "1,024 claims, keys in G2"),
+    (Length::Short, "batch/few-signers", 100, "100 claims by 5 signers"),
+    (Length::Short, "batch/same-message", 128, "128 claims, one message"),
+    (Length::Full, "batch/same-message-checked", 128, "the same, signatures already checked to be in the subgroup"),
+    (Length::Full, "aggregate/messages", 100, "one aggregate signature over 100 messages by 5 signers"),
+    (Length::Full, "aggregate/signers", 100, "one aggregate signature of 100 signers over one message"),
+    (Length::Short, "block/known=0", 1000, "a block of 1,000 signatures, none known"),
+    (Length::Short, "block/known=90", 1000, "the same, 90 % already verified"),
+    (Length::Full, "block/known=100", 1000, "the same, all already verified"),
+    (Length::Short, "culprits/bad=1", 128, "finding 1 invalid claim among 128, after the batch failed"),
+    (Length::Full, "culprits/bad=16", 128, "finding 16 invalid claims among 128"),
+    (Length::Full, "msm/g1", 1 << 16, "multi-scalar multiplication, 65,536 points of G1, 255-bit scalars"),
+    (Length::Full, "msm/g2", 1 << 16, "the same in G2"),
+];
+
+/// The comparison with blst.
+fn headline(rows: &[Row], length: Length) -> String {
     let mut text = String::from(
         "| | blst | quorate, portable | quorate, IFMA | IFMA, two threads | speed-up over blst, one thread |\n|---|--:|--:|--:|--:|--:|\n",
     );
-    for (bench, n, what) in wanted {
+    for (_, bench, n, what) in HEADLINES.into_iter().filter(|(shortest, ..)| *shortest <= length) {
         let row = |engine: &str, threads: usize| {
             rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads)
         };
@@ -295,7 +308,7 @@ fn headline(rows: &[Row]) -> String {
     text
 }
 
-/// Recovery of a signature from shares, beside what no system on blst can avoid, and beside the source, for the README.
+/// Recovery of a signature from shares, beside what no system on blst can avoid, and beside the source.
 fn of_quorums(rows: &[Row]) -> String {
     let best = |bench: &str, engine: &dyn Fn(&str) -> bool, threads: usize, t: usize| {
         let found = rows.iter().filter(|r| r.bench == bench && r.n == t && r.threads == threads && engine(&r.engine));
@@ -320,33 +333,6 @@ fn of_quorums(rows: &[Row]) -> String {
         let what = Row::line(&whole(t as f64), columns.into_iter().flatten());
         let times = columns.map(|row| row.map_or("–".to_owned(), milliseconds));
         text += &format!("| {what} | {} |\n", times.join(" | "));
-    }
-    text
-}
-
-/// All rows, for BENCHMARKING.md.
-fn full(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "| bench | n | engine | threads | median µs, mean gas | min..max, median | per | note |\n|---|--:|---|--:|--:|--:|---|---|\n",
-    );
-    let latency =
-        |row: &Row| row.latency_ms.map(Latency::written).map(|[p50, p99]| format!("p50 {p50} ms, p99 {p99} ms"));
-    for row in rows {
-        let [middle, beside] = row.figures.written();
-        text += &format!(
-            "| `{}` | {} | {} | {} | {middle} | {beside} | {} | {} |\n",
-            row.bench,
-            row.n,
-            row.engine,
-            row.threads,
-            row.per,
-            [row.is_busy().then(|| BUSY.to_owned()), latency(row), Some(row.remark())]
-                .into_iter()
-                .flatten()
-                .filter(|n| !n.is_empty())
-                .collect::<Vec<_>>()
-                .join("; "),
-        );
     }
     text
 }
@@ -456,7 +442,7 @@ mod tests {
     use crate::{
         methods::{self, Editions},
         page,
-        row::folder_of_records,
+        row::{BUSY, folder_of_records},
     };
 
     /// The table of epochs takes the cheapest keys of each size, and shows a dash for what was not measured.
@@ -549,7 +535,7 @@ mod tests {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let copy = copy();
         let written = write(copy.path()).unwrap();
-        assert_eq!(written.len(), 9);
+        assert_eq!(written.len(), 10);
         for path in written {
             let name = path.strip_prefix(copy.path()).unwrap().to_str().unwrap();
             assert!(path.is_file() && read(copy.path(), name) == read(&source, name), "{name}: run `make report`");
@@ -629,7 +615,15 @@ mod tests {
             assert!(!text.contains("82.2 ms"), "the {place} has the block of another record");
         }
         // Of the record of one part is shown what no other has: a newer whole one takes its place in everything at once.
-        assert!(read(root, "BENCHMARKING.md").contains("| `multi/sign` | 32 | Part |"));
+        assert_eq!(shown.of("schemes")[0].engine, "Part");
+        let records = read(root, "BENCHMARKING.md");
+        assert!(
+            records.contains("| [Part](benchmarks/Part) | 2998-06-01 00:00 | Part | Part | `schemes`, "),
+            "{records}"
+        );
+        assert!(
+            records.contains("| [Whole](benchmarks/Whole) | 2998-01-01 00:00 | Whole | Whole | `single`, `batch`, ")
+        );
         record(root, "Whole-2", "2998-07-01 00:00", methods::today(), &whole(61.1, 3.15));
         write(root).unwrap();
         let page = page::render(&Rows::newest(root).unwrap(), "draw()").unwrap().into_string();
@@ -674,7 +668,7 @@ mod tests {
         };
         for (max, says) in [(30e3, false), (31e3, true)] {
             let rows = [row("blst", 13e3), row("quorate/ifma", max)];
-            for text in [headline(&rows), full(&rows), by_lanes(&rows)] {
+            for text in [headline(&rows, Length::Short), headline(&rows, Length::Full), by_lanes(&rows)] {
                 assert_eq!(text.contains(BUSY), says, "{text}");
             }
         }

@@ -6,9 +6,9 @@
 //! the multi-scalar multiplication in it, and no check of the signature. `recover/msm-only` is the part that no library
 //! over blst can avoid: its multi-scalar multiplication of t points by full scalars.
 
+mod setting;
 mod collect;
 mod keys;
-mod setting;
 
 use std::hint::black_box;
 

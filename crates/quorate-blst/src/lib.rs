@@ -51,11 +51,11 @@
 #![forbid(unsafe_code)]
 
 mod check;
-mod multi_point;
-mod points;
 mod threads;
-mod variant;
+mod points;
+mod multi_point;
 mod verify;
+mod variant;
 
 // A name that this crate defines itself takes precedence: `min_pk`, `min_sig` and `MultiPoint`.
 #[doc(no_inline)]

@@ -3,7 +3,8 @@
 //! This crate knows no signatures. It offers the engine a few verbs over slices: decode, hash to the curve, check the
 //! subgroup, sum, weigh, multiply, pair. A [`Backend`] executes them, and a program chooses it once, when it starts.
 //!
-//! The modules, each of which imports only those above it (`scripts/check_imports.py` checks the order file by file):
+//! The modules, each of which imports only those above it (`scripts/check_imports.py` reads the order from the `mod` lines and checks
+//! it file by file):
 //!
 //! - [`weight`]: the random multipliers of a batch, in a form that the curve's endomorphism makes cheap.
 //! - [`segments`]: items in consecutive segments, for the verbs that compute one result for each of several lists.
@@ -38,19 +39,20 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod weight;
+pub mod segments;
 mod arithmetic;
+pub mod encoding;
+pub mod pairing;
+pub mod scalar;
+// mod backend::{portable, lanes, ifma, fma};
+pub mod group;
 pub mod backend;
+pub mod domain;
+pub mod secret;
 #[cfg(any(test, feature = "bench-internals"))]
 #[doc(hidden)]
 pub mod bench;
-pub mod encoding;
-pub mod group;
-pub mod pairing;
-pub mod domain;
-pub mod scalar;
-pub mod secret;
-pub mod segments;
-pub mod weight;
 
 pub use backend::{Backend, PreparedG2, UnknownBackend};
 pub use domain::Domain;

@@ -22,8 +22,8 @@
 //! [`Follower::forget`] leaves a base out. Pass each part of the [weights](Follower::packed_weights) to the contract's
 //! `publish`, and if it refuses, the [others](Follower::other_weights).
 
-mod log;
 mod call;
+mod log;
 
 use std::{collections::BTreeMap, fmt};
 

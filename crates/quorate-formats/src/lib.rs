@@ -39,48 +39,11 @@
 
 #![forbid(unsafe_code)]
 
-// The results of all readers.
+// Text and objects.
 
-// A claim as the input states it, and where it stands.
-mod record;
-// One entry: a claim, or something of which no claim can be made.
-mod entry;
-// Why an input cannot be read any further.
-mod error;
-// Verdicts about claims, as they are written.
-mod verdict_line;
-
-// One module for each format, and the guess which format an input has.
-
-mod format;
-pub mod change;
-pub mod deposit;
-pub mod drand;
-pub mod exit;
-pub mod jsonl;
-pub mod light_client;
-#[cfg(feature = "arrow")]
-pub mod arrow;
-#[cfg(feature = "parquet")]
-pub mod parquet;
-
-// What several formats share.
-
-// Inputs that are packed with gzip or zstd.
-#[cfg(feature = "compression")]
-pub mod compression;
-
-// What a caller knows beside the files of deposits, changes and exits.
-mod expected;
-// The lines of an input and documents of text, each within a bound of memory.
-pub mod lines;
-// The fields of a claim, in JSON Lines and in Parquet.
-mod columns;
-// The columns of tables, in Parquet and in Arrow streams.
-#[cfg(any(feature = "arrow", feature = "parquet"))]
-mod table;
-// JSON documents that are read whole, for drand and light clients.
-mod document;
+// Numbers that may stand in quotes, and hexadecimal.
+mod number;
+mod hex;
 // One JSON object, with errors that name the field.
 pub mod json;
 // The tree hashes of Ethereum's objects.
@@ -91,9 +54,48 @@ pub mod network;
 pub mod signing;
 // Deposits, changes of withdrawal credentials and exits: what is signed, and what is wrong with them.
 pub mod operation;
-// Hexadecimal, and numbers that may stand in quotes.
-mod hex;
-mod number;
+
+// The results of all readers.
+
+// A claim as the input states it, and where it stands.
+mod record;
+// What a caller knows beside the files of deposits, changes and exits.
+mod expected;
+// Verdicts about claims, as they are written.
+mod verdict_line;
+// One entry: a claim, or something of which no claim can be made.
+mod entry;
+
+// The guess which format an input has, and what several formats share.
+
+mod format;
+// The lines of an input and documents of text, each within a bound of memory.
+pub mod lines;
+// The fields of a claim, in JSON Lines and in Parquet.
+mod columns;
+// The columns of tables, in Parquet and in Arrow streams.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod table;
+// Why an input cannot be read any further.
+mod error;
+// JSON documents that are read whole, for drand and light clients.
+mod document;
+// Inputs that are packed with gzip or zstd.
+#[cfg(feature = "compression")]
+pub mod compression;
+
+// One module for each format.
+
+pub mod jsonl;
+#[cfg(feature = "arrow")]
+pub mod arrow;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod drand;
+pub mod deposit;
+pub mod change;
+pub mod exit;
+pub mod light_client;
 
 pub use columns::{NAME_LIMIT, Room, Unbounded};
 pub use document::DOCUMENT_LIMIT;

@@ -10,13 +10,13 @@
 //! This module does not follow a chain of updates from a checkpoint. It makes each update a claim that its committee signed
 //! it, and says which update proves the committee's keys ([`Record::rests_on`](crate::Record::rests_on)).
 
-mod binary;
-mod check;
-mod claims;
-mod committees;
-mod document;
-mod network;
 mod object;
+mod binary;
+mod network;
+mod check;
+mod document;
+mod committees;
+mod claims;
 
 pub use self::check::{MIN_PARTICIPANTS, TWO_THIRDS};
 pub use self::committees::{Committees, Lesson, Teaching};

@@ -9,13 +9,13 @@
 //! and [`ROW_LIMIT`]. Sizes that the file declares are checked before memory is allocated for them, and a value that many rows
 //! repeat is held once.
 
-// Columns and rows of one file.
-mod column;
 // What a file declares, and its pages within their limits.
 mod declared;
 mod delta;
-mod pages;
 mod whole_file;
+mod pages;
+// Columns and rows of one file.
+mod column;
 // Claims of a chain, written.
 mod write;
 

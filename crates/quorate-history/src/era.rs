@@ -8,7 +8,7 @@
 //! slot, for each slot where its record begins as seen from the index (0 where there is none), and the number of slots; all are
 //! 64-bit little-endian numbers. Era 0 holds the genesis state and no blocks.
 //!
-//! Spec: status-im/nimbus-eth2, `docs/e2store.md`. The reader is our own because it is short, and because readers at hand take an
+//! Spec: <https://github.com/status-im/nimbus-eth2/blob/stable/docs/e2store.md>. The reader is our own because it is short, and because readers at hand take an
 //! index for granted: here every record is found by walking over the file, and the indices have to agree with what was found.
 
 use std::{

@@ -133,7 +133,7 @@ pub fn run(program: impl FnOnce() -> Result) -> ExitCode {
     exit.into()
 }
 
-/// Prints one line to standard error, through [`plain`]. If standard error is closed, there is no place for it, and it is dropped.
+/// Prints one line to standard error, through [`plain()`]. If standard error is closed, there is no place for it, and it is dropped.
 pub fn note(text: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{}", plain(&text.to_string()));
 }

@@ -5,28 +5,28 @@
 //! | [`plain`](mod@plain) | text from outside, made harmless for a terminal, a log line and a page |
 //! | [`exit`] | how a program ends: exit codes, and the message before |
 //! | [`utc`](mod@utc) | a time as people read it |
+//! | [`contained`](mod@contained) | panics of other people's readers, caught without a backtrace |
+//! | [`cpu`] | the time that processors spent on a program |
+//! | [`own_name`] | by which names a client may call a server |
+//! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
-//! | [`contained`](mod@contained) | panics of other people's readers, caught without a backtrace |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
-//! | [`own_name`] | by which names a client may call a server |
-//! | [`cpu`] | the time that processors spent on a program |
-//! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 
 #![forbid(unsafe_code)]
 
 pub mod plain;
 pub mod exit;
 pub mod utc;
-pub mod file;
-pub mod key_record;
 pub mod contained;
-#[cfg(feature = "log")]
-pub mod log;
 pub mod cpu;
 pub mod own_name;
 #[cfg(unix)]
 pub mod lock_file;
+pub mod file;
+pub mod key_record;
+#[cfg(feature = "log")]
+pub mod log;
 
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;

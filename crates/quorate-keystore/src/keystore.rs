@@ -9,10 +9,10 @@
 //! The checksum does not cover the initialisation vector. If that is damaged, the passphrase is still accepted, but the secret is
 //! a different one. Only the public key in the file shows this, so [`Keystore::decrypt`] asks for a way to derive it.
 
+mod kdf;
 mod decryption_key;
 mod error;
 mod json;
-mod kdf;
 
 use std::fmt;
 

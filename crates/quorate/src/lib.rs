@@ -70,10 +70,15 @@
 
 #![forbid(unsafe_code)]
 
-/// The examples of the README are tested with those of this crate.
+/// The examples of the README and of the library's guide are tested with those of this crate.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod guides {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../docs/library.md")]
+    struct Library;
+}
 
 pub mod threads;
 pub mod suite;

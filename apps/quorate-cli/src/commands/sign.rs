@@ -1,12 +1,12 @@
 //! `quorate sign`: a message as it is, or what a validator signs about its stake.
 
+// `--network`, the key, and what the three write.
+mod operation;
+
 // `sign deposit`, `sign change` and `sign exit`.
 mod change;
 mod deposit;
 mod exit;
-
-// `--network`, the key, and what the three write.
-mod operation;
 
 use std::path::PathBuf;
 

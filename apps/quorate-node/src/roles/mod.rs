@@ -49,17 +49,17 @@
 //! | `step` | the entry |
 //! | `report` | what a node knows of its tasks, for people |
 
-mod aggregate;
-mod cover;
 mod event;
-mod exchange;
-mod receive;
-mod report;
 mod saved;
 mod state;
-mod step;
+mod cover;
 mod sums;
+mod aggregate;
+mod exchange;
+mod receive;
 mod verdict;
+mod step;
+mod report;
 
 pub use event::{Event, Finality, NotTaken, Output, Refusal, Settlement, SignerRefusal, Source};
 pub use report::{ConflictReport, LeadingReport, Part, ReadyReport, ResultReport, RoundReport, TaskReport};

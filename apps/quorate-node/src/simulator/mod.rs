@@ -30,17 +30,17 @@
 //! | `world` | the network, and the edge of each node |
 //! | `figures` | messages, bytes and time to quorum of large networks |
 
-mod chain;
 mod chance;
 mod faults;
-mod figures;
-mod judge;
-mod mesh;
 mod operators;
 mod signer;
+mod chain;
+mod mesh;
+mod judge;
+mod world;
 #[cfg(test)]
 mod tests;
-mod world;
+mod figures;
 
 pub use faults::{Lie, Scenario};
 pub use figures::{Figures, measure};

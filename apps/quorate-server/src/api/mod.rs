@@ -1,14 +1,14 @@
 //! HTTP: what is served on the listeners for claims, and on the socket for administration.
 
-mod admin;
-mod checkpoint;
 mod error;
-mod health;
-mod openapi;
 mod schema;
-mod status;
 mod stream;
 mod verify;
+mod checkpoint;
+mod status;
+mod admin;
+mod health;
+mod openapi;
 
 use std::sync::Arc;
 
@@ -24,15 +24,13 @@ pub use self::openapi::document;
 #[cfg(test)]
 pub(crate) use self::status::FalseClaim;
 pub(crate) use self::status::{Evidence, Source, Status};
-use crate::{app::App, dashboard, grpc};
+use crate::{app::App, grpc};
 
-/// What is served to those who send claims.
-pub(crate) fn public(app: &Arc<App>) -> Router {
+/// What is served to those who send claims, beside `pages` for people.
+pub(crate) fn public(app: &Arc<App>, pages: Router<Arc<App>>) -> Router {
     common()
         .merge(grpc::routes(app))
-        .route("/", get(dashboard::page))
-        .route("/dashboard.css", get(dashboard::style))
-        .route("/dashboard.js", get(dashboard::script))
+        .merge(pages)
         .route("/openapi.json", get(openapi::serve))
         .route("/v1/verify", post(verify::verify))
         .route("/v1/checkpoint", get(checkpoint::serve).post(checkpoint::post))

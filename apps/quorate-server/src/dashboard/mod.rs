@@ -3,18 +3,20 @@
 //! The page is rendered here and nowhere else. Its script asks for the page again each second and takes over what has
 //! changed, so a page without a script shows the same, once.
 
-mod chart;
 mod words;
+mod chart;
 
 use std::sync::Arc;
 
 use axum::{
+    Router,
     extract::State,
     http::{
         HeaderName, HeaderValue,
         header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
     },
     response::{Html, IntoResponse},
+    routing::get,
 };
 use maud::{DOCTYPE, Markup, html};
 
@@ -47,19 +49,24 @@ fn headers(content_type: &'static str) -> Headers {
     ]
 }
 
+/// The page, its style and its script.
+pub(crate) fn routes() -> Router<Arc<App>> {
+    Router::new().route("/", get(page)).route("/dashboard.css", get(style)).route("/dashboard.js", get(script))
+}
+
 /// The page.
-pub(crate) async fn page(State(app): State<Arc<App>>) -> impl IntoResponse {
+async fn page(State(app): State<Arc<App>>) -> impl IntoResponse {
     let policy = [(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))];
     (headers("text/html; charset=utf-8"), policy, Html(render(&Status::of(&app)).into_string()))
 }
 
 /// Its style.
-pub(crate) async fn style() -> impl IntoResponse {
+async fn style() -> impl IntoResponse {
     (headers("text/css; charset=utf-8"), include_str!("style.css"))
 }
 
 /// Its script.
-pub(crate) async fn script() -> impl IntoResponse {
+async fn script() -> impl IntoResponse {
     (headers("text/javascript; charset=utf-8"), include_str!("script.js"))
 }
 

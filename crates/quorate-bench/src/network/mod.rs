@@ -11,9 +11,9 @@
 
 mod answers;
 mod cpu;
+mod watched;
 mod day;
 mod simulated;
-mod watched;
 
 use anyhow::{Context, Result};
 

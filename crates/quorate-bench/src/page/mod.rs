@@ -13,16 +13,16 @@
 //! Everything is read from records and rendered here; the script only draws the tables' numbers and evaluates the model. The
 //! page asks no host for anything: its policy forbids that to the browser.
 
+mod words;
+mod figure;
+mod source;
+mod spread;
 mod aggregates;
 mod blocks;
 mod comparison;
-mod figure;
 mod gas;
 mod schemes;
-mod source;
-mod spread;
 mod thresholds;
-mod words;
 
 use std::{
     fs,
@@ -106,7 +106,7 @@ pub(crate) fn render(rows: &Rows, script: &str) -> Result<Markup> {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="description" content="BLS and other signatures, measured: the figures of five sources beside ours";
-                // The picture of the page in the README carries it, so that a test sees whether it is of this page.
+                // The picture of the page in BENCHMARKING.md carries it, so that a test sees whether it is of this page.
                 meta name=(FINGERPRINT) content=(fingerprint(rows));
                 title { "quorate: signatures, measured" }
                 link rel="icon" href=(ICON);
@@ -375,9 +375,9 @@ mod tests {
         assert!(error.contains("would end it"), "{error}");
     }
 
-    /// The picture in the README is of the page as it is: both carry the hash of what the first screen shows.
+    /// The picture in BENCHMARKING.md is of the page as it is: both carry the hash of what the first screen shows.
     #[test]
-    fn the_picture_of_the_readme_is_of_this_page() {
+    fn the_picture_of_the_page_is_of_this_page() {
         let rows = Rows::newest(&repository()).unwrap();
         let name = format!("{FINGERPRINT}\0{}", fingerprint(&rows));
         let picture = fs::read(repository().join("docs/report.png")).unwrap();

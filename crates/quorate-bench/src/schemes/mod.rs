@@ -7,6 +7,8 @@
 //! `frost`, `bls`, `bls_by_blst` and `ed25519` do it. `multi` measures their steps, and `round` whole runs. All times are
 //! wall-clock times of one thread.
 
+mod sizes;
+mod protocol;
 mod bls;
 mod bls_by_blst;
 mod ed25519;
@@ -14,10 +16,8 @@ mod frost;
 mod hash;
 mod multi;
 mod musig2;
-mod protocol;
 mod round;
 mod single;
-mod sizes;
 
 use quorate::{Backend, MinPk, MinSig};
 

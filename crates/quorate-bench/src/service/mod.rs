@@ -2,9 +2,9 @@
 //!
 //! Latencies are counted from the time at which a claim should have been sent (`load`).
 
-pub(crate) mod arrivals;
 mod load;
 mod policy;
+pub(crate) mod arrivals;
 mod remote;
 
 use std::{

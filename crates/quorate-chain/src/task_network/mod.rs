@@ -19,17 +19,17 @@
 //! NOT detected: that a node leaves out the log of a settled task, of a withdrawal or of a claim, and a node whose
 //! contract states are made up as well as its logs. Ask a node of your own, or one that you trust.
 
-mod terms;
 mod change;
 mod error;
+mod terms;
 mod log;
 mod calldata;
 mod state;
 mod history;
-mod follower;
-mod replay;
 mod plan;
 mod calls;
+mod follower;
+mod replay;
 #[cfg(test)]
 mod tests;
 

@@ -2,8 +2,8 @@
 //!
 //! Both curves share two traits: [`field::Field`] for Fp and Fp2, and [`curve::Curve`] for E(Fp) and its twist.
 
-pub(crate) mod curve;
 pub(crate) mod field;
+pub(crate) mod curve;
 pub(crate) mod fp12;
 
 pub(crate) use curve::Curve;

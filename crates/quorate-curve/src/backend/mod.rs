@@ -33,14 +33,14 @@
 //! The file is long because each verb is documented here, once for all backends, and because the tests that compare all
 //! backends stand here.
 
+pub(crate) mod portable;
 // Without SSE2, as on a bare target that computes floats in software, the compiler has no vector registers for the lanes.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(crate) mod fma;
+pub(crate) mod lanes;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod ifma;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(crate) mod lanes;
-pub(crate) mod portable;
+pub(crate) mod fma;
 mod prepared;
 #[cfg(test)]
 mod soak;

@@ -88,18 +88,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod ceremony;
-mod dealing;
-mod envelope;
 mod hex;
+mod envelope;
 pub mod identity;
-pub mod judge;
-mod lagrange;
+pub mod round;
+pub mod ceremony;
 pub mod message;
 pub mod misdeed;
+mod dealing;
+pub mod judge;
 pub mod outcome;
+mod lagrange;
 pub mod participant;
-pub mod round;
 #[cfg(test)]
 mod simulator;
 #[cfg(test)]

@@ -24,9 +24,9 @@
 //!
 //! Source: A. Tomescu et al., Towards Scalable Threshold Cryptosystems, IEEE S&P 2020, for trees and transforms.
 
-mod cosets;
 mod small;
 mod tree;
+mod cosets;
 
 use quorate::{Backend, Options, aggregate::sum_of_multiples, threads::parallel_chunks};
 use quorate_curve::{Group, Scalar, Segments};

@@ -5,8 +5,8 @@
 //!             rotate (each signer of both sets) -> adopt -> sets.json
 //! ```
 
-mod combine;
 mod inputs;
+mod combine;
 mod propose;
 mod set;
 mod show;

@@ -5,23 +5,23 @@
 //! reshare or refresh (one) -> the same -> forget (each) -> the old shares are gone
 //! ```
 
-mod deal;
-mod finish;
-mod folder;
-mod forget;
-mod identity;
-mod identity_file;
-mod init;
-mod judge;
-mod members;
-mod previous;
 mod public_file;
+mod words;
+mod folder;
+mod identity_file;
+mod session;
+mod deal;
 mod receive;
 mod remains;
+mod finish;
+mod forget;
+mod identity;
+mod members;
+mod init;
+mod judge;
+mod previous;
 mod reshare;
-mod session;
 mod status;
-mod words;
 
 use clap::{Args, Subcommand};
 use quorate_host::exit::Result;

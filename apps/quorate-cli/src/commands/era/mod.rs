@@ -1,7 +1,7 @@
 //! `quorate era`: what Ethereum's era files hold, for other programs.
 
-mod claims;
 mod sink;
+mod claims;
 
 use clap::{Args, Subcommand};
 use quorate_host::exit::Result;

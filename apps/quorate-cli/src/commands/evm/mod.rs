@@ -4,33 +4,29 @@
 //! key -> register (each operator) -> epoch (the registrar) -> sign (each operator) -> aggregate -> plan -> hub (the aggregator)
 //! ```
 
-mod aggregate;
-mod call;
-mod epoch;
-mod hub;
-mod key;
-mod plan;
-mod register;
-mod sign;
-
-// A line of `sign`, which `aggregate` reads.
-pub mod signature_line;
-
-// `--key-group`, `--key`, and addresses.
-mod operator;
-pub(super) use operator::addresses;
-
-// `--network`.
-mod network_file;
-
 // `--store`.
 mod store;
-
+// `--key-group`, `--key`, and addresses.
+mod operator;
+// `--network`.
+mod network_file;
 // `--signers`.
 mod signers;
-
+// A line of `sign`, which `aggregate` reads.
+pub mod signature_line;
 // What `plan` prints.
 mod report;
+
+mod key;
+mod register;
+mod epoch;
+mod sign;
+mod aggregate;
+mod call;
+mod plan;
+mod hub;
+
+pub(super) use operator::addresses;
 
 use clap::{Args, Subcommand};
 use quorate_host::exit::Result;

@@ -2,11 +2,11 @@
 
 mod inputs;
 mod verify;
+mod shards;
 mod plan;
 mod run;
 mod merge;
 mod status;
-mod shards;
 
 use clap::{Args, Subcommand};
 pub(super) use inputs::open_files;

@@ -1,11 +1,11 @@
 //! `quorate key`: secret keys made, derived, shown, converted.
 
+mod material;
+pub(super) mod store;
 mod derive;
 mod import;
-mod material;
 mod new;
 mod show;
-pub(super) mod store;
 
 use clap::{Args, Subcommand};
 use quorate_host::exit::Result;

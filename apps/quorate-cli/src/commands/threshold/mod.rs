@@ -5,8 +5,8 @@
 //!                                                   verify-share
 //! ```
 
-mod combine;
 mod shares;
+mod combine;
 mod sign;
 mod split;
 mod verify_share;

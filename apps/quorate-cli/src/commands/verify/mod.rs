@@ -10,15 +10,15 @@
 
 mod arguments;
 mod arrival;
-mod inputs;
-mod interrupt;
-mod judge;
 mod light_client;
-mod memory;
 mod queue;
-mod report;
 mod subjects;
 mod unused;
+mod inputs;
+mod interrupt;
+mod memory;
+mod judge;
+mod report;
 
 use quorate_host::exit::{Ends, Failure, Result};
 use std::{

@@ -14,12 +14,12 @@
 //!
 //! No function here takes a secret.
 
-pub(crate) mod bound;
-pub(crate) mod fp;
-pub(crate) mod kernel;
 pub(crate) mod rounding;
-pub(crate) mod vector;
 pub(crate) mod word;
+pub(crate) mod vector;
+pub(crate) mod bound;
+pub(crate) mod kernel;
+pub(crate) mod fp;
 
 pub use self::vector::{Avx2, Avx512};
 use self::vector::{HalfOfAvx2, OneEight, OneFour, TwoFours};

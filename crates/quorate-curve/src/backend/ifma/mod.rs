@@ -11,18 +11,18 @@
 //! | eight elements of Fp | [`fp`] |
 //! | eight scalars, and the verbs on scalars | [`fr`], [`scalars`], [`transform`] |
 
+pub(crate) mod word;
+pub(crate) mod vector;
 pub(crate) mod bound;
+pub(crate) mod range;
+pub(crate) mod kernel;
+pub(crate) mod kernel_fp2;
+pub(crate) mod kernel52;
+pub(crate) mod kernel_fr;
 pub(crate) mod fp;
 pub(crate) mod fr;
-pub(crate) mod kernel;
-pub(crate) mod kernel52;
-pub(crate) mod kernel_fp2;
-pub(crate) mod kernel_fr;
-pub(crate) mod range;
 pub(crate) mod scalars;
 pub(crate) mod transform;
-pub(crate) mod vector;
-pub(crate) mod word;
 
 pub use vector::Ifma;
 

@@ -21,33 +21,33 @@
 //!
 //! No function here takes a secret. Verbs on few items call the portable backend, which is faster there.
 
-pub(crate) mod affine;
-pub(crate) mod compressed;
-pub(crate) mod constant;
-pub(crate) mod curve;
-pub(crate) mod encoding;
-pub(crate) mod field;
-pub(crate) mod fp12;
-pub(crate) mod fp2;
-pub(crate) mod hash_to_curve;
 pub(crate) mod instructions;
+pub(crate) mod unroll;
+pub(crate) mod constant;
+pub(crate) mod tracked;
+pub(crate) mod thresholds;
+pub(crate) mod field;
+pub(crate) mod fp2;
+pub(crate) mod wide;
+pub(crate) mod compressed;
+pub(crate) mod fp12;
+pub(crate) mod spread;
+pub(crate) mod power;
+pub(crate) mod square_root;
 pub(crate) mod lines;
+pub(crate) mod curve;
+pub(crate) mod affine;
+pub(crate) mod encoding;
+#[cfg(test)]
+mod soak;
+pub(crate) mod subgroup;
+pub(crate) mod hash_to_curve;
 pub(crate) mod map_to_g1;
 pub(crate) mod map_to_g2;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod sum;
+pub(crate) mod weighted_sum;
 pub(crate) mod msm;
 pub(crate) mod multiples;
 pub(crate) mod pairing;
-pub(crate) mod power;
-#[cfg(test)]
-mod soak;
-pub(crate) mod spread;
-pub(crate) mod square_root;
-pub(crate) mod subgroup;
-pub(crate) mod sum;
-#[cfg(test)]
-pub(crate) mod tests;
-pub(crate) mod thresholds;
-pub(crate) mod tracked;
-pub(crate) mod unroll;
-pub(crate) mod weighted_sum;
-pub(crate) mod wide;
