@@ -228,6 +228,8 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-formats
 	$(CARGO) check --locked -p quorate-formats --features parquet
 	$(CARGO) check --locked -p quorate-formats --features arrow
+	$(CARGO) check --locked -p quorate-host
+	$(CARGO) check --locked -p quorate-host --features log
 	$(CARGO) check --locked -p quorate-server --features otlp
 	$(CARGO) check --locked -p quorate-node
 	$(CARGO) check --locked -p quorate-node --features simulator

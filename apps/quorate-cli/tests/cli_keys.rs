@@ -652,6 +652,9 @@ fn wrong_passphrases_and_wrong_flags() {
     assert_failure(&room.run([&sign[..], &["--passphrase-file", "absent"]].concat()), 3, "absent");
     let output = room.run([&sign[..], &["--passphrase-file", "-"]].concat());
     assert_failure(&output, 2, "--passphrase-fd 0");
+    // A passphrase for a key that has none is for another file.
+    let plain = ["sign", "--suite", "eth2", "--key", "key", "--message", "00", "--passphrase-file", "right"];
+    assert_failure(&room.run(plain), 2, "key is not encrypted, so it has no passphrase; leave the flag");
     let both = ["--passphrase-file", "right", "--passphrase-fd", "0"];
     assert_failure(&room.run([&sign[..], &both].concat()), 2, "cannot be used with");
     let from_stdin = ["sign", "--suite", "eth2", "--key", "-", "--message", "00", "--passphrase-fd", "0"];

@@ -212,7 +212,8 @@ fn control_characters_cannot_forge_output() {
     // A program gets what stood in the input, escaped as JSON does it.
     let verdicts = verify(&["--verdicts", "-q", &path]);
     assert_eq!(verdicts.objects()[0]["id"], json!(forged));
-    assert!(!verdicts.out.contains(['\r', '\u{1b}']), "{}", verdicts.out);
+    let obeyed = verdicts.out.contains(['\r', '\u{1b}', '\u{9b}', '\u{202e}']);
+    assert!(!obeyed && verdicts.out.contains("\\u202e"), "{}", verdicts.out);
 }
 
 #[test]
