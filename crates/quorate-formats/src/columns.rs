@@ -146,11 +146,6 @@ impl<'a> List<'a> {
     }
 }
 
-/// Takes room for a value that is no element of a list.
-pub(crate) fn take_room(room: &mut dyn Room, value: Vec<u8>) -> Result<Vec<u8>, String> {
-    if room.take(value.len()) { Ok(value) } else { Err(NO_ROOM.to_owned()) }
-}
-
 /// The reason of a claim for which its caller has no room.
 pub(crate) const NO_ROOM: &str = "there is no memory left for this claim; send it again later";
 

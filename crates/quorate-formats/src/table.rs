@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, Schema};
 use quorate::SourceId;
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field as ClaimField, List, Room, check_name, take_room};
+use crate::columns::{Columns, Field as ClaimField, List, NO_ROOM, Room, check_name};
 use crate::entry::Malformed;
 use crate::record::{ClaimIndex, Id, Place, Record};
 
@@ -320,4 +320,9 @@ fn scalar<B>(value: &Value<B>, kind: &DataType) -> Option<String> {
         (Value::Double(value), _) => value.to_string(),
         (Value::Bytes(_), _) => return None,
     })
+}
+
+/// Takes room for a value that is no element of a list.
+fn take_room(room: &mut dyn Room, value: Vec<u8>) -> Result<Vec<u8>, String> {
+    if room.take(value.len()) { Ok(value) } else { Err(NO_ROOM.to_owned()) }
 }
