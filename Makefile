@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-lock fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -132,6 +132,29 @@ wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM
 		PATH="$(VENV)/bin:$$PATH" maturin build --locked --release --zig --compatibility manylinux2014 --target $$target \
 			--out $(BUILT)/wheels || exit 1; \
 	done
+
+BOOK := scripts/book
+BOOK_VENV := $(BUILT)/book-environment
+
+$(BOOK_VENV)/made: $(BOOK)/requirements.txt
+	rm -rf $(BOOK_VENV)
+	$(PYTHON) -m venv $(BOOK_VENV)
+	$(BOOK_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(BOOK)/requirements.txt
+	@touch $@
+
+# Its reference has what the programs say of themselves (`--help`, the server's interface and metrics), so they are built.
+book: $(BOOK_VENV)/made ## The documents as pages with a search, for a browser without a network; needs Python 3.11 or later
+	$(CARGO) build --locked -p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain -p quorate-bench
+	NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 PROGRAMS=$(BUILT)/debug BOOK=$(BUILT)/book \
+		$(BOOK_VENV)/bin/mkdocs build --strict --config-file $(BOOK)/mkdocs.yml
+	@echo "The book is $(BUILT)/book/index.html"
+
+book-lock: ## After a change of what the book is made with: requirements.txt, with every version and hash
+	$(PYTHON) -m venv $(BUILT)/book-lock
+	$(BUILT)/book-lock/bin/pip install --quiet pip-tools
+	cd $(BOOK) && CUSTOM_COMPILE_COMMAND='make book-lock' $(BUILT)/book-lock/bin/pip-compile --quiet --generate-hashes \
+		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
+		--output-file requirements.txt requirements.in
 
 contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
 	cd contracts && $(FORGE) fmt src test script examples && $(FORGE) build --quiet && $(FORGE) test

@@ -67,7 +67,7 @@ pub enum DataFolderError {
     State {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The flaw of its content.
         source: SavedError,
     },
     /// The file of tasks is damaged.
@@ -75,7 +75,7 @@ pub enum DataFolderError {
     Tasks {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The flaw of its JSON.
         source: serde_json::Error,
     },
 }

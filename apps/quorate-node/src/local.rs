@@ -110,7 +110,7 @@ pub enum LocalError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A program cannot be started.
@@ -118,7 +118,7 @@ pub enum LocalError {
     Program {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
         /// What to do.
         hint: &'static str,

@@ -391,7 +391,7 @@ impl Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
 pub enum Message {
-    /// Gossip.
+    /// A signed message of the gossip.
     Signed(Signed),
     /// What a node asks a peer for.
     Request(Request),

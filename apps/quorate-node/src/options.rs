@@ -217,7 +217,7 @@ pub enum OptionsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// It is no file of options.

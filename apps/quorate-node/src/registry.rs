@@ -68,7 +68,7 @@ pub struct BadKey {
     pub epoch: u64,
     /// The index.
     pub index: usize,
-    /// Why.
+    /// The flaw of its bytes.
     pub source: quorate::ParseError,
 }
 

@@ -373,7 +373,7 @@ pub struct Log {
 pub struct Source<'a> {
     /// How errors name it.
     pub name: &'a str,
-    /// TOML.
+    /// The content of the file, in TOML.
     pub text: &'a str,
 }
 

@@ -73,7 +73,7 @@ pub enum SignerError {
     Connect {
         /// The socket.
         socket: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The connection ended before the answer.
@@ -81,7 +81,7 @@ pub enum SignerError {
     Lost {
         /// The socket.
         socket: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// It took longer than [`ClientSettings`] allow. What was asked for may still be signed.

@@ -61,6 +61,11 @@
 
 #![forbid(unsafe_code)]
 
+/// The program of the page for node engineers is tested with the examples of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/start/node-engineer.md")]
+struct Start;
+
 mod class;
 mod settings;
 mod answer;

@@ -29,7 +29,7 @@ pub enum Event<'a> {
     Refused {
         /// The claim's class.
         class: Class,
-        /// Why.
+        /// The reason of the refusal.
         refused: Refused,
     },
     /// A source was banned.
@@ -48,7 +48,7 @@ pub enum Event<'a> {
     },
     /// Verified statements could not be written to the store. It is said each time; the store is opened again after a pause.
     StoreFailed {
-        /// Why.
+        /// The error, in words.
         error: &'a str,
     },
     /// Verified statements were written to the store.

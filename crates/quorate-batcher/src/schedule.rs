@@ -71,7 +71,7 @@ pub(crate) enum Next<T> {
 pub(crate) enum Role {
     /// Blocks alone.
     Blocks,
-    /// Everything.
+    /// Claims of every class.
     All,
 }
 

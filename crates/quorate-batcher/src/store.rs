@@ -111,15 +111,15 @@ pub enum StoreError {
     /// A file or folder cannot be read or written.
     #[error("{}: {}", path.display(), error)]
     File {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// Others may write the folder, and so put a key and records of theirs in its place.
     #[error("{}: {why}; known statements make claims pass, so the folder must be its user's alone: chmod 700 it", path.display())]
     Folder {
-        /// Which.
+        /// The folder.
         path: PathBuf,
         /// Who may.
         why: String,

@@ -113,7 +113,7 @@ macro_rules! variant {
                     inner::SecretKey::deserialize(sk_in).map(Self)
                 }
 
-                /// [`serialize`](Self::serialize).
+                /// The 32 bytes that [`serialize`](Self::serialize) gives.
                 pub fn to_bytes(&self) -> [u8; 32] {
                     self.serialize()
                 }
@@ -228,7 +228,7 @@ macro_rules! variant {
                     Self::deserialize(pk_in)
                 }
 
-                /// [`compress`](Self::compress).
+                /// The bytes that [`compress`](Self::compress) gives.
                 pub fn to_bytes(&self) -> [u8; $key_bytes] {
                     self.compress()
                 }
@@ -601,7 +601,7 @@ macro_rules! variant {
                     Self::deserialize(sig_in)
                 }
 
-                /// [`compress`](Self::compress).
+                /// The bytes that [`compress`](Self::compress) gives.
                 pub fn to_bytes(&self) -> [u8; $signature_bytes] {
                     self.compress()
                 }

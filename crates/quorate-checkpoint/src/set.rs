@@ -59,9 +59,9 @@ pub enum SetError {
     /// Two disjoint groups could each be enough, or no group is.
     #[error("found threshold {threshold} for {signers} signers, expected more than half of them and at most all")]
     Threshold {
-        /// m.
+        /// How many signers must sign: m.
         threshold: u16,
-        /// n.
+        /// How many signers the set has: n.
         signers: usize,
     },
     /// A key does not decode.
@@ -170,7 +170,7 @@ impl SignerSet {
         &self.manifest
     }
 
-    /// [`SetManifest::id`].
+    /// The id that nodes pin, 32 bytes: [`SetManifest::id`].
     pub fn id(&self) -> [u8; 32] {
         self.id
     }

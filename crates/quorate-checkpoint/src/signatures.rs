@@ -164,7 +164,7 @@ pub enum FlawKind {
     /// A signature is false. It does not count; the others beside it may.
     #[error("the signature of signer {index} is false: {reason}")]
     Signature {
-        /// Whose.
+        /// The signer's index in its set.
         index: u16,
         /// What is wrong.
         reason: Reason,

@@ -43,7 +43,7 @@ pub enum ScalarError {
 type Binary = unsafe extern "C" fn(*mut blst_fr, *const blst_fr, *const blst_fr);
 
 impl Scalar {
-    /// Zero.
+    /// The number zero.
     pub const ZERO: Self = Self(blst_fr { l: [0; 4] });
     /// One: 2^256 modulo r.
     pub const ONE: Self = Self(blst_fr {

@@ -64,7 +64,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// `TaskNetwork.taskDigest`.
+    /// The 32 bytes that attesters sign: `TaskNetwork.taskDigest`.
     pub fn digest(&self) -> [u8; 32] {
         let Contract { chain_id, address } = self.network;
         hash(
@@ -99,7 +99,7 @@ pub struct KeyPossession<'a> {
 }
 
 impl KeyPossession<'_> {
-    /// `Quorums.possessionDigest`.
+    /// The 32 bytes that a key signs to prove possession: `Quorums.possessionDigest`.
     pub fn digest(&self) -> [u8; 32] {
         let Contract { chain_id, address } = self.verifier;
         hash(POSSESSION_TYPE, (chain_id, address, self.owner, keccak256(self.key)))

@@ -90,7 +90,7 @@ pub enum CollectorError {
     VerificationKeys {
         /// The number of keys.
         found: usize,
-        /// n.
+        /// How many participants share the key: n.
         participants: usize,
     },
     /// An AUG suite hashes the signer's key before the message, so that each participant signs something else.
@@ -127,7 +127,7 @@ pub enum ShareError {
     False {
         /// The participant.
         index: Index,
-        /// Why.
+        /// The reason why it is false.
         reason: Reason,
     },
 }

@@ -88,15 +88,15 @@ pub enum CommitteeError {
     /// Not even all shares would make a signature.
     #[error("the threshold is {threshold}, and there are only {participants} participants")]
     ThresholdAboveParticipants {
-        /// t.
+        /// How many participants sign together: t.
         threshold: usize,
-        /// n.
+        /// How many participants share the key: n.
         participants: usize,
     },
     /// There are more participants than a committee may have.
     #[error("{participants} participants are more than {most}, the largest committee")]
     TooManyParticipants {
-        /// n.
+        /// How many participants share the key: n.
         participants: usize,
         /// The largest n.
         most: usize,
@@ -106,7 +106,7 @@ pub enum CommitteeError {
     NoSuchParticipant {
         /// The number.
         number: u64,
-        /// n.
+        /// How many participants share the key: n.
         participants: usize,
     },
 }

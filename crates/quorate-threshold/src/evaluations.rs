@@ -60,7 +60,7 @@ pub enum EvaluationError {
     Length {
         /// The number of points.
         found: usize,
-        /// n.
+        /// How many participants share the key: n.
         participants: usize,
     },
     /// A point does not decode, is outside the subgroup, or is the identity.
@@ -74,7 +74,7 @@ pub enum EvaluationError {
     /// The points belong to no polynomial of degree below t, so that different shares would make different signatures.
     #[error("the points of the commitment belong to no polynomial of degree below {threshold}")]
     RaisedDegree {
-        /// t.
+        /// How many participants sign together: t.
         threshold: usize,
     },
     /// The points belong to a polynomial that is zero at zero, so that the public key would be the identity.

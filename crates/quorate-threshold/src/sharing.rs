@@ -64,7 +64,7 @@ pub enum SharingError {
     Degree {
         /// The number of points.
         found: usize,
-        /// t.
+        /// How many participants sign together: t.
         threshold: usize,
     },
     /// A point does not decode, is outside the subgroup, or is the identity.

@@ -97,7 +97,7 @@ pub enum Reason {
     UnequalCounts {
         /// Public keys.
         keys: usize,
-        /// Messages.
+        /// How many messages the claim has.
         messages: usize,
     },
     /// It is a proof of possession, but the scheme of its suite has no such proofs.

@@ -28,16 +28,16 @@ pub enum TokenError {
     /// The file cannot be read or made.
     #[error("{}: {error}", .path.display())]
     File {
-        /// Which.
+        /// The token's file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         #[source]
         error: io::Error,
     },
     /// Other users of the machine can read it.
     #[error("{}: other users can read the file (mode {mode:04o}); `chmod 600` it, and replace it if they may have read it", .path.display())]
     Readable {
-        /// Which.
+        /// The token's file.
         path: PathBuf,
         /// Its mode.
         mode: u32,

@@ -144,7 +144,7 @@ impl SubmissionState {
 /// An operator lost stake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PunishmentReport {
-    /// Who.
+    /// The operator's account.
     pub operator: Address,
     /// For which task.
     pub id: B256,

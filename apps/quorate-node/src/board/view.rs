@@ -113,7 +113,7 @@ pub struct ChainView {
 /// A component with a problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProblemView {
-    /// Which.
+    /// The component's name, such as `signer`.
     pub component: &'static str,
     /// What it is, in words.
     pub problem: String,
@@ -354,7 +354,7 @@ pub struct OperatorView {
 /// An operator that lost stake.
 #[derive(Clone, Debug, Serialize)]
 pub struct PunishmentView {
-    /// Who.
+    /// The operator's account.
     pub operator: Address,
     /// For which task.
     pub id: B256,
@@ -410,7 +410,7 @@ pub struct BanView {
     pub peer_id: String,
     /// Its operator; none for a stranger.
     pub operator: Option<Address>,
-    /// Why.
+    /// The reason of the ban, in words.
     pub reason: String,
     /// When the ban ends.
     pub until_ms: u64,

@@ -241,7 +241,7 @@ pub enum Output {
 pub struct Settlement {
     /// What all of them signed.
     pub candidate: Candidate,
-    /// Who.
+    /// The members whose signatures these are.
     pub signers: MemberSet,
     /// Signatures, each with its signers: one, or those of a sum. No two have a signer in common.
     pub signatures: Vec<(MemberSet, Bytes)>,

@@ -269,7 +269,7 @@ pub struct Footprint {
     pub sums: usize,
     /// Results, those that the node executed included.
     pub results: usize,
-    /// Conflicts.
+    /// Operators with conflicting signatures, counted for each task.
     pub conflicts: usize,
 }
 

@@ -59,7 +59,7 @@ pub enum ChainNews {
     SettleFailed {
         /// The task.
         id: B256,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// A report was refused or given up.
@@ -68,7 +68,7 @@ pub enum ChainNews {
         operator: Address,
         /// The task that it signed twice.
         id: B256,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// What the pool has for rewards, in the token's smallest unit.
@@ -83,7 +83,7 @@ pub enum ChainNews {
     },
     /// The epoch was not begun.
     BeginFailed {
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
 }

@@ -44,7 +44,7 @@ pub struct Outcome {
     pub settled: usize,
     /// Operators that were slashed, counted for each task.
     pub slashed: usize,
-    /// Crashes.
+    /// Crashes of nodes.
     pub crashes: u64,
     /// Reorganisations of the chain.
     pub reorganisations: u64,

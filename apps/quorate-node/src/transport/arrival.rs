@@ -24,14 +24,14 @@ pub enum Arrival {
     },
     /// A peer asks what it missed. [`Transport::answer`](super::Transport::answer) answers.
     Asked {
-        /// Who.
+        /// The peer's number, as in `Joined`.
         source: Source,
         /// What it holds.
         request: Request,
     },
     /// A peer answered [`Transport::ask`](super::Transport::ask). Nothing of the answer was verified.
     Answered {
-        /// Who.
+        /// The peer's number, as in `Joined`.
         source: Source,
         /// The answer.
         answer: Answer,
@@ -47,7 +47,7 @@ pub enum Arrival {
     },
     /// A peer that had joined is gone. Comes exactly once for each `Joined`, after the other arrivals of the peer.
     Left {
-        /// Who.
+        /// The peer's number, as in `Joined`.
         source: Source,
     },
 }

@@ -179,9 +179,9 @@ pub enum TransportError {
     /// The system does not let the node listen.
     #[error("cannot listen at {address}: {why}; choose another address, or stop the program that uses it")]
     Listen {
-        /// Where.
+        /// The address that was asked for.
         address: String,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// The credential is too long.
@@ -192,7 +192,7 @@ pub enum TransportError {
     Setup {
         /// Which part.
         part: &'static str,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
 }

@@ -97,7 +97,7 @@ pub enum IdentityError {
         path: PathBuf,
         /// What failed: "read", "write".
         action: &'static str,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// Others can read the file.

@@ -34,9 +34,9 @@ pub(crate) enum SocketError {
     /// The system refuses.
     #[error("{}: cannot make the socket: {error}", .path.display())]
     System {
-        /// Where.
+        /// The socket's file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
 }

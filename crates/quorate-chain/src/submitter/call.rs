@@ -139,7 +139,7 @@ pub enum SubmitEvent<L = String> {
     GivenUp {
         /// The call.
         label: L,
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
 }

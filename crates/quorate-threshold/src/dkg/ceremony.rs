@@ -82,7 +82,7 @@ pub struct MemberNumber(u32);
 #[serde(deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "a caller makes it field by field")]
 pub struct Seat {
-    /// Who.
+    /// The member that sits here.
     pub member: Member,
     /// The index as a dealer: from 1 on in a ceremony for a new key; the index of the share that the dealer has in the
     /// others.

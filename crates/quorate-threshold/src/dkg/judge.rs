@@ -42,7 +42,7 @@ impl Blame {
         Self { member, misdeed, evidence: Evidence { messages: Vec::new(), seen: vec![first, second] } }
     }
 
-    /// Who.
+    /// The member that broke a rule.
     pub fn member(&self) -> MemberNumber {
         self.member
     }

@@ -16,7 +16,7 @@ pub enum Misdeed {
     CommitmentLength {
         /// The number of points.
         found: usize,
-        /// t.
+        /// How many there should be: t.
         expected: usize,
     },
     /// A point of its commitment does not decode, is outside the subgroup, or is the identity.

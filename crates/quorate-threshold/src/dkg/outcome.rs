@@ -40,7 +40,7 @@ pub enum Failure {
         dealer: MemberNumber,
         /// How many true shares were disclosed.
         found: usize,
-        /// t.
+        /// How many are needed: t.
         needed: usize,
     },
     /// Too few receivers miss the same contributions, so that nobody may make them public.
@@ -56,7 +56,7 @@ pub enum Failure {
     TooFewContributions {
         /// How many true ones came.
         found: usize,
-        /// t.
+        /// How many are needed: t.
         needed: usize,
     },
     /// Too few receivers came to the same outcome, or it is not known that they did.
@@ -89,7 +89,7 @@ pub enum Culprit {
     Silent {
         /// The round.
         round: Round,
-        /// Who.
+        /// The member that this is about.
         member: MemberNumber,
     },
     /// A dealer did not answer a complaint.

@@ -91,7 +91,7 @@ pub enum InterpolationError {
     TooFew {
         /// The number of signers.
         found: usize,
-        /// t.
+        /// How many participants sign together: t.
         threshold: usize,
     },
     /// A participant is there twice, which would not count as two.
@@ -102,7 +102,7 @@ pub enum InterpolationError {
     NoMember {
         /// The index.
         index: Index,
-        /// n.
+        /// How many participants share the key: n.
         participants: usize,
     },
     /// The method is not for these points or these signers.
