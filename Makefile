@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-lock fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -143,8 +143,11 @@ $(BOOK_VENV)/made: $(BOOK)/requirements.txt
 	@touch $@
 
 # Its reference has what the programs say of themselves (`--help`, the server's interface and metrics), so they are built.
-book: $(BOOK_VENV)/made ## The documents as pages with a search, for a browser without a network; needs Python 3.11 or later
+book: ## The documents as pages with a search, for a browser without a network; needs Python 3.11 or later
 	$(CARGO) build --locked -p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain -p quorate-bench
+	$(MAKE) book-pages
+
+book-pages: $(BOOK_VENV)/made ## The same, of programs that are built already, as `make test` leaves them
 	NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 PROGRAMS=$(BUILT)/debug BOOK=$(BUILT)/book \
 		$(BOOK_VENV)/bin/mkdocs build --strict --config-file $(BOOK)/mkdocs.yml
 	@echo "The book is $(BUILT)/book/index.html"
