@@ -78,7 +78,7 @@ pub enum ChainNews {
     },
     /// The operator's stake on its seat, in the token's smallest unit.
     Stake {
-        /// So much.
+        /// The amount.
         stake: U256,
     },
     /// The epoch was not begun.
