@@ -90,6 +90,13 @@ impl Held {
         Some(())
     }
 
+    /// The same, and what is taken is there for the next calls of [`Held::take`].
+    pub(crate) async fn reserve(&mut self, bytes: usize, longest: Duration) -> Option<()> {
+        self.wait_for(bytes, longest).await?;
+        self.spare += bytes;
+        Some(())
+    }
+
     fn keep(&mut self, new: OwnedSemaphorePermit, spare: usize) {
         self.spare = spare;
         match &mut self.permit {

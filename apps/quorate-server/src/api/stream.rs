@@ -114,6 +114,7 @@ impl Stream {
                         }
                     };
                     line_until = Instant::now() + line_time;
+                    let mut wanted = 2 * line.len();
                     let named = loop {
                         let mut reader =
                             Reader { suite: self.asked.suite, limits, caller: &self.caller, held: &mut held };
@@ -128,11 +129,11 @@ impl Stream {
                             }
                             held.give(bytes);
                         } else {
-                            let some = 2 * line.len();
-                            if timeout_at(line_until, held.wait_for(some, line_time)).await.ok().flatten().is_none() {
+                            if timeout_at(line_until, held.reserve(wanted, line_time)).await.ok().flatten().is_none() {
                                 break Some(Err(BadClaims::NoRoom));
                             }
-                            held.give(some);
+                            // Nobody knows what the line takes, and each try reads it from its beginning.
+                            wanted = (2 * wanted).min(limits.memory_bytes / 2).max(wanted);
                         }
                     };
                     held.give(Lines::taken(&line));

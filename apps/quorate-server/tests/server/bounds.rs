@@ -65,11 +65,11 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
     let server = Running::of(&mut command);
     let (json, many, arrow) =
         (many_keys(2_700_000), format!("[{}]", vec![many_keys(90_000); 27].join(",")), arrow_of_many_keys(1_900_000));
-    let lines = format!("{}\n", many_keys(340_000)).repeat(3);
+    let lines = format!("{}\n", many_keys(340_000)).repeat(8);
     let grpc = grpc_of_many_keys(2_000_000);
     let runtime = Runtime::new().unwrap();
     thread::scope(|scope| {
-        for _ in 0..2 {
+        for _ in 0..5 {
             for (content_type, body) in [
                 ("application/json", json.as_bytes()),
                 ("application/json", many.as_bytes()),
@@ -83,7 +83,7 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
                 });
             }
         }
-        let sent = (0..4).map(|_| async {
+        let sent = (0..10).map(|_| async {
             let caller = Caller::connect(server.address()).await;
             let (send, sent) = mpsc::channel(1);
             send.send(grpc.clone()).await.unwrap();
