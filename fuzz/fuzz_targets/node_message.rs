@@ -29,7 +29,7 @@ fn check(bytes: &[u8]) {
         }
         Message::Signed(signed) => {
             for attestation in signed.attestations() {
-                decodes_alone(Signed::Attestation(attestation));
+                decodes_alone(Signed::Attestation(attestation.clone()));
             }
         }
     }
