@@ -228,7 +228,7 @@ report-page: page-script ## The page out/index.html alone, and its picture docs/
 	mkdir -p $(BUILT)/browser
 	cd $(PAGE) && $(BROWSER_IN) npm run --silent picture -- $(abspath out/index.html) $(abspath docs/report.png)
 
-kernels: ## Instructions of each kernel of the lanes, the table of docs/lanes.md (needs objdump)
+kernels: ## Instructions of each kernel of the lanes (needs objdump)
 	$(CARGO) build --release --locked -p quorate-bench
 	python3 scripts/kernel_counts.py $${CARGO_TARGET_DIR:-target}/release/quorate-bench
 
