@@ -45,7 +45,8 @@ CRATES = {
     "quorate-chain": {"quorate-evm", "quorate-host", "quorate-keystore"},
     "quorate-signer": {"quorate-evm", "quorate-keystore", "quorate-host"},
     "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer", "quorate-keystore", "quorate-host"},
-    "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-node"},
+    "quorate-lab": {"quorate", "quorate-bn254"},
+    "quorate-bench": {"quorate-lab", "quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-node"},
 }
 
 # Modules that their own submodules import. Of every other module, the file stands below its submodules.

@@ -1,7 +1,7 @@
 //! `quorate era claims` as a person runs it: eras become a file of claims, and `quorate verify` says of each claim what
 //! `quorate history verify` says.
 //!
-//! The eras are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+//! `quorate_lab::vectors` says where the eras lie, and what a test does without them.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
 use std::{
@@ -16,17 +16,9 @@ use quorate_formats::{Entry, jsonl::JsonLines, parquet::ParquetRows};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder of the vectors, or none with a line that says so.
+/// A folder of the chains, if the test data is on this machine.
 fn folder(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join("20_history").join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
-    println!("skipped: 1 set, no {}", folder.display());
-    None
+    quorate_lab::vectors::path(Path::new("20_history").join(name))
 }
 
 struct Ran {

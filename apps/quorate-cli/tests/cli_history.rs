@@ -1,6 +1,6 @@
 //! `quorate history verify` as a person runs it: the built binary on generated eras, whole and damaged.
 //!
-//! They are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+//! `quorate_lab::vectors` says where they lie, and what a test does without them.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
 use std::{
@@ -13,17 +13,9 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder of the vectors, or none with a line that says so.
+/// A folder of the chains, if the test data is on this machine.
 fn folder(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join("20_history").join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
-    println!("skipped: 1 set, no {}", folder.display());
-    None
+    quorate_lab::vectors::path(Path::new("20_history").join(name))
 }
 
 struct Ran {

@@ -7,11 +7,12 @@ use std::{
     ffi::OsStr,
     fs,
     io::Write,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Output, Stdio},
 };
 
 use quorate::{AnySuite, Claim, MinPk, PublicKey, Signature, Suite, naive};
+use quorate_lab::vectors;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -20,7 +21,7 @@ use tempfile::TempDir;
 /// Every signing case of ethereum/bls12-381-tests, and that the zero key is refused.
 #[test]
 fn ethereum_signatures() {
-    let Some(folder) = vectors("01_eth_bls12381_tests/sign") else { return };
+    let Some(folder) = vectors::path("01_eth_bls12381_tests/sign") else { return };
     let room = Room::new();
     let mut cases = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -77,7 +78,7 @@ fn chia() {
 /// The standard's own keystores, opened; and shown without a passphrase.
 #[test]
 fn published_keystores() {
-    let Some(folder) = vectors("05_keys") else { return };
+    let Some(folder) = vectors::path("05_keys") else { return };
     let room = Room::new();
     room.file("passphrase", "𝔱𝔢𝔰𝔱𝔭𝔞𝔰𝔰𝔴𝔬𝔯𝔡🔑\n");
     for name in ["erc2335_keystore_1.json", "erc2335_keystore_2.json"] {
@@ -101,7 +102,7 @@ fn published_keystores() {
 /// The COSE draft's JSON Web Keys, in both groups.
 #[test]
 fn published_json_web_keys() {
-    let Some(folder) = vectors("05_keys") else { return };
+    let Some(folder) = vectors::path("05_keys") else { return };
     let room = Room::new();
     let file = json(&fs::read(folder.join("cose_bls_jwk_examples.json")).unwrap());
     for case in file["cases"].as_array().unwrap() {
@@ -597,7 +598,7 @@ fn keys_from_a_mnemonic() {
 /// Lighthouse's deposits, made by the staking deposit client from a published mnemonic.
 #[test]
 fn deposits_of_a_published_mnemonic() {
-    let Some(folder) = vectors("05_keys") else { return };
+    let Some(folder) = vectors::path("05_keys") else { return };
     let folder = folder.join("lighthouse-validator-manager/mainnet_first_0_count_2_eth1_false/validator_keys");
     let file = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
     let deposits = json(&fs::read(file).unwrap());
@@ -941,17 +942,6 @@ fn text(value: &Value) -> &str {
 
 fn bytes(hex: &str) -> Vec<u8> {
     const_hex::decode(hex).unwrap()
-}
-
-/// A folder of the published vectors, or none with a line that says so.
-fn vectors(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("QUORATE_VECTORS").map_or(beside, PathBuf::from).join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: 1 set, no {}", folder.display());
-    None
 }
 
 const COMMANDS: [&str; 46] = [

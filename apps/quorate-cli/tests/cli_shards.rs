@@ -12,21 +12,10 @@ use std::{
 };
 
 use quorate::{MinPk, SecretKey};
+use quorate_lab::vectors;
 use serde_json::Value;
 use sha2::Digest as _;
 use tempfile::TempDir;
-
-fn vectors(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join("20_history").join(name);
-    if folder.is_dir() {
-        return Some(folder.canonicalize().unwrap());
-    }
-    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
-    println!("skipped: 1 set, no {}", folder.display());
-    None
-}
 
 struct Ran {
     code: i32,
@@ -90,7 +79,7 @@ fn status(run: &Path) -> Value {
 #[test]
 fn shards_of_eras_give_the_verdicts_of_verify() {
     for (name, code) in [("deneb_lies", 1), ("capella_deneb", 0)] {
-        let Some(folder) = vectors(name) else { return };
+        let Some(folder) = vectors::path(Path::new("20_history").join(name)) else { return };
         let verified = history(&[&"verify", &"--verdicts", &"-q", &folder]);
         let temporary = TempDir::new().unwrap();
         let run = temporary.path().join("run");
@@ -121,7 +110,7 @@ fn shards_of_eras_give_the_verdicts_of_verify() {
 
 #[test]
 fn a_merge_reads_well() {
-    let Some(folder) = vectors("deneb_lies") else { return };
+    let Some(folder) = vectors::path("20_history/deneb_lies") else { return };
     let temporary = TempDir::new().unwrap();
     let run = temporary.path().join("run");
     assert_eq!(history(&[&"plan", &"--only-invalid", &"--into", &run, &folder]).code, 0);
@@ -358,7 +347,7 @@ fn signature(line: &str) -> String {
 
 #[test]
 fn blocks_of_chia_say_what_they_do_not_prove() {
-    let Some(folder) = vectors("../07_chia_blocks") else { return };
+    let Some(folder) = vectors::path("07_chia_blocks") else { return };
     let blocks: Vec<PathBuf> =
         ["300000.json", "466212.json", "1315537.json", "1315544.json"].iter().map(|name| folder.join(name)).collect();
     let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"verify", &"--json"];

@@ -15,6 +15,7 @@ use std::{
 
 use quorate::{MinPk, SecretKey, Suite};
 use quorate_curve::Scalar;
+use quorate_lab::vectors;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -23,7 +24,7 @@ use tempfile::TempDir;
 /// SSV's committees, whose shares, signature shares and signatures were computed by other software.
 #[test]
 fn ssv_committees_sign() {
-    let Some(folder) = vectors("08_threshold") else { return };
+    let Some(folder) = vectors::path("08_threshold") else { return };
     let mut signed = 0;
     for name in ["ssv_4of.json", "ssv_7_10_13.json"] {
         for set in read_json(&folder.join(name))["sets"].as_array().unwrap() {
@@ -867,15 +868,4 @@ fn text(value: &Value) -> &str {
 
 fn bytes(hex: &str) -> Vec<u8> {
     const_hex::decode(hex).unwrap()
-}
-
-/// A folder of the published vectors, or none with a line that says so.
-fn vectors(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("QUORATE_VECTORS").map_or(beside, PathBuf::from).join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: 1 set, no {}", folder.display());
-    None
 }

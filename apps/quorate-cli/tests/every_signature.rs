@@ -1,12 +1,9 @@
 //! Every signature with a known answer, through the command line: no case that the library verifies is out of its reach.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-#[path = "../../../crates/quorate/tests/all/vectors/loader.rs"]
-mod loader;
-
 use std::{collections::BTreeMap, io::Write, path::PathBuf, process::Command};
 
-use loader::{
+use quorate_lab::answers::{
     Case, Messages, Vectors,
     catalogue::{self, Kind},
     signature_cases,
@@ -144,15 +141,8 @@ fn valid_updates(arguments: &[&str]) -> u64 {
     valid
 }
 
-/// A file of the vectors, or none with a line that says so.
+/// A file of the vectors, if it is on this machine.
 fn path(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let path = root.join(name);
     assert!(catalogue::entry(name).is_some(), "{name} is in no row of the catalogue");
-    if path.is_file() {
-        return Some(path);
-    }
-    println!("skipped: 1 file, no {}", path.display());
-    None
+    quorate_lab::vectors::path(name)
 }

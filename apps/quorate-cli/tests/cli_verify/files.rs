@@ -14,10 +14,11 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
 use quorate::MinPk;
+use quorate_lab::vectors;
 use serde_json::{Value, json};
 
 use crate::run::{
-    Folder, claim, example, false_claim, lines, quorate, ran, shared, vectors, verify, verify_input, with, without,
+    Folder, claim, example, false_claim, lines, quorate, ran, shared, verify, verify_input, with, without,
 };
 
 #[test]
@@ -110,7 +111,7 @@ fn what_is_no_claims_is_named_in_one_line() {
 
 #[test]
 fn deposits_are_claims() {
-    let Some(folder) = vectors("05_keys") else { return };
+    let Some(folder) = vectors::path("05_keys") else { return };
     let file =
         "lighthouse-validator-manager/mainnet_first_0_count_2_eth1_true/validator_keys/deposit_data-1715584107.json";
     let path = folder.join(file);

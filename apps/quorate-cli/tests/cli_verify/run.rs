@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::Write,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
@@ -144,20 +144,6 @@ impl Folder {
         fs::write(&path, content).unwrap();
         path
     }
-}
-
-/// A folder of the vectors, or none with a line that says so; with `CI=true` it must be there.
-pub(crate) fn vectors(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    let line = format!("skipped: 1 set, no {}", folder.display());
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{line}, and this is CI");
-    println!("{line}");
-    None
 }
 
 /// A file of the repository's examples.
