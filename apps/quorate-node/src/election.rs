@@ -12,9 +12,10 @@
 //! The aggregator at place k may settle from k turns after the quorum is ready. So if those before it are silent, it takes
 //! over, and after the last turn anyone may settle.
 
-use quorate_evm::alloy_primitives::{Address, B256, U256, keccak256};
-
-use crate::message::SnapshotId;
+use quorate_evm::{
+    SnapshotId,
+    alloy_primitives::{Address, B256, U256, keccak256},
+};
 
 /// The most aggregators with a place of their own. If a third of the stake is silent, all 32 are with a probability of
 /// about 3^-32.

@@ -17,14 +17,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
-    election::Snapshot,
-    message::{Branch, FANOUT},
-};
 use quorate_evm::{
     MemberSet,
     alloy_primitives::{B256, Bytes, keccak256},
     bls12381,
+};
+
+use crate::{
+    election::Snapshot,
+    message::{Branch, FANOUT},
 };
 
 /// The most members of a group.
@@ -193,10 +194,9 @@ pub fn add_up(signatures: &[&Bytes]) -> Option<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use quorate_evm::alloy_primitives::Address;
+    use quorate_evm::{SnapshotId, alloy_primitives::Address};
 
     use super::*;
-    use crate::message::SnapshotId;
 
     fn groups(members: usize, size: usize) -> (Snapshot, Groups) {
         // Each seventh index has no weight.

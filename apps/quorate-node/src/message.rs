@@ -6,17 +6,12 @@
 //! A message that decodes has the right shape and no more. Whether its signatures are true is for the edge to find out,
 //! which has the keys; it then says so with [`Verified`].
 
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 use quorate_evm::{
-    MemberSet,
-    alloy_primitives::{B256, Bytes, FixedBytes, keccak256},
-    digest::{Contract, Task},
+    MemberSet, SnapshotId, Task,
+    alloy_primitives::{B256, Bytes, keccak256},
 };
-use serde::{Deserialize, Serialize};
-
-/// The id of an epoch's snapshot, from the event `EpochSnapshotted`: 20 bytes.
-pub type SnapshotId = FixedBytes<20>;
 
 /// The most bytes of a result: 64 KiB.
 pub const MAX_RESULT: usize = 64 * 1024;
@@ -38,44 +33,6 @@ pub const MAX_ANSWER_ATTESTATIONS: usize = 512;
 pub const MAX_ANSWER_SUMS: usize = 64;
 /// The most bytes of a message: an answer with all its results fits.
 pub const MAX_MESSAGE: usize = 512 * 1024;
-
-/// What an operator signs: a task with a result and a verdict, for one epoch and snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Candidate {
-    /// The epoch whose weights decide.
-    pub epoch: u64,
-    /// The id of the epoch's snapshot.
-    pub snapshot: SnapshotId,
-    /// The task's id. An id settles once.
-    pub id: B256,
-    /// The index of the performer's key in the epoch's table.
-    pub performer: u32,
-    /// Keccak-256 of the result's bytes.
-    pub result: B256,
-    /// The verdict: whether the result is right.
-    pub approved: bool,
-}
-
-impl Candidate {
-    /// The 32 bytes that are signed: `TaskNetwork.taskDigest`.
-    pub fn digest(&self, network: Contract) -> [u8; 32] {
-        let Self { epoch, snapshot, id, performer, result, approved } = *self;
-        Task { network, epoch, snapshot, id, performer: performer.into(), result, approved }.digest()
-    }
-
-    /// Whether an operator that signed both can be slashed: the rule of `Slashing.sol`, and that both can count.
-    ///
-    /// In one epoch any two tasks with one id conflict; in two epochs they conflict if they differ in result or verdict.
-    /// A contract has one snapshot for an epoch. So two candidates of one epoch with different snapshots never conflict:
-    /// at most one of them says something to the contract.
-    pub fn conflicts_with(&self, other: &Self) -> bool {
-        if self.id != other.id || (self.epoch == other.epoch && self.snapshot != other.snapshot) {
-            return false;
-        }
-        let differ = self.result != other.result || self.approved != other.approved;
-        differ || (self.epoch == other.epoch && self.performer != other.performer)
-    }
-}
 
 /// A part of a snapshot's members: a group at level 0, a branch of groups or branches above. `quorate_node::groups` says who
 /// is in which group.
@@ -104,9 +61,8 @@ impl Branch {
 /// The performer signs the candidate that approves the result, so the message is also the performer's attestation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TaskResult {
-    candidate: Candidate,
+    attestation: Attestation,
     bytes: Bytes,
-    signature: Bytes,
 }
 
 /// Bytes are longer than a message may hold them, or there are none where there must be some.
@@ -138,14 +94,18 @@ impl TaskResult {
         signature: Bytes,
     ) -> Result<Self, LengthError> {
         check_length("result", bytes.len(), 0, MAX_RESULT)?;
-        check_length("signature", signature.len(), 1, MAX_SIGNATURE)?;
         let candidate = candidate_for(epoch, snapshot, id, performer, &bytes);
-        Ok(Self { candidate, bytes, signature })
+        Ok(Self { attestation: Attestation::new(candidate, performer, signature)?, bytes })
     }
 
     /// What the performer signed: it approves its own result.
-    pub fn candidate(&self) -> &Candidate {
-        &self.candidate
+    pub fn candidate(&self) -> &Task {
+        self.attestation.candidate()
+    }
+
+    /// The index of the performer's key in the epoch's table.
+    pub fn performer(&self) -> u32 {
+        self.attestation.index()
     }
 
     /// The result, at most [`MAX_RESULT`] bytes.
@@ -155,24 +115,24 @@ impl TaskResult {
 
     /// The performer's signature.
     pub fn signature(&self) -> &Bytes {
-        &self.signature
+        self.attestation.signature()
     }
 
     /// The performer's attestation, which the result implies.
-    pub fn attestation(&self) -> Attestation {
-        Attestation { candidate: self.candidate, index: self.candidate.performer, signature: self.signature.clone() }
+    pub fn attestation(&self) -> &Attestation {
+        &self.attestation
     }
 }
 
 /// What a performer signs with a result: the candidate that approves it.
-pub fn candidate_for(epoch: u64, snapshot: SnapshotId, id: B256, performer: u32, bytes: &[u8]) -> Candidate {
-    Candidate { epoch, snapshot, id, performer, result: keccak256(bytes), approved: true }
+pub fn candidate_for(epoch: u64, snapshot: SnapshotId, id: B256, performer: u32, bytes: &[u8]) -> Task {
+    Task { epoch, snapshot, id, performer: performer.into(), result: keccak256(bytes), approved: true }
 }
 
 /// One operator's signature over a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Attestation {
-    candidate: Candidate,
+    candidate: Task,
     index: u32,
     signature: Bytes,
 }
@@ -182,13 +142,13 @@ impl Attestation {
     ///
     /// # Errors
     /// [`LengthError`] if the signature has no bytes or more than [`MAX_SIGNATURE`].
-    pub fn new(candidate: Candidate, index: u32, signature: Bytes) -> Result<Self, LengthError> {
+    pub fn new(candidate: Task, index: u32, signature: Bytes) -> Result<Self, LengthError> {
         check_length("signature", signature.len(), 1, MAX_SIGNATURE)?;
         Ok(Self { candidate, index, signature })
     }
 
     /// What is signed.
-    pub fn candidate(&self) -> &Candidate {
+    pub fn candidate(&self) -> &Task {
         &self.candidate
     }
 
@@ -197,7 +157,7 @@ impl Attestation {
         self.index
     }
 
-    /// The signature over [`Candidate::digest`], as the network's key group encodes it.
+    /// The signature over [`Task::digest`], as the network's key group encodes it.
     pub fn signature(&self) -> &Bytes {
         &self.signature
     }
@@ -206,7 +166,7 @@ impl Attestation {
 /// The sum of the signatures of some members of a branch over one candidate.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartialSum {
-    candidate: Candidate,
+    candidate: Task,
     branch: Branch,
     signers: MemberSet,
     signature: Bytes,
@@ -218,19 +178,14 @@ impl PartialSum {
     /// # Errors
     /// [`LengthError`] if the bitmap of the signers has no bytes or more than [`MAX_BITMAP`], or the signature none or more
     /// than [`MAX_SIGNATURE`].
-    pub fn new(
-        candidate: Candidate,
-        branch: Branch,
-        signers: MemberSet,
-        signature: Bytes,
-    ) -> Result<Self, LengthError> {
+    pub fn new(candidate: Task, branch: Branch, signers: MemberSet, signature: Bytes) -> Result<Self, LengthError> {
         check_length("bitmap of signers", signers.as_bytes().len(), 1, MAX_BITMAP)?;
         check_length("signature", signature.len(), 1, MAX_SIGNATURE)?;
         Ok(Self { candidate, branch, signers, signature })
     }
 
     /// What is signed.
-    pub fn candidate(&self) -> &Candidate {
+    pub fn candidate(&self) -> &Task {
         &self.candidate
     }
 
@@ -245,7 +200,7 @@ impl PartialSum {
         &self.signers
     }
 
-    /// The sum of their signatures over [`Candidate::digest`], as the network's key group encodes it.
+    /// The sum of their signatures over [`Task::digest`], as the network's key group encodes it.
     pub fn signature(&self) -> &Bytes {
         &self.signature
     }
@@ -261,7 +216,7 @@ pub struct Evidence {
 impl Evidence {
     /// Evidence of two attestations, in either order; `None` if their candidates do not conflict.
     pub fn new(one: Attestation, other: Attestation) -> Option<Self> {
-        let conflict = one.candidate.conflicts_with(&other.candidate);
+        let conflict = one.candidate.is_slashed_with(&other.candidate);
         let pair = if one < other { [one, other] } else { [other, one] };
         conflict.then(|| Self { pair: Box::new(pair) })
     }
@@ -304,19 +259,19 @@ pub enum Signed {
 impl Signed {
     /// The attestations that the message holds. Whoever verifies the message verifies these, and the sum of a
     /// [`PartialSum`], which holds none.
-    pub fn attestations(&self) -> Vec<Attestation> {
+    pub fn attestations(&self) -> &[Attestation] {
         match self {
-            Self::Sum(_) => Vec::new(),
-            Self::Result(result) => vec![result.attestation()],
-            Self::Attestation(attestation) => vec![attestation.clone()],
-            Self::Evidence(evidence) => evidence.pair.to_vec(),
+            Self::Sum(_) => &[],
+            Self::Result(result) => slice::from_ref(result.attestation()),
+            Self::Attestation(attestation) => slice::from_ref(attestation),
+            Self::Evidence(evidence) => &*evidence.pair,
         }
     }
 
     /// The task that the message is about.
     pub fn id(&self) -> B256 {
         match self {
-            Self::Result(result) => result.candidate.id,
+            Self::Result(result) => result.candidate().id,
             Self::Attestation(attestation) => attestation.candidate.id,
             Self::Evidence(evidence) => evidence.id(),
             Self::Sum(sum) => sum.candidate.id,
@@ -426,42 +381,13 @@ pub(crate) fn check_length(field: &'static str, found: usize, least: usize, most
 mod tests {
     use super::*;
 
-    const BASE: Candidate = Candidate {
-        epoch: 3,
-        snapshot: FixedBytes::ZERO,
-        id: B256::ZERO,
-        performer: 1,
-        result: B256::ZERO,
-        approved: true,
-    };
-
-    /// The table of `Slashing._differ`, and the two reasons why a pair says nothing to the contract.
-    #[test]
-    fn conflicts_follow_the_contract() {
-        let other_result = Candidate { result: B256::repeat_byte(1), ..BASE };
-        let other_verdict = Candidate { approved: false, ..BASE };
-        let other_performer = Candidate { performer: 2, ..BASE };
-        for (other, expected) in [
-            (BASE, false),
-            (other_result, true),
-            (other_verdict, true),
-            (other_performer, true),
-            (Candidate { epoch: 4, ..BASE }, false),
-            (Candidate { epoch: 4, ..other_performer }, false),
-            (Candidate { epoch: 4, ..other_result }, true),
-            (Candidate { epoch: 4, ..other_verdict }, true),
-            (Candidate { snapshot: SnapshotId::repeat_byte(1), ..other_result }, false),
-            (Candidate { id: B256::repeat_byte(1), ..other_result }, false),
-        ] {
-            assert_eq!(BASE.conflicts_with(&other), expected, "{other:?}");
-            assert_eq!(other.conflicts_with(&BASE), expected, "{other:?}");
-        }
-    }
+    const BASE: Task =
+        Task { epoch: 3, snapshot: SnapshotId::ZERO, id: B256::ZERO, performer: 1, result: B256::ZERO, approved: true };
 
     #[test]
     fn evidence_has_one_order() {
         let sign = |candidate| Attestation::new(candidate, 0, vec![1].into()).unwrap();
-        let (one, other) = (sign(BASE), sign(Candidate { approved: false, ..BASE }));
+        let (one, other) = (sign(BASE), sign(Task { approved: false, ..BASE }));
         assert_eq!(Evidence::new(one.clone(), other.clone()), Evidence::new(other, one.clone()));
         assert_eq!(Evidence::new(one.clone(), one), None);
     }

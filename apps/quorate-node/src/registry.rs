@@ -10,15 +10,13 @@ use std::{
 };
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId,
     alloy_primitives::{Address, Bytes, keccak256},
     bls12381,
     digest::{Contract, PeerBinding},
 };
 
 use quorate::{MinSig, PublicKey, Suite as _};
-
-use crate::message::SnapshotId;
 
 /// A key as compressed bytes.
 pub type CompressedKey = [u8; 96];

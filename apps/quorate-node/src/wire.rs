@@ -12,16 +12,16 @@
 //! allocated, and a list grows only as its items are read. So memory is at most a small multiple of the input's length.
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
     digest::Contract,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::message::{
-    Answer, Attestation, Branch, Candidate, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
+    Answer, Attestation, Branch, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
     MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, MAX_RESULT, MAX_SIGNATURE,
-    Message, PartialSum, Request, Signed, SnapshotId, TaskResult,
+    Message, PartialSum, Request, Signed, TaskResult,
 };
 
 /// The version of the encoding, the first byte of each message.
@@ -224,7 +224,7 @@ impl Writer {
     fn result(&mut self, result: &TaskResult) {
         let candidate = result.candidate();
         self.round(candidate.id, candidate.epoch, candidate.snapshot);
-        self.put(&candidate.performer);
+        self.put(&result.performer());
         self.bytes(result.bytes());
         self.bytes(result.signature());
     }
@@ -243,7 +243,7 @@ impl Writer {
         self.bytes(sum.signature());
     }
 
-    fn candidate(&mut self, candidate: &Candidate) {
+    fn candidate(&mut self, candidate: &Task) {
         self.round(candidate.id, candidate.epoch, candidate.snapshot);
         self.put(&candidate.performer);
         self.raw(candidate.result.as_slice());
@@ -339,11 +339,11 @@ impl<'a> Reader<'a> {
         TaskResult::new(epoch, snapshot, id, performer, bytes, signature).map_err(|error| too_long(error, at))
     }
 
-    fn candidate(&mut self) -> Result<Candidate, DecodeError> {
+    fn candidate(&mut self) -> Result<Task, DecodeError> {
         let (id, epoch, snapshot) = self.round()?;
-        let performer = self.take("performer")?;
+        let performer: u32 = self.take("performer")?;
         let result = self.word("result's hash")?;
-        Ok(Candidate { epoch, snapshot, id, performer, result, approved: self.take("verdict")? })
+        Ok(Task { epoch, snapshot, id, performer: performer.into(), result, approved: self.take("verdict")? })
     }
 
     fn attestation(&mut self) -> Result<Attestation, DecodeError> {

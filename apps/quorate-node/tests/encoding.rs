@@ -5,15 +5,15 @@
 
 use proptest::prelude::*;
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
     digest::Contract,
 };
 use quorate_node::{
     message::{
-        Answer, Attestation, Branch, Candidate, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS,
-        MAX_ANSWER_RESULTS, MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_MESSAGE, MAX_RESULT, MAX_SIGNATURE, Message,
-        PartialSum, Request, Signed, SnapshotId, TaskResult,
+        Answer, Attestation, Branch, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
+        MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_MESSAGE, MAX_RESULT, MAX_SIGNATURE, Message, PartialSum,
+        Request, Signed, TaskResult,
     },
     wire::{DecodeError, decode, encode},
 };
@@ -41,8 +41,8 @@ prop_compose! {
     fn candidate()(
         epoch in epoch(), snapshot in snapshot(), id in word(), performer in any::<u32>(), result in word(),
         approved in any::<bool>(),
-    ) -> Candidate {
-        Candidate { epoch, snapshot, id, performer, result, approved }
+    ) -> Task {
+        Task { epoch, snapshot, id, performer: performer.into(), result, approved }
     }
 }
 
@@ -54,9 +54,9 @@ prop_compose! {
 
 prop_compose! {
     fn result()(
-        candidate in candidate(), bytes in prop::collection::vec(any::<u8>(), 0..300), signature in signature(),
+        candidate in candidate(), performer in any::<u32>(), bytes in prop::collection::vec(any::<u8>(), 0..300), signature in signature(),
     ) -> TaskResult {
-        let Candidate { epoch, snapshot, id, performer, .. } = candidate;
+        let Task { epoch, snapshot, id, .. } = candidate;
         TaskResult::new(epoch, snapshot, id, performer, bytes.into(), signature).unwrap()
     }
 }
@@ -65,7 +65,7 @@ prop_compose! {
     fn evidence()(first in attestation(), index in any::<u32>(), signature in signature(), later in any::<bool>()) -> Evidence {
         let held = first.candidate();
         let epoch = if later { held.epoch ^ 1 } else { held.epoch };
-        let other = Candidate { approved: !held.approved, epoch, ..*held };
+        let other = Task { approved: !held.approved, epoch, ..*held };
         Evidence::new(first.clone(), Attestation::new(other, index, signature).unwrap()).unwrap()
     }
 }
@@ -158,7 +158,7 @@ proptest! {
 }
 
 fn sample() -> Attestation {
-    let candidate = Candidate {
+    let candidate = Task {
         epoch: 1,
         snapshot: SnapshotId::repeat_byte(2),
         id: B256::repeat_byte(3),
@@ -266,7 +266,7 @@ fn lengths_beyond_their_limits_are_refused_where_they_stand() {
 #[test]
 fn evidence_is_in_order_and_conflicts() {
     let first = sample();
-    let other = Candidate { approved: false, ..*first.candidate() };
+    let other = Task { approved: false, ..*first.candidate() };
     let second = Attestation::new(other, 6, Bytes::from_static(&[9])).unwrap();
     let evidence = Evidence::new(first.clone(), second.clone()).unwrap();
     let bytes = encode(&Message::Signed(Signed::Evidence(evidence.clone())), NETWORK);
@@ -278,8 +278,7 @@ fn evidence_is_in_order_and_conflicts() {
     for (one, two) in [(evidence.second(), evidence.first()), (&first, &first)] {
         assert_eq!(decode(&parts(one, two), NETWORK), Err(DecodeError::NotEvidence { at: 25 }));
     }
-    let no_conflict =
-        Attestation::new(Candidate { epoch: 2, ..*first.candidate() }, 6, Bytes::from_static(&[7])).unwrap();
+    let no_conflict = Attestation::new(Task { epoch: 2, ..*first.candidate() }, 6, Bytes::from_static(&[7])).unwrap();
     assert_eq!(decode(&parts(&first, &no_conflict), NETWORK), Err(DecodeError::NotEvidence { at: 25 }));
 }
 
@@ -287,9 +286,9 @@ fn evidence_is_in_order_and_conflicts() {
 #[test]
 fn the_greatest_messages_fit() {
     let signature = Bytes::from(vec![1; MAX_SIGNATURE]);
-    let greatest = Candidate { epoch: u64::MAX, performer: u32::MAX, ..*sample().candidate() };
+    let greatest = Task { epoch: u64::MAX, performer: u32::MAX.into(), ..*sample().candidate() };
     let attestation = Attestation::new(greatest, u32::MAX, signature.clone()).unwrap();
-    let other = Candidate { approved: false, ..greatest };
+    let other = Task { approved: false, ..greatest };
     let other = Attestation::new(other, u32::MAX, signature.clone()).unwrap();
     let evidence = Evidence::new(attestation.clone(), other).unwrap();
     let (branch, places) = (Branch { level: u8::MAX, number: u32::MAX }, MemberSet::full(8 * MAX_BITMAP));

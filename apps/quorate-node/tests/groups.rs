@@ -5,16 +5,13 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
 use quorate_node::{
     election::Snapshot,
     groups::{Audience, Groups},
-    message::{
-        Answer, Attestation, Branch, Candidate, PartialSum, Request, Signed, SnapshotId, TaskResult, Verified,
-        candidate_for,
-    },
+    message::{Answer, Attestation, Branch, PartialSum, Request, Signed, TaskResult, Verified, candidate_for},
     roles::{Event, Node, Output, Refusal, Roles, Saved, Settings, Settlement, Source},
 };
 
@@ -87,7 +84,7 @@ fn result() -> TaskResult {
     TaskResult::new(0, SnapshotId::ZERO, ID, performer(), Bytes::from_static(b"result"), signature).unwrap()
 }
 
-fn candidate() -> Candidate {
+fn candidate() -> Task {
     candidate_for(0, SnapshotId::ZERO, ID, performer(), b"result")
 }
 
@@ -289,12 +286,12 @@ fn what_is_no_sum_for_this_node_is_refused() {
         let found = refusal(&node.step(received(Signed::Sum(sum)), 1)).unwrap();
         assert_eq!((found, found.is_fault()), (expected, fault));
     }
-    let other = Candidate { result: B256::ZERO, ..candidate() };
+    let other = Task { result: B256::ZERO, ..candidate() };
     let sum = PartialSum::new(other, own, true_one.signers().clone(), signature(&order)).unwrap();
     let found = refusal(&node.step(received(Signed::Sum(sum)), 1)).unwrap();
     assert_eq!((found, found.is_fault()), (Refusal::OtherResult, false));
     let unknown = PartialSum::new(
-        Candidate { snapshot: SnapshotId::repeat_byte(9), ..candidate() },
+        Task { snapshot: SnapshotId::repeat_byte(9), ..candidate() },
         own,
         true_one.signers().clone(),
         signature(&order),
@@ -476,7 +473,7 @@ fn sums_are_asked_for_and_answered() {
     assert!(answer.attestations.is_empty() && answer.results.is_empty());
 
     // Whoever is in sums of both verdicts is a suspect, and is not listed as held.
-    let rejected = Candidate { approved: false, ..candidate() };
+    let rejected = Task { approved: false, ..candidate() };
     let double = groups.members(others[0])[0];
     let places = groups.places(others[0], &set(&[double])).unwrap();
     let against = PartialSum::new(rejected, others[0], places, signature(&[double])).unwrap();

@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
-use quorate_evm::alloy_primitives::{Address, B256, Bytes};
+use quorate_evm::{
+    SnapshotId, Task,
+    alloy_primitives::{Address, B256, Bytes},
+};
 use quorate_node::{
     election::Snapshot,
     groups::Audience,
-    message::{
-        Attestation, Candidate, Evidence, MAX_RESULT, Request, Signed, SnapshotId, TaskResult, Verified, candidate_for,
-    },
+    message::{Attestation, Evidence, MAX_RESULT, Request, Signed, TaskResult, Verified, candidate_for},
     roles::{
         Event, Finality, Node, NotTaken, Output, Refusal, Roles, Saved, Settings, Settlement, SignerRefusal, Source,
     },
@@ -71,11 +72,11 @@ fn result(bytes: &'static [u8]) -> TaskResult {
     TaskResult::new(0, snapshot().id(), ID, performer(), bytes, Bytes::from_static(b"signature")).unwrap()
 }
 
-fn candidate(approved: bool) -> Candidate {
-    Candidate { approved, ..candidate_for(0, snapshot().id(), ID, performer(), b"result") }
+fn candidate(approved: bool) -> Task {
+    Task { approved, ..candidate_for(0, snapshot().id(), ID, performer(), b"result") }
 }
 
-fn attestation(index: u32, candidate: Candidate) -> Attestation {
+fn attestation(index: u32, candidate: Task) -> Attestation {
     Attestation::new(candidate, index, Bytes::from(vec![index as u8 + 1])).unwrap()
 }
 
@@ -83,7 +84,7 @@ fn received(message: Signed) -> Event {
     Event::Received { source: PEER, message: Verified::by_the_caller(message) }
 }
 
-fn attested(index: u32, candidate: Candidate) -> Event {
+fn attested(index: u32, candidate: Task) -> Event {
     received(Signed::Attestation(attestation(index, candidate)))
 }
 
@@ -172,7 +173,7 @@ fn a_result_of_somebody_else_is_blamed_on_its_source() {
     let forged = TaskResult::new(0, snapshot().id(), ID, other, bytes, Bytes::from_static(b"s")).unwrap();
     let outputs = node.step(received(Signed::Result(forged)), 1);
     let refused = refusal(&outputs).unwrap();
-    assert_eq!(refused, Refusal::NotElected { found: other, elected: performer() });
+    assert_eq!(refused, Refusal::NotElected { found: other.into(), elected: performer().into() });
     assert!(refused.is_fault() && !has(&outputs, |output| matches!(output, Output::Validate { .. })));
 }
 
@@ -198,8 +199,8 @@ fn unknown_tasks_epochs_snapshots_and_signers_are_ignored_or_blamed() {
     let refused = |node: &mut Node, index, candidate| refusal(&node.step(attested(index, candidate), 1));
     let right = candidate(true);
     assert_eq!(refused(&mut unknown, 0, right), Some(Refusal::UnknownTask));
-    assert_eq!(refused(&mut known, 0, Candidate { epoch: 1, ..right }), Some(Refusal::Epoch { found: 1, current: 0 }));
-    let other = Candidate { snapshot: SnapshotId::repeat_byte(7), ..right };
+    assert_eq!(refused(&mut known, 0, Task { epoch: 1, ..right }), Some(Refusal::Epoch { found: 1, current: 0 }));
+    let other = Task { snapshot: SnapshotId::repeat_byte(7), ..right };
     assert_eq!(refused(&mut known, 0, other), Some(Refusal::OtherSnapshot(0)));
     assert_eq!(refused(&mut known, 5, right), Some(Refusal::NoSuchSigner(5)));
     assert_eq!(refused(&mut known, 0, right), None);
@@ -383,7 +384,7 @@ fn a_conflict_of_a_later_epoch_is_reported_again() {
         (0..10).flat_map(|turn| reported(&node.step(Event::Tick, from + 30_000 * turn))).collect()
     };
     assert_eq!(ticks(&mut node, 100_000), [0; 0], "slashed for that");
-    let again = Candidate { epoch: 1, snapshot: later.id(), performer: later.performer(ID), ..candidate(false) };
+    let again = Task { epoch: 1, snapshot: later.id(), performer: later.performer(ID).into(), ..candidate(false) };
     let mut found = reported(&node.step(attested(liar, again), 500_000));
     found.extend(ticks(&mut node, 510_000));
     assert!(!found.is_empty() && found.iter().all(|epoch| *epoch == 1), "{found:?}");
@@ -411,11 +412,11 @@ fn conflicts_in_two_epochs_are_found() {
     node.step(Event::Epoch(1), 1);
     node.step(Event::Snapshot(later.clone()), 1);
     node.step(task(1), 1);
-    let same = Candidate { epoch: 1, snapshot: later.id(), performer: later.performer(ID), ..candidate(true) };
+    let same = Task { epoch: 1, snapshot: later.id(), performer: later.performer(ID).into(), ..candidate(true) };
     node.step(attested(0, candidate(true)), 2);
     assert_eq!((refusal(&node.step(attested(0, same), 3)), node.footprint().conflicts), (None, 0));
     node.step(attested(1, candidate(true)), 4);
-    node.step(attested(1, Candidate { approved: false, ..same }), 5);
+    node.step(attested(1, Task { approved: false, ..same }), 5);
     assert_eq!(node.footprint().conflicts, 1);
 }
 

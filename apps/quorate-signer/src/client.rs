@@ -20,8 +20,9 @@ use std::{
 };
 
 use quorate_evm::{
+    Task,
     alloy_primitives::Address,
-    digest::{Contract, PeerBinding, Task},
+    digest::{Contract, PeerBinding},
 };
 use tokio::{
     io::{AsyncWriteExt as _, BufReader},
@@ -34,7 +35,7 @@ use crate::{
     line::{LineEnd, read_line},
     protocol::{
         BindPeer, KeyAnswer, LONGEST_LINE, PossessionAnswer, ProvePossession, Refusal, SignTask, SignatureAnswer,
-        SignerAnswer, SignerRequest, StatusAnswer, TaskFields,
+        SignerAnswer, SignerRequest, StatusAnswer,
     },
 };
 
@@ -130,16 +131,14 @@ impl SignerClient {
         }
     }
 
-    /// The operator's signature over a task: 96 bytes. It is on the signer's disk by then. The digest in the answer is
+    /// The operator's signature over a task of a network: 96 bytes. It is on the signer's disk by then. The digest in the answer is
     /// compared with the task's; the signature is not verified.
     ///
     /// # Errors
     /// [`SignerError`]; [`SignerError::Refused`] says why the signer does not sign.
-    pub async fn sign_task(&self, task: &Task) -> Result<[u8; 96], SignerError> {
-        let Task { network: Contract { chain_id, address: contract }, epoch, snapshot, id, .. } = *task;
-        let fields = TaskFields { id, performer: task.performer, result: task.result, approved: task.approved };
-        let request = SignerRequest::SignTask(SignTask { chain_id, contract, epoch, snapshot, task: fields });
-        self.signature(&request, "sign_task", task.digest()).await
+    pub async fn sign_task(&self, network: Contract, task: &Task) -> Result<[u8; 96], SignerError> {
+        let request = SignerRequest::SignTask(SignTask { network, task: *task });
+        self.signature(&request, "sign_task", task.digest(network)).await
     }
 
     /// The operator's signature that binds a peer id to its key: 96 bytes. The digest in the answer is compared; the

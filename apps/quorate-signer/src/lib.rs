@@ -8,7 +8,6 @@
 //! | module | contents |
 //! |---|---|
 //! | [`network`] | the network that a signer signs for, and its epochs |
-//! | [`task`] | a task that was signed, and which two conflict |
 //! | [`record_file`] | what a signer signed, as a file that moves to another machine |
 //! | [`protocol`] | requests and answers, one JSON object a line |
 //! | [`mod@line`] | lines of a stream, of bounded length |
@@ -19,7 +18,6 @@
 #![forbid(unsafe_code)]
 
 pub mod network;
-pub mod task;
 pub mod record_file;
 pub mod protocol;
 pub mod line;

@@ -11,12 +11,13 @@
 //! error, and so is a missing one. No request names a digest: the signer computes it from parts that it has checked.
 
 use quorate_evm::{
-    KeyGroup,
-    alloy_primitives::{Address, B256, Bytes, FixedBytes},
+    KeyGroup, SnapshotId, Task,
+    alloy_primitives::{Address, B256, Bytes},
+    digest::Contract,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{network::NetworkTerms, task::TaskContent};
+use crate::network::NetworkTerms;
 
 /// The longest line in bytes, without its newline, in both directions.
 pub const LONGEST_LINE: usize = 4096;
@@ -41,42 +42,51 @@ pub enum SignerRequest {
     Status {},
 }
 
-/// A task to sign: `quorate_evm::digest::Task`.
+/// A task to sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
-#[serde(deny_unknown_fields)]
+#[serde(from = "SignTaskFields", into = "SignTaskFields")]
 pub struct SignTask {
-    /// The chain's id.
-    pub chain_id: u64,
-    /// The contract of the network.
-    pub contract: Address,
-    /// The epoch in which it shall settle.
-    pub epoch: u64,
-    /// The id of the epoch's snapshot.
-    pub snapshot: FixedBytes<20>,
+    /// Chain and contract of the network.
+    pub network: Contract,
     /// The task.
-    pub task: TaskFields,
+    pub task: Task,
 }
 
-/// The fields of a task in a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
+/// The shape of [`SignTask`] in JSON.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TaskFields {
-    /// Its id.
-    pub id: B256,
-    /// The index of the performer's key.
-    pub performer: u64,
-    /// The hash of its result.
-    pub result: B256,
-    /// The verdict.
-    pub approved: bool,
+struct SignTaskFields {
+    chain_id: u64,
+    contract: Address,
+    epoch: u64,
+    snapshot: SnapshotId,
+    task: NamedTask,
 }
 
-impl TaskFields {
-    /// All but the id.
-    pub fn content(&self) -> TaskContent {
-        TaskContent { performer: self.performer, result: self.result, approved: self.approved }
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedTask {
+    id: B256,
+    performer: u64,
+    result: B256,
+    approved: bool,
+}
+
+impl From<SignTaskFields> for SignTask {
+    fn from(fields: SignTaskFields) -> Self {
+        let SignTaskFields { chain_id, contract: address, epoch, snapshot, task } = fields;
+        let NamedTask { id, performer, result, approved } = task;
+        let task = Task { epoch, snapshot, id, performer, result, approved };
+        Self { network: Contract { chain_id, address }, task }
+    }
+}
+
+impl From<SignTask> for SignTaskFields {
+    fn from(request: SignTask) -> Self {
+        let SignTask { network: Contract { chain_id, address: contract }, task } = request;
+        let Task { epoch, snapshot, id, performer, result, approved } = task;
+        Self { chain_id, contract, epoch, snapshot, task: NamedTask { id, performer, result, approved } }
     }
 }
 
@@ -279,11 +289,8 @@ mod tests {
     fn task() -> SignerRequest {
         let (id, result) = (B256::repeat_byte(3), B256::repeat_byte(5));
         SignerRequest::SignTask(SignTask {
-            chain_id: 1,
-            contract: Address::repeat_byte(1),
-            epoch: 12,
-            snapshot: FixedBytes::repeat_byte(2),
-            task: TaskFields { id, performer: 4, result, approved: true },
+            network: Contract { chain_id: 1, address: Address::repeat_byte(1) },
+            task: Task { epoch: 12, snapshot: SnapshotId::repeat_byte(2), id, performer: 4, result, approved: true },
         })
     }
 

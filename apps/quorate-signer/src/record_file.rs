@@ -14,15 +14,13 @@
 use std::collections::BTreeMap;
 
 use quorate_evm::{
-    KeyGroup,
-    alloy_primitives::{B256, Bytes, FixedBytes, keccak256},
+    KeyGroup, SnapshotId, Task,
+    alloy_primitives::{B256, Bytes, keccak256},
+    task::Conflict,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    network::NetworkTerms,
-    task::{Conflict, SignedTask, TaskContent},
-};
+use crate::network::NetworkTerms;
 
 /// All that a signer must not contradict.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +31,7 @@ pub struct RecordFile {
     /// No task of an epoch below it is signed.
     pub floor: u64,
     /// What was signed, in ascending order, each task once; no two conflict.
-    pub tasks: Vec<SignedTask>,
+    pub tasks: Vec<Task>,
 }
 
 /// The network and the key whose record it is.
@@ -134,13 +132,12 @@ impl RecordFile {
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let RecordIdentity { network, key_group, public_key } = self.identity.clone();
         let mut epochs: Vec<Epoch> = Vec::new();
-        for SignedTask { epoch, id, snapshot, content } in &self.tasks {
-            if epochs.last().is_none_or(|last| last.epoch != *epoch) {
-                epochs.push(Epoch { epoch: *epoch, tasks: Vec::new() });
+        for &Task { epoch, id, snapshot, performer, result, approved } in &self.tasks {
+            if epochs.last().is_none_or(|last| last.epoch != epoch) {
+                epochs.push(Epoch { epoch, tasks: Vec::new() });
             }
             if let Some(last) = epochs.last_mut() {
-                let TaskContent { performer, result, approved } = *content;
-                last.tasks.push(Entry { id: *id, snapshot: *snapshot, performer, result, approved });
+                last.tasks.push(Entry { id, snapshot, performer, result, approved });
             }
         }
         let (format, version) = (FORMAT.to_owned(), VERSION);
@@ -151,10 +148,15 @@ impl RecordFile {
     }
 }
 
+/// What the tasks of a record are ordered by.
+pub fn place(task: &Task) -> (u64, B256, SnapshotId) {
+    (task.epoch, task.id, task.snapshot)
+}
+
 /// Two of the tasks that conflict. The tasks are in ascending order, each once.
-fn contradiction(tasks: &[SignedTask]) -> Option<(&SignedTask, &SignedTask, Conflict)> {
-    let mut by_id: BTreeMap<B256, &SignedTask> = BTreeMap::new();
-    let mut before: Option<&SignedTask> = None;
+fn contradiction(tasks: &[Task]) -> Option<(&Task, &Task, Conflict)> {
+    let mut by_id: BTreeMap<B256, &Task> = BTreeMap::new();
+    let mut before: Option<&Task> = None;
     for task in tasks {
         // Results and verdicts are compared with those of the id's first task. Performers are compared within a snapshot,
         // whose tasks of one id stand side by side.
@@ -170,8 +172,8 @@ fn contradiction(tasks: &[SignedTask]) -> Option<(&SignedTask, &SignedTask, Conf
 }
 
 impl File {
-    fn tasks(&self) -> Result<Vec<SignedTask>, RecordFileError> {
-        let mut tasks: Vec<SignedTask> = Vec::new();
+    fn tasks(&self) -> Result<Vec<Task>, RecordFileError> {
+        let mut tasks: Vec<Task> = Vec::new();
         let mut last: Option<u64> = None;
         for Epoch { epoch, tasks: entries } in &self.epochs {
             let id = entries.first().map(|entry| entry.id).unwrap_or_default();
@@ -179,15 +181,13 @@ impl File {
                 return Err(RecordFileError::Order { epoch: *epoch, id });
             }
             last = Some(*epoch);
-            for Entry { id, snapshot, performer, result, approved } in entries {
-                let content = TaskContent { performer: *performer, result: *result, approved: *approved };
-                let task = SignedTask { epoch: *epoch, id: *id, snapshot: *snapshot, content };
-                let place = |task: &SignedTask| (task.epoch, task.id, task.snapshot);
+            for &Entry { id, snapshot, performer, result, approved } in entries {
+                let task = Task { epoch: *epoch, snapshot, id, performer, result, approved };
                 // One place with two contents is told as a contradiction, which it is.
                 if tasks.last().is_some_and(|last| {
                     place(last) > place(&task) || (place(last) == place(&task) && last.conflict_with(&task).is_none())
                 }) {
-                    return Err(RecordFileError::Order { epoch: *epoch, id: *id });
+                    return Err(RecordFileError::Order { epoch: *epoch, id });
                 }
                 tasks.push(task);
             }
@@ -231,7 +231,7 @@ struct Epoch {
 #[serde(deny_unknown_fields)]
 struct Entry {
     id: B256,
-    snapshot: FixedBytes<20>,
+    snapshot: SnapshotId,
     performer: u64,
     result: B256,
     approved: bool,
@@ -253,12 +253,12 @@ mod tests {
         RecordIdentity { network, key_group: KeyGroup::Bls12381G2, public_key: vec![7; 192].into() }
     }
 
-    fn task(epoch: u64, id: u8, result: u8) -> SignedTask {
-        let content = TaskContent { performer: 3, result: B256::repeat_byte(result), approved: true };
-        SignedTask { epoch, id: B256::repeat_byte(id), snapshot: FixedBytes::repeat_byte(1), content }
+    fn task(epoch: u64, id: u8, result: u8) -> Task {
+        let (id, snapshot, result) = (B256::repeat_byte(id), SnapshotId::repeat_byte(1), B256::repeat_byte(result));
+        Task { epoch, snapshot, id, performer: 3, result, approved: true }
     }
 
-    fn written(tasks: &[SignedTask]) -> String {
+    fn written(tasks: &[Task]) -> String {
         RecordFile { identity: identity(), floor: 4, tasks: tasks.to_vec() }.to_json().expect("plain types")
     }
 
@@ -296,10 +296,9 @@ mod tests {
 
     #[test]
     fn contradicting_file() {
-        let other_snapshot = |task| SignedTask { snapshot: FixedBytes::repeat_byte(2), ..task };
-        let performer = |task: SignedTask| SignedTask { content: TaskContent { performer: 4, ..task.content }, ..task };
-        let rejected =
-            |task: SignedTask| SignedTask { content: TaskContent { approved: false, ..task.content }, ..task };
+        let other_snapshot = |task| Task { snapshot: SnapshotId::repeat_byte(2), ..task };
+        let performer = |task: Task| Task { performer: 4, ..task };
+        let rejected = |task: Task| Task { approved: false, ..task };
         for (tasks, expected) in [
             (vec![task(5, 1, 1), task(6, 1, 2)], Conflict::Result),
             (vec![task(5, 1, 1), task(6, 2, 2), task(9, 1, 2)], Conflict::Result),

@@ -8,7 +8,10 @@ use std::{
     fmt::Display,
 };
 
-use quorate_evm::alloy_primitives::{Address, B256, U256};
+use quorate_evm::{
+    SnapshotId,
+    alloy_primitives::{Address, B256, U256},
+};
 use serde::{Serialize, Serializer};
 
 use super::{
@@ -22,7 +25,6 @@ use super::{
     transport::TransportView,
 };
 use crate::{
-    message::SnapshotId,
     metrics::Metrics,
     roles::{ConflictReport, Part, Roles, RoundReport},
 };

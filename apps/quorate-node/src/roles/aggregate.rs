@@ -13,17 +13,19 @@
 //!
 //! Reports have the same order and the same rules.
 
-use quorate_evm::alloy_primitives::{Address, B256};
+use quorate_evm::{
+    SnapshotId,
+    alloy_primitives::{Address, B256},
+};
 
 use super::{
     event::{Output, Settlement},
-    state::{Due, Node, Task},
+    state::{Due, Node, OpenTask},
 };
-use crate::message::SnapshotId;
 
 impl Node {
     /// Settles a task if it is this node's turn, and says when to look again.
-    pub(super) fn settle(&mut self, task: &Task, key: (u64, SnapshotId), out: &mut Vec<Output>) -> Option<u64> {
+    pub(super) fn settle(&mut self, task: &OpenTask, key: (u64, SnapshotId), out: &mut Vec<Output>) -> Option<u64> {
         let round = task.rounds.get(&key)?;
         let ready = round.ready.filter(|_| self.settings.roles.aggregate)?;
         let id = ready.candidate.id;

@@ -79,7 +79,7 @@ impl Round {
         for attestation in self.attested.values() {
             let candidate = attestation.candidate();
             if (candidate.result, candidate.approved) == ballot
-                && candidate.performer == self.performer
+                && self.names_elected(candidate)
                 && let Some(group) = self.groups.group(attestation.index())
             {
                 by_group.entry(group).or_default().push(attestation);

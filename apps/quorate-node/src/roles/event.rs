@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
 
 use crate::{
     election::Snapshot,
     groups::Audience,
-    message::{Answer, Branch, Candidate, Evidence, Request, Signed, Verified},
+    message::{Answer, Branch, Evidence, Request, Signed, Verified},
 };
 
 /// A peer, by a number that the edge gives it. Answers and refusals name it.
@@ -132,26 +132,26 @@ pub enum Event {
     /// The user's program judged a result.
     Validated {
         /// What the output [`Output::Validate`] named.
-        candidate: Candidate,
+        candidate: Task,
         /// Whether the result is right.
         approved: bool,
     },
     /// The user's program failed to judge a result. That is no verdict.
     ValidateFailed {
         /// What the output [`Output::Validate`] named.
-        candidate: Candidate,
+        candidate: Task,
     },
     /// The signer signed.
     Signed {
         /// What it signed.
-        candidate: Candidate,
+        candidate: Task,
         /// The signature of the operator's key.
         signature: Bytes,
     },
     /// The signer did not sign.
     SignRefused {
         /// What it was asked to sign.
-        candidate: Candidate,
+        candidate: Task,
         /// Why not.
         refusal: SignerRefusal,
     },
@@ -177,7 +177,7 @@ pub enum Output {
     /// Let the user's program judge a result, and answer with [`Event::Validated`] or [`Event::ValidateFailed`].
     Validate {
         /// What the performer signed.
-        candidate: Candidate,
+        candidate: Task,
         /// What came with the task.
         payload: Bytes,
         /// The result.
@@ -186,7 +186,7 @@ pub enum Output {
     /// Let the signer sign, and answer with [`Event::Signed`] or [`Event::SignRefused`]. The same request may come again.
     Sign {
         /// What to sign.
-        candidate: Candidate,
+        candidate: Task,
     },
     /// Send a message to an audience, as gossip.
     Publish(Signed, Audience),
@@ -214,7 +214,7 @@ pub enum Output {
     /// The operator gives no verdict here, because it would conflict with one that it gave.
     Abstained {
         /// The verdict that was not given.
-        candidate: Candidate,
+        candidate: Task,
     },
     /// Settle a task on the chain: add up these signatures and submit.
     Settle(Settlement),
@@ -240,7 +240,7 @@ pub enum Output {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
     /// What all of them signed.
-    pub candidate: Candidate,
+    pub candidate: Task,
     /// The members whose signatures these are.
     pub signers: MemberSet,
     /// Signatures, each with its signers: one, or those of a sum. No two have a signer in common.
@@ -292,9 +292,9 @@ pub enum Refusal {
     #[error("index {found} performs the task, and index {elected} was elected")]
     NotElected {
         /// Whom it names.
-        found: u32,
+        found: u64,
         /// Who was elected.
-        elected: u32,
+        elected: u64,
     },
     /// Nobody has weight at this index.
     #[error("nobody has weight at index {0}")]

@@ -9,23 +9,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, Task,
     alloy_primitives::{Address, B256},
 };
 
 use super::{
     event::{Output, Source},
-    state::{HeldSum, Node, Round, Task},
+    state::{HeldSum, Node, OpenTask, Round},
 };
 use crate::groups::Audience;
 use crate::message::{
-    Answer, Branch, Candidate, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
-    MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, Request,
+    Answer, Branch, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS, MAX_ANSWER_SUMS,
+    MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, Request,
 };
 
 impl Node {
     /// Notes that a peer shall be asked about a task, if it is time, and says when it is time again.
-    pub(super) fn when_to_ask(&mut self, id: B256, task: &mut Task) -> Option<u64> {
+    pub(super) fn when_to_ask(&mut self, id: B256, task: &mut OpenTask) -> Option<u64> {
         if self.now >= task.ask_at {
             self.to_ask.push(id);
             task.asked += 1;
@@ -62,8 +62,8 @@ impl Node {
     }
 
     /// Who signed candidates that conflict, as far as sums tell it too, and without evidence so far.
-    fn suspects(&self, id: B256, task: &Task) -> BTreeSet<Address> {
-        let mut signed: BTreeMap<Address, BTreeSet<Candidate>> = BTreeMap::new();
+    fn suspects(&self, id: B256, task: &OpenTask) -> BTreeSet<Address> {
+        let mut signed: BTreeMap<Address, BTreeSet<Task>> = BTreeMap::new();
         if task.rounds.values().all(|round| round.sums.is_empty()) {
             return BTreeSet::new();
         }
@@ -75,7 +75,7 @@ impl Node {
             let summed = round.sums.iter().flat_map(|((result, approved), sums)| {
                 let (epoch, snapshot) = (*epoch, *snapshot);
                 let (performer, result, approved) = (round.performer, *result, *approved);
-                let candidate = Candidate { epoch, snapshot, id, performer, result, approved };
+                let candidate = Task { epoch, snapshot, id, performer: performer.into(), result, approved };
                 let signers = sums.values().flatten().flat_map(|held| held.signers.iter());
                 signers.filter_map(move |index| Some((u32::try_from(index).ok()?, candidate)))
             });
@@ -85,8 +85,8 @@ impl Node {
                 }
             }
         }
-        let conflict = |candidates: &BTreeSet<Candidate>| {
-            candidates.iter().any(|one| candidates.iter().any(|other| one.conflicts_with(other)))
+        let conflict = |candidates: &BTreeSet<Task>| {
+            candidates.iter().any(|one| candidates.iter().any(|other| one.is_slashed_with(other)))
         };
         let proven = |operator: &Address| self.conflicts.contains_key(&(*operator, id));
         let signed = signed.into_iter().filter(|(operator, candidates)| !proven(operator) && conflict(candidates));
@@ -102,7 +102,7 @@ impl Node {
             };
             ballots.insert(*ballot, held.signers.iter().filter(|index| !suspect(*index)).collect());
         }
-        for attestation in round.attested.values().filter(|held| held.candidate().performer == round.performer) {
+        for attestation in round.attested.values().filter(|held| round.names_elected(held.candidate())) {
             let candidate = attestation.candidate();
             ballots.entry((candidate.result, candidate.approved)).or_default().insert(attestation.index() as usize);
         }
@@ -139,7 +139,7 @@ impl Node {
                 let index = attestation.index();
                 // A result is its performer's attestation. One that names another performer would be refused.
                 let known = index == round.performer && candidate.approved && implied == Some(candidate.result);
-                let known = known || candidate.performer != round.performer;
+                let known = known || !round.names_elected(candidate);
                 let listed = held.ballots.iter().any(|ballot| {
                     (ballot.result, ballot.approved) == (candidate.result, candidate.approved)
                         && ballot.signers.contains(index as usize)

@@ -4,15 +4,18 @@
 
 use std::collections::btree_map::Entry;
 
-use quorate_evm::alloy_primitives::{Address, B256};
+use quorate_evm::{
+    Task,
+    alloy_primitives::{Address, B256},
+};
 
 use super::{
     event::{Output, Source},
-    state::{Conflict, Node, Ready, Round, Task},
+    state::{Conflict, Node, OpenTask, Ready, Round},
 };
 use crate::{
     groups::Audience,
-    message::{Attestation, Candidate, Evidence, PartialSum, Signed},
+    message::{Attestation, Evidence, PartialSum, Signed},
 };
 
 impl Node {
@@ -60,7 +63,7 @@ impl Node {
     }
 
     /// Counts an attestation if its signer has none in the round, and compares it with all others of its signer.
-    pub(super) fn insert(&mut self, task: &mut Task, attestation: Attestation, out: &mut Vec<Output>) {
+    pub(super) fn insert(&mut self, task: &mut OpenTask, attestation: &Attestation, out: &mut Vec<Output>) {
         let candidate = *attestation.candidate();
         let key = (candidate.epoch, candidate.snapshot);
         let Some(round) = task.rounds.get_mut(&key) else { return };
@@ -72,7 +75,7 @@ impl Node {
             }
             Entry::Vacant(place) => {
                 place.insert(attestation.clone());
-                if candidate.performer == round.performer {
+                if round.names_elected(&candidate) {
                     round.add_attestation((candidate.result, candidate.approved), attestation.index());
                     self.count(round, candidate);
                 }
@@ -106,7 +109,7 @@ impl Node {
     }
 
     /// Notes whether a candidate weighs enough to settle.
-    fn count(&mut self, round: &mut Round, candidate: Candidate) {
+    fn count(&mut self, round: &mut Round, candidate: Task) {
         let held = round.held.get(&(candidate.result, candidate.approved));
         if round.ready.is_none() && held.is_some_and(|held| held.weight > round.snapshot.required()) {
             let place = self.place(&round.snapshot, candidate.id);

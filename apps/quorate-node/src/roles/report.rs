@@ -5,15 +5,15 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, Task,
     alloy_primitives::{Address, B256},
 };
 
 use super::{
     event::Finality,
-    state::{Duty, Execution, Node, Round, Support, Task},
+    state::{Duty, Execution, Node, OpenTask, Round, Support},
 };
-use crate::{election::Snapshot, message::Candidate};
+use crate::election::Snapshot;
 
 /// A task that the operator's own source has named, and how far it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,9 +108,9 @@ pub struct ConflictReport {
     /// The task.
     pub id: B256,
     /// The lesser of the two candidates.
-    pub first: Candidate,
+    pub first: Task,
     /// The greater of the two candidates.
-    pub second: Candidate,
+    pub second: Task,
     /// Whether the contract would take the evidence: the chain has both snapshots.
     pub reportable: bool,
     /// Whether the chain has slashed the operator for it.
@@ -155,7 +155,7 @@ impl Node {
         })
     }
 
-    fn report(&self, id: B256, task: &Task) -> TaskReport {
+    fn report(&self, id: B256, task: &OpenTask) -> TaskReport {
         let settled = self.settled.get(&id);
         let newest = || task.epochs.last().copied().unwrap_or(self.epoch);
         let epoch = settled.map_or_else(newest, |(epoch, _)| *epoch);
@@ -169,7 +169,7 @@ impl Node {
         }
     }
 
-    fn report_round(&self, task: &Task, round: &Round) -> RoundReport {
+    fn report_round(&self, task: &OpenTask, round: &Round) -> RoundReport {
         let heaviest = round.held.iter().max_by_key(|(_, held)| held.weight).map(|(of, _)| *of);
         let ready = round.ready.map(|ready| (ready.candidate.result, ready.candidate.approved));
         let leading = ready.or(heaviest).map(|(result, approved)| {
@@ -195,7 +195,7 @@ impl Node {
         }
     }
 
-    fn part(&self, task: &Task, round: &Round) -> Part {
+    fn part(&self, task: &OpenTask, round: &Round) -> Part {
         let Some(own) = round.own else { return Part::None };
         // After a restart the own signature comes back from peers.
         if round.attested.contains_key(&own) {

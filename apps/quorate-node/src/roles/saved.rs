@@ -9,10 +9,11 @@
 
 use std::collections::BTreeMap;
 
-use quorate_evm::alloy_primitives::{Address, B256, Bytes};
+use quorate_evm::{
+    SnapshotId, Task,
+    alloy_primitives::{Address, B256, Bytes},
+};
 use serde::{Deserialize, Serialize};
-
-use crate::message::{Candidate, SnapshotId};
 
 /// What a node keeps over a restart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +31,7 @@ pub struct Saved {
 /// A verdict that the operator gave, or is about to give.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SavedVerdict {
-    pub(super) candidate: Candidate,
+    pub(super) candidate: Task,
     /// None until the signer has answered.
     pub(super) signature: Option<Bytes>,
 }
@@ -65,17 +66,16 @@ impl Saved {
 
     /// What the operator said about an id in one epoch and snapshot.
     pub(super) fn verdict_in(&self, id: B256, (epoch, snapshot): (u64, SnapshotId)) -> Option<&SavedVerdict> {
-        let same = |signed: &Candidate| (signed.epoch, signed.snapshot) == (epoch, snapshot);
+        let same = |signed: &Task| (signed.epoch, signed.snapshot) == (epoch, snapshot);
         self.verdicts.get(&id)?.iter().find(|verdict| same(&verdict.candidate))
     }
 
     /// Whether the operator may sign this: nothing that it signed conflicts, on any branch of the chain.
     ///
-    /// It is the rule of `Slashing.sol`. A snapshot that was replaced can return, so two verdicts for two epochs conflict
-    /// whatever their snapshots are.
-    pub(super) fn permits(&self, candidate: &Candidate) -> bool {
+    /// The signer's rule is stricter: it also compares results and verdicts of two snapshots of one epoch.
+    pub(super) fn permits(&self, candidate: &Task) -> bool {
         let verdicts = self.verdicts.get(&candidate.id).into_iter().flatten();
-        !verdicts.map(|verdict| &verdict.candidate).any(|signed| signed.conflicts_with(candidate))
+        !verdicts.map(|verdict| &verdict.candidate).any(|signed| signed.is_slashed_with(candidate))
     }
 
     /// Forgets what is about epochs before one.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
 
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     election::Snapshot,
     groups::{GROUP, Groups, add_up},
-    message::{Attestation, Branch, Candidate, Evidence, PartialSum, Signed, SnapshotId, TaskResult},
+    message::{Attestation, Branch, Evidence, PartialSum, Signed, TaskResult},
 };
 
 /// What a node does. A node with none of these still forwards, answers and finds conflicts.
@@ -106,7 +106,7 @@ pub struct Node {
     pub(super) epoch: u64,
     /// The snapshots that the chain has, by epoch, each with its groups.
     pub(super) snapshots: BTreeMap<u64, (Arc<Snapshot>, Arc<Groups>)>,
-    pub(super) tasks: BTreeMap<B256, Task>,
+    pub(super) tasks: BTreeMap<B256, OpenTask>,
     /// The ids that the chain has settled, with the epoch.
     pub(super) settled: BTreeMap<B256, (u64, Finality)>,
     pub(super) conflicts: BTreeMap<(Address, B256), Conflict>,
@@ -131,7 +131,7 @@ pub(super) enum Due {
 
 /// A task that the operator's own source has named.
 #[derive(Clone, Debug)]
-pub(super) struct Task {
+pub(super) struct OpenTask {
     pub(super) payload: Bytes,
     /// The epochs for which it was named.
     pub(super) epochs: BTreeSet<u64>,
@@ -228,7 +228,7 @@ pub(super) enum Duty {
     /// The user's program judges the result.
     Validating,
     /// The signer was asked, and is asked again at this time.
-    Signing(Candidate, u64),
+    Signing(Task, u64),
     /// It was published.
     Done,
     /// There will be none.
@@ -238,7 +238,7 @@ pub(super) enum Duty {
 /// A candidate that weighs enough.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ready {
-    pub(super) candidate: Candidate,
+    pub(super) candidate: Task,
     /// When the first aggregator's turn begins.
     pub(super) begins: u64,
     /// How many turns pass before that of this node.
@@ -344,8 +344,8 @@ impl Node {
     }
 
     /// The round of a candidate, if its task is known for its epoch, and the chain has its snapshot.
-    fn round_of(&self, candidate: &Candidate) -> Result<&Round, Refusal> {
-        let Candidate { epoch, snapshot, id, .. } = *candidate;
+    fn round_of(&self, candidate: &Task) -> Result<&Round, Refusal> {
+        let Task { epoch, snapshot, id, .. } = *candidate;
         if !self.is_open(epoch) {
             return Err(Refusal::Epoch { found: epoch, current: self.epoch });
         }
@@ -369,7 +369,7 @@ impl Node {
                 match &round.result {
                     None => Ok(()),
                     Some(held) if held.candidate() == candidate => Err(Refusal::Duplicate),
-                    Some(_) => Err(Refusal::Conflicting(candidate.performer)),
+                    Some(_) => Err(Refusal::Conflicting(result.performer())),
                 }
             }
             Signed::Attestation(attestation) => {
@@ -419,7 +419,7 @@ impl Node {
     /// The indices of a sum's signers, with which its signature is verified; `None` if the chain has no such snapshot, or the
     /// branch no such members.
     pub fn signers(&self, sum: &PartialSum) -> Option<MemberSet> {
-        let Candidate { epoch, snapshot, .. } = *sum.candidate();
+        let Task { epoch, snapshot, .. } = *sum.candidate();
         let (_, groups) = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot)?;
         groups.indices(sum.branch(), sum.signers())
     }
@@ -427,7 +427,7 @@ impl Node {
     /// The operator that signed both halves of evidence.
     pub(super) fn accused(&self, evidence: &Evidence) -> Result<Address, Refusal> {
         let owner = |attestation: &Attestation| {
-            let Candidate { epoch, snapshot, id, .. } = *attestation.candidate();
+            let Task { epoch, snapshot, id, .. } = *attestation.candidate();
             if !self.tasks.contains_key(&id) {
                 return Err(Refusal::UnknownTask);
             }
@@ -488,9 +488,16 @@ impl Round {
     }
 }
 
-fn elected(round: &Round, candidate: &Candidate) -> Result<(), Refusal> {
-    let (found, elected) = (candidate.performer, round.performer);
-    if found == elected { Ok(()) } else { Err(Refusal::NotElected { found, elected }) }
+impl Round {
+    /// Whether a candidate names the elected performer.
+    pub(super) fn names_elected(&self, candidate: &Task) -> bool {
+        candidate.performer == u64::from(self.performer)
+    }
+}
+
+fn elected(round: &Round, candidate: &Task) -> Result<(), Refusal> {
+    let (found, elected) = (candidate.performer, round.performer.into());
+    if round.names_elected(candidate) { Ok(()) } else { Err(Refusal::NotElected { found, elected }) }
 }
 
 /// Keeps the earlier of two times.

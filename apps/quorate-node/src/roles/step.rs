@@ -6,7 +6,7 @@ use quorate_evm::alloy_primitives::{B256, Bytes};
 
 use super::{
     event::{Event, Finality, NotTaken, Output},
-    state::{Due, Execution, MAX_BRANCHES, Node, Round, Task, earlier},
+    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Round, earlier},
 };
 use crate::groups::Groups;
 
@@ -78,7 +78,7 @@ impl Node {
         if !self.tasks.contains_key(&id) && self.tasks.len() >= self.settings.most_tasks {
             return out.push(Output::NotTaken { id, reason: NotTaken::Full(self.settings.most_tasks) });
         }
-        let task = self.tasks.entry(id).or_insert_with(|| Task {
+        let task = self.tasks.entry(id).or_insert_with(|| OpenTask {
             payload,
             epochs: BTreeSet::new(),
             rounds: Default::default(),

@@ -13,25 +13,25 @@
 
 use std::collections::BTreeSet;
 
-use quorate_evm::MemberSet;
+use quorate_evm::{MemberSet, SnapshotId, Task};
 
 use super::{
     event::Output,
-    state::{Duty, Node, Round, Share, Task, earlier},
+    state::{Duty, Node, OpenTask, Round, Share, earlier},
 };
 use crate::{
     groups::Audience,
-    message::{Branch, Candidate, PartialSum, Signed, SnapshotId},
+    message::{Branch, PartialSum, Signed},
 };
 
 impl Node {
     /// Publishes the sums that are due for a round, and an appeal, and says when to look again.
-    pub(super) fn share(&mut self, task: &mut Task, key: (u64, SnapshotId), out: &mut Vec<Output>) -> Option<u64> {
+    pub(super) fn share(&mut self, task: &mut OpenTask, key: (u64, SnapshotId), out: &mut Vec<Output>) -> Option<u64> {
         let round = task.rounds.get_mut(&key)?;
         let result = round.result.as_ref().map(|result| *result.candidate())?;
         let mut wake = None;
         for approved in [true, false] {
-            let candidate = Candidate { approved, ..result };
+            let candidate = Task { approved, ..result };
             for place in 0..round.places.len() {
                 earlier(&mut wake, self.share_branch(round, candidate, place, out));
             }
@@ -41,13 +41,7 @@ impl Node {
     }
 
     /// Publishes the sum of one branch of the node's operator, the one at this place of its path, if it is due.
-    fn share_branch(
-        &self,
-        round: &mut Round,
-        candidate: Candidate,
-        place: usize,
-        out: &mut Vec<Output>,
-    ) -> Option<u64> {
+    fn share_branch(&self, round: &mut Round, candidate: Task, place: usize, out: &mut Vec<Output>) -> Option<u64> {
         let (branch, members, turn) = *round.places.get(place)?;
         let key = (branch.level, candidate.approved);
         let share = round.shares.get(&key).copied().unwrap_or_default();
@@ -63,7 +57,7 @@ impl Node {
     fn next_sum(
         &self,
         round: &Round,
-        candidate: Candidate,
+        candidate: Task,
         (branch, members, turn): (Branch, usize, u64),
         share: Share,
     ) -> Step {

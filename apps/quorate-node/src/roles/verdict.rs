@@ -9,16 +9,19 @@
 //! The operator says one thing in each epoch and snapshot, and in different epochs the same (`Saved::permits`). The signer
 //! has the same rule, and its record has the last word.
 
-use quorate_evm::alloy_primitives::{B256, Bytes};
+use quorate_evm::{
+    SnapshotId, Task,
+    alloy_primitives::{B256, Bytes},
+};
 
 use super::{
     event::{Output, SignerRefusal},
     saved::SavedVerdict,
-    state::{Duty, Execution, Node, Task},
+    state::{Duty, Execution, Node, OpenTask},
 };
 use crate::{
     groups::Audience,
-    message::{Attestation, Branch, Candidate, MAX_RESULT, Signed, SnapshotId, TaskResult, candidate_for},
+    message::{Attestation, Branch, MAX_RESULT, Signed, TaskResult, candidate_for},
 };
 
 impl Node {
@@ -26,7 +29,7 @@ impl Node {
     pub(super) fn own_verdict(
         &mut self,
         id: B256,
-        task: &mut Task,
+        task: &mut OpenTask,
         key: (u64, SnapshotId),
         out: &mut Vec<Output>,
     ) -> Option<u64> {
@@ -65,7 +68,7 @@ impl Node {
         }
         let result = round.result.as_ref().filter(|_| self.settings.roles.attest)?;
         let candidate = *result.candidate();
-        if !self.saved.permits(&candidate) && !self.saved.permits(&Candidate { approved: false, ..candidate }) {
+        if !self.saved.permits(&candidate) && !self.saved.permits(&Task { approved: false, ..candidate }) {
             round.duty = Duty::Abstained;
             out.push(Output::Abstained { candidate });
             return None;
@@ -76,7 +79,7 @@ impl Node {
     }
 
     /// Signs a candidate and publishes the signature, as far as the signer has answered.
-    fn say(&mut self, task: &mut Task, candidate: Candidate, out: &mut Vec<Output>) -> Option<u64> {
+    fn say(&mut self, task: &mut OpenTask, candidate: Task, out: &mut Vec<Output>) -> Option<u64> {
         let key = (candidate.epoch, candidate.snapshot);
         let again = self.now + self.settings.retry;
         let round = task.rounds.get_mut(&key)?;
@@ -104,7 +107,7 @@ impl Node {
         Some(again)
     }
 
-    fn publish(&mut self, task: &mut Task, candidate: Candidate, signature: Bytes, out: &mut Vec<Output>) {
+    fn publish(&mut self, task: &mut OpenTask, candidate: Task, signature: Bytes, out: &mut Vec<Output>) {
         let key = (candidate.epoch, candidate.snapshot);
         let Some(round) = task.rounds.get_mut(&key) else { return };
         let Some(own) = round.own else { return };
@@ -142,7 +145,7 @@ impl Node {
     }
 
     /// The user's program has judged a result, or failed (`None`).
-    pub(super) fn validated(&mut self, candidate: &Candidate, approved: Option<bool>, out: &mut Vec<Output>) {
+    pub(super) fn validated(&mut self, candidate: &Task, approved: Option<bool>, out: &mut Vec<Output>) {
         let key = (candidate.epoch, candidate.snapshot);
         let usable = self.is_open(key.0) && self.is_in_chain(key.0, key.1) && !self.settled.contains_key(&candidate.id);
         let later = self.now + self.settings.retry;
@@ -156,7 +159,7 @@ impl Node {
                 // If the chain returns to the snapshot, or undoes the settlement, the program judges again.
                 Some(_) if !usable => round.duty = Duty::Idle(0),
                 Some(approved) => {
-                    self.say(&mut task, Candidate { approved, ..*candidate }, out);
+                    self.say(&mut task, Task { approved, ..*candidate }, out);
                 }
             }
         }
@@ -164,7 +167,7 @@ impl Node {
         self.look_at(candidate.id, out);
     }
 
-    pub(super) fn signed(&mut self, candidate: Candidate, signature: Bytes, out: &mut Vec<Output>) {
+    pub(super) fn signed(&mut self, candidate: Task, signature: Bytes, out: &mut Vec<Output>) {
         // A signer whose answer has no possible length is asked again after `retry`.
         if Attestation::new(candidate, 0, signature.clone()).is_err() {
             return;
@@ -177,7 +180,7 @@ impl Node {
         self.look_at(candidate.id, out);
     }
 
-    pub(super) fn sign_refused(&mut self, candidate: Candidate, refusal: SignerRefusal, out: &mut Vec<Output>) {
+    pub(super) fn sign_refused(&mut self, candidate: Task, refusal: SignerRefusal, out: &mut Vec<Output>) {
         match refusal {
             SignerRefusal::NotNow => {
                 self.set_duty(&candidate, Duty::Signing(candidate, self.now + self.settings.retry));
@@ -195,7 +198,7 @@ impl Node {
     }
 
     /// Sets how far a verdict is, if the signer was asked for it.
-    fn set_duty(&mut self, candidate: &Candidate, duty: Duty) {
+    fn set_duty(&mut self, candidate: &Task, duty: Duty) {
         let key = (candidate.epoch, candidate.snapshot);
         if let Some(round) = self.tasks.get_mut(&candidate.id).and_then(|task| task.rounds.get_mut(&key))
             && matches!(round.duty, Duty::Signing(asked, _) if asked == *candidate)

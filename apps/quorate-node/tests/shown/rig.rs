@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId,
     alloy_primitives::{Address, B256, U256},
     digest::Contract,
 };
@@ -13,7 +13,6 @@ use quorate_node::{
         SettledReport, SubmissionReport, SubmissionState, TaskView,
     },
     election::Snapshot,
-    message::SnapshotId,
     roles::{LeadingReport, Part, ReadyReport, ResultReport, Roles, RoundReport, TaskReport},
 };
 

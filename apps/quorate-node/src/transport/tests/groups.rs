@@ -6,7 +6,7 @@ use std::{
 };
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId,
     alloy_primitives::{B256, Bytes},
 };
 use tokio::{sync::mpsc, time::timeout};
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     election::Snapshot,
     groups::Audience,
-    message::{Branch, Signed, SnapshotId, Verified},
+    message::{Branch, Signed, Verified},
     roles::{Event, Node, Output, Roles, Saved, Settings, Settlement},
 };
 
