@@ -6,6 +6,7 @@
 //! | [`vectors`] | where the test data lies | |
 //! | [`answers`] | every signature with a known answer, as bytes | `answers` |
 //! | [`bn254`] | known answers on BN254 | `bn254` |
+//! | [`run`] | programs that a test runs | `run` |
 //!
 //! What is not set up panics, because it fails a test: so functions here say in words what was missing, and return no errors.
 #![forbid(unsafe_code)]
@@ -18,3 +19,5 @@ pub mod vectors;
 pub mod answers;
 #[cfg(feature = "bn254")]
 pub mod bn254;
+#[cfg(feature = "run")]
+pub mod run;

@@ -16,3 +16,8 @@ pub fn skip(missing: impl Display) {
     assert!(env::var("CI").as_deref() != Ok("true"), "{missing}, and with CI=true nothing is skipped");
     println!("skipped: {missing}");
 }
+
+/// A file of the repository's examples, as an argument has it.
+pub fn example(name: &str) -> String {
+    checkout().join("examples").join(name).to_str().expect("a path in UTF-8").to_owned()
+}
