@@ -22,15 +22,17 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     digest::Contract,
 };
+use quorate_network::{
+    election::Snapshot,
+    message::{Attestation, Signed, TaskResult, Verified, candidate_for},
+    roles::{Event, Finality, Node, Output, Roles, Saved, Settings, Source},
+};
 use quorate_node::{
     api::{ApiSettings, serve},
     board::{
         BanRow, Board, ChainReport, Component, Count, Expectations, IdentityReport, MemberReport, PeerRow,
         PunishmentKind, PunishmentReport, Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState,
     },
-    election::Snapshot,
-    message::{Attestation, Signed, TaskResult, Verified, candidate_for},
-    roles::{Event, Finality, Node, Output, Roles, Saved, Settings, Source},
 };
 use tokio::{net::TcpListener, sync::mpsc, time::sleep};
 

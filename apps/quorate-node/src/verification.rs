@@ -10,7 +10,7 @@ use quorate_batcher::{Batcher, Class, Pending, Refused};
 use quorate_evm::{MemberSet, Task, bls12381, digest::Contract};
 use tokio::task::spawn_blocking;
 
-use crate::{
+use quorate_network::{
     message::{Attestation, PartialSum, Signed, Verified},
     registry::{CompressedKey, Registry},
 };

@@ -10,12 +10,12 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes},
     digest::{Contract, PeerBinding},
 };
-use quorate_node::{
+use quorate_network::{
     groups::add_up,
     message::{Attestation, Branch, Evidence, PartialSum, Signed, TaskResult, candidate_for},
     registry::{NotAdmitted, RegisteredMember, Registry},
-    verification::{Checked, Checker},
 };
+use quorate_node::verification::{Checked, Checker};
 
 const NETWORK: Contract = Contract { chain_id: 31337, address: Address::repeat_byte(0xCD) };
 const SNAPSHOT: SnapshotId = SnapshotId::repeat_byte(5);

@@ -10,7 +10,7 @@
 
 use quorate_evm::{Task, task::Conflict};
 use quorate_host::utc;
-use quorate_signer::{
+use quorate_signer_client::{
     network::NetworkTerms,
     protocol::{Refusal, RefusalCode},
 };

@@ -8,7 +8,7 @@ use quorate_evm::{
     digest::PeerBinding,
 };
 use quorate_host::log::LogWriter;
-use quorate_signer::protocol::{
+use quorate_signer_client::protocol::{
     BindPeer, KeyAnswer, LONGEST_PEER_ID, PossessionAnswer, ProvePossession, Refusal, RefusalCode, SignTask,
     SignatureAnswer, SignerAnswer, SignerRequest, StatusAnswer,
 };

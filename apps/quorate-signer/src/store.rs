@@ -13,7 +13,7 @@ use std::{
 
 use quorate_evm::{SnapshotId, Task, alloy_primitives::B256, task::Conflict};
 use quorate_host::lock_file;
-use quorate_signer::record_file::RecordFile;
+use quorate_signer_client::record_file::RecordFile;
 use redb::{
     Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, TableError, WriteTransaction,
 };
@@ -319,7 +319,7 @@ fn read_all(database: &Database) -> Result<Contents, redb::Error> {
         let (key, value) = entry?;
         tasks.push(signed_task(key.value(), value.value()));
     }
-    tasks.sort_unstable_by_key(quorate_signer::record_file::place);
+    tasks.sort_unstable_by_key(quorate_signer_client::record_file::place);
     Ok(Contents {
         config: read_config(database)?.unwrap_or_default(),
         floor: floor_of(&transaction.open_table(FLOOR)?)?,

@@ -11,7 +11,7 @@ use quorate_evm::{
     bls12381::{DigestHash, decode_key, decode_signature},
     digest::{Contract, KeyPossession, PeerBinding},
 };
-use quorate_signer::{
+use quorate_signer_client::{
     network::NetworkTerms,
     protocol::{BindPeer, LONGEST_PEER_ID, ProvePossession, RefusalCode, SignTask, SignerAnswer, SignerRequest},
     record_file::RecordIdentity,

@@ -19,7 +19,7 @@ use quorate_evm::{
     bls12381::{DigestHash, decode_key, decode_signature},
     digest::PeerBinding,
 };
-use quorate_signer::{
+use quorate_signer_client::{
     SignerClient, SignerError,
     client::ClientSettings,
     protocol::{LONGEST_LINE, RefusalCode},
@@ -80,7 +80,10 @@ async fn a_node_signs_over_the_socket() {
     // `status` asks the signer that runs.
     let (exit, out, _) = place.run(&["status"]);
     assert_eq!(exit, 0);
-    assert_eq!(serde_json::from_str::<quorate_signer::protocol::StatusAnswer>(&out).expect("JSON").tasks, Some(1));
+    assert_eq!(
+        serde_json::from_str::<quorate_signer_client::protocol::StatusAnswer>(&out).expect("JSON").tasks,
+        Some(1)
+    );
     drop(signer);
     // And reads the record of one that does not.
     let (exit, out, _) = place.run(&["status"]);

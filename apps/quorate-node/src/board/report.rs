@@ -9,7 +9,7 @@ use quorate_evm::{
     digest::Contract,
 };
 
-use crate::roles::Roles;
+use quorate_network::roles::Roles;
 
 /// Who this node is.
 #[derive(Clone, Debug)]

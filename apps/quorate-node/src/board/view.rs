@@ -24,10 +24,8 @@ use super::{
     task::Record,
     transport::TransportView,
 };
-use crate::{
-    metrics::Metrics,
-    roles::{ConflictReport, Part, Roles, RoundReport},
-};
+use crate::metrics::Metrics;
+use quorate_network::roles::{ConflictReport, Part, Roles, RoundReport};
 
 /// All that there is to show.
 #[derive(Clone, Debug, Serialize)]

@@ -22,8 +22,8 @@ use super::{
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::{
-    board::{Board, ChainReport, Component},
+use crate::board::{Board, ChainReport, Component};
+use quorate_network::{
     groups::add_up,
     message::{Attestation, Evidence},
     registry::Registry,

@@ -45,7 +45,7 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     digest::Contract,
 };
-use quorate_signer::{SignerClient, SignerError, protocol::RefusalCode};
+use quorate_signer_client::{SignerClient, SignerError, protocol::RefusalCode};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -64,15 +64,17 @@ use crate::{
     api::TaskOrder,
     board::{BanRow, Board, Component, Count, RewardsReport, label_of},
     data_folder::{DataFolder, KeptTask},
-    election::Snapshot,
-    message::{Attestation, Signed},
     programs::{ProgramTask, Programs},
-    registry::{RegisteredMember, Registry},
-    roles::{Event, Finality, Node, NotTaken, Output, Settings, SignerRefusal, Source},
-    schedule::Schedule,
     tokens,
     transport::{Arrival, Judgement, PeerId, Ticket, Transport},
     verification::{Checked, Checker},
+};
+use quorate_network::{
+    election::Snapshot,
+    message::{Attestation, Signed},
+    registry::{RegisteredMember, Registry},
+    roles::{Event, Finality, Node, NotTaken, Output, Settings, SignerRefusal, Source},
+    schedule::Schedule,
 };
 
 /// What a node runs with.

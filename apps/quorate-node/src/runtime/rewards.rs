@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate_chain::task_network::{Change, Finality};
 use quorate_evm::alloy_primitives::{Address, B256, U256};
 
-use crate::election::Snapshot;
+use quorate_network::election::Snapshot;
 
 /// What an operator earned and was paid, in the token's smallest unit.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use quorate_evm::{
 };
 
 use super::{chance::Chance, faults::Scenario, operators::Operators, signer};
-use crate::{election::Snapshot, message::Evidence, roles::Settlement};
+use quorate_network::{election::Snapshot, message::Evidence, roles::Settlement};
 
 /// Blocks so deep are final: one more than a reorganisation replaces.
 pub(super) const FINAL_DEPTH: usize = 4;

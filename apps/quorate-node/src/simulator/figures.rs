@@ -14,7 +14,7 @@ use quorate_evm::{
 };
 
 use super::{chance::Chance, mesh::mesh, signer};
-use crate::{
+use quorate_network::{
     election::Snapshot,
     groups::Groups,
     message::{Attestation, Branch, MAX_SIGNATURE, Message, PartialSum, Signed, candidate_for},

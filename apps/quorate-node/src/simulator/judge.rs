@@ -17,7 +17,7 @@ use super::{
     operators::Operators,
     signer,
 };
-use crate::{
+use quorate_network::{
     election::Snapshot,
     message::{Attestation, Evidence, Signed},
     roles::{Footprint, Settlement},

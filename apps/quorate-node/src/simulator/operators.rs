@@ -11,7 +11,7 @@ use super::{
     chance::Chance,
     faults::{Lie, Scenario},
 };
-use crate::election::Snapshot;
+use quorate_network::election::Snapshot;
 
 #[derive(Clone, Debug)]
 pub(super) struct Operator {

@@ -10,7 +10,7 @@ use std::{
 
 use quorate_evm::{MemberSet, Task, alloy_primitives::Bytes};
 
-use crate::message::{Attestation, Signed};
+use quorate_network::message::{Attestation, Signed};
 
 /// The signature of the key at an index.
 pub(super) fn sign(index: u32, candidate: &Task) -> Bytes {

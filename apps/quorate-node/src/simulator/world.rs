@@ -23,7 +23,7 @@ use super::{
     operators::Operators,
     signer::{self, Signer},
 };
-use crate::{
+use quorate_network::{
     groups::{Audience, Groups},
     message::{Attestation, Branch, Held, Message, PartialSum, Request, Signed, TaskResult, Verified, candidate_for},
     roles::{Event, Finality, Node, Output, Refusal, Roles, Saved, Settings, SignerRefusal, Source},

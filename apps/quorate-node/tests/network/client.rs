@@ -7,11 +7,11 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes, keccak256},
     digest::{Contract, PeerBinding},
 };
-use quorate_node::{
+use quorate_network::{
     groups::Audience,
     message::{Attestation, Signed, TaskResult, candidate_for},
-    transport::{Admission, Admitted, Arrival, Credential, Identity, Limits, Terms, Transport, libp2p},
 };
+use quorate_node::transport::{Admission, Admitted, Arrival, Credential, Identity, Limits, Terms, Transport, libp2p};
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 
 use crate::rig::{GivenTask, Net};

@@ -7,13 +7,11 @@ use quorate_evm::{
     alloy_primitives::{B256, Bytes},
     digest::Contract,
 };
-use quorate_node::{
-    local::LocalPart,
+use quorate_network::{
     message::{Attestation, Message, Signed, TaskResult},
-    runtime::now,
-    transport::Transport,
     wire::encode,
 };
+use quorate_node::{local::LocalPart, runtime::now, transport::Transport};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -131,8 +129,11 @@ async fn a_hostile_peer_loses_its_connection_and_no_other() {
 
     // A result of somebody who was not elected is a fault, whatever its signature.
     let bytes = Bytes::from_static(b"no");
-    let message =
-        client::signature(&net, 3, &quorate_node::message::candidate_for(task.epoch, snapshot, task.id, own, &bytes));
+    let message = client::signature(
+        &net,
+        3,
+        &quorate_network::message::candidate_for(task.epoch, snapshot, task.id, own, &bytes),
+    );
     quiet.say(Signed::Result(TaskResult::new(task.epoch, snapshot, task.id, own, bytes, message).unwrap()));
     quiet.left().await;
     net.until("node 1 has banned it", async || !net.has_peer(1, &quiet.name()).await).await;

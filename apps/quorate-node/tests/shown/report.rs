@@ -6,7 +6,7 @@ use quorate_evm::{
     SnapshotId, Task,
     alloy_primitives::{B256, Bytes, keccak256},
 };
-use quorate_node::{
+use quorate_network::{
     election::Snapshot,
     message::{Attestation, Signed, TaskResult, Verified, candidate_for},
     roles::{Event, Finality, Node, Output, Part, Roles, Saved, Settings, SignerRefusal, Source, TaskReport},

@@ -7,13 +7,13 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, U256},
     digest::Contract,
 };
-use quorate_node::{
-    board::{
-        Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, Purpose, RewardsReport,
-        SettledReport, SubmissionReport, SubmissionState, TaskView,
-    },
+use quorate_network::{
     election::Snapshot,
     roles::{LeadingReport, Part, ReadyReport, ResultReport, Roles, RoundReport, TaskReport},
+};
+use quorate_node::board::{
+    Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, Purpose, RewardsReport,
+    SettledReport, SubmissionReport, SubmissionState, TaskView,
 };
 
 pub(crate) const EPOCH: u64 = 7;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use quorate_signer::record_file::RecordFile;
+use quorate_signer_client::record_file::RecordFile;
 
 use super::*;
 

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use quorate_evm::{alloy_primitives::hex, task::Conflict};
-use quorate_signer::record_file::RecordFile;
+use quorate_signer_client::record_file::RecordFile;
 use redb::{Database, TableDefinition};
 
 use super::*;

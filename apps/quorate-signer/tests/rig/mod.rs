@@ -20,7 +20,7 @@ use quorate_keystore::{
     secret::Secret,
     secret_file::{self, Overwrite},
 };
-use quorate_signer::network::NetworkTerms;
+use quorate_signer_client::network::NetworkTerms;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 

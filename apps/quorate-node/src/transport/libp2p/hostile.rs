@@ -31,7 +31,7 @@ use super::{
     stream::Meters,
     topics::{OwnTopics, prefix, topic},
 };
-use crate::{
+use quorate_network::{
     groups::Audience,
     message::{MAX_MESSAGE, Message, Request, Signed, TaskResult},
     wire,

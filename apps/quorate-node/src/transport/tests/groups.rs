@@ -15,7 +15,7 @@ use super::{
     super::{Arrival, Judgement, Transport, handle::CALLS},
     rig::{PATIENCE, Registry, accept_all, address, message, node, terms, until},
 };
-use crate::{
+use quorate_network::{
     election::Snapshot,
     groups::Audience,
     message::{Branch, Signed, Verified},

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use super::super::{
     Admission, Admitted, Arrival, Credential, Identity, Judgement, Limits, PeerId, Rate, Terms, Transport, libp2p,
 };
-use crate::{
+use quorate_network::{
     message::{Attestation, Signed},
     roles::Source,
 };

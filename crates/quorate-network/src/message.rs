@@ -34,7 +34,7 @@ pub const MAX_ANSWER_SUMS: usize = 64;
 /// The most bytes of a message: an answer with all its results fits.
 pub const MAX_MESSAGE: usize = 512 * 1024;
 
-/// A part of a snapshot's members: a group at level 0, a branch of groups or branches above. `quorate_node::groups` says who
+/// A part of a snapshot's members: a group at level 0, a branch of groups or branches above. `quorate_network::groups` says who
 /// is in which group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(clippy::exhaustive_structs, reason = "a name: two numbers")]
@@ -194,7 +194,7 @@ impl PartialSum {
         self.branch
     }
 
-    /// Who signed: the places of at least one member in the branch. `quorate_node::groups::Groups::indices` gives their
+    /// Who signed: the places of at least one member in the branch. `quorate_network::groups::Groups::indices` gives their
     /// indices. So the bitmap grows with the branch, and not with the network.
     pub fn signers(&self) -> &MemberSet {
         &self.signers

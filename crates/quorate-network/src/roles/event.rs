@@ -161,7 +161,7 @@ pub enum Event {
 
 /// What a node wants done, in this order.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_enums, reason = "whoever embeds a node does each of them")]
 pub enum Output {
     /// Write [`Node::saved`](super::Node::saved) to disk before any output behind this one leaves.
     Save,

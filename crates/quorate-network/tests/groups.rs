@@ -8,7 +8,7 @@ use quorate_evm::{
     MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
-use quorate_node::{
+use quorate_network::{
     election::Snapshot,
     groups::{Audience, Groups},
     message::{Answer, Attestation, Branch, PartialSum, Request, Signed, TaskResult, Verified, candidate_for},

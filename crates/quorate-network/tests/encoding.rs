@@ -9,7 +9,7 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes},
     digest::Contract,
 };
-use quorate_node::{
+use quorate_network::{
     message::{
         Answer, Attestation, Branch, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
         MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_MESSAGE, MAX_RESULT, MAX_SIGNATURE, Message, PartialSum,
@@ -318,5 +318,5 @@ fn seeds_of_the_fuzzer_decode() {
         assert_eq!(encode(&decode(&bytes, network).unwrap_or_else(|error| panic!("{kind}: {error}")), network), bytes);
     }
     let saved = std::fs::read(format!("{folder}/node-saved")).unwrap();
-    assert_eq!(quorate_node::roles::Saved::from_bytes(&saved).unwrap().to_bytes(), saved);
+    assert_eq!(quorate_network::roles::Saved::from_bytes(&saved).unwrap().to_bytes(), saved);
 }

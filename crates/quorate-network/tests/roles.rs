@@ -8,7 +8,7 @@ use quorate_evm::{
     SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
-use quorate_node::{
+use quorate_network::{
     election::Snapshot,
     groups::Audience,
     message::{Attestation, Evidence, MAX_RESULT, Request, Signed, TaskResult, Verified, candidate_for},

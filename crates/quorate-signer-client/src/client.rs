@@ -1,8 +1,8 @@
 //! Asks a signer: what a node uses.
 //!
 //! ```no_run
-//! # async fn sign(task: &quorate_evm::digest::Task) -> Result<(), quorate_signer::SignerError> {
-//! use quorate_signer::SignerClient;
+//! # async fn sign(task: &quorate_evm::digest::Task) -> Result<(), quorate_signer_client::SignerError> {
+//! use quorate_signer_client::SignerClient;
 //! let signer = SignerClient::new("/run/quorate-signer/signer.sock");
 //! let signature = signer.sign_task(task).await?;
 //! # Ok(())

@@ -3,14 +3,14 @@
 //! `rig/node.rs` of quorate-evm says which node that is.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
-#[path = "../../quorate-evm/tests/rig/mod.rs"]
+#[path = "../../../crates/quorate-evm/tests/rig/mod.rs"]
 mod rig;
 
 #[path = "chain/errors.rs"]
 mod errors;
 #[path = "chain/follow.rs"]
 mod follow;
-#[path = "../../quorate-evm/tests/rig/node.rs"]
+#[path = "../../../crates/quorate-evm/tests/rig/node.rs"]
 mod node;
 #[path = "chain/program.rs"]
 mod program;

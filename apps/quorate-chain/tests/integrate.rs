@@ -5,7 +5,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
-#[path = "../../quorate-evm/tests/rig/node.rs"]
+#[path = "../../../crates/quorate-evm/tests/rig/node.rs"]
 mod node;
 
 #[path = "integrate/adapters.rs"]
