@@ -7,6 +7,7 @@
 //! | [`answers`] | every signature with a known answer, as bytes | `answers` |
 //! | [`bn254`] | known answers on BN254 | `bn254` |
 //! | [`run`] | programs that a test runs | `run` |
+//! | [`samples`] | sample outputs in the documents, compared with what programs print | `run` |
 //!
 //! What is not set up panics, because it fails a test: so functions here say in words what was missing, and return no errors.
 #![forbid(unsafe_code)]
@@ -21,3 +22,5 @@ pub mod answers;
 pub mod bn254;
 #[cfg(feature = "run")]
 pub mod run;
+#[cfg(all(feature = "run", unix))]
+pub mod samples;

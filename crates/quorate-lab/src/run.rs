@@ -146,6 +146,12 @@ impl Ran {
         self
     }
 
+    /// Checks that the program refused what it was given: exit code 2, and a reason on standard error.
+    #[track_caller]
+    pub fn refused(self, text: &str) -> Self {
+        self.exits(2).says(text)
+    }
+
     /// Both outputs.
     pub fn all(&self) -> String {
         format!("{}{}", self.out, self.err)
