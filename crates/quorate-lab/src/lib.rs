@@ -8,6 +8,9 @@
 //! | [`bn254`] | known answers on BN254 | `bn254` |
 //! | [`run`] | programs that a test runs | `run` |
 //! | [`samples`] | sample outputs in the documents, compared with what programs print | `run` |
+//! | [`anvil`] | a chain's node on this machine, and transactions to it | `anvil` |
+//! | [`operators`] | operators of a settlement or a network, who sign | `anvil` |
+//! | [`proxy`] | a chain's node that lies, refuses or hangs, in front of a true one | `anvil` |
 //!
 //! What is not set up panics, because it fails a test: so functions here say in words what was missing, and return no errors.
 #![forbid(unsafe_code)]
@@ -24,3 +27,9 @@ pub mod bn254;
 pub mod run;
 #[cfg(all(feature = "run", unix))]
 pub mod samples;
+#[cfg(feature = "anvil")]
+pub mod anvil;
+#[cfg(feature = "anvil")]
+pub mod operators;
+#[cfg(feature = "anvil")]
+pub mod proxy;
