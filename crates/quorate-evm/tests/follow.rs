@@ -1,8 +1,6 @@
 //! A settlement's logs, made by hand, and the network that they tell. On a node they are followed in `crates/quorate-chain`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
-mod rig;
-
 use quorate_evm::{
     Head, KeyGroup, MemberSet, Network, NetworkError, Order,
     alloy_primitives::{Address, B256, Bytes, U256},
@@ -16,7 +14,7 @@ use quorate_evm::{
     quorum::Store,
     state,
 };
-use rig::Operators;
+use quorate_lab::operators::Operators;
 
 const DEPLOYMENT: Deployment = Deployment {
     chain_id: 1,

@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::secret::SecretError;
-    use crate::vectors;
+    use quorate_lab::vectors;
 
     #[test]
     fn published_keystores() {

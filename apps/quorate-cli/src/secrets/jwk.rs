@@ -169,7 +169,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::secrets::vectors;
+    use quorate_lab::vectors;
 
     #[test]
     fn published_keys() {

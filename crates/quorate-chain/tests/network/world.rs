@@ -12,9 +12,8 @@ use quorate_evm::{
     contract::{TaskNetwork, TestToken},
     digest::Contract,
 };
+use quorate_lab::{anvil::TestNode, operators::Operators};
 use tokio::runtime::{Builder, Runtime};
-
-use crate::{node::TestNode, rig::Operators};
 
 /// The stake of each operator: unequal, in the token's units.
 pub(crate) const STAKES: [u64; 7] = [90_000, 40_000, 30_000, 20_000, 10_000, 5_000, 1_000];
