@@ -259,6 +259,9 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-lab --features bn254
 	$(CARGO) check --locked -p quorate-lab --features run
 	$(CARGO) check --locked -p quorate-lab --features anvil
+	$(CARGO) check --locked -p quorate-lab --features forge
+	$(CARGO) check --locked -p quorate-lab --features replay
+	$(CARGO) check --locked -p quorate-lab --features bodies
 	$(CARGO) check --locked -p quorate-host
 	$(CARGO) check --locked -p quorate-host --features log
 	$(CARGO) check --locked -p quorate-server --features otlp

@@ -6,6 +6,9 @@
 //! | [`vectors`] | where the test data lies | |
 //! | [`answers`] | every signature with a known answer, as bytes | `answers` |
 //! | [`bn254`] | known answers on BN254 | `bn254` |
+//! | [`forge`] | true and false claims of every kind, and what the oracle says of them | `forge` |
+//! | [`replay`] | what must hold for whatever a chain's node answers about a network | `replay` |
+//! | [`bodies`] | what must hold for whatever a peer says to a node | `bodies` |
 //! | [`run`] | programs that a test runs | `run` |
 //! | [`samples`] | sample outputs in the documents, compared with what programs print | `run` |
 //! | [`anvil`] | a chain's node on this machine, and transactions to it | `anvil` |
@@ -23,6 +26,12 @@ pub mod vectors;
 pub mod answers;
 #[cfg(feature = "bn254")]
 pub mod bn254;
+#[cfg(feature = "forge")]
+pub mod forge;
+#[cfg(feature = "replay")]
+pub mod replay;
+#[cfg(feature = "bodies")]
+pub mod bodies;
 #[cfg(feature = "run")]
 pub mod run;
 #[cfg(all(feature = "run", unix))]
