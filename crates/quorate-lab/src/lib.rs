@@ -14,6 +14,10 @@
 //! | [`anvil`] | a chain's node on this machine, and transactions to it | `anvil` |
 //! | [`operators`] | operators of a settlement or a network, who sign | `anvil` |
 //! | [`proxy`] | a chain's node that lies, refuses or hangs, in front of a true one | `anvil` |
+//! | `network` | a whole network on this machine, as processes: for the demonstration, tests and benchmarks; on Unix | `network` |
+//! | [`simulator`] | a network in one process that loses messages, crashes and lies | `simulator` |
+//!
+//! The program `quorate-lab` is the demonstration; with the feature `network`.
 //!
 //! What is not set up panics, because it fails a test: so functions here say in words what was missing, and return no errors.
 #![forbid(unsafe_code)]
@@ -42,3 +46,7 @@ pub mod anvil;
 pub mod operators;
 #[cfg(feature = "anvil")]
 pub mod proxy;
+#[cfg(all(feature = "network", unix))]
+pub mod network;
+#[cfg(feature = "simulator")]
+pub mod simulator;
