@@ -23,7 +23,7 @@ use quorate_chain::{
 use quorate_evm::{
     KeyGroup, OperatorKey,
     alloy_primitives::{Address, U256, hex},
-    contract::{TaskNetwork, TestToken},
+    contract::{Erc20, TaskNetwork},
     digest::Contract,
 };
 use quorate_keystore::{
@@ -321,9 +321,9 @@ impl LocalNetwork {
         let verifier = Contract { chain_id: self.anvil.chain_id(), address: verifier };
         let registration = key.registration(verifier, owner);
         let (key, proof) = (registration.key, registration.proof);
-        deployer.send("tokens", token, &TestToken::transferCall { to: owner, value: amount }).await.map_err(chain)?;
+        deployer.send("tokens", token, &Erc20::transferCall { to: owner, value: amount }).await.map_err(chain)?;
         account
-            .send("approval", token, &TestToken::approveCall { spender: network, value: amount })
+            .send("approval", token, &Erc20::approveCall { spender: network, value: amount })
             .await
             .map_err(chain)?;
         account

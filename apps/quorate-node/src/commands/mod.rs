@@ -29,7 +29,7 @@ use quorate_evm::{
     KeyGroup,
     alloy_primitives::{Address, U256},
     alloy_sol_types::SolCall,
-    contract::{TaskNetwork, TestToken},
+    contract::{Erc20, TaskNetwork},
 };
 use quorate_host::{
     clipped,
@@ -196,8 +196,8 @@ pub(crate) struct Token {
 impl Token {
     /// What the token says of itself. Without decimals its amounts are whole numbers, and without a symbol they are `tokens`.
     pub(crate) async fn read(rpc: &Rpc, token: Address) -> Self {
-        let decimals = rpc.read(token, &TestToken::decimalsCall {}, None).await.unwrap_or(0);
-        let symbol = rpc.read(token, &TestToken::symbolCall {}, None).await.unwrap_or_default();
+        let decimals = rpc.read(token, &Erc20::decimalsCall {}, None).await.unwrap_or(0);
+        let symbol = rpc.read(token, &Erc20::symbolCall {}, None).await.unwrap_or_default();
         let symbol = if symbol.is_empty() { "tokens".to_owned() } else { clipped(&symbol, 12) };
         Self { decimals, symbol }
     }
