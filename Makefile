@@ -36,7 +36,7 @@ test: ## Every test: the crates, and where npm is the contracts, the dashboard a
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
 network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine)
-	$(CARGO) build --locked -p quorate-node -p quorate-signer
+	$(CARGO) build --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
 	CI=true $(CARGO) test --locked -p quorate-node -p quorate-signer --test network -- --include-ignored --nocapture --test-threads 1
 
 # Ends as forge ends. The wrapper of the npm package ends with success whatever forge found.
@@ -68,8 +68,8 @@ BROWSER_IN := TMPDIR=$(BUILT)/browser
 
 # Ports of the dashboards: 9601 and the next ones.
 demo: contracts/node_modules/.package-lock.json ## A network of seven operators on a local chain: one lies, one crashes
-	$(CARGO) build --release --locked -p quorate-node -p quorate-signer
-	$(BUILT)/release/quorate-node demo --nodes 7 $(DEMO)
+	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
+	$(BUILT)/release/quorate-lab demo --nodes 7 $(DEMO)
 
 dashboard: $(BROWSERS:%=%/node_modules/.package-lock.json) ## The dashboards of the server and of the node in a real browser
 	$(CARGO) build --locked -p quorate-server
@@ -211,7 +211,7 @@ bench-quick: ## Every benchmark within some minutes, not recorded
 
 bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/, and the tables of the documents (needs npm)
 	cd contracts && npm ci --loglevel=error
-	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-bench --features quorate-bench/network
+	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-lab -p quorate-bench --features quorate-bench/network
 	$${CARGO_TARGET_DIR:-target}/release/quorate-bench network --record
 	$${CARGO_TARGET_DIR:-target}/release/quorate-bench day --record
 	$${CARGO_TARGET_DIR:-target}/release/quorate-bench simulated --record
@@ -259,11 +259,15 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-lab --features bn254
 	$(CARGO) check --locked -p quorate-lab --features run
 	$(CARGO) check --locked -p quorate-lab --features anvil
+	$(CARGO) check --locked -p quorate-lab --features forge
+	$(CARGO) check --locked -p quorate-lab --features replay
+	$(CARGO) check --locked -p quorate-lab --features bodies
+	$(CARGO) check --locked -p quorate-lab --features network
+	$(CARGO) check --locked -p quorate-lab --features simulator
 	$(CARGO) check --locked -p quorate-host
 	$(CARGO) check --locked -p quorate-host --features log
 	$(CARGO) check --locked -p quorate-server --features otlp
 	$(CARGO) check --locked -p quorate-node
-	$(CARGO) check --locked -p quorate-node --features simulator
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254
 	$(CARGO) test --locked -p quorate-batcher --features tower tower
@@ -308,7 +312,7 @@ soak: ## A million random operations a verb, each back end against the portable 
 	$(CARGO) test --release --locked -p quorate --test all soak -- --ignored --nocapture
 	$(CARGO) test --release --locked -p quorate-blst --test all soak -- --ignored --nocapture
 	$(CARGO) test --release --locked -p quorate-batcher --test all soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate-node --lib soak -- --ignored --nocapture
+	$(CARGO) test --release --locked -p quorate-lab --lib soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --release --locked -p quorate-cli

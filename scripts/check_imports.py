@@ -50,8 +50,8 @@ CRATES = {
     "quorate-signer": {"quorate-signer-client", "quorate-evm", "quorate-keystore", "quorate-host"},
     "quorate-network": {"quorate", "quorate-evm"},
     "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer-client", "quorate-network", "quorate-keystore", "quorate-host"},
-    "quorate-lab": {"quorate", "quorate-bn254", "quorate-evm"},
-    "quorate-bench": {"quorate-lab", "quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network", "quorate-node"},
+    "quorate-lab": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-chain", "quorate-network", "quorate-keystore", "quorate-host", "quorate-node"},
+    "quorate-bench": {"quorate-lab", "quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network"},
 }
 
 # Modules that their own submodules import. Of every other module, the file stands below its submodules.

@@ -128,7 +128,7 @@ enum Name {
     /// All of the above
     All,
     /// Networks of nodes as processes on a local chain; with the feature `network`. Not one of `all`, because it starts
-    /// quorate-node, quorate-signer and anvil
+    /// quorate-node, quorate-signer, quorate-lab and anvil
     Network,
     /// Gas of a day of the demonstration's traffic, in 24 minutes; with the feature `network`. Not one of `all`
     Day,
@@ -146,7 +146,7 @@ mod network {
     pub(crate) fn run(_: &Run) -> Result<Vec<Row>> {
         bail!(
             "this quorate-bench was built without networks of nodes; build it with `cargo build --release -p quorate-node \
-             -p quorate-signer -p quorate-bench --features quorate-bench/network`"
+             -p quorate-signer -p quorate-lab -p quorate-bench --features quorate-bench/network`"
         )
     }
 

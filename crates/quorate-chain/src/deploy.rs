@@ -14,7 +14,7 @@ use alloy::{
 use quorate_evm::{
     KeyGroup,
     alloy_sol_types::{SolCall, SolConstructor as _},
-    contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Parameters},
+    contract::{Erc20, TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Parameters},
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -378,7 +378,7 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
         return Err(DeployError::Node { what: "the network", why });
     }
     if !plan.pool.is_zero() {
-        let approve = TestToken::approveCall { spender: network, value: plan.pool };
+        let approve = Erc20::approveCall { spender: network, value: plan.pool };
         account.send("the pool's tokens", token, &approve).await?;
         account.send("the pool", network, &TaskNetwork::fundCall { amount: plan.pool }).await?;
     }

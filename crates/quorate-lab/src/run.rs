@@ -62,6 +62,13 @@ pub fn command_after(line: &str, name: &str) -> Command {
     without_settings(command)
 }
 
+/// One test of the program that runs, in a process of its own, which writes what it prints.
+pub fn test(name: &str) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", name, "--nocapture", "--test-threads=1"]).stdin(Stdio::null());
+    command
+}
+
 /// A script of `sh`, which finds our programs and those that every system has, and no settings.
 pub fn shell(script: &str) -> Command {
     let folders = [programs(), "/usr/bin".into(), "/bin".into()];

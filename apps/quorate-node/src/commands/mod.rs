@@ -2,8 +2,6 @@
 
 pub(crate) mod claim;
 pub(crate) mod create;
-pub(crate) mod demo;
-pub(crate) mod demo_work;
 pub(crate) mod fund;
 pub(crate) mod init;
 pub(crate) mod leave;
@@ -31,7 +29,7 @@ use quorate_evm::{
     KeyGroup,
     alloy_primitives::{Address, U256},
     alloy_sol_types::SolCall,
-    contract::{TaskNetwork, TestToken},
+    contract::{Erc20, TaskNetwork},
 };
 use quorate_host::{
     clipped,
@@ -45,7 +43,7 @@ use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
 use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
 use tokio::{
     runtime::{Builder, Runtime},
-    signal::unix::{Signal, SignalKind, signal},
+    signal::unix::{SignalKind, signal},
 };
 
 pub(crate) use quorate_host::exit::note;
@@ -201,8 +199,8 @@ pub(crate) struct Token {
 impl Token {
     /// What the token says of itself. Without decimals its amounts are whole numbers, and without a symbol they are `tokens`.
     pub(crate) async fn read(rpc: &Rpc, token: Address) -> Self {
-        let decimals = rpc.read(token, &TestToken::decimalsCall {}, None).await.unwrap_or(0);
-        let symbol = rpc.read(token, &TestToken::symbolCall {}, None).await.unwrap_or_default();
+        let decimals = rpc.read(token, &Erc20::decimalsCall {}, None).await.unwrap_or(0);
+        let symbol = rpc.read(token, &Erc20::symbolCall {}, None).await.unwrap_or_default();
         let symbol = if symbol.is_empty() { "tokens".to_owned() } else { clipped(&symbol, 12) };
         Self { decimals, symbol }
     }
@@ -270,32 +268,12 @@ pub(crate) fn runtime() -> Result<Runtime> {
 
 /// Waits for Ctrl-C, or for the signal that ends services.
 pub(crate) async fn interrupted() {
-    match Interruption::listen() {
-        Ok(mut interruption) => interruption.wait().await,
-        // The system's own rule holds then: both end the program.
-        Err(_) => std::future::pending().await,
-    }
-}
-
-/// Ctrl-C, and the signal that ends services. From its making on neither ends the program by itself, so that a program
-/// with children can end them first.
-pub(crate) struct Interruption {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Interruption {
-    /// Begins to listen, inside a runtime.
-    pub(crate) fn listen() -> io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    /// Waits for one of them. One that came since the last wait ends it at once.
-    pub(crate) async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
+    // If they cannot be listened to, the system's own rule holds: both end the program.
+    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return std::future::pending().await };
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
     }
 }
 

@@ -11,7 +11,7 @@ use quorate_chain::{
 };
 use quorate_evm::{
     alloy_primitives::Address,
-    contract::TestToken,
+    contract::Erc20,
     digest::{Contract, PeerBinding},
 };
 use quorate_host::{
@@ -279,7 +279,7 @@ async fn prepare(
 
 /// The token's decimals; none if it does not say, which makes numbers long and nothing else.
 async fn decimals(rpc: &quorate_chain::Rpc, terms: &ContractTerms) -> u8 {
-    rpc.read(terms.token, &TestToken::decimalsCall {}, None).await.unwrap_or(0)
+    rpc.read(terms.token, &Erc20::decimalsCall {}, None).await.unwrap_or(0)
 }
 
 async fn submitting(options: &Options, rpc: &quorate_chain::Rpc, confirmations: Confirmations) -> Result<Submitting> {

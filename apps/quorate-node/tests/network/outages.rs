@@ -3,8 +3,8 @@
 use std::{fs, time::Duration};
 
 use quorate_evm::{alloy_sol_types::SolEvent as _, contract::TaskNetwork};
+use quorate_lab::network::LocalPart;
 use quorate_lab::proxy::{Proxy, Reply};
-use quorate_node::local::LocalPart;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 

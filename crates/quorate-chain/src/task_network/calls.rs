@@ -6,7 +6,7 @@ use quorate_evm::{
     alloy_sol_types::SolValue as _,
     base::PAGE_BYTES,
     contract::{
-        TaskNetwork, TestToken, VerifierBls12381G2 as Verifier,
+        Erc20, TaskNetwork, VerifierBls12381G2 as Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
 };
@@ -16,7 +16,7 @@ use super::{plan::PlannedCall, terms::ContractTerms};
 /// Lets the network take tokens of the sender: before [`register`], [`add_stake`] and [`fund`].
 pub fn approve(terms: &ContractTerms, amount: U256) -> PlannedCall {
     // The function is that of every token.
-    PlannedCall::of(terms.token, &TestToken::approveCall { spender: terms.contract, value: amount })
+    PlannedCall::of(terms.token, &Erc20::approveCall { spender: terms.contract, value: amount })
 }
 
 /// Adds to the pool from which rewards are paid, after [`approve`].

@@ -1,4 +1,4 @@
-//! `quorate-node demo-work`: the two programs of the demonstration's operators, so that it needs no other language.
+//! `quorate-lab demo-work`: the two programs of the demonstration's operators, so that it needs no other language.
 
 use std::io::{self, Read as _, Write as _};
 

@@ -5,19 +5,21 @@
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 use std::{
-    env, fs,
+    fs,
     io::{BufRead as _, BufReader},
-    path::Path,
-    process::{Child, ChildStdout, Command, Stdio},
+    process::{ChildStdout, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
-use quorate_node::local::free_ports;
-use rustix::process::{Pid, Signal, kill_process};
+use quorate_lab::{
+    anvil,
+    network::{LocalPrograms, free_ports},
+    run::{Running, Signal, command},
+};
+use rustix::process::{Pid, kill_process};
 use tempfile::TempDir;
 
-const NODE: &str = env!("CARGO_BIN_EXE_quorate-node");
 /// More than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -25,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// also those whose parent is gone. Nobody can read the environment of signers, but their command line has the path
 /// too.
 struct Demo {
-    child: Child,
+    run: Running,
     out: BufReader<ChildStdout>,
     folder: TempDir,
 }
@@ -33,28 +35,15 @@ struct Demo {
 impl Demo {
     /// `None`, with a line, if a program is absent.
     fn start() -> Option<Self> {
-        let anvil = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/node_modules/.bin/anvil");
-        let signer = Path::new(NODE).with_file_name("quorate-signer");
-        for (path, how) in [(&anvil, "make contracts"), (&signer, "cargo build -p quorate-signer")] {
-            if !path.exists() {
-                let line = format!("skipped: no {}; `{how}` makes it", path.display());
-                assert!(env::var("CI").as_deref() != Ok("true"), "{line}, and this is CI");
-                println!("{line}");
-                return None;
-            }
-        }
+        LocalPrograms::or_skip()?;
         let folder = tempfile::tempdir().unwrap();
-        let mut child = Command::new(NODE)
-            .args(["demo", "--nodes", "4", "--tasks", "1000", "--port", &first_port().to_string(), "--anvil"])
-            .arg(anvil)
-            .env("TMPDIR", folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        Some(Self { child, out, folder })
+        let mut command = command("quorate-lab");
+        command.args(["demo", "--nodes", "4", "--tasks", "1000", "--port", &first_port().to_string()]);
+        // The chain's program, which is found in this test's environment.
+        command.arg("--anvil").arg(anvil::find().unwrap()).env("TMPDIR", folder.path());
+        let mut run = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+        let out = BufReader::new(run.child.stdout.take().unwrap());
+        Some(Self { run, out, folder })
     }
 
     /// The processes that have the path of the folder, by number and command.
@@ -86,16 +75,9 @@ impl Demo {
 
     /// Sends a signal, waits until the demonstration has ended, and checks that it left nothing.
     fn end(mut self, signal: Signal) {
-        kill_process(Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap(), signal).unwrap();
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(begun.elapsed() < PATIENCE, "it does not end: {:?}", self.processes());
-            sleep(Duration::from_millis(20));
-        };
-        assert_eq!(status.code(), Some(130), "interrupted");
+        self.run.signal(signal);
+        let code = self.run.ended_within(PATIENCE);
+        assert_eq!(code, Some(130), "interrupted: {:?}", self.processes());
         assert_eq!(self.processes(), [], "left behind");
         let files: Vec<_> = fs::read_dir(self.folder.path()).unwrap().collect();
         assert!(files.is_empty(), "left behind: {files:?}");
@@ -105,8 +87,8 @@ impl Demo {
 impl Drop for Demo {
     /// Of a test that failed.
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.run.child.kill();
+        let _ = self.run.child.wait();
         for (process, _) in self.processes() {
             let _ = kill_process(Pid::from_raw(process).unwrap(), Signal::KILL);
         }
@@ -163,9 +145,9 @@ fn nothing_is_left_of_a_demonstration_that_is_ended_while_it_runs() {
 #[test]
 fn a_process_with_the_path_is_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child =
-        Command::new("sleep").arg("60").env("TMPDIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap();
-    let out = BufReader::new(child.stdout.take().unwrap());
-    let demo = Demo { child, out, folder };
+    let mut command = Command::new("sleep");
+    let mut run = Running::start(command.arg("60").env("TMPDIR", folder.path()).stdout(Stdio::piped()));
+    let out = BufReader::new(run.child.stdout.take().unwrap());
+    let demo = Demo { run, out, folder };
     demo.until("the process", |processes| processes.iter().any(|(_, line)| line.starts_with("sleep 60")));
 }

@@ -10,12 +10,12 @@ use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
     ops::Range,
     path::{Path, PathBuf},
-    process::{self, Child, Command, ExitStatus, Stdio},
+    process::{self, Command, ExitStatus, Stdio},
     sync::{LazyLock, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use alloy::node_bindings::{Anvil, AnvilInstance};
+use alloy::node_bindings::AnvilInstance;
 use quorate_chain::{
     FeeLimits, Payer, Rpc,
     deploy::{Account, Deployed, NetworkPlan, task_network},
@@ -23,7 +23,7 @@ use quorate_chain::{
 use quorate_evm::{
     KeyGroup, OperatorKey,
     alloy_primitives::{Address, U256, hex},
-    contract::{TaskNetwork, TestToken},
+    contract::{Erc20, TaskNetwork},
     digest::Contract,
 };
 use quorate_keystore::{
@@ -32,24 +32,24 @@ use quorate_keystore::{
     secret::Secret,
     secret_file::{self, Overwrite},
 };
+use quorate_node::transport::Identity;
 use serde_json::Value;
 use tokio::time::sleep;
 use zeroize::Zeroizing;
 
-use crate::transport::Identity;
+use crate::{
+    anvil,
+    needs::skip,
+    run::{Running, programs},
+};
 
 /// What to start.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure of options")]
 pub struct LocalSettings {
     /// Of each operator: its stake in units, and what its node does.
     pub operators: Vec<LocalOperator>,
-    /// The program `quorate-node`.
-    pub node_program: PathBuf,
-    /// The program `quorate-signer`.
-    pub signer_program: PathBuf,
-    /// The program `anvil`.
-    pub anvil_program: PathBuf,
+    /// What is started.
+    pub programs: LocalPrograms,
     /// How the nodes talk to each other.
     pub peers: LocalPeers,
     /// A block every so many seconds, at least one.
@@ -67,9 +67,55 @@ pub struct LocalSettings {
     pub first_port: Option<u16>,
 }
 
+/// The programs of a local network.
+#[derive(Clone, Debug)]
+pub struct LocalPrograms {
+    /// `quorate-node`.
+    pub node: PathBuf,
+    /// `quorate-signer`.
+    pub signer: PathBuf,
+    /// `quorate-lab`, which does the work of the operators.
+    pub lab: PathBuf,
+    /// `anvil`.
+    pub anvil: PathBuf,
+}
+
+impl LocalPrograms {
+    /// Ours of the same build as the program that runs, and the chain's program.
+    ///
+    /// # Errors
+    /// [`LocalError::Missing`] names the first that is absent.
+    pub fn find() -> Result<Self, LocalError> {
+        let ours = |name: &str| {
+            let program = programs().join(name);
+            let how = "`cargo build -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network`, with \
+                       `--release` where it is run so";
+            if program.is_file() { Ok(program) } else { Err(LocalError::Missing { program, how }) }
+        };
+        let (node, signer, lab) = (ours("quorate-node")?, ours("quorate-signer")?, ours("quorate-lab")?);
+        let how = "`make contracts`, or name one in QUORATE_ANVIL";
+        let anvil = anvil::find().ok_or_else(|| LocalError::Missing { program: "anvil".into(), how })?;
+        Ok(Self { node, signer, lab, anvil })
+    }
+
+    /// The same for a test; `None`, with a printed line, if one is absent.
+    ///
+    /// # Panics
+    /// If one is absent and `CI=true`.
+    #[track_caller]
+    pub fn or_skip() -> Option<Self> {
+        Self::find().map_err(|missing| skip(missing)).ok()
+    }
+
+    /// The command that executes a task of the demonstration or judges its result; one that lies does both falsely.
+    pub fn work(&self, lie: bool) -> String {
+        // Quotation marks keep a path with spaces one word.
+        format!("'{}' demo-work{}", self.lab.display(), if lie { " --lie" } else { "" })
+    }
+}
+
 /// An operator of a local network.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure of options")]
 pub struct LocalOperator {
     /// In stake units.
     pub stake: u64,
@@ -83,7 +129,6 @@ pub struct LocalOperator {
 
 /// How the nodes of a local network talk to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the transports of a node")]
 pub enum LocalPeers {
     /// By libp2p. The first three nodes are known to all.
     Libp2p,
@@ -93,7 +138,6 @@ pub enum LocalPeers {
 
 /// A part of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(clippy::exhaustive_enums, reason = "an operator has these two")]
 pub enum LocalPart {
     /// The node.
     Node,
@@ -113,15 +157,21 @@ pub enum LocalError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// A program is absent.
+    #[error("there is no {}: {how} makes it", program.display())]
+    Missing {
+        /// The program.
+        program: PathBuf,
+        /// What makes it.
+        how: &'static str,
+    },
     /// A program cannot be started.
-    #[error("{} cannot be started: {source}; {hint}", program.display())]
+    #[error("{} cannot be started: {source}", program.display())]
     Program {
         /// The program.
         program: PathBuf,
         /// The error of the operating system.
         source: io::Error,
-        /// What to do.
-        hint: &'static str,
     },
     /// The chain cannot be started.
     #[error("anvil cannot be started: {0}")]
@@ -148,7 +198,7 @@ pub enum LocalError {
 #[derive(Debug)]
 pub struct LocalNetwork {
     // Dropped in this order: what writes to the folder ends before the folder goes.
-    parts: BTreeMap<(usize, LocalPart), Killed>,
+    parts: BTreeMap<(usize, LocalPart), Running>,
     anvil: AnvilInstance,
     folder: tempfile::TempDir,
     settings: LocalSettings,
@@ -161,18 +211,6 @@ pub struct LocalNetwork {
     /// The chain's endpoint of nodes that have one of their own.
     endpoints: BTreeMap<usize, String>,
     client: reqwest::Client,
-}
-
-/// A process that ends with its owner.
-#[derive(Debug)]
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// How often each of so many nodes looks for new blocks, in milliseconds: all ask one chain, which shares the machine with them,
@@ -203,17 +241,10 @@ impl LocalNetwork {
         let folder = tempfile::Builder::new().prefix("quorate-local-").tempdir();
         let folder = folder.map_err(|source| LocalError::File { path: env::temp_dir(), source })?;
         let accounts = settings.operators.len() + 1;
-        let anvil = Anvil::new().path(&settings.anvil_program).timeout(60_000).args([
-            "--hardfork",
-            "osaka",
-            "--host",
-            "127.0.0.1",
-            "--accounts",
-            &accounts.to_string(),
-        ]);
+        let program = settings.programs.anvil.clone();
         // It waits until the chain listens, and would hold up the caller's handling of signals. If the caller gives up
         // meanwhile, the chain is dropped, and ends, as soon as it has started.
-        let anvil = tokio::task::spawn_blocking(|| anvil.try_spawn()).await;
+        let anvil = tokio::task::spawn_blocking(move || anvil::start(&program, accounts)).await;
         let anvil = anvil.map_err(|error| LocalError::Anvil(error.to_string()))?;
         let anvil = anvil.map_err(|error| LocalError::Anvil(error.to_string()))?;
         let rpc = Rpc::new(&anvil.endpoint()).map_err(chain)?;
@@ -290,9 +321,9 @@ impl LocalNetwork {
         let verifier = Contract { chain_id: self.anvil.chain_id(), address: verifier };
         let registration = key.registration(verifier, owner);
         let (key, proof) = (registration.key, registration.proof);
-        deployer.send("tokens", token, &TestToken::transferCall { to: owner, value: amount }).await.map_err(chain)?;
+        deployer.send("tokens", token, &Erc20::transferCall { to: owner, value: amount }).await.map_err(chain)?;
         account
-            .send("approval", token, &TestToken::approveCall { spender: network, value: amount })
+            .send("approval", token, &Erc20::approveCall { spender: network, value: amount })
             .await
             .map_err(chain)?;
         account
@@ -308,8 +339,8 @@ impl LocalNetwork {
     /// [`LocalError::Program`].
     pub fn start_part(&mut self, operator: usize, part: LocalPart) -> Result<(), LocalError> {
         let (program, arguments) = match part {
-            LocalPart::Signer => (self.settings.signer_program.clone(), self.signer_arguments(operator)),
-            LocalPart::Node => (self.settings.node_program.clone(), self.node_arguments(operator)),
+            LocalPart::Signer => (self.settings.programs.signer.clone(), self.signer_arguments(operator)),
+            LocalPart::Node => (self.settings.programs.node.clone(), self.node_arguments(operator)),
         };
         if part == LocalPart::Signer && !self.operator_folder(operator).join("signer").exists() {
             let made = Command::new(&program).args(self.signer_record(operator)).output();
@@ -328,13 +359,13 @@ impl LocalNetwork {
             .stderr(log)
             .spawn()
             .map_err(|source| started(&program, source))?;
-        self.parts.insert((operator, part), Killed(child));
+        self.parts.insert((operator, part), Running { child });
         Ok(())
     }
 
     /// The command that starts an operator's node. A second process of it finds the folder in use.
     pub fn node_command(&self, operator: usize) -> Command {
-        let mut command = Command::new(&self.settings.node_program);
+        let mut command = Command::new(&self.settings.programs.node);
         command.args(self.node_arguments(operator));
         command
     }
@@ -352,7 +383,7 @@ impl LocalNetwork {
         let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(10) {
-            if let Some(Ok(Some(status))) = self.parts.get_mut(&(operator, part)).map(|part| part.0.try_wait()) {
+            if let Some(Ok(Some(status))) = self.parts.get_mut(&(operator, part)).map(|part| part.child.try_wait()) {
                 self.parts.remove(&(operator, part));
                 return Some(status);
             }
@@ -404,7 +435,8 @@ impl LocalNetwork {
             if is_ready().await {
                 return Ok(());
             }
-            let ended = self.parts.get_mut(&(operator, part)).is_none_or(|part| !matches!(part.0.try_wait(), Ok(None)));
+            let ended =
+                self.parts.get_mut(&(operator, part)).is_none_or(|part| !matches!(part.child.try_wait(), Ok(None)));
             if ended || begun.elapsed() > READY {
                 let name = if part == LocalPart::Node { "node" } else { "signer" };
                 return Err(LocalError::NotReady { operator, part: name, why: self.last_lines(operator, part) });
@@ -518,7 +550,7 @@ impl LocalNetwork {
 
     /// The number of a process.
     pub fn process(&self, operator: usize, part: LocalPart) -> Option<u32> {
-        self.parts.get(&(operator, part)).map(|part| part.0.id())
+        self.parts.get(&(operator, part)).map(|part| part.child.id())
     }
 
     /// Ends every node in order, then everything else. Says which nodes did not end by themselves within ten seconds.
@@ -526,7 +558,7 @@ impl LocalNetwork {
         let nodes: Vec<_> = self.parts.keys().filter(|(_, part)| *part == LocalPart::Node).copied().collect();
         for key in &nodes {
             if let Some(part) = self.parts.get(key)
-                && let Some(process) = i32::try_from(part.0.id()).ok().and_then(rustix::process::Pid::from_raw)
+                && let Some(process) = i32::try_from(part.child.id()).ok().and_then(rustix::process::Pid::from_raw)
             {
                 // It may have ended already.
                 let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
@@ -535,7 +567,7 @@ impl LocalNetwork {
         let begun = Instant::now();
         let mut left = nodes;
         while !left.is_empty() && begun.elapsed() < Duration::from_secs(10) {
-            left.retain(|key| self.parts.get_mut(key).is_some_and(|part| matches!(part.0.try_wait(), Ok(None))));
+            left.retain(|key| self.parts.get_mut(key).is_some_and(|part| matches!(part.child.try_wait(), Ok(None))));
             sleep(Duration::from_millis(20)).await;
         }
         left.into_iter().map(|(operator, _)| operator).collect()
@@ -661,8 +693,7 @@ fn file(path: &Path) -> impl Fn(io::Error) -> LocalError + '_ {
 }
 
 fn started(program: &Path, source: io::Error) -> LocalError {
-    let hint = "build it with `cargo build -p quorate-node -p quorate-signer`";
-    LocalError::Program { program: program.to_owned(), source, hint }
+    LocalError::Program { program: program.to_owned(), source }
 }
 
 async fn account(rpc: &Rpc, anvil: &AnvilInstance, index: usize) -> Result<Account, LocalError> {
@@ -693,16 +724,6 @@ pub fn write_key(folder: &Path, key: &OperatorKey) -> Result<(), LocalError> {
         secret_file::write(&path, contents.as_bytes(), Overwrite::Refuse).map_err(|error| failed(&error))?;
     }
     Ok(())
-}
-
-/// The chain's program, where npm or a user puts it: on the PATH, or in `contracts/node_modules` of the working folder, its
-/// parent or the parent of that.
-pub fn find_anvil() -> Option<PathBuf> {
-    let on_path = env::var_os("PATH")
-        .and_then(|path| env::split_paths(&path).map(|folder| folder.join("anvil")).find(|path| path.is_file()));
-    let beside = ["contracts", "../contracts", "../../contracts"];
-    let from_npm = || beside.iter().map(|up| Path::new(up).join("node_modules/.bin/anvil")).find(|path| path.is_file());
-    on_path.or_else(from_npm)
 }
 
 /// Ports of loopback for what is started soon; or those from a first one on.

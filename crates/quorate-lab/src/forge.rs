@@ -1,7 +1,6 @@
 //! Makes true claims, and false claims of every kind, from small pools of keys and messages.
 //!
 //! What many tests need is made once: keys, signatures, and the oracle's verdicts.
-#![allow(clippy::unwrap_used, reason = "what a test cannot forge fails it")]
 
 use std::{
     collections::HashMap,
@@ -18,26 +17,37 @@ use quorate_curve::{G1, G2, Group};
 
 /// How a claim is made.
 #[derive(Clone, Debug)]
-pub(crate) struct Recipe {
+pub struct Recipe {
     /// The index in the variant's list of suites. Behind the list come the same suites under one tag of the caller's, so
     /// that suites of different schemes sign under the same tag.
-    pub(crate) suite: usize,
-    pub(crate) shape: Shape,
-    pub(crate) lie: Lie,
-    pub(crate) source: Option<u64>,
+    pub suite: usize,
+    /// Who signs what.
+    pub shape: Shape,
+    /// What is false about it.
+    pub lie: Lie,
+    /// The source that the claim names.
+    pub source: Option<u64>,
 }
 
+/// Who signs what, by the numbers of keys and messages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Shape {
+pub enum Shape {
+    /// One key and its message.
     Single(u8, u8),
+    /// Keys and their one message.
     Shared(Vec<u8>, u8),
+    /// Keys, each with a message of its own.
     Each(Vec<(u8, u8)>),
 }
 
+/// What is false about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Lie {
+pub enum Lie {
+    /// Nothing.
     None,
+    /// The claim names other keys than those that signed.
     WrongKey,
+    /// The claim names other messages than the signed ones.
     WrongMessage,
     /// A point of small order added to a true signature.
     Torsion,
@@ -63,7 +73,7 @@ fn suite_of<S: Forge>(index: usize) -> (S, Option<Tag>) {
 }
 
 /// A random recipe from few keys and messages, so that claims share them.
-pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
+pub fn recipe() -> impl Strategy<Value = Recipe> {
     let pool = 0u8..5;
     let shape = prop_oneof![
         4 => (pool.clone(), 0u8..6).prop_map(|(k, m)| Shape::Single(k, m)),
@@ -90,19 +100,21 @@ pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
 }
 
 /// Secret key number `i`.
-pub(crate) fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+pub fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"").unwrap()
 }
 
 /// A claim, and the oracle's verdict on it.
 #[derive(Clone)]
-pub(crate) struct Case<S: Suite> {
-    pub(crate) claim: Claim<S>,
-    pub(crate) verdict: Verdict,
+pub struct Case<S: Suite> {
+    /// The claim.
+    pub claim: Claim<S>,
+    /// The oracle's verdict.
+    pub verdict: Verdict,
 }
 
 /// Makes the claims of the recipes, in order, and asks the oracle.
-pub(crate) fn cases<S: Forge>(recipes: &[Recipe]) -> Vec<Case<S>> {
+pub fn cases<S: Forge>(recipes: &[Recipe]) -> Vec<Case<S>> {
     let judged = |(recipe, claim): (&Recipe, Claim<S>)| {
         let verdict = match recipe.lie {
             // Such a claim is made of two recipes.
@@ -115,7 +127,7 @@ pub(crate) fn cases<S: Forge>(recipes: &[Recipe]) -> Vec<Case<S>> {
 }
 
 /// Makes the claims of the recipes, in order.
-pub(crate) fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
+pub fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
     let mut second_of_pair = false;
     let mut swapped: Option<usize> = None;
     let mut parts: Vec<(Recipe, S::Signature)> =
@@ -218,7 +230,7 @@ fn true_signature<S: Forge>(recipe: &Recipe) -> S::Signature {
 }
 
 /// What was made before, by what it was made from.
-pub(crate) struct Made<S: Suite> {
+pub struct Made<S: Suite> {
     keys: Memo<(usize, u8), PublicKey<S>>,
     signatures: Memo<(usize, u8, u8), Signature<S>>,
     verdicts: Memo<(usize, Shape, Lie), Verdict>,
@@ -251,7 +263,8 @@ impl<K: Eq + Hash, V: Clone> Memo<K, V> {
 }
 
 /// A variant, and what a test must know about it to make false claims.
-pub(crate) trait Forge: Suite {
+pub trait Forge: Suite {
+    /// What was made for this variant before.
     fn made() -> &'static Made<Self>;
 
     /// A point of the curve of signatures whose order is the smallest prime factor of its cofactor.
@@ -300,7 +313,7 @@ impl Forge for MinSig {
 }
 
 /// Double-and-add by an integer in hex.
-pub(crate) fn times<G: Group>(point: G, multiplier: &str) -> G {
+pub fn times<G: Group>(point: G, multiplier: &str) -> G {
     let mut sum = G::IDENTITY;
     let nibbles = multiplier.chars().map(|c| c.to_digit(16).unwrap());
     for bit in nibbles.flat_map(|nibble| (0..4).rev().map(move |i| nibble >> i & 1)) {

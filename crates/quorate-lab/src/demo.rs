@@ -1,22 +1,26 @@
-//! `quorate-node demo`.
+//! `quorate-lab demo`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    env,
+    fmt::Display,
+    io::{self, Write as _},
     path::PathBuf,
     time::{Duration, Instant},
 };
 
-use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::alloy_primitives::{Address, B256};
-use quorate_host::exit::{Exit, Failure, Result};
-use quorate_node::local::{LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalSettings, find_anvil};
+use quorate_host::exit::{Exit, Failure, Result, note};
+use quorate_lab::network::{
+    LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalPrograms, LocalSettings,
+};
 use serde_json::Value;
-use tokio::time::sleep;
-
-use super::{Interruption, note, print, runtime};
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+    time::sleep,
+};
 
 /// Start a whole network on this machine, run tasks, and show what happens
 ///
@@ -45,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PORT", default_value_t = 9_601)]
     port: u16,
 
-    /// The chain's program [default: `anvil` on the PATH, or contracts/node_modules/.bin/anvil]
+    /// The chain's program [default: contracts/node_modules/.bin/anvil, or `anvil` on the PATH]
     #[arg(long, value_name = "FILE", env = "QUORATE_ANVIL")]
     anvil: Option<PathBuf>,
 
@@ -65,20 +69,27 @@ const PATIENCE: Duration = Duration::from_secs(45);
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let settings = self.settings()?;
-        runtime()?.block_on(async {
+        Runtime::new().map_err(Failure::internal)?.block_on(async {
             let begun = Instant::now();
             // Before the first process starts, so that a signal leaves none behind.
-            let mut interruption = Interruption::listen().map_err(Failure::internal)?;
+            let listen = |kind| signal(kind).map_err(Failure::internal);
+            let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+            let mut interrupted = async || {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+            };
             note(format!("starting a chain, its contracts and {} operators …", self.nodes));
             let network = tokio::select! {
                 network = LocalNetwork::start(settings) => network.map_err(failure)?,
-                () = interruption.wait() => return Err(Failure::interrupted()),
+                () = interrupted() => return Err(Failure::interrupted()),
             };
             let mut show = Show::new(&self, network);
             show.introduce(begun.elapsed())?;
             let ended = tokio::select! {
                 ended = show.watch() => ended,
-                () = interruption.wait() => Err(Failure::interrupted()),
+                () = interrupted() => Err(Failure::interrupted()),
             };
             let summary = match &ended {
                 Ok(()) => show.summary(begun.elapsed()).await,
@@ -86,12 +97,12 @@ impl Arguments {
             };
             if ended.is_ok() && self.keep {
                 note("the network runs on; Ctrl-C ends it");
-                interruption.wait().await;
+                interrupted().await;
             }
             let left = tokio::select! {
                 left = show.network.stop() => left,
                 // Asked a second time, it does not wait: what is left is killed.
-                () = interruption.wait() => Vec::new(),
+                () = interrupted() => Vec::new(),
             };
             for operator in left {
                 note(format!("operator {operator}: its node did not end by itself within ten seconds"));
@@ -102,36 +113,20 @@ impl Arguments {
     }
 
     fn settings(&self) -> Result<LocalSettings> {
-        let own = env::current_exe().map_err(Failure::io)?;
-        let signer = own.with_file_name("quorate-signer");
-        if !signer.is_file() {
-            return Err(Failure::usage(anyhow!(
-                "{} is not there, and each operator has a signer; build it with `cargo build -p quorate-signer`",
-                signer.display()
-            )));
+        let mut programs = LocalPrograms::find().map_err(Failure::usage)?;
+        if let Some(anvil) = &self.anvil {
+            programs.anvil.clone_from(anvil);
         }
-        let anvil_program = match &self.anvil {
-            Some(path) => path.clone(),
-            None => find_anvil().ok_or_else(|| {
-                Failure::usage(anyhow!(
-                    "there is no anvil, the local chain: `cd contracts && npm ci` installs it here, or name one with --anvil"
-                ))
-            })?,
-        };
-        // Quotation marks keep a path with spaces one word.
-        let work = |lie: bool| format!("'{}' demo-work{}", own.display(), if lie { " --lie" } else { "" });
         let operators = (0..usize::from(self.nodes)).map(|operator| LocalOperator {
             // Unequal, and none has a third: 13, 12, 11 … and no less than 5.
             stake: 13_u64.saturating_sub(operator as u64).max(5),
-            execute: work(operator == LIAR),
-            validate: work(false),
+            execute: programs.work(operator == LIAR),
+            validate: programs.work(false),
             aggregate: true,
         });
         Ok(LocalSettings {
             operators: operators.collect(),
-            node_program: own.clone(),
-            signer_program: signer,
-            anvil_program,
+            programs,
             peers: if self.http { LocalPeers::Http } else { LocalPeers::Libp2p },
             block_time: 1,
             task_every: EVERY,
@@ -368,4 +363,10 @@ fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut values: Vec<_> = values.collect();
     values.sort_unstable();
     values
+}
+
+/// Prints to standard output.
+fn print(text: impl Display) -> Result<()> {
+    let mut out = io::stdout();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::io)
 }

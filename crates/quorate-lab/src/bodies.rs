@@ -12,10 +12,10 @@ use quorate_node::transport::{
 };
 
 /// How many kinds of bodies there are.
-pub(crate) const KINDS: u8 = 8;
+pub const KINDS: u8 = 8;
 
 /// Reads bytes as a body of a kind. Whether it is one.
-pub(crate) fn check(kind: u8, bytes: &[u8]) -> bool {
+pub fn check(kind: u8, bytes: &[u8]) -> bool {
     match kind % KINDS {
         0 => hello(bytes),
         1 => reply(bytes),

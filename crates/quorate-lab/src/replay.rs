@@ -21,7 +21,7 @@ const KEY_GROUP: KeyGroup = KeyGroup::Bls12381G2;
 const MOST: usize = 48;
 
 /// Replays what the bytes say. Panics if something is not as it must be. Returns how many transactions were taken.
-pub(crate) fn check(bytes: &[u8]) -> usize {
+pub fn check(bytes: &[u8]) -> usize {
     let mut input = Input(bytes);
     let mut chain = Chain::new();
     let mut taken = 0;
