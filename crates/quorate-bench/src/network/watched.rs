@@ -20,6 +20,7 @@ use super::{
     answers::{self, Gas, Node},
     cpu,
 };
+use crate::built::beside;
 
 /// The programs that a network consists of.
 pub(super) struct Programs {
@@ -31,23 +32,13 @@ pub(super) struct Programs {
 impl Programs {
     /// Node and signer beside this program, because they must be of the same build; anvil where the demonstration finds it.
     pub(super) fn found() -> Result<Self> {
-        let own = env::current_exe().context("the path of this program is not known")?;
-        let build = if cfg!(debug_assertions) { "cargo build" } else { "cargo build --release" };
-        let beside = |name: &str| {
-            let path = own.with_file_name(name);
-            ensure!(
-                path.is_file(),
-                "{} is not there; build it with `{build} -p quorate-node -p quorate-signer -p quorate-bench --features \
-                 quorate-bench/network`",
-                path.display()
-            );
-            Ok(path)
-        };
+        let of_network =
+            |name| beside(name, "-p quorate-node -p quorate-signer -p quorate-bench --features quorate-bench/network");
         let anvil = env::var_os("QUORATE_ANVIL").map(PathBuf::from).or_else(find_anvil);
         let anvil = anvil.context(
             "there is no anvil, the local chain: `cd contracts && npm ci` installs it, or name one in QUORATE_ANVIL",
         )?;
-        Ok(Self { node: beside("quorate-node")?, signer: beside("quorate-signer")?, anvil })
+        Ok(Self { node: of_network("quorate-node")?, signer: of_network("quorate-signer")?, anvil })
     }
 }
 
