@@ -30,9 +30,9 @@ pub const ROWS_OF_A_GROUP: usize = 16_384;
 /// Bytes of a row group in the file, about, at most: 32 MiB.
 pub const BYTES_OF_A_GROUP: usize = 32 << 20;
 
-/// Rows and bytes that are gathered before they are encoded.
+/// Rows and bytes that are gathered before they are encoded: few, so that they are still in the cache then.
 const ROWS_OF_A_BATCH: usize = 1024;
-const BYTES_OF_A_BATCH: usize = 4 << 20;
+const BYTES_OF_A_BATCH: usize = 256 << 10;
 
 /// A claim of a chain, as a row.
 #[derive(Clone, Copy, Debug)]
