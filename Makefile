@@ -144,7 +144,7 @@ $(BOOK_VENV)/made: $(BOOK)/requirements.txt
 
 # Its reference has what the programs say of themselves (`--help`, the server's interface and metrics), so they are built.
 book: ## The documents as pages with a search, for a browser without a network; needs Python 3.11 or later
-	$(CARGO) build --locked -p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain -p quorate-bench
+	$(CARGO) build --locked -p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program -p quorate-bench
 	$(MAKE) book-pages
 
 book-pages: $(BOOK_VENV)/made ## The same, of programs that are built already, as `make test` leaves them

@@ -42,10 +42,13 @@ CRATES = {
     "quorate-python": {"quorate", "quorate-host", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore", "quorate-host"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats", "quorate-host"},
-    "quorate-chain": {"quorate-evm", "quorate-host", "quorate-keystore"},
-    "quorate-signer": {"quorate-evm", "quorate-keystore", "quorate-host"},
-    "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer", "quorate-keystore", "quorate-host"},
-    "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-node"},
+    "quorate-chain": {"quorate-evm", "quorate-host"},
+    "quorate-chain-program": {"quorate-chain", "quorate-evm", "quorate-host", "quorate-keystore"},
+    "quorate-signer-client": {"quorate-evm"},
+    "quorate-signer": {"quorate-signer-client", "quorate-evm", "quorate-keystore", "quorate-host"},
+    "quorate-network": {"quorate", "quorate-evm"},
+    "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer-client", "quorate-network", "quorate-keystore", "quorate-host"},
+    "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network", "quorate-node"},
 }
 
 # Modules that their own submodules import. Of every other module, the file stands below its submodules.

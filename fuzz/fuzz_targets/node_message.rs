@@ -4,10 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use quorate_evm::{alloy_primitives::Address, digest::Contract};
-use quorate_node::{
-    message::{Message, Request, Signed},
-    wire::{decode, encode},
-};
+use quorate_network::{message::{Message, Request, Signed}, wire::{decode, encode}};
 
 const NETWORK: Contract = Contract { chain_id: 1, address: Address::ZERO };
 
@@ -32,7 +29,7 @@ fn check(bytes: &[u8]) {
         }
         Message::Signed(signed) => {
             for attestation in signed.attestations() {
-                decodes_alone(Signed::Attestation(attestation));
+                decodes_alone(Signed::Attestation(attestation.clone()));
             }
         }
     }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_node::roles::Saved;
+use quorate_network::roles::Saved;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(saved) = Saved::from_bytes(bytes) {

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_signer::record_file::{RecordFile, RecordFileError};
+use quorate_signer_client::record_file::{RecordFile, RecordFileError};
 use serde_json::Value;
 
 fuzz_target!(|json: &[u8]| {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_signer::protocol::SignerRequest;
+use quorate_signer_client::protocol::SignerRequest;
 
 fuzz_target!(|line: &[u8]| {
     match SignerRequest::parse(line) {

@@ -18,8 +18,14 @@ use std::{
 };
 
 use quorate_evm::{
+    SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     digest::Contract,
+};
+use quorate_network::{
+    election::Snapshot,
+    message::{Attestation, Signed, TaskResult, Verified, candidate_for},
+    roles::{Event, Finality, Node, Output, Roles, Saved, Settings, Source},
 };
 use quorate_node::{
     api::{ApiSettings, serve},
@@ -27,9 +33,6 @@ use quorate_node::{
         BanRow, Board, ChainReport, Component, Count, Expectations, IdentityReport, MemberReport, PeerRow,
         PunishmentKind, PunishmentReport, Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState,
     },
-    election::Snapshot,
-    message::{Attestation, Candidate, Signed, SnapshotId, TaskResult, Verified, candidate_for},
-    roles::{Event, Finality, Node, Output, Roles, Saved, Settings, Source},
 };
 use tokio::{net::TcpListener, sync::mpsc, time::sleep};
 
@@ -214,23 +217,23 @@ impl Script {
         id
     }
 
-    fn candidate(&self, id: B256, result: &[u8], approved: bool) -> Candidate {
+    fn candidate(&self, id: B256, result: &[u8], approved: bool) -> Task {
         let performer = self.snapshot.performer(id);
-        Candidate { approved, ..candidate_for(EPOCH, self.snapshot.id(), id, performer, result) }
+        Task { approved, ..candidate_for(EPOCH, self.snapshot.id(), id, performer, result) }
     }
 
     /// The elected performer publishes a result.
     fn publish(&mut self, id: B256, result: &'static [u8], approves: bool) -> Result<()> {
         self.approves = approves;
         let candidate = self.candidate(id, result, true);
-        let (performer, bytes) = (candidate.performer, Bytes::from_static(result));
+        let (performer, bytes) = (self.snapshot.performer(id), Bytes::from_static(result));
         let signature = signature(performer, &candidate);
         let result = TaskResult::new(EPOCH, self.snapshot.id(), id, performer, bytes, signature)?;
         self.receive(Signed::Result(result));
         Ok(())
     }
 
-    fn attest(&mut self, index: u32, candidate: Candidate) -> Result<()> {
+    fn attest(&mut self, index: u32, candidate: Task) -> Result<()> {
         let attestation = Attestation::new(candidate, index, signature(index, &candidate))?;
         self.receive(Signed::Attestation(attestation));
         Ok(())
@@ -254,8 +257,8 @@ impl Script {
         self.board.submission(report, self.now());
     }
 
-    fn settle(&mut self, id: B256, candidate: Candidate, nonce: u64, by: Address, gas: u64) {
-        let Candidate { result, approved, .. } = candidate;
+    fn settle(&mut self, id: B256, candidate: Task, nonce: u64, by: Address, gas: u64) {
+        let Task { result, approved, .. } = candidate;
         let report = SettledReport {
             approved,
             result,
@@ -421,7 +424,7 @@ fn owner(index: u32) -> Address {
 }
 
 /// Bytes in the place of a signature.
-fn signature(index: u32, candidate: &Candidate) -> Bytes {
+fn signature(index: u32, candidate: &Task) -> Bytes {
     let text = format!("{index} {candidate:?}");
     Bytes::copy_from_slice(keccak256(text).as_slice())
 }

@@ -22,7 +22,7 @@ use quorate_evm::alloy_primitives::{B256, Bytes};
 use quorate_host::exit::{Ends, Exit};
 use serde::{Deserialize, Serialize};
 
-use crate::roles::{Saved, SavedError};
+use quorate_network::roles::{Saved, SavedError};
 
 /// The name of the file of options.
 pub const OPTIONS: &str = "node.toml";

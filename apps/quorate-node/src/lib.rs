@@ -1,9 +1,5 @@
-//! A node of a task network: messages, elections and roles without a socket, clock, process, thread or file; and the edges:
-//! to other nodes, and to the user's programs.
-//!
-//! The network's contract is `TaskNetwork`. Operators stake, and an epoch's snapshot fixes their weights. A *performer*,
-//! elected by weight, executes a task and publishes the result. *Attesters* check it and sign a verdict. An *aggregator*
-//! adds the signatures up and settles the task on the chain.
+//! A node of a task network: the edges of the state machine of `quorate-network`, to other nodes, the chain, the signer, the
+//! disk and the user's programs.
 //!
 //! ```text
 //! bytes ── wire ──> Message ── verification ──> Verified ── roles ──> outputs ── runtime ──> peers, chain, programs, signer, disk
@@ -11,16 +7,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`message`] | what nodes send each other |
-//! | [`wire`] | the same as bytes |
-//! | [`election`] | a task's performer, and the order of its aggregators |
-//! | [`groups`] | who adds up whose signatures |
-//! | [`roles`] | performer, attester and aggregator as one state machine |
 //! | [`transport`] | how nodes reach each other: a mesh of libp2p, or HTTP to an aggregator |
 //! | `programs` | what executes a task and what judges a result: programs or endpoints of the user; on Unix |
-//! | [`registry`] | the operators' keys, by snapshot and index; who may be a peer |
 //! | [`verification`] | whether the signatures of messages are true |
-//! | [`schedule`] | tasks that begin at fixed times |
 //! | [`data_folder`] | what survives a restart, on disk |
 //! | [`options`] | what a node is told: file, environment, flags |
 //! | [`tokens`] | amounts of a token as people write them |
@@ -35,17 +24,10 @@
 
 #![forbid(unsafe_code)]
 
-pub mod message;
-pub mod wire;
-pub mod election;
-pub mod groups;
-pub mod roles;
 pub mod transport;
 #[cfg(unix)]
 pub mod programs;
-pub mod registry;
 pub mod verification;
-pub mod schedule;
 pub mod data_folder;
 pub mod options;
 pub mod tokens;

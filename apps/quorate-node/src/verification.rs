@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use quorate::{ClaimBytes, SourceId, Suite as _};
 use quorate_batcher::{Batcher, Class, Pending, Refused};
-use quorate_evm::{MemberSet, bls12381, digest::Contract};
+use quorate_evm::{MemberSet, Task, bls12381, digest::Contract};
 use tokio::task::spawn_blocking;
 
-use crate::{
-    message::{Attestation, Candidate, PartialSum, Signed, Verified},
+use quorate_network::{
+    message::{Attestation, PartialSum, Signed, Verified},
     registry::{CompressedKey, Registry},
 };
 
@@ -95,7 +95,7 @@ impl Checker {
 
     fn claim_of(
         &self,
-        candidate: &Candidate,
+        candidate: &Task,
         key: &CompressedKey,
         signature: &[u8],
         source: Option<SourceId>,

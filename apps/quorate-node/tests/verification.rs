@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use quorate_batcher::{Batcher, Settings};
 use quorate_evm::{
-    KeyGroup, MemberSet, OperatorKey,
+    KeyGroup, MemberSet, OperatorKey, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
     digest::{Contract, PeerBinding},
 };
-use quorate_node::{
+use quorate_network::{
     groups::add_up,
-    message::{Attestation, Branch, Candidate, Evidence, PartialSum, Signed, SnapshotId, TaskResult, candidate_for},
+    message::{Attestation, Branch, Evidence, PartialSum, Signed, TaskResult, candidate_for},
     registry::{NotAdmitted, RegisteredMember, Registry},
-    verification::{Checked, Checker},
 };
+use quorate_node::verification::{Checked, Checker};
 
 const NETWORK: Contract = Contract { chain_id: 31337, address: Address::repeat_byte(0xCD) };
 const SNAPSHOT: SnapshotId = SnapshotId::repeat_byte(5);
@@ -35,15 +35,15 @@ fn registry() -> Registry {
     registry
 }
 
-fn candidate(result: u8) -> Candidate {
+fn candidate(result: u8) -> Task {
     candidate_for(7, SNAPSHOT, B256::repeat_byte(9), 0, &[result])
 }
 
-fn sign(number: u8, candidate: &Candidate) -> Bytes {
+fn sign(number: u8, candidate: &Task) -> Bytes {
     Bytes::copy_from_slice(operator(number).sign(&candidate.digest(NETWORK)).as_bytes())
 }
 
-fn attestation(index: u32, candidate: Candidate, signature: Bytes) -> Attestation {
+fn attestation(index: u32, candidate: Task, signature: Bytes) -> Attestation {
     Attestation::new(candidate, index, signature).unwrap()
 }
 
@@ -53,7 +53,7 @@ fn check(registry: Registry, message: Signed) -> Checked {
     runtime.block_on(checker.check(Arc::new(message), None, None))
 }
 
-fn check_attestation(index: u32, candidate: Candidate, signature: Bytes) -> Checked {
+fn check_attestation(index: u32, candidate: Task, signature: Bytes) -> Checked {
     check(registry(), Signed::Attestation(attestation(index, candidate, signature)))
 }
 
@@ -117,7 +117,7 @@ fn without_a_key_there_is_no_answer() {
     let signature = sign(2, &candidate(1));
     assert!(matches!(check_attestation(1, candidate(1), signature.clone()), Checked::NoKey), "no weight");
     assert!(matches!(check_attestation(3, candidate(1), signature.clone()), Checked::NoKey), "no such index");
-    let other = Candidate { snapshot: SnapshotId::ZERO, ..candidate(1) };
+    let other = Task { snapshot: SnapshotId::ZERO, ..candidate(1) };
     assert!(matches!(check_attestation(2, other, signature), Checked::NoKey), "no such snapshot");
 }
 
@@ -131,7 +131,7 @@ fn sums_are_verified_against_the_sum_of_their_keys() {
         registry
     };
     let candidate = candidate(1);
-    let signed = |numbers: &[u8], of: &Candidate| {
+    let signed = |numbers: &[u8], of: &Task| {
         let signatures: Vec<Bytes> = numbers.iter().map(|number| sign(*number, of)).collect();
         add_up(&signatures.iter().collect::<Vec<_>>()).unwrap()
     };

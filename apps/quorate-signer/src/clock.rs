@@ -5,7 +5,7 @@
 //! passes while the signer runs is no jump: it looks at the clock again and again, and writes down how far it believed it.
 
 use quorate_host::utc;
-use quorate_signer::network::NetworkTerms;
+use quorate_signer_client::network::NetworkTerms;
 
 /// How far the clock is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

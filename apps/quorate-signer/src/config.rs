@@ -1,7 +1,7 @@
 //! What a signer is made for. It is fixed by `init`, and stands in the record itself.
 
 use quorate_evm::alloy_primitives::Address;
-use quorate_signer::record_file::RecordIdentity;
+use quorate_signer_client::record_file::RecordIdentity;
 use serde::{Deserialize, Serialize};
 
 /// The network, the key, and what a proof of possession may name.

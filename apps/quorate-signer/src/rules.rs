@@ -2,17 +2,17 @@
 //!
 //! 1. A task is signed while its epoch can settle: in the epoch and in the next one.
 //! 2. No task of an epoch below the floor is signed.
-//! 3. No task is signed that conflicts with a signed one ([`SignedTask::conflict_with`]).
+//! 3. No task is signed that conflicts with a signed one ([`Task::conflict_with`]).
 //!
 //! Of rule 3: suppose the chain is reorganised and an epoch gets another snapshot. A task of the old snapshot may be signed
 //! again under the new one, also for another performer, which the new snapshot elects. What was signed under the old one
 //! stays in the record, because the chain may return to it.
 
+use quorate_evm::{Task, task::Conflict};
 use quorate_host::utc;
-use quorate_signer::{
+use quorate_signer_client::{
     network::NetworkTerms,
     protocol::{Refusal, RefusalCode},
-    task::{Conflict, SignedTask},
 };
 
 use crate::clock::ClockJump;
@@ -67,11 +67,7 @@ pub(crate) enum Broken {
 
 impl Situation {
     /// Judges a task. `signed` is what the record has under the task's id.
-    pub(crate) fn judge(
-        &self,
-        task: &SignedTask,
-        signed: impl IntoIterator<Item = SignedTask>,
-    ) -> Result<Permit, Broken> {
+    pub(crate) fn judge(&self, task: &Task, signed: impl IntoIterator<Item = Task>) -> Result<Permit, Broken> {
         let Self { network, now, floor, retired } = *self;
         let epoch = task.epoch;
         if retired {
@@ -155,8 +151,10 @@ impl From<Broken> for Refusal {
 mod tests {
     use std::num::NonZeroU64;
 
-    use quorate_evm::alloy_primitives::{Address, B256, FixedBytes};
-    use quorate_signer::task::TaskContent;
+    use quorate_evm::{
+        SnapshotId,
+        alloy_primitives::{Address, B256},
+    };
 
     use super::*;
 
@@ -168,9 +166,9 @@ mod tests {
         Situation { network, now: 1750, floor: 0, retired: false }
     }
 
-    fn task(epoch: u64) -> SignedTask {
-        let content = TaskContent { performer: 1, result: B256::repeat_byte(1), approved: true };
-        SignedTask { epoch, id: B256::repeat_byte(9), snapshot: FixedBytes::repeat_byte(1), content }
+    fn task(epoch: u64) -> Task {
+        let (id, snapshot, result) = (B256::repeat_byte(9), SnapshotId::repeat_byte(1), B256::repeat_byte(1));
+        Task { epoch, snapshot, id, performer: 1, result, approved: true }
     }
 
     #[test]
@@ -219,13 +217,12 @@ mod tests {
     fn one_digest_for_each_id_in_an_epoch() {
         let signed = task(7);
         assert_eq!(situation().judge(&signed, [signed]), Ok(Permit::Again));
-        let TaskContent { performer, result, approved } = signed.content;
-        for (content, conflict) in [
-            (TaskContent { performer: 2, result, approved }, Conflict::Performer),
-            (TaskContent { performer, result: B256::ZERO, approved }, Conflict::Result),
-            (TaskContent { performer, result, approved: false }, Conflict::Verdict),
+        for (other, conflict) in [
+            (Task { performer: 2, ..signed }, Conflict::Performer),
+            (Task { result: B256::ZERO, ..signed }, Conflict::Result),
+            (Task { approved: false, ..signed }, Conflict::Verdict),
         ] {
-            let judged = situation().judge(&SignedTask { content, ..signed }, [signed]);
+            let judged = situation().judge(&other, [signed]);
             assert_eq!(judged, Err(Broken::Conflict { conflict, epoch: 7 }));
         }
     }
@@ -233,15 +230,12 @@ mod tests {
     #[test]
     fn in_another_epoch_the_same_result_and_verdict() {
         let signed = task(6);
-        let TaskContent { performer, result, approved } = signed.content;
-        let again = |content| situation().judge(&SignedTask { content, ..task(7) }, [signed]);
-        assert_eq!(again(signed.content), Ok(Permit::New));
-        assert_eq!(again(TaskContent { performer: 2, result, approved }), Ok(Permit::New));
-        for content in [
-            TaskContent { performer, result: B256::ZERO, approved },
-            TaskContent { performer, result, approved: false },
-        ] {
-            assert!(matches!(again(content), Err(Broken::Conflict { epoch: 6, .. })));
+        let later = task(7);
+        let again = |task| situation().judge(&task, [signed]);
+        assert_eq!(again(later), Ok(Permit::New));
+        assert_eq!(again(Task { performer: 2, ..later }), Ok(Permit::New));
+        for other in [Task { result: B256::ZERO, ..later }, Task { approved: false, ..later }] {
+            assert!(matches!(again(other), Err(Broken::Conflict { epoch: 6, .. })));
         }
     }
 
@@ -249,21 +243,16 @@ mod tests {
     #[test]
     fn in_another_snapshot_the_same_result_and_verdict() {
         let signed = task(7);
-        let TaskContent { performer, result, approved } = signed.content;
-        let snapshot = FixedBytes::repeat_byte(2);
-        let again = |content| SignedTask { content, snapshot, ..task(7) };
-        assert_eq!(situation().judge(&again(signed.content), [signed]), Ok(Permit::New));
-        let elected = again(TaskContent { performer: 2, result, approved });
+        let again = Task { snapshot: SnapshotId::repeat_byte(2), ..signed };
+        assert_eq!(situation().judge(&again, [signed]), Ok(Permit::New));
+        let elected = Task { performer: 2, ..again };
         assert_eq!(situation().judge(&elected, [signed]), Ok(Permit::New));
-        for content in [
-            TaskContent { performer, result: B256::ZERO, approved },
-            TaskContent { performer, result, approved: false },
-        ] {
-            assert!(matches!(situation().judge(&again(content), [signed]), Err(Broken::Conflict { .. })));
+        for other in [Task { result: B256::ZERO, ..again }, Task { approved: false, ..again }] {
+            assert!(matches!(situation().judge(&other, [signed]), Err(Broken::Conflict { .. })));
         }
         // The chain returns to the first snapshot: its performer still holds.
         assert_eq!(situation().judge(&signed, [signed, elected]), Ok(Permit::Again));
-        let other = SignedTask { content: TaskContent { performer: 3, result, approved }, ..signed };
+        let other = Task { performer: 3, ..signed };
         let conflict = Conflict::Performer;
         assert_eq!(situation().judge(&other, [signed, elected]), Err(Broken::Conflict { conflict, epoch: 7 }));
     }

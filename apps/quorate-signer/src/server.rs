@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use quorate_signer::{
+use quorate_signer_client::{
     line::{LineEnd, read_line},
     protocol::{LONGEST_LINE, Refusal, RefusalCode, SignerAnswer, SignerRequest},
 };

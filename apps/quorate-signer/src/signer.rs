@@ -3,17 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 
 use quorate_evm::{
-    OperatorKey,
+    OperatorKey, Task,
     alloy_primitives::{Address, Bytes},
     digest::PeerBinding,
 };
 use quorate_host::log::LogWriter;
-use quorate_signer::{
-    protocol::{
-        BindPeer, KeyAnswer, LONGEST_PEER_ID, PossessionAnswer, ProvePossession, Refusal, RefusalCode, SignTask,
-        SignatureAnswer, SignerAnswer, SignerRequest, StatusAnswer,
-    },
-    task::SignedTask,
+use quorate_signer_client::protocol::{
+    BindPeer, KeyAnswer, LONGEST_PEER_ID, PossessionAnswer, ProvePossession, Refusal, RefusalCode, SignTask,
+    SignatureAnswer, SignerAnswer, SignerRequest, StatusAnswer,
 };
 
 use crate::{
@@ -91,9 +88,8 @@ impl Signer {
     }
 
     fn sign_task(&self, request: &SignTask, now: u64) -> Result<SignatureAnswer, Refusal> {
-        let SignTask { chain_id, contract, epoch, snapshot, task } = request;
-        self.check_network(*chain_id, *contract)?;
-        let task = SignedTask { epoch: *epoch, id: task.id, snapshot: *snapshot, content: task.content() };
+        let SignTask { network, task } = *request;
+        self.check_network(network.chain_id, network.address)?;
         let recorded = self.store(|store| match store.record(&task, now) {
             Ok(permit) => Ok(Ok(permit)),
             Err(NotRecorded::Broken(broken)) => Ok(Err(broken)),
@@ -101,14 +97,14 @@ impl Signer {
         });
         match recorded {
             Ok(Ok(permit)) => {
-                let SignedTask { epoch, id, .. } = task;
+                let Task { epoch, id, .. } = task;
                 let again = permit == Permit::Again;
                 tracing::info!(epoch, %id, again, "a task is signed");
-                Ok(self.sign(task.digest(self.config.identity.network.domain())))
+                Ok(self.sign(task.digest(network)))
             }
             Ok(Err(broken)) => {
                 let refusal = Refusal::from(broken);
-                let SignedTask { epoch, id, .. } = task;
+                let Task { epoch, id, .. } = task;
                 tracing::warn!(epoch, %id, code = ?refusal.code, "a task is not signed: {}", refusal.message);
                 Err(refusal)
             }

@@ -11,12 +11,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_evm::alloy_primitives::{B256, FixedBytes};
+use quorate_evm::{SnapshotId, Task, alloy_primitives::B256, task::Conflict};
 use quorate_host::lock_file;
-use quorate_signer::{
-    record_file::RecordFile,
-    task::{Conflict, SignedTask, TaskContent},
-};
+use quorate_signer_client::record_file::RecordFile;
 use redb::{
     Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, TableError, WriteTransaction,
 };
@@ -189,7 +186,7 @@ impl Store {
     }
 
     /// Judges a task by the rules and writes it down. When this returns `Ok`, the task is on disk and may be signed.
-    pub(crate) fn record(&mut self, task: &SignedTask, now: u64) -> Result<Permit, NotRecorded> {
+    pub(crate) fn record(&mut self, task: &Task, now: u64) -> Result<Permit, NotRecorded> {
         let network = self.config.identity.network;
         let watch = self.watch;
         let judged = self.with(|database| {
@@ -311,7 +308,7 @@ struct Contents {
     retired: bool,
     clock: Option<u64>,
     /// In ascending order.
-    tasks: Vec<SignedTask>,
+    tasks: Vec<Task>,
 }
 
 fn read_all(database: &Database) -> Result<Contents, redb::Error> {
@@ -322,7 +319,7 @@ fn read_all(database: &Database) -> Result<Contents, redb::Error> {
         let (key, value) = entry?;
         tasks.push(signed_task(key.value(), value.value()));
     }
-    tasks.sort_unstable();
+    tasks.sort_unstable_by_key(quorate_signer_client::record_file::place);
     Ok(Contents {
         config: read_config(database)?.unwrap_or_default(),
         floor: floor_of(&transaction.open_table(FLOOR)?)?,
@@ -449,10 +446,7 @@ fn retired_of(table: &impl ReadableTable<(), bool>) -> Result<bool, redb::Error>
 type TaskKey<'a> = (&'a [u8; 32], u64, &'a [u8; 20]);
 type TaskValue<'a> = (u64, &'a [u8; 32], bool);
 
-fn of_id(
-    table: &impl ReadableTable<TaskKey<'static>, TaskValue<'static>>,
-    id: B256,
-) -> Result<Vec<SignedTask>, redb::Error> {
+fn of_id(table: &impl ReadableTable<TaskKey<'static>, TaskValue<'static>>, id: B256) -> Result<Vec<Task>, redb::Error> {
     let mut tasks = Vec::new();
     for entry in table.range((&id.0, 0, &[0; 20])..=(&id.0, u64::MAX, &[0xff; 20]))? {
         let (key, value) = entry?;
@@ -461,13 +455,13 @@ fn of_id(
     Ok(tasks)
 }
 
-fn signed_task((id, epoch, snapshot): TaskKey<'_>, (performer, result, approved): TaskValue<'_>) -> SignedTask {
-    let content = TaskContent { performer, result: B256::from(result), approved };
-    SignedTask { epoch, id: B256::from(id), snapshot: FixedBytes::from(snapshot), content }
+fn signed_task((id, epoch, snapshot): TaskKey<'_>, (performer, result, approved): TaskValue<'_>) -> Task {
+    let (id, snapshot, result) = (B256::from(id), SnapshotId::from(snapshot), B256::from(result));
+    Task { epoch, snapshot, id, performer, result, approved }
 }
 
-fn insert(transaction: &WriteTransaction, task: &SignedTask) -> Result<(), redb::Error> {
-    let SignedTask { epoch, id, snapshot, content: TaskContent { performer, result, approved } } = task;
+fn insert(transaction: &WriteTransaction, task: &Task) -> Result<(), redb::Error> {
+    let Task { epoch, snapshot, id, performer, result, approved } = task;
     transaction.open_table(TASKS)?.insert((&id.0, *epoch, &snapshot.0), (*performer, &result.0, *approved))?;
     transaction.open_table(EPOCHS)?.insert((*epoch, &id.0, &snapshot.0), ())?;
     Ok(())

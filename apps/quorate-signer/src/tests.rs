@@ -6,18 +6,15 @@ mod record;
 use std::{fs::Permissions, num::NonZeroU64, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc, thread};
 
 use quorate_evm::{
-    KeyGroup, OperatorKey,
-    alloy_primitives::{Address, B256, FixedBytes},
+    KeyGroup, OperatorKey, SnapshotId, Task,
+    alloy_primitives::{Address, B256},
     bls12381::{DigestHash, decode_key, decode_signature},
-    digest::{Contract, KeyPossession, PeerBinding, Task},
+    digest::{Contract, KeyPossession, PeerBinding},
 };
-use quorate_signer::{
+use quorate_signer_client::{
     network::NetworkTerms,
-    protocol::{
-        BindPeer, LONGEST_PEER_ID, ProvePossession, RefusalCode, SignTask, SignerAnswer, SignerRequest, TaskFields,
-    },
+    protocol::{BindPeer, LONGEST_PEER_ID, ProvePossession, RefusalCode, SignTask, SignerAnswer, SignerRequest},
     record_file::RecordIdentity,
-    task::{SignedTask, TaskContent},
 };
 use rustix::process::{DumpableBehavior, dumpable_behavior};
 use tempfile::TempDir;
@@ -64,19 +61,17 @@ fn new_signer(folder: &Path) -> Signer {
     Signer::new(key(), new_store(folder, 0), None).expect("the same key")
 }
 
-fn task(epoch: u64, id: u8, result: u8) -> SignedTask {
-    let content = TaskContent { performer: 3, result: B256::repeat_byte(result), approved: true };
-    SignedTask { epoch, id: B256::repeat_byte(id), snapshot: FixedBytes::repeat_byte(1), content }
+fn task(epoch: u64, id: u8, result: u8) -> Task {
+    let (id, snapshot, result) = (B256::repeat_byte(id), SnapshotId::repeat_byte(1), B256::repeat_byte(result));
+    Task { epoch, snapshot, id, performer: 3, result, approved: true }
 }
 
-fn sign_task(task: &SignedTask) -> SignTask {
-    let SignedTask { epoch, id, snapshot, content: TaskContent { performer, result, approved } } = *task;
-    let task = TaskFields { id, performer, result, approved };
-    SignTask { chain_id: NETWORK.chain_id, contract: NETWORK.contract, epoch, snapshot, task }
+fn sign_task(task: &Task) -> SignTask {
+    SignTask { network: NETWORK.domain(), task: *task }
 }
 
 /// The signature over a task, or the code of the refusal.
-fn signature(signer: &Signer, task: &SignedTask, now: u64) -> Result<Vec<u8>, RefusalCode> {
+fn signature(signer: &Signer, task: &Task, now: u64) -> Result<Vec<u8>, RefusalCode> {
     match signer.answer(&SignerRequest::SignTask(sign_task(task)), now) {
         SignerAnswer::Signature(answer) => {
             assert_eq!(answer.digest, task.digest(NETWORK.domain()));
@@ -111,13 +106,12 @@ fn signatures_are_those_that_contracts_verify() {
         assert_eq!(answer.key_group, key_group);
         let key = answer.public_key;
 
-        let SignTask { chain_id, contract, epoch, snapshot, task: fields } = sign_task(&task(7, 1, 2));
-        let network = Contract { chain_id, address: contract };
-        let TaskFields { id, performer, result, approved } = fields;
-        let digest = Task { network, epoch, snapshot, id, performer, result, approved }.digest();
+        let network = NETWORK.domain();
+        let Contract { chain_id, address: contract } = network;
+        let digest = task(7, 1, 2).digest(network);
         let signed = signature(&signer, &task(7, 1, 2), NOW).expect("signs");
         assert!(verifies(key_group, &key, &digest, &signed));
-        let other = Task { network, epoch, snapshot, id, performer, result, approved: false }.digest();
+        let other = Task { approved: false, ..task(7, 1, 2) }.digest(network);
         assert!(!verifies(key_group, &key, &other, &signed));
 
         let request = ProvePossession { chain_id, contract, verifier: VERIFIER, operator: OPERATOR };
@@ -157,7 +151,10 @@ fn another_network() {
     for (chain_id, contract) in [(chain_id + 1, contract), (chain_id, VERIFIER)] {
         let (verifier, operator) = (VERIFIER, OPERATOR);
         for request in [
-            SignerRequest::SignTask(SignTask { chain_id, contract, ..sign_task(&task(7, 1, 1)) }),
+            SignerRequest::SignTask(SignTask {
+                network: Contract { chain_id, address: contract },
+                task: task(7, 1, 1),
+            }),
             SignerRequest::Possession(ProvePossession { chain_id, contract, verifier, operator }),
             SignerRequest::BindPeer(BindPeer { chain_id, contract, peer_id: vec![1].into() }),
         ] {

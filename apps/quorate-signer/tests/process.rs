@@ -14,17 +14,16 @@ use std::{
 
 use proptest::prelude::*;
 use quorate_evm::{
-    KeyGroup,
+    KeyGroup, Task,
     alloy_primitives::B256,
     bls12381::{DigestHash, decode_key, decode_signature},
-    digest::{PeerBinding, Task},
+    digest::PeerBinding,
 };
-use quorate_signer::{
+use quorate_signer_client::{
     SignerClient, SignerError,
     client::ClientSettings,
     protocol::{LONGEST_LINE, RefusalCode},
     record_file::RecordFile,
-    task::SignedTask,
 };
 use rig::{OPERATOR, Place, VERIFIER, network};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
@@ -60,10 +59,13 @@ async fn a_node_signs_over_the_socket() {
     };
 
     let task = place.task(1, 1);
-    let signature = client.sign_task(&task).await.expect("signs");
-    assert!(verifies(task.digest(), &signature));
-    assert_eq!(client.sign_task(&task).await.expect("signs again"), signature);
-    assert_eq!(code(client.sign_task(&place.task(1, 2)).await.expect_err("a conflict")), RefusalCode::Conflict);
+    let signature = client.sign_task(network().domain(), &task).await.expect("signs");
+    assert!(verifies(task.digest(network().domain()), &signature));
+    assert_eq!(client.sign_task(network().domain(), &task).await.expect("signs again"), signature);
+    assert_eq!(
+        code(client.sign_task(network().domain(), &place.task(1, 2)).await.expect_err("a conflict")),
+        RefusalCode::Conflict
+    );
 
     let binding = PeerBinding { network: network().domain(), peer: &[7; 38] };
     assert!(verifies(binding.digest(), &client.bind_peer(&binding).await.expect("binds")));
@@ -78,7 +80,10 @@ async fn a_node_signs_over_the_socket() {
     // `status` asks the signer that runs.
     let (exit, out, _) = place.run(&["status"]);
     assert_eq!(exit, 0);
-    assert_eq!(serde_json::from_str::<quorate_signer::protocol::StatusAnswer>(&out).expect("JSON").tasks, Some(1));
+    assert_eq!(
+        serde_json::from_str::<quorate_signer_client::protocol::StatusAnswer>(&out).expect("JSON").tasks,
+        Some(1)
+    );
     drop(signer);
     // And reads the record of one that does not.
     let (exit, out, _) = place.run(&["status"]);
@@ -99,11 +104,15 @@ async fn epochs_and_networks_that_are_not_ours() {
         (place.epoch() - 2, RefusalCode::ClosedEpoch),
         (0, RefusalCode::ClosedEpoch),
     ] {
-        assert_eq!(code(client.sign_task(&Task { epoch, ..task }).await.expect_err("refused")), expected, "{epoch}");
+        assert_eq!(
+            code(client.sign_task(network().domain(), &Task { epoch, ..task }).await.expect_err("refused")),
+            expected,
+            "{epoch}"
+        );
     }
-    let mut other = task;
-    other.network.chain_id += 1;
-    assert_eq!(code(client.sign_task(&other).await.expect_err("refused")), RefusalCode::WrongNetwork);
+    let mut other = network().domain();
+    other.chain_id += 1;
+    assert_eq!(code(client.sign_task(other, &task).await.expect_err("refused")), RefusalCode::WrongNetwork);
     assert_eq!(client.status().await.expect("answers").tasks, Some(0));
 }
 
@@ -156,7 +165,7 @@ async fn slow_clients_hold_up_nobody() {
     let client = SignerClient::new(place.socket());
     let begin = Instant::now();
     for id in 0..5 {
-        client.sign_task(&place.task(id, 1)).await.expect("signs");
+        client.sign_task(network().domain(), &place.task(id, 1)).await.expect("signs");
     }
     assert!(begin.elapsed() < Duration::from_secs(9), "{:?}", begin.elapsed());
     drop(slow);
@@ -194,7 +203,7 @@ async fn concurrent_conflicts_over_the_socket() {
         let mut requests = tokio::task::JoinSet::new();
         for result in 0..16 {
             let (client, task) = (SignerClient::new(place.socket()), place.task(id, result));
-            requests.spawn(async move { client.sign_task(&task).await.map_err(code) });
+            requests.spawn(async move { client.sign_task(network().domain(), &task).await.map_err(code) });
         }
         let answers = requests.join_all().await;
         assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
@@ -222,7 +231,7 @@ async fn kill_9_loses_no_signature() {
                     // Ids of earlier rounds come again, with other results.
                     let id = (step / 3) % (40 * (round + 1));
                     let task = place_task.task(id, (number + step) % 4);
-                    match client.sign_task(&task).await {
+                    match client.sign_task(network().domain(), &task).await {
                         Ok(signature) => {
                             let before = answered.lock().expect("lock").insert(task.id, (task, signature));
                             if let Some((other, same)) = before {
@@ -249,14 +258,17 @@ async fn kill_9_loses_no_signature() {
     let (exit, out, _) = place.run(&["export"]);
     assert_eq!(exit, 0);
     let file = RecordFile::parse(out.as_bytes()).expect("a record without contradictions");
-    let recorded: HashSet<SignedTask> = file.tasks.iter().copied().collect();
+    let recorded: HashSet<Task> = file.tasks.iter().copied().collect();
     let _signer = place.start();
     let client = SignerClient::new(place.socket());
     for (task, signature) in answered.values() {
-        assert!(recorded.contains(&SignedTask::of(task)), "{task:?} was signed and is not recorded");
-        assert_eq!(client.sign_task(task).await.expect("signed before"), *signature);
+        assert!(recorded.contains(task), "{task:?} was signed and is not recorded");
+        assert_eq!(client.sign_task(network().domain(), task).await.expect("signed before"), *signature);
         let other = Task { approved: !task.approved, ..*task };
-        assert_eq!(code(client.sign_task(&other).await.expect_err("a conflict")), RefusalCode::Conflict);
+        assert_eq!(
+            code(client.sign_task(network().domain(), &other).await.expect_err("a conflict")),
+            RefusalCode::Conflict
+        );
     }
 }
 
@@ -305,16 +317,16 @@ async fn a_client_finds_a_signer_that_was_restarted() {
     let place = Place::new();
     let mut signer = place.start();
     let client = SignerClient::new(place.socket());
-    let signature = client.sign_task(&place.task(1, 1)).await.expect("signs");
+    let signature = client.sign_task(network().domain(), &place.task(1, 1)).await.expect("signs");
     signer.kill();
     assert!(matches!(client.status().await, Err(SignerError::Connect { .. } | SignerError::Lost { .. })));
     let _signer = place.start();
-    assert_eq!(client.sign_task(&place.task(1, 1)).await.expect("signs"), signature);
+    assert_eq!(client.sign_task(network().domain(), &place.task(1, 1)).await.expect("signs"), signature);
     let mut signer = _signer;
     signer.kill();
     let _signer = place.start();
     // The connection that it holds is dead, and it connects again within one request.
-    assert_eq!(client.sign_task(&place.task(1, 1)).await.expect("signs"), signature);
+    assert_eq!(client.sign_task(network().domain(), &place.task(1, 1)).await.expect("signs"), signature);
 }
 
 #[tokio::test]
@@ -343,7 +355,7 @@ async fn a_full_disk() {
     // The first failure writes the record anew, which makes it smaller. Then it is full for good.
     while failures < 3 {
         let task = place.task(signed.len() as u32, 1);
-        match client.sign_task(&task).await {
+        match client.sign_task(network().domain(), &task).await {
             Ok(signature) => {
                 signed.push((task, signature));
                 failures = 0;
@@ -358,7 +370,7 @@ async fn a_full_disk() {
     eprintln!("{} tasks before the disk was full", signed.len());
     let refused = place.task(signed.len() as u32, 1);
     for _ in 0..3 {
-        assert_eq!(code(client.sign_task(&refused).await.expect_err("full")), RefusalCode::Storage);
+        assert_eq!(code(client.sign_task(network().domain(), &refused).await.expect_err("full")), RefusalCode::Storage);
         assert!(client.public_key().await.is_ok());
         assert!(client.status().await.is_ok());
     }
@@ -366,12 +378,15 @@ async fn a_full_disk() {
     let limit = Rlimit { current: None, maximum: None };
     prlimit(Some(Pid::from_raw(signer.id() as i32).expect("a process")), Resource::Fsize, limit).expect("raises");
     // What failed was not signed, so another result may be signed for it, unless the record has it nevertheless.
-    let again = client.sign_task(&refused).await;
+    let again = client.sign_task(network().domain(), &refused).await;
     assert!(again.is_ok(), "{again:?}");
     let other = Task { approved: false, ..refused };
-    assert_eq!(code(client.sign_task(&other).await.expect_err("a conflict")), RefusalCode::Conflict);
+    assert_eq!(
+        code(client.sign_task(network().domain(), &other).await.expect_err("a conflict")),
+        RefusalCode::Conflict
+    );
     for (task, signature) in signed.iter().rev().take(50).chain(signed.iter().take(50)) {
-        assert_eq!(client.sign_task(task).await.expect("signed before"), *signature);
+        assert_eq!(client.sign_task(network().domain(), task).await.expect("signed before"), *signature);
     }
     let status = client.status().await.expect("answers");
     assert_eq!((status.tasks, status.storage_error), (Some(signed.len() as u64 + 1), None));
@@ -392,11 +407,11 @@ async fn a_log_that_nobody_reads_stops_no_signature() {
     let mut signer = place.start_with(&format!("mkfifo {pipe}; exec 2<>{pipe}"));
     let client = SignerClient::new(place.socket());
     let (task, other) = (place.task(1, 1), place.task(1, 2));
-    let signature = client.sign_task(&task).await.expect("signs");
+    let signature = client.sign_task(network().domain(), &task).await.expect("signs");
     let mut dropped = 0;
     for _ in 0..100 {
         for _ in 0..200 {
-            assert_eq!(client.sign_task(&task).await.expect("signed before"), signature);
+            assert_eq!(client.sign_task(network().domain(), &task).await.expect("signed before"), signature);
         }
         dropped = client.status().await.expect("answers").dropped_log_lines;
         if dropped > 0 {
@@ -404,10 +419,13 @@ async fn a_log_that_nobody_reads_stops_no_signature() {
         }
     }
     assert!(dropped > 0, "the pipe is not full");
-    assert_eq!(code(client.sign_task(&other).await.expect_err("a conflict")), RefusalCode::Conflict);
+    assert_eq!(
+        code(client.sign_task(network().domain(), &other).await.expect_err("a conflict")),
+        RefusalCode::Conflict
+    );
     assert_eq!(signer.end(Signal::TERM), Some(0), "nor does it stop the end");
     let mut signer = place.start_with("exec 2>&-");
-    assert_eq!(client.sign_task(&task).await.expect("signed before"), signature);
+    assert_eq!(client.sign_task(network().domain(), &task).await.expect("signed before"), signature);
     assert_eq!(signer.end(Signal::TERM), Some(0));
 }
 
@@ -495,7 +513,7 @@ async fn the_record_moves_to_another_machine() {
     let (here, there) = (Place::new(), Place::new());
     let mut signer = here.start();
     let client = SignerClient::new(here.socket());
-    let signature = client.sign_task(&here.task(1, 1)).await.expect("signs");
+    let signature = client.sign_task(network().domain(), &here.task(1, 1)).await.expect("signs");
     assert_eq!(signer.end(Signal::TERM), Some(0));
     let file = here.folder().join("record.json");
     let path = file.to_str().expect("UTF-8");
@@ -509,8 +527,11 @@ async fn the_record_moves_to_another_machine() {
     assert!(exit == 0 && out.starts_with("1 of 1 tasks added"), "{out}{error}");
     let _signer = there.start();
     let client = SignerClient::new(there.socket());
-    assert_eq!(client.sign_task(&there.task(1, 1)).await.expect("signed before"), signature);
-    assert_eq!(code(client.sign_task(&there.task(1, 2)).await.expect_err("a conflict")), RefusalCode::Conflict);
+    assert_eq!(client.sign_task(network().domain(), &there.task(1, 1)).await.expect("signed before"), signature);
+    assert_eq!(
+        code(client.sign_task(network().domain(), &there.task(1, 2)).await.expect_err("a conflict")),
+        RefusalCode::Conflict
+    );
 }
 
 #[test]
@@ -541,7 +562,7 @@ fn files_that_are_not_imported() {
     assert_eq!(place.run(&["import", "--previous-key", &previous, path]).0, 2);
     let (exit, error) = import(&ours.replace("\"floor\":", "\"floor\":1"));
     assert!(exit == 2 && error.contains("damaged"), "{exit}: {error}");
-    record.tasks = vec![SignedTask::of(&place.task(1, 1)), SignedTask::of(&place.task(1, 2))];
+    record.tasks = vec![place.task(1, 1), place.task(1, 2)];
     record.tasks[1].epoch += 1;
     let (exit, error) = import(&record.to_json().expect("plain types"));
     assert!(exit == 2 && error.contains("contradicts itself"), "{exit}: {error}");
@@ -571,8 +592,8 @@ async fn no_line_has_a_secret() {
         let place = Place::new();
         let mut signer = place.start_with(&format!("export QUORATE_SIGNER_LOG={format}"));
         let client = SignerClient::new(place.socket());
-        client.sign_task(&place.task(1, 1)).await.expect("signs");
-        client.sign_task(&place.task(1, 2)).await.expect_err("a conflict");
+        client.sign_task(network().domain(), &place.task(1, 1)).await.expect("signs");
+        client.sign_task(network().domain(), &place.task(1, 2)).await.expect_err("a conflict");
         client.possession(network().domain(), VERIFIER, OPERATOR).await.expect("proves");
         talk(&place, b"{\"request\":\"needle\"}\n", 1);
         assert_eq!(signer.end(Signal::TERM), Some(0));

@@ -3,7 +3,7 @@
 //! A digest is keccak256 over ABI words, the first of which is a type hash. So no digest of one kind, chain or contract
 //! is a digest of another. The types are those of `contracts/src`.
 
-use alloy_primitives::{Address, B256, FixedBytes, U256, keccak256};
+use alloy_primitives::{Address, B256, U256, keccak256};
 use alloy_sol_types::SolValue;
 
 /// A contract on a chain: the domain of everything that is signed for it.
@@ -40,37 +40,6 @@ impl Results<'_> {
         let results = keccak256(self.results.concat());
         let order = hash(ORDER_TYPE, (self.epoch, self.nonce, self.deadline, U256::from(self.store), results));
         hash(SETTLE_TYPE, (chain_id, address, B256::from(order)))
-    }
-}
-
-/// A task that a quorum of a `TaskNetwork` signs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Task {
-    /// The contract that settles it.
-    pub network: Contract,
-    /// The epoch in which it settles.
-    pub epoch: u64,
-    /// The id of the epoch's snapshot, from the event `EpochSnapshotted`. If a reorganisation of the chain replaces the
-    /// snapshot, what was signed before counts no more, neither for the task nor against the signer.
-    pub snapshot: FixedBytes<20>,
-    /// Its name. A name settles once.
-    pub id: B256,
-    /// The index of the performer's key.
-    pub performer: u64,
-    /// The hash of its result.
-    pub result: B256,
-    /// Whether the attesters found the result right.
-    pub approved: bool,
-}
-
-impl Task {
-    /// The 32 bytes that attesters sign: `TaskNetwork.taskDigest`.
-    pub fn digest(&self) -> [u8; 32] {
-        let Contract { chain_id, address } = self.network;
-        hash(
-            TASK_TYPE,
-            (chain_id, address, self.epoch, self.snapshot, self.id, self.performer, self.result, self.approved),
-        )
     }
 }
 
@@ -129,65 +98,11 @@ impl PeerBinding<'_> {
 
 const ORDER_TYPE: &str = "Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)";
 const SETTLE_TYPE: &str = "Settle(uint256 chainId,address settlement,bytes32 order)";
-const TASK_TYPE: &str = "quorate.task(uint256 chain,address network,uint256 epoch,bytes20 snapshot,bytes32 id,uint256 performer,bytes32 result,bool approved)";
 const POSSESSION_TYPE: &str = "Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)";
 const PEER_TYPE: &str = "quorate.peer(uint256 chain,address network,bytes peer)";
 
 /// keccak256(type hash ‖ words), as `keccak256(abi.encode(typeHash, …))` in Solidity.
-fn hash(kind: &str, words: impl SolValue) -> [u8; 32] {
+pub(crate) fn hash(kind: &str, words: impl SolValue) -> [u8; 32] {
     let kind = keccak256(kind);
     keccak256([kind.as_slice(), &words.abi_encode()].concat()).0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// No two of these may be signed by one signature.
-    #[test]
-    fn digests_tell_everything_apart() {
-        let word = B256::with_last_byte;
-        let contract = Contract { chain_id: 1, address: Address::repeat_byte(1) };
-        let other_chain = Contract { chain_id: 2, ..contract };
-        let other_address = Contract { address: Address::repeat_byte(2), ..contract };
-        let results = [word(0)];
-        let settled = Results { settlement: contract, epoch: 0, nonce: 0, deadline: 0, store: 0, results: &results };
-        let possession = KeyPossession { verifier: contract, owner: Address::repeat_byte(1), key: &[0; 64] };
-        let peer = PeerBinding { network: contract, peer: &[0] };
-        let snapshot = FixedBytes::ZERO;
-        let (id, result) = (word(0), word(0));
-        let task = Task { network: contract, epoch: 0, snapshot, id, performer: 0, result, approved: false };
-        let digests = [
-            settled.digest(),
-            Results { settlement: other_chain, ..settled }.digest(),
-            Results { settlement: other_address, ..settled }.digest(),
-            Results { epoch: 1, ..settled }.digest(),
-            Results { nonce: 1, ..settled }.digest(),
-            Results { deadline: 1, ..settled }.digest(),
-            Results { store: 1, ..settled }.digest(),
-            Results { results: &[word(1)], ..settled }.digest(),
-            Results { results: &[word(0), word(0)], ..settled }.digest(),
-            possession.digest(),
-            KeyPossession { verifier: other_chain, ..possession }.digest(),
-            KeyPossession { verifier: other_address, ..possession }.digest(),
-            KeyPossession { owner: Address::repeat_byte(2), ..possession }.digest(),
-            KeyPossession { key: &[1; 64], ..possession }.digest(),
-            peer.digest(),
-            PeerBinding { network: other_chain, ..peer }.digest(),
-            PeerBinding { network: other_address, ..peer }.digest(),
-            PeerBinding { peer: &[1], ..peer }.digest(),
-            PeerBinding { peer: &[0, 0], ..peer }.digest(),
-            task.digest(),
-            Task { network: other_chain, ..task }.digest(),
-            Task { network: other_address, ..task }.digest(),
-            Task { epoch: 1, ..task }.digest(),
-            Task { snapshot: FixedBytes::repeat_byte(1), ..task }.digest(),
-            Task { id: word(1), ..task }.digest(),
-            Task { performer: 1, ..task }.digest(),
-            Task { result: word(1), ..task }.digest(),
-            Task { approved: true, ..task }.digest(),
-        ];
-        let distinct: std::collections::HashSet<_> = digests.iter().collect();
-        assert_eq!(distinct.len(), digests.len());
-    }
 }

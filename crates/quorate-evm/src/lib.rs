@@ -15,7 +15,8 @@
 //! | [`key_group`] | [`KeyGroup`]: the curve and the group of a contract's keys |
 //! | [`member_set`] | [`MemberSet`]: the members of a quorum, in the one encoding that a contract accepts |
 //! | [`bls12381`] | keys and signatures on BLS12-381, in the contract's encoding |
-//! | [`digest`] | what operators sign: results, tasks, and possession of their own key |
+//! | [`digest`] | what operators sign: results, possession of their own key, and their node's peer id |
+//! | [`task`] | a task as operators sign it, and which two conflict |
 //! | [`hint`] | roots, inverses and slopes that a contract checks instead of computing them |
 //! | [`state`] | the one word that a settlement changes, and the values that it is the hash of |
 //! | [`gas`] | the gas of a settlement, with every price in one place |
@@ -40,6 +41,7 @@ pub mod key_group;
 pub mod member_set;
 pub mod bls12381;
 pub mod digest;
+pub mod task;
 pub mod hint;
 pub mod state;
 pub mod gas;
@@ -67,5 +69,6 @@ pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSign
 pub use operator::{OperatorKey, Registration, StakeEntry};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;
+pub use task::{SnapshotId, Task};
 pub use transaction::{Sender, Transaction};
 pub use upkeep::{Upkeep, UpkeepError};

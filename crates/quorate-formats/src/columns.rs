@@ -1,11 +1,11 @@
 //! The fields of a claim, which JSON Lines and Parquet share.
 
-use quorate::{Messages, SourceId};
+use quorate::{Messages, SourceId, claim_bytes::memory_of_element};
 
 use crate::entry::Malformed;
 use crate::hex::from_hex;
 use crate::number::counted;
-use crate::record::{Check, CheckResult, ClaimIndex, Id, OfChain, Place, Record, held_bytes};
+use crate::record::{Check, CheckResult, ClaimIndex, Id, OfChain, Place, Record};
 
 /// What the keys, or the messages, of one claim take in memory, at most: 64 MiB. Keys of 48 bytes take less memory than their
 /// text in JSON, so no line that is short enough to be read comes to it, unless its keys are too short to be keys.
@@ -116,7 +116,7 @@ impl<'a> List<'a> {
 
     /// Keeps an element, or says why not.
     pub(crate) fn push(&mut self, element: Vec<u8>) -> Result<(), String> {
-        let bytes = held_bytes(&element);
+        let bytes = memory_of_element(&element);
         self.bytes += bytes;
         if self.bytes > HELD_LIMIT {
             return Err(format!(

@@ -1,8 +1,9 @@
 //! What stands at one place of an input: a claim, or something of which no claim can be made.
 
+use quorate::{AnySuite, ClaimBytes};
 use thiserror::Error;
 
-use crate::record::{Id, Place, Record};
+use crate::record::{About, Id, Place, Record};
 
 /// What stands at one place of an input.
 pub type Entry = Result<Record, Malformed>;
@@ -49,5 +50,26 @@ impl Malformed {
     #[must_use]
     pub(crate) fn of_no_committee(self) -> Self {
         Self { fault: EntryFault::NoCommittee, ..self }
+    }
+}
+
+impl Record {
+    /// The claim that the record makes, under the suite that it names or else under `default`, and what else it says.
+    ///
+    /// # Errors
+    /// The record names no suite and there is no default, or no suite has the name.
+    pub fn split(mut self, default: Option<AnySuite>) -> Result<(ClaimBytes, About), Malformed> {
+        let about = About {
+            id: self.id.take(),
+            place: self.place,
+            by_default: self.suite.is_none(),
+            checks: std::mem::take(&mut self.checks),
+            rests_on: self.rests_on.take(),
+            chain: self.chain.take(),
+        };
+        match self.into_claim(default) {
+            Ok(claim) => Ok((claim, about)),
+            Err(error) => Err(Malformed::new(about.place, error.to_string()).with_id(about.id)),
+        }
     }
 }

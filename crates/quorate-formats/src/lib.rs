@@ -23,7 +23,7 @@
 //! | [`change`] | changes of their withdrawal credentials | element by element, from a document in memory |
 //! | [`exit`] | their signed exits | element by element, from a document in memory |
 //!
-//! [`peek`] guesses the format of an input, and names what is often met in place of one ([`Foreign`]). `compression` unpacks gzip
+//! [`judge`] verifies what they give, in windows of bounded memory. [`peek`] guesses the format of an input, and names what is often met in place of one ([`Foreign`]). `compression` unpacks gzip
 //! and zstd; it needs the feature `compression`.
 //!
 //! Memory is bounded: by the longest line ([`lines::LINE_LIMIT`]), by the pages and rows of a Parquet file (`parquet`), and by twice
@@ -97,6 +97,9 @@ pub mod change;
 pub mod exit;
 pub mod light_client;
 
+// Verdicts for what the readers give, window by window.
+pub mod judge;
+
 pub use columns::{NAME_LIMIT, Room, Unbounded};
 pub use document::DOCUMENT_LIMIT;
 pub use entry::{Entry, EntryFault, Malformed};
@@ -108,5 +111,5 @@ pub use error::{ArrowBatchError, ArrowStreamError};
 pub use expected::{Expected, ValidatorKeys};
 pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
 pub use hex::{NotHex, from_hex};
-pub use record::{Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
+pub use record::{About, Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
 pub use verdict_line::{At, ChainVerdictLine, SignatureName, VerdictLine};

@@ -2,9 +2,8 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use quorate::{AnySuite, ClaimBytes, Messages, SourceId, UnknownSuite};
+use quorate::{AnySuite, ClaimBytes, Messages, SourceId, UnknownSuite, claim_bytes::memory_of};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -38,7 +37,7 @@ impl Record {
     /// The first check that failed. It makes the claim invalid before any arithmetic.
     #[must_use]
     pub fn failed_check(&self) -> Option<&Check> {
-        self.checks.iter().find(|check| check.failed())
+        first_failed(&self.checks)
     }
 
     /// The claim that the record makes: under the suite that it names, or under `default` if it names none.
@@ -58,27 +57,43 @@ impl Record {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let Self { id, suite, public_keys, messages, signature, source, checks, chain, .. } = self;
-        let headers = |lists: usize| lists * size_of::<Vec<u8>>();
-        let messages = match messages {
-            Messages::Shared(message) => SHARED + message.len(),
-            Messages::Each(messages) => {
-                messages.capacity() * size_of::<Arc<[u8]>>()
-                    + messages.iter().map(|message| SHARED + message.len()).sum::<usize>()
-            }
-            _ => 0,
-        };
-        let source = if let Some(SourceId::Name(name)) = source { name.len() } else { 0 };
-        let unused = public_keys.capacity() - public_keys.len();
         size_of::<Self>()
-            + headers(unused)
-            + public_keys.iter().map(held_bytes).sum::<usize>()
-            + messages
-            + signature.capacity()
+            + memory_of(public_keys, messages, signature, source.as_ref())
             + id.as_ref().map_or(0, |id| id.json.capacity())
             + suite.as_ref().map_or(0, String::capacity)
-            + source
             + checks.iter().map(|check| size_of::<Check>() + check.detail.capacity()).sum::<usize>()
             + chain.as_ref().map_or(0, |chain| chain.kind.capacity())
+    }
+}
+
+/// The first of some checks that failed.
+pub(crate) fn first_failed(checks: &[Check]) -> Option<&Check> {
+    checks.iter().find(|check| check.failed())
+}
+
+/// What an input says of a claim beside the claim itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct About {
+    /// The input's own name for the claim.
+    pub id: Option<Id>,
+    /// Where in its file it stands.
+    pub place: Place,
+    /// Whether its suite is the default, because it names none.
+    pub by_default: bool,
+    /// What the format itself checked.
+    pub checks: Vec<Check>,
+    /// The claim that proves its keys.
+    pub rests_on: Option<Origin>,
+    /// Which signature of a chain it is.
+    pub chain: Option<OfChain>,
+}
+
+impl About {
+    /// The first check that failed. It makes the claim invalid, so that nobody verifies its signature.
+    #[must_use]
+    pub fn failed_check(&self) -> Option<&Check> {
+        first_failed(&self.checks)
     }
 }
 
@@ -138,15 +153,6 @@ impl FromStr for ClaimIndex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected the place of the signature in its block: a number from 0, or two such as \"0.1\"")]
 pub struct NotAnIndex;
-
-/// What an element of a list of byte strings takes: its place in the list, its bytes, and the allocator's own word for them.
-pub(crate) fn held_bytes(element: &Vec<u8>) -> usize {
-    const ALLOCATION: usize = 16;
-    size_of::<Vec<u8>>() + if element.capacity() == 0 { 0 } else { ALLOCATION + element.capacity() }
-}
-
-/// What a shared byte string takes beside its bytes: two counters, and the allocator's own word.
-const SHARED: usize = 32;
 
 /// A record names no suite, or a suite that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

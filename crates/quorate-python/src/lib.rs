@@ -7,6 +7,7 @@
 //! | `argument` | what callers pass: bytes, suites, how to verify |
 //! | `column` | columns of a table that verdicts keep |
 //! | `row` | claims that are Python objects |
+//! | `fault` | why an entry has no valid claim |
 //! | `reader` | claims of any form, also of files, window by window |
 //! | `verdicts` | what comes back |
 //! | `known` | statements that were verified earlier |
@@ -26,6 +27,7 @@ mod errors;
 mod argument;
 mod column;
 mod row;
+mod fault;
 mod reader;
 mod verdicts;
 mod known;

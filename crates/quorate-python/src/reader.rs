@@ -17,30 +17,23 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict, PyIterator, PyString},
 };
-use quorate::{AnySuite, ClaimBytes};
+use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Format, Id, InputError, arrow::BatchRows, compression::unpack, jsonl::JsonLines, parquet::ParquetRows, peek,
+    Entry, Format, Id, InputError, Record,
+    arrow::BatchRows,
+    compression::unpack,
+    jsonl::JsonLines,
+    judge::{Bound, Item, Window},
+    parquet::ParquetRows,
+    peek,
 };
 
-use crate::{argument::type_name, column::KeptColumns, errors::TableError, row};
+use crate::{argument::type_name, column::KeptColumns, errors::TableError, fault::Fault, row};
 
-/// Claims that are verified together.
-#[derive(Default)]
-pub(crate) struct Window {
-    pub(crate) claims: Vec<ClaimBytes>,
-    /// By claim: the place of its entry among all entries.
-    pub(crate) places: Vec<usize>,
-    /// Entries that make no claim, by place, and why.
-    pub(crate) malformed: Vec<(usize, String)>,
-    /// Claims that their format refutes, so that they are not verified, by place, and why.
-    pub(crate) refuted: Vec<(usize, String)>,
-    bytes: usize,
-}
-
-impl Window {
-    pub(crate) fn entries(&self) -> usize {
-        self.claims.len() + self.malformed.len() + self.refuted.len()
-    }
+/// What is known of an entry before it is judged: its place among all entries, and why it has no claim to verify.
+pub(crate) struct Row {
+    pub(crate) place: usize,
+    pub(crate) fault: Option<Fault>,
 }
 
 /// What verdicts keep of the entries: a part for each batch, in their order.
@@ -154,26 +147,26 @@ impl Reader {
         (self.entries, self.names)
     }
 
-    /// The next claims: at most so many, or 16 MiB of them. `None` at the end.
+    /// The next entries, as many as the bound allows. `None` at the end.
     ///
     /// # Errors
     /// The input raises, or it is not a table of claims.
-    pub(crate) fn window(&mut self, py: Python<'_>, most: usize) -> PyResult<Option<Window>> {
-        let mut window = Window::default();
-        while window.entries() < most && window.bytes < WINDOW_BYTES {
+    pub(crate) fn window(&mut self, py: Python<'_>, bound: Bound) -> PyResult<Option<Vec<Item<Row>>>> {
+        let mut window = Window::new(bound);
+        while !window.is_full() {
             if self.rows.is_some() {
                 // Nothing of Python is needed while rows are decoded.
-                py.detach(|| self.fill(&mut window, most));
+                py.detach(|| self.fill(&mut window));
             } else if !self.advance(py, &mut window)? {
                 break;
             }
         }
-        Ok((window.entries() > 0).then_some(window))
+        Ok((!window.is_empty()).then(|| window.take()))
     }
 
     /// Takes rows of the batch.
-    fn fill(&mut self, window: &mut Window, most: usize) {
-        while window.entries() < most && window.bytes < WINDOW_BYTES {
+    fn fill(&mut self, window: &mut Window<Row>) {
+        while !window.is_full() {
             let Some(entry) = self.rows.as_mut().and_then(Iterator::next) else {
                 self.rows = None;
                 return;
@@ -182,29 +175,23 @@ impl Reader {
         }
     }
 
-    fn push(&mut self, window: &mut Window, entry: Entry) {
+    fn push(&mut self, window: &mut Window<Row>, entry: Entry) {
         let place = self.entries;
         self.entries += 1;
-        let claim = entry.map_err(|malformed| malformed.reason).and_then(|record| {
-            window.bytes += record.bytes();
-            let refuted = record.failed_check().map(|check| format!("{}: {}", check.name, check.detail));
-            record.into_claim(self.suite).map(|claim| (claim, refuted)).map_err(|error| error.to_string())
-        });
-        match claim {
-            Ok((claim, None)) => {
-                window.claims.push(claim);
-                window.places.push(place);
-            }
-            Ok((_, Some(reason))) => window.refuted.push((place, reason)),
-            Err(reason) => {
-                window.bytes += reason.len();
-                window.malformed.push((place, reason));
-            }
-        }
+        let bytes =
+            size_of::<Item<Row>>() + entry.as_ref().map_or_else(|malformed| malformed.reason.len(), Record::bytes);
+        let (claim, fault) = match entry.and_then(|record| record.split(self.suite)) {
+            Ok((claim, about)) => match about.failed_check() {
+                Some(check) => (None, Some(Fault::Told(format!("{}: {}", check.name, check.detail)))),
+                None => (Some(claim), None),
+            },
+            Err(malformed) => (None, Some(Fault::Malformed(malformed.reason))),
+        };
+        window.push(Item { about: Row { place, fault }, claim, bytes });
     }
 
     /// Goes on to the next batch, or takes the next object; false at the end.
-    fn advance(&mut self, py: Python<'_>, window: &mut Window) -> PyResult<bool> {
+    fn advance(&mut self, py: Python<'_>, window: &mut Window<Row>) -> PyResult<bool> {
         let batch = match &mut self.input {
             Input::Batch(batch) => batch.take(),
             Input::Stream(stream) => next_batch(py, stream)?,
@@ -273,7 +260,7 @@ impl Reader {
         Ok(())
     }
 
-    fn object(&mut self, window: &mut Window, entry: Entry) {
+    fn object(&mut self, window: &mut Window<Row>, entry: Entry) {
         if self.names.parts.is_empty() {
             self.names.parts.push(Part { first: 0, named: Named::Ids(Vec::new()) });
         }
@@ -283,9 +270,6 @@ impl Reader {
         self.push(window, entry);
     }
 }
-
-/// Bytes of a window, as in `quorate verify`.
-const WINDOW_BYTES: usize = 16 << 20;
 
 /// The next batch of a stream. What makes it may need Python, so Python is free meanwhile.
 fn next_batch(

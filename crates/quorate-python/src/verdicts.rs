@@ -16,7 +16,7 @@ use pyo3::{
     prelude::*,
     types::{PyCapsule, PyDict, PyList, PySlice},
 };
-use quorate::{AnySuite, Reason, SourceId, Work};
+use quorate::{AnySuite, SourceId, Work};
 use quorate_formats::Id;
 use serde_json::value::RawValue;
 
@@ -24,31 +24,12 @@ use crate::{
     argument,
     column::{Kept, KeptColumns},
     errors::misused,
+    fault::Fault,
     reader::{Named, Names, Part},
 };
 
 /// The columns of the table of verdicts that are not of the claims: index, valid, malformed, reason.
 const OWN: usize = 4;
-
-/// Why an entry has no valid claim.
-#[derive(Clone)]
-pub(crate) enum Fault {
-    /// The claim is false.
-    Reason(Reason),
-    /// The claim is false, as its format or another process says.
-    Told(String),
-    /// The entry makes no claim.
-    Malformed(String),
-}
-
-impl Fault {
-    fn text(&self) -> String {
-        match self {
-            Self::Reason(reason) => reason.to_string(),
-            Self::Told(reason) | Self::Malformed(reason) => reason.clone(),
-        }
-    }
-}
 
 /// What the verification took and found, as `quorate verify --json` says it.
 #[derive(Default)]

@@ -15,14 +15,16 @@ use std::{
 };
 
 use pyo3::prelude::*;
-use quorate::{AnySuite, ClaimBytes, Exhaustive, Messages, Outcome, Reason, Verdict as Truth, Verifier};
+use quorate::{AnySuite, ClaimBytes, Exhaustive, Messages, Reason, Verdict as Truth, Verifier};
+use quorate_formats::judge::{self, Bound, Item, Judge, Judgements};
 
 use crate::{
     argument::{self, bytes, bytes_like, generator, list_of_bytes},
     errors::{UndecidedError, misused, undecodable},
+    fault::Fault,
     known::Known,
-    reader::{Reader, Window},
-    verdicts::{Fault, Tally, Verdicts},
+    reader::{Reader, Row},
+    verdicts::{Tally, Verdicts},
 };
 
 /// Verifies every claim and says which are false.
@@ -54,11 +56,12 @@ pub(crate) fn verify(
     // Of a lazy table, the length alone can take as long as the table, so only who wants to know it pays for it.
     let total = progress.and_then(|_| claims.len().ok());
     let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
-    let judge = Judge { verifier, remember, explain };
+    let bound = Bound::of(options.threads);
+    let verifying = Verifying { judge: Judge::new(verifier).explaining(explain), remember };
     let mut found = Found::new(explain);
     let mut job: Option<Job> = None;
     loop {
-        let window = reader.window(py, judge.most())?;
+        let window = reader.window(py, bound)?;
         if let Some(job) = job.take() {
             found.add(job.wait(py)?)?;
             if let Some(progress) = progress {
@@ -66,12 +69,12 @@ pub(crate) fn verify(
             }
         }
         match window {
-            Some(window) => job = Some(judge.start(window)),
+            Some(window) => job = Some(verifying.start(window)),
             None => break,
         }
     }
     let (entries, names) = reader.into_names();
-    found.tally.known = judge.verifier.known();
+    found.tally.known = verifying.judge.verifier().known();
     found.tally.backend = options.backend.name().to_owned();
     found.tally.threads = options.threads.get();
     found.tally.seconds = begun.elapsed().as_secs_f64();
@@ -81,47 +84,39 @@ pub(crate) fn verify(
 }
 
 /// How windows are verified.
-struct Judge {
-    verifier: Verifier,
+struct Verifying {
+    judge: Judge,
     remember: bool,
-    explain: bool,
 }
 
 /// What became of a window.
 struct Judged {
-    window: Window,
-    outcome: Outcome,
-    plan: String,
+    judgements: Judgements<Row>,
     remembered: usize,
 }
 
 /// A window that is being verified.
 struct Job(Receiver<Judged>);
 
-impl Judge {
-    /// Claims of a window.
-    fn most(&self) -> usize {
-        WINDOW_CLAIMS * self.verifier.options().threads.get()
-    }
-
-    fn start(&self, window: Window) -> Job {
-        let (verifier, remember, explain) = (self.verifier.clone(), self.remember, self.explain);
+impl Verifying {
+    fn start(&self, window: Vec<Item<Row>>) -> Job {
+        let (mut judge, remember) = (self.judge.clone(), self.remember);
         let (answer, receiver) = mpsc::sync_channel(1);
         thread::spawn(move || {
             // The first call asked for random numbers before anything was read.
             let Ok(mut rng) = generator() else { return };
-            let known = verifier.known();
-            let (outcome, plan) = if remember {
-                let plan = if explain { verifier.prepare(&window.claims).to_string() } else { String::new() };
-                (verifier.verify_and_remember(&window.claims, &mut Exhaustive, &mut rng), plan)
+            let known = judge.verifier().known();
+            let judgements = if remember {
+                judge.judge_by(window, |verifier, claims, explains| {
+                    let plan = if explains { verifier.prepare(claims).to_string() } else { String::new() };
+                    (plan, verifier.verify_and_remember(claims, &mut Exhaustive, &mut rng))
+                })
             } else {
-                let prepared = verifier.prepare(&window.claims);
-                let plan = if explain { prepared.to_string() } else { String::new() };
-                (prepared.decide(&mut rng), plan)
+                judge.judge(window, &mut rng)
             };
-            let remembered = if remember { verifier.known().saturating_sub(known) } else { 0 };
+            let remembered = if remember { judge.verifier().known().saturating_sub(known) } else { 0 };
             // Nobody waits any more if the call was interrupted.
-            let _ = answer.send(Judged { window, outcome, plan, remembered });
+            let _ = answer.send(Judged { judgements, remembered });
         });
         Job(receiver)
     }
@@ -164,31 +159,31 @@ impl Found {
     }
 
     fn add(&mut self, judged: Judged) -> PyResult<()> {
-        let Judged { window, outcome, plan, remembered } = judged;
-        self.entries += window.entries();
-        let Window { claims, places, malformed, refuted, .. } = window;
-        for ((claim, place), verdict) in claims.iter().zip(places).zip(&outcome.verdicts) {
+        let Judged { judgements, remembered } = judged;
+        let Judgements { judged, plan, outcome, claims, .. } = judgements;
+        self.entries += judged.len();
+        for judge::Judged { about: Row { place, fault }, ruling, .. } in judged {
+            let Some(ruling) = ruling else {
+                self.faults.extend(fault.map(|fault| (place, fault)));
+                continue;
+            };
+            let claim = &claims[ruling.place];
             self.tally.suites.insert(claim.suite);
-            match verdict {
-                Truth::Valid => {
+            match ruling.fault().map_err(|why| UndecidedError::new_err(format!("claim {place}: {why}")))? {
+                None => {
                     if self.valid.len() <= place {
                         self.valid.resize(place + 1, false);
                     }
                     self.valid[place] = true;
                 }
-                Truth::Invalid(reason @ (Reason::Undecided | Reason::GivenUp)) => {
-                    return Err(UndecidedError::new_err(format!("claim {place}: {reason}")));
-                }
-                Truth::Invalid(reason) => {
+                Some(fault) => {
                     if let Some(source) = &claim.source {
                         *self.tally.false_by_source.entry(source.clone()).or_default() += 1;
                     }
-                    self.faults.insert(place, Fault::Reason(*reason));
+                    self.faults.insert(place, Fault::Signature(fault));
                 }
             }
         }
-        self.faults.extend(malformed.into_iter().map(|(place, reason)| (place, Fault::Malformed(reason))));
-        self.faults.extend(refuted.into_iter().map(|(place, reason)| (place, Fault::Told(reason))));
         self.tally.subtracted += outcome.subtracted.iter().sum::<usize>();
         self.tally.remembered += remembered;
         self.tally.work += outcome.work;
@@ -199,8 +194,6 @@ impl Found {
     }
 }
 
-/// Claims of a window, a thread.
-const WINDOW_CLAIMS: usize = 1024;
 /// How long a signal waits at most.
 const SIGNALS: Duration = Duration::from_millis(20);
 
@@ -251,10 +244,11 @@ pub(crate) fn plan(
     };
     let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
     let (mut plans, mut claims, mut malformed) = (Vec::new(), 0, 0);
-    while let Some(window) = reader.window(py, WINDOW_CLAIMS * options.threads.get())? {
-        claims += window.claims.len();
-        malformed += window.malformed.len();
-        let text = py.detach(|| verifier.prepare(&window.claims).to_string());
+    while let Some(window) = reader.window(py, Bound::of(options.threads))? {
+        malformed += window.iter().filter(|item| matches!(item.about.fault, Some(Fault::Malformed(_)))).count();
+        let window: Vec<_> = window.into_iter().filter_map(|item| item.claim).collect();
+        claims += window.len();
+        let text = py.detach(|| verifier.prepare(&window).to_string());
         py.check_signals()?;
         if !text.is_empty() {
             plans.push(text);

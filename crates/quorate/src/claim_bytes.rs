@@ -71,18 +71,42 @@ impl ClaimBytes {
 
     /// About how many bytes of memory the claim takes, for callers that bound what they hold.
     pub fn memory(&self) -> usize {
-        /// An element of a list, with the allocator's own words.
-        const EACH: usize = 40;
-        let messages = match &self.messages {
-            Messages::Shared(message) => EACH + message.len(),
-            Messages::Each(messages) => messages.iter().map(|message| EACH + message.len()).sum(),
-            Messages::ProofOfPossession => 0,
-        };
-        let keys: usize = self.public_keys.iter().map(|key| EACH + key.capacity()).sum();
-        let source = if let Some(SourceId::Name(name)) = &self.source { name.len() } else { 0 };
-        size_of::<Self>() + keys + messages + self.signature.capacity() + source
+        let Self { suite: _, public_keys, messages, signature, source } = self;
+        size_of::<Self>() + memory_of(public_keys, messages, signature, source.as_ref())
     }
 }
+
+/// About how many bytes of memory the parts of a claim take beside their own sizes: the room of lists that is not used, and the
+/// allocator's own words, included.
+pub fn memory_of(
+    public_keys: &Vec<Vec<u8>>,
+    messages: &Messages,
+    signature: &Vec<u8>,
+    source: Option<&SourceId>,
+) -> usize {
+    let messages = match messages {
+        Messages::Shared(message) => SHARED + message.len(),
+        Messages::Each(messages) => {
+            let held = messages.iter().map(|message| SHARED + message.len()).sum::<usize>();
+            held + messages.capacity() * size_of::<Arc<[u8]>>()
+        }
+        Messages::ProofOfPossession => 0,
+    };
+    let unused = (public_keys.capacity() - public_keys.len()) * size_of::<Vec<u8>>();
+    let keys = unused + public_keys.iter().map(memory_of_element).sum::<usize>();
+    let source = if let Some(SourceId::Name(name)) = source { name.len() } else { 0 };
+    keys + messages + signature.capacity() + source
+}
+
+/// About how many bytes an element of a list of byte strings takes: its place in the list, its bytes, and the allocator's own
+/// word for them.
+pub fn memory_of_element(element: &Vec<u8>) -> usize {
+    const ALLOCATION: usize = 16;
+    size_of::<Vec<u8>>() + if element.capacity() == 0 { 0 } else { ALLOCATION + element.capacity() }
+}
+
+/// What a shared byte string takes beside its bytes: two counters, and the allocator's own word.
+const SHARED: usize = 32;
 
 /// A claim with its suite as a value of one variant's type.
 pub(crate) struct Item<'a, S> {

@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
 use quorate::{ClaimBytes, Options, Suite, Verdict, Verifier, proof_of_possession};
-use quorate_formats::{Id, VerdictLine, from_hex, json};
+use quorate_formats::{
+    Id, VerdictLine, from_hex, json,
+    judge::{Bound, Item, Judge, Ruling, Undecided, Window},
+};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
 
@@ -148,19 +151,16 @@ impl Verify {
     fn batch(&self) -> Result {
         let mut lines = Lines::open(self.file.as_deref())?;
         let mut count = Count::default();
-        let verifier =
-            Verifier::new(Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() });
+        let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
+        let (mut judge, mut window) = (Judge::new(Verifier::new(options)), Window::new(Bound::of(options.threads)));
         loop {
-            let (mut entries, mut claims, mut held) = (Vec::new(), Vec::new(), 0);
-            while claims.len() < WINDOW
-                && held < WINDOW_BYTES
+            while !window.is_full()
                 && let Some(Line { number, text }) = lines.next()?
             {
                 match text.and_then(|text| parse(self.suite.suite, &text)) {
                     Ok((id, claim)) => {
-                        held += claim.public_keys.iter().map(Vec::len).sum::<usize>() + claim.signature.len();
-                        entries.push((number, id));
-                        claims.push(claim);
+                        let bytes = claim.memory();
+                        window.push(Item { about: (number, id), claim: Some(claim), bytes });
                     }
                     Err(reason) => {
                         count.unreadable += 1;
@@ -168,11 +168,14 @@ impl Verify {
                     }
                 }
             }
-            if claims.is_empty() {
+            if window.is_empty() {
                 break;
             }
-            let outcome = verifier.verify(&claims, &mut random::generator()?);
-            for ((number, id), verdict) in entries.iter().zip(outcome.verdicts) {
+            for judged in judge.judge(window.take(), &mut random::generator()?).judged {
+                let (number, id) = judged.about;
+                let verdict = judged.ruling.map_or(Err(Undecided), Ruling::decided);
+                let place = || format!("{}, line {number}", lines.name());
+                let verdict = verdict.with_context(place).map_err(Failure::internal)?;
                 if self.json {
                     print::json(&VerdictLine::new(count.judged(), id.as_ref(), reason(verdict)))?;
                 } else {
@@ -245,11 +248,6 @@ fn refuse_other_schemes<S: Suite>(suite: S) -> std::result::Result<(), Failure> 
     let others: Vec<_> = KeySuite::with_proofs_of_possession().map(KeySuite::name).collect();
     Err(Failure::usage(anyhow!("the suite {suite} has no proofs of possession; choose one of {}", others.join(", "))))
 }
-
-/// Proofs in a batch.
-const WINDOW: usize = 4096;
-/// Bytes of keys and proofs in a batch, after which no further line is taken.
-const WINDOW_BYTES: usize = 16 << 20;
 
 /// Clap's own usage line does not show the two uses apart.
 const VERIFY_USAGE: &str = "\

@@ -4,7 +4,8 @@ use quorate_evm::alloy_primitives::{B256, Bytes};
 use tokio::sync::{mpsc, oneshot::Sender};
 
 use super::{listen::ApiLimits, token::Token};
-use crate::{board::Board, roles::NotTaken};
+use crate::board::Board;
+use quorate_network::roles::NotTaken;
 
 /// What all requests share.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ use super::{
     app::{App, TaskOrder},
     error::ApiError,
 };
-use crate::roles::NotTaken;
+use quorate_network::roles::NotTaken;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -40,12 +40,9 @@ pub use view::{
     PunishmentView, RewardsView, SettlementView, SubmissionView, TaskState, TaskView, TimesView, View,
 };
 
-use crate::{
-    metrics::Metrics,
-    roles::{ConflictReport, TaskReport},
-    transport::Counts,
-};
+use crate::{metrics::Metrics, transport::Counts};
 use bounds::{clipped, push_bounded};
+use quorate_network::roles::{ConflictReport, TaskReport};
 use state::State;
 
 /// What a running node shows. Clones share it.

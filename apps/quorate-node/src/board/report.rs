@@ -4,12 +4,12 @@
 //! in the token's smallest unit; fees are in wei.
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId,
     alloy_primitives::{Address, B256, U256},
     digest::Contract,
 };
 
-use crate::{message::SnapshotId, roles::Roles};
+use quorate_network::roles::Roles;
 
 /// Who this node is.
 #[derive(Clone, Debug)]

@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     metrics::{ChainNow, Metrics, Now},
-    roles::ConflictReport,
     transport::Counts,
 };
+use quorate_network::roles::ConflictReport;
 
 /// What a node must have to be ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

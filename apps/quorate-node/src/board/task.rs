@@ -11,10 +11,8 @@ use super::{
     bounds::{MAX_MEMBERS, MAX_TASKS},
     report::SettledReport,
 };
-use crate::{
-    metrics::Metrics,
-    roles::{RoundReport, TaskReport},
-};
+use crate::metrics::Metrics;
+use quorate_network::roles::{RoundReport, TaskReport};
 
 /// The tasks, the newest [`MAX_TASKS`] of them.
 #[derive(Debug, Default)]

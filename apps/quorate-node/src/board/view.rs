@@ -8,7 +8,10 @@ use std::{
     fmt::Display,
 };
 
-use quorate_evm::alloy_primitives::{Address, B256, U256};
+use quorate_evm::{
+    SnapshotId,
+    alloy_primitives::{Address, B256, U256},
+};
 use serde::{Serialize, Serializer};
 
 use super::{
@@ -21,11 +24,8 @@ use super::{
     task::Record,
     transport::TransportView,
 };
-use crate::{
-    message::SnapshotId,
-    metrics::Metrics,
-    roles::{ConflictReport, Part, Roles, RoundReport},
-};
+use crate::metrics::Metrics;
+use quorate_network::roles::{ConflictReport, Part, Roles, RoundReport};
 
 /// All that there is to show.
 #[derive(Clone, Debug, Serialize)]

@@ -42,7 +42,7 @@ use quorate_keystore::{
     secret_file::{self, SecretFileError},
 };
 use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
-use quorate_signer::{SignerClient, protocol::StatusAnswer};
+use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
 use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{Signal, SignalKind, signal},

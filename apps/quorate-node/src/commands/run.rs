@@ -18,20 +18,22 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     log,
 };
+use quorate_network::{
+    registry::{NotAdmitted, Registry},
+    roles::{Roles, Settings},
+    schedule::Schedule,
+};
 use quorate_node::{
     api::{self, ApiSettings, Token},
     board::{Board, Component, Expectations, IdentityReport},
     data_folder::DataFolder,
     options::{ConfirmationsOption, Options, parts},
     programs::{Program, ProgramSettings, Programs},
-    registry::{NotAdmitted, Registry},
-    roles::{Roles, Settings},
     runtime::{self, ChainEdge, Epochs, Parts, Pay, Submitting},
-    schedule::Schedule,
     transport::{self, Admission, Admitted, Credential, Identity, Limits, Transport},
     verification::Checker,
 };
-use quorate_signer::{SignerClient, protocol::StatusAnswer};
+use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
 use tokio::{
     net::TcpListener,
     sync::{mpsc, watch},

@@ -12,7 +12,7 @@ use quorate_host::{
     plain, utc,
 };
 use quorate_node::tokens;
-use quorate_signer::SignerClient;
+use quorate_signer_client::SignerClient;
 use serde_json::Value;
 
 use super::{NodeArguments, Pool, Token, check_signer, contract, payer, print, rpc, runtime, terms};

@@ -9,9 +9,9 @@ use crate::{
         BanRow, Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, PunishmentKind,
         PunishmentReport, Purpose, SubmissionReport, SubmissionState,
     },
-    roles::Roles,
     transport::Counts,
 };
+use quorate_network::roles::Roles;
 
 /// Texts that would do something if they were not escaped.
 const MISCHIEF: &str = "<script>window.mischief = 1</script>\" onload='x' <img src=x>\u{202e}";

@@ -10,7 +10,7 @@ use super::{
     schema::ProgramVerdict,
     settings::MAX_STANDARD_ERROR,
 };
-use crate::message::MAX_RESULT;
+use quorate_network::message::MAX_RESULT;
 
 /// An address of `http` or `https`, and a client for it.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::{io, time::Duration};
 
 use quorate_host::plain;
 
-use crate::message::MAX_RESULT;
+use quorate_network::message::MAX_RESULT;
 
 /// A call of the user's work failed. It is neither a result nor a verdict.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! The edge between a node and its user's work: what executes a task, and what judges a result.
 //!
 //! The user gives two programs in any language, or two HTTP endpoints. They carry out the outputs
-//! [`Execute`](crate::roles::Output::Execute) and [`Validate`](crate::roles::Output::Validate).
+//! [`Execute`](quorate_network::roles::Output::Execute) and [`Validate`](quorate_network::roles::Output::Validate).
 //!
 //! | | input | answer of a program | answer of an endpoint |
 //! |---|---|---|---|
@@ -123,11 +123,11 @@ impl Programs {
         Self { network, execute, validate, settings: Arc::new(settings), turns }
     }
 
-    /// The result of a task: 1 to [`MAX_RESULT`](crate::message::MAX_RESULT) bytes.
+    /// The result of a task: 1 to [`MAX_RESULT`](quorate_network::message::MAX_RESULT) bytes.
     ///
     /// # Errors
     /// [`ProgramError`] for everything else. The node answers with
-    /// [`ExecuteFailed`](crate::roles::Event::ExecuteFailed).
+    /// [`ExecuteFailed`](quorate_network::roles::Event::ExecuteFailed).
     pub async fn execute(&self, task: &ProgramTask) -> Result<Bytes, ProgramError> {
         let program = set(self.execute.as_ref(), "execute")?;
         let input = ProgramInput::execute(self.network, task).line();
@@ -152,7 +152,7 @@ impl Programs {
     ///
     /// # Errors
     /// [`ProgramError`] if the user's work gave no verdict. The node answers with
-    /// [`ValidateFailed`](crate::roles::Event::ValidateFailed).
+    /// [`ValidateFailed`](quorate_network::roles::Event::ValidateFailed).
     pub async fn validate(&self, task: &ProgramTask, result: &Bytes) -> Result<bool, ProgramError> {
         let program = set(self.validate.as_ref(), "validate")?;
         let input = ProgramInput::validate(self.network, task, result).line();

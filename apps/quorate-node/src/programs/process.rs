@@ -28,7 +28,7 @@ use super::{
     error::{ProgramError, ProgramFailure, ProgramSetupError, escaped},
     settings::{ALWAYS_PASSED, MAX_STANDARD_ERROR, ProgramSettings},
 };
-use crate::message::MAX_RESULT;
+use quorate_network::message::MAX_RESULT;
 
 /// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use quorate_chain::{
     task_network::{self, Change, Follower, PlannedCall, SignedTask},
 };
 use quorate_evm::{
-    QuorumSignature,
+    QuorumSignature, SnapshotId,
     alloy_primitives::{Address, B256, U256},
     contract::TaskNetwork,
-    digest::{self, Contract},
+    digest::Contract,
 };
 use tokio::{
     sync::mpsc,
@@ -22,10 +22,10 @@ use super::{
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::{
-    board::{Board, ChainReport, Component},
+use crate::board::{Board, ChainReport, Component};
+use quorate_network::{
     groups::add_up,
-    message::{Attestation, Candidate, Evidence, SnapshotId},
+    message::{Attestation, Evidence},
     registry::Registry,
     roles::Settlement,
 };
@@ -269,11 +269,10 @@ impl ChainEdge {
     /// The call that settles a task. The sum of the signatures is verified once more, against the keys that the plan uses.
     fn settlement(&self, settlement: &Settlement) -> Result<PlannedCall, String> {
         let Settlement { candidate, signers, signatures } = settlement;
-        let task = self.task(candidate);
         let signatures: Vec<_> = signatures.iter().map(|(_, signature)| signature).collect();
         let sum = add_up(&signatures).ok_or("a signature of the quorum does not decode")?;
         let sum = signature(&sum)?;
-        self.follower.settle(&task, signers, &sum).map_err(|why| why.to_string())
+        self.follower.settle(candidate, signers, &sum).map_err(|why| why.to_string())
     }
 
     fn conflict(&self, evidence: &Evidence) -> Result<PlannedCall, String> {
@@ -281,15 +280,10 @@ impl ChainEdge {
             let candidate = attestation.candidate();
             let key = self.registry.contract_key(candidate.epoch, candidate.snapshot, attestation.index());
             let key = key.ok_or("the signer's key is not known any more")?;
-            Ok::<_, String>(SignedTask { task: self.task(candidate), key, signature: attestation.signature().clone() })
+            Ok::<_, String>(SignedTask { task: *candidate, key, signature: attestation.signature().clone() })
         };
         let (first, second) = (half(evidence.first())?, half(evidence.second())?);
         task_network::report_conflict(self.follower.terms(), &first, &second).map_err(|why| why.to_string())
-    }
-
-    fn task(&self, candidate: &Candidate) -> digest::Task {
-        let Candidate { epoch, snapshot, id, performer, result, approved } = *candidate;
-        digest::Task { network: self.network, epoch, snapshot, id, performer: performer.into(), result, approved }
     }
 
     fn submit(&mut self, purpose: Purpose, call: PlannedCall) -> Result<(), String> {

@@ -52,7 +52,8 @@ mod tests {
     use std::{collections::BTreeMap, fs};
 
     use super::*;
-    use crate::{board::Expectations, data_folder::DataFolder, roles::Saved};
+    use crate::{board::Expectations, data_folder::DataFolder};
+    use quorate_network::roles::Saved;
 
     /// A folder that is not there fails as a full disk does, for whoever runs the test.
     #[test]

@@ -41,10 +41,11 @@ use quorate_chain::{
     task_network::{self, Change, EpochSnapshot},
 };
 use quorate_evm::{
+    Task,
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
-    digest::{self, Contract},
+    digest::Contract,
 };
-use quorate_signer::{SignerClient, SignerError, protocol::RefusalCode};
+use quorate_signer_client::{SignerClient, SignerError, protocol::RefusalCode};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -63,15 +64,17 @@ use crate::{
     api::TaskOrder,
     board::{BanRow, Board, Component, Count, RewardsReport, label_of},
     data_folder::{DataFolder, KeptTask},
-    election::Snapshot,
-    message::{Attestation, Candidate, Signed},
     programs::{ProgramTask, Programs},
-    registry::{RegisteredMember, Registry},
-    roles::{Event, Finality, Node, NotTaken, Output, Settings, SignerRefusal, Source},
-    schedule::Schedule,
     tokens,
     transport::{Arrival, Judgement, PeerId, Ticket, Transport},
     verification::{Checked, Checker},
+};
+use quorate_network::{
+    election::Snapshot,
+    message::{Attestation, Signed},
+    registry::{RegisteredMember, Registry},
+    roles::{Event, Finality, Node, NotTaken, Output, Settings, SignerRefusal, Source},
+    schedule::Schedule,
 };
 
 /// What a node runs with.
@@ -203,12 +206,12 @@ enum Done {
     },
     /// The signer answered something that is no signature of the operator, or nothing at all.
     SignerFailed {
-        candidate: Candidate,
+        candidate: Task,
         refusal: SignerRefusal,
         why: String,
     },
     Signed {
-        candidate: Candidate,
+        candidate: Task,
         signature: Bytes,
     },
     ProgramFailed {
@@ -466,7 +469,7 @@ impl Runtime {
         }
     }
 
-    fn sign(&mut self, candidate: Candidate) {
+    fn sign(&mut self, candidate: Task) {
         let refusal = SignerRefusal::NotNow;
         let Some(signer) = self.parts.signer.clone() else {
             let why = "no signer is configured; name its socket with --signer".to_owned();
@@ -479,9 +482,7 @@ impl Runtime {
         let index = own.zip(self.parts.settings.operator).and_then(|(snapshot, operator)| snapshot.index_of(operator));
         self.work.spawn(async move {
             let failed = |refusal, why: String| Done::SignerFailed { candidate, refusal, why };
-            let Candidate { epoch, snapshot, id, performer, result, approved } = candidate;
-            let task = digest::Task { network, epoch, snapshot, id, performer: performer.into(), result, approved };
-            let signature = match signer.sign_task(&task).await {
+            let signature = match signer.sign_task(network, &candidate).await {
                 Ok(signature) => Bytes::copy_from_slice(&signature),
                 Err(SignerError::Refused(why)) if why.code == RefusalCode::Conflict => {
                     return failed(SignerRefusal::Conflict, why.message);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate_chain::task_network::{Change, Finality};
 use quorate_evm::alloy_primitives::{Address, B256, U256};
 
-use crate::election::Snapshot;
+use quorate_network::election::Snapshot;
 
 /// What an operator earned and was paid, in the token's smallest unit.
 #[derive(Debug)]
@@ -85,13 +85,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::message::SnapshotId;
 
     const OWN: Address = Address::repeat_byte(2);
 
     fn snapshots() -> BTreeMap<u64, Arc<Snapshot>> {
         let members = vec![(10, Address::repeat_byte(1)), (30, OWN), (60, Address::repeat_byte(3))];
-        let snapshot = Snapshot::new(7, SnapshotId::ZERO, B256::repeat_byte(9), members, 66).unwrap();
+        let snapshot = Snapshot::new(7, quorate_evm::SnapshotId::ZERO, B256::repeat_byte(9), members, 66).unwrap();
         BTreeMap::from([(7, Arc::new(snapshot))])
     }
 

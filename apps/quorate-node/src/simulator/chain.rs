@@ -7,14 +7,13 @@ use std::{
     sync::Arc,
 };
 
-use quorate_evm::alloy_primitives::{Address, B256};
+use quorate_evm::{
+    Task,
+    alloy_primitives::{Address, B256},
+};
 
 use super::{chance::Chance, faults::Scenario, operators::Operators, signer};
-use crate::{
-    election::Snapshot,
-    message::{Candidate, Evidence},
-    roles::Settlement,
-};
+use quorate_network::{election::Snapshot, message::Evidence, roles::Settlement};
 
 /// Blocks so deep are final: one more than a reorganisation replaces.
 pub(super) const FINAL_DEPTH: usize = 4;
@@ -35,7 +34,7 @@ pub(super) struct Sent {
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Snapshot(Arc<Snapshot>),
-    Settled(Candidate),
+    Settled(Task),
     Slashed(Address, B256, u64),
     Fined(Address, B256),
 }
@@ -67,7 +66,7 @@ pub(super) struct Block {
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) snapshots: BTreeMap<u64, Arc<Snapshot>>,
-    pub(super) settled: BTreeMap<B256, Candidate>,
+    pub(super) settled: BTreeMap<B256, Task>,
     pub(super) slashed: BTreeMap<(Address, B256), u64>,
     fined: BTreeSet<(Address, u64)>,
 }
@@ -174,10 +173,11 @@ fn submit(state: &mut State, current: u64, settlement: &Settlement) -> Result<Ve
     }
     let mut changes = vec![Change::Settled(*candidate)];
     if !candidate.approved {
-        if candidate.performer != snapshot.performer(candidate.id) {
+        let elected = snapshot.performer(candidate.id);
+        if candidate.performer != u64::from(elected) {
             return Err(Revert::NotElected);
         }
-        let performer = snapshot.owner(candidate.performer).ok_or(Revert::NotElected)?;
+        let performer = snapshot.owner(elected).ok_or(Revert::NotElected)?;
         if state.fined.insert((performer, candidate.epoch)) {
             changes.push(Change::Fined(performer, candidate.id));
         }
@@ -203,7 +203,7 @@ fn report(state: &mut State, current: u64, evidence: &Evidence) -> Result<Vec<Ch
         }
         signers.push(snapshot.owner(attestation.index()).ok_or(Revert::NotConflicting)?);
     }
-    if signers[0] != signers[1] || !evidence.first().candidate().conflicts_with(evidence.second().candidate()) {
+    if signers[0] != signers[1] || !evidence.first().candidate().is_slashed_with(evidence.second().candidate()) {
         return Err(Revert::NotConflicting);
     }
     // Once an id and epoch.

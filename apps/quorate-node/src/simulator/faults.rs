@@ -1,6 +1,6 @@
 //! What goes wrong in a simulated network.
 
-use crate::groups::GROUP;
+use quorate_network::groups::GROUP;
 
 /// A network and what goes wrong in it. Times are in milliseconds, and shares in thousandths.
 ///

@@ -8,16 +8,16 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId,
     alloy_primitives::{Address, B256, Bytes},
     digest::Contract,
 };
 
 use super::{chance::Chance, mesh::mesh, signer};
-use crate::{
+use quorate_network::{
     election::Snapshot,
     groups::Groups,
-    message::{Attestation, Branch, MAX_SIGNATURE, Message, PartialSum, Signed, SnapshotId, candidate_for},
+    message::{Attestation, Branch, MAX_SIGNATURE, Message, PartialSum, Signed, candidate_for},
     wire,
 };
 
@@ -140,7 +140,7 @@ pub fn measure(nodes: usize, group: usize, degree: usize, latency: (u64, u64), w
 fn sum_size(
     groups: &Groups,
     branch: Branch,
-    candidate: crate::message::Candidate,
+    candidate: quorate_evm::Task,
     signature: &Bytes,
     size: &impl Fn(Signed) -> usize,
 ) -> usize {

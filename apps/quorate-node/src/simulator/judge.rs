@@ -7,7 +7,7 @@ use std::{
 };
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256},
 };
 
@@ -17,9 +17,9 @@ use super::{
     operators::Operators,
     signer,
 };
-use crate::{
+use quorate_network::{
     election::Snapshot,
-    message::{Attestation, Candidate, Evidence, Signed, SnapshotId},
+    message::{Attestation, Evidence, Signed},
     roles::{Footprint, Settlement},
 };
 
@@ -56,7 +56,7 @@ pub(super) struct Judge {
     reports: BTreeMap<(usize, Address, B256), u64>,
     evidence: BTreeSet<(Life, Evidence)>,
     /// Of each operator and id, what honest nodes saw signed, and which nodes.
-    seen: BTreeMap<(Address, B256), BTreeMap<Candidate, BTreeSet<Life>>>,
+    seen: BTreeMap<(Address, B256), BTreeMap<Task, BTreeSet<Life>>>,
 }
 
 impl Judge {
@@ -179,7 +179,7 @@ impl Judge {
                 if before.settled.contains_key(&candidate.id) {
                     self.accuse(format!("{} was settled twice", candidate.id));
                 }
-                let elected = self.snapshots.get(&candidate.snapshot).map(|held| held.performer(candidate.id));
+                let elected = self.snapshots.get(&candidate.snapshot).map(|held| held.performer(candidate.id).into());
                 if elected != Some(candidate.performer) {
                     self.accuse(format!("{candidate:?} was settled, and {elected:?} was elected"));
                 }
@@ -241,7 +241,7 @@ impl Judge {
                 .map(|(candidate, _)| candidate)
                 .filter(|seen| state.snapshots.get(&seen.epoch).is_some_and(|held| held.id() == seen.snapshot))
                 .collect();
-            let conflict = candidates.iter().any(|one| candidates.iter().any(|other| one.conflicts_with(other)));
+            let conflict = candidates.iter().any(|one| candidates.iter().any(|other| one.is_slashed_with(other)));
             if conflict && !state.slashed.contains_key(&(*operator, *id)) {
                 unpunished.push((*operator, *id, candidates.len()));
             }

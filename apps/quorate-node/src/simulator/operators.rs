@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use quorate_evm::alloy_primitives::{Address, B256, keccak256};
+use quorate_evm::{
+    SnapshotId,
+    alloy_primitives::{Address, B256, keccak256},
+};
 
 use super::{
     chance::Chance,
     faults::{Lie, Scenario},
 };
-use crate::{election::Snapshot, message::SnapshotId};
+use quorate_network::election::Snapshot;
 
 #[derive(Clone, Debug)]
 pub(super) struct Operator {

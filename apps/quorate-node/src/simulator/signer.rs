@@ -8,12 +8,12 @@ use std::{
     num::Wrapping,
 };
 
-use quorate_evm::{MemberSet, alloy_primitives::Bytes};
+use quorate_evm::{MemberSet, Task, alloy_primitives::Bytes};
 
-use crate::message::{Attestation, Candidate, Signed};
+use quorate_network::message::{Attestation, Signed};
 
 /// The signature of the key at an index.
-pub(super) fn sign(index: u32, candidate: &Candidate) -> Bytes {
+pub(super) fn sign(index: u32, candidate: &Task) -> Bytes {
     let mut hasher = DefaultHasher::new();
     (index, candidate).hash(&mut hasher);
     Bytes::copy_from_slice(&hasher.finish().to_be_bytes())
@@ -32,7 +32,7 @@ pub(super) fn add_up(signatures: &[&Bytes]) -> Option<Bytes> {
 }
 
 /// Whether a signature is the sum of those of the keys at some indices.
-pub(super) fn is_sum(signers: &MemberSet, candidate: &Candidate, signature: &Bytes) -> bool {
+pub(super) fn is_sum(signers: &MemberSet, candidate: &Task, signature: &Bytes) -> bool {
     let signatures: Vec<_> = signers.iter().map(|index| sign(index as u32, candidate)).collect();
     add_up(&signatures.iter().collect::<Vec<_>>()).as_ref() == Some(signature)
 }
@@ -46,20 +46,20 @@ pub(super) fn are_true(message: &Signed, signers: Option<&MemberSet>) -> bool {
     sum && message.attestations().iter().all(is_true)
 }
 
-pub(super) fn attest(candidate: Candidate, index: u32) -> Attestation {
+pub(super) fn attest(candidate: Task, index: u32) -> Attestation {
     Attestation::new(candidate, index, sign(index, &candidate)).expect("eight bytes are a signature's length")
 }
 
 /// A signer with its record, which is on disk and survives every crash. The rule is that of `Slashing.sol`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signer {
-    record: Vec<Candidate>,
+    record: Vec<Task>,
 }
 
 impl Signer {
     /// Whether it signs. It does not sign what conflicts with anything in its record; it signs the same twice.
-    pub(super) fn permits(&mut self, candidate: &Candidate) -> bool {
-        let permitted = !self.record.iter().any(|signed| signed.conflicts_with(candidate));
+    pub(super) fn permits(&mut self, candidate: &Task) -> bool {
+        let permitted = !self.record.iter().any(|signed| signed.is_slashed_with(candidate));
         if permitted && !self.record.contains(candidate) {
             self.record.push(*candidate);
         }

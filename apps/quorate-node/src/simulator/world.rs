@@ -9,7 +9,7 @@ use std::{
 };
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
     digest::Contract,
 };
@@ -23,12 +23,9 @@ use super::{
     operators::Operators,
     signer::{self, Signer},
 };
-use crate::{
+use quorate_network::{
     groups::{Audience, Groups},
-    message::{
-        Attestation, Branch, Candidate, Held, Message, PartialSum, Request, Signed, SnapshotId, TaskResult, Verified,
-        candidate_for,
-    },
+    message::{Attestation, Branch, Held, Message, PartialSum, Request, Signed, TaskResult, Verified, candidate_for},
     roles::{Event, Finality, Node, Output, Refusal, Roles, Saved, Settings, SignerRefusal, Source},
     wire,
 };
@@ -111,7 +108,7 @@ enum Action {
     Request { to: usize, from: usize, request: Arc<Request> },
     Answer { to: usize, from: usize, parts: Vec<Arc<Signed>> },
     Local { to: usize, life: u32, event: Event },
-    Signer { to: usize, life: u32, candidate: Candidate },
+    Signer { to: usize, life: u32, candidate: Task },
     Tick { to: usize, life: u32, at: u64 },
     Announce { to: usize, work: usize },
     See { to: usize },
@@ -439,7 +436,7 @@ impl World {
         }
     }
 
-    fn ask_signer(&mut self, to: usize, life: u32, candidate: Candidate) {
+    fn ask_signer(&mut self, to: usize, life: u32, candidate: Task) {
         if self.fault(self.scenario.signer_silence) {
             if self.chance.permille(500) {
                 let event = Event::SignRefused { candidate, refusal: SignerRefusal::NotNow };
@@ -462,12 +459,12 @@ impl World {
         self.later(1, 20, Action::Local { to, life, event });
     }
 
-    fn index(&self, operator: usize, candidate: &Candidate) -> Option<u32> {
+    fn index(&self, operator: usize, candidate: &Task) -> Option<u32> {
         self.judge.snapshots.get(&candidate.snapshot)?.index_of(self.operators.0[operator].address)
     }
 
-    fn performs(&self, operator: usize, candidate: &Candidate) -> bool {
-        self.index(operator, candidate) == Some(candidate.performer)
+    fn performs(&self, operator: usize, candidate: &Task) -> bool {
+        self.index(operator, candidate).map(u64::from) == Some(candidate.performer)
     }
 
     /// A node publishes a message of its own; a liar publishes what it likes.
@@ -797,17 +794,16 @@ fn is_right(id: B256, bytes: &[u8]) -> bool {
 }
 
 fn opposite(held: &Attestation) -> Signed {
-    let candidate = Candidate { approved: !held.candidate().approved, ..*held.candidate() };
+    let candidate = Task { approved: !held.candidate().approved, ..*held.candidate() };
     Signed::Attestation(signer::attest(candidate, held.index()))
 }
 
 fn another_result(held: &TaskResult) -> Signed {
     let candidate = held.candidate();
     let bytes = Bytes::from([held.bytes().as_ref(), b"other"].concat());
-    let other = Candidate { result: candidate_result(&bytes), ..*candidate };
-    let signature = signer::sign(candidate.performer, &other);
-    let other =
-        TaskResult::new(candidate.epoch, candidate.snapshot, candidate.id, candidate.performer, bytes, signature);
+    let other = Task { result: candidate_result(&bytes), ..*candidate };
+    let signature = signer::sign(held.performer(), &other);
+    let other = TaskResult::new(candidate.epoch, candidate.snapshot, candidate.id, held.performer(), bytes, signature);
     Signed::Result(other.expect("a few bytes more are allowed"))
 }
 

@@ -3,7 +3,7 @@
 use quorate_evm::alloy_primitives::Address;
 
 use super::{identity::PeerId, tickets::Ticket};
-use crate::{
+use quorate_network::{
     message::{Answer, Request, Signed},
     roles::Source,
 };

@@ -20,7 +20,7 @@ use super::{
     inbox::{Counts, Inbox, Tally},
     tickets::{Judgement, Ticket},
 };
-use crate::{
+use quorate_network::{
     groups::Audience,
     message::{Answer, Request, Signed},
     roles::Source,

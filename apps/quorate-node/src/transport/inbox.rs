@@ -167,7 +167,7 @@ pub(super) fn count(counter: &AtomicU64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{message::Request, roles::Source};
+    use quorate_network::{message::Request, roles::Source};
 
     #[tokio::test]
     async fn what_does_not_fit_is_dropped_and_counted() {

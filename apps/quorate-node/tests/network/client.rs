@@ -3,18 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use quorate_evm::{
-    KeyGroup,
+    KeyGroup, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes, keccak256},
     digest::{Contract, PeerBinding},
 };
-use quorate_node::{
+use quorate_network::{
     groups::Audience,
-    message::{Attestation, Candidate, Signed, SnapshotId, TaskResult, candidate_for},
-    transport::{Admission, Admitted, Arrival, Credential, Identity, Limits, Terms, Transport, libp2p},
+    message::{Attestation, Signed, TaskResult, candidate_for},
 };
+use quorate_node::transport::{Admission, Admitted, Arrival, Credential, Identity, Limits, Terms, Transport, libp2p};
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 
-use crate::rig::{Net, Task};
+use crate::rig::{GivenTask, Net};
 
 /// Admits everybody, as an operator of its own.
 struct Everybody;
@@ -97,7 +97,7 @@ impl Client {
                 if let Arrival::Signed { message, .. } = arrival {
                     for attestation in message.attestations() {
                         // The test may have ended.
-                        let _ = sender.send(attestation);
+                        let _ = sender.send(attestation.clone());
                     }
                 }
             }
@@ -112,19 +112,19 @@ pub(crate) async fn snapshot(net: &Net, node: usize) -> SnapshotId {
 }
 
 /// The signature of an operator over a candidate.
-pub(crate) fn signature(net: &Net, operator: usize, candidate: &Candidate) -> Bytes {
+pub(crate) fn signature(net: &Net, operator: usize, candidate: &Task) -> Bytes {
     let signature = net.local.key(operator).sign(&candidate.digest(net.local.network()));
     Bytes::copy_from_slice(signature.as_bytes())
 }
 
 /// The attestation of an operator.
-pub(crate) async fn attestation(net: &Net, operator: usize, candidate: Candidate) -> Signed {
+pub(crate) async fn attestation(net: &Net, operator: usize, candidate: Task) -> Signed {
     let signature = signature(net, operator, &candidate);
     Signed::Attestation(Attestation::new(candidate, net.index(operator).await, signature).unwrap())
 }
 
 /// The result of a task, signed by an operator as its performer.
-pub(crate) async fn result(net: &Net, operator: usize, snapshot: SnapshotId, task: &Task, bytes: &str) -> Signed {
+pub(crate) async fn result(net: &Net, operator: usize, snapshot: SnapshotId, task: &GivenTask, bytes: &str) -> Signed {
     let index = net.index(operator).await;
     let candidate = candidate_for(task.epoch, snapshot, task.id, index, bytes.as_bytes());
     let signature = signature(net, operator, &candidate);
@@ -133,7 +133,7 @@ pub(crate) async fn result(net: &Net, operator: usize, snapshot: SnapshotId, tas
 }
 
 /// The right result of a task: what `quorate-node demo-work` prints.
-pub(crate) fn price(task: &Task) -> String {
+pub(crate) fn price(task: &GivenTask) -> String {
     let cents = task.time * 7_919 % 10_000;
     format!("ETH/USD {}.{:02}", 3_000 + cents / 100, cents % 100)
 }

@@ -3,16 +3,15 @@
 use std::{collections::BTreeMap, ops::Range, time::Duration};
 
 use quorate_evm::{
+    Task,
     alloy_primitives::{B256, Bytes},
     digest::Contract,
 };
-use quorate_node::{
-    local::LocalPart,
-    message::{Attestation, Candidate, Message, Signed, TaskResult},
-    runtime::now,
-    transport::Transport,
+use quorate_network::{
+    message::{Attestation, Message, Signed, TaskResult},
     wire::encode,
 };
+use quorate_node::{local::LocalPart, runtime::now, transport::Transport};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -58,9 +57,9 @@ async fn whoever_signs_a_conflict_is_slashed_once() {
     net.give(&judged, 0..3).await;
     let (epoch, id) = (judged.epoch, judged.id);
     let (performer, result) = (net.index(0).await, client::hash(&client::price(&judged)));
-    let candidate = Candidate { epoch, snapshot, id, performer, result, approved: true };
+    let candidate = Task { epoch, snapshot, id, performer: performer.into(), result, approved: true };
     client.say(client::attestation(&net, 3, candidate).await);
-    client.say(client::attestation(&net, 3, Candidate { approved: false, ..candidate }).await);
+    client.say(client::attestation(&net, 3, Task { approved: false, ..candidate }).await);
     assert!(net.settled([id]).await[0].approved);
     net.until("the attester is slashed", async || is_slashed(&net, id).await).await;
 
@@ -95,11 +94,11 @@ async fn a_hostile_peer_loses_its_connection_and_no_other() {
     let mut quiet = Client::join(&net, 3, &[1]).await;
     let received = [net.count(0, "received").await, net.count(2, "received").await];
     let (before, ignored) = (net.count(1, "received").await, net.count(1, "ignored").await);
-    let unknown = Candidate {
+    let unknown = Task {
         epoch: net.epoch().await,
         snapshot,
         id: B256::repeat_byte(0x77),
-        performer,
+        performer: performer.into(),
         result: B256::ZERO,
         approved: true,
     };
@@ -116,7 +115,7 @@ async fn a_hostile_peer_loses_its_connection_and_no_other() {
     net.settled([task.id]).await;
     let mut liar = Client::join(&net, 3, &[0]).await;
     let (name, wrong) = (liar.name(), client::signature(&net, 3, &unknown));
-    let candidate = Candidate { id: task.id, result: client::hash(&client::price(&task)), ..unknown };
+    let candidate = Task { id: task.id, result: client::hash(&client::price(&task)), ..unknown };
     liar.say(Signed::Attestation(Attestation::new(candidate, own, wrong).unwrap()));
     liar.left().await;
     net.until("node 0 has banned it", async || !net.has_peer(0, &name).await).await;
@@ -130,8 +129,11 @@ async fn a_hostile_peer_loses_its_connection_and_no_other() {
 
     // A result of somebody who was not elected is a fault, whatever its signature.
     let bytes = Bytes::from_static(b"no");
-    let message =
-        client::signature(&net, 3, &quorate_node::message::candidate_for(task.epoch, snapshot, task.id, own, &bytes));
+    let message = client::signature(
+        &net,
+        3,
+        &quorate_network::message::candidate_for(task.epoch, snapshot, task.id, own, &bytes),
+    );
     quiet.say(Signed::Result(TaskResult::new(task.epoch, snapshot, task.id, own, bytes, message).unwrap()));
     quiet.left().await;
     net.until("node 1 has banned it", async || !net.has_peer(1, &quiet.name()).await).await;
@@ -199,7 +201,8 @@ async fn an_admitted_peer_that_sends_what_nobody_may_is_banned_alone() {
     assert!(net.settled([task.id]).await[0].approved);
     let (snapshot, performer) = (client::snapshot(&net, 0).await, net.index(0).await);
     let result = client::hash(&client::price(&task));
-    let candidate = Candidate { epoch: task.epoch, snapshot, id: task.id, performer, result, approved: true };
+    let candidate =
+        Task { epoch: task.epoch, snapshot, id: task.id, performer: performer.into(), result, approved: true };
     let message = Message::Signed(client::attestation(&net, 1, candidate).await);
     let network = net.local.network();
     let (true_bytes, foreign) = (encode(&message, network), encode(&message, Contract { chain_id: 1, ..network }));

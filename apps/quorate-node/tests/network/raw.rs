@@ -17,12 +17,10 @@ use quorate_evm::{
     alloy_primitives::{Bytes, keccak256},
     digest::PeerBinding,
 };
-use quorate_node::{
-    transport::{
-        Credential,
-        handshake::{Hello, Reply},
-    },
-    wire,
+use quorate_network::wire;
+use quorate_node::transport::{
+    Credential,
+    handshake::{Hello, Reply},
 };
 use tokio::time::{Instant, timeout};
 

@@ -58,7 +58,7 @@ pub(crate) struct Net {
 
 /// A task that the test hands in.
 #[derive(Clone, Debug)]
-pub(crate) struct Task {
+pub(crate) struct GivenTask {
     pub(crate) id: B256,
     pub(crate) epoch: u64,
     /// What its payload says.
@@ -160,7 +160,7 @@ impl Net {
     }
 
     /// A new task of the running epoch for which the contract elects an operator.
-    pub(crate) async fn task(&mut self, performer: usize) -> Task {
+    pub(crate) async fn task(&mut self, performer: usize) -> GivenTask {
         let (epoch, index) = (self.epoch().await, self.index(performer).await);
         loop {
             self.next += 1;
@@ -174,13 +174,13 @@ impl Net {
                 continue;
             };
             if elected == U256::from(index) {
-                return Task { id, epoch, time, body: json!({ "payload": payload, "id": id, "epoch": epoch }) };
+                return GivenTask { id, epoch, time, body: json!({ "payload": payload, "id": id, "epoch": epoch }) };
             }
         }
     }
 
     /// Hands a task in at nodes, each of which must take it.
-    pub(crate) async fn give(&self, task: &Task, nodes: impl IntoIterator<Item = usize>) {
+    pub(crate) async fn give(&self, task: &GivenTask, nodes: impl IntoIterator<Item = usize>) {
         for node in nodes {
             let (status, answer) = self.local.post_task(node, &task.body).await.unwrap();
             assert_eq!((status, &answer["id"]), (202, &json!(task.id)), "node {node}: {answer}");
@@ -188,7 +188,7 @@ impl Net {
     }
 
     /// Hands a task in at all nodes.
-    pub(crate) async fn give_all(&self, task: &Task) {
+    pub(crate) async fn give_all(&self, task: &GivenTask) {
         self.give(task, self.all()).await;
     }
 

@@ -9,10 +9,8 @@ use std::{
 };
 
 use quorate_evm::{KeyGroup, OperatorKey, alloy_primitives::hex};
-use quorate_node::{
-    local::{LocalPart, write_key},
-    schedule::{Schedule, ScheduledTask},
-};
+use quorate_network::schedule::{Schedule, ScheduledTask};
+use quorate_node::local::{LocalPart, write_key};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tokio::time::sleep;

@@ -8,10 +8,8 @@ use std::{
     },
 };
 
-use quorate_node::{
-    message::MAX_RESULT,
-    programs::{Program, ProgramInput, ProgramSetupError},
-};
+use quorate_network::message::MAX_RESULT;
+use quorate_node::programs::{Program, ProgramInput, ProgramSetupError};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},

@@ -2,10 +2,8 @@
 
 use std::{fs, path::Path};
 
-use quorate_node::{
-    message::MAX_RESULT,
-    programs::{MAX_STANDARD_ERROR, Program},
-};
+use quorate_network::message::MAX_RESULT;
+use quorate_node::programs::{MAX_STANDARD_ERROR, Program};
 use rustix::process::{Pid, test_kill_process};
 use tokio::task::JoinSet;
 

@@ -7,10 +7,10 @@ use std::{
 };
 
 use quorate_evm::alloy_primitives::{B256, Bytes, keccak256};
+use quorate_network::roles::NotTaken;
 use quorate_node::{
     api::{ApiLimits, ApiSettings, ServeError, TaskOrder, Token, serve},
     board::{Board, Component},
-    roles::NotTaken,
 };
 use serde_json::Value;
 use tempfile::TempDir;

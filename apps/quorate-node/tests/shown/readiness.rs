@@ -1,9 +1,7 @@
 //! A node is ready because something proved it, never because nothing objected.
 
-use quorate_node::{
-    board::{Board, ChainReport, Component, Expectations},
-    roles::Roles,
-};
+use quorate_network::roles::Roles;
+use quorate_node::board::{Board, ChainReport, Component, Expectations};
 
 use crate::rig::{EPOCH, chain, empty, identify, peer, ready};
 

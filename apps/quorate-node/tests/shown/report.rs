@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use quorate_evm::alloy_primitives::{B256, Bytes, keccak256};
-use quorate_node::{
+use quorate_evm::{
+    SnapshotId, Task,
+    alloy_primitives::{B256, Bytes, keccak256},
+};
+use quorate_network::{
     election::Snapshot,
-    message::{Attestation, Candidate, Signed, SnapshotId, TaskResult, Verified, candidate_for},
+    message::{Attestation, Signed, TaskResult, Verified, candidate_for},
     roles::{Event, Finality, Node, Output, Part, Roles, Saved, Settings, SignerRefusal, Source, TaskReport},
 };
 
@@ -46,15 +49,15 @@ fn part(node: &Node) -> Part {
     report(node).round.unwrap().part
 }
 
-fn candidate(approved: bool) -> Candidate {
-    Candidate { approved, ..candidate_for(0, snapshot().id(), ID, performer(), b"result") }
+fn candidate(approved: bool) -> Task {
+    Task { approved, ..candidate_for(0, snapshot().id(), ID, performer(), b"result") }
 }
 
 fn receive(node: &mut Node, message: Signed, now: u64) -> Vec<Output> {
     node.step(Event::Received { source: Source(1), message: Verified::by_the_caller(message) }, now)
 }
 
-fn attest(node: &mut Node, index: u32, candidate: Candidate, now: u64) {
+fn attest(node: &mut Node, index: u32, candidate: Task, now: u64) {
     let attestation = Attestation::new(candidate, index, Bytes::from(vec![index as u8 + 1])).unwrap();
     receive(node, Signed::Attestation(attestation), now);
 }

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId,
     alloy_primitives::{Address, B256, U256},
     digest::Contract,
 };
-use quorate_node::{
-    board::{
-        Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, Purpose, RewardsReport,
-        SettledReport, SubmissionReport, SubmissionState, TaskView,
-    },
+use quorate_network::{
     election::Snapshot,
-    message::SnapshotId,
     roles::{LeadingReport, Part, ReadyReport, ResultReport, Roles, RoundReport, TaskReport},
+};
+use quorate_node::board::{
+    Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, Purpose, RewardsReport,
+    SettledReport, SubmissionReport, SubmissionState, TaskView,
 };
 
 pub(crate) const EPOCH: u64 = 7;

@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::alloy_primitives::Bytes;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_signer::record_file::RecordFile;
+use quorate_signer_client::record_file::RecordFile;
 
 use super::{DataArguments, print};
 use crate::store::NotMerged;

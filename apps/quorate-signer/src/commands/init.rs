@@ -8,7 +8,7 @@ use quorate_host::{
     exit::{Exit, Result},
     plain,
 };
-use quorate_signer::{network::NetworkTerms, record_file::RecordIdentity};
+use quorate_signer_client::{network::NetworkTerms, record_file::RecordIdentity};
 
 use super::{DataArguments, note, print};
 use crate::{config::Config, key::KeyArguments, server::now, store::Store};

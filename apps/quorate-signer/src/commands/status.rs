@@ -2,7 +2,7 @@
 
 use clap::Args;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_signer::{SignerClient, SignerError, protocol::StatusAnswer};
+use quorate_signer_client::{SignerClient, SignerError, protocol::StatusAnswer};
 use tokio::runtime;
 
 use super::{DataArguments, SocketArguments, print};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use quorate_signer::record_file::RecordFile;
+use quorate_signer_client::record_file::RecordFile;
 
 use super::*;
 
@@ -46,11 +46,11 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 /// `Slashing.reportConflict` at a second: whether two attestations slash, for some history of the chain. It is written
 /// without the signer's own code.
-fn slashes(first: &SignedTask, second: &SignedTask, now: u64) -> bool {
+fn slashes(first: &Task, second: &Task, now: u64) -> bool {
     // `_differ`.
-    let (a, b) = (&first.content, &second.content);
-    let differ =
-        a.result != b.result || a.approved != b.approved || (first.epoch == second.epoch && a.performer != b.performer);
+    let differ = first.result != second.result
+        || first.approved != second.approved
+        || (first.epoch == second.epoch && first.performer != second.performer);
     // Of one epoch, one snapshot is in the chain. Those of two epochs do not exclude each other.
     let both_count = first.epoch != second.epoch || first.snapshot == second.snapshot;
     let reportable = |epoch: u64| now < 1000 + (epoch + 2) * 100 + 150;
@@ -62,7 +62,7 @@ struct World {
     signers: usize,
     signer: Option<Signer>,
     now: u64,
-    signed: Vec<SignedTask>,
+    signed: Vec<Task>,
     exports: Vec<String>,
 }
 
@@ -117,9 +117,9 @@ impl World {
             }
             Event::Sign { epoch, id, snapshot, performer, result, approved } => {
                 let epoch = ((self.now - 1000) / 100).saturating_add_signed(epoch);
-                let content = TaskContent { performer, result: B256::repeat_byte(result), approved };
-                let (id, snapshot) = (B256::repeat_byte(id), FixedBytes::repeat_byte(snapshot));
-                let task = SignedTask { epoch, id, snapshot, content };
+                let (id, result) = (B256::repeat_byte(id), B256::repeat_byte(result));
+                let snapshot = SnapshotId::repeat_byte(snapshot);
+                let task = Task { epoch, snapshot, id, performer, result, approved };
                 let signer = self.signer.as_ref().expect("it runs");
                 let before = self.signed.contains(&task);
                 match signature(signer, &task, self.now) {
@@ -156,8 +156,8 @@ proptest! {
 
 #[test]
 fn the_oracle_sees_a_conflict() {
-    let other = |task: SignedTask| SignedTask { content: TaskContent { performer: 9, ..task.content }, ..task };
-    let snapshot = |task| SignedTask { snapshot: FixedBytes::repeat_byte(2), ..task };
+    let other = |task: Task| Task { performer: 9, ..task };
+    let snapshot = |task| Task { snapshot: SnapshotId::repeat_byte(2), ..task };
     assert!(slashes(&task(7, 1, 1), &task(7, 1, 2), NOW));
     assert!(slashes(&task(7, 1, 1), &task(6, 1, 2), NOW));
     assert!(slashes(&task(7, 1, 1), &other(task(7, 1, 1)), NOW));

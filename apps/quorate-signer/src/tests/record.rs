@@ -2,11 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use quorate_evm::alloy_primitives::hex;
-use quorate_signer::{
-    record_file::RecordFile,
-    task::{Conflict, TaskContent},
-};
+use quorate_evm::{alloy_primitives::hex, task::Conflict};
+use quorate_signer_client::record_file::RecordFile;
 use redb::{Database, TableDefinition};
 
 use super::*;
@@ -16,14 +13,14 @@ use crate::{
     store::{Merged, NotMerged, NotRecorded, StoreError, Summary},
 };
 
-fn record(store: &mut Store, task: &SignedTask, now: u64) -> Result<Permit, Broken> {
+fn record(store: &mut Store, task: &Task, now: u64) -> Result<Permit, Broken> {
     store.record(task, now).map_err(|error| match error {
         NotRecorded::Broken(broken) => broken,
         NotRecorded::Store(error) => panic!("{error}"),
     })
 }
 
-fn exported(floor: u64, tasks: &[SignedTask]) -> RecordFile {
+fn exported(floor: u64, tasks: &[Task]) -> RecordFile {
     RecordFile { identity: config_of(KeyGroup::Bls12381G2).identity, floor, tasks: tasks.to_vec() }
 }
 
@@ -214,7 +211,7 @@ fn many_records_leave_in_steps() {
     let folder = private_folder();
     let mut store = new_store(folder.path(), 0);
     let tasks: Vec<_> = (0..2500u64)
-        .map(|number| SignedTask { id: B256::left_padding_from(&number.to_be_bytes()), ..task(7, 0, 1) })
+        .map(|number| Task { id: B256::left_padding_from(&number.to_be_bytes()), ..task(7, 0, 1) })
         .collect();
     store.merge(&exported(0, &tasks)).expect("no conflict");
     let mut left = Vec::new();
@@ -256,7 +253,7 @@ fn a_file_that_contradicts_the_record_changes_nothing() {
     record(&mut store, &task(7, 1, 1), NOW).expect("signs");
     let before = store.export().expect("reads");
     let signed = task(7, 1, 1);
-    let performer = SignedTask { content: TaskContent { performer: 9, ..signed.content }, ..signed };
+    let performer = Task { performer: 9, ..signed };
     for (other, expected) in [(task(5, 1, 2), Conflict::Result), (performer, Conflict::Performer)] {
         let error = store.merge(&exported(6, &[task(4, 9, 9), other])).expect_err("a contradiction");
         assert!(matches!(error, NotMerged::Contradiction { conflict, .. } if conflict == expected), "{error}");

@@ -11,9 +11,8 @@ use std::{
 };
 
 use quorate_evm::{
-    KeyGroup, OperatorKey,
-    alloy_primitives::{Address, B256, Bytes, FixedBytes, hex},
-    digest::Task,
+    KeyGroup, OperatorKey, SnapshotId, Task,
+    alloy_primitives::{Address, B256, Bytes, hex},
 };
 use quorate_keystore::{
     keystore::{Kdf, Keystore, KeystoreOptions, Scrypt},
@@ -21,7 +20,7 @@ use quorate_keystore::{
     secret::Secret,
     secret_file::{self, Overwrite},
 };
-use quorate_signer::network::NetworkTerms;
+use quorate_signer_client::network::NetworkTerms;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -80,9 +79,8 @@ impl Place {
     pub(crate) fn task(&self, id: u32, result: u32) -> Task {
         let word = |number: u32| B256::left_padding_from(&number.to_be_bytes());
         Task {
-            network: network().domain(),
             epoch: self.epoch(),
-            snapshot: FixedBytes::repeat_byte(3),
+            snapshot: SnapshotId::repeat_byte(3),
             id: word(id),
             performer: 2,
             result: word(result),

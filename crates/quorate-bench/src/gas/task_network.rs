@@ -10,7 +10,7 @@ use quorate_evm::{
         TaskNetwork, TestToken, VerifierBn254G2 as Verifier,
         task_network::ITaskNetwork::{Parameters, Share, Task},
     },
-    digest::{self, Contract, KeyPossession},
+    digest::{Contract, KeyPossession},
     gas::Measured,
     quorum::Store,
     state::NEVER,
@@ -194,8 +194,7 @@ impl<'a> World<'a> {
     }
 
     fn digest(&self, task: &Task) -> [u8; 32] {
-        let digest = digest::Task {
-            network: Contract { chain_id: CHAIN_ID, address: self.address },
+        let task = quorate_evm::Task {
             epoch: self.network.epoch.into(),
             snapshot: self.snapshot,
             id: task.id,
@@ -203,7 +202,7 @@ impl<'a> World<'a> {
             result: task.result,
             approved: task.approved,
         };
-        digest.digest()
+        task.digest(Contract { chain_id: CHAIN_ID, address: self.address })
     }
 
     /// Adds up the whole epoch. Returns the gas, and what each index earned.

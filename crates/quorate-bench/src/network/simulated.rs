@@ -1,9 +1,7 @@
 //! `network/simulated`: networks of thousands of nodes, by the simulator of `quorate-node`.
 
-use quorate_node::{
-    groups::GROUP,
-    simulator::{Figures as Simulated, measure},
-};
+use quorate_network::groups::GROUP;
+use quorate_node::simulator::{Figures as Simulated, measure};
 
 use crate::row::{Figures, Row, Times, short, whole};
 

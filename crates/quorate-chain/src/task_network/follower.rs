@@ -11,9 +11,8 @@ use alloy::{
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_evm::{
-    MemberSet, Network, QuorumSignature,
-    contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
-    digest,
+    MemberSet, Network, QuorumSignature, Task,
+    contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task as AbiTask},
     gas::{Measured, RewardRecord},
     quorum::Store,
 };
@@ -192,7 +191,7 @@ impl Follower {
     /// [`CallError`]; [`CallError::NoSnapshot`] if the epoch has no snapshot here.
     pub fn settle(
         &self,
-        task: &digest::Task,
+        task: &Task,
         signers: &MemberSet,
         signature: &QuorumSignature,
     ) -> Result<PlannedCall, CallError> {
@@ -470,7 +469,7 @@ impl Follower {
                     Change::Settled { id, epoch: of, performer, result, approved, .. }
                         if of.saturating_add(1) >= epoch =>
                     {
-                        let task = Task { id, performer: U256::from(performer), result, approved };
+                        let task = AbiTask { id, performer: U256::from(performer), result, approved };
                         let call = TaskNetwork::isSettledAsCall { epoch: U256::from(of), task };
                         ("settled task", self.rpc.read(contract, &call, Some(newest.hash)).await?)
                     }

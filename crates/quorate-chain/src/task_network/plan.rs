@@ -2,13 +2,12 @@
 
 use alloy::primitives::{Address, Bytes, U256};
 use quorate_evm::{
-    KeyGroup, MemberSet, Network, PlanError, QuorumSignature,
+    KeyGroup, MemberSet, Network, PlanError, QuorumSignature, Task,
     alloy_sol_types::SolCall as _,
     contract::{
         TaskNetwork,
-        task_network::ITaskNetwork::{Attestation, Task},
+        task_network::ITaskNetwork::{Attestation, Task as AbiTask},
     },
-    digest,
     gas::{Calldata, Measured, Rejection, RewardRecord, Storing, Submission},
     hint::CounterHint,
     network::{PointError, SignatureError},
@@ -42,8 +41,8 @@ pub enum CallError {
         /// The epoch.
         epoch: u64,
     },
-    /// The task is one of another network, epoch or snapshot.
-    #[error("the task's {what} is not that of the network and the snapshot")]
+    /// The task is one of another epoch or snapshot.
+    #[error("the task's {what} is not that of the snapshot")]
     OtherTask {
         /// What differs.
         what: &'static str,
@@ -81,7 +80,7 @@ pub enum CallError {
 #[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
 pub struct SignedTask {
     /// The task.
-    pub task: digest::Task,
+    pub task: Task,
     /// The key, as [`Member::key`](super::Member::key) has it.
     pub key: Bytes,
     /// The signature: `KeyGroup::signature_bytes` bytes.
@@ -112,7 +111,7 @@ pub fn settle(
     network: &Network,
     terms: &Terms,
     snapshot: &EpochSnapshot,
-    task: &digest::Task,
+    task: &Task,
     signers: &MemberSet,
     signature: &QuorumSignature,
     store: Store,
@@ -126,13 +125,12 @@ pub(super) fn settle_with(
     network: &Network,
     terms: &Terms,
     snapshot: &EpochSnapshot,
-    task: &digest::Task,
+    task: &Task,
     signers: &MemberSet,
     signature: &QuorumSignature,
     store: Store,
     writes: Writes,
 ) -> Result<PlannedCall, CallError> {
-    check_contract(terms, task)?;
     if task.epoch != snapshot.epoch || u64::from(network.epoch) != snapshot.epoch {
         return Err(CallError::OtherTask { what: "epoch" });
     }
@@ -140,7 +138,7 @@ pub(super) fn settle_with(
         return Err(CallError::OtherTask { what: "snapshot" });
     }
     let measured = Measured::default();
-    let plan = network.plan_digests(&measured, signers, &[task.digest()], store)?;
+    let plan = network.plan_digests(&measured, signers, &[task.digest(terms.domain())], store)?;
     if !plan.verify(signature)? {
         return Err(CallError::FalseSignature);
     }
@@ -171,11 +169,7 @@ pub(super) fn settle_with(
 /// # Errors
 /// [`CallError`].
 pub fn report_conflict(terms: &Terms, first: &SignedTask, second: &SignedTask) -> Result<PlannedCall, CallError> {
-    let (one, other) = (&first.task, &second.task);
-    let differ = one.result != other.result
-        || one.approved != other.approved
-        || (one.epoch == other.epoch && one.performer != other.performer);
-    if one.id != other.id || !differ {
+    if !first.task.is_slashed_with(&second.task) {
         return Err(CallError::NotConflicting);
     }
     let attestation = |signed: &SignedTask| -> Result<Attestation, CallError> {
@@ -205,21 +199,14 @@ impl PlannedCall {
     }
 }
 
-fn check_contract(terms: &Terms, task: &digest::Task) -> Result<(), CallError> {
-    if task.network != (digest::Contract { chain_id: terms.chain_id, address: terms.contract }) {
-        return Err(CallError::OtherTask { what: "contract or chain" });
-    }
-    Ok(())
-}
-
-fn abi(task: &digest::Task) -> Task {
-    Task { id: task.id, performer: U256::from(task.performer), result: task.result, approved: task.approved }
+/// The task as the contract's functions take it, which know the epoch and its snapshot.
+pub(super) fn abi(task: &Task) -> AbiTask {
+    AbiTask { id: task.id, performer: U256::from(task.performer), result: task.result, approved: task.approved }
 }
 
 /// The key, the signature and the curve's hints, as `IVerifier.signerOf` takes them, once the signature is verified.
 fn proof(terms: &Terms, signed: &SignedTask) -> Result<Bytes, CallError> {
-    check_contract(terms, &signed.task)?;
-    let (key_group, digest) = (terms.key_group, signed.task.digest());
+    let (key_group, digest) = (terms.key_group, signed.task.digest(terms.domain()));
     let (expected, found) = (key_group.member_bytes(), signed.key.len());
     if found != expected {
         return Err(CallError::KeyLength { expected, found });

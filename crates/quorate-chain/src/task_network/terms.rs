@@ -7,6 +7,7 @@ use quorate_evm::{
     base::PAGE_BYTES,
     bls12381::DigestHash,
     contract::{TaskNetwork, VerifierBls12381G2 as Verifier},
+    digest::Contract,
 };
 
 use super::error::FollowError;
@@ -88,6 +89,11 @@ pub enum TermsError {
 }
 
 impl Terms {
+    /// Chain and contract, for which tasks are signed.
+    pub fn domain(&self) -> Contract {
+        Contract { chain_id: self.chain_id, address: self.contract }
+    }
+
     /// Reads the terms from the contract and its verifier, and checks them.
     ///
     /// # Errors

@@ -5,10 +5,9 @@ use quorate_chain::{
     task_network::{self, CallError, Change, Confirmations, Finality, FollowError, Follower},
 };
 use quorate_evm::{
-    KeyGroup, MemberSet, QuorumSignature,
+    KeyGroup, MemberSet, QuorumSignature, Task,
     alloy_primitives::{B256, U256},
-    contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
-    digest,
+    contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task as AbiTask},
     quorum::Store,
 };
 
@@ -139,7 +138,7 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
 
     let culprit = 1;
     let one = world.task(&follower, 60, true);
-    let other = digest::Task { result: B256::ZERO, ..one };
+    let other = Task { result: B256::ZERO, ..one };
     let (one, other) = (world.signed(culprit, one), world.signed(culprit, other));
     let stake = world.node.read(terms.contract, &TaskNetwork::stakeOfCall { operator: world.account(culprit) });
     let report = task_network::report_conflict(&terms, &one, &other).unwrap();
@@ -191,7 +190,7 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
         .map(|number| {
             let id = ids[number];
             let performer = world.node.read(terms.contract, &TaskNetwork::performerOfCall { epoch: U256::ZERO, id });
-            Task { id, performer, result: B256::repeat_byte(!(number as u8 + 1)), approved: true }
+            AbiTask { id, performer, result: B256::repeat_byte(!(number as u8 + 1)), approved: true }
         })
         .collect();
     let tally = task_network::tally(&terms, 0, tasks, &[all.clone(), most, others], Vec::new());
@@ -275,7 +274,7 @@ fn what_a_reorganisation_undoes_is_told_first() {
 
     // Three blocks, of which the follower saw the first two one by one, and the last never.
     let (first, second) = (world.task(&follower, 3, true), world.task(&follower, 4, true));
-    let (first, second) = (world.signed(5, first), world.signed(5, digest::Task { id: first.id, ..second }));
+    let (first, second) = (world.signed(5, first), world.signed(5, Task { id: first.id, ..second }));
     let report = task_network::report_conflict(follower.terms(), &first, &second).unwrap();
     world.node.mine(3);
     world.poll(&mut follower);
@@ -316,20 +315,18 @@ fn plans_are_verified_before_they_are_paid_for() {
     world.poll(&mut follower);
     let all = MemberSet::full(STAKES.len());
     let task = world.task(&follower, 1, true);
-    let signature = world.operators.sign(&all, &[task.digest()]);
+    let signature = world.operators.sign(&all, &[task.digest(world.domain())]);
     let mut fewer = all.clone();
     fewer.remove(6);
     assert_eq!(follower.settle(&task, &fewer, &signature).unwrap_err(), CallError::FalseSignature);
     let few: MemberSet = [3, 4, 5, 6].into_iter().collect();
-    let light = world.operators.sign(&few, &[task.digest()]);
+    let light = world.operators.sign(&few, &[task.digest(world.domain())]);
     assert!(matches!(follower.settle(&task, &few, &light), Err(CallError::Plan(_))));
     let zero = QuorumSignature::Bls12381([0; 96]);
     assert_eq!(follower.settle(&task, &all, &zero).unwrap_err(), CallError::FalseSignature);
-    for (wrong, what) in [
-        (digest::Task { epoch: 1, ..task }, None),
-        (digest::Task { snapshot: Default::default(), ..task }, Some("snapshot")),
-        (digest::Task { network: world.node.contract(world.deployed.token), ..task }, Some("contract or chain")),
-    ] {
+    for (wrong, what) in
+        [(Task { epoch: 1, ..task }, None), (Task { snapshot: Default::default(), ..task }, Some("snapshot"))]
+    {
         let error = follower.settle(&wrong, &all, &signature).unwrap_err();
         let expected = what.map_or(CallError::NoSnapshot { epoch: 1 }, |what| CallError::OtherTask { what });
         assert_eq!(error, expected);
@@ -404,7 +401,7 @@ fn a_key_table_is_renewed() {
         assert_eq!(snapshot.members[index].key, world.operators.member(*key));
     }
     let task = world.task(&follower, 1, true);
-    let signature = world.operators.sign(&keys.into_iter().collect(), &[task.digest()]);
+    let signature = world.operators.sign(&keys.into_iter().collect(), &[task.digest(world.domain())]);
     let plan = follower.settle(&task, &MemberSet::full(4), &signature).unwrap();
     let receipt = world.node.send_listed(0, plan.to, plan.calldata, &plan.access_list);
     assert_near((plan.gas.unwrap(), receipt.gas_used), "a task in the next table");

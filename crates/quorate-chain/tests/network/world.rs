@@ -7,10 +7,10 @@ use quorate_chain::{
     task_network::{self, Change, Confirmations, FollowError, FollowSettings, Follower, PlannedCall, SignedTask},
 };
 use quorate_evm::{
-    KeyGroup, MemberSet,
+    KeyGroup, MemberSet, Task,
     alloy_primitives::{Address, B256, Bytes, FixedBytes, U256},
     contract::{TaskNetwork, TestToken},
-    digest::{self, Contract},
+    digest::Contract,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -104,31 +104,35 @@ impl World {
     }
 
     /// A task of the performer that the contract elects.
-    pub(crate) fn task(&self, follower: &Follower, number: u8, approved: bool) -> digest::Task {
+    pub(crate) fn task(&self, follower: &Follower, number: u8, approved: bool) -> Task {
         let (epoch, id) = (follower.epoch(), B256::repeat_byte(number));
         let call = TaskNetwork::performerOfCall { epoch: U256::from(epoch), id };
         let performer = self.node.read(self.deployed.network, &call).to();
         let snapshot: FixedBytes<20> = follower.snapshot(epoch).unwrap().id;
-        let network: Contract = self.node.contract(self.deployed.network);
-        digest::Task { network, epoch, snapshot, id, performer, result: B256::repeat_byte(!number), approved }
+        Task { epoch, snapshot, id, performer, result: B256::repeat_byte(!number), approved }
+    }
+
+    /// The contract, for which tasks are signed.
+    pub(crate) fn domain(&self) -> Contract {
+        self.node.contract(self.deployed.network)
     }
 
     /// The plan of a task that these members sign.
-    pub(crate) fn plan(&self, follower: &Follower, signers: &MemberSet, task: &digest::Task) -> PlannedCall {
-        let signature = self.operators.sign(signers, &[task.digest()]);
+    pub(crate) fn plan(&self, follower: &Follower, signers: &MemberSet, task: &Task) -> PlannedCall {
+        let signature = self.operators.sign(signers, &[task.digest(self.domain())]);
         follower.settle(task, signers, &signature).unwrap()
     }
 
     /// Settles a task. Returns what the plan estimates and what it took, in gas.
-    pub(crate) fn settle(&self, follower: &Follower, signers: &MemberSet, task: &digest::Task) -> (u64, u64) {
+    pub(crate) fn settle(&self, follower: &Follower, signers: &MemberSet, task: &Task) -> (u64, u64) {
         let plan = self.plan(follower, signers, task);
         let receipt = self.node.send_listed(0, plan.to, plan.calldata, &plan.access_list);
         (plan.gas.unwrap(), receipt.gas_used)
     }
 
     /// A task that one key signed.
-    pub(crate) fn signed(&self, key: usize, task: digest::Task) -> SignedTask {
-        let signature = self.operators.sign(&std::iter::once(key).collect(), &[task.digest()]);
+    pub(crate) fn signed(&self, key: usize, task: Task) -> SignedTask {
+        let signature = self.operators.sign(&std::iter::once(key).collect(), &[task.digest(self.domain())]);
         SignedTask { task, key: self.operators.member(key), signature: signature.as_bytes().to_vec().into() }
     }
 

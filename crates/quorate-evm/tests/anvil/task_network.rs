@@ -9,7 +9,6 @@ use quorate_evm::{
         TaskNetwork, TestToken, VerifierBn254G2 as Verifier,
         task_network::ITaskNetwork::{Attestation, Parameters, Task},
     },
-    digest,
     gas::{Calldata, Measured, Rejection, RewardRecord, Storing, Submission},
     hint::CounterHint,
     quorum::Store,
@@ -200,8 +199,7 @@ impl World {
     }
 
     fn digest(&self, task: &Task) -> [u8; 32] {
-        let digest = digest::Task {
-            network: self.chain.contract(self.tasks),
+        let task = quorate_evm::Task {
             epoch: self.network.epoch.into(),
             snapshot: self.snapshot,
             id: task.id,
@@ -209,7 +207,7 @@ impl World {
             result: task.result,
             approved: task.approved,
         };
-        digest.digest()
+        task.digest(self.chain.contract(self.tasks))
     }
 
     /// Plans, signs and submits. The events match the call, and the slots hold the bases.

@@ -1,32 +1,27 @@
 //! What a shard's file holds, with a verdict for each claim.
 
-use std::{
-    io,
-    ops::ControlFlow,
-    sync::mpsc::{SyncSender, sync_channel},
-    thread,
-};
+use std::{io, ops::ControlFlow, thread, time::Duration};
 
-use quorate::{AnySuite, ClaimBytes, Reason, Verdict, Verifier, rand_core::CryptoRng};
+use quorate::{AnySuite, Verifier, rand_core::CryptoRng};
 use quorate_formats::{
-    At, ChainVerdictLine, Check, ClaimIndex, Entry, Id, Malformed, OfChain, Place, SignatureName, VerdictLine,
-    drand::OtherChains,
+    About, At, ChainVerdictLine, Check, ClaimIndex, Entry, Id, Malformed, OfChain, Place, Record, SignatureName,
+    VerdictLine,
+    judge::{self, Bound, Judge},
 };
 use serde::{Deserialize, Serialize};
 
 use super::error::ShardError;
 use crate::claims::{ChainClaim, ClaimKind};
 
+/// An entry of a file on its way to its verdict.
+pub(super) type Unjudged = judge::Item<Item>;
+
 /// An entry of a file.
 pub(super) struct Item {
     place: Place,
     name: Name,
-    /// The claim that the engine has to verify, until it is taken out.
-    claim: Option<ClaimBytes>,
-    /// Why there is none.
+    /// Why no claim of it is verified.
     fault: Option<Fault>,
-    /// About how much memory it takes.
-    bytes: usize,
 }
 
 /// How the entry is called beside its place.
@@ -44,37 +39,32 @@ enum Fault {
 
 impl Item {
     /// A signature of a chain.
-    pub(super) fn of_chain(claim: ChainClaim) -> Self {
-        let bytes = size_of::<Self>() + claim.claim.memory();
+    pub(super) fn of_chain(claim: ChainClaim) -> Unjudged {
+        let bytes = size_of::<Unjudged>() + claim.claim.memory();
         let ChainClaim { claim, slot, kind, index, failed } = claim;
         let fault = failed.as_ref().map(Fault::failed);
         let claim = fault.is_none().then_some(claim);
-        Self { place: kind.place(slot), name: Name::OfChain(kind, index), claim, fault, bytes }
+        Unjudged { about: Self { place: kind.place(slot), name: Name::OfChain(kind, index), fault }, claim, bytes }
     }
 
     /// An entry of a file of claims, of which those that name no suite are of this one.
-    pub(super) fn of_input(entry: Entry, default: Option<AnySuite>) -> Self {
-        let (place, name, bytes, claim) = match entry {
-            Ok(mut record) => {
-                let (place, bytes) = (record.place, record.bytes());
-                let name = Name::OfInput(record.id.take(), record.chain.take());
-                let failed = record.failed_check().map(Fault::failed);
-                let claim = record.into_claim(default).map_err(|error| Fault::Malformed(error.to_string()));
-                (place, name, bytes, claim.and_then(|claim| failed.map_or(Ok(claim), Err)))
-            }
+    pub(super) fn of_input(entry: Entry, default: Option<AnySuite>) -> Unjudged {
+        let bytes = size_of::<Unjudged>() + entry.as_ref().map_or(0, Record::bytes);
+        let (claim, about) = match entry.and_then(|record| record.split(default)) {
+            Ok(split) => split,
             Err(malformed) => return Self::malformed(malformed),
         };
-        let (claim, fault) = match claim {
-            Ok(claim) => (Some(claim), None),
-            Err(fault) => (None, Some(fault)),
-        };
-        Self { place, name, claim, fault, bytes: size_of::<Self>() + bytes }
+        let fault = about.failed_check().map(Fault::failed);
+        let claim = fault.is_none().then_some(claim);
+        let About { id, place, chain, .. } = about;
+        Unjudged { about: Self { place, name: Name::OfInput(id, chain), fault }, claim, bytes }
     }
 
     /// An entry that makes no claim.
-    pub(super) fn malformed(Malformed { place, reason, id, .. }: Malformed) -> Self {
-        let bytes = size_of::<Self>() + reason.len() + id.as_ref().map_or(0, |id| id.as_json().len());
-        Self { place, name: Name::OfInput(id, None), claim: None, fault: Some(Fault::Malformed(reason)), bytes }
+    pub(super) fn malformed(Malformed { place, reason, id, .. }: Malformed) -> Unjudged {
+        let bytes = size_of::<Unjudged>() + reason.len() + id.as_ref().map_or(0, |id| id.as_json().len());
+        let about = Self { place, name: Name::OfInput(id, None), fault: Some(Fault::Malformed(reason)) };
+        Unjudged { about, claim: None, bytes }
     }
 
     /// The kind of a signature of a chain, if it is one that is known.
@@ -133,13 +123,13 @@ impl Counts {
 }
 
 /// A verdict, ready to be written.
-pub(super) struct Judged<'a> {
-    item: &'a Item,
+pub(super) struct Judged {
+    item: Item,
     reason: Option<String>,
     legal: bool,
 }
 
-impl Judged<'_> {
+impl Judged {
     /// The kind of a signature of a chain.
     pub(super) fn kind(&self) -> Option<ClaimKind> {
         self.item.kind()
@@ -202,67 +192,41 @@ struct OfSlot<'a> {
 }
 
 /// Where a reader puts what it reads. It breaks off if nobody listens any more.
-pub(super) struct Sink {
-    to: SyncSender<Vec<Item>>,
-    window: Vec<Item>,
-    bytes: usize,
-    most: usize,
-}
+pub(super) struct Sink(judge::Pusher<Item>);
 
 impl Sink {
-    pub(super) fn push(&mut self, item: Item) -> ControlFlow<()> {
-        self.bytes += item.bytes;
-        self.window.push(item);
-        if self.window.len() >= self.most || self.bytes >= WINDOW_BYTES {
-            self.send()
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-
-    fn send(&mut self) -> ControlFlow<()> {
-        self.bytes = 0;
-        let window = std::mem::take(&mut self.window);
-        if self.to.send(window).is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    pub(super) fn push(&mut self, item: Unjudged) -> ControlFlow<()> {
+        self.0.push(item).map_or(ControlFlow::Break(()), ControlFlow::Continue)
     }
 }
 
-/// Gives the verdict of each item that `read` pushes to `take`, in order. A window of items is verified while the next one is read,
-/// so at most three are in memory. If `take` fails, so does the call, and reading ends.
+/// Gives the verdict of each item that `read` pushes to `take`, in order. A window of items is verified while the next one is
+/// read. If `take` fails, so does the call, and reading ends.
 pub(super) fn judge(
     verifier: &Verifier,
     rng: &mut impl CryptoRng,
     read: impl FnOnce(&mut Sink) -> Result<(), ShardError> + Send,
     undecided: impl Fn() -> ShardError,
-    mut take: impl FnMut(Vec<Judged<'_>>) -> Result<(), ShardError>,
+    mut take: impl FnMut(Vec<Judged>) -> Result<(), ShardError>,
 ) -> Result<(), ShardError> {
-    let most = WINDOW_ITEMS * verifier.options().threads.get();
-    let (to, windows) = sync_channel(1);
+    let (to, mut windows) = judge::queue(Bound::of(verifier.options().threads), Duration::MAX);
     thread::scope(|scope| {
-        let reader = scope.spawn(move || {
-            let mut sink = Sink { to, window: Vec::new(), bytes: 0, most };
-            read(&mut sink)?;
-            let _ = sink.send();
-            Ok(())
-        });
-        let mut other_chains = OtherChains::default();
-        for mut window in windows {
-            let claims: Vec<ClaimBytes> = window.iter_mut().filter_map(|item| item.claim.take()).collect();
-            let mut verdicts = verifier.verify(&claims, rng).verdicts.into_iter().zip(&claims);
-            let judged = window.iter().map(|item| {
-                let (reason, legal) = match &item.fault {
-                    Some(Fault::Failed(reason) | Fault::Malformed(reason)) => (Some(reason.clone()), false),
-                    None => match verdicts.next().expect("a verdict for each claim") {
-                        (Verdict::Valid, _) => (None, false),
-                        (Verdict::Invalid(Reason::Undecided), _) => return Err(undecided()),
-                        (Verdict::Invalid(reason), claim) => {
-                            let legal = item.kind().is_some_and(ClaimKind::may_be_false);
-                            (Some(other_chains.reason(claim, reason)), legal)
+        let reader = scope.spawn(move || read(&mut Sink(to)));
+        let mut judge = Judge::new(verifier.clone());
+        while let Some(items) = windows.next(|| false) {
+            let judged =
+                judge.judge(items, rng).judged.into_iter().map(|judge::Judged { about: item, ruling, .. }| {
+                    let (reason, legal) = match (&item.fault, ruling) {
+                        (Some(Fault::Failed(reason) | Fault::Malformed(reason)), _) => (Some(reason.clone()), false),
+                        (None, ruling) => {
+                            let fault = ruling.map_or(Err(judge::Undecided), judge::Ruling::fault);
+                            let fault = fault.map_err(|_| undecided())?;
+                            let legal = fault.is_some() && item.kind().is_some_and(ClaimKind::may_be_false);
+                            (fault.map(|fault| fault.to_string()), legal)
                         }
-                    },
-                };
-                Ok(Judged { item, reason, legal })
-            });
+                    };
+                    Ok(Judged { item, reason, legal })
+                });
             take(judged.collect::<Result<_, ShardError>>()?)?;
         }
         match reader.join() {
@@ -271,8 +235,3 @@ pub(super) fn judge(
         }
     })
 }
-
-/// Items of a window, a thread.
-const WINDOW_ITEMS: usize = 1024;
-/// Bytes of a window.
-const WINDOW_BYTES: usize = 16 << 20;

@@ -166,7 +166,7 @@ impl Unfinished {
         self.counts
     }
 
-    pub(super) fn verdict(&mut self, judged: Judged<'_>) -> Result<(), ShardError> {
+    pub(super) fn verdict(&mut self, judged: Judged) -> Result<(), ShardError> {
         let counts = judged.counts();
         self.counts.add(counts);
         self.malformed += u64::from(judged.is_malformed());

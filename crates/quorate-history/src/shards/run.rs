@@ -15,7 +15,7 @@ use quorate_host::cpu_time;
 use super::{
     error::ShardError,
     hashing::{Digest, digest_of_parts},
-    judge::{Counts, Item, Sink, judge},
+    judge::{Counts, Item, Sink, Unjudged, judge},
     manifest::{Before, Covers, Manifest, Shard},
     plan::{CHANGED, digest_of_file, digest_of_rows},
     results::{self, Receipt, SPANS, Span, Unfinished},
@@ -170,7 +170,7 @@ fn blocks(file: &Path, sink: &mut Sink) -> Result<u64, ShardError> {
             ChiaError::Read(error) => ShardError::read(file)(error),
             other => ShardError::unfit(file, other),
         })?;
-        let items: Vec<Item> = match block {
+        let items: Vec<Unjudged> = match block {
             Ok(block) => {
                 unverified += block.unverified.len() as u64;
                 block.claims.into_iter().map(Item::of_chain).collect()

@@ -9,6 +9,7 @@ use quorate_evm::{
     Collection, KeyGroup, Network, NotAdded, PlanError, QuorumSignature,
     alloy_primitives::{B256, Bytes},
 };
+use quorate_formats::judge::{Bound, Item, Window};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -85,7 +86,7 @@ impl Arguments {
             verdicts: self.verdicts,
             options,
             collecting: None,
-            window: Vec::new(),
+            window: Window::new(Bound::of(options.threads)),
             tally: Tally::default(),
             complaints: Complaints::default(),
         };
@@ -166,7 +167,7 @@ struct Run<'a> {
     options: Options,
     collecting: Option<Collecting<'a>>,
     /// Lines that are judged together.
-    window: Vec<(Spot, Entry)>,
+    window: Window<(Spot, Entry)>,
     tally: Tally,
     complaints: Complaints,
 }
@@ -200,8 +201,10 @@ impl Run<'_> {
             Ok((index, signature)) => Entry::Signature(index, signature),
             Err(why) => Entry::Refused(why),
         };
-        self.window.push((spot, entry));
-        if self.window.len() >= WINDOW { self.judge(rng) } else { Ok(()) }
+        let said = if let Entry::Refused(why) = &entry { why.len() } else { 0 };
+        let bytes = size_of::<(Spot, Entry)>() + spot.file.len() + said;
+        self.window.push(Item { about: (spot, entry), claim: None, bytes });
+        if self.window.is_full() { self.judge(rng) } else { Ok(()) }
     }
 
     /// The member and the signature of a line.
@@ -229,7 +232,7 @@ impl Run<'_> {
 
     /// Verifies the signatures of the window together, and reports its lines in order.
     fn judge(&mut self, rng: &mut impl CryptoRng) -> std::result::Result<(), Failure> {
-        let window = std::mem::take(&mut self.window);
+        let window: Vec<_> = self.window.take().into_iter().map(|item| item.about).collect();
         let signatures: Vec<_> = window
             .iter()
             .filter_map(|(_, entry)| match entry {
@@ -378,9 +381,6 @@ impl fmt::Display for Report {
         Ok(())
     }
 }
-
-/// Lines that are judged together.
-const WINDOW: usize = 4096;
 
 const EXAMPLES: &str = "\
 Examples:

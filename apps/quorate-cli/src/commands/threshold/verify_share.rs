@@ -5,10 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate::{Backend, ClaimBytes, Options, ParseError, Reason, Suite, Verdict, Verifier};
-use quorate_formats::{At, Id, Place, VerdictLine};
+use quorate_formats::{
+    At, Id, Place, VerdictLine,
+    judge::{Bound, Item, Judge, Ruling, Window},
+};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{KeyShare, SharedKey, SharingError};
 
@@ -121,21 +124,19 @@ impl Arguments {
     fn signature_shares<S: Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>) -> Result {
         let mut lines = ShareLines::open(&self.files, name, key.public_key().to_bytes().as_ref().to_vec())?;
         let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
-        let (verifier, mut keys) = (Verifier::new(options), VerificationKeys::new(key, options.backend));
+        let mut keys = VerificationKeys::new(key, options.backend);
+        let (mut judge, mut window) = (Judge::new(Verifier::new(options)), Window::new(Bound::of(options.threads)));
         let mut count = Count::default();
         loop {
-            let (mut entries, mut claims, mut held) = (Vec::new(), Vec::new(), 0);
-            while entries.len() < WINDOW
-                && held < WINDOW_BYTES
+            while !window.is_full()
                 && let Some(ShareLine { spot, share }) = lines.next()?
             {
                 match share.and_then(|share| Ok((keys.of(share.index)?, share))) {
                     Ok((verification_key, SignatureShare { index, message, signature })) => {
-                        held += message.len() + signature.len();
-                        entries.push((spot, index, verification_key.is_some()));
-                        claims.extend(
-                            verification_key.map(|key| ClaimBytes::single(suite.any(), &key, &message, &signature)),
-                        );
+                        let claim =
+                            verification_key.map(|key| ClaimBytes::single(suite.any(), &key, &message, &signature));
+                        let bytes = message.len() + claim.as_ref().map_or(0, ClaimBytes::memory);
+                        window.push(Item { about: (spot, index), claim, bytes });
                     }
                     Err(reason) => {
                         count.unreadable += 1;
@@ -143,16 +144,16 @@ impl Arguments {
                     }
                 }
             }
-            if entries.is_empty() {
+            if window.is_empty() {
                 break;
             }
-            let mut verdicts = verifier.verify(&claims, &mut random::generator()?).verdicts.into_iter();
-            for (spot, index, has_key) in entries {
+            for judged in judge.judge(window.take(), &mut random::generator()?).judged {
+                let (spot, index) = judged.about;
                 // Nothing is the share of a participant whose verification key is the identity.
-                let verdict = match has_key {
-                    true => verdicts.next().expect("a verdict for each claim"),
-                    false => Verdict::Invalid(Reason::Parse(ParseError::IdentityKey)),
-                };
+                let identity = Verdict::Invalid(Reason::Parse(ParseError::IdentityKey));
+                let verdict = judged.ruling.map_or(Ok(identity), Ruling::decided);
+                let place = || format!("{}, line {}", spot.file, spot.line);
+                let verdict = verdict.with_context(place).map_err(Failure::internal)?;
                 self.print(&lines, spot, index, count.judged(), verdict)?;
                 if verdict.is_valid() { count.valid += 1 } else { count.invalid += 1 }
             }
@@ -236,11 +237,6 @@ impl Count {
         })
     }
 }
-
-/// Shares that are verified together.
-const WINDOW: usize = 4096;
-/// Bytes of messages and signatures that are verified together, after which no further line is taken.
-const WINDOW_BYTES: usize = 16 << 20;
 
 /// Clap's own usage line does not show the two uses apart.
 const USAGE: &str = "\

@@ -2,8 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
-use quorate::{AnySuite, ClaimBytes, Reason, SourceId, Verdict};
-use quorate_formats::{Check, CheckResult, Entry, Id, InputError, Malformed, Origin, Place, Record};
+use quorate::{AnySuite, ClaimBytes, Reason, SourceId};
+use quorate_formats::{
+    Check, CheckResult, Entry, Id, InputError, Malformed, Origin, Place, Record,
+    judge::{self, Item},
+};
 use quorate_history::{ClaimIndex, ClaimKind, drand::RoundRange};
 use quorate_host::exit::{Ends, Exit};
 
@@ -35,8 +38,33 @@ impl Arrival {
         Self::Failed { file: file.clone(), exit: error.exit(), reason: error.to_string() }
     }
 
+    /// The judgement, if there is one.
+    pub(super) fn judged(&mut self) -> Option<&mut Judged> {
+        if let Self::Judged(judged) = self { Some(judged) } else { None }
+    }
+
+    /// What the judge gets. A claim that its format already refutes is not verified, and so never remembered.
+    pub(super) fn into_item(self) -> Item<Waiting> {
+        let bytes = self.bytes();
+        let (about, claim) = match self {
+            Self::Claim(pending) => {
+                let Pending { claim, about, .. } = *pending;
+                match about.checks.iter().find(|check| check.failed()).cloned() {
+                    None => (Waiting::Verdict(about), Some(claim)),
+                    Some(check) => {
+                        let ClaimBytes { suite, source, .. } = claim;
+                        let fault = Some(Fault::Check(check));
+                        (Waiting::Turn(Box::new(Self::Judged(Judged { about, suite, source, fault }))), None)
+                    }
+                }
+            }
+            other => (Waiting::Turn(Box::new(other)), None),
+        };
+        Item { about, claim, bytes }
+    }
+
     /// About how much memory it holds.
-    pub(super) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         size_of::<Self>()
             + match self {
                 Self::Claim(pending) => pending.bytes,
@@ -47,6 +75,24 @@ impl Arrival {
                 Self::ChainInfo { .. } | Self::Unverified { .. } | Self::Rounds(_) => 0,
                 Self::Failed { reason, .. } => reason.capacity(),
             }
+    }
+}
+
+/// What an item of the judge waits for.
+pub(super) enum Waiting {
+    /// A verdict about its claim.
+    Verdict(About),
+    /// Its turn to be reported.
+    Turn(Box<Arrival>),
+}
+
+/// The end of the queue to the judge. The other end notices when it is dropped.
+pub(in crate::commands) struct Pusher(pub(super) judge::Pusher<Waiting>);
+
+impl Pusher {
+    /// Pushes an arrival, and waits while the queue is full. Answers with `None` if the other end was dropped.
+    pub(in crate::commands) fn push(&self, arrival: Arrival) -> Option<()> {
+        self.0.push(arrival.into_item())
     }
 }
 
@@ -87,21 +133,16 @@ pub(in crate::commands) struct Judged {
     pub(super) about: About,
     pub(super) suite: AnySuite,
     pub(super) source: Option<SourceId>,
-    pub(super) judgement: Judgement,
-}
-
-/// The truth of a claim, and of what its format says about it.
-pub(in crate::commands) enum Judgement {
-    Valid,
-    Invalid(Fault),
+    /// Why it is not valid.
+    pub(super) fault: Option<Fault>,
 }
 
 /// Why a claim is not valid.
 pub(in crate::commands) enum Fault {
     /// The engine says so.
-    Reason(Reason),
-    /// The engine says so, and it is a round of this chain of drand.
-    OtherChain(Reason, &'static str),
+    Signature(judge::Fault),
+    /// The engine came to no verdict.
+    Undecided(judge::Undecided),
     /// A check of the format failed.
     Check(Check),
     /// The claim that vouches for its keys is invalid.
@@ -113,20 +154,20 @@ pub(in crate::commands) enum Fault {
 impl Judged {
     /// Whether the claim is valid.
     pub(super) fn is_valid(&self) -> bool {
-        matches!(self.judgement, Judgement::Valid)
+        self.fault.is_none()
     }
 
     /// Whether the claim is false, and yet its chain may hold it.
     pub(super) fn is_legal_lie(&self) -> bool {
         let may_be_false = self.about.of_block.is_some_and(|(kind, _)| kind.may_be_false());
-        may_be_false && matches!(self.fault(), Some(Fault::Reason(reason)) if *reason != Reason::Undecided)
+        may_be_false && matches!(self.fault, Some(Fault::Signature(_)))
     }
 
     /// The signature as one of the checks, for claims of a format that has checks.
     pub(super) fn signature_check(&self) -> Check {
-        let (result, detail) = match self.fault() {
+        let (result, detail) = match &self.fault {
             None | Some(Fault::RestsOn(_)) => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
-            Some(fault @ (Fault::Reason(_) | Fault::OtherChain(..) | Fault::OtherNetwork(_))) => {
+            Some(fault @ (Fault::Signature(_) | Fault::Undecided(_) | Fault::OtherNetwork(_))) => {
                 (CheckResult::Failed, fault.to_string())
             }
             Some(Fault::Check(check)) => {
@@ -138,27 +179,20 @@ impl Judged {
 
     /// Why the claim is not valid.
     pub(super) fn fault(&self) -> Option<&Fault> {
-        match &self.judgement {
-            Judgement::Valid => None,
-            Judgement::Invalid(fault) => Some(fault),
-        }
+        self.fault.as_ref()
     }
-}
 
-impl From<Verdict> for Judgement {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Valid => Self::Valid,
-            Verdict::Invalid(reason) => Self::Invalid(Fault::Reason(reason)),
-        }
+    /// Whether its signature is one of other bytes or of another key.
+    pub(super) fn is_mismatch(&self) -> bool {
+        matches!(&self.fault, Some(Fault::Signature(fault)) if fault.reason == Reason::Mismatch)
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Reason(reason) => reason.fmt(f),
-            Self::OtherChain(reason, chain) => write!(f, "{reason}; it is a round of the chain {chain}"),
+            Self::Signature(fault) => fault.fmt(f),
+            Self::Undecided(undecided) => undecided.fmt(f),
             Self::Check(check) => write!(f, "{}: {}", check.name, check.detail),
             Self::RestsOn(origin) => write!(f, "its committee rests on {origin}, which is invalid"),
             Self::OtherNetwork(network) => write!(f, "it is signed for the network {network}"),
@@ -174,19 +208,17 @@ pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<AnySuite>) -
     }
 }
 
-fn pend(file: &Arc<str>, mut record: Record, default: Option<AnySuite>) -> Result<Pending, Malformed> {
-    let place: Place = record.place;
+fn pend(file: &Arc<str>, record: Record, default: Option<AnySuite>) -> Result<Pending, Malformed> {
     // The record's bytes are those of its id and its checks too.
     let bytes = size_of::<Pending>() + file.len() + record.bytes();
+    let (claim, said) = record.split(default)?;
     let about = About {
-        id: record.id.take(),
-        origin: Origin { document: file.to_string(), place },
-        checks: std::mem::take(&mut record.checks),
-        rests_on: record.rests_on.take(),
-        by_default: record.suite.is_none(),
+        id: said.id,
+        origin: Origin { document: file.to_string(), place: said.place },
+        checks: said.checks,
+        rests_on: said.rests_on,
+        by_default: said.by_default,
         of_block: None,
     };
-    let id = || about.id.clone();
-    let claim = record.into_claim(default).map_err(|error| Malformed::new(place, error.to_string()).with_id(id()))?;
     Ok(Pending { claim, about, bytes })
 }

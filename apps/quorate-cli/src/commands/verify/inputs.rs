@@ -27,9 +27,8 @@ use quorate_host::exit::Failure;
 
 use super::{
     arguments::Arguments,
-    arrival::{Arrival, arrive},
+    arrival::{Arrival, Pusher, arrive},
     light_client::LightClient,
-    queue::Pusher,
     subjects::Subjects,
     unused,
 };

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
-use quorate::{AnySuite, Reason, SourceId, Work};
+use quorate::{AnySuite, SourceId, Work};
 use quorate_formats::{
     At, ChainVerdictLine, Check, EntryFault, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
     light_client::{Lesson, Teaching},
@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use super::{
     arguments::{Arguments, EngineArguments},
-    arrival::{Fault, Judged},
+    arrival::{Arrival, Fault, Judged},
     interrupt::Ended,
     judge::{Judge, Judgements},
     memory::Forgotten,
@@ -238,17 +238,32 @@ impl Report {
         }
     }
 
-    /// What a window of claims took, and its plans.
-    pub(super) fn window(&mut self, judgements: &Judgements) {
+    /// What a window took, its plans, and what became of each of its items.
+    pub(super) fn window(&mut self, judgements: Judgements) -> Result<(), Failure> {
         self.tally.work += judgements.work;
         self.tally.subtracted += judgements.subtracted;
-        if self.style.explain {
-            judgements.plans.lines().for_each(|line| self.say(line));
+        judgements.plans.lines().for_each(|line| self.say(line));
+        judgements.arrivals.into_iter().try_for_each(|arrival| self.arrival(arrival))?;
+        self.flush()
+    }
+
+    fn arrival(&mut self, arrival: Arrival) -> Result<(), Failure> {
+        match arrival {
+            Arrival::Judged(judged) => return self.claim(&judged),
+            Arrival::Malformed { file, malformed } => return self.malformed(&file, &malformed),
+            Arrival::UnknownField { file, place, name } => self.unknown_field(&file, place, &name),
+            Arrival::Repeated { file, place, what, first } => self.repeated(&file, place, &what, &first),
+            Arrival::ChainInfo { file } => self.chain_info(&file),
+            Arrival::Unverified { kind, reason, number } => self.unverified(kind, reason, number),
+            Arrival::Rounds(rounds) => self.rounds(rounds),
+            Arrival::Failed { file, exit, reason } => self.unreadable(&file, exit, &reason),
+            Arrival::Claim(_) => unreachable!("the judge has judged every claim"),
         }
+        Ok(())
     }
 
     /// A claim and its judgement.
-    pub(super) fn claim(&mut self, judged: &Judged) -> Result<(), Failure> {
+    fn claim(&mut self, judged: &Judged) -> Result<(), Failure> {
         let index = self.tally.entries();
         self.heard(&judged.about.origin.document);
         let at = self.style.at(&judged.about.origin);
@@ -256,7 +271,7 @@ impl Report {
         self.exit = self.exit.max(match judged.fault() {
             None => Exit::Success,
             Some(_) if judged.is_legal_lie() => Exit::Success,
-            Some(Fault::Reason(Reason::Undecided)) => Exit::Internal,
+            Some(Fault::Undecided(_)) => Exit::Internal,
             Some(_) => Exit::Negative,
         });
         if self.style.explain && !judged.about.checks.is_empty() {

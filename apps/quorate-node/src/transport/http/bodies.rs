@@ -6,7 +6,7 @@ use quorate_evm::digest::Contract;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::super::{PeerId, handle::OPEN_QUESTIONS};
-use crate::{message::MAX_MESSAGE, wire};
+use quorate_network::{message::MAX_MESSAGE, wire};
 
 /// What the aggregator asks a node to sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

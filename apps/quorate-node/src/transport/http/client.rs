@@ -29,7 +29,7 @@ use super::{
     },
     ring::Seen,
 };
-use crate::{
+use quorate_network::{
     message::{MAX_MESSAGE, Message},
     roles::Source,
     wire,

@@ -42,7 +42,7 @@ use super::{
     proxies::{Origin, Proxies},
     state::{Refusal, State, Token},
 };
-use crate::{
+use quorate_network::{
     message::{MAX_MESSAGE, Message},
     wire,
 };

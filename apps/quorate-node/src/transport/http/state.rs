@@ -24,7 +24,7 @@ use super::{
     bodies::News,
     ring::{Ring, Seen},
 };
-use crate::{
+use quorate_network::{
     message::{Answer, Message, Request, Signed},
     roles::Source,
     wire,

@@ -20,10 +20,10 @@ use super::{
     bodies::{Challenge, Opened, Opening, Side, decode, encode, statement},
     join, serve,
 };
-use crate::{
+use crate::transport::PeerId;
+use quorate_network::{
     groups::Audience,
     message::{Answer, MAX_MESSAGE, Message, Request, Signed},
-    transport::PeerId,
     wire,
 };
 

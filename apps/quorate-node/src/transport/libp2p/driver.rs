@@ -50,7 +50,7 @@ use super::{
     stream::{Flood, Meters},
     topics::topic,
 };
-use crate::{
+use quorate_network::{
     groups::Audience,
     message::{Message, Request},
     roles::Source,

@@ -10,6 +10,7 @@ use libp2p_gossipsub::{ConfigBuilder, IdentityTransform, MessageAuthenticity, Va
 use libp2p_request_response::{Event as RequestEvent, Message as RequestMessage, ProtocolSupport};
 use libp2p_swarm::{NetworkBehaviour, StreamProtocol, Swarm, SwarmEvent};
 use quorate_evm::{
+    SnapshotId,
     alloy_primitives::{Address, B256},
     digest::Contract,
 };
@@ -30,9 +31,9 @@ use super::{
     stream::Meters,
     topics::{OwnTopics, prefix, topic},
 };
-use crate::{
+use quorate_network::{
     groups::Audience,
-    message::{MAX_MESSAGE, Message, Request, Signed, SnapshotId, TaskResult},
+    message::{MAX_MESSAGE, Message, Request, Signed, TaskResult},
     wire,
 };
 

@@ -21,7 +21,7 @@ use super::{
     lobby,
     stream::{Flood, Traffic},
 };
-use crate::roles::Source;
+use quorate_network::roles::Source;
 
 /// The channel of a question that waits for its answer.
 pub(super) type Channel = ResponseChannel<Vec<u8>>;

@@ -24,7 +24,7 @@ use super::{
     stream::{self, Meters},
     topics::{OwnTopics, prefix, topic},
 };
-use crate::{
+use quorate_network::{
     groups::Audience,
     message::{MAX_MESSAGE, MAX_RESULT},
 };

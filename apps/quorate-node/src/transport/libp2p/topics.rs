@@ -3,7 +3,7 @@
 use libp2p_gossipsub::{IdentTopic, MaxCountSubscriptionFilter, TopicHash, TopicSubscriptionFilter};
 use quorate_evm::digest::Contract;
 
-use crate::{groups::Audience, message::Branch, wire};
+use quorate_network::{groups::Audience, message::Branch, wire};
 
 /// What the names of all protocols and of the topic begin with.
 pub(super) fn prefix(network: Contract) -> String {

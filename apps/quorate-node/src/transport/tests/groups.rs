@@ -6,7 +6,7 @@ use std::{
 };
 
 use quorate_evm::{
-    MemberSet,
+    MemberSet, SnapshotId,
     alloy_primitives::{B256, Bytes},
 };
 use tokio::{sync::mpsc, time::timeout};
@@ -15,10 +15,10 @@ use super::{
     super::{Arrival, Judgement, Transport, handle::CALLS},
     rig::{PATIENCE, Registry, accept_all, address, message, node, terms, until},
 };
-use crate::{
+use quorate_network::{
     election::Snapshot,
     groups::Audience,
-    message::{Branch, Signed, SnapshotId, Verified},
+    message::{Branch, Signed, Verified},
     roles::{Event, Node, Output, Roles, Saved, Settings, Settlement},
 };
 

@@ -12,7 +12,7 @@ use super::{
         until, wait_for,
     },
 };
-use crate::{
+use quorate_network::{
     groups::Audience,
     message::{Answer, Request, Signed},
 };
@@ -96,7 +96,7 @@ async fn line() -> (Transport, Transport, Transport) {
     (first, middle, last)
 }
 
-async fn signed(transport: &mut Transport) -> (super::super::Ticket, Signed, crate::roles::Source) {
+async fn signed(transport: &mut Transport) -> (super::super::Ticket, Signed, quorate_network::roles::Source) {
     wait_for(transport, "a message", |arrival| match arrival {
         Arrival::Signed { source, ticket, message } => Some((ticket, message, source)),
         _ => None,

@@ -7,6 +7,7 @@ use std::{
 };
 
 use quorate_evm::{
+    SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes, keccak256},
     digest::{Contract, PeerBinding},
 };
@@ -15,8 +16,8 @@ use tokio::time::{Instant, timeout_at};
 use super::super::{
     Admission, Admitted, Arrival, Credential, Identity, Judgement, Limits, PeerId, Rate, Terms, Transport, libp2p,
 };
-use crate::{
-    message::{Attestation, Candidate, Signed, SnapshotId},
+use quorate_network::{
+    message::{Attestation, Signed},
     roles::Source,
 };
 
@@ -115,7 +116,7 @@ pub(in crate::transport) async fn node_at(terms: Terms, listen: &str, bootstrap:
 
 /// A message that no other is equal to.
 pub(in crate::transport) fn message(node: u8, number: u32) -> Signed {
-    let candidate = Candidate {
+    let candidate = Task {
         epoch: number.into(),
         snapshot: SnapshotId::repeat_byte(1),
         id: B256::repeat_byte(node),

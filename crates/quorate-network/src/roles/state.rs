@@ -1,0 +1,509 @@
+//! What a node knows, and its bounds.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use quorate_evm::{
+    MemberSet, SnapshotId, Task,
+    alloy_primitives::{Address, B256, Bytes},
+};
+
+use super::{
+    event::{Finality, Output, Refusal},
+    saved::Saved,
+};
+use crate::{
+    election::Snapshot,
+    groups::{GROUP, Groups, add_up},
+    message::{Attestation, Branch, Evidence, PartialSum, Signed, TaskResult},
+};
+
+/// What a node does. A node with none of these still forwards, answers and finds conflicts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles {
+    /// Executes the tasks for which its operator is elected.
+    pub perform: bool,
+    /// Checks the results of others and signs verdicts.
+    pub attest: bool,
+    /// Settles tasks and reports conflicts on the chain.
+    pub aggregate: bool,
+}
+
+/// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first`, `ask_most`, `group` and `gather`,
+/// zero means 1.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The operator whose key the signer holds. Without one, a node can only aggregate.
+    pub operator: Option<Address>,
+    /// What it does.
+    pub roles: Roles,
+    /// How long an aggregator waits for further signatures once a quorum is there. Fewer missing members cost less gas.
+    pub stragglers: u64,
+    /// How long each aggregator has before the next one takes over: longer than a transaction takes to be mined and seen.
+    pub turn: u64,
+    /// How long the node waits for its own transaction before it submits again.
+    pub submission_timeout: u64,
+    /// After what time a program that failed, a signer that is silent or a refused transaction is tried again.
+    pub retry: u64,
+    /// After what time a node first asks a peer for what it missed of a task. The time doubles with each question.
+    pub ask_first: u64,
+    /// The longest time between two questions.
+    pub ask_most: u64,
+    /// The most tasks that are open at one time.
+    pub most_tasks: usize,
+    /// How many epochs evidence is kept after its epoch can settle nothing more: the contract's `slashingWindow`, rounded
+    /// up.
+    pub evidence_epochs: u64,
+    /// The most members of a group ([`GROUP`]): the same at all nodes of a network.
+    pub group: usize,
+    /// How long the signatures of a group are gathered until their sum is published, if some are missing. Each level above
+    /// adds as much.
+    pub gather: u64,
+    /// How long each member that was drawn to publish a branch's sum has before the next one does.
+    pub relief: u64,
+    /// How long after its attestation an attester waits for a quorum, in a network of several groups. Then it publishes the
+    /// attestation to everybody.
+    pub appeal: u64,
+    /// Adds verified signatures up; `None` if one does not decode. [`add_up`] but in simulations.
+    pub add_up: fn(&[&Bytes]) -> Option<Bytes>,
+}
+
+impl Default for Settings {
+    /// No operator and no role. The times suit blocks of 2 to 12 seconds.
+    fn default() -> Self {
+        Self {
+            operator: None,
+            roles: Roles::default(),
+            stragglers: 500,
+            turn: 36_000,
+            submission_timeout: 180_000,
+            retry: 2_000,
+            ask_first: 2_000,
+            ask_most: 30_000,
+            most_tasks: 1024,
+            evidence_epochs: 2,
+            group: GROUP,
+            gather: 400,
+            relief: 600,
+            appeal: 10_000,
+            add_up,
+        }
+    }
+}
+
+/// A node: any of the three roles, as one state machine.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub(super) settings: Settings,
+    pub(super) saved: Saved,
+    /// Whether `saved` has changed in this step.
+    pub(super) unsaved: bool,
+    /// The greatest time that was passed in.
+    pub(super) now: u64,
+    /// The epoch of the newest block.
+    pub(super) epoch: u64,
+    /// The snapshots that the chain has, by epoch, each with its groups.
+    pub(super) snapshots: BTreeMap<u64, (Arc<Snapshot>, Arc<Groups>)>,
+    pub(super) tasks: BTreeMap<B256, OpenTask>,
+    /// The ids that the chain has settled, with the epoch.
+    pub(super) settled: BTreeMap<B256, (u64, Finality)>,
+    pub(super) conflicts: BTreeMap<(Address, B256), Conflict>,
+    /// Whom the chain has slashed for which id, with the later epoch of the conflict, and the epoch in which the node saw it.
+    pub(super) slashed: BTreeMap<(Address, B256, u64), u64>,
+    /// This node's place among the aggregators, of tasks for which it was computed.
+    pub(super) places: BTreeMap<(SnapshotId, B256), u64>,
+    /// When something is due.
+    pub(super) wakes: BTreeSet<(u64, Due)>,
+    /// The time of the last `WakeAt`.
+    pub(super) woken_at: Option<u64>,
+    /// Tasks that a peer shall be asked about in this step.
+    pub(super) to_ask: Vec<B256>,
+}
+
+/// What is due at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    Task(B256),
+    Conflict(Address, B256),
+}
+
+/// A task that the operator's own source has named.
+#[derive(Clone, Debug)]
+pub(super) struct OpenTask {
+    pub(super) payload: Bytes,
+    /// The epochs for which it was named.
+    pub(super) epochs: BTreeSet<u64>,
+    /// One for each epoch and snapshot. Those of snapshots that were replaced stay, because a chain can return to them.
+    pub(super) rounds: BTreeMap<(u64, SnapshotId), Round>,
+    pub(super) execution: Execution,
+    /// A submission that failed is not repeated before this time.
+    pub(super) submit_after: u64,
+    pub(super) ask_at: u64,
+    pub(super) ask_interval: u64,
+    /// How often a peer was asked.
+    pub(super) asked: u64,
+    /// Under which time it stands in `wakes`.
+    pub(super) wake: Option<u64>,
+}
+
+/// Whether the user's program executes the task.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Execution {
+    /// Not now, and not before this time.
+    Idle(u64),
+    Running,
+}
+
+/// A task in one epoch under one snapshot: one performer, and one attestation of each signer.
+#[derive(Clone, Debug)]
+pub(super) struct Round {
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) groups: Arc<Groups>,
+    /// The elected performer.
+    pub(super) performer: u32,
+    /// The index of the node's own operator.
+    pub(super) own: Option<u32>,
+    /// How many indices have weight.
+    pub(super) members: usize,
+    pub(super) result: Option<TaskResult>,
+    /// What each signer signed first. A signer fills one place at most, so nobody can crowd out others.
+    pub(super) attested: BTreeMap<u32, Attestation>,
+    /// The sums that came, by branch: of the result that is there, so there are two ballots at most. Those of one branch have
+    /// no signer in common.
+    pub(super) sums: BTreeMap<Ballot, BTreeMap<Branch, Vec<HeldSum>>>,
+    /// What is held of each result and verdict, of signatures that name the elected performer: always that of
+    /// [`cover`](Self::cover).
+    pub(super) held: BTreeMap<Ballot, Support>,
+    /// The branches of the node's operator below the last level, from its group up: how many members each has, and the
+    /// operator's turn among those who publish its sums.
+    pub(super) places: Vec<(Branch, usize, Option<u64>)>,
+    /// How far the sum of each of those branches is, by level and verdict.
+    pub(super) shares: BTreeMap<(u8, bool), Share>,
+    /// When the operator's attestation was published.
+    pub(super) spoke_at: Option<u64>,
+    /// Whether it was published to everybody, because there was no quorum.
+    pub(super) appealed: bool,
+    pub(super) duty: Duty,
+    pub(super) ready: Option<Ready>,
+}
+
+/// A result's hash and a verdict: what tells the candidates of a round apart.
+pub(super) type Ballot = (B256, bool);
+
+/// Who signed a ballot, and their weight.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Support {
+    pub(super) signers: MemberSet,
+    pub(super) weight: u128,
+}
+
+/// A sum, with the indices of its signers.
+#[derive(Clone, Debug)]
+pub(super) struct HeldSum {
+    pub(super) sum: PartialSum,
+    pub(super) signers: MemberSet,
+}
+
+/// How far the sum of a branch is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Share {
+    /// Since when there is a signature that no published sum has.
+    pub(super) since: Option<u64>,
+    /// Since when all members of the branch have signed.
+    pub(super) whole: Option<u64>,
+    /// When this node published a sum last.
+    pub(super) last: Option<u64>,
+    /// Set when this node's sum would have been no gain: how many had signed then, and how many of them were in published
+    /// sums. As long as both stay the same, it is not tried again.
+    pub(super) vain: Option<(usize, usize)>,
+}
+
+/// How far the operator's own verdict is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Duty {
+    /// Nothing was begun, and nothing is before this time.
+    Idle(u64),
+    /// The user's program judges the result.
+    Validating,
+    /// The signer was asked, and is asked again at this time.
+    Signing(Task, u64),
+    /// It was published.
+    Done,
+    /// There will be none.
+    Abstained,
+}
+
+/// A candidate that weighs enough.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ready {
+    pub(super) candidate: Task,
+    /// When the first aggregator's turn begins.
+    pub(super) begins: u64,
+    /// How many turns pass before that of this node.
+    pub(super) place: u64,
+}
+
+/// A conflict of one operator, and the report of it.
+#[derive(Clone, Debug)]
+pub(super) struct Conflict {
+    pub(super) evidence: Evidence,
+    /// When the first reporter's turn begins.
+    pub(super) begins: u64,
+    /// How many turns pass before that of this node.
+    pub(super) place: u64,
+    /// A report that failed is not repeated before this time.
+    pub(super) report_after: u64,
+    pub(super) wake: Option<u64>,
+}
+
+/// How much a node holds, to compare with its bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Tasks that are open.
+    pub tasks: usize,
+    /// Attestations of all of them.
+    pub attestations: usize,
+    /// Sums of all of them.
+    pub sums: usize,
+    /// Results, those that the node executed included.
+    pub results: usize,
+    /// Operators with conflicting signatures, counted for each task.
+    pub conflicts: usize,
+}
+
+/// The most snapshots of one epoch for which a task keeps a round.
+pub(super) const MAX_BRANCHES: usize = 4;
+
+impl Node {
+    /// A node in an epoch, with what it kept: `Saved::default()` at the first start.
+    ///
+    /// After a restart the caller sends the chain's snapshots, the settlements of epochs that can still settle, and the
+    /// tasks, as if they were new.
+    pub fn new(settings: Settings, epoch: u64, saved: Saved) -> Self {
+        // A time of zero would ask for a tick that is due at once, for ever.
+        let settings = Settings {
+            submission_timeout: settings.submission_timeout.max(1),
+            retry: settings.retry.max(1),
+            ask_first: settings.ask_first.max(1),
+            ask_most: settings.ask_most.max(1),
+            group: settings.group.max(1),
+            gather: settings.gather.max(1),
+            ..settings
+        };
+        Self {
+            settings,
+            saved,
+            unsaved: false,
+            now: 0,
+            epoch,
+            snapshots: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            settled: BTreeMap::new(),
+            conflicts: BTreeMap::new(),
+            slashed: BTreeMap::new(),
+            places: BTreeMap::new(),
+            wakes: BTreeSet::new(),
+            woken_at: None,
+            to_ask: Vec::new(),
+        }
+    }
+
+    /// What must be on disk before the outputs behind [`Output::Save`] leave.
+    pub fn saved(&self) -> &Saved {
+        &self.saved
+    }
+
+    /// How much the node holds.
+    pub fn footprint(&self) -> Footprint {
+        let rounds = || self.tasks.values().flat_map(|task| task.rounds.values());
+        Footprint {
+            tasks: self.tasks.len(),
+            attestations: rounds().map(|round| round.attested.len()).sum(),
+            sums: rounds().flat_map(|round| round.sums.values()).flat_map(BTreeMap::values).map(Vec::len).sum(),
+            results: rounds().filter(|round| round.result.is_some()).count() + self.saved.results.len(),
+            conflicts: self.conflicts.len(),
+        }
+    }
+
+    /// How many turns pass before this node's, for a task under a snapshot.
+    pub(super) fn place(&mut self, snapshot: &Snapshot, id: B256) -> u64 {
+        let operator = self.settings.operator;
+        *self.places.entry((snapshot.id(), id)).or_insert_with(|| snapshot.place(id, operator))
+    }
+
+    /// Whether tasks of an epoch can settle now.
+    pub(super) fn is_open(&self, epoch: u64) -> bool {
+        epoch <= self.epoch && epoch + 1 >= self.epoch
+    }
+
+    /// Whether the chain has this snapshot for this epoch.
+    pub(super) fn is_in_chain(&self, epoch: u64, id: SnapshotId) -> bool {
+        self.snapshots.get(&epoch).is_some_and(|(snapshot, _)| snapshot.id() == id)
+    }
+
+    /// The round of a candidate, if its task is known for its epoch, and the chain has its snapshot.
+    fn round_of(&self, candidate: &Task) -> Result<&Round, Refusal> {
+        let Task { epoch, snapshot, id, .. } = *candidate;
+        if !self.is_open(epoch) {
+            return Err(Refusal::Epoch { found: epoch, current: self.epoch });
+        }
+        if !self.is_in_chain(epoch, snapshot) {
+            return Err(Refusal::OtherSnapshot(epoch));
+        }
+        let round = self.tasks.get(&id).and_then(|task| task.rounds.get(&(epoch, snapshot)));
+        round.ok_or(Refusal::UnknownTask)
+    }
+
+    /// Whether a message would be used, before anybody verifies its signatures. Changes nothing.
+    ///
+    /// # Errors
+    /// The refusal that [`Node::step`] will output. If [`Refusal::is_worth_verifying`], verify and hand it on all the same.
+    pub fn screen(&self, message: &Signed) -> Result<(), Refusal> {
+        match message {
+            Signed::Result(result) => {
+                let candidate = result.candidate();
+                let round = self.round_of(candidate)?;
+                elected(round, candidate)?;
+                match &round.result {
+                    None => Ok(()),
+                    Some(held) if held.candidate() == candidate => Err(Refusal::Duplicate),
+                    Some(_) => Err(Refusal::Conflicting(result.performer())),
+                }
+            }
+            Signed::Attestation(attestation) => {
+                let (candidate, index) = (attestation.candidate(), attestation.index());
+                let round = self.round_of(candidate)?;
+                if round.snapshot.weight(index) == 0 {
+                    return Err(Refusal::NoSuchSigner(index));
+                }
+                elected(round, candidate)?;
+                match round.attested.get(&index) {
+                    None => Ok(()),
+                    Some(held) if held.candidate() == candidate => Err(Refusal::Duplicate),
+                    Some(_) => Err(Refusal::Conflicting(index)),
+                }
+            }
+            Signed::Sum(sum) => {
+                let candidate = sum.candidate();
+                let round = self.round_of(candidate)?;
+                elected(round, candidate)?;
+                let signers = round.groups.indices(sum.branch(), sum.signers());
+                let Some(signers) = signers.filter(|_| sum.branch().level < round.groups.top()) else {
+                    return Err(Refusal::NoSuchBranch(sum.branch()));
+                };
+                if !round.groups.hears(round.own, sum.branch()) {
+                    return Err(Refusal::OtherBranch(sum.branch()));
+                }
+                // Of other results there could be sums without end.
+                if round.result.as_ref().is_none_or(|held| held.candidate().result != candidate.result) {
+                    return Err(Refusal::OtherResult);
+                }
+                let gain = round.is_gain((candidate.result, candidate.approved), sum.branch(), &signers);
+                if gain { Ok(()) } else { Err(Refusal::Duplicate) }
+            }
+            Signed::Evidence(evidence) => {
+                let operator = self.accused(evidence)?;
+                match self.conflicts.get(&(operator, evidence.id())) {
+                    Some(held) if held.evidence == *evidence => Err(Refusal::Duplicate),
+                    Some(held) if self.is_reportable(&held.evidence) && evidence.epoch() <= held.evidence.epoch() => {
+                        Err(Refusal::Duplicate)
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// The indices of a sum's signers, with which its signature is verified; `None` if the chain has no such snapshot, or the
+    /// branch no such members.
+    pub fn signers(&self, sum: &PartialSum) -> Option<MemberSet> {
+        let Task { epoch, snapshot, .. } = *sum.candidate();
+        let (_, groups) = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot)?;
+        groups.indices(sum.branch(), sum.signers())
+    }
+
+    /// The operator that signed both halves of evidence.
+    pub(super) fn accused(&self, evidence: &Evidence) -> Result<Address, Refusal> {
+        let owner = |attestation: &Attestation| {
+            let Task { epoch, snapshot, id, .. } = *attestation.candidate();
+            if !self.tasks.contains_key(&id) {
+                return Err(Refusal::UnknownTask);
+            }
+            let held = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot);
+            let (held, _) = held.ok_or(Refusal::OtherSnapshot(epoch))?;
+            held.owner(attestation.index()).ok_or(Refusal::NoSuchSigner(attestation.index()))
+        };
+        let (first, second) = (owner(evidence.first())?, owner(evidence.second())?);
+        if first == second { Ok(first) } else { Err(Refusal::NotOneOperator) }
+    }
+
+    /// Whether the chain has slashed an operator for a conflict of an id in this epoch or a later one: it pays for an id once
+    /// in each epoch (`Slashing.sol`).
+    pub(super) fn is_slashed(&self, operator: Address, id: B256, epoch: u64) -> bool {
+        self.slashed.range((operator, id, epoch)..=(operator, id, u64::MAX)).next().is_some()
+    }
+
+    /// Whether the contract would take evidence: the chain has both snapshots.
+    pub(super) fn is_reportable(&self, evidence: &Evidence) -> bool {
+        [evidence.first(), evidence.second()].into_iter().all(|attestation| {
+            let candidate = attestation.candidate();
+            self.is_in_chain(candidate.epoch, candidate.snapshot)
+        })
+    }
+
+    /// Asks for a tick at the earliest time at which something is due.
+    pub(super) fn wake(&mut self, out: &mut Vec<Output>) {
+        if let Some((at, _)) = self.wakes.first()
+            && self.woken_at != Some(*at)
+        {
+            self.woken_at = Some(*at);
+            out.push(Output::WakeAt(*at));
+        }
+    }
+}
+
+impl Round {
+    pub(super) fn new(snapshot: Arc<Snapshot>, groups: Arc<Groups>, id: B256, operator: Option<Address>) -> Self {
+        let mut round = Self {
+            performer: snapshot.performer(id),
+            own: operator.and_then(|operator| snapshot.index_of(operator)),
+            members: snapshot.indices().count(),
+            snapshot,
+            groups,
+            result: None,
+            attested: BTreeMap::new(),
+            sums: BTreeMap::new(),
+            held: BTreeMap::new(),
+            places: Vec::new(),
+            shares: BTreeMap::new(),
+            spoke_at: None,
+            appealed: false,
+            duty: Duty::Idle(0),
+            ready: None,
+        };
+        round.places = round.own.map_or_else(Vec::new, |own| round.groups.summers(&round.snapshot, id, own));
+        round
+    }
+}
+
+impl Round {
+    /// Whether a candidate names the elected performer.
+    pub(super) fn names_elected(&self, candidate: &Task) -> bool {
+        candidate.performer == u64::from(self.performer)
+    }
+}
+
+fn elected(round: &Round, candidate: &Task) -> Result<(), Refusal> {
+    let (found, elected) = (candidate.performer, round.performer.into());
+    if round.names_elected(candidate) { Ok(()) } else { Err(Refusal::NotElected { found, elected }) }
+}
+
+/// Keeps the earlier of two times.
+pub(super) fn earlier(wake: &mut Option<u64>, other: Option<u64>) {
+    *wake = match (*wake, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
+}

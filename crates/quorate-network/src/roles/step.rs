@@ -1,0 +1,190 @@
+//! The one entry: an event comes in, outputs come out.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use quorate_evm::alloy_primitives::{B256, Bytes};
+
+use super::{
+    event::{Event, Finality, NotTaken, Output},
+    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Round, earlier},
+};
+use crate::groups::Groups;
+
+impl Node {
+    /// Takes an event and says what to do, in order. `now` is the node's own time in milliseconds, from any beginning that
+    /// stays the same over restarts; if it goes back, the greatest one so far counts.
+    ///
+    /// The new state and the outputs are a function of the state, the event and `now` alone.
+    pub fn step(&mut self, event: Event, now: u64) -> Vec<Output> {
+        self.now = self.now.max(now);
+        let mut out = Vec::new();
+        match event {
+            Event::Task { id, epoch, payload } => self.task(id, epoch, payload, &mut out),
+            Event::Epoch(epoch) => self.epoch(epoch, &mut out),
+            Event::Snapshot(snapshot) => {
+                // Two epochs can have snapshots of one id, and the groups of each are those of its own epoch.
+                let groups = Arc::new(Groups::new(&snapshot, self.settings.group));
+                self.snapshots.insert(snapshot.epoch(), (snapshot, groups));
+                self.look_at_all(&mut out);
+            }
+            Event::SnapshotRemoved { epoch } => {
+                self.snapshots.remove(&epoch);
+                self.look_at_all(&mut out);
+            }
+            Event::Settled { id, epoch, finality } => {
+                self.settled.insert(id, (epoch, finality));
+                if finality == Finality::Final {
+                    self.unsaved |= self.saved.pending.remove(&id).is_some();
+                }
+                self.look_at(id, &mut out);
+            }
+            Event::Unsettled { id } => self.unsettled(id, &mut out),
+            Event::SettleFailed { id } => self.settle_failed(id, &mut out),
+            Event::Slashed { operator, id, epoch } => {
+                self.slashed.insert((operator, id, epoch), self.epoch);
+                self.look_at_conflict(operator, id, &mut out);
+            }
+            Event::Unslashed { operator, id, epoch } => self.unslashed(operator, id, epoch, &mut out),
+            Event::ReportFailed { operator, id } => self.report_failed(operator, id, &mut out),
+            Event::Received { source, message } => self.receive(source, message.message(), &mut out),
+            Event::Asked { source, request } => self.answer(source, &request, &mut out),
+            Event::Executed { id, bytes } => self.executed(id, bytes, &mut out),
+            Event::ExecuteFailed { id } => {
+                let later = self.now + self.settings.retry;
+                if let Some(task) = self.tasks.get_mut(&id) {
+                    task.execution = Execution::Idle(later);
+                }
+                self.look_at(id, &mut out);
+            }
+            Event::Validated { candidate, approved } => self.validated(&candidate, Some(approved), &mut out),
+            Event::ValidateFailed { candidate } => self.validated(&candidate, None, &mut out),
+            Event::Signed { candidate, signature } => self.signed(candidate, signature, &mut out),
+            Event::SignRefused { candidate, refusal } => self.sign_refused(candidate, refusal, &mut out),
+            Event::Tick => self.tick(&mut out),
+        }
+        self.ask(&mut out);
+        if std::mem::take(&mut self.unsaved) {
+            out.insert(0, Output::Save);
+        }
+        self.wake(&mut out);
+        out
+    }
+
+    fn task(&mut self, id: B256, epoch: u64, payload: Bytes, out: &mut Vec<Output>) {
+        if epoch + 1 < self.epoch || epoch > self.epoch + 1 {
+            let reason = NotTaken::Epoch { found: epoch, current: self.epoch };
+            return out.push(Output::NotTaken { id, reason });
+        }
+        if !self.tasks.contains_key(&id) && self.tasks.len() >= self.settings.most_tasks {
+            return out.push(Output::NotTaken { id, reason: NotTaken::Full(self.settings.most_tasks) });
+        }
+        let task = self.tasks.entry(id).or_insert_with(|| OpenTask {
+            payload,
+            epochs: BTreeSet::new(),
+            rounds: Default::default(),
+            execution: Execution::Idle(0),
+            submit_after: 0,
+            ask_at: self.now + self.settings.ask_first,
+            ask_interval: self.settings.ask_first,
+            asked: 0,
+            wake: None,
+        });
+        if task.epochs.insert(epoch) {
+            task.ask_at = self.now + self.settings.ask_first;
+            task.ask_interval = self.settings.ask_first;
+        }
+        self.look_at(id, out);
+    }
+
+    /// Drops what can settle no more. Snapshots stay as long as conflicts of their epoch can be reported.
+    fn epoch(&mut self, epoch: u64, out: &mut Vec<Output>) {
+        if epoch == self.epoch {
+            return;
+        }
+        self.epoch = epoch;
+        let open = epoch.saturating_sub(1);
+        let kept = open.saturating_sub(self.settings.evidence_epochs);
+        self.tasks.retain(|id, task| {
+            task.epochs.retain(|epoch| *epoch >= open);
+            task.rounds.retain(|(epoch, _), _| *epoch >= open);
+            let keep = !task.epochs.is_empty();
+            if let (false, Some(at)) = (keep, task.wake) {
+                self.wakes.remove(&(at, Due::Task(*id)));
+            }
+            keep
+        });
+        self.places.clear();
+        self.settled.retain(|_, (epoch, _)| *epoch >= open);
+        self.snapshots.retain(|epoch, _| *epoch >= kept);
+        self.slashed.retain(|_, epoch| *epoch >= kept);
+        self.conflicts.retain(|(operator, id), conflict| {
+            let evidence = &conflict.evidence;
+            let keep = evidence.first().candidate().epoch.min(evidence.second().candidate().epoch) >= kept;
+            if let (false, Some(at)) = (keep, conflict.wake) {
+                self.wakes.remove(&(at, Due::Conflict(*operator, *id)));
+            }
+            keep
+        });
+        let waiting = self.saved.pending.len() + self.saved.reports.len();
+        // What was submitted before a restart waits, even if the task was not named again yet.
+        let (tasks, conflicts, now) = (&self.tasks, &self.conflicts, self.now);
+        self.saved.pending.retain(|id, until| tasks.contains_key(id) || *until > now);
+        self.saved.reports.retain(|key, until| conflicts.contains_key(key) || *until > now);
+        self.unsaved |= waiting != self.saved.pending.len() + self.saved.reports.len();
+        self.unsaved |= self.saved.forget_before(open);
+        self.look_at_all(out);
+    }
+
+    fn tick(&mut self, out: &mut Vec<Output>) {
+        self.woken_at = None;
+        let due: Vec<Due> = self.wakes.iter().take_while(|(at, _)| *at <= self.now).map(|(_, due)| *due).collect();
+        for due in due {
+            match due {
+                Due::Task(id) => self.look_at(id, out),
+                Due::Conflict(operator, id) => self.look_at_conflict(operator, id, out),
+            }
+        }
+    }
+
+    fn look_at_all(&mut self, out: &mut Vec<Output>) {
+        for id in self.tasks.keys().copied().collect::<Vec<_>>() {
+            self.look_at(id, out);
+            self.compare_epochs(id, out);
+        }
+        for (operator, id) in self.conflicts.keys().copied().collect::<Vec<_>>() {
+            self.look_at_conflict(operator, id, out);
+        }
+    }
+
+    /// Does all that is due for a task, and notes when the next thing is. It may be called at any time.
+    pub(super) fn look_at(&mut self, id: B256, out: &mut Vec<Output>) {
+        let Some(mut task) = self.tasks.remove(&id) else { return };
+        if let Some(at) = task.wake.take() {
+            self.wakes.remove(&(at, Due::Task(id)));
+        }
+        let mut wake = None;
+        for epoch in task.epochs.clone() {
+            let held = self.snapshots.get(&epoch).filter(|_| self.is_open(epoch)).cloned();
+            let Some((snapshot, groups)) = held else { continue };
+            let key = (epoch, snapshot.id());
+            if !task.rounds.contains_key(&key) {
+                let others = task.rounds.keys().filter(|(other, _)| *other == epoch).copied().collect::<Vec<_>>();
+                if others.len() >= MAX_BRANCHES {
+                    task.rounds.remove(&others[0]);
+                }
+                task.rounds.insert(key, Round::new(snapshot, groups, id, self.settings.operator));
+            }
+            if !self.settled.contains_key(&id) {
+                earlier(&mut wake, self.own_verdict(id, &mut task, key, out));
+                earlier(&mut wake, self.share(&mut task, key, out));
+                earlier(&mut wake, self.settle(&task, key, out));
+            }
+            earlier(&mut wake, self.when_to_ask(id, &mut task));
+        }
+        task.wake = wake;
+        if let Some(at) = wake {
+            self.wakes.insert((at, Due::Task(id)));
+        }
+        self.tasks.insert(id, task);
+    }
+}

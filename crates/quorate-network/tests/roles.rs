@@ -1,0 +1,598 @@
+//! One node, event by event: what each role does, when, and what it refuses. Signatures are any bytes here.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::sync::Arc;
+
+use quorate_evm::{
+    SnapshotId, Task,
+    alloy_primitives::{Address, B256, Bytes},
+};
+use quorate_network::{
+    election::Snapshot,
+    groups::Audience,
+    message::{Attestation, Evidence, MAX_RESULT, Request, Signed, TaskResult, Verified, candidate_for},
+    roles::{
+        Event, Finality, Node, NotTaken, Output, Refusal, Roles, Saved, Settings, Settlement, SignerRefusal, Source,
+    },
+};
+
+const ID: B256 = B256::repeat_byte(0x1d);
+const PEER: Source = Source(9);
+const EVERYTHING: Roles = Roles { perform: true, attest: true, aggregate: true };
+
+/// Five operators of weight 1; a quorum must weigh more than 3.
+fn snapshot_of(epoch: u64, id: u8) -> Arc<Snapshot> {
+    let members = (0..5).map(|index| (1, owner(index))).collect();
+    Arc::new(Snapshot::new(epoch, SnapshotId::repeat_byte(id), B256::repeat_byte(id), members, 3).unwrap())
+}
+
+fn snapshot() -> Arc<Snapshot> {
+    snapshot_of(0, 1)
+}
+
+fn owner(index: u32) -> Address {
+    Address::repeat_byte(index as u8 + 1)
+}
+
+fn settings(operator: u32, roles: Roles) -> Settings {
+    let times =
+        Settings { stragglers: 500, turn: 10_000, submission_timeout: 60_000, retry: 1_000, ..Settings::default() };
+    Settings { operator: Some(owner(operator)), roles, ask_first: 1 << 40, ask_most: 1 << 41, ..times }
+}
+
+/// A node of an operator that knows the snapshot and the task.
+fn node(operator: u32, roles: Roles) -> Node {
+    let mut node = Node::new(settings(operator, roles), 0, Saved::default());
+    node.step(Event::Snapshot(snapshot()), 0);
+    node
+}
+
+fn with_task(operator: u32, roles: Roles) -> Node {
+    let mut node = node(operator, roles);
+    node.step(task(0), 0);
+    node
+}
+
+fn task(epoch: u64) -> Event {
+    Event::Task { id: ID, epoch, payload: Bytes::from_static(b"payload") }
+}
+
+fn performer() -> u32 {
+    snapshot().performer(ID)
+}
+
+/// An operator that was not elected.
+fn attester() -> u32 {
+    (performer() + 1) % 5
+}
+
+fn result(bytes: &'static [u8]) -> TaskResult {
+    let bytes = Bytes::from_static(bytes);
+    TaskResult::new(0, snapshot().id(), ID, performer(), bytes, Bytes::from_static(b"signature")).unwrap()
+}
+
+fn candidate(approved: bool) -> Task {
+    Task { approved, ..candidate_for(0, snapshot().id(), ID, performer(), b"result") }
+}
+
+fn attestation(index: u32, candidate: Task) -> Attestation {
+    Attestation::new(candidate, index, Bytes::from(vec![index as u8 + 1])).unwrap()
+}
+
+fn received(message: Signed) -> Event {
+    Event::Received { source: PEER, message: Verified::by_the_caller(message) }
+}
+
+fn attested(index: u32, candidate: Task) -> Event {
+    received(Signed::Attestation(attestation(index, candidate)))
+}
+
+fn settlements(outputs: &[Output]) -> Vec<&Settlement> {
+    outputs
+        .iter()
+        .filter_map(|output| if let Output::Settle(settlement) = output { Some(settlement) } else { None })
+        .collect()
+}
+
+fn has(outputs: &[Output], wanted: impl Fn(&Output) -> bool) -> bool {
+    outputs.iter().any(wanted)
+}
+
+fn refusal(outputs: &[Output]) -> Option<Refusal> {
+    outputs.iter().find_map(|output| match output {
+        Output::Refused { refusal, .. } => Some(*refusal),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_performer_executes_signs_and_publishes() {
+    let mut node = node(performer(), EVERYTHING);
+    let outputs = node.step(task(0), 0);
+    assert!(has(
+        &outputs,
+        |output| matches!(output, Output::Execute { payload, .. } if payload == "payload".as_bytes())
+    ));
+    let outputs = node.step(Event::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
+    assert!(matches!(&outputs[..2], [Output::Save, Output::Sign { candidate: asked }] if *asked == candidate(true)));
+    let signature = Bytes::from_static(b"signature");
+    let outputs = node.step(Event::Signed { candidate: candidate(true), signature }, 2);
+    let published = |output: &Output| matches!(output, Output::Publish(Signed::Result(held), Audience::Everybody) if *held == result(b"result"));
+    assert!(matches!(&outputs[0], Output::Save) && has(&outputs, published));
+}
+
+#[test]
+fn only_the_elected_performer_executes() {
+    assert!(!has(&node(attester(), EVERYTHING).step(task(0), 0), |output| matches!(output, Output::Execute { .. })));
+    let idle = Roles { perform: false, ..EVERYTHING };
+    assert!(!has(&node(performer(), idle).step(task(0), 0), |output| matches!(output, Output::Execute { .. })));
+}
+
+#[test]
+fn a_result_that_is_too_long_counts_as_a_failure() {
+    let mut node = with_task(performer(), EVERYTHING);
+    let long = Bytes::from(vec![0; MAX_RESULT + 1]);
+    assert!(!has(&node.step(Event::Executed { id: ID, bytes: long }, 1), |output| matches!(
+        output,
+        Output::Sign { .. }
+    )));
+    assert!(has(&node.step(Event::Tick, 2_000), |output| matches!(output, Output::Execute { .. })));
+}
+
+#[test]
+fn an_attester_validates_signs_and_publishes_each_verdict() {
+    for approved in [true, false] {
+        let mut node = with_task(attester(), EVERYTHING);
+        let outputs = node.step(received(Signed::Result(result(b"result"))), 1);
+        assert!(matches!(&outputs[0], Output::Accepted { source } if *source == PEER));
+        assert!(has(
+            &outputs,
+            |output| matches!(output, Output::Validate { bytes, .. } if bytes == "result".as_bytes())
+        ));
+        let outputs = node.step(Event::Validated { candidate: candidate(true), approved }, 2);
+        assert!(has(
+            &outputs,
+            |output| matches!(output, Output::Sign { candidate: asked } if *asked == candidate(approved))
+        ));
+        let signature = Bytes::from_static(b"own");
+        let outputs = node.step(Event::Signed { candidate: candidate(approved), signature }, 3);
+        let published = |output: &Output| {
+            matches!(output, Output::Publish(Signed::Attestation(held), Audience::Everybody)
+                if *held.candidate() == candidate(approved) && held.index() == attester())
+        };
+        assert!(has(&outputs, published));
+    }
+}
+
+#[test]
+fn a_result_of_somebody_else_is_blamed_on_its_source() {
+    let mut node = with_task(attester(), EVERYTHING);
+    let other = attester();
+    let bytes = Bytes::from_static(b"result");
+    let forged = TaskResult::new(0, snapshot().id(), ID, other, bytes, Bytes::from_static(b"s")).unwrap();
+    let outputs = node.step(received(Signed::Result(forged)), 1);
+    let refused = refusal(&outputs).unwrap();
+    assert_eq!(refused, Refusal::NotElected { found: other.into(), elected: performer().into() });
+    assert!(refused.is_fault() && !has(&outputs, |output| matches!(output, Output::Validate { .. })));
+}
+
+/// The second result makes evidence, once, and no second verdict.
+#[test]
+fn equivocating_performer() {
+    let mut node = with_task(attester(), Roles { aggregate: false, ..EVERYTHING });
+    node.step(received(Signed::Result(result(b"result"))), 1);
+    let outputs = node.step(received(Signed::Result(result(b"other"))), 2);
+    assert_eq!(refusal(&outputs), Some(Refusal::Conflicting(performer())));
+    let evidence = |output: &Output| matches!(output, Output::Publish(Signed::Evidence(held), Audience::Everybody) if held.id() == ID);
+    assert!(has(&outputs, evidence) && !has(&outputs, |output| matches!(output, Output::Validate { .. })));
+    let again = node.step(received(Signed::Result(result(b"other"))), 3);
+    assert!(!has(&again, evidence));
+    let third = node.step(received(Signed::Result(result(b"third"))), 4);
+    assert!(!has(&third, evidence));
+}
+
+#[test]
+fn unknown_tasks_epochs_snapshots_and_signers_are_ignored_or_blamed() {
+    let mut known = with_task(attester(), EVERYTHING);
+    let mut unknown = node(attester(), EVERYTHING);
+    let refused = |node: &mut Node, index, candidate| refusal(&node.step(attested(index, candidate), 1));
+    let right = candidate(true);
+    assert_eq!(refused(&mut unknown, 0, right), Some(Refusal::UnknownTask));
+    assert_eq!(refused(&mut known, 0, Task { epoch: 1, ..right }), Some(Refusal::Epoch { found: 1, current: 0 }));
+    let other = Task { snapshot: SnapshotId::repeat_byte(7), ..right };
+    assert_eq!(refused(&mut known, 0, other), Some(Refusal::OtherSnapshot(0)));
+    assert_eq!(refused(&mut known, 5, right), Some(Refusal::NoSuchSigner(5)));
+    assert_eq!(refused(&mut known, 0, right), None);
+    assert_eq!(refused(&mut known, 0, right), Some(Refusal::Duplicate));
+    assert_eq!(unknown.footprint().attestations, 0);
+}
+
+/// A node whose own attestation is not needed: an aggregator at the first place, or at another one.
+fn aggregator(place: usize) -> (Node, u32) {
+    let operator = snapshot().aggregators(ID)[place];
+    (with_task(operator, Roles { aggregate: true, ..Roles::default() }), operator)
+}
+
+#[test]
+fn the_first_aggregator_waits_for_stragglers() {
+    let (mut node, _) = aggregator(0);
+    for index in 0..4 {
+        assert!(settlements(&node.step(attested(index, candidate(true)), 10)).is_empty());
+    }
+    assert!(settlements(&node.step(Event::Tick, 509)).is_empty());
+    let outputs = node.step(Event::Tick, 510);
+    let [settlement] = settlements(&outputs)[..] else { panic!("{outputs:?}") };
+    assert_eq!(settlement.candidate, candidate(true));
+    assert_eq!(settlement.signers.iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(settlement.signatures[2], ([2].into_iter().collect(), Bytes::from_static(&[3])));
+    assert!(matches!(outputs[0], Output::Save));
+}
+
+#[test]
+fn with_all_signatures_nobody_is_waited_for() {
+    let (mut node, _) = aggregator(0);
+    for index in 0..4 {
+        node.step(attested(index, candidate(false)), 10);
+    }
+    let outputs = node.step(attested(4, candidate(false)), 20);
+    assert_eq!(settlements(&outputs)[0].signers.len(), 5);
+}
+
+/// Three of five are not more than three, and a signer counts once, whatever it repeats.
+#[test]
+fn a_signer_counts_once() {
+    let (mut node, _) = aggregator(0);
+    for index in [0, 1, 2, 2, 1, 0] {
+        node.step(attested(index, candidate(true)), 10);
+    }
+    node.step(attested(0, candidate(false)), 10);
+    assert!(settlements(&node.step(Event::Tick, 1_000_000)).is_empty());
+    node.step(attested(3, candidate(true)), 1_000_000);
+    assert_eq!(settlements(&node.step(Event::Tick, 1_000_500))[0].signers.len(), 4);
+}
+
+/// The aggregator at place 2 takes over after two turns, unless the chain has settled the task.
+#[test]
+fn the_next_aggregator_takes_over() {
+    for settled in [false, true] {
+        let (mut node, _) = aggregator(2);
+        (0..4).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
+        assert!(settlements(&node.step(Event::Tick, 20_499)).is_empty());
+        if settled {
+            node.step(Event::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 20_499);
+        }
+        assert_eq!(settlements(&node.step(Event::Tick, 20_500)).len(), usize::from(!settled));
+    }
+}
+
+#[test]
+fn one_submission_at_a_time_and_again_after_failure_or_timeout() {
+    let (mut node, _) = aggregator(0);
+    (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
+    assert!(settlements(&node.step(Event::Tick, 59_999)).is_empty());
+    assert_eq!(settlements(&node.step(Event::Tick, 60_000)).len(), 1);
+    assert!(settlements(&node.step(Event::SettleFailed { id: ID }, 61_000)).is_empty());
+    assert!(settlements(&node.step(Event::Tick, 61_999)).is_empty());
+    assert_eq!(settlements(&node.step(Event::Tick, 62_000)).len(), 1);
+}
+
+/// A reorganisation undoes the settlement of another node: turns begin anew.
+#[test]
+fn an_undone_settlement_is_submitted_again() {
+    let (mut node, _) = aggregator(1);
+    (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
+    node.step(Event::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 1_000);
+    assert!(settlements(&node.step(Event::Tick, 100_000)).is_empty());
+    node.step(Event::Unsettled { id: ID }, 100_000);
+    assert!(settlements(&node.step(Event::Tick, 109_999)).is_empty());
+    assert_eq!(settlements(&node.step(Event::Tick, 110_000)).len(), 1);
+}
+
+/// Under a new snapshot nothing of the old one counts; when the chain returns to the old one, all of it does.
+#[test]
+fn a_replaced_snapshot_begins_anew_and_can_return() {
+    let (mut node, _) = aggregator(0);
+    (0..4).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
+    node.step(Event::Snapshot(snapshot_of(0, 2)), 100);
+    assert!(settlements(&node.step(Event::Tick, 1_000_000)).is_empty());
+    assert_eq!(refusal(&node.step(attested(4, candidate(true)), 1_000_000)), Some(Refusal::OtherSnapshot(0)));
+    assert_eq!(settlements(&node.step(Event::Snapshot(snapshot()), 1_000_001)).len(), 1);
+}
+
+#[test]
+fn closed_epochs_are_dropped() {
+    let (mut node, _) = aggregator(0);
+    (0..3).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
+    node.step(Event::Epoch(1), 1);
+    assert_eq!((node.footprint().tasks, node.footprint().attestations), (1, 3));
+    node.step(Event::Epoch(2), 2);
+    assert_eq!((node.footprint().tasks, node.footprint().attestations), (0, 0));
+    let outputs = node.step(task(0), 3);
+    let late = NotTaken::Epoch { found: 0, current: 2 };
+    assert!(has(&outputs, |output| matches!(output, Output::NotTaken { reason, .. } if *reason == late)));
+    let outputs = node.step(attested(3, candidate(true)), 4);
+    assert_eq!(refusal(&outputs), Some(Refusal::Epoch { found: 0, current: 2 }));
+}
+
+#[test]
+fn no_more_tasks_than_allowed() {
+    let few = Settings { most_tasks: 2, ..settings(0, EVERYTHING) };
+    let mut node = Node::new(few, 0, Saved::default());
+    let mut take = |id| {
+        let event = Event::Task { id: B256::with_last_byte(id), epoch: 0, payload: Bytes::new() };
+        has(&node.step(event, 0), |output| matches!(output, Output::NotTaken { reason: NotTaken::Full(2), .. }))
+    };
+    assert_eq!([1, 2, 1, 3].map(&mut take), [false, false, false, true]);
+}
+
+/// The first reporter reports at once, a second one only when the chain has not slashed in its turn.
+#[test]
+fn conflicts_are_reported_once_and_in_turn() {
+    let reports = |outputs: &[Output]| has(outputs, |output| matches!(output, Output::ReportConflict { .. }));
+    let liar = attester();
+    let (mut first, _) = aggregator(0);
+    first.step(attested(liar, candidate(true)), 0);
+    let outputs = first.step(attested(liar, candidate(false)), 1);
+    assert!(
+        reports(&outputs)
+            && has(&outputs, |output| matches!(output, Output::Publish(Signed::Evidence(_), Audience::Everybody)))
+    );
+    assert!(!reports(&first.step(attested(liar, candidate(false)), 2)) && !reports(&first.step(Event::Tick, 60_000)));
+    assert!(reports(&first.step(Event::Tick, 60_001)));
+    first.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 60_002);
+    assert!(!reports(&first.step(Event::Tick, 1_000_000)));
+    first.step(Event::ReportFailed { operator: owner(liar), id: ID }, 1_000_000);
+    assert!(reports(&first.step(Event::Unslashed { operator: owner(liar), id: ID, epoch: 0 }, 2_000_000)));
+
+    for slashed in [false, true] {
+        let (mut second, _) = aggregator(1);
+        let pair = [candidate(true), candidate(false)].map(|candidate| attestation(liar, candidate));
+        let [one, other] = pair;
+        let evidence = Signed::Evidence(Evidence::new(one, other).unwrap());
+        assert!(matches!(second.step(received(evidence.clone()), 0)[0], Output::Accepted { .. }));
+        assert_eq!(refusal(&second.step(received(evidence), 1)), Some(Refusal::Duplicate));
+        if slashed {
+            second.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
+        }
+        assert!(!reports(&second.step(Event::Tick, 9_999)));
+        assert_eq!(reports(&second.step(Event::Tick, 10_000)), !slashed);
+    }
+}
+
+/// The contract slashes for an id once in each epoch. So an operator that had itself slashed, and signs a conflict of the same id
+/// in the next epoch, is reported again, and once only.
+#[test]
+fn a_conflict_of_a_later_epoch_is_reported_again() {
+    let reported = |outputs: &[Output]| {
+        let epoch = |output: &Output| match output {
+            Output::ReportConflict { evidence, .. } => Some(evidence.epoch()),
+            _ => None,
+        };
+        outputs.iter().filter_map(epoch).collect::<Vec<_>>()
+    };
+    let (mut node, _) = aggregator(0);
+    let liar = attester();
+    node.step(attested(liar, candidate(true)), 0);
+    assert_eq!(reported(&node.step(attested(liar, candidate(false)), 1)), [0]);
+    node.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
+    let later = snapshot_of(1, 3);
+    node.step(Event::Epoch(1), 3);
+    node.step(Event::Snapshot(later.clone()), 4);
+    node.step(task(1), 5);
+    let ticks = |node: &mut Node, from: u64| -> Vec<u64> {
+        (0..10).flat_map(|turn| reported(&node.step(Event::Tick, from + 30_000 * turn))).collect()
+    };
+    assert_eq!(ticks(&mut node, 100_000), [0; 0], "slashed for that");
+    let again = Task { epoch: 1, snapshot: later.id(), performer: later.performer(ID).into(), ..candidate(false) };
+    let mut found = reported(&node.step(attested(liar, again), 500_000));
+    found.extend(ticks(&mut node, 510_000));
+    assert!(!found.is_empty() && found.iter().all(|epoch| *epoch == 1), "{found:?}");
+    node.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 1 }, 900_000);
+    assert_eq!(ticks(&mut node, 1_000_000), [0; 0], "once in the epoch");
+    // The chain forgets the second slashing alone.
+    let outputs = node.step(Event::Unslashed { operator: owner(liar), id: ID, epoch: 1 }, 2_000_000);
+    assert_eq!(reported(&outputs).into_iter().chain(ticks(&mut node, 2_000_000)).next(), Some(1));
+}
+
+#[test]
+fn evidence_against_two_operators_is_blamed_on_its_source() {
+    let (mut node, _) = aggregator(0);
+    let one = attestation(0, candidate(true));
+    let evidence = Evidence::new(one, attestation(1, candidate(false))).unwrap();
+    let refused = refusal(&node.step(received(Signed::Evidence(evidence)), 0)).unwrap();
+    assert!(refused == Refusal::NotOneOperator && refused.is_fault() && node.footprint().conflicts == 0);
+}
+
+/// One operator, two epochs, two verdicts about one result: the rule for two epochs.
+#[test]
+fn conflicts_in_two_epochs_are_found() {
+    let later = snapshot_of(1, 3);
+    let (mut node, _) = aggregator(0);
+    node.step(Event::Epoch(1), 1);
+    node.step(Event::Snapshot(later.clone()), 1);
+    node.step(task(1), 1);
+    let same = Task { epoch: 1, snapshot: later.id(), performer: later.performer(ID).into(), ..candidate(true) };
+    node.step(attested(0, candidate(true)), 2);
+    assert_eq!((refusal(&node.step(attested(0, same), 3)), node.footprint().conflicts), (None, 0));
+    node.step(attested(1, candidate(true)), 4);
+    node.step(attested(1, Task { approved: false, ..same }), 5);
+    assert_eq!(node.footprint().conflicts, 1);
+}
+
+/// An attester that approved a result in one epoch gives no other verdict on the id in the next one.
+#[test]
+fn a_verdict_binds_in_the_next_epoch() {
+    let later = snapshot_of(1, 3);
+    let operator = (0..5).find(|index| *index != performer() && *index != later.performer(ID)).unwrap();
+    let mut node = with_task(operator, EVERYTHING);
+    node.step(received(Signed::Result(result(b"result"))), 1);
+    node.step(Event::Validated { candidate: candidate(true), approved: true }, 2);
+    node.step(Event::Signed { candidate: candidate(true), signature: Bytes::from_static(b"own") }, 3);
+    node.step(Event::Epoch(1), 4);
+    node.step(Event::Snapshot(later.clone()), 5);
+    node.step(task(1), 6);
+    let bytes = Bytes::from_static(b"other");
+    let other = TaskResult::new(1, later.id(), ID, later.performer(ID), bytes, Bytes::from_static(b"s")).unwrap();
+    let outputs = node.step(received(Signed::Result(other)), 7);
+    assert!(has(&outputs, |output| matches!(output, Output::Abstained { .. })));
+    assert!(!has(&outputs, |output| matches!(output, Output::Validate { .. })));
+}
+
+/// A restart between the request to the signer and its answer: the same is signed, the program does not run again.
+#[test]
+fn a_restart_says_the_same_again() {
+    for role in [performer(), attester()] {
+        let mut node = with_task(role, EVERYTHING);
+        if role == performer() {
+            node.step(Event::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
+        } else {
+            node.step(received(Signed::Result(result(b"result"))), 1);
+            node.step(Event::Validated { candidate: candidate(true), approved: true }, 1);
+        }
+        let saved = Saved::from_bytes(&node.saved().to_bytes()).unwrap();
+        assert_eq!(&saved, node.saved());
+        let mut again = Node::new(settings(role, EVERYTHING), 0, saved);
+        again.step(Event::Snapshot(snapshot()), 0);
+        let outputs = again.step(task(0), 0);
+        assert!(has(
+            &outputs,
+            |output| matches!(output, Output::Sign { candidate: asked } if *asked == candidate(true))
+        ));
+        let runs = |output: &Output| matches!(output, Output::Execute { .. } | Output::Validate { .. });
+        assert!(!has(&outputs, runs));
+        let signed = Event::Signed { candidate: candidate(true), signature: Bytes::from_static(b"signature") };
+        assert!(has(&again.step(signed, 1), |output| matches!(output, Output::Publish(..))));
+    }
+}
+
+#[test]
+fn a_restart_keeps_waiting_for_a_submission() {
+    let (mut node, operator) = aggregator(0);
+    (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
+    let roles = Roles { aggregate: true, ..Roles::default() };
+    let mut again = Node::new(settings(operator, roles), 0, node.saved().clone());
+    again.step(Event::Snapshot(snapshot()), 1);
+    again.step(task(0), 1);
+    (0..5).for_each(|index| drop(again.step(attested(index, candidate(true)), 1)));
+    assert!(settlements(&again.step(Event::Tick, 59_999)).is_empty());
+    assert_eq!(settlements(&again.step(Event::Tick, 60_000)).len(), 1);
+}
+
+#[test]
+fn a_saved_state_is_whole_or_refused() {
+    let mut node = with_task(performer(), EVERYTHING);
+    node.step(Event::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
+    let bytes = node.saved().to_bytes();
+    for length in 0..bytes.len() {
+        assert!(Saved::from_bytes(&bytes[..length]).is_err(), "{length}");
+    }
+    assert!(Saved::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
+    assert!(Saved::from_bytes(&[&[2], &bytes[1..]].concat()).is_err());
+}
+
+#[test]
+fn a_silent_signer_is_asked_again_and_a_refusal_is_final() {
+    let mut node = with_task(attester(), EVERYTHING);
+    node.step(received(Signed::Result(result(b"result"))), 0);
+    node.step(Event::Validated { candidate: candidate(true), approved: true }, 0);
+    let asks = |outputs: &[Output]| has(outputs, |output| matches!(output, Output::Sign { .. }));
+    assert!(!asks(&node.step(Event::Tick, 999)) && asks(&node.step(Event::Tick, 1_000)));
+    let refused = |refusal| Event::SignRefused { candidate: candidate(true), refusal };
+    assert!(!asks(&node.step(refused(SignerRefusal::NotNow), 1_500)) && asks(&node.step(Event::Tick, 2_500)));
+    let outputs = node.step(refused(SignerRefusal::Conflict), 2_600);
+    assert!(
+        has(&outputs, |output| matches!(output, Output::Abstained { .. })) && !asks(&node.step(Event::Tick, 99_999))
+    );
+}
+
+/// What one node holds and another lacks comes by request, as far as it is lacking.
+#[test]
+fn peers_answer_with_what_is_missing() {
+    let mut full = with_task(attester(), Roles::default());
+    full.step(received(Signed::Result(result(b"result"))), 0);
+    (0..5).filter(|index| *index != performer()).for_each(|index| drop(full.step(attested(index, candidate(true)), 0)));
+    let asking = Settings { ask_first: 1_000, ask_most: 4_000, ..settings(attester(), Roles::default()) };
+    let mut empty = Node::new(asking, 0, Saved::default());
+    empty.step(Event::Snapshot(snapshot()), 0);
+    empty.step(task(0), 0);
+    let ask = |node: &mut Node, at| -> Option<Request> {
+        let outputs = node.step(Event::Tick, at);
+        outputs.into_iter().find_map(|output| if let Output::Ask(request, _) = output { Some(request) } else { None })
+    };
+    assert_eq!(ask(&mut empty, 999), None);
+    let request = ask(&mut empty, 1_000).unwrap();
+    let outputs = full.step(Event::Asked { source: PEER, request }, 1);
+    let [Output::Answer { to: PEER, answer }] = &outputs[..] else { panic!("{outputs:?}") };
+    assert_eq!((answer.results.len(), answer.attestations.len()), (1, 4));
+    for part in answer.clone().into_signed() {
+        assert!(matches!(empty.step(received(part), 1_001)[0], Output::Accepted { .. }));
+    }
+    // Questions become rarer, and a full node gets no answer.
+    assert_eq!(ask(&mut empty, 2_999), None);
+    let request = ask(&mut empty, 3_000).unwrap();
+    assert!(full.step(Event::Asked { source: PEER, request }, 2).is_empty());
+    let times: Vec<_> =
+        (3..20).map(|second| second * 1_000 + 500).filter(|at| ask(&mut empty, *at).is_some()).collect();
+    assert_eq!(times, [7_500, 11_500, 15_500, 19_500]);
+}
+
+/// Two nodes with each one half of a conflict: the answer brings the other half.
+#[test]
+fn answers_bring_conflicts_together() {
+    let liar = attester();
+    let mut one = with_task(performer(), Roles::default());
+    one.step(attested(liar, candidate(true)), 0);
+    let mut other =
+        Node::new(Settings { ask_first: 1, ..settings(performer(), Roles::default()) }, 0, Saved::default());
+    other.step(Event::Snapshot(snapshot()), 0);
+    other.step(task(0), 0);
+    other.step(attested(liar, candidate(false)), 0);
+    let outputs = other.step(Event::Tick, 1);
+    let request =
+        outputs.into_iter().find_map(|output| if let Output::Ask(request, _) = output { Some(request) } else { None });
+    let outputs = one.step(Event::Asked { source: PEER, request: request.unwrap() }, 1);
+    let Some(Output::Answer { answer, .. }) = outputs.into_iter().next() else { panic!("no answer") };
+    for part in answer.into_signed() {
+        let outputs = other.step(received(part), 2);
+        assert!(has(&outputs, |output| matches!(output, Output::Publish(Signed::Evidence(_), Audience::Everybody))));
+    }
+    assert_eq!(other.footprint().conflicts, 1);
+}
+
+#[test]
+fn the_same_events_give_the_same_outputs() {
+    let run = || {
+        let mut node = with_task(attester(), EVERYTHING);
+        let mut outputs = node.step(received(Signed::Result(result(b"result"))), 1);
+        (0..5).for_each(|index| outputs.extend(node.step(attested(index, candidate(true)), 2)));
+        outputs.extend(node.step(Event::Tick, 100_000));
+        format!("{outputs:?}{node:?}")
+    };
+    assert_eq!(run(), run());
+}
+
+/// Whatever the settings: what a node asks to be woken for is later than now.
+#[test]
+fn times_of_zero_wake_nobody_for_ever() {
+    let zero = Settings {
+        stragglers: 0,
+        turn: 0,
+        submission_timeout: 0,
+        retry: 0,
+        ask_first: 0,
+        ask_most: 0,
+        ..settings(0, EVERYTHING)
+    };
+    let mut node = Node::new(Settings { operator: Some(owner(attester())), ..zero }, 0, Saved::default());
+    node.step(Event::Snapshot(snapshot()), 0);
+    node.step(task(0), 0);
+    node.step(received(Signed::Result(result(b"result"))), 0);
+    node.step(Event::Validated { candidate: candidate(true), approved: true }, 0);
+    (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
+    for now in 1..50 {
+        for output in node.step(Event::Tick, now) {
+            assert!(!matches!(output, Output::WakeAt(at) if at <= now), "{now}: {output:?}");
+        }
+    }
+}
