@@ -255,6 +255,11 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-formats
 	$(CARGO) check --locked -p quorate-formats --features parquet
 	$(CARGO) check --locked -p quorate-formats --features arrow
+	$(CARGO) check --locked -p quorate-lab
+	$(CARGO) check --locked -p quorate-lab --features answers
+	$(CARGO) check --locked -p quorate-lab --features bn254
+	$(CARGO) check --locked -p quorate-lab --features run
+	$(CARGO) check --locked -p quorate-lab --features anvil
 	$(CARGO) check --locked -p quorate-host
 	$(CARGO) check --locked -p quorate-host --features log
 	$(CARGO) check --locked -p quorate-server --features otlp

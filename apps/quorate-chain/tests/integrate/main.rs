@@ -5,12 +5,6 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
-#[path = "../../../crates/quorate-evm/tests/rig/node.rs"]
-mod node;
-
-#[path = "integrate/adapters.rs"]
 mod adapters;
-#[path = "integrate/guide.rs"]
 mod guide;
-#[path = "integrate/tools.rs"]
 mod tools;

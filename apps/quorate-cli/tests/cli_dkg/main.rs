@@ -11,18 +11,11 @@
 //! | [`judgement`] | who is missing, and who is proven to have cheated |
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "cli_dkg/bad_input.rs"]
 mod bad_input;
-#[path = "cli_dkg/crash.rs"]
 mod crash;
-#[path = "cli_dkg/forge.rs"]
 mod forge;
 #[cfg(unix)]
-#[path = "cli_dkg/forget.rs"]
 mod forget;
-#[path = "cli_dkg/judgement.rs"]
 mod judgement;
-#[path = "cli_dkg/room.rs"]
 mod room;
-#[path = "cli_dkg/whole.rs"]
 mod whole;

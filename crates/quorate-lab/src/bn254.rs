@@ -1,28 +1,22 @@
-//! Known answers on BN254. The data lies outside the repository: in `../shared/vectors`, or in the folder that
-//! `QUORATE_VECTORS` names.
+//! Known answers on BN254.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
 use ark_ff::PrimeField;
 use num_bigint::BigUint;
 use quorate_bn254::Fq;
 use serde_json::Value;
 
-/// The files of a set whose name begins so, parsed; none where the folder is absent.
-pub(crate) fn files(set: &str, prefix: &str) -> Vec<Value> {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let root = env::var_os("QUORATE_VECTORS").map_or_else(default, PathBuf::from);
-    if !root.is_dir() {
-        let line = format!("skipped: {set}/{prefix}*; there is no {}", root.display());
-        assert!(env::var("CI").as_deref() != Ok("true"), "{line}, and this is CI");
-        println!("{line}");
-        return Vec::new();
-    }
-    let folder = fs::read_dir(root.join(set)).unwrap_or_else(|e| panic!("{set}: {e}"));
-    let mut paths: Vec<_> = folder.map(|entry| entry.expect("a readable folder").path()).collect();
+use crate::vectors::path;
+
+/// The files of a set whose name begins with `prefix`, parsed; no files, with a printed line, if the set is absent.
+///
+/// # Panics
+/// If the set has no such file, or one is not JSON; if the set is absent and `CI=true`.
+pub fn files(set: &str, prefix: &str) -> Vec<Value> {
+    let Some(folder) = path(set) else { return Vec::new() };
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{set}: {e}"));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix)));
     paths.sort();
     assert!(!paths.is_empty(), "{set} has no file {prefix}*");
@@ -34,7 +28,7 @@ pub(crate) fn files(set: &str, prefix: &str) -> Vec<Value> {
 }
 
 /// The items under a key of each file.
-pub(crate) fn cases(set: &str, prefix: &str, key: &str) -> Vec<Value> {
+pub fn cases(set: &str, prefix: &str, key: &str) -> Vec<Value> {
     let files = files(set, prefix);
     let cases: Vec<_> = files.iter().flat_map(|file| file[key].as_array().expect("a list").clone()).collect();
     assert!(files.is_empty() || !cases.is_empty());
@@ -43,17 +37,17 @@ pub(crate) fn cases(set: &str, prefix: &str, key: &str) -> Vec<Value> {
 }
 
 /// A value that is text.
-pub(crate) fn text(value: &Value) -> &str {
+pub fn text(value: &Value) -> &str {
     value.as_str().expect("text")
 }
 
 /// A value that is hexadecimal text.
-pub(crate) fn bytes(value: &Value) -> Vec<u8> {
+pub fn bytes(value: &Value) -> Vec<u8> {
     const_hex::decode(text(value)).expect("hexadecimal")
 }
 
 /// A field element: hexadecimal if it begins with 0x, else digits of the radix.
-pub(crate) fn element(value: &Value, radix: u32) -> Fq {
+pub fn element(value: &Value, radix: u32) -> Fq {
     let digits = text(value);
     let number = match digits.strip_prefix("0x") {
         Some(digits) => BigUint::parse_bytes(digits.as_bytes(), 16),

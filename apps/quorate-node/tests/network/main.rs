@@ -7,24 +7,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
-#[path = "network/rig.rs"]
 mod rig;
 
-#[path = "network/client.rs"]
 mod client;
-#[path = "network/crashes.rs"]
 mod crashes;
-#[path = "network/hostile.rs"]
 mod hostile;
-#[path = "network/outages.rs"]
 mod outages;
-#[path = "network/proxy.rs"]
-mod proxy;
-#[path = "network/raw.rs"]
 mod raw;
-#[path = "network/reorganisations.rs"]
 mod reorganisations;
-#[path = "network/rotation.rs"]
 mod rotation;
-#[path = "network/settling.rs"]
 mod settling;

@@ -1,5 +1,4 @@
 //! Operators with fixed seeds, with keys of any group.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use quorate::aggregate::aggregate;
 use quorate_bn254::Bn254Signature;
@@ -11,35 +10,37 @@ use quorate_evm::{
 };
 
 /// Operators with keys of one group, who sign any digest.
-pub(crate) struct Operators {
-    pub(crate) key_group: KeyGroup,
+pub struct Operators {
+    /// The group of their keys.
+    pub key_group: KeyGroup,
     keys: Vec<OperatorKey>,
 }
 
 impl Operators {
-    pub(crate) fn new(key_group: KeyGroup, n: u8) -> Self {
+    /// Operators with the seeds 1 to `n`.
+    pub fn new(key_group: KeyGroup, n: u8) -> Self {
         let mut this = Self { key_group, keys: Vec::new() };
         (1..=n).for_each(|seed| this.push(seed));
         this
     }
 
     /// Adds an operator, or a further key of one.
-    pub(crate) fn push(&mut self, seed: u8) {
+    pub fn push(&mut self, seed: u8) {
         self.keys.push(OperatorKey::from_entropy(self.key_group, &[seed; 48]));
     }
 
     /// A member's key, as `Network` has it.
-    pub(crate) fn member(&self, index: usize) -> Bytes {
+    pub fn member(&self, index: usize) -> Bytes {
         self.keys[index].member()
     }
 
     /// The keys of all members.
-    pub(crate) fn members(&self) -> Vec<Bytes> {
+    pub fn members(&self) -> Vec<Bytes> {
         self.keys.iter().map(OperatorKey::member).collect()
     }
 
     /// The sum of some members' signatures over every digest.
-    pub(crate) fn sign(&self, signers: &MemberSet, digests: &[[u8; 32]]) -> QuorumSignature {
+    pub fn sign(&self, signers: &MemberSet, digests: &[[u8; 32]]) -> QuorumSignature {
         let mut bn254 = Vec::new();
         let mut bls12381 = Vec::new();
         for digest in digests {
@@ -62,7 +63,7 @@ impl Operators {
     }
 
     /// The key that a contract registers for an owner, and its proof of possession.
-    pub(crate) fn registration(&self, index: usize, verifier: Contract, owner: Address) -> (Bytes, Bytes) {
+    pub fn registration(&self, index: usize, verifier: Contract, owner: Address) -> (Bytes, Bytes) {
         let Registration { key, proof, .. } = self.keys[index].registration(verifier, owner);
         (key, proof)
     }

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{Case, File, Messages, Vectors, bytes::Hex, bytes::plain, catalogue::Kind, schemes::suite_of};
 
-pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
+/// Every signature of Wycheproof.
+pub fn cases(vectors: &Vectors) -> Vec<Case> {
     vectors.collect("Wycheproof signatures", |file| match file.kind {
         Kind::WycheproofVerify => Some(verify(file).into_iter().map(|test| test.case).collect()),
         Kind::WycheproofAggregateVerify => Some(aggregate_verify(file)),
@@ -16,12 +17,15 @@ pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
 }
 
 /// A case with its author's comment.
-pub(crate) struct Commented {
-    pub(crate) case: Case,
-    pub(crate) comment: String,
+pub struct Commented {
+    /// The signature.
+    pub case: Case,
+    /// What the author says of it.
+    pub comment: String,
 }
 
-pub(crate) fn verify(file: &File) -> Vec<Commented> {
+/// The signatures of a file, each by one key.
+pub fn verify(file: &File) -> Vec<Commented> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Group {
@@ -50,7 +54,7 @@ pub(crate) fn verify(file: &File) -> Vec<Commented> {
 }
 
 /// Every test with what its group states. Groups and tests of another shape are skipped.
-pub(crate) fn tests<G: DeserializeOwned, T: DeserializeOwned>(file: &File) -> Vec<(Rc<G>, T)> {
+pub fn tests<G: DeserializeOwned, T: DeserializeOwned>(file: &File) -> Vec<(Rc<G>, T)> {
     #[derive(Deserialize)]
     struct Content {
         tests: Vec<Value>,

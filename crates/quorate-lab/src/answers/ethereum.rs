@@ -11,22 +11,25 @@ use super::{
 };
 
 /// The suite of the consensus layer's own vectors, in which an aggregate of no keys is false.
-pub(crate) const POSSESSION: AnySuite = AnySuite::MinPk(MinPk::ProofOfPossession);
+pub const POSSESSION: AnySuite = AnySuite::MinPk(MinPk::ProofOfPossession);
 /// The suite of what is signed on the chain.
 const ETH2: AnySuite = AnySuite::MinPk(MinPk::Eth2);
 /// The suite of sync aggregates, in which no keys with the identity signature are valid.
 const SYNC_AGGREGATE: AnySuite = AnySuite::MinPk(MinPk::Eth2SyncAggregate);
 
 /// Several single signatures, and whether all of them are true.
-pub(crate) struct Batch {
-    pub(crate) id: String,
+pub struct Batch {
+    /// The name of the file.
+    pub id: String,
     /// The `expected` of each is that of the batch. It says something about the single signature only if the batch is
     /// true.
-    pub(crate) members: Vec<Case>,
-    pub(crate) expected: bool,
+    pub members: Vec<Case>,
+    /// Whether all members are true.
+    pub expected: bool,
 }
 
-pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
+/// Every single and aggregate signature of the Ethereum suites, with its verdict.
+pub fn cases(vectors: &Vectors) -> Vec<Case> {
     vectors.collect("Ethereum signatures", |file| match file.kind {
         Kind::EthVerify => Some(verify(file).into_iter().collect()),
         Kind::EthAggregateVerify => Some(aggregate_verify(file).into_iter().collect()),
@@ -39,20 +42,23 @@ pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
     })
 }
 
-pub(crate) fn batches(vectors: &Vectors) -> Vec<Batch> {
+/// Every batch of the Ethereum suites.
+pub fn batches(vectors: &Vectors) -> Vec<Batch> {
     vectors.collect("Ethereum batches", |file| {
         (file.kind == Kind::EthBatchVerify).then(|| batch(file).into_iter().collect())
     })
 }
 
 /// A signature that verifies under the sum of some keys of a committee, with that sum.
-pub(crate) struct Aggregate {
-    pub(crate) case: Case,
-    pub(crate) key: Vec<u8>,
+pub struct Aggregate {
+    /// The signature under all its keys.
+    pub case: Case,
+    /// The sum of the keys as the source states it, encoded.
+    pub key: Vec<u8>,
 }
 
 /// Signatures of sync committees. A set bit names a member, counted from the lowest bit of the first byte.
-pub(crate) fn sync_aggregates(file: &File) -> Vec<Aggregate> {
+pub fn sync_aggregates(file: &File) -> Vec<Aggregate> {
     #[derive(Deserialize)]
     struct Item {
         committee_file: String,
@@ -87,7 +93,8 @@ pub(crate) fn sync_aggregates(file: &File) -> Vec<Aggregate> {
     file.items("cases").into_iter().filter_map(aggregate).collect()
 }
 
-pub(crate) fn header_aggregate(file: &File) -> Option<Aggregate> {
+/// A sync aggregate in base64; `None` if the file has another shape.
+pub fn header_aggregate(file: &File) -> Option<Aggregate> {
     #[derive(Deserialize)]
     struct Content {
         #[serde(alias = "public_keys")]
@@ -111,9 +118,11 @@ pub(crate) fn header_aggregate(file: &File) -> Option<Aggregate> {
 
 /// `{input, output}`, the frame of every file of the Ethereum suites.
 #[derive(Deserialize)]
-pub(crate) struct Framed<I, O> {
-    pub(crate) input: I,
-    pub(crate) output: O,
+pub struct Framed<I, O> {
+    /// What the function is called with.
+    pub input: I,
+    /// What it must answer.
+    pub output: O,
 }
 
 fn verify(file: &File) -> Option<Case> {

@@ -5,25 +5,26 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 /// Hexadecimal, with or without `0x`, in either case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Hex(pub(crate) Vec<u8>);
+pub struct Hex(pub Vec<u8>);
 
 /// Standard base64.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Base64(pub(crate) Vec<u8>);
+pub struct Base64(pub Vec<u8>);
 
 /// Base64 for URLs, without padding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Base64Url(pub(crate) Vec<u8>);
+pub struct Base64Url(pub Vec<u8>);
 
 /// A number below 2^256 as 32 bytes, big-endian: decimal, or hexadecimal after `0x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scalar(pub(crate) [u8; 32]);
+pub struct Scalar(pub [u8; 32]);
 
 /// An element of the base field as 48 bytes, big-endian; written after `0x` without leading zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field(pub(crate) [u8; 48]);
+pub struct Field(pub [u8; 48]);
 
-pub(crate) fn hex_bytes(text: &str) -> Result<Vec<u8>, String> {
+/// The bytes of hexadecimal text, with or without `0x`; an error that quotes the text.
+pub fn hex_bytes(text: &str) -> Result<Vec<u8>, String> {
     hex::decode(text.strip_prefix("0x").unwrap_or(text)).map_err(|e| format!("`{text}` is not hexadecimal: {e}"))
 }
 
@@ -69,6 +70,7 @@ from_string! {
     Field: |text: &str| number(text.strip_prefix("0x").unwrap_or(text), 16);
 }
 
-pub(crate) fn plain(items: Vec<Hex>) -> Vec<Vec<u8>> {
+/// The bytes of each item.
+pub fn plain(items: Vec<Hex>) -> Vec<Vec<u8>> {
     items.into_iter().map(|item| item.0).collect()
 }

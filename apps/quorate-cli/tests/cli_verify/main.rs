@@ -17,31 +17,18 @@
 //! | [`streams`] | Ctrl-C, slow pipes, closed pipes, full disks, bounded memory |
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-#[path = "cli_verify/run.rs"]
 mod run;
 
-#[path = "cli_verify/bn254.rs"]
 mod bn254;
-#[path = "cli_verify/drand.rs"]
 mod drand;
-#[path = "cli_verify/files.rs"]
 mod files;
-#[path = "cli_verify/light_client.rs"]
 mod light_client;
-#[path = "cli_verify/limits.rs"]
 mod limits;
-#[path = "cli_verify/malformed.rs"]
 mod malformed;
-#[path = "cli_verify/memory.rs"]
 mod memory;
 #[cfg(target_os = "linux")]
-#[path = "cli_verify/progress.rs"]
 mod progress;
-#[path = "cli_verify/streams.rs"]
 mod streams;
-#[path = "cli_verify/unused.rs"]
 mod unused;
-#[path = "cli_verify/validators.rs"]
 mod validators;
-#[path = "cli_verify/verdicts.rs"]
 mod verdicts;

@@ -4,7 +4,8 @@ use quorate::{AnySuite, MinPk, MinSig};
 
 /// What is done with a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Entry {
+pub enum Entry {
+    /// The file is read as this kind.
     Read(Kind),
     /// The file is not read, for this reason: it has no known answers, or none that a function of ours computes.
     Ignore(&'static str),
@@ -12,14 +13,20 @@ pub(crate) enum Entry {
 
 /// The shape of a file that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// `{input: {pubkey, message, signature}, output}` and its relatives, of the Ethereum suites.
     EthVerify,
+    /// `{input: {pubkeys, messages, signature}, output}`.
     EthAggregateVerify,
+    /// `{input: {pubkeys, message, signature}, output}`.
     EthFastAggregateVerify,
+    /// `{input: {pubkeys, messages, signatures}, output}`.
     EthBatchVerify,
+    /// `{input: {privkey, message}, output}`.
     EthSign,
+    /// Signatures and their sum.
     EthAggregate,
+    /// `{input: {msg}, output: {x, y}}`.
     EthHashToG2,
     /// `{input: {pubkey}, output}`.
     DeserializeG1,
@@ -27,6 +34,7 @@ pub(crate) enum Kind {
     DeserializeG2,
     /// `eth_fast_aggregate_verify` and `eth_aggregate_pubkeys` of the Altair specification.
     AltairFastAggregateVerify,
+    /// Keys and their sum, of the Altair specification.
     AltairAggregateKeys,
     /// Lines `name value`, a record up to each `out`.
     Herumi,
@@ -40,6 +48,7 @@ pub(crate) enum Kind {
     Compatibility,
     /// Lines `secret:message:signature`.
     NobleMinPk,
+    /// The same lines, with signatures in G1.
     NobleMinSig,
     /// k·G, one after the other.
     Points,
@@ -47,15 +56,23 @@ pub(crate) enum Kind {
     ScalarMultiplication,
     /// Two keys, one message, three schemes.
     ChiaSchemes,
+    /// Bytes that no decoder accepts.
     InvalidEncodings,
+    /// The same, grouped by what is wrong.
     InvalidEncodingsByReason,
     /// EIP-2333.
     Derivation,
+    /// EIP-2333, with the values between the steps.
     DerivationSteps,
+    /// JSON Web Keys of the COSE draft.
     Jwk,
+    /// Deposits as the launchpad's tools write them.
     DepositData,
+    /// Rounds of one drand network.
     Beacons,
+    /// Rounds with their network beside each, most of them false.
     BeaconFixtures,
+    /// Signatures of sync committees, which name their committee's file.
     SyncAggregates,
     /// 512 keys, which the sync aggregates name.
     Committee,
@@ -63,14 +80,18 @@ pub(crate) enum Kind {
     CommitteeSum,
     /// A sync aggregate in base64, with its keys and their sum.
     HeaderAggregate,
+    /// Proofs of possession.
     Possessions,
+    /// Groups of signatures by one key.
     WycheproofVerify,
+    /// Groups of signatures by several keys over several messages.
     WycheproofAggregateVerify,
+    /// Groups of hashes to a curve.
     WycheproofHash,
 }
 
 /// What is done with the file of this name; `None` if no row fits.
-pub(crate) fn entry(name: &str) -> Option<Entry> {
+pub fn entry(name: &str) -> Option<Entry> {
     ROWS.iter().find(|(pattern, _)| fits(pattern, name)).map(|(_, entry)| *entry)
 }
 

@@ -10,7 +10,8 @@ use super::{
     catalogue::Kind,
 };
 
-pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
+/// Every signature of other networks and libraries.
+pub fn cases(vectors: &Vectors) -> Vec<Case> {
     vectors.collect("signatures of other networks and libraries", |file| match file.kind {
         Kind::Signed(suite) => Some(signed(file, Some(suite))),
         Kind::SignedUnderTag => Some(signed(file, None)),
@@ -21,7 +22,7 @@ pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
 }
 
 /// The suite of a tag. The length of the key says which variant it is.
-pub(crate) fn suite_of(tag: &str, key: &[u8]) -> Option<AnySuite> {
+pub fn suite_of(tag: &str, key: &[u8]) -> Option<AnySuite> {
     if key.len() == 48 {
         return MinPk::all().iter().find(|suite| suite.id() == tag).copied().map(AnySuite::MinPk);
     }
@@ -44,17 +45,22 @@ fn chia_aggregates(file: &File) -> Vec<Case> {
 
 /// One scheme of Chia's: two keys that sign one message, and the sum of their signatures.
 #[derive(Deserialize)]
-pub(crate) struct Chia {
+pub struct Chia {
     scheme: String,
-    pub(crate) message: Hex,
-    pub(crate) sk: Vec<Hex>,
-    pub(crate) pk: Vec<Hex>,
-    pub(crate) sig: Vec<Hex>,
-    pub(crate) aggregate: Hex,
+    /// The message that both keys sign.
+    pub message: Hex,
+    /// The two secret keys.
+    pub sk: Vec<Hex>,
+    /// The two public keys.
+    pub pk: Vec<Hex>,
+    /// The two signatures.
+    pub sig: Vec<Hex>,
+    /// The sum of the signatures.
+    pub aggregate: Hex,
 }
 
 /// The schemes with their indices and suites.
-pub(crate) fn chia(file: &File) -> Vec<(usize, AnySuite, Chia)> {
+pub fn chia(file: &File) -> Vec<(usize, AnySuite, Chia)> {
     let schemes = file.items::<Chia>("cases").into_iter();
     schemes.filter_map(|(index, chia)| Some((index, file.fitting(&file.id(index), chia.suite())?, chia))).collect()
 }

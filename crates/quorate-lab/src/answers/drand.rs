@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::{Case, File, Messages, Vectors, bytes::Hex, catalogue::Kind};
 
-pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
+/// Every round of drand's networks on BLS12-381.
+pub fn cases(vectors: &Vectors) -> Vec<Case> {
     vectors.collect("drand rounds", |file| match file.kind {
         Kind::Beacons => Some(beacons(file)),
         Kind::BeaconFixtures => Some(fixtures(file)),

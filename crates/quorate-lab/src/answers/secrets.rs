@@ -13,19 +13,25 @@ use super::{
 };
 
 /// A secret key, a message and the signature that the key makes over it.
-pub(crate) struct Signing {
-    pub(crate) set: String,
-    pub(crate) id: String,
-    pub(crate) suite: AnySuite,
+pub struct Signing {
+    /// The folder it comes from.
+    pub set: String,
+    /// File and place in the file.
+    pub id: String,
+    /// The suite that the signature is made in.
+    pub suite: AnySuite,
     /// The scalar as the source has it. It may be zero, or not below the group order.
-    pub(crate) secret: [u8; 32],
-    pub(crate) public_key: Option<Vec<u8>>,
-    pub(crate) message: Vec<u8>,
+    pub secret: [u8; 32],
+    /// The public key, if the source states it.
+    pub public_key: Option<Vec<u8>>,
+    /// The signed message.
+    pub message: Vec<u8>,
     /// `None` if the source refuses to sign.
-    pub(crate) signature: Option<Vec<u8>>,
+    pub signature: Option<Vec<u8>>,
 }
 
-pub(crate) fn signings(vectors: &Vectors) -> Vec<Signing> {
+/// Every signature in the data that comes with its secret key.
+pub fn signings(vectors: &Vectors) -> Vec<Signing> {
     vectors.collect("signatures with their secret key", |file| match file.kind {
         Kind::EthSign => Some(ethereum(file).into_iter().collect()),
         Kind::Herumi => signed_by_herumi(file),
@@ -40,7 +46,7 @@ pub(crate) fn signings(vectors: &Vectors) -> Vec<Signing> {
 
 impl Signing {
     /// The signature as a case to verify. The key is the public key of the secret modulo the group order.
-    pub(crate) fn case(self) -> Option<Case> {
+    pub fn case(self) -> Option<Case> {
         let secret = reduced(self.secret);
         let key = match self.suite {
             AnySuite::MinPk(_) => {
@@ -63,7 +69,7 @@ const ORDER: [u8; 32] = [
 ];
 
 /// A scalar modulo r.
-pub(crate) fn reduced(mut scalar: [u8; 32]) -> [u8; 32] {
+pub fn reduced(mut scalar: [u8; 32]) -> [u8; 32] {
     while scalar >= ORDER {
         let mut borrow = false;
         for (byte, order) in scalar.iter_mut().zip(ORDER).rev() {
@@ -98,13 +104,17 @@ fn signed_by_herumi(file: &File) -> Option<Vec<Signing>> {
 /// A record of Filecoin and of drand: hashes to both groups, and a signature if the record has a secret key.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(crate) struct Compatible {
-    pub(crate) msg: String,
-    pub(crate) ciphersuite: String,
+pub struct Compatible {
+    /// The message.
+    pub msg: String,
+    /// The tag that the message is hashed under.
+    pub ciphersuite: String,
+    /// The hash in G1, encoded.
     #[serde(rename = "G1Compressed")]
-    pub(crate) g1: Base64,
+    pub g1: Base64,
+    /// The hash in G2, encoded.
     #[serde(rename = "G2Compressed")]
-    pub(crate) g2: Base64,
+    pub g2: Base64,
     /// Decimal, or empty.
     #[serde(rename = "BLSPrivKey")]
     secret: String,
@@ -115,7 +125,7 @@ pub(crate) struct Compatible {
 }
 
 /// The records with their indices. drand's file is the list itself.
-pub(crate) fn compatible(file: &File) -> Vec<(usize, Compatible)> {
+pub fn compatible(file: &File) -> Vec<(usize, Compatible)> {
     file.items("cases")
 }
 

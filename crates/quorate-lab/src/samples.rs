@@ -5,70 +5,56 @@
 //! line of `…` alone stands for any lines. Times, names of backends and numbers of threads may differ from the document.
 //! `$ echo $?` after a command shows its exit code. Commands run where `examples/` is, in a folder that is thrown away.
 
-use std::{
-    fmt::Write as _,
-    fs,
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-    process::Command,
+use std::{fmt::Write as _, fs, os::unix::fs::symlink, path::Path};
+
+use crate::{
+    needs::checkout,
+    run::{Run as _, shell},
 };
 
 /// The programs that samples call. Each runs those of its own in a test of its own crate.
 const PROGRAMS: [&str; 2] = ["quorate", "quorate-bench"];
 
-/// One of our programs, whose samples a test runs.
-pub(crate) struct Program {
-    /// How samples call it.
-    pub(crate) name: &'static str,
-    /// The file that was built.
-    pub(crate) path: PathBuf,
-}
-
-impl Program {
-    /// What the samples of this program in a document print otherwise than it says; nothing if all is well. The document's
-    /// path begins at the root of the repository.
-    ///
-    /// # Panics
-    /// If the document has fewer commands than stated, or a sample that cannot be run.
-    pub(crate) fn what_differs(&self, document: &str, at_least: usize) -> String {
-        let mut blocks = samples(document, &fs::read_to_string(root().join(document)).unwrap());
-        blocks.retain(|block| program_of(block) == self.name);
-        let commands: usize = blocks.iter().map(Vec::len).sum();
-        println!("{document}: {commands} commands in {} samples of {}", blocks.len(), self.name);
-        assert!(commands >= at_least, "{document} has {commands} commands in `console` blocks, not {at_least} or more");
-        let mut wrong = String::new();
-        for block in blocks {
-            for (sample, printed) in block.iter().zip(self.run(&block)) {
-                if !matches(&lines(&sample.printed), &lines(&printed)) {
-                    let Sample { line, command, printed: stated } = sample;
-                    let _ = write!(
-                        wrong,
-                        "\n{document}, line {line}: $ {command}\n-- the document says:\n{stated}-- it prints:\n{printed}"
-                    );
-                }
+/// What the samples of a program in a document print otherwise than it says; nothing if all is well. The document's path begins
+/// at the root of the repository.
+///
+/// # Panics
+/// If the document has fewer commands than stated, or a sample that cannot be run.
+pub fn what_differs(program: &str, document: &str, at_least: usize) -> String {
+    let mut blocks = samples(document, &fs::read_to_string(checkout().join(document)).unwrap());
+    blocks.retain(|block| program_of(block) == program);
+    let commands: usize = blocks.iter().map(Vec::len).sum();
+    println!("{document}: {commands} commands in {} samples of {program}", blocks.len());
+    assert!(commands >= at_least, "{document} has {commands} commands in `console` blocks, not {at_least} or more");
+    let mut wrong = String::new();
+    for block in blocks {
+        for (sample, printed) in block.iter().zip(run(&block)) {
+            if !matches(&lines(&sample.printed), &lines(&printed)) {
+                let Sample { line, command, printed: stated } = sample;
+                let _ = write!(
+                    wrong,
+                    "\n{document}, line {line}: $ {command}\n-- the document says:\n{stated}-- it prints:\n{printed}"
+                );
             }
         }
-        wrong
     }
+    wrong
+}
 
-    /// Runs the commands of a block in one shell, and gives what each printed.
-    fn run(&self, block: &[Sample]) -> Vec<String> {
-        let folder = tempfile::tempdir().unwrap();
-        symlink(root().join("examples"), folder.path().join("examples")).unwrap();
-        let outputs = tempfile::tempdir().unwrap();
-        let output = |i: usize| outputs.path().join(i.to_string());
-        let mut script = String::new();
-        for (i, sample) in block.iter().enumerate() {
-            writeln!(script, "{{ {}; }} > '{}' 2>&1", sample.command, output(i).display()).unwrap();
-        }
-        // A benchmark asks rustc for its version.
-        let compiler = Path::new(env!("CARGO")).parent().unwrap();
-        let folders = [self.path.parent().unwrap(), compiler, Path::new("/usr/bin"), Path::new("/bin")];
-        let path = std::env::join_paths(folders).unwrap();
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(&script).current_dir(folder.path()).env_clear().env("PATH", path).status().unwrap();
-        (0..block.len()).map(|i| fs::read_to_string(output(i)).unwrap()).collect()
+/// Runs the commands of a block in one shell, and gives what each printed.
+fn run(block: &[Sample]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(checkout().join("examples"), folder.path().join("examples")).unwrap();
+    let outputs = tempfile::tempdir().unwrap();
+    let output = |i: usize| outputs.path().join(i.to_string());
+    // A benchmark asks rustc for its version.
+    let compiler = Path::new(env!("CARGO")).parent().unwrap();
+    let mut script = format!("PATH=\"$PATH\":'{}'\n", compiler.display());
+    for (i, sample) in block.iter().enumerate() {
+        writeln!(script, "{{ {}; }} > '{}' 2>&1", sample.command, output(i).display()).unwrap();
     }
+    shell(&script).current_dir(folder.path()).ran();
+    (0..block.len()).map(|i| fs::read_to_string(output(i)).unwrap()).collect()
 }
 
 /// The program that a block is about: the first one of ours that it calls, or the command line, which scripts call.
@@ -189,53 +175,54 @@ fn matches(stated: &[String], printed: &[String]) -> bool {
     }
 }
 
-/// The root of the repository.
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[test]
-fn what_differs_from_run_to_run_is_not_compared() {
-    let stated = same_everywhere("6 claims: 6 valid, 0 invalid (8.3 ms, ifma, 2 threads)");
-    assert_eq!(stated, same_everywhere("6 claims: 6 valid, 0 invalid (1.27 s, portable, 1 thread)"));
-    for other in ["6 claims: 5 valid, 0 invalid (8.3 ms, ifma, 2 threads)", "6 claims: 6 valid, 0 invalid"] {
-        assert_ne!(stated, same_everywhere(other));
+    #[test]
+    fn what_differs_from_run_to_run_is_not_compared() {
+        let stated = same_everywhere("6 claims: 6 valid, 0 invalid (8.3 ms, ifma, 2 threads)");
+        assert_eq!(stated, same_everywhere("6 claims: 6 valid, 0 invalid (1.27 s, portable, 1 thread)"));
+        for other in ["6 claims: 5 valid, 0 invalid (8.3 ms, ifma, 2 threads)", "6 claims: 6 valid, 0 invalid"] {
+            assert_ne!(stated, same_everywhere(other));
+        }
+        assert_eq!(same_everywhere("  estimated    0.3 ms of one core"), "  estimated    TIME UNIT of one core");
+        assert_eq!(same_everywhere("  slot 1        10        1  counted"), "  slot 1        10        1  counted");
     }
-    assert_eq!(same_everywhere("  estimated    0.3 ms of one core"), "  estimated    TIME UNIT of one core");
-    assert_eq!(same_everywhere("  slot 1        10        1  counted"), "  slot 1        10        1  counted");
-}
 
-#[test]
-fn dots_stand_for_any_lines() {
-    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-    for (stated, printed, same) in [
-        ("a\n…", "a\nb\nc", true),
-        ("…\nc", "a\nb\nc", true),
-        ("a\n…\nc", "a\nc", true),
-        ("a\n…\nc", "a\nb", false),
-        ("a", "a\nb", false),
-        ("a\nb", "a", false),
-    ] {
-        assert_eq!(matches(&lines(stated), &lines(printed)), same, "{stated:?} and {printed:?}");
+    #[test]
+    fn dots_stand_for_any_lines() {
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        for (stated, printed, same) in [
+            ("a\n…", "a\nb\nc", true),
+            ("…\nc", "a\nb\nc", true),
+            ("a\n…\nc", "a\nc", true),
+            ("a\n…\nc", "a\nb", false),
+            ("a", "a\nb", false),
+            ("a\nb", "a", false),
+        ] {
+            assert_eq!(matches(&lines(stated), &lines(printed)), same, "{stated:?} and {printed:?}");
+        }
     }
-}
 
-#[test]
-fn blocks_are_found_with_their_commands() {
-    let text = "# T\n\n```console\n$ quorate a \\\n    --b\none\ntwo\n$ echo $?\n0\n```\n\n```json\n{}\n```\n";
-    let sample = |line, command: &str, printed: &str| Sample { line, command: command.into(), printed: printed.into() };
-    let expected = [sample(4, "quorate a --b", "one\ntwo\n"), sample(8, "echo $?", "0\n")];
-    assert_eq!(samples("t.md", text), [expected]);
-}
+    #[test]
+    fn blocks_are_found_with_their_commands() {
+        let text = "# T\n\n```console\n$ quorate a \\\n    --b\none\ntwo\n$ echo $?\n0\n```\n\n```json\n{}\n```\n";
+        let sample =
+            |line, command: &str, printed: &str| Sample { line, command: command.into(), printed: printed.into() };
+        let expected = [sample(4, "quorate a --b", "one\ntwo\n"), sample(8, "echo $?", "0\n")];
+        assert_eq!(samples("t.md", text), [expected]);
+    }
 
-#[test]
-#[should_panic(expected = "t.md, line 5: write this output and its command as one `console` block")]
-fn an_output_in_a_block_of_its_own_is_refused() {
-    samples("t.md", "```sh\nquorate verify claims.jsonl\n```\n\n```text\nvalid\n```\n");
-}
+    #[test]
+    #[should_panic(expected = "t.md, line 5: write this output and its command as one `console` block")]
+    fn an_output_in_a_block_of_its_own_is_refused() {
+        samples("t.md", "```sh\nquorate verify claims.jsonl\n```\n\n```text\nvalid\n```\n");
+    }
 
-#[test]
-#[should_panic(expected = "not `cargo build`")]
-fn a_foreign_command_is_refused() {
-    samples("t.md", "```console\n$ cargo build\n```\n");
+    #[test]
+    #[should_panic(expected = "not `cargo build`")]
+    fn a_foreign_command_is_refused() {
+        samples("t.md", "```console\n$ cargo build\n```\n");
+    }
 }

@@ -3,24 +3,30 @@
 use super::{Case, File, Messages, Vectors, bytes::hex_bytes, catalogue::Kind, ethereum::POSSESSION};
 
 /// The set whose files have this form.
-pub(crate) const SET: &str = "01_herumi_eth_draft07";
+pub const SET: &str = "01_herumi_eth_draft07";
 
 /// One record: the inputs in order, and the output.
 #[derive(Default)]
-pub(crate) struct Record {
-    pub(crate) id: String,
-    pub(crate) secrets: Vec<Vec<u8>>,
-    pub(crate) keys: Vec<Vec<u8>>,
-    pub(crate) messages: Vec<Vec<u8>>,
-    pub(crate) signatures: Vec<Vec<u8>>,
-    pub(crate) out: String,
+pub struct Record {
+    /// File and place in the file.
+    pub id: String,
+    /// The lines `sec`.
+    pub secrets: Vec<Vec<u8>>,
+    /// The lines `pub`.
+    pub keys: Vec<Vec<u8>>,
+    /// The lines `msg`.
+    pub messages: Vec<Vec<u8>>,
+    /// The lines `sig`.
+    pub signatures: Vec<Vec<u8>>,
+    /// The line `out`.
+    pub out: String,
     /// A line that is not understood. The record is then skipped.
     flaw: Option<String>,
 }
 
 /// What a record is about. The names of its lines decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum About {
+pub enum About {
     /// A verdict on a signature: `out` is true or false. It may have no keys.
     Verdict,
     /// A signature by a secret key: `out` is the signature.
@@ -29,7 +35,8 @@ pub(crate) enum About {
     Sum,
 }
 
-pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
+/// Every verdict in herumi's files.
+pub fn cases(vectors: &Vectors) -> Vec<Case> {
     vectors.collect("herumi verdicts", |file| {
         let records = of(file, About::Verdict)?;
         Some(records.into_iter().filter_map(|record| record.case(file)).collect())
@@ -37,7 +44,7 @@ pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
 }
 
 /// The records of a file that are about one thing; `None` if it has none.
-pub(crate) fn of(file: &File, about: About) -> Option<Vec<Record>> {
+pub fn of(file: &File, about: About) -> Option<Vec<Record>> {
     if file.kind != Kind::Herumi {
         return None;
     }
