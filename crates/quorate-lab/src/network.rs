@@ -89,7 +89,7 @@ impl LocalPrograms {
         let ours = |name: &str| {
             let program = programs().join(name);
             let how = "`cargo build -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network`, with \
-                       `--release` where it is run so";
+                       the profile of this program";
             if program.is_file() { Ok(program) } else { Err(LocalError::Missing { program, how }) }
         };
         let (node, signer, lab) = (ours("quorate-node")?, ours("quorate-signer")?, ours("quorate-lab")?);
