@@ -24,7 +24,6 @@ macro_rules! options {
         $(#[doc = $about])+
         #[derive(Clone, Debug, Default, PartialEq, clap::Args, serde::Serialize, serde::Deserialize)]
         #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-        #[allow(clippy::exhaustive_structs, reason = "a plain structure of options")]
         pub struct $set { $(
             $(#[doc = $doc])+
             #[arg(long, env = $variable, hide_env_values = true, $($($arg)*)?)]
@@ -161,7 +160,6 @@ options! {
 /// When a block is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ConfirmationsText", into = "ConfirmationsText")]
-#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum ConfirmationsOption {
     /// When so many blocks follow it.
     Blocks(u64),

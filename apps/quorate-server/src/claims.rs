@@ -18,7 +18,6 @@ use crate::{
 
 /// A claim of a request, and what the request calls it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::exhaustive_structs, reason = "a name and a claim")]
 pub struct Named {
     /// The request's own name for it.
     pub id: Option<Id>,
@@ -49,7 +48,6 @@ pub enum BadClaims {
 
 /// Reads the claims of a request. Whatever they hold finds memory before it is kept.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_structs, reason = "what reading needs")]
 pub struct Reader<'a> {
     /// The suite of claims that name none.
     pub suite: Option<AnySuite>,
@@ -193,7 +191,6 @@ const OWN: &str = "connection:";
 
 /// What all claims of a request have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "what the query has")]
 pub struct Asked {
     /// The suite of claims that name none.
     pub suite: Option<AnySuite>,

@@ -33,7 +33,6 @@ use toml::{Table, Value};
 /// Everything that can be configured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Config {
     /// Where the server listens.
     pub listen: Listen,
@@ -56,7 +55,6 @@ pub struct Config {
 /// Where the server listens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Listen {
     /// The address for TCP. With port 0 the system chooses one. An empty text means none.
     pub address: String,
@@ -101,7 +99,6 @@ impl Listen {
 /// How claims are verified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Verify {
     /// The suite of claims that name none, where the request names none either. An empty text means that there is none.
     pub suite: String,
@@ -143,7 +140,6 @@ impl Default for Verify {
 /// When a source is suspected and banned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Sources {
     /// The time in which a score halves.
     pub half_life_s: u64,
@@ -187,7 +183,6 @@ impl Default for Sources {
 /// What the server remembers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct KnownSettings {
     /// The folder of the store on disk. An empty text means that nothing is kept on disk.
     pub folder: String,
@@ -213,7 +208,6 @@ impl Default for KnownSettings {
 /// Assumed-valid checkpoints. Without the fields `sets`, `pin`, `chain_id` and `folder` the server has none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct CheckpointSettings {
     /// The file with the sets of signers, as `quorate checkpoint set` and `quorate checkpoint adopt` print it.
     pub sets: String,
@@ -285,7 +279,6 @@ pub struct NoHash(String);
 /// What a client may ask for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct ServerLimits {
     /// Connections at once, over all listeners for claims.
     pub connections: usize,
@@ -341,7 +334,6 @@ impl Default for ServerLimits {
 /// How the server stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Drain {
     /// The time in which everything is answered after the signal to stop.
     pub deadline_ms: u64,
@@ -356,7 +348,6 @@ impl Default for Drain {
 /// What the server writes about itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Log {
     /// `text` or `json`.
     pub format: LogFormat,
@@ -369,7 +360,6 @@ pub struct Log {
 
 /// A configuration file.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "a name and a text")]
 pub struct Source<'a> {
     /// How errors name it.
     pub name: &'a str,

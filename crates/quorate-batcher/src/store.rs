@@ -34,15 +34,18 @@ mod records;
 
 use std::{
     fmt,
-    fs::{self, File, OpenOptions},
-    io::{self, Read, Write},
+    fs::{self, File},
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock},
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use quorate::ClaimBytes;
-use quorate_host::contained;
+use quorate_host::{
+    contained,
+    file::{self, Existing, Readers, put_in_place},
+};
 use rand::{TryRng as _, rngs::SysRng};
 use redb::{Database, DatabaseError, StorageError};
 
@@ -236,9 +239,7 @@ impl KnownStore {
         })?;
         let records = Records { database, settings: self.settings.clone(), key };
         records.write_key_check()?;
-        fs::rename(&new, path).map_err(|error| file(&new, error))?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        sync_folder(folder).map_err(|error| file(folder, error))?;
+        put_in_place(&new, path).map_err(|error| file(path, error))?;
         Ok(records)
     }
 
@@ -377,13 +378,7 @@ fn read_key(path: &Path) -> Result<[u8; 32], String> {
 fn write_key(path: &Path) -> io::Result<[u8; 32]> {
     let mut key = [0; 32];
     SysRng.try_fill_bytes(&mut key).map_err(io::Error::other)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    // A temporary file is made with mode 600.
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&key)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    sync_folder(folder)?;
+    file::write(path, Readers::Owner, Existing::Replace, &key)?;
     Ok(key)
 }
 
@@ -394,12 +389,6 @@ fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let to = (0..).map(name).find(|to| !to.exists()).expect("a number is free");
     fs::rename(path, &to).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
     Ok(to)
-}
-
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    OpenOptions::new().read(true).open(folder)?.sync_all()?;
-    Ok(())
 }
 
 #[cfg(test)]

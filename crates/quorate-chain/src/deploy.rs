@@ -81,7 +81,6 @@ pub enum DeployError {
 
 /// A network to deploy. Amounts are in the token's smallest unit, times in seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct NetworkPlan {
     /// The curve and the group of the keys.
     pub key_group: KeyGroup,

@@ -6,7 +6,6 @@ use crate::rpc::{Rpc, RpcBlock, RpcError};
 
 /// The most that is paid for a unit of gas, in gwei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct FeeLimits {
     /// All of it.
     pub max_fee_gwei: u64,
@@ -75,7 +74,6 @@ pub(crate) struct Prices {
 
 /// What a transaction offers, in wei for a unit of gas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the two fields of EIP-1559")]
 pub struct Fees {
     /// All of it.
     pub max_fee: u128,

@@ -42,7 +42,6 @@ impl std::fmt::Debug for Url {
 
 /// How long and how much a node may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct RpcLimits {
     /// How long one answer may take.
     pub timeout: Duration,
@@ -119,7 +118,6 @@ pub enum RpcError {
 /// A block by its number and hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[allow(clippy::exhaustive_structs, reason = "what is read of a block")]
 pub struct RpcBlock {
     /// Its number.
     #[serde(with = "quantity")]
@@ -170,7 +168,6 @@ mod quantity {
 
 /// Whether a question is asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum RpcPatience {
     /// Once only.
     Once,

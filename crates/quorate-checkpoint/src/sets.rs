@@ -18,7 +18,6 @@ use crate::{
 /// sets signs once, and the signature stands in both lists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the file's")]
 pub struct Rotation {
     /// The id of the old set.
     #[serde(with = "hex::array")]
@@ -35,7 +34,6 @@ pub struct Rotation {
 /// checked; [`SetChain::follow`] checks it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the file's")]
 pub struct Sets {
     /// The set whose id is pinned.
     pub first: SetManifest,
@@ -118,7 +116,6 @@ pub enum RotationError {
 
 /// A side of a rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a change has two sides")]
 pub enum SetSide {
     /// The set that was.
     Old,

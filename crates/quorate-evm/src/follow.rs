@@ -46,7 +46,6 @@ use call::{Call, calls};
 
 /// What a settlement fixed when it was deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "callers read all of it from the contract")]
 pub struct Deployment {
     /// The chain's id (EIP-155).
     pub chain_id: u64,

@@ -111,7 +111,6 @@ fn nonzero_denominator(u: Fq) -> Fq {
 
 /// What happens to a member's key on the way from a base to a quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a member is in the quorum or in the base")]
 pub enum BaseChange {
     /// The member is in the quorum and not in the base: its key is added.
     Added,

@@ -10,7 +10,6 @@ pub type SnapshotId = FixedBytes<20>;
 
 /// A task with a result and a verdict, for one epoch and snapshot: what an operator of a `TaskNetwork` signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "it is what a digest names")]
 pub struct Task {
     /// The epoch in which it settles, and whose weights decide.
     pub epoch: u64,
@@ -29,7 +28,6 @@ pub struct Task {
 
 /// How certain it is that the chain keeps a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is nothing between the two")]
 pub enum Finality {
     /// A reorganisation can undo it.
     Recent,

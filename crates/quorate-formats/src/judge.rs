@@ -40,7 +40,6 @@ impl WindowLimit {
 
 /// An entry of an input on its way to its verdict.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "callers make them")]
 pub struct Item<T> {
     /// What the caller knows of the entry. It comes back with the verdict.
     pub about: T,
@@ -229,7 +228,6 @@ impl Ruling {
 
 /// Why a claim is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers take it apart")]
 pub struct Fault {
     /// What the engine found.
     pub reason: Reason,

@@ -68,7 +68,6 @@ pub struct OtherInput {
 
 /// What a file that is no era holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the command line matches all of them")]
 pub enum Content {
     /// Claims in one of the formats of `quorate verify`; of drand, the rounds of a chain.
     Claims(Format),

@@ -180,7 +180,7 @@ fn a_merge_waits_for_every_shard() {
 fn what_a_killed_process_leaves_is_no_result() {
     let run = Run::planned(&claims(2), 1, TERMS);
     fs::create_dir_all(run.path().join("results")).unwrap();
-    let left = run.path().join("results/.unfinished-abc");
+    let left = run.path().join("results/.shard-0.jsonl.abc.tmp");
     fs::write(&left, "{\"valid\":true}\n").unwrap();
     assert_eq!(shards::status(&run.path(), &run.manifest).unwrap().done, 0);
     run.run_all();

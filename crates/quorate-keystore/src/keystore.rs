@@ -187,7 +187,6 @@ impl fmt::Debug for Keystore {
 
 /// A secret, and how its keystore was opened.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_structs, reason = "callers take all of it")]
 pub struct Decrypted {
     /// The secret.
     pub secret: Secret,

@@ -30,7 +30,7 @@ use quorate_keystore::{
     keystore::{Kdf, Keystore, KeystoreOptions, Pbkdf2},
     passphrase::Passphrase,
     secret::Secret,
-    secret_file::{self, Overwrite},
+    secret_file::{self, Existing},
 };
 use quorate_node::transport::Identity;
 use serde_json::Value;
@@ -311,7 +311,7 @@ impl LocalNetwork {
         write_key(&folder, &key)?;
         let payer = folder.join("payer");
         let digits = hex::encode(self.anvil.keys()[operator + 1].to_bytes());
-        secret_file::write(&payer, digits.as_bytes(), Overwrite::Refuse)
+        secret_file::write(&payer, digits.as_bytes(), Existing::Refuse)
             .map_err(|error| LocalError::Key(error.to_string()))?;
 
         let account = account(&self.rpc, &self.anvil, operator + 1).await?;
@@ -721,7 +721,7 @@ pub fn write_key(folder: &Path, key: &OperatorKey) -> Result<(), LocalError> {
     let text = keystore.map_err(|error| failed(&error))?.to_json();
     for (name, contents) in [("keystore.json", text.as_str()), ("passphrase", PASSPHRASE)] {
         let path = folder.join(name);
-        secret_file::write(&path, contents.as_bytes(), Overwrite::Refuse).map_err(|error| failed(&error))?;
+        secret_file::write(&path, contents.as_bytes(), Existing::Refuse).map_err(|error| failed(&error))?;
     }
     Ok(())
 }

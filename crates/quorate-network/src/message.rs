@@ -37,7 +37,6 @@ pub const MAX_MESSAGE: usize = 512 * 1024;
 /// A part of a snapshot's members: a group at level 0, a branch of groups or branches above. `quorate_network::groups` says who
 /// is in which group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "a name: two numbers")]
 pub struct Branch {
     /// The level: 0 for groups.
     pub level: u8,
@@ -244,7 +243,6 @@ impl ConflictEvidence {
 
 /// A message that somebody with stake answers for. It travels as gossip.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
 pub enum Signed {
     /// A performer's result.
     Result(TaskResult),
@@ -344,7 +342,6 @@ impl PeerAnswer {
 
 /// Any message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
 pub enum Message {
     /// A signed message of the gossip.
     Signed(Signed),

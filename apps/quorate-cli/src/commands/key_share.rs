@@ -19,7 +19,7 @@ use crate::secrets::{
     keystore::{Kdf, Keystore, KeystoreOptions},
     passphrase::{Passphrase, PassphrasePurpose, PassphraseSource},
     secret::Secret,
-    secret_file::{self, Overwrite, SecretFile},
+    secret_file::{self, Existing, SecretFile},
     share_file::{ShareFile, ShareSecret},
 };
 
@@ -112,5 +112,5 @@ pub(super) fn write<S: Suite>(
     };
     let index = share.index().number().into();
     let file = ShareFile::new(suite.any(), index, public_key.to_vec(), verification_key, secret);
-    Ok(secret_file::write(path, &file.to_json(), Overwrite::Refuse)?)
+    Ok(secret_file::write(path, &file.to_json(), Existing::Refuse)?)
 }

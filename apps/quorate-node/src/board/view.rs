@@ -208,7 +208,6 @@ pub struct TaskView {
 /// How far a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
 pub enum TaskState {
     /// It waits for its epoch's snapshot.
     Waiting,

@@ -32,7 +32,6 @@ use quorate_network::{
 
 /// What the loop wants done on the chain.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "the task below carries out each")]
 pub enum ChainOrder {
     /// Settle a task.
     Settle(Box<Settlement>),
@@ -49,7 +48,6 @@ pub enum ChainOrder {
 
 /// What the loop is told.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "the loop handles each")]
 pub enum ChainNews {
     /// What changed, in order.
     Changes(Vec<Change>),

@@ -78,7 +78,6 @@ use quorate_network::{
 };
 
 /// What a node runs with.
-#[allow(clippy::exhaustive_structs, reason = "whoever starts a node must name every part")]
 pub struct Parts {
     /// The network.
     pub network: Contract,
@@ -116,7 +115,6 @@ pub struct Parts {
 
 /// How a network pays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "what the contract fixes")]
 pub struct Pay {
     /// What the performer of an approved task gets, in the token's smallest unit.
     pub performer_reward: u128,
@@ -144,7 +142,6 @@ impl Pay {
 
 /// The epochs of a network in Unix time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "what the contract fixes")]
 pub struct Epochs {
     /// The first second of epoch 0.
     pub genesis: u64,

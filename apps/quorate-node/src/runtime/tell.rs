@@ -22,7 +22,6 @@ use crate::{
 
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(clippy::exhaustive_enums, reason = "one for each order")]
 pub enum Purpose {
     /// It settles a task.
     Settle(B256),
@@ -44,7 +43,6 @@ impl fmt::Display for Purpose {
 
 /// A transaction that this node sends: what the submitter calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "all that a report of it needs")]
 pub struct Sending {
     /// What it is for.
     pub purpose: Purpose,

@@ -10,7 +10,6 @@ use quorate_network::{
 
 /// What the network tells the node.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
 pub enum Arrival {
     /// A signed message, of which nothing was verified.
     Signed {

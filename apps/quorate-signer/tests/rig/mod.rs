@@ -18,7 +18,7 @@ use quorate_keystore::{
     keystore::{Kdf, Keystore, KeystoreOptions, Scrypt},
     passphrase::Passphrase,
     secret::Secret,
-    secret_file::{self, Overwrite},
+    secret_file::{self, Existing},
 };
 use quorate_lab::run::{Ran, Run as _, Running, Signal, command_after};
 use quorate_signer_client::network::NetworkTerms;
@@ -54,8 +54,7 @@ impl Place {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let key = OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[7; 48]);
         keystore_of(folder.path(), "key.json", &[7; 48]);
-        secret_file::write(&folder.path().join("passphrase"), PASSPHRASE.as_bytes(), Overwrite::Refuse)
-            .expect("writes");
+        secret_file::write(&folder.path().join("passphrase"), PASSPHRASE.as_bytes(), Existing::Refuse).expect("writes");
         let place = Self { folder, public_key: key.member(), secret: hex::encode(*key.to_bytes()) };
         let data = place.folder().join("data");
         let (exit, out, error) = place.run_with("true", &place.init_arguments(data.to_str().expect("UTF-8")));
@@ -164,7 +163,7 @@ pub(crate) fn keystore_of(folder: &Path, name: &str, entropy: &[u8; 48]) -> Path
     let secret = Secret::new(key.to_bytes());
     let keystore = Keystore::encrypt(&secret, &public_key, &Passphrase::from(PASSPHRASE), options).expect("encrypts");
     let path = folder.join(name);
-    secret_file::write(&path, keystore.to_json().as_bytes(), Overwrite::Refuse).expect("writes");
+    secret_file::write(&path, keystore.to_json().as_bytes(), Existing::Refuse).expect("writes");
     path
 }
 

@@ -7,7 +7,6 @@ use quorate_evm::{Finality, MemberSet};
 
 /// A key of an epoch's table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "all that is fixed of a key")]
 pub struct Member {
     /// Who registered the key.
     pub owner: Address,
@@ -19,7 +18,6 @@ pub struct Member {
 
 /// What is fixed for an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "all that the contract fixes; tests make them")]
 pub struct EpochSnapshot {
     /// The epoch.
     pub epoch: u64,

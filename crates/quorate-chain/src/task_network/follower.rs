@@ -30,7 +30,6 @@ use crate::rpc::{Rpc, RpcBlock, RpcError, RpcPatience};
 
 /// When a change is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum Confirmations {
     /// Once so many blocks follow its block. 0: at once.
     Blocks(u64),
@@ -40,7 +39,6 @@ pub enum Confirmations {
 
 /// How a network is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct FollowSettings {
     /// The block of the deployment, or one before it. All logs from there on are read.
     pub from_block: u64,

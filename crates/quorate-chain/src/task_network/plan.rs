@@ -77,7 +77,6 @@ pub enum CallError {
 
 /// A task that one key signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
 pub struct SignedTask {
     /// The task.
     pub task: Task,

@@ -16,7 +16,6 @@ use crate::rpc::{Rpc, RpcError};
 /// The parameters of a network, as the contract explains them in `ITaskNetwork.Parameters`, and where it is. Times are
 /// in seconds, amounts in the token's smallest unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "all that the contract fixes; tests make them")]
 pub struct ContractTerms {
     /// The chain's id (EIP-155).
     pub chain_id: u64,

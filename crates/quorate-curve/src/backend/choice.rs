@@ -10,7 +10,6 @@ pub use super::{
 
 /// An implementation of the verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the engine's table of costs has a row for each")]
 pub enum Backend {
     /// blst, which computes one item at a time in assembly. It runs on any CPU.
     Portable,

@@ -18,7 +18,6 @@ use crate::{
 
 /// The key of a quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "one variant for each group of keys")]
 pub enum QuorumKey {
     /// In G2 of BN254.
     Bn254G2(Bn254PublicKey),

@@ -36,7 +36,6 @@ const BYTES_OF_A_BATCH: usize = 256 << 10;
 
 /// A claim of a chain, as a row.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "it is the columns")]
 pub struct ChainRow<'a> {
     /// The suite's id or profile.
     pub suite: &'a str,

@@ -84,7 +84,6 @@ impl Fault {
 
 /// Counts of claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "they are counts")]
 pub struct ClaimCounts {
     /// All claims: the sum of the others.
     pub claims: u64,

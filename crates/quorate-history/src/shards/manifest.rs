@@ -6,18 +6,18 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
-    io::{BufRead, BufReader, BufWriter, Read as _, Write},
+    io::{BufRead, BufReader, BufWriter, IntoInnerError, Read as _, Write},
     path::{Path, PathBuf},
 };
 
 use quorate::{AnySuite, Soundness};
+use quorate_host::file::{Existing, NewFile, Readers};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
     error::ShardError,
     hashing::{Digest, Hashing},
-    whole_file,
 };
 use crate::{chain::Chain, files::DrandChain};
 
@@ -39,7 +39,6 @@ pub struct Manifest {
 
 /// What is the same for all shards of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers write it out")]
 pub struct RunTerms {
     /// The suite of claims that name none.
     pub suite: Option<AnySuite>,
@@ -197,15 +196,16 @@ impl Manifest {
             soundness: terms.soundness.bits(),
             verdicts: (if terms.all_verdicts { ALL } else { INVALID }).to_owned(),
         };
-        let digest = whole_file::write(&path, |file| {
-            let mut to = Hashing::new(BufWriter::new(file));
+        let write = || {
+            let mut to = Hashing::new(BufWriter::new(NewFile::begin(&path, Readers::Everybody)?));
             line(&mut to, &head)?;
             shards.iter().try_for_each(|shard| line(&mut to, shard))?;
             let digest = to.digest();
             line(to.inner(), &End { shards: shards.len() as u64, sha256: digest })?;
-            to.flush()?;
+            to.into_inner().into_inner().map_err(IntoInnerError::into_error)?.finish(Existing::Replace)?;
             Ok(digest)
-        })?;
+        };
+        let digest = write().map_err(ShardError::write(&path))?;
         Ok(Self { digest, chain, drand, terms, shards })
     }
 

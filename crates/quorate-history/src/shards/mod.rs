@@ -10,7 +10,6 @@
 
 mod error;
 mod hashing;
-mod whole_file;
 mod manifest;
 mod judge;
 mod results;

@@ -10,15 +10,14 @@ use std::{
 };
 
 use quorate::AnySuite;
+use quorate_host::file::{Existing, NewFile, Readers};
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
 use super::{
     error::ShardError,
     hashing::{Digest, Hashing},
     judge::{ClaimCounts, Judged, is_zero},
     manifest::Manifest,
-    whole_file,
 };
 use crate::drand::RoundSpan;
 
@@ -134,7 +133,7 @@ pub fn result_path(folder: &Path, shard: u64) -> PathBuf {
 
 /// A result that is being written. If it is dropped, nothing of it is left.
 pub(super) struct Unfinished {
-    to: Hashing<BufWriter<NamedTempFile>>,
+    to: Hashing<BufWriter<NewFile>>,
     path: PathBuf,
     file: String,
     all: bool,
@@ -151,7 +150,10 @@ impl Unfinished {
         std::fs::create_dir_all(&results).map_err(ShardError::write(&results))?;
         let path = result_path(folder, shard);
         Ok(Self {
-            to: Hashing::new(BufWriter::with_capacity(WRITE_BEHIND, whole_file::begin(&path)?)),
+            to: Hashing::new(BufWriter::with_capacity(
+                WRITE_BEHIND,
+                NewFile::begin(&path, Readers::Everybody).map_err(ShardError::write(&path))?,
+            )),
             path,
             file: file.display().to_string(),
             all,
@@ -209,7 +211,7 @@ impl Unfinished {
         serde_json::to_writer(to.inner(), &Last { receipt: &receipt }).map_err(|error| write(error.into()))?;
         to.inner().write_all(b"\n").map_err(write)?;
         let file = to.into_inner().into_inner().map_err(|error| write(error.into_error()))?;
-        whole_file::finish(file, &path)?;
+        file.finish(Existing::Replace).map_err(write)?;
         Ok(receipt)
     }
 }

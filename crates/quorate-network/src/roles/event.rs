@@ -151,7 +151,6 @@ pub enum NodeEvent {
 
 /// What a node wants done, in this order.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "whoever embeds a node does each of them")]
 pub enum NodeOutput {
     /// Write [`Node::saved`](super::Node::saved) to disk before any output behind this one leaves.
     Save,

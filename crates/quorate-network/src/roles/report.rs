@@ -79,7 +79,6 @@ pub struct ReadyReport {
 
 /// What the node's own operator does for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
 pub enum RoundPart {
     /// Nothing: it has no weight, or the node does not have the role.
     None,

@@ -80,7 +80,6 @@ pub struct MemberNumber(u32);
 /// A member of a ceremony and its roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a caller makes it field by field")]
 pub struct Seat {
     /// The member that sits here.
     pub member: CeremonyMember,
@@ -93,7 +92,6 @@ pub struct Seat {
 
 /// A ceremony as a caller describes it. [`Ceremony::new`] checks it.
 #[derive(Clone)]
-#[allow(clippy::exhaustive_structs, reason = "a caller makes it field by field")]
 pub struct Description<S: Suite> {
     /// The suite of the shared key.
     pub suite: S,

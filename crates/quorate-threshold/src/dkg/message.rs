@@ -92,7 +92,6 @@ pub enum Body {
 /// that anyone can encrypt it again and compare.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "the protocol has these fields")]
 pub struct ShareOpening {
     /// Who complained.
     pub receiver: MemberNumber,
@@ -105,7 +104,6 @@ pub struct ShareOpening {
 /// A share that its receiver makes public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "the protocol has these fields")]
 pub struct Disclosed {
     /// Who dealt it.
     pub dealer: MemberNumber,
@@ -116,7 +114,6 @@ pub struct Disclosed {
 /// That a message was seen: enough to prove who signed it, without what it says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "the protocol has these fields")]
 pub struct Seen {
     /// Who signed it.
     pub sender: MemberNumber,

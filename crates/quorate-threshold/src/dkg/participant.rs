@@ -62,7 +62,6 @@ pub struct Participant<S: Suite> {
 
 /// What happens to a participant.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "a ceremony has no clock: nothing else can happen")]
 pub enum CeremonyEvent {
     /// A message came, from whoever says so.
     Message(CeremonyMessage),

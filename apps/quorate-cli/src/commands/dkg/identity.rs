@@ -9,7 +9,7 @@ use quorate_threshold::dkg::{ParticipantIdentity, ParticipantIdentityError};
 use super::public_file;
 use crate::{
     commands::{print, random},
-    secrets::secret_file::{self, Overwrite, SecretFileError},
+    secrets::secret_file::{self, Existing, SecretFileError},
 };
 
 /// Make the keys with which you take part in ceremonies
@@ -42,7 +42,7 @@ impl Arguments {
                 return Err(exists(path.clone()));
             }
         }
-        secret_file::write(&secret, identity.to_json().as_bytes(), Overwrite::Refuse).map_err(|error| match error {
+        secret_file::write(&secret, identity.to_json().as_bytes(), Existing::Refuse).map_err(|error| match error {
             SecretFileError::Exists { path } => exists(path),
             other => other.into(),
         })?;

@@ -16,7 +16,7 @@ use crate::{
         print,
         unlock::{is_dash, read_secret_bytes, warn},
     },
-    secrets::secret_file::{self, Overwrite, SecretFile},
+    secrets::secret_file::{self, Existing, SecretFile},
 };
 
 /// A file that was read. While it is held, no other run with the same identity goes on.
@@ -84,7 +84,7 @@ impl IdentityFile {
     /// Writes the state, in one step. The old one survives a full disk and Ctrl-C.
     pub(super) fn save<S: Suite>(&self, participant: &Participant<S>) -> Result<(), Failure> {
         let path = self.state_path(participant.ceremony().id());
-        Ok(secret_file::write(&path, participant.to_json().as_bytes(), Overwrite::Replace)?)
+        Ok(secret_file::write(&path, participant.to_json().as_bytes(), Existing::Replace)?)
     }
 }
 

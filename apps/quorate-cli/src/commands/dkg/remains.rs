@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use quorate::{Backend, Suite};
-use quorate_host::exit::Failure;
+use quorate_host::{exit::Failure, file::folder_of};
 use quorate_threshold::{SharedKey, dkg::CeremonyPurpose};
 
 use super::session::Session;
@@ -42,7 +42,7 @@ pub(super) fn say_what_to_delete<S: Suite>(session: &Session<S>) {
 /// The old shares that have the names of such files, the states that have theirs, and the state of this ceremony.
 fn beside_identity<S: Suite>(session: &Session<S>, previous: &SharedKey<S>) -> Vec<Remains> {
     let (name, own) = (session.identity.identity.name(), session.identity.state_path(session.ceremony.id()));
-    let folder = secret_file::directory_of(&own);
+    let folder = folder_of(&own);
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<_> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();

@@ -18,7 +18,9 @@ use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, Other
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
-use super::sink::{Existing, OutputFormat, Sink};
+use quorate_host::file::Existing;
+
+use super::sink::{OutputFormat, Sink};
 use crate::commands::{
     history::open_files,
     print::{self, note, plural},

@@ -15,7 +15,7 @@ use crate::{
         keystore::{Keystore, KeystoreOptions},
         passphrase::{PassphrasePurpose, PassphraseSource},
         secret::Secret,
-        secret_file::{self, Overwrite, SecretFileError},
+        secret_file::{self, Existing, SecretFileError},
     },
 };
 use quorate_host::exit::{Exit, Failure, Result};
@@ -111,7 +111,7 @@ impl Destination {
             print::all(contents.as_bytes())?;
             return Ok(None);
         }
-        let overwrite = if self.force { Overwrite::Replace } else { Overwrite::Refuse };
+        let overwrite = if self.force { Existing::Replace } else { Existing::Refuse };
         secret_file::write(&self.out, contents.as_bytes(), overwrite)?;
         Ok(Some(WrittenFile {
             format: if self.keystore.is_given() { "keystore" } else { "plain" },
