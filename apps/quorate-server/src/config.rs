@@ -42,11 +42,11 @@ pub struct Config {
     /// When a source is suspected and banned.
     pub sources: Sources,
     /// What the server remembers.
-    pub known: Known,
+    pub known: KnownSettings,
     /// Assumed-valid checkpoints: whose are served, and where they are kept.
-    pub checkpoint: Checkpoint,
+    pub checkpoint: CheckpointSettings,
     /// What a client may ask for.
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// How the server stops.
     pub drain: Drain,
     /// What the server writes about itself.
@@ -188,7 +188,7 @@ impl Default for Sources {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
-pub struct Known {
+pub struct KnownSettings {
     /// The folder of the store on disk. An empty text means that nothing is kept on disk.
     pub folder: String,
     /// How many statements are kept in memory, for each of the two variants of keys.
@@ -199,7 +199,7 @@ pub struct Known {
     pub max_age_s: u64,
 }
 
-impl Default for Known {
+impl Default for KnownSettings {
     fn default() -> Self {
         Self {
             folder: String::new(),
@@ -214,7 +214,7 @@ impl Default for Known {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
-pub struct Checkpoint {
+pub struct CheckpointSettings {
     /// The file with the sets of signers, as `quorate checkpoint set` and `quorate checkpoint adopt` print it.
     pub sets: String,
     /// The id of the first set in that file: `0x` and 64 hexadecimal digits.
@@ -231,7 +231,7 @@ pub struct Checkpoint {
     pub postings: usize,
 }
 
-impl Default for Checkpoint {
+impl Default for CheckpointSettings {
     fn default() -> Self {
         let text = String::new;
         Self {
@@ -246,7 +246,7 @@ impl Default for Checkpoint {
     }
 }
 
-impl Checkpoint {
+impl CheckpointSettings {
     /// Whether the server has checkpoints.
     #[must_use]
     pub fn is_configured(&self) -> bool {
@@ -286,7 +286,7 @@ pub struct NoHash(String);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections at once, over all listeners for claims.
     pub connections: usize,
     /// Requests in progress at once.
@@ -317,7 +317,7 @@ pub struct Limits {
     pub write_ms: u64,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             connections: 256,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use quorate_batcher::{Batcher, KnownStore, Observer, Opened, StoreSettings};
+use quorate_batcher::{Batcher, KnownStore, Observer, OpenedStore, StoreSettings};
 use tokio::{net::TcpListener, time::timeout};
 
 use crate::{
@@ -148,12 +148,12 @@ fn open_store(config: &Config) -> anyhow::Result<Option<KnownStore>> {
     let settings = StoreSettings { age: Duration::from_secs(config.known.max_age_s), most: config.known.on_disk };
     let (store, opened) = KnownStore::open(Path::new(&config.known.folder), settings).context("known.folder")?;
     match opened {
-        Opened::SetAside { to, why } => tracing::warn!(
+        OpenedStore::SetAside { to, why } => tracing::warn!(
             path = %to.display(),
             why,
             "the store of known statements could not be opened; it was set aside, and an empty one begun"
         ),
-        Opened::Existing { records } => tracing::info!(records, "the store of known statements is open"),
+        OpenedStore::Existing { records } => tracing::info!(records, "the store of known statements is open"),
         _ => {}
     }
     Ok(Some(store))

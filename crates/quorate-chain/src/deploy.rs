@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     fees::{FeeError, FeeLimits},
-    rpc::{Receipt, Rpc, RpcError},
+    rpc::{Rpc, RpcError, TransactionReceipt},
     submitter::Payer,
 };
 
@@ -245,7 +245,12 @@ impl Account {
     ///
     /// # Errors
     /// [`DeployError`], which begins with `what`.
-    pub async fn send(&self, what: &'static str, to: Address, call: &impl SolCall) -> Result<Receipt, DeployError> {
+    pub async fn send(
+        &self,
+        what: &'static str,
+        to: Address,
+        call: &impl SolCall,
+    ) -> Result<TransactionReceipt, DeployError> {
         self.send_bytes(what, to, call.abi_encode().into()).await
     }
 
@@ -253,7 +258,12 @@ impl Account {
     ///
     /// # Errors
     /// [`DeployError`], which begins with `what`.
-    pub async fn send_bytes(&self, what: &'static str, to: Address, calldata: Bytes) -> Result<Receipt, DeployError> {
+    pub async fn send_bytes(
+        &self,
+        what: &'static str,
+        to: Address,
+        calldata: Bytes,
+    ) -> Result<TransactionReceipt, DeployError> {
         self.transact(what, TransactionRequest::default().with_to(to).with_input(calldata)).await
     }
 
@@ -261,7 +271,7 @@ impl Account {
     ///
     /// # Errors
     /// [`DeployError`], which begins with `what`.
-    pub async fn create(&self, what: &'static str, code: Bytes) -> Result<(Address, Receipt), DeployError> {
+    pub async fn create(&self, what: &'static str, code: Bytes) -> Result<(Address, TransactionReceipt), DeployError> {
         let receipt = self.transact(what, TransactionRequest::default().with_deploy_code(code)).await?;
         let why = || DeployError::Node { what, why: "the receipt names no contract".to_owned() };
         Ok((receipt.contract_address.ok_or_else(why)?, receipt))
@@ -272,7 +282,11 @@ impl Account {
         Ok(count.map_err(|error| failed(what, &error))?.saturating_to())
     }
 
-    async fn transact(&self, what: &'static str, request: TransactionRequest) -> Result<Receipt, DeployError> {
+    async fn transact(
+        &self,
+        what: &'static str,
+        request: TransactionRequest,
+    ) -> Result<TransactionReceipt, DeployError> {
         let failed = |error: RpcError| failed(what, &error);
         let fees = self.fees.offer(&self.rpc).await.map_err(|error| match error {
             FeeError::Node(error) => failed(error),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::rpc::{Block, Rpc, RpcError};
+use crate::rpc::{Rpc, RpcBlock, RpcError};
 
 /// The most that is paid for a unit of gas, in gwei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl FeeLimits {
     }
 
     /// What the chain asks for after this block, with a tip within the limit.
-    pub(crate) async fn prices(self, rpc: &Rpc, newest: &Block) -> Result<Prices, RpcError> {
+    pub(crate) async fn prices(self, rpc: &Rpc, newest: &RpcBlock) -> Result<Prices, RpcError> {
         // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
         let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
         let asked: u128 = rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to();

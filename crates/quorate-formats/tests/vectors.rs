@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use quorate::Messages;
 use quorate_formats::drand::{self, ChainInfo, DrandOptions};
-use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
+use quorate_formats::light_client::{BeaconNetwork, Document, MIN_PARTICIPANTS, SyncCommittees, Teaching};
 use quorate_formats::{CheckResult, Entry, Expected, Format, InputError, Place, Record, change, deposit, guess, peek};
 use quorate_lab::vectors;
 use serde_json::Value;
@@ -186,7 +186,7 @@ fn mainnet() -> BeaconNetwork {
 fn light_client_claims_are_the_derived_ones() {
     let Some(derived) = vectors::path("07_eth_derived") else { return };
     let (names, documents): (Vec<_>, Vec<_>) = documents(&SETS).into_iter().unzip();
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     let committee_file = derived.join("committees/mainnet_713.json");
     assert_eq!(guessed(&committee_file), Format::LightClient);
     let period = committees.add_file(&fs::read_to_string(committee_file).unwrap(), "713", None, &mainnet());
@@ -246,7 +246,7 @@ fn light_client_objects_in_ssz() {
         assert_eq!(peek(BufReader::with_capacity(9, &file[..])).unwrap().0, Ok(Format::LightClient));
     }
     let read = |bytes: &[u8]| Document::read(bytes, "test.ssz").unwrap();
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     let lesson = committees.learn(&[read(&bootstrap)], &mainnet()).remove(0);
     assert_eq!(lesson.teaching, Teaching::Learned, "{:?}", lesson.checks);
     assert!(lesson.checks.iter().all(|check| check.result == CheckResult::Passed), "{:?}", lesson.checks);
@@ -347,7 +347,7 @@ fn branches_of_real_updates_prove() {
     if documents.is_empty() {
         return;
     }
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     let lessons = committees.learn(&documents, &mainnet());
     let bootstraps = lessons.iter().filter(|lesson| lesson.block_root.is_some());
     assert!(bootstraps.flat_map(|lesson| &lesson.checks).all(|check| check.result == CheckResult::Passed));
@@ -379,7 +379,7 @@ fn a_flipped_digit_fails_its_branch() {
         ("/data/finalized_header/execution/extra_data", "finalized_execution_branch"),
     ];
     let documents = [bootstrap];
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     committees.learn(&documents, &mainnet());
     for (pointer, check) in flips {
         let mut update = updates[0].clone();
@@ -403,7 +403,7 @@ fn a_flipped_bootstrap_is_refused() {
     assert_ne!(forged, good);
     for (text, expected) in [(good, Teaching::Learned), (forged, Teaching::Refused)] {
         let documents = [Document::read(text.as_bytes(), "bootstrap").unwrap()];
-        assert_eq!(Committees::default().learn(&documents, &mainnet())[0].teaching, expected);
+        assert_eq!(SyncCommittees::default().learn(&documents, &mainnet())[0].teaching, expected);
     }
 }
 
@@ -413,7 +413,7 @@ fn later_committees_rest_on_the_update_that_named_them() {
     if documents.len() < BEACON_API.len() {
         return;
     }
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     committees.learn(&documents, &mainnet());
     let updates: Vec<_> = documents[3].records(&committees, &mainnet(), MIN_PARTICIPANTS).map(Result::unwrap).collect();
     assert_eq!(updates[0].rests_on, None);

@@ -13,13 +13,13 @@ use quorate::{MinPk, Options, SecretKey, Soundness, Verifier};
 use quorate_formats::jsonl::JsonLines;
 use quorate_history::{
     Files,
-    shards::{self, Manifest, Receipt, Report, ShardError, Terms},
+    shards::{self, Manifest, Receipt, Report, RunTerms, ShardError},
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const TERMS: Terms = Terms { suite: None, soundness: Soundness::Bits64, all_verdicts: true };
+const TERMS: RunTerms = RunTerms { suite: None, soundness: Soundness::Bits64, all_verdicts: true };
 
 /// A claim as a line; every seventh one is false.
 fn claim(number: u64) -> String {
@@ -42,7 +42,7 @@ struct Run {
 }
 
 impl Run {
-    fn planned(text: &str, shard_bytes: u64, terms: Terms) -> Self {
+    fn planned(text: &str, shard_bytes: u64, terms: RunTerms) -> Self {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("claims.jsonl"), text).unwrap();
         let files = Files::open(&[folder.path().join("claims.jsonl")], None, None).unwrap();
@@ -121,7 +121,7 @@ fn every_claim_is_counted_once_whatever_the_size_of_a_shard() {
 
 #[test]
 fn only_verdicts_that_are_not_valid_are_kept_if_the_plan_says_so() {
-    let run = Run::planned(&claims(20), 1000, Terms { all_verdicts: false, ..TERMS });
+    let run = Run::planned(&claims(20), 1000, RunTerms { all_verdicts: false, ..TERMS });
     run.run_all();
     let report = run.merge().unwrap();
     assert_eq!((report.counts.claims, report.counts.valid), (20, 17));
@@ -136,7 +136,7 @@ fn malformed_lines_and_claims_without_a_suite_are_reported_at_their_lines() {
     let report = run.merge().unwrap();
     assert_eq!((report.counts.claims, report.malformed), (1, 2));
     assert_eq!(run.verdicts(), [(1, Some(0), true), (3, None, false), (4, Some(1), false)]);
-    let named = Run::planned(&text, 1, Terms { suite: Some("eth2".parse().unwrap()), ..TERMS });
+    let named = Run::planned(&text, 1, RunTerms { suite: Some("eth2".parse().unwrap()), ..TERMS });
     named.run_all();
     assert_eq!(named.merge().unwrap().counts.valid, 2);
 }

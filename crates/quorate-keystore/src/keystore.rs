@@ -230,7 +230,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::secret::SecretError;
+    use crate::secret::NotASecret;
     use quorate_lab::vectors;
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
         let mut keystore = cheap(&example_secret(), "right");
         keystore.iv[3] ^= 1;
         let error = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
-        assert!(matches!(error, Err(KeystoreError::Secret(SecretError::PublicKeyMismatch { .. }))), "{error:?}");
+        assert!(matches!(error, Err(KeystoreError::Secret(NotASecret::PublicKeyMismatch { .. }))), "{error:?}");
         keystore.public_key.clear();
         let secret = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
         assert_ne!(secret.expect("nothing left to compare with"), example_secret());
@@ -346,7 +346,7 @@ mod tests {
         let mut keystore = cheap(&example_secret(), "right");
         keystore.public_key = vec![7; 48];
         let error = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
-        let Err(KeystoreError::Secret(SecretError::PublicKeyMismatch { stated, derived })) = error else {
+        let Err(KeystoreError::Secret(NotASecret::PublicKeyMismatch { stated, derived })) = error else {
             panic!("{error:?}")
         };
         assert_eq!((Some(derived), stated), (derive(&example_secret()), vec![7; 48]));
@@ -356,7 +356,7 @@ mod tests {
     fn bytes_that_are_no_key() {
         let keystore = cheap(&example_secret(), "right");
         let error = keystore.decrypt(&Passphrase::from("right"), |_| None);
-        assert!(matches!(error, Err(KeystoreError::Secret(SecretError::NotASecretKey))));
+        assert!(matches!(error, Err(KeystoreError::Secret(NotASecret::NotASecretKey))));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate_chain::task_network::{Change, Replay, Terms};
+use quorate_chain::task_network::{Change, ContractTerms, Replay};
 use quorate_evm::{
     KeyGroup, MemberSet, Quorum,
     alloy_primitives::{Address, B256, Bytes, FixedBytes, Log, LogData, U256, keccak256},
@@ -85,7 +85,7 @@ struct Effects {
 
 impl Chain {
     fn new() -> Self {
-        let terms = Terms {
+        let terms = ContractTerms {
             chain_id: 1,
             contract: NETWORK,
             verifier: VERIFIER,

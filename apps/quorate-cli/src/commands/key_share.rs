@@ -17,7 +17,7 @@ use super::{
 };
 use crate::secrets::{
     keystore::{Kdf, Keystore, KeystoreOptions},
-    passphrase::{Passphrase, PassphraseSource, Purpose},
+    passphrase::{Passphrase, PassphrasePurpose, PassphraseSource},
     secret::Secret,
     secret_file::{self, Overwrite, SecretFile},
     share_file::{ShareFile, ShareSecret},
@@ -83,7 +83,7 @@ impl KeyShareFile {
         }
         let (index, public_key) = (share.index(), share.public_key().to_vec());
         let opened = share
-            .unlock(|| ask(passphrase, Purpose::Unlock, &name), public_key_bytes::<S>)
+            .unlock(|| ask(passphrase, PassphrasePurpose::Unlock, &name), public_key_bytes::<S>)
             .map_err(|error| Failure::from(error).context(name.clone()))?;
         say_older_form(&name, opened.older);
         let secret = SecretKey::from_bytes(opened.secret.expose());

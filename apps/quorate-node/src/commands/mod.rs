@@ -22,8 +22,8 @@ use indicatif::HumanCount;
 use quorate_chain::{
     Payer, Rpc,
     deploy::{Account, DeployError},
-    rpc::Receipt,
-    task_network::{PlannedCall, Terms},
+    rpc::TransactionReceipt,
+    task_network::{ContractTerms, PlannedCall},
 };
 use quorate_evm::{
     KeyGroup,
@@ -93,8 +93,8 @@ pub(crate) fn contract(options: &Options) -> Result<Address> {
 }
 
 /// What the contract fixes, if a node can take part in it.
-pub(crate) async fn terms(rpc: &Rpc, contract: Address) -> Result<Terms> {
-    let terms = Terms::read(rpc, contract).await.map_err(Failure::io)?;
+pub(crate) async fn terms(rpc: &Rpc, contract: Address) -> Result<ContractTerms> {
+    let terms = ContractTerms::read(rpc, contract).await.map_err(Failure::io)?;
     if terms.key_group != KeyGroup::Bls12381G2 {
         return Err(Failure::usage(anyhow!(
             "the network's verifier has keys of {}; nodes and signers work with {}",
@@ -106,7 +106,7 @@ pub(crate) async fn terms(rpc: &Rpc, contract: Address) -> Result<Terms> {
 }
 
 /// The signer's client, and what the signer says of itself. It must be that of this network.
-pub(crate) async fn signer(options: &Options, terms: &Terms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
+pub(crate) async fn signer(options: &Options, terms: &ContractTerms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
     let socket = needed(&options.signer, "signer", "name the socket on which the operator's quorate-signer listens")?;
     let client = Arc::new(SignerClient::new(socket));
     let status = client.status().await.map_err(Failure::io)?;
@@ -115,7 +115,7 @@ pub(crate) async fn signer(options: &Options, terms: &Terms) -> Result<(Arc<Sign
 }
 
 /// Whether a signer signs for this network, under the terms that the contract has.
-pub(crate) fn check_signer(status: &StatusAnswer, terms: &Terms) -> Result<()> {
+pub(crate) fn check_signer(status: &StatusAnswer, terms: &ContractTerms) -> Result<()> {
     let found = &status.network;
     let compare = |what: &str, signer: &dyn Display, chain: &dyn Display| {
         let (signer, chain) = (signer.to_string(), chain.to_string());
@@ -178,7 +178,10 @@ pub(crate) async fn send_call(account: &Account, what: &'static str, to: Address
     mined(what, account.send(what, to, call)).await
 }
 
-async fn mined(what: &str, sending: impl Future<Output = std::result::Result<Receipt, DeployError>>) -> Result<()> {
+async fn mined(
+    what: &str,
+    sending: impl Future<Output = std::result::Result<TransactionReceipt, DeployError>>,
+) -> Result<()> {
     let receipt = tokio::select! {
         sent = sending => sent.map_err(Failure::refused)?,
         () = interrupted() => return Err(Failure::interrupted()),
@@ -228,7 +231,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) async fn read(rpc: &Rpc, terms: &Terms) -> Result<Self> {
+    pub(crate) async fn read(rpc: &Rpc, terms: &ContractTerms) -> Result<Self> {
         let pool = rpc.read(terms.contract, &TaskNetwork::poolCall {}, None).await.map_err(Failure::io)?;
         let a_task = U256::from(terms.performer_reward) + U256::from(terms.attester_reward);
         Ok(Self { free: pool.free, owed: pool.owed, a_task })

@@ -7,7 +7,7 @@ use clap::Args;
 use quorate_batcher::{Batcher, Settings as BatcherSettings};
 use quorate_chain::{
     SubmitSettings, Submitter,
-    task_network::{Confirmations, FollowSettings, Follower, Terms},
+    task_network::{Confirmations, ContractTerms, FollowSettings, NetworkFollower},
 };
 use quorate_evm::{
     alloy_primitives::Address,
@@ -20,12 +20,12 @@ use quorate_host::{
 };
 use quorate_network::{
     registry::{NotAdmitted, Registry},
-    roles::{Roles, Settings},
+    roles::{NodeSettings, Roles},
     schedule::Schedule,
 };
 use quorate_node::{
     api::{self, ApiSettings, Token},
-    board::{Board, Component, Expectations, IdentityReport},
+    board::{Component, Expectations, IdentityReport, NodeBoard},
     data_folder::DataFolder,
     options::{ConfirmationsOption, Options, parts},
     programs::{Program, ProgramSettings, Programs},
@@ -121,7 +121,7 @@ fn roles(options: &Options) -> Result<Roles> {
 }
 
 /// The operator's signer, once it answers.
-async fn wait_for_signer(options: &Options, terms: &Terms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
+async fn wait_for_signer(options: &Options, terms: &ContractTerms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
     let socket = needed(&options.signer, "signer", "name the socket on which the operator's quorate-signer listens")?;
     let client = Arc::new(SignerClient::new(socket));
     loop {
@@ -156,7 +156,7 @@ impl Admission for ByRegistry {
 /// A node whose parts are there.
 struct Prepared {
     parts: Parts,
-    board: Board,
+    board: NodeBoard,
     /// Follows the chain.
     edge: JoinHandle<()>,
     /// Serves the HTTP interface.
@@ -204,7 +204,7 @@ async fn prepare(
     };
     let follow =
         FollowSettings { from_block: options.from_block.unwrap_or(0), confirmations, ..FollowSettings::default() };
-    let follower = Follower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;
+    let follower = NetworkFollower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;
     let submitting = if roles.aggregate { Some(submitting(options, &rpc, confirmations).await?) } else { None };
 
     let identity = Identity::load_or_create(&data.path().join("identity")).map_err(Failure::io)?;
@@ -215,7 +215,7 @@ async fn prepare(
     let alone = options.bootstrap.as_deref().is_none_or(|list| parts(list).next().is_none());
     let expectations =
         Expectations { peers: usize::from(!alone || options.aggregator.is_some()), ..Expectations::default() };
-    let board = Board::new(expectations);
+    let board = NodeBoard::new(expectations);
     board.set_identity(IdentityReport {
         network,
         operator: Some(operator),
@@ -278,7 +278,7 @@ async fn prepare(
 }
 
 /// The token's decimals; none if it does not say, which makes numbers long and nothing else.
-async fn decimals(rpc: &quorate_chain::Rpc, terms: &Terms) -> u8 {
+async fn decimals(rpc: &quorate_chain::Rpc, terms: &ContractTerms) -> u8 {
     rpc.read(terms.token, &Erc20::decimalsCall {}, None).await.unwrap_or(0)
 }
 
@@ -299,7 +299,7 @@ async fn serve(
     options: &Options,
     address: &str,
     data: &DataFolder,
-    board: Board,
+    board: NodeBoard,
     orders: mpsc::Sender<api::TaskOrder>,
     mut stopped: watch::Receiver<bool>,
 ) -> Result<JoinHandle<()>> {
@@ -355,7 +355,7 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
     }
     let listen = options.listen.clone().unwrap_or_else(|| LISTEN.to_owned());
     let list = |text: &Option<String>| parts(text.as_deref().unwrap_or("")).map(str::to_owned).collect::<Vec<_>>();
-    let settings = transport::libp2p::Settings {
+    let settings = transport::libp2p::MeshSettings {
         listen: parts(&listen).map(str::to_owned).collect(),
         announce: list(&options.external),
         bootstrap: list(&options.bootstrap),
@@ -364,10 +364,10 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
     transport::libp2p::start(terms, &settings).map_err(wrong)
 }
 
-fn settings(options: &Options, roles: Roles, operator: Address, terms: &Terms) -> Settings {
-    let default = Settings::default();
+fn settings(options: &Options, roles: Roles, operator: Address, terms: &ContractTerms) -> NodeSettings {
+    let default = NodeSettings::default();
     let turn = options.turn.map_or(default.turn, |turn| turn.get());
-    Settings {
+    NodeSettings {
         operator: Some(operator),
         roles,
         stragglers: options.stragglers.unwrap_or(default.stragglers),
@@ -379,7 +379,7 @@ fn settings(options: &Options, roles: Roles, operator: Address, terms: &Terms) -
     }
 }
 
-fn epoch_length(terms: &Terms) -> Result<std::num::NonZeroU64> {
+fn epoch_length(terms: &ContractTerms) -> Result<std::num::NonZeroU64> {
     std::num::NonZeroU64::new(terms.epoch_length)
         .ok_or_else(|| Failure::usage(anyhow!("the contract's epochs have no length; is this a TaskNetwork?")))
 }

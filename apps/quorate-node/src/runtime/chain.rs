@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quorate_chain::{
     Call, SubmitEvent, Submitter,
-    task_network::{self, Change, Follower, PlannedCall, SignedTask},
+    task_network::{self, Change, NetworkFollower, PlannedCall, SignedTask},
 };
 use quorate_evm::{
     QuorumSignature, SnapshotId,
@@ -22,10 +22,10 @@ use super::{
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::board::{Board, ChainReport, Component};
+use crate::board::{ChainReport, Component, NodeBoard};
 use quorate_network::{
     groups::add_up,
-    message::{Attestation, Evidence},
+    message::{Attestation, ConflictEvidence},
     registry::Registry,
     roles::Settlement,
 };
@@ -41,7 +41,7 @@ pub enum ChainOrder {
         /// The operator.
         operator: Address,
         /// What it signed.
-        evidence: Box<Evidence>,
+        evidence: Box<ConflictEvidence>,
     },
     /// Fix the weights of the running epoch.
     BeginEpoch,
@@ -107,12 +107,12 @@ impl ChainHandle {
 
 /// Follows and submits until the loop is gone.
 pub struct ChainEdge {
-    follower: Follower,
+    follower: NetworkFollower,
     /// None if the node does not aggregate.
     submitter: Option<Submitting>,
     network: Contract,
     registry: Registry,
-    board: Board,
+    board: NodeBoard,
     operator: Option<Address>,
     every: Duration,
     orders: mpsc::Receiver<ChainOrder>,
@@ -138,10 +138,10 @@ const FIRST_LOOK: Duration = Duration::from_secs(600);
 impl ChainEdge {
     /// The task, and the loop's end of it.
     pub fn new(
-        follower: Follower,
+        follower: NetworkFollower,
         submitter: Option<Submitting>,
         registry: Registry,
-        board: Board,
+        board: NodeBoard,
         operator: Option<Address>,
         every: Duration,
     ) -> (Self, ChainHandle) {
@@ -275,7 +275,7 @@ impl ChainEdge {
         self.follower.settle(candidate, signers, &sum).map_err(|why| why.to_string())
     }
 
-    fn conflict(&self, evidence: &Evidence) -> Result<PlannedCall, String> {
+    fn conflict(&self, evidence: &ConflictEvidence) -> Result<PlannedCall, String> {
         let half = |attestation: &Attestation| {
             let candidate = attestation.candidate();
             let key = self.registry.contract_key(candidate.epoch, candidate.snapshot, attestation.index());

@@ -4,15 +4,18 @@ use std::{fmt, time::Instant};
 
 use quorate_chain::{
     SubmitEvent,
-    task_network::{Change, EpochSnapshot, Finality},
+    task_network::{Change, EpochSnapshot},
 };
 
-use quorate_evm::alloy_primitives::{Address, B256};
+use quorate_evm::{
+    Finality,
+    alloy_primitives::{Address, B256},
+};
 
 use crate::{
     board::{
-        self, BanRow, Board, MemberReport, PeerRow, PunishmentKind, PunishmentReport, SettledReport, SubmissionReport,
-        SubmissionState,
+        self, BanRow, MemberReport, NodeBoard, PeerRow, PunishmentKind, PunishmentReport, SettledReport,
+        SubmissionReport, SubmissionState,
     },
     transport::{BanReport, PeerReport},
 };
@@ -50,7 +53,7 @@ pub struct Sending {
 }
 
 /// Tells the board a change of the chain, whose newest block is `head`.
-pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
+pub(super) fn change(board: &NodeBoard, change: &Change, head: u64, now: u64) {
     match change {
         Change::Settled { id, finality: Finality::Final, .. } if board.is_settled(*id) => board.finalised(*id, now),
         Change::Settled { id, epoch, finality, .. } => {

@@ -4,8 +4,8 @@ use quorate_evm::alloy_primitives::Address;
 
 use super::{identity::PeerId, tickets::Ticket};
 use quorate_network::{
-    message::{Answer, Request, Signed},
-    roles::Source,
+    message::{PeerAnswer, PeerRequest, Signed},
+    roles::PeerSource,
 };
 
 /// What the network tells the node.
@@ -15,7 +15,7 @@ pub enum Arrival {
     /// A signed message, of which nothing was verified.
     Signed {
         /// Who sent or forwarded it.
-        source: Source,
+        source: PeerSource,
         /// What [`Transport::judge`](super::Transport::judge) takes. Dropping it is
         /// [`Judgement::Ignore`](super::Judgement::Ignore).
         ticket: Ticket,
@@ -25,21 +25,21 @@ pub enum Arrival {
     /// A peer asks what it missed. [`Transport::answer`](super::Transport::answer) answers.
     Asked {
         /// The peer's number, as in `Joined`.
-        source: Source,
+        source: PeerSource,
         /// What it holds.
-        request: Request,
+        request: PeerRequest,
     },
     /// A peer answered [`Transport::ask`](super::Transport::ask). Nothing of the answer was verified.
     Answered {
         /// The peer's number, as in `Joined`.
-        source: Source,
+        source: PeerSource,
         /// The answer.
-        answer: Answer,
+        answer: PeerAnswer,
     },
     /// A peer was admitted.
     Joined {
         /// Its number until it leaves. A peer that comes back has another one.
-        source: Source,
+        source: PeerSource,
         /// Its name.
         peer: PeerId,
         /// For whom it speaks.
@@ -48,6 +48,6 @@ pub enum Arrival {
     /// A peer that had joined is gone. Comes exactly once for each `Joined`, after the other arrivals of the peer.
     Left {
         /// The peer's number, as in `Joined`.
-        source: Source,
+        source: PeerSource,
     },
 }

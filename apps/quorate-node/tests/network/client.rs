@@ -63,7 +63,7 @@ impl Client {
     /// Dials nodes, which may refuse it.
     pub(crate) fn dial(net: &Net, terms: Terms, nodes: &[usize]) -> Self {
         let bootstrap = nodes.iter().map(|node| net.local.peer_address(*node).unwrap()).collect();
-        let settings = libp2p::Settings { bootstrap, ..libp2p::Settings::default() };
+        let settings = libp2p::MeshSettings { bootstrap, ..libp2p::MeshSettings::default() };
         Self { transport: libp2p::start(terms, &settings).unwrap() }
     }
 

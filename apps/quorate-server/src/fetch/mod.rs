@@ -29,7 +29,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 pub use self::{
     headers::{Headers, HeadersError},
-    node::Node,
+    node::AskedNode,
 };
 use self::{
     node::Asked,
@@ -84,7 +84,7 @@ pub struct Held {
 pub struct Fetch {
     /// A node to ask: http://HOST:PORT or unix:/PATH. Name at least three that do not belong together, and at most 16.
     #[arg(long = "node", value_name = "NODE", required = true)]
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<AskedNode>,
     /// The chain of headers that you have chosen: a text file with one `HEIGHT HASH` on each line, heights ascending, up to
     /// the newest block; `-` means standard input.
     #[arg(long, value_name = "FILE")]
@@ -207,7 +207,7 @@ async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String)> {
 }
 
 /// Asks all nodes at the same time. Two that were reached at one place are one.
-async fn ask(nodes: &[Node], longest: Duration) -> Vec<NodeAnswer> {
+async fn ask(nodes: &[AskedNode], longest: Duration) -> Vec<NodeAnswer> {
     let asked = join_all(nodes.iter().map(|node| node.ask(longest))).await;
     let mut places = Vec::new();
     let answers = nodes.iter().zip(asked).map(|(node, Asked { place, body })| {

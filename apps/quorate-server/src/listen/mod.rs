@@ -47,13 +47,13 @@ use self::{
 };
 use crate::{
     claims::Caller,
-    config::{Config, Limits},
+    config::{Config, ServerLimits},
 };
 
 /// What all connections of a listener share.
 #[derive(Clone, Debug)]
 pub(crate) struct Connections {
-    limits: Limits,
+    limits: ServerLimits,
     /// Names by which a TCP client may call the server, beside those of loopback.
     hosts: Arc<[String]>,
     /// Whether the sources that claims name count on their connection alone.
@@ -236,7 +236,7 @@ impl Connections {
         end: &CancellationToken,
         late: bool,
     ) {
-        let Limits { header_ms, idle_ms, write_ms, header_bytes, requests_per_connection, .. } = self.limits;
+        let ServerLimits { header_ms, idle_ms, write_ms, header_bytes, requests_per_connection, .. } = self.limits;
         let [header, idle, write] = [header_ms, idle_ms, write_ms].map(Duration::from_millis);
         // A connection on which nothing comes must not wait as long as one that has asked something.
         tokio::select! {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use quorate::{ClaimBytes, MinPk, Suite};
-use quorate_batcher::{KnownStore, Opened, StoreSettings};
+use quorate_batcher::{KnownStore, OpenedStore, StoreSettings};
 use quorate_lab::run::{Running, test};
 use rand_chacha::{
     ChaCha20Rng,
@@ -31,8 +31,8 @@ fn writer() {
     let Ok(folder) = env::var(FOLDER) else { return };
     let (store, opened) = KnownStore::open(Path::new(&folder), StoreSettings::default()).unwrap();
     let mut next = match opened {
-        Opened::Existing { records } => records,
-        Opened::New => 0,
+        OpenedStore::Existing { records } => records,
+        OpenedStore::New => 0,
         other => panic!("{other:?}"),
     };
     loop {
@@ -64,7 +64,7 @@ fn kill(times: u32, seed: u8) {
         acknowledged = reader.join().unwrap().unwrap_or(acknowledged);
         let (store, opened) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
         let records = store.records().unwrap();
-        assert!(matches!(opened, Opened::Existing { .. } | Opened::New), "{opened:?} after kill {time}");
+        assert!(matches!(opened, OpenedStore::Existing { .. } | OpenedStore::New), "{opened:?} after kill {time}");
         assert!(records >= acknowledged, "{records} of {acknowledged} after kill {time}");
         // The last ones, and some of all.
         let last = acknowledged.saturating_sub(100)..acknowledged;

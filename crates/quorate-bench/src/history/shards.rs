@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use quorate::{Backend, MinPk, Verifier};
 use quorate_history::{
     Files,
-    shards::{self, Manifest, Terms},
+    shards::{self, Manifest, RunTerms},
 };
 use tempfile::TempDir;
 
@@ -35,7 +35,7 @@ fn folder() -> Result<TempDir> {
 fn planned(folder: &TempDir, files: &[PathBuf], shard_bytes: u64) -> Result<(PathBuf, Manifest)> {
     let run = folder.path().join("run");
     let files = Files::open(files, None, None)?;
-    let terms = Terms { suite: None, soundness: quorate::Soundness::default(), all_verdicts: true };
+    let terms = RunTerms { suite: None, soundness: quorate::Soundness::default(), all_verdicts: true };
     let manifest = shards::plan(&files, &run, terms, shard_bytes, |_| ControlFlow::Continue(()))?;
     Ok((run, manifest))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_chain::{
     Call, FeeLimits, Payer, Rpc, RpcLimits, SubmitEvent, SubmitSettings, Submitter,
     deploy::{Account, NetworkPlan},
-    task_network::{Change, FollowError, Follower},
+    task_network::{Change, NetworkFollowError, NetworkFollower},
 };
 use quorate_evm::{
     KeyGroup, MemberSet,
@@ -43,16 +43,16 @@ fn lies_are_found_and_change_nothing() {
         answer_bytes: 1 << 20,
     };
     let rpc = Rpc::with(&liar.url, limits).unwrap();
-    let open = Follower::open(rpc, world.deployed.network, world.settings());
+    let open = NetworkFollower::open(rpc, world.deployed.network, world.settings());
     let mut follower = world.runtime.block_on(open).unwrap();
     let all = MemberSet::full(STAKES.len());
-    let fails = |follower: &mut Follower, what: &str| {
+    let fails = |follower: &mut NetworkFollower, what: &str| {
         let before = (follower.block(), follower.network(0));
         // Whoever asks again is told the same.
         for _ in 0..2 {
             let error = world.try_poll(follower).expect_err(what);
             println!("{what}: {error}");
-            assert!(matches!(error, FollowError::Contradiction { .. }), "{what}: {error}");
+            assert!(matches!(error, NetworkFollowError::Contradiction { .. }), "{what}: {error}");
             assert_eq!((follower.block(), follower.network(0)), before, "{what}");
         }
     };
@@ -157,19 +157,19 @@ fn lies_are_found_and_change_nothing() {
     let next = world.task(&follower, 2, true);
     world.settle(&follower, &all, &next);
     liar.tells(|_, _| false);
-    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    assert!(matches!(world.try_poll(&mut follower), Err(NetworkFollowError::Rpc(_))));
     liar.tells(|_, answer| {
         answer["more"] = json!("x".repeat(2 << 20));
         true
     });
-    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    assert!(matches!(world.try_poll(&mut follower), Err(NetworkFollowError::Rpc(_))));
     // In the middle of a poll.
     let mut left = 3;
     liar.tells(move |_, _| {
         left -= 1;
         left >= 0
     });
-    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    assert!(matches!(world.try_poll(&mut follower), Err(NetworkFollowError::Rpc(_))));
     liar.tells_the_truth();
     let changes = world.poll(&mut follower);
     assert!(changes.iter().any(|change| matches!(change, Change::Settled { id, .. } if *id == next.id)), "{changes:?}");

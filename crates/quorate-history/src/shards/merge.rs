@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{
     error::ShardError,
-    judge::{Counts, is_zero},
+    judge::{ClaimCounts, is_zero},
     manifest::Manifest,
     results::{self, Receipt, Span},
     whole_file,
@@ -27,13 +27,13 @@ pub struct Report {
     pub shards: u64,
     /// The claims.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: ClaimCounts,
     /// Entries that make no claim.
     #[serde(skip_serializing_if = "is_zero")]
     pub malformed: u64,
     /// The claims by their kind, if they are of a chain.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub kinds: BTreeMap<String, Counts>,
+    pub kinds: BTreeMap<String, ClaimCounts>,
     /// Signatures of which their block does not say what they sign. They are not claims, and are not counted among them.
     #[serde(skip_serializing_if = "is_zero")]
     pub unverified: u64,

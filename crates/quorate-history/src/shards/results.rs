@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 use super::{
     error::ShardError,
     hashing::{Digest, Hashing},
-    judge::{Counts, Judged, is_zero},
+    judge::{ClaimCounts, Judged, is_zero},
     manifest::Manifest,
     whole_file,
 };
@@ -32,13 +32,13 @@ pub struct Receipt {
     pub shard: u64,
     /// How many claims it has.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: ClaimCounts,
     /// Entries that make no claim.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub malformed: u64,
     /// The claims by their kind, if they are of a chain.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub kinds: BTreeMap<String, Counts>,
+    pub kinds: BTreeMap<String, ClaimCounts>,
     /// Signatures of which their block does not say what they sign. They are not claims.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified: u64,
@@ -138,9 +138,9 @@ pub(super) struct Unfinished {
     path: PathBuf,
     file: String,
     all: bool,
-    counts: Counts,
+    counts: ClaimCounts,
     malformed: u64,
-    kinds: BTreeMap<&'static str, Counts>,
+    kinds: BTreeMap<&'static str, ClaimCounts>,
     lines: u64,
 }
 
@@ -155,14 +155,14 @@ impl Unfinished {
             path,
             file: file.display().to_string(),
             all,
-            counts: Counts::default(),
+            counts: ClaimCounts::default(),
             malformed: 0,
             kinds: BTreeMap::new(),
             lines: 0,
         })
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> ClaimCounts {
         self.counts
     }
 
@@ -260,7 +260,7 @@ pub(super) fn read(
     if (receipt.lines, receipt.sha256) != (lines, hash.digest()) {
         return Err(again("the verdicts are not those that were written"));
     }
-    let Counts { claims, valid, .. } = receipt.counts;
+    let ClaimCounts { claims, valid, .. } = receipt.counts;
     let left_out = if manifest.terms.all_verdicts { 0 } else { valid };
     let kept = claims.saturating_sub(left_out).saturating_add(receipt.malformed);
     if lines != kept || !receipt.counts.fit() {

@@ -13,7 +13,7 @@ use quorate_evm::{
 };
 
 use super::{chance::Chance, faults::Scenario, operators::Operators, signer};
-use quorate_network::{election::Snapshot, message::Evidence, roles::Settlement};
+use quorate_network::{election::Snapshot, message::ConflictEvidence, roles::Settlement};
 
 /// Blocks so deep are final: one more than a reorganisation replaces.
 pub(super) const FINAL_DEPTH: usize = 4;
@@ -21,7 +21,7 @@ pub(super) const FINAL_DEPTH: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) enum Transaction {
     Settle(Settlement),
-    Report(Address, Evidence),
+    Report(Address, ConflictEvidence),
 }
 
 /// A transaction, and the operator that pays for it.
@@ -187,7 +187,7 @@ fn submit(state: &mut State, current: u64, settlement: &Settlement) -> Result<Ve
 }
 
 /// `TaskNetwork.reportConflict`, with a window of one epoch.
-fn report(state: &mut State, current: u64, evidence: &Evidence) -> Result<Vec<Change>, Revert> {
+fn report(state: &mut State, current: u64, evidence: &ConflictEvidence) -> Result<Vec<Change>, Revert> {
     let mut signers = Vec::new();
     for attestation in [evidence.first(), evidence.second()] {
         let candidate = attestation.candidate();

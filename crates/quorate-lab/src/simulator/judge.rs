@@ -19,7 +19,7 @@ use super::{
 };
 use quorate_network::{
     election::Snapshot,
-    message::{Attestation, Evidence, Signed},
+    message::{Attestation, ConflictEvidence, Signed},
     roles::{Footprint, Settlement},
 };
 
@@ -54,7 +54,7 @@ pub(super) struct Judge {
     /// Submissions that the operator knows no end of, and until when it must wait for them.
     submissions: BTreeMap<(usize, B256), u64>,
     reports: BTreeMap<(usize, Address, B256), u64>,
-    evidence: BTreeSet<(Life, Evidence)>,
+    evidence: BTreeSet<(Life, ConflictEvidence)>,
     /// Of each operator and id, what honest nodes saw signed, and which nodes.
     seen: BTreeMap<(Address, B256), BTreeMap<Task, BTreeSet<Life>>>,
 }
@@ -97,7 +97,7 @@ impl Judge {
         }
     }
 
-    fn accused(&mut self, node: usize, evidence: &Evidence, operators: &Operators) {
+    fn accused(&mut self, node: usize, evidence: &ConflictEvidence, operators: &Operators) {
         let owners = [evidence.first(), evidence.second()].map(|attestation| self.owner(attestation));
         match owners {
             [Some(first), Some(second)] if first == second && !operators.is_honest(first) => {}
@@ -140,7 +140,7 @@ impl Judge {
         &mut self,
         node: usize,
         operator: Address,
-        evidence: &Evidence,
+        evidence: &ConflictEvidence,
         timeout: u64,
         operators: &Operators,
     ) {

@@ -45,12 +45,12 @@ mod figures;
 pub use faults::{Lie, Scenario};
 pub use figures::{Figures, measure};
 pub use judge::Violation;
-pub use world::Outcome;
+pub use world::SimulatedOutcome;
 
 /// Runs a scenario with a seed. The same seed gives the same run.
 ///
 /// # Errors
 /// The first [`Violation`] of an invariant.
-pub fn run(scenario: &Scenario, seed: u64) -> Result<Outcome, Violation> {
+pub fn run(scenario: &Scenario, seed: u64) -> Result<SimulatedOutcome, Violation> {
     world::World::new(scenario, seed).run()
 }

@@ -3,8 +3,8 @@
 use super::*;
 
 /// Runs a scenario with seeds, and says what they came to together.
-fn seeds(name: &str, scenario: &Scenario, seeds: std::ops::Range<u64>) -> Outcome {
-    let mut sum = Outcome::default();
+fn seeds(name: &str, scenario: &Scenario, seeds: std::ops::Range<u64>) -> SimulatedOutcome {
+    let mut sum = SimulatedOutcome::default();
     for seed in seeds {
         let (operators, group) = (scenario.operators, scenario.group);
         match run(scenario, seed) {
@@ -53,7 +53,7 @@ macro_rules! faults {
 }
 
 /// The faults did happen, and did not stop the network.
-fn happened(name: &str, sum: &Outcome) {
+fn happened(name: &str, sum: &SimulatedOutcome) {
     assert!(sum.tasks > 0 && sum.settled * 2 > sum.tasks, "{name}: {sum:?}");
     match name {
         "none" => assert_eq!((sum.settled, sum.slashed, sum.crashes), (sum.tasks, 0, 0), "{sum:?}"),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use quorate_evm::{
-    MemberSet, SnapshotId, Task,
+    Finality, MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
     digest::Contract,
 };
@@ -25,14 +25,16 @@ use super::{
 };
 use quorate_network::{
     groups::{Audience, Groups},
-    message::{Attestation, Branch, Held, Message, PartialSum, Request, Signed, TaskResult, Verified, candidate_for},
-    roles::{Event, Finality, Node, Output, Refusal, Roles, Saved, Settings, SignerRefusal, Source},
+    message::{
+        Attestation, Branch, HeldTask, Message, PartialSum, PeerRequest, Signed, TaskResult, Verified, candidate_for,
+    },
+    roles::{MessageRefusal, Node, NodeEvent, NodeOutput, NodeSettings, PeerSource, Roles, Saved, SignerRefusal},
     wire,
 };
 
 /// What a run came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SimulatedOutcome {
     /// Steps of all nodes.
     pub steps: u64,
     /// Tasks that were announced.
@@ -67,7 +69,7 @@ pub(super) struct World {
     queue: BinaryHeap<Queued>,
     count: u64,
     now: u64,
-    outcome: Outcome,
+    outcome: SimulatedOutcome,
     /// When the first result of a task was published, and when it was first submitted.
     published: Vec<(Option<u64>, Option<u64>)>,
     /// Who forwards gossip to whom in a branch of a snapshot.
@@ -105,9 +107,9 @@ struct Gossip {
 
 enum Action {
     Gossip { to: usize, from: usize, gossip: Gossip },
-    Request { to: usize, from: usize, request: Arc<Request> },
+    Request { to: usize, from: usize, request: Arc<PeerRequest> },
     Answer { to: usize, from: usize, parts: Vec<Arc<Signed>> },
-    Local { to: usize, life: u32, event: Event },
+    Local { to: usize, life: u32, event: NodeEvent },
     Signer { to: usize, life: u32, candidate: Task },
     Tick { to: usize, life: u32, at: u64 },
     Announce { to: usize, work: usize },
@@ -166,7 +168,7 @@ impl World {
             queue: BinaryHeap::new(),
             count: 0,
             now: 0,
-            outcome: Outcome::default(),
+            outcome: SimulatedOutcome::default(),
             partition,
             sides,
             scenario: scenario.clone(),
@@ -183,7 +185,7 @@ impl World {
     }
 
     /// Runs until nothing of the simulation's tasks can settle or be reported any more.
-    pub(super) fn run(mut self) -> Result<Outcome, Violation> {
+    pub(super) fn run(mut self) -> Result<SimulatedOutcome, Violation> {
         let end = 4 * self.scenario.epoch_length;
         while let Some(queued) = self.queue.pop() {
             if queued.at >= end {
@@ -210,7 +212,7 @@ impl World {
         let state = self.chain.state();
         let most_messages = self.peers.iter().map(|peer| peer.messages).max().unwrap_or(0);
         let times = self.published.iter().filter_map(|(from, to)| Some(to.as_ref()?.saturating_sub((*from)?)));
-        Ok(Outcome {
+        Ok(SimulatedOutcome {
             tasks: self.works.len(),
             settled: state.settled.len(),
             slashed: state.slashed.len(),
@@ -250,7 +252,7 @@ impl World {
                 }
             }
             Action::Request { to, from, request } => {
-                self.step(to, Event::Asked { source: Source(from as u64), request: (*request).clone() }, None);
+                self.step(to, NodeEvent::Asked { source: PeerSource(from as u64), request: (*request).clone() }, None);
             }
             Action::Answer { to, from, parts } => {
                 for part in parts {
@@ -260,8 +262,8 @@ impl World {
             Action::Local { to, life, event } => {
                 if self.peers[to].life == life && self.peers[to].node.is_some() {
                     match &event {
-                        Event::SettleFailed { id } => self.judge.failed(to, *id, None),
-                        Event::ReportFailed { operator, id } => self.judge.failed(to, *id, Some(*operator)),
+                        NodeEvent::SettleFailed { id } => self.judge.failed(to, *id, None),
+                        NodeEvent::ReportFailed { operator, id } => self.judge.failed(to, *id, Some(*operator)),
                         _ => {}
                     }
                     self.step(to, event, None);
@@ -271,7 +273,7 @@ impl World {
             Action::Tick { to, life, at } => {
                 if self.peers[to].life == life && self.peers[to].tick == Some(at) {
                     self.peers[to].tick = None;
-                    self.step(to, Event::Tick, None);
+                    self.step(to, NodeEvent::Tick, None);
                 }
             }
             Action::Announce { to, work } => self.announce(to, work),
@@ -296,7 +298,7 @@ impl World {
             self.judge.saw((to, peer.life), message);
         }
         let message = Verified::by_the_caller(message.clone());
-        self.step(to, Event::Received { source: Source(from as u64), message }, gossip);
+        self.step(to, NodeEvent::Received { source: PeerSource(from as u64), message }, gossip);
     }
 
     /// Two nodes that each hold half of a conflict have exchanged it after this time, in a network that is calm. A node asks
@@ -312,7 +314,7 @@ impl World {
         (epochs.min().unwrap_or(0).min(1 << 20) + 2) * self.scenario.epoch_length
     }
 
-    fn step(&mut self, to: usize, event: Event, gossip: Option<&Gossip>) {
+    fn step(&mut self, to: usize, event: NodeEvent, gossip: Option<&Gossip>) {
         let Some(mut node) = self.peers[to].node.take() else { return };
         self.outcome.steps += 1;
         let mut outputs = node.step(event, self.now + self.peers[to].clock);
@@ -323,7 +325,7 @@ impl World {
         if crashes {
             outputs.truncate(self.chance.below(outputs.len() + 1));
         }
-        if outputs.iter().any(|output| matches!(output, Output::Save)) {
+        if outputs.iter().any(|output| matches!(output, NodeOutput::Save)) {
             self.peers[to].saved = node.saved().to_bytes();
         }
         self.peers[to].node = Some(node);
@@ -341,13 +343,13 @@ impl World {
         }
     }
 
-    fn carry_out(&mut self, from: usize, output: Output, gossip: Option<&Gossip>) {
+    fn carry_out(&mut self, from: usize, output: NodeOutput, gossip: Option<&Gossip>) {
         let life = self.peers[from].life;
         let lie = self.peers[from].lie;
         match output {
             // Saved before any output left; or nothing at the edge depends on it.
-            Output::Save | Output::Abstained { .. } | Output::NotTaken { .. } => {}
-            Output::Execute { id, .. } => {
+            NodeOutput::Save | NodeOutput::Abstained { .. } | NodeOutput::NotTaken { .. } => {}
+            NodeOutput::Execute { id, .. } => {
                 // A program that answers differently each time it runs, and rightly each time.
                 let mut bytes = right_result(id);
                 bytes.push(self.chance.below(256) as u8);
@@ -356,20 +358,26 @@ impl World {
                 }
                 self.judge.results.insert(candidate_result(&bytes), is_right(id, &bytes));
                 let failed = self.fault(self.scenario.program_failures);
-                let event =
-                    if failed { Event::ExecuteFailed { id } } else { Event::Executed { id, bytes: bytes.into() } };
+                let event = if failed {
+                    NodeEvent::ExecuteFailed { id }
+                } else {
+                    NodeEvent::Executed { id, bytes: bytes.into() }
+                };
                 self.later(20, 300, Action::Local { to: from, life, event });
             }
-            Output::Validate { candidate, bytes, .. } => {
+            NodeOutput::Validate { candidate, bytes, .. } => {
                 let approved = is_right(candidate.id, &bytes) != (lie == Some(Lie::FalseVerdict));
                 let failed = self.fault(self.scenario.program_failures);
-                let event =
-                    if failed { Event::ValidateFailed { candidate } } else { Event::Validated { candidate, approved } };
+                let event = if failed {
+                    NodeEvent::ValidateFailed { candidate }
+                } else {
+                    NodeEvent::Validated { candidate, approved }
+                };
                 self.later(10, 100, Action::Local { to: from, life, event });
             }
-            Output::Sign { candidate } => self.later(1, 20, Action::Signer { to: from, life, candidate }),
-            Output::Publish(message, audience) => self.publish(from, message, audience),
-            Output::Ask(request, audience) => {
+            NodeOutput::Sign { candidate } => self.later(1, 20, Action::Signer { to: from, life, candidate }),
+            NodeOutput::Publish(message, audience) => self.publish(from, message, audience),
+            NodeOutput::Ask(request, audience) => {
                 let anybody = (from + 1 + self.chance.below(self.peers.len().max(2) - 1)) % self.peers.len();
                 let to = self.member(from, audience, request.tasks.first()).unwrap_or(anybody);
                 let message = Message::Request(request);
@@ -379,7 +387,7 @@ impl World {
                     self.send(from, to, size, || Action::Request { to, from, request: request.clone() });
                 }
             }
-            Output::Answer { to: Source(to), answer } => {
+            NodeOutput::Answer { to: PeerSource(to), answer } => {
                 let to = to as usize;
                 let message = Message::Answer(answer);
                 let size = wire::encode(&message, CONTRACT).len() as u64;
@@ -388,21 +396,21 @@ impl World {
                     self.send(from, to, size, || Action::Answer { to, from, parts: parts.clone() });
                 }
             }
-            Output::Accepted { source } => {
+            NodeOutput::Accepted { source } => {
                 if let Some(gossip) = gossip {
                     let neighbours = self.neighbours(from, &gossip.message, gossip.audience);
                     let others = neighbours.into_iter().filter(|to| *to as u64 != source.0);
                     self.spread(from, gossip, others.collect());
                 }
             }
-            Output::Refused { source, refusal } => {
+            NodeOutput::Refused { source, refusal } => {
                 let sender = source.0 as usize;
                 if refusal.is_fault() && lie.is_none() && self.peers[sender].lie.is_none() {
                     self.judge.accuse(format!("node {from} blamed node {sender}, which is honest: {refusal}"));
                 }
-                debug_assert!(!matches!(refusal, Refusal::NoSuchSigner(_)) || self.peers[sender].lie.is_some());
+                debug_assert!(!matches!(refusal, MessageRefusal::NoSuchSigner(_)) || self.peers[sender].lie.is_some());
             }
-            Output::Settle(settlement) => {
+            NodeOutput::Settle(settlement) => {
                 if lie == Some(Lie::SilentAggregator) {
                     return;
                 }
@@ -419,7 +427,7 @@ impl World {
                 }
                 self.chain.waiting.push(Sent { from, transaction: Transaction::Settle(settlement) });
             }
-            Output::ReportConflict { operator, evidence } => {
+            NodeOutput::ReportConflict { operator, evidence } => {
                 if lie == Some(Lie::SilentAggregator) {
                     return;
                 }
@@ -428,7 +436,7 @@ impl World {
                 }
                 self.chain.waiting.push(Sent { from, transaction: Transaction::Report(operator, evidence) });
             }
-            Output::WakeAt(at) => {
+            NodeOutput::WakeAt(at) => {
                 let at = at.saturating_sub(self.peers[from].clock).max(self.now);
                 self.peers[from].tick = Some(at);
                 self.put(at, Action::Tick { to: from, life, at });
@@ -439,7 +447,7 @@ impl World {
     fn ask_signer(&mut self, to: usize, life: u32, candidate: Task) {
         if self.fault(self.scenario.signer_silence) {
             if self.chance.permille(500) {
-                let event = Event::SignRefused { candidate, refusal: SignerRefusal::NotNow };
+                let event = NodeEvent::SignRefused { candidate, refusal: SignerRefusal::NotNow };
                 self.later(1, 20, Action::Local { to, life, event });
             }
             return;
@@ -451,10 +459,10 @@ impl World {
         let index = self.index(to, &candidate);
         let event = match index {
             Some(_) if self.peers[to].lie == Some(Lie::FalseSignature) && !self.performs(to, &candidate) => {
-                Event::Signed { candidate, signature: Bytes::from_static(&[7; 8]) }
+                NodeEvent::Signed { candidate, signature: Bytes::from_static(&[7; 8]) }
             }
-            Some(index) if permitted => Event::Signed { candidate, signature: signer::sign(index, &candidate) },
-            _ => Event::SignRefused { candidate, refusal: SignerRefusal::Conflict },
+            Some(index) if permitted => NodeEvent::Signed { candidate, signature: signer::sign(index, &candidate) },
+            _ => NodeEvent::SignRefused { candidate, refusal: SignerRefusal::Conflict },
         };
         self.later(1, 20, Action::Local { to, life, event });
     }
@@ -532,7 +540,7 @@ impl World {
     }
 
     /// A member of an audience, chosen at random, that is not this node; none of everybody.
-    fn member(&mut self, not: usize, audience: Audience, held: Option<&Held>) -> Option<usize> {
+    fn member(&mut self, not: usize, audience: Audience, held: Option<&HeldTask>) -> Option<usize> {
         let (Audience::Branch(_, branch), Some(held)) = (audience, held) else { return None };
         let snapshot = self.judge.snapshots.get(&held.snapshot)?;
         let groups = Groups::new(snapshot, self.scenario.group);
@@ -587,7 +595,7 @@ impl World {
 
     fn announce(&mut self, to: usize, work: usize) {
         let Work { id, epoch, .. } = self.works[work];
-        self.step(to, Event::Task { id, epoch, payload: Bytes::copy_from_slice(id.as_slice()) }, None);
+        self.step(to, NodeEvent::Task { id, epoch, payload: Bytes::copy_from_slice(id.as_slice()) }, None);
         match self.peers[to].lie {
             Some(Lie::Impostor) => self.impersonate(to, id, epoch),
             Some(Lie::Flood) => self.flood(to, epoch),
@@ -663,8 +671,8 @@ impl World {
             self.judge.reverted(to, revert);
         }
         let event = match sent.transaction {
-            Transaction::Settle(settlement) => Event::SettleFailed { id: settlement.candidate.id },
-            Transaction::Report(operator, evidence) => Event::ReportFailed { operator, id: evidence.id() },
+            Transaction::Settle(settlement) => NodeEvent::SettleFailed { id: settlement.candidate.id },
+            Transaction::Report(operator, evidence) => NodeEvent::ReportFailed { operator, id: evidence.id() },
         };
         let life = self.peers[to].life;
         self.later(20, 800, Action::Local { to, life, event });
@@ -683,10 +691,10 @@ impl World {
             let Some(block) = view.pop() else { break };
             for change in self.chain.blocks[block].changes.iter().rev() {
                 events.extend(match change {
-                    Change::Snapshot(snapshot) => Some(Event::SnapshotRemoved { epoch: snapshot.epoch() }),
-                    Change::Settled(candidate) => Some(Event::Unsettled { id: candidate.id }),
+                    Change::Snapshot(snapshot) => Some(NodeEvent::SnapshotRemoved { epoch: snapshot.epoch() }),
+                    Change::Settled(candidate) => Some(NodeEvent::Unsettled { id: candidate.id }),
                     Change::Slashed(operator, id, epoch) => {
-                        Some(Event::Unslashed { operator: *operator, id: *id, epoch: *epoch })
+                        Some(NodeEvent::Unslashed { operator: *operator, id: *id, epoch: *epoch })
                     }
                     Change::Fined(..) => None,
                 });
@@ -697,7 +705,7 @@ impl World {
             view.push(block);
             if epoch != Some(self.chain.blocks[block].epoch) {
                 epoch = Some(self.chain.blocks[block].epoch);
-                events.extend(epoch.map(Event::Epoch));
+                events.extend(epoch.map(NodeEvent::Epoch));
             }
             events.extend(self.chain.blocks[block].changes.iter().filter_map(|change| told(change, Finality::Recent)));
             if let Some(number) = view.len().checked_sub(FINAL_DEPTH + 1) {
@@ -716,7 +724,7 @@ impl World {
     /// Starts a node from what it saved. It learns the chain as it is, and its tasks.
     fn restart(&mut self, to: usize) {
         let operator: Option<Address> = Some(self.operators.0[to].address);
-        let settings = Settings {
+        let settings = NodeSettings {
             operator,
             roles: Roles { perform: true, attest: true, aggregate: true },
             stragglers: 300,
@@ -779,11 +787,13 @@ enum Half {
 }
 
 /// What a node is told of a change of the chain.
-fn told(change: &Change, finality: Finality) -> Option<Event> {
+fn told(change: &Change, finality: Finality) -> Option<NodeEvent> {
     match change {
-        Change::Snapshot(snapshot) => Some(Event::Snapshot(snapshot.clone())),
-        Change::Settled(candidate) => Some(Event::Settled { id: candidate.id, epoch: candidate.epoch, finality }),
-        Change::Slashed(operator, id, epoch) => Some(Event::Slashed { operator: *operator, id: *id, epoch: *epoch }),
+        Change::Snapshot(snapshot) => Some(NodeEvent::Snapshot(snapshot.clone())),
+        Change::Settled(candidate) => Some(NodeEvent::Settled { id: candidate.id, epoch: candidate.epoch, finality }),
+        Change::Slashed(operator, id, epoch) => {
+            Some(NodeEvent::Slashed { operator: *operator, id: *id, epoch: *epoch })
+        }
         Change::Fined(..) => None,
     }
 }

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::Suite;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::{SharedKey, dkg::Purpose};
+use quorate_threshold::{SharedKey, dkg::CeremonyPurpose};
 
 use super::{
     finish::{is_share_there, is_shared_key_there},
@@ -62,7 +62,7 @@ impl InSuite for Forget {
     fn run_in<S: Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;
-        let Purpose::Reshare(previous) = session.ceremony.purpose() else {
+        let CeremonyPurpose::Reshare(previous) = session.ceremony.purpose() else {
             return Err(Failure::usage(anyhow!(
                 "the ceremony in {} does not share a key anew, so no share is useless after it; nothing was deleted",
                 file.folder.display()

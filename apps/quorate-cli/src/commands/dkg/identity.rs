@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::{Identity, IdentityError};
+use quorate_threshold::dkg::{ParticipantIdentity, ParticipantIdentityError};
 
 use super::public_file;
 use crate::{
@@ -30,10 +30,11 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        let identity = Identity::generate(&self.name, &mut random::generator()?).map_err(|error| match error {
-            IdentityError::Name(_) => Failure::usage(error),
-            _ => Failure::internal(error),
-        })?;
+        let identity =
+            ParticipantIdentity::generate(&self.name, &mut random::generator()?).map_err(|error| match error {
+                ParticipantIdentityError::Name(_) => Failure::usage(error),
+                _ => Failure::internal(error),
+            })?;
         let file = |kind: &str| self.out.join(format!("{}.{kind}.json", identity.name()));
         let (secret, public) = (file("identity"), file("member"));
         for path in [&secret, &public] {

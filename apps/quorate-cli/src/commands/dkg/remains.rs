@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use quorate::{Backend, Suite};
 use quorate_host::exit::Failure;
-use quorate_threshold::{SharedKey, dkg::Purpose};
+use quorate_threshold::{SharedKey, dkg::CeremonyPurpose};
 
 use super::session::Session;
 use crate::{
@@ -25,7 +25,7 @@ pub(super) struct Remains {
 
 /// Says what is to be deleted after a key was shared anew, as far as it stands beside the identity, and by which command.
 pub(super) fn say_what_to_delete<S: Suite>(session: &Session<S>) {
-    let Purpose::Reshare(previous) = session.ceremony.purpose() else { return };
+    let CeremonyPurpose::Reshare(previous) = session.ceremony.purpose() else { return };
     print::note(
         "When all members have finished, delete what still makes the key without the new shares. These files are yours:",
     );

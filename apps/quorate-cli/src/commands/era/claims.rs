@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Error, anyhow};
 use clap::Args;
 use indicatif::{HumanBytes, ProgressBar, ProgressFinish, ProgressStyle};
-use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, OtherInput, Refused};
+use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, OtherInput, RefusedFile};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
@@ -141,7 +141,7 @@ impl Arguments {
         if let Some(OtherInput { path, content, .. }) = files.others.first() {
             return Err(Failure::usage(anyhow!("{}: found {content}, expected an era", path.display())));
         }
-        if let Some(Refused { path, reason, unread, .. }) = files.refused.first() {
+        if let Some(RefusedFile { path, reason, unread, .. }) = files.refused.first() {
             let error = Error::msg(format!("{}: {reason}; nothing is written", path.display()));
             return Err(if *unread { Failure::io(error) } else { Failure::usage(error) });
         }

@@ -13,7 +13,7 @@ use crate::{
     secrets::{
         key_path::KeyPath,
         keystore::{Keystore, KeystoreOptions},
-        passphrase::{PassphraseSource, Purpose},
+        passphrase::{PassphrasePurpose, PassphraseSource},
         secret::Secret,
         secret_file::{self, Overwrite, SecretFileError},
     },
@@ -100,7 +100,7 @@ impl Destination {
         let path = provenance.path.filter(|_| self.keystore.is_given());
         let (contents, uuid) = if self.keystore.is_given() {
             let what = if self.to_standard_output() { "the keystore".into() } else { self.out.display().to_string() };
-            let passphrase = unlock::ask(passphrase, Purpose::Create, &what)?;
+            let passphrase = unlock::ask(passphrase, PassphrasePurpose::Create, &what)?;
             let options = KeystoreOptions { kdf: self.keystore.kdf(), path: path.clone(), description };
             let keystore = Keystore::encrypt(secret, public_key, &passphrase, options)?;
             (Zeroizing::new(keystore.to_json()), Some(keystore.uuid().to_string()))
