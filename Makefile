@@ -114,11 +114,11 @@ python: $(VENV)/made ## The Python package in a virtual environment of its own: 
 	cd $(PACKAGE) && QUORATE=$(BUILT)/debug/quorate $(VENV)/bin/python -m pytest
 
 python-bench: $(VENV)/made ## The Python package beside the command line and other backends, recorded under benchmarks/
-	$(CARGO) build --release --locked -p quorate-cli
+	$(CARGO) build --profile dist --locked -p quorate-cli
 	rm -rf $(VENV)/wheel
-	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --release --out $(VENV)/wheel
+	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --profile dist --out $(VENV)/wheel
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	QUORATE=$(BUILT)/release/quorate $(VENV)/bin/python $(PACKAGE)/benchmarks/measure.py --record
+	QUORATE=$(BUILT)/dist/quorate $(VENV)/bin/python $(PACKAGE)/benchmarks/measure.py --record
 
 python-lock: ## After a change of what the tests of the Python package need: requirements.txt, with every version and hash
 	$(PYTHON) -m venv $(BUILT)/python-lock
@@ -129,7 +129,7 @@ python-lock: ## After a change of what the tests of the Python package need: req
 # Zig links against the glibc of manylinux 2.17, whatever this machine has.
 wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, from glibc 2.17 on
 	cd $(PACKAGE) && for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do \
-		PATH="$(VENV)/bin:$$PATH" maturin build --locked --release --zig --compatibility manylinux2014 --target $$target \
+		PATH="$(VENV)/bin:$$PATH" maturin build --locked --profile dist --zig --compatibility manylinux2014 --target $$target \
 			--out $(BUILT)/wheels || exit 1; \
 	done
 
@@ -194,27 +194,27 @@ contracts-lock: ## After a change of slither or halmos: what they need, with eve
 	done
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
-	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli
-	$(CARGO) run --release --locked -p quorate-bench -- all --record
+	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
+	$(BUILT)/dist/quorate-bench all --record
 	$(MAKE) report
 
 bench-speed: ## The benchmarks of the README's table and picture and of the page's model, recorded, and the tables (20 minutes; leave the machine alone)
-	$(CARGO) build --release --locked -p quorate-bench
+	$(CARGO) build --profile dist --locked -p quorate-bench
 	for name in single batch block aggregate culprits msm schemes; do \
-		$${CARGO_TARGET_DIR:-target}/release/quorate-bench $$name --record || exit 1; \
+		$(BUILT)/dist/quorate-bench $$name --record || exit 1; \
 	done
 	$(MAKE) report
 
 bench-quick: ## Every benchmark within some minutes, not recorded
-	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli
-	$(CARGO) run --release --locked -p quorate-bench -- all --quick
+	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
+	$(BUILT)/dist/quorate-bench all --quick
 
 bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/, and the tables of the documents (needs npm)
 	cd contracts && npm ci --loglevel=error
-	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-lab -p quorate-bench --features quorate-bench/network
-	$${CARGO_TARGET_DIR:-target}/release/quorate-bench network --record
-	$${CARGO_TARGET_DIR:-target}/release/quorate-bench day --record
-	$${CARGO_TARGET_DIR:-target}/release/quorate-bench simulated --record
+	$(CARGO) build --profile dist --locked -p quorate-node -p quorate-signer -p quorate-lab -p quorate-bench --features quorate-bench/network
+	$(BUILT)/dist/quorate-bench network --record
+	$(BUILT)/dist/quorate-bench day --record
+	$(BUILT)/dist/quorate-bench simulated --record
 	$(CARGO) run --locked -p quorate-bench -- report
 
 # Nothing is measured, so the build without optimisation serves, which the tests have made.
@@ -228,9 +228,10 @@ report-page: page-script ## The page out/index.html alone, and its picture docs/
 	mkdir -p $(BUILT)/browser
 	cd $(PAGE) && $(BROWSER_IN) npm run --silent picture -- $(abspath out/index.html) $(abspath docs/report.png)
 
+# It finds the kernels by their names.
 kernels: ## Instructions of each kernel of the lanes, the table of docs/lanes.md (needs objdump)
-	$(CARGO) build --release --locked -p quorate-bench
-	python3 scripts/kernel_counts.py $${CARGO_TARGET_DIR:-target}/release/quorate-bench
+	CARGO_PROFILE_DIST_STRIP=false $(CARGO) build --profile dist --locked -p quorate-bench
+	python3 scripts/kernel_counts.py $(BUILT)/dist/quorate-bench
 
 # On a bare target blst leaves std out; on any other it must be told to.
 NO_STD_TARGET := $(shell rustup target list --installed 2> /dev/null | grep -x x86_64-unknown-none)
@@ -308,18 +309,18 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	done
 
 soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
-	$(CARGO) test --release --locked -p quorate-curve --lib soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate --test all soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate-blst --test all soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate-batcher --test all soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate-lab --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-curve --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate --test all soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-blst --test all soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-batcher --test all soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-lab --lib soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
-	$(CARGO) build --release --locked -p quorate-cli
+	$(CARGO) build --profile dist --locked -p quorate-cli
 	scripts/stream-memory.sh
 
 timing: ## Whether the time of signing or of reading a key tells something about the secret (a minute; leave the machine alone)
-	$(CARGO) test --release --locked -p quorate-cli --test timing -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-cli --test timing -- --ignored --nocapture
 
 # Miri calls no C, so blst is out of its reach, and with it all arithmetic. It knows no AVX-512 either.
 MIRI := MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +nightly miri test --locked

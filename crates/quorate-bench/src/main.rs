@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod built;
 mod data;
 mod methods;
 mod row;
@@ -145,7 +146,7 @@ mod network {
 
     pub(crate) fn run(_: &Run) -> Result<Vec<Row>> {
         bail!(
-            "this quorate-bench was built without networks of nodes; build it with `cargo build --release -p quorate-node \
+            "this quorate-bench was built without networks of nodes; build it with `cargo build --profile dist -p quorate-node \
              -p quorate-signer -p quorate-lab -p quorate-bench --features quorate-bench/network`"
         )
     }
@@ -206,9 +207,11 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Day, "day", network::day),
         (Name::Simulated, "simulated", network::simulated),
     ];
+    let profile = built::profile()?;
     ensure!(
-        !(arguments.record && matches!(name, Name::Network | Name::Day) && cfg!(debug_assertions)),
-        "the nodes of a debug build are not what anybody runs, so their times are not recorded: build with --release"
+        !arguments.record || profile == built::PUBLISHED,
+        "this quorate-bench is of the profile {profile}, and rows are recorded of what is published: build with --profile {}",
+        built::PUBLISHED
     );
     let machine = Machine::here()?;
     println!("{machine}\n");

@@ -88,8 +88,8 @@ impl LocalPrograms {
     pub fn find() -> Result<Self, LocalError> {
         let ours = |name: &str| {
             let program = programs().join(name);
-            let how = "`cargo build -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network` makes it, \
-                       with `--release` in a release build";
+            let how = "`cargo build -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network`, with \
+                       the profile of this program, makes it";
             if program.is_file() { Ok(program) } else { Err(LocalError::Missing { program, how }) }
         };
         let (node, signer, lab) = (ours("quorate-node")?, ours("quorate-signer")?, ours("quorate-lab")?);

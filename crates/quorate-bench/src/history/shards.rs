@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use super::memory::resident_of;
 use crate::{
+    built::beside,
     data::{self, Signed},
     measure::{Engine, Run, measure},
     row::Row,
@@ -89,8 +90,7 @@ fn claims(folder: &TempDir, files: usize, of_each: usize) -> Result<Vec<PathBuf>
 
 /// Starts `quorate history`, which was built beside this program.
 fn history(arguments: &[&str], run: &Path) -> Result<Child> {
-    let program = std::env::current_exe()?.with_file_name("quorate");
-    ensure!(program.is_file(), "there is no {}; build it: cargo build --release -p quorate-cli", program.display());
+    let program = beside("quorate", "-p quorate-cli")?;
     let mut command = Command::new(&program);
     command.arg("history").args(arguments).arg(run).stdin(Stdio::null());
     command.spawn().with_context(|| format!("cannot start {}", program.display()))
