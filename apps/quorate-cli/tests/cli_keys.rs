@@ -28,7 +28,7 @@ fn ethereum_signatures() {
     let room = Room::new();
     let mut cases = 0;
     for entry in fs::read_dir(folder).unwrap() {
-        let case = json(&fs::read(entry.unwrap().path()).unwrap());
+        let case = json(fs::read(entry.unwrap().path()).unwrap());
         room.file("key", text(&case["input"]["privkey"]));
         let args = ["sign", "--suite", "eth2", "--key", "key", "--message", text(&case["input"]["message"])];
         let output = room.run(args);
@@ -107,7 +107,7 @@ fn published_keystores() {
 fn published_json_web_keys() {
     let Some(folder) = vectors::path("05_keys") else { return };
     let room = Room::new();
-    let file = json(&fs::read(folder.join("cose_bls_jwk_examples.json")).unwrap());
+    let file = json(fs::read(folder.join("cose_bls_jwk_examples.json")).unwrap());
     for case in file["cases"].as_array().unwrap() {
         room.file("key.jwk", &case.to_string());
         let (suite, other) = match text(&case["crv"]) {
@@ -337,7 +337,7 @@ fn a_keystore_signs() {
     let new =
         ["key", "new", "--suite", "eth2", "--keystore", "--passphrase-file", "passphrase", "--path", "m/12381/3600/7"];
     let key = room.run([&new[..], &["--out", "key.json"]].concat()).out.trim_end().to_owned();
-    let keystore = json(&fs::read(room.path("key.json")).unwrap());
+    let keystore = json(fs::read(room.path("key.json")).unwrap());
     assert_eq!(keystore["crypto"]["kdf"]["function"], "scrypt");
     assert_eq!((text(&keystore["pubkey"]), text(&keystore["path"])), (&key[2..], "m/12381/3600/7"));
     let sign = ["sign", "--suite", "eth2", "--key", "key.json", "--message", "00", "--claim"];
@@ -599,7 +599,7 @@ fn deposits_of_a_published_mnemonic() {
     let Some(folder) = vectors::path("05_keys") else { return };
     let folder = folder.join("lighthouse-validator-manager/mainnet_first_0_count_2_eth1_false/validator_keys");
     let file = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
-    let deposits = json(&fs::read(file).unwrap());
+    let deposits = json(fs::read(file).unwrap());
     let room = Room::new();
     room.file("words", LIGHTHOUSE_MNEMONIC);
     for (i, deposit) in deposits.as_array().unwrap().iter().enumerate() {

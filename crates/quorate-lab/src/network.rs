@@ -89,11 +89,11 @@ impl LocalPrograms {
         let ours = |name: &str| {
             let program = programs().join(name);
             let how = "`cargo build -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network`, with \
-                       the profile of this program";
+                       the profile of this program, makes it";
             if program.is_file() { Ok(program) } else { Err(LocalError::Missing { program, how }) }
         };
         let (node, signer, lab) = (ours("quorate-node")?, ours("quorate-signer")?, ours("quorate-lab")?);
-        let how = "`make contracts`, or name one in QUORATE_ANVIL";
+        let how = "`make contracts` installs it, or name one in QUORATE_ANVIL";
         let anvil = anvil::find().ok_or_else(|| LocalError::Missing { program: "anvil".into(), how })?;
         Ok(Self { node, signer, lab, anvil })
     }
@@ -158,11 +158,11 @@ pub enum LocalError {
         source: io::Error,
     },
     /// A program is absent.
-    #[error("there is no {}: {how} makes it", program.display())]
+    #[error("there is no {}: {how}", program.display())]
     Missing {
         /// The program.
         program: PathBuf,
-        /// What makes it.
+        /// What to do.
         how: &'static str,
     },
     /// A program cannot be started.

@@ -72,7 +72,7 @@ impl Judge {
     /// An honest node was shown a message that it could use.
     pub(super) fn saw(&mut self, life: Life, message: &Signed) {
         for attestation in message.attestations() {
-            let Some(owner) = self.owner(&attestation) else { continue };
+            let Some(owner) = self.owner(attestation) else { continue };
             let candidates = self.seen.entry((owner, attestation.candidate().id)).or_default();
             candidates.entry(*attestation.candidate()).or_default().insert(life);
         }

@@ -310,7 +310,7 @@ impl World {
 
     /// When the first epoch of a message can settle no more.
     fn closes(&self, message: &Signed) -> u64 {
-        let epochs = message.attestations().into_iter().map(|attestation| attestation.candidate().epoch);
+        let epochs = message.attestations().iter().map(|attestation| attestation.candidate().epoch);
         (epochs.min().unwrap_or(0).min(1 << 20) + 2) * self.scenario.epoch_length
     }
 
