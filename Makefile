@@ -229,7 +229,7 @@ report-page: page-script ## The page out/index.html alone, and its picture docs/
 	cd $(PAGE) && $(BROWSER_IN) npm run --silent picture -- $(abspath out/index.html) $(abspath docs/report.png)
 
 # It finds the kernels by their names.
-kernels: ## Instructions of each kernel of the lanes, the table of docs/lanes.md (needs objdump)
+kernels: ## Instructions of each kernel of the lanes (needs objdump)
 	CARGO_PROFILE_DIST_STRIP=false $(CARGO) build --profile dist --locked -p quorate-bench
 	python3 scripts/kernel_counts.py $(BUILT)/dist/quorate-bench
 
