@@ -9,10 +9,16 @@ FUZZ_SECONDS ?= 60
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# The features whose code has tests of its own. With them all tests are one build; `make features` checks each feature alone.
+TESTED := --features quorate-batcher/tower,quorate-bench/network,quorate-blst/serde-secret
+# `make test` says `PROGRAMS=built`: its tests have built the programs that the pages and the Python package are tried with, and
+# building one by one would compile what they share again for each, because each needs other features of it.
+build = $(if $(PROGRAMS),,$(CARGO) build --locked $(1))
+
 check: deny ## Format, lints, documentation, imports, the order of a release, links, systemd units, licences
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	$(CARGO) clippy --workspace --all-targets --locked $(TESTED) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked $(TESTED)
 	python3 scripts/check_imports.py
 	python3 scripts/check_release.py
 	python3 scripts/check_links.py
@@ -28,10 +34,10 @@ test: ## Every test: the crates, and where npm is the contracts, the dashboard a
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
 	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
-	$(CARGO) test --workspace --locked
-	@if command -v npm > /dev/null; then $(MAKE) dashboard page; \
+	$(CARGO) test --workspace --locked $(TESTED)
+	@if command -v npm > /dev/null; then $(MAKE) dashboard page PROGRAMS=built; \
 	else echo "dashboard, page: skipped, there is no npm (install Node.js 20 or later)"; fi
-	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python; \
+	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python PROGRAMS=built; \
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
@@ -72,8 +78,8 @@ demo: contracts/node_modules/.package-lock.json ## A network of seven operators 
 	$(BUILT)/release/quorate-lab demo --nodes 7 $(DEMO)
 
 dashboard: $(BROWSERS:%=%/node_modules/.package-lock.json) ## The dashboards of the server and of the node in a real browser
-	$(CARGO) build --locked -p quorate-server
-	$(CARGO) build --locked -p quorate-node --example board
+	$(call build,-p quorate-server)
+	$(call build,-p quorate-node --example board)
 	mkdir -p $(BUILT)/browser
 	cd apps/quorate-server/browser && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server npm test
 	cd apps/quorate-node/browser && $(BROWSER_IN) QUORATE_NODE_BOARD=$(BUILT)/debug/examples/board npm test
@@ -87,7 +93,7 @@ page-script: $(PAGE)/node_modules/.package-lock.json ## The script of the report
 	cd $(PAGE) && npm run --silent build -- --log-level=warning
 
 page: page-script ## The report page in a real browser, without a network
-	$(CARGO) build --locked -p quorate-bench
+	$(call build,-p quorate-bench)
 	mkdir -p $(BUILT)/browser
 	cd $(PAGE) && $(BROWSER_IN) QUORATE_BENCH=$(BUILT)/debug/quorate-bench npm test
 
@@ -105,7 +111,7 @@ $(VENV)/made: $(PACKAGE)/requirements.txt
 	@touch $@
 
 python: $(VENV)/made ## The Python package in a virtual environment of its own: built, checked, and all its tests
-	$(CARGO) build --locked -p quorate-cli
+	$(call build,-p quorate-cli)
 	rm -rf $(VENV)/wheel
 	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --profile dev --out $(VENV)/wheel
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(VENV)/wheel/*.whl
@@ -246,8 +252,9 @@ msrv: ## Everything compiles with the minimum Rust version that Cargo.toml state
 	"rustc $(MINIMUM)."*) echo "msrv: Rust $(MINIMUM) builds everything else here already" ;; \
 	*) $(CARGO) +$(MINIMUM) check --workspace --all-targets --locked ;; esac
 
-# A feature that compiles only beside another one is found here.
-features: ## Each crate with each of its features alone
+# A feature that compiles only beside another one is found here. The tests of the crates have all of them on.
+features: ## Each crate with each of its features alone, and the programs without what only tests turn on
+	$(CARGO) check --locked
 	$(CARGO) check --locked -p quorate
 	$(CARGO) check --locked -p quorate --features bn254
 	$(CARGO) check --locked -p quorate --features serde
@@ -255,31 +262,15 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-formats
 	$(CARGO) check --locked -p quorate-formats --features parquet
 	$(CARGO) check --locked -p quorate-formats --features arrow
-	$(CARGO) check --locked -p quorate-lab
-	$(CARGO) check --locked -p quorate-lab --features answers
-	$(CARGO) check --locked -p quorate-lab --features bn254
-	$(CARGO) check --locked -p quorate-lab --features run
-	$(CARGO) check --locked -p quorate-lab --features anvil
-	$(CARGO) check --locked -p quorate-lab --features forge
-	$(CARGO) check --locked -p quorate-lab --features replay
-	$(CARGO) check --locked -p quorate-lab --features bodies
-	$(CARGO) check --locked -p quorate-lab --features network
-	$(CARGO) check --locked -p quorate-lab --features simulator
 	$(CARGO) check --locked -p quorate-host
 	$(CARGO) check --locked -p quorate-host --features log
-	$(CARGO) check --locked -p quorate-server --features otlp
-	$(CARGO) check --locked -p quorate-node
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254
-	$(CARGO) test --locked -p quorate-batcher --features tower tower
-	$(CARGO) check --locked -p quorate-curve --features bench-internals
-	$(CARGO) check --locked -p quorate-bench
-	$(CARGO) clippy --locked -p quorate-bench --all-targets --features network -- -D warnings
-	$(CARGO) test --locked -p quorate-bench --features network network
+	$(CARGO) check --locked -p quorate-batcher --features tower
 	$(CARGO) check --locked -p quorate-blst
 	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
 	$(CARGO) check --locked -p quorate-blst --features serde
-	$(CARGO) test --locked -p quorate-blst --features serde-secret
+	$(CARGO) check --locked -p quorate-server --features otlp
 
 # Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.
 AARCH64 := aarch64-unknown-linux-gnu

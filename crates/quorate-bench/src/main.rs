@@ -137,9 +137,12 @@ enum Name {
     Simulated,
 }
 
-/// What a build without networks of nodes says instead.
 #[cfg(not(feature = "network"))]
-mod network {
+use without_networks as network;
+
+/// What a build without networks of nodes says instead.
+#[cfg(any(test, not(feature = "network")))]
+mod without_networks {
     use anyhow::{Result, bail};
 
     use crate::{measure::Run, row::Row};
@@ -151,6 +154,7 @@ mod network {
         )
     }
 
+    #[cfg(not(feature = "network"))]
     pub(crate) use self::{run as day, run as simulated};
 }
 
@@ -315,10 +319,9 @@ mod tests {
         assert!(run(&both).unwrap_err().to_string().contains("leave them out"));
     }
 
-    #[cfg(not(feature = "network"))]
     #[test]
     fn networks_without_their_feature_are_an_error() {
-        let error = run(&Arguments::try_parse_from(["quorate-bench", "network", "--quick"]).unwrap()).unwrap_err();
+        let error = without_networks::run(&Run { effort: Effort::Quick, backends: Vec::new() }).unwrap_err();
         assert!(error.to_string().contains("--features quorate-bench/network"), "{error}");
     }
 
