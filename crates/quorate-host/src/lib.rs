@@ -10,6 +10,7 @@
 //! | [`own_name`] | by which names a client may call a server |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
+//! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
 
@@ -24,6 +25,8 @@ pub mod own_name;
 #[cfg(unix)]
 pub mod lock_file;
 pub mod file;
+#[cfg(unix)]
+pub mod socket;
 pub mod key_record;
 #[cfg(feature = "log")]
 pub mod log;

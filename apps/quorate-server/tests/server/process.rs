@@ -178,7 +178,7 @@ fn a_socket_file_that_exists() {
     for (flag, name, expected) in [
         ("--socket", "live", "another program listens"),
         ("--admin-socket", "live", "another program listens"),
-        ("--socket", "file", "a file that is no socket"),
+        ("--socket", "file", "a file that is not a socket"),
         ("--socket", "none/socket", "none/socket"),
     ] {
         program().args(["--listen", "127.0.0.1:0", flag, &at(name)]).ran().exits(3).says(expected).says(name);
