@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::anyhow;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use quorate_batcher::{Batcher, Settings as BatcherSettings};
 use quorate_chain::{
     SubmitSettings, Submitter,
@@ -54,6 +54,20 @@ use super::{
 pub(crate) struct Arguments {
     #[command(flatten)]
     node: NodeArguments,
+
+    /// Print the options that the file, the environment and the flags come to, and end. `--print-config=environment` prints
+    /// variables for systemd's EnvironmentFile. A URL among them may hold a secret
+    #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "toml", require_equals = true)]
+    print_config: Option<ConfigForm>,
+}
+
+/// In which form the options are printed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ConfigForm {
+    /// As the file that --config reads
+    Toml,
+    /// As variables
+    Environment,
 }
 
 const EXAMPLE: &str = "\
@@ -78,6 +92,13 @@ const MOST_ORDERS: usize = 256;
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let options = self.node.options()?;
+        match self.print_config {
+            Some(ConfigForm::Toml) => {
+                return print(&options.to_toml().map_err(Failure::internal)?).map(|()| Exit::Success);
+            }
+            Some(ConfigForm::Environment) => return print(&options.to_environment()).map(|()| Exit::Success),
+            None => {}
+        }
         let _end = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
             .map_err(Failure::internal)?;
         let roles = roles(&options)?;
