@@ -13,7 +13,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
@@ -22,6 +22,7 @@ use quorate_evm::alloy_primitives::{B256, Bytes};
 use quorate_host::{
     exit::{Ends, Exit},
     file::{self, Existing, Readers},
+    lock_file,
 };
 use serde::{Deserialize, Serialize};
 
@@ -104,12 +105,9 @@ impl DataFolder {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(&path).map_err(system(&path, "cannot make the folder"))?;
         let name = path.join("lock");
-        let lock = File::options().create(true).truncate(false).write(true).open(&name);
-        let lock = lock.map_err(system(&name, "cannot open"))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(DataFolderError::InUse(path)),
-            Err(TryLockError::Error(source)) => Err(system(&name, "cannot lock")(source)),
+        match lock_file(&name).map_err(system(&name, "cannot lock"))? {
+            Some(lock) => Ok(Self { path, _lock: lock }),
+            None => Err(DataFolderError::InUse(path)),
         }
     }
 

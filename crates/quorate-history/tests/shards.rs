@@ -188,6 +188,16 @@ fn what_a_killed_process_leaves_is_no_result() {
     assert!(!left.exists());
 }
 
+/// A result that somebody else wrote takes no more memory than the longest line.
+#[test]
+fn a_result_without_a_line_end_is_refused() {
+    let run = Run::planned(&claims(2), 1 << 20, TERMS);
+    run.run_all();
+    let result = fs::read_dir(run.path().join("results")).unwrap().next().unwrap().unwrap().path();
+    fs::write(&result, vec![b' '; (64 << 20) + 1]).unwrap();
+    refused(run.merge(), "longer than any that is written");
+}
+
 #[test]
 fn an_interrupted_shard_leaves_nothing() {
     let run = Run::planned(&claims(4), 1 << 20, TERMS);

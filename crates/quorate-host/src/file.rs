@@ -23,7 +23,10 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::exit::{Ends, Exit};
+use crate::{
+    exit::{Ends, Exit},
+    lock_file,
+};
 
 /// Why a file of ours was not read or written.
 #[derive(Debug, thiserror::Error)]
@@ -223,7 +226,7 @@ impl WholeFile {
     /// [`FileError`]: another process uses it, it has more than `limit` bytes, or the operating system refuses.
     pub fn open(path: &Path, limit: u64) -> Result<(Self, Option<Vec<u8>>), FileError> {
         let lock_path = beside(path, ".lock");
-        let lock = open_lock(&lock_path).map_err(|source| FileError::Io {
+        let lock = lock_file::open(&lock_path).map_err(|source| FileError::Io {
             action: "open",
             path: lock_path.clone(),
             source,
@@ -366,17 +369,6 @@ fn lock_alone(file: &File, path: &Path) -> Result<(), FileError> {
 
 const LOCK_TRIES: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
-
-/// A link in place of a lock file is not followed.
-#[cfg(unix)]
-fn open_lock(path: &Path) -> io::Result<File> {
-    crate::lock_file::open(path)
-}
-
-#[cfg(not(unix))]
-fn open_lock(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
-}
 
 /// The longest document that is held in memory as a whole: 64 MiB.
 pub const LARGEST_DOCUMENT: u64 = 64 << 20;

@@ -22,7 +22,6 @@ pub mod utc;
 pub mod contained;
 pub mod cpu;
 pub mod own_name;
-#[cfg(unix)]
 pub mod lock_file;
 pub mod file;
 #[cfg(unix)]
@@ -33,7 +32,6 @@ pub mod log;
 
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
-#[cfg(unix)]
 pub use lock_file::lock_file;
 pub use own_name::is_own_name;
 pub use plain::{clipped, plain};

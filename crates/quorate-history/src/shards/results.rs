@@ -5,11 +5,12 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, BufRead, BufReader, BufWriter, Write},
+    io::{self, BufRead, BufReader, BufWriter, Read as _, Write},
     path::{Path, PathBuf},
 };
 
 use quorate::AnySuite;
+use quorate_formats::lines::LINE_LIMIT;
 use quorate_host::file::{Existing, NewFile, Readers};
 use serde::{Deserialize, Serialize};
 
@@ -238,8 +239,12 @@ pub(super) fn read(
     let again = |what: &str| ShardError::unfit(&path, format!("{what}; delete this file and run shard {shard} again"));
     loop {
         line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(ShardError::read(&path))? == 0 {
+        let read = reader.by_ref().take(LINE_LIMIT as u64).read_until(b'\n', &mut line);
+        if read.map_err(ShardError::read(&path))? == 0 {
             return Err(again("the result has no receipt"));
+        }
+        if line.len() == LINE_LIMIT && !line.ends_with(b"\n") {
+            return Err(again("a line is longer than any that is written"));
         }
         if line.starts_with(LAST) {
             break;
