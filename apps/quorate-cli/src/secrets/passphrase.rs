@@ -329,6 +329,6 @@ mod tests {
     #[test]
     fn debug_is_redacted() {
         let answer = PassphraseAnswer { passphrase: Passphrase::from("hunter2"), warning: None };
-        assert_eq!(format!("{answer:?}"), "Answer { passphrase: Passphrase(redacted), warning: None }");
+        assert_eq!(format!("{answer:?}"), "PassphraseAnswer { passphrase: Passphrase(redacted), warning: None }");
     }
 }
