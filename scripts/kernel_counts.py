@@ -105,7 +105,7 @@ def row(name, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("binary", nargs="?", default="target/release/quorate-bench")
+    parser.add_argument("binary", nargs="?", default="target/dist/quorate-bench")
     parser.add_argument("--all", action="store_true", help="every function of the backend, the largest first")
     arguments = parser.parse_args()
     found, totals = [], {lanes: Count() for lanes in LANES.values()}

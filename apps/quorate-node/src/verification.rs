@@ -25,7 +25,6 @@ pub struct Checker {
 
 /// What a check found.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "whoever asked must say what it does with each")]
 pub enum Checked {
     /// Every signature is true.
     True(Verified),

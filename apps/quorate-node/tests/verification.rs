@@ -12,7 +12,7 @@ use quorate_evm::{
 };
 use quorate_network::{
     groups::add_up,
-    message::{Attestation, Branch, Evidence, PartialSum, Signed, TaskResult, candidate_for},
+    message::{Attestation, Branch, ConflictEvidence, PartialSum, Signed, TaskResult, candidate_for},
     registry::{NotAdmitted, RegisteredMember, Registry},
 };
 use quorate_node::verification::{Checked, Checker};
@@ -68,7 +68,10 @@ fn true_messages_are_verified() {
     assert!(matches!(check(registry(), Signed::Result(result)), Checked::True(_)));
     let pair = [1, 2].map(|result| attestation(2, candidate(result), sign(3, &candidate(result))));
     let [one, other] = pair;
-    assert!(matches!(check(registry(), Signed::Evidence(Evidence::new(one, other).unwrap())), Checked::True(_)));
+    assert!(matches!(
+        check(registry(), Signed::Evidence(ConflictEvidence::new(one, other).unwrap())),
+        Checked::True(_)
+    ));
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn false_messages_are_not() {
     // One half of the evidence is false.
     let one = attestation(2, candidate(1), sign(3, &candidate(1)));
     let other = attestation(2, candidate(2), sign(3, &candidate(1)));
-    assert!(matches!(check(registry(), Signed::Evidence(Evidence::new(one, other).unwrap())), Checked::False));
+    assert!(matches!(check(registry(), Signed::Evidence(ConflictEvidence::new(one, other).unwrap())), Checked::False));
 }
 
 /// The same x with the y of the negative point, and with a y that is on no curve. The engine's encoding holds x and a sign,

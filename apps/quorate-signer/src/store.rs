@@ -12,7 +12,7 @@ use std::{
 };
 
 use quorate_evm::{SnapshotId, Task, alloy_primitives::B256, task::Conflict};
-use quorate_host::lock_file;
+use quorate_host::{file::put_in_place, lock_file};
 use quorate_signer_client::record_file::RecordFile;
 use redb::{
     Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, TableError, WriteTransaction,
@@ -355,9 +355,7 @@ fn write_anew(path: &Path, contents: &Contents) -> Result<Database, StoreError> 
         Ok(database)
     };
     let database = write().map_err(|error| failed(&new, error))?;
-    fs::rename(&new, path).map_err(|error| system(path, error))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| system(folder, error))?;
+    put_in_place(&new, path).map_err(|error| system(path, error))?;
     Ok(database)
 }
 

@@ -45,7 +45,6 @@ impl fmt::Display for Bn254Item {
 
 /// A word of an encoded point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a point has no other coordinates")]
 pub enum Bn254Coordinate {
     /// x of a point of G1.
     X,

@@ -1,8 +1,6 @@
 //! Plans of random networks, refused networks and quorums, and the file `examples/network.json`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot make fails it")]
 
-mod rig;
-
 use ark_ec::{AffineRepr, CurveGroup};
 use proptest::prelude::*;
 use quorate::PublicKey;
@@ -22,7 +20,7 @@ use quorate_evm::{
     quorum::{EncodeQuorumError, Store},
     state::{self, Head, NEVER},
 };
-use rig::Operators;
+use quorate_lab::operators::Operators;
 
 /// The number of members of every random network.
 const N: u8 = 20;

@@ -72,7 +72,6 @@ pub trait Room {
 
 /// [`Room`] for whatever a line or a row holds.
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(clippy::exhaustive_structs, reason = "it holds nothing")]
 pub struct Unbounded;
 
 impl Room for Unbounded {

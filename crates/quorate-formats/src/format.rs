@@ -14,7 +14,6 @@ pub const PEEK_LIMIT: usize = 64 << 10;
 
 /// A format of claims. The reader of each is a module of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the command line matches all of them")]
 pub enum Format {
     /// One JSON object a line.
     Jsonl,

@@ -84,7 +84,6 @@ impl<R: BufRead> BoundedLines<R> {
 
 /// What a read of a line came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is no fourth way for a line to end")]
 pub enum LineRead {
     /// The line is in the buffer, and a line feed ended it.
     Whole,

@@ -179,7 +179,6 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A run of consecutive rounds of one chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a caller that keeps spans on disk makes them again")]
 pub struct RoundSpan {
     /// The suite of the chain.
     pub suite: AnySuite,
@@ -259,7 +258,6 @@ fn beginning(bytes: &[u8]) -> String {
 
 /// Consecutive rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a caller makes one to ask for rounds")]
 pub struct RoundRange {
     /// The first round.
     pub first: u64,

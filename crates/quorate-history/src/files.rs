@@ -35,7 +35,7 @@ pub struct Files {
     /// Other files, in the order in which they were given.
     pub others: Vec<OtherInput>,
     /// Files that cannot be used, and why.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedFile>,
     /// What the user should know, and that is no error.
     pub remarks: Vec<String>,
 }
@@ -68,7 +68,6 @@ pub struct OtherInput {
 
 /// What a file that is no era holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the command line matches all of them")]
 pub enum Content {
     /// Claims in one of the formats of `quorate verify`; of drand, the rounds of a chain.
     Claims(Format),
@@ -111,7 +110,7 @@ impl DrandChain {
 /// A file that cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Refused {
+pub struct RefusedFile {
     /// Where it lies.
     pub path: PathBuf,
     /// What is wrong with it.
@@ -213,7 +212,7 @@ impl Files {
                     }));
                 }
                 Ok(Found::Other(content)) => files.others.push(OtherInput { path, content }),
-                Err((unread, reason)) => files.refused.push(Refused { path, reason, unread }),
+                Err((unread, reason)) => files.refused.push(RefusedFile { path, reason, unread }),
             }
         }
         files.chain = match (network, genesis) {
@@ -247,7 +246,7 @@ impl Files {
                 (Ok(era), _) => Ok(era),
             };
             match refuse {
-                Err(reason) => self.refused.push(Refused { path: input.path, reason, unread: false }),
+                Err(reason) => self.refused.push(RefusedFile { path: input.path, reason, unread: false }),
                 Ok(era) => self.eras.push(EraInput { era, ..input }),
             }
         }

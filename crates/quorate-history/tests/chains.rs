@@ -1,6 +1,6 @@
 //! Whole chains, with the expected answer of every signature: generated eras, a block of Gnosis, and the official phase0 cases.
 //!
-//! They are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+//! `quorate_lab::vectors` says where they lie, and what a test does without them.
 #![allow(clippy::unwrap_used, reason = "a vector that does not read fails its test")]
 
 use std::{
@@ -20,17 +20,9 @@ use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// A folder of the vectors, or none with a line that says so.
+/// A folder of the chains, if the test data is on this machine.
 fn folder(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join("20_history").join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
-    println!("skipped: 1 set, no {}", folder.display());
-    None
+    quorate_lab::vectors::path(Path::new("20_history").join(name))
 }
 
 /// What is expected of a signature: number of keys, signing root, verdict.

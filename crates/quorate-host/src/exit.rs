@@ -11,7 +11,6 @@ use crate::plain;
 
 /// The exit codes. If several apply, a program ends with the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(clippy::exhaustive_enums, reason = "documented exit codes")]
 pub enum Exit {
     /// What was asked for was done, and every claim is valid.
     Success,
@@ -53,7 +52,6 @@ impl From<Exit> for ExitCode {
 
 /// An error, and the exit code with which it ends the program.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_structs, reason = "an exit code and a message")]
 pub struct Failure {
     /// How the program ends.
     pub exit: Exit,

@@ -35,7 +35,6 @@ pub trait RecordEntry: Clone + PartialEq + Serialize + DeserializeOwned {
 
 /// A part of a written entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "entries have nothing else")]
 pub enum Piece {
     /// This text.
     Text(&'static str),
@@ -59,7 +58,6 @@ pub struct KeyRecord<E> {
 
 /// An entry of which the end is missing: it may have been signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers read all of it")]
 pub struct TornEntry {
     /// Its line, from 1 on.
     pub line: usize,
@@ -71,7 +69,6 @@ pub struct TornEntry {
 
 /// What was found at the end of a record when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the third ending is an error")]
 pub enum Mended {
     /// The last entry was whole, and its line end was missing. It was added.
     LineEnd {

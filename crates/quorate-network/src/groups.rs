@@ -37,7 +37,6 @@ pub const SUMMERS: usize = 8;
 
 /// To whom a message is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "there is nothing between the two")]
 pub enum Audience {
     /// To all nodes.
     Everybody,

@@ -34,7 +34,6 @@ enum Points {
 /// Which points the participants have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[allow(clippy::exhaustive_enums, reason = "every choice of points has its own algorithms")]
 pub enum Identifiers {
     /// Participant i has the point i. Most other libraries share keys this way.
     Integers,

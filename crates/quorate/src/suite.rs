@@ -81,10 +81,6 @@ mod sealed {
 /// How a suite protects aggregates against rogue keys: the three schemes of draft-irtf-cfrg-bls-signature-05, section 3, and
 /// the one of Boneh, Drijvers and Neven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(
-    clippy::exhaustive_enums,
-    reason = "the specification has three, and a fourth changes what every caller must do"
-)]
 pub enum Scheme {
     /// NUL: the messages of an aggregate must differ (section 3.1).
     Basic,

@@ -102,7 +102,7 @@ fn parse(text: &str) -> Result<Mnemonic, MnemonicError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::vectors;
+    use quorate_lab::vectors;
 
     const ABANDON: &str =
         "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";

@@ -32,7 +32,7 @@ pub use app::TaskOrder;
 pub use listen::ApiLimits;
 pub use token::{Token, TokenError};
 
-use crate::board::Board;
+use crate::board::NodeBoard;
 use app::App;
 
 /// How the interface behaves.
@@ -70,7 +70,7 @@ pub enum ServeError {
 /// [`ServeError`] before anything was accepted. A connection that fails ends alone.
 pub async fn serve(
     listener: TcpListener,
-    board: Board,
+    board: NodeBoard,
     tasks: mpsc::Sender<TaskOrder>,
     settings: ApiSettings,
     stop: impl Future<Output = ()>,

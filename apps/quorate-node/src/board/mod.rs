@@ -47,7 +47,7 @@ use state::State;
 
 /// What a running node shows. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Board(Arc<Inner>);
+pub struct NodeBoard(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -56,7 +56,7 @@ struct Inner {
     state: Mutex<State>,
 }
 
-impl Board {
+impl NodeBoard {
     /// An empty board.
     pub fn new(expectations: Expectations) -> Self {
         Self(Arc::new(Inner { expectations, metrics: Metrics::begun(), state: Mutex::default() }))

@@ -7,11 +7,12 @@ use quorate_evm::{
     alloy_primitives::{B256, Bytes},
     digest::Contract,
 };
+use quorate_lab::network::LocalPart;
 use quorate_network::{
     message::{Attestation, Message, Signed, TaskResult},
     wire::encode,
 };
-use quorate_node::{local::LocalPart, runtime::now, transport::Transport};
+use quorate_node::{runtime::now, transport::Transport};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

@@ -5,14 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate_server::config::Limits;
+use quorate_server::config::ServerLimits;
 use serde_json::json;
 
 use crate::rig::{Rig, answer, eventually, example};
 
 fn hasty() -> Rig {
     Rig::with(|config| {
-        config.limits = Limits {
+        config.limits = ServerLimits {
             header_ms: 300,
             body_ms: 400,
             idle_ms: 800,

@@ -25,7 +25,6 @@ pub use writer::{LogEnd, LogWriter};
 /// How a log line looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "a person reads them or a program does")]
 pub enum LogFormat {
     /// For people.
     #[default]

@@ -2,13 +2,13 @@
 
 use quorate::Suite;
 
-use super::{ceremony::MemberNumber, judge::Blame, message::Message, round::Round};
+use super::{ceremony::MemberNumber, judge::Blame, message::CeremonyMessage, round::Round};
 use crate::{committee::Index, shared_key::SharedKey, sharing::KeyShare};
 
 /// What a ceremony made.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Outcome<S: Suite> {
+pub struct CeremonyOutcome<S: Suite> {
     /// The key.
     pub shared_key: SharedKey<S>,
     /// This participant's share of it, if it receives one. It was checked against the commitment.
@@ -16,13 +16,13 @@ pub struct Outcome<S: Suite> {
     /// The dealers who contributed.
     pub dealers: Vec<MemberNumber>,
     /// The signed confirmations of receivers that the outcome is this one.
-    pub confirmations: Vec<Message>,
+    pub confirmations: Vec<CeremonyMessage>,
 }
 
 /// Why a ceremony ended without a key. [`Participant::culprits`](super::Participant::culprits) says who prevented it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum CeremonyFailure {
     /// So few dealers are left that perhaps none of them is honest.
     #[error("{left} dealers are left, and {needed} are needed")]
     TooFewDealers {

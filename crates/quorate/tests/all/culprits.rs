@@ -8,12 +8,10 @@ use quorate::{
     culprit, execute::Execution, plan::cost::Costs, verify,
 };
 use quorate_curve::{Group, Pairing};
+use quorate_lab::forge::{Forge, Lie, Recipe, Shape, cases, claims, secret};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use crate::{
-    forge::{Forge, Lie, Recipe, Shape, cases, claims, secret},
-    options::{Turns, every_mode, every_options},
-};
+use crate::options::{Turns, every_mode, every_options};
 
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([61; 32])

@@ -52,8 +52,8 @@ use super::{
 };
 use quorate_network::{
     groups::Audience,
-    message::{Message, Request},
-    roles::Source,
+    message::{Message, PeerRequest},
+    roles::PeerSource,
     wire,
 };
 
@@ -70,13 +70,13 @@ pub(super) struct Driver {
     audiences: watch::Receiver<BTreeSet<Audience>>,
     peers: HashMap<Libp2pId, Peer>,
     /// Admitted peers, by number.
-    sources: HashMap<Source, Libp2pId>,
+    sources: HashMap<PeerSource, Libp2pId>,
     /// Those that left, so that a late ban finds them.
-    gone: VecDeque<(Source, PeerId, Address)>,
+    gone: VecDeque<(PeerSource, PeerId, Address)>,
     next_source: u64,
     bans: Bans,
     book: Book,
-    tickets: Tickets<(MessageId, Libp2pId, Source)>,
+    tickets: Tickets<(MessageId, Libp2pId, PeerSource)>,
     judgements: mpsc::UnboundedReceiver<(u64, Judgement)>,
     checks: JoinSet<(Libp2pId, Admitted)>,
     names: JoinSet<(Libp2pId, Vec<Multiaddr>)>,
@@ -328,7 +328,7 @@ impl Driver {
 
     // Questions and answers.
 
-    fn ask(&mut self, request: Request, audience: Audience) {
+    fn ask(&mut self, request: PeerRequest, audience: Audience) {
         let heard = topic(self.terms.network, audience).hash();
         let gossip = &self.swarm.behaviour().gate.gossip;
         let members: HashSet<_> =
@@ -565,7 +565,7 @@ impl Driver {
                 return Reply::Full(told);
             }
         }
-        let source = Source(self.next_source);
+        let source = PeerSource(self.next_source);
         let Some(peer) = self.peers.get_mut(&id) else { return Reply::NotYet };
         if !self.outbox.offer(Arrival::Joined { source, peer: peer.id, operator }, 0) {
             // The node is too busy to hear of it.

@@ -4,7 +4,7 @@ use quorate::Backend;
 use quorate_curve::{DecodeError, Group, SecretScalar};
 use serde::Deserialize;
 
-use super::loader::{
+use quorate_lab::answers::{
     File, Vectors,
     bytes::{Field, Scalar},
     catalogue::Kind,
