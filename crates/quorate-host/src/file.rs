@@ -269,7 +269,7 @@ impl WholeFile {
         before(Step::FlushFolder).and_then(|()| flush_folder_of(path)).map_err(fail("flush the folder of", path))
     }
 
-    /// Runs `before` in front of each step: nothing but in tests, which make full disks and sudden ends.
+    /// Runs `before` in front of each step. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.before = before;
     }
@@ -342,7 +342,7 @@ impl AppendedFile {
         Ok(())
     }
 
-    /// Runs `before` in front of each step: nothing but in tests, which make full disks and sudden ends.
+    /// Runs `before` in front of each step. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.before = before;
     }

@@ -280,7 +280,7 @@ impl<E: RecordEntry> KeyRecord<E> {
         &self.path
     }
 
-    /// Runs `before` in front of each step of writing: nothing but in tests, which make full disks and sudden ends.
+    /// Runs `before` in front of each step of writing. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.file.interrupt(before);
     }
