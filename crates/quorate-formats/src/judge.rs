@@ -95,7 +95,7 @@ impl<T> Window<T> {
     }
 }
 
-/// Judges items: the engine, and the chains of drand to which a claim that is none of its own may belong.
+/// Judges items: the engine, and the chains of drand to which a claim of another chain may belong.
 #[derive(Clone, Debug)]
 pub struct Judge {
     verifier: Verifier,
