@@ -299,7 +299,7 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 		cargo +nightly fuzz run --release $(FUZZ_BUILD) $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
-soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
+soak: ## A million random operations a verb, each backend against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
 	$(CARGO) test --profile dist --locked -p quorate-curve --lib soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-blst --test all soak -- --ignored --nocapture

@@ -13,7 +13,7 @@ Four rules:
 
 An import is every path through `crate`, `super`, `self`, a child module or a name that a `use` brings in, wherever the path
 stands in a file. A name that a module only re-exports counts as an import of the file that defines it. Declaring a module
-(`mod name;`) is no import. Code under `#[cfg(test)]` does not count.
+(`mod name;`) is not an import. Code under `#[cfg(test)]` does not count.
 
 `--order CRATE` prints the files of a crate in an order that fits their imports.
 """
@@ -170,7 +170,7 @@ class File:
         text = path.read_text()
         code, self.test_modules = without_tests(without_comments_and_strings(text))
         self.modules = declared(text)
-        # A visibility is no import.
+        # A visibility is not an import.
         code = re.sub(r"\bpub\s*\(\s*in\b[^)]*\)", "pub", code)
         self.uses, self.paths = {}, []
         self.read(code, self.module)

@@ -1,4 +1,4 @@
-//! A batch has the oracle's verdicts on every back end, whatever lies in it.
+//! A batch has the oracle's verdicts on every backend, whatever lies in it.
 #![no_main]
 
 use std::num::NonZeroUsize;

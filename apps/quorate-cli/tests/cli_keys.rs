@@ -414,7 +414,7 @@ fn proofs_in_a_batch() {
     }
 }
 
-/// A signature over the key's bytes is no proof of possession, nor the other way about: the tags differ.
+/// A signature over the key's bytes is not a proof of possession, nor the other way about: the tags differ.
 #[test]
 fn a_signature_is_no_proof() {
     let room = Room::new();

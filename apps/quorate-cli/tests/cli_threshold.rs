@@ -344,7 +344,7 @@ fn share_files_that_are_none_are_refused() {
         assert_failure(&output, 2, reason);
         assert!(!output.err.contains(text(&other["secret"])));
     }
-    // A share is no key, and a key no share.
+    // A share is not a key, and a key is not a share.
     assert_failure(&room.run(["sign", "--suite", "eth2", "--key", &share(1), "--message", "00"]), 2, "neither");
     assert_failure(&room.sign("absent", "00"), 3, "absent");
 }
@@ -371,7 +371,7 @@ fn a_message_comes_from_one_of_three_places() {
 
 // ---- Combining and verifying: bad input ----
 
-/// Every way in which a line is no true share: told with its file and line, and the others make the signature.
+/// Every way in which a line is not a true share: told with its file and line, and the others make the signature.
 #[test]
 fn false_shares_are_named_and_the_rest_go_on() {
     let room = Room::new();
@@ -585,7 +585,7 @@ fn verdicts_are_objects_on_request() {
     assert_failure(&room.run([&verify[..], &["-", "-"]].concat()), 2, "cannot be read twice");
 }
 
-/// Each way in which a file is no shared key, with the file in the message.
+/// Each way in which a file is not a shared key, with the file in the message.
 #[test]
 fn shared_keys_that_are_none_are_refused() {
     let room = Room::new();

@@ -74,7 +74,7 @@ pub enum DataFolderError {
         source: SavedError,
     },
     /// The file of tasks is damaged.
-    #[error("{}: this is no list of tasks ({source}); remove it, and give the tasks again", path.display())]
+    #[error("{}: this is not a list of tasks ({source}); remove it, and give the tasks again", path.display())]
     Tasks {
         /// The file.
         path: PathBuf,

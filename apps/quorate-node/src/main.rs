@@ -15,7 +15,7 @@ use quorate_host::exit;
 ///
 /// A performer, elected by stake, executes a task and publishes the result. Attesters check it and sign. An aggregator adds the
 /// signatures up and settles the task on the chain, where the network's contract pays and punishes. This program is all
-/// three, in any combination. What a task is and when a result is right say two programs of yours, in any language.
+/// three, in any combination. You write two programs, in any language: one executes a task, the other checks a result.
 ///
 /// To join a network: `init`, then `register`, then `run`; each says what comes next. To make one:
 /// `create`, and `fund`, from which everybody is paid.

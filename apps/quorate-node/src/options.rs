@@ -227,7 +227,7 @@ pub enum OptionsError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is no file of options.
+    /// It is not a file of options.
     #[error("{}: {source}", path.display())]
     Parse {
         /// The file.

@@ -28,7 +28,7 @@ pub struct Checker {
 pub enum Checked {
     /// Every signature is true.
     True(Verified),
-    /// A signature is false, or is none.
+    /// A signature is false, or does not decode.
     False,
     /// Nobody looked: there is no room, or the source is banned. It says nothing about the message.
     NotChecked(Refused),

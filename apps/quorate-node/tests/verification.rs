@@ -148,7 +148,7 @@ fn sums_are_verified_against_the_sum_of_their_keys() {
     };
     assert!(matches!(check(Some(&[0, 2]), signed(&[1, 3], &candidate)), Checked::True(_)));
     assert!(matches!(check(Some(&[0, 2, 3]), signed(&[1, 3, 4], &candidate)), Checked::True(_)));
-    // Another signer, one too few, one twice, another candidate, and something that is no signature.
+    // Another signer, one too few, one twice, another candidate, and something that is not a signature.
     for signature in [
         signed(&[1, 4], &candidate),
         signed(&[1], &candidate),
@@ -184,7 +184,7 @@ fn a_snapshot_with_a_bad_key_is_refused_whole() {
     key[191] ^= 1;
     bad.key = key.into();
     let error = registry.insert(7, SNAPSHOT, &[member(1, 10), bad], 0).unwrap_err();
-    assert!(error.to_string().starts_with("epoch 7: the key at index 1 is none"), "{error}");
+    assert!(error.to_string().starts_with("epoch 7: the key at index 1 is not valid"), "{error}");
     assert_eq!(registry.key(7, SNAPSHOT, 0), None);
     assert!(!registry.has(7, SNAPSHOT));
     // A key without weight is not looked at.

@@ -271,7 +271,7 @@ pub fn hash(text: &str) -> Result<[u8; 32], NoHash> {
     bytes.try_into().map_err(|_| NoHash(format!("found {found} bytes")))
 }
 
-/// A text that is no hash.
+/// A text that is not a hash.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}; expected 32 bytes, which are 0x and 64 hexadecimal digits")]
 pub struct NoHash(String);
@@ -388,7 +388,7 @@ pub const PREFIX: &str = "QUORATE_SERVER_";
 impl Config {
     /// Reads a file, the environment and flags, each of which is `("section.field", value)`.
     ///
-    /// Variables without the prefix are ignored; `QUORATE_SERVER_CONFIG` names the file and is no field.
+    /// Variables without the prefix are ignored; `QUORATE_SERVER_CONFIG` names the file and is not a field.
     ///
     /// # Errors
     /// [`ConfigError`] names the field: it does not exist, or its value is not what was expected.

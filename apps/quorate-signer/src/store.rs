@@ -161,7 +161,7 @@ impl Store {
         self.watch = Some(watch);
     }
 
-    /// Looks at the clock, so that time which passes while nothing is signed is no jump.
+    /// Looks at the clock, so that time which passes while nothing is signed is not a jump.
     pub(crate) fn look_at_clock(&mut self, now: u64) -> Result<Option<ClockJump>, StoreError> {
         let (network, Some(watch)) = (self.config.identity.network, self.watch) else { return Ok(None) };
         self.with(|database| {

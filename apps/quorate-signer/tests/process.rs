@@ -136,7 +136,7 @@ fn lines_that_are_no_requests() {
     assert_eq!(codes(&long, 9), ["line-too-long"]);
     // No newline ever comes.
     assert_eq!(codes(&vec![b'x'; 1 << 20], 9), ["line-too-long"]);
-    // Half a request is none.
+    // Half a request is not a request.
     let mut stream = UnixStream::connect(place.socket()).expect("connects");
     stream.write_all(status).expect("writes");
     stream.shutdown(std::net::Shutdown::Write).expect("ends");

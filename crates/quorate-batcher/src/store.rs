@@ -483,7 +483,7 @@ pub(crate) mod tests {
         store.put(&[claim(1)], NOW).unwrap();
         disk.fill(true);
         assert!(matches!(store.put(&[claim(2)], NOW), Err(StoreError::Database(_))));
-        // Nothing is known from it, which is no fault of the claims, and nothing is set aside.
+        // Nothing is known from it, which is not a fault of the claims, and nothing is set aside.
         assert!(matches!(store.signature(&claim(1), 0, NOW), Err(StoreError::Closed)));
         assert!(matches!(store.put(&[claim(2)], NOW), Err(StoreError::Closed)));
         let full = store.reopen();

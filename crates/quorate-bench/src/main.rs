@@ -72,7 +72,7 @@ struct Arguments {
     /// Fewer sizes and rounds: each benchmark within two minutes
     #[arg(long)]
     quick: bool,
-    /// Measure one back end beside the other libraries; every one that this machine has where left out
+    /// Measure one backend beside the other libraries; every one that this machine has where left out
     #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
     backend: Option<Backend>,
     /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run. One

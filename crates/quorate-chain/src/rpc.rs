@@ -222,7 +222,7 @@ impl Rpc {
         static TLS: Once = Once::new();
         // Fails only if a provider is installed already.
         TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-        let url: reqwest::Url = url.parse().map_err(|why| RpcError::Url { why: format!("is none: {why}") })?;
+        let url: reqwest::Url = url.parse().map_err(|why| RpcError::Url { why: format!("does not parse: {why}") })?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(RpcError::Url { why: format!("has the scheme {}, expected http or https", url.scheme()) });
         }

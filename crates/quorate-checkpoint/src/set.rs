@@ -44,7 +44,7 @@ pub struct SignerEntry {
     pub proof: [u8; 96],
 }
 
-/// Why a manifest is no set.
+/// Why a manifest is not a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetError {

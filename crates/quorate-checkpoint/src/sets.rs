@@ -98,7 +98,7 @@ pub enum RotationError {
         /// Its threshold.
         needed: usize,
     },
-    /// A set of the chain is none.
+    /// A set of the chain is not valid.
     #[error("the set with epoch {epoch}: {error}")]
     Set {
         /// Its epoch.
@@ -205,7 +205,7 @@ impl Rotation {
     /// Unites partly signed copies of one change. False signatures do not count, and are named with their source.
     ///
     /// # Errors
-    /// [`RotationError`] if the change does not begin at `old`, or if the new set is none.
+    /// [`RotationError`] if the change does not begin at `old`, or if the new set is not valid.
     pub fn unite(
         old: &SignerSet,
         to: &SetManifest,

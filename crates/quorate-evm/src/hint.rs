@@ -90,7 +90,7 @@ impl MapHint {
         let mapped = map_to_curve(u);
         let non_square = match mapped.candidate {
             Candidate::First => Fq::ZERO,
-            _ => (-right_side(candidates(u)[0])).sqrt().expect("-1 is no square and g(x1) is none, so -g(x1) is one"),
+            _ => (-right_side(candidates(u)[0])).sqrt().expect("-1 and g(x1) are not squares, so -g(x1) is one"),
         };
         Self { candidate: mapped.candidate, root: mapped.point.y, non_square }
     }

@@ -119,7 +119,7 @@ impl<'a> List<'a> {
         self.bytes += bytes;
         if self.bytes > HELD_LIMIT {
             return Err(format!(
-                "its elements take more than {} MiB in memory, the limit; split the claim, or leave out what is no key",
+                "its elements take more than {} MiB in memory, the limit; split the claim, or leave out what is not a key",
                 HELD_LIMIT >> 20
             ));
         }

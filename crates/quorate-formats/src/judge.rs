@@ -95,7 +95,7 @@ impl<T> Window<T> {
     }
 }
 
-/// Judges items: the engine, and the chains of drand to which a claim that is none of its own may belong.
+/// Judges items: the engine, and the chains of drand to which a claim of another chain may belong.
 #[derive(Clone, Debug)]
 pub struct Judge {
     verifier: Verifier,
@@ -411,7 +411,7 @@ mod tests {
         assert!(none.plan.is_empty() && none.judged[0].ruling.is_none());
     }
 
-    /// A verdict that is missing is no verdict: nobody takes it for a yes or a no.
+    /// A verdict that is missing is not a verdict: nobody takes it for a yes or a no.
     #[test]
     fn a_claim_without_a_verdict_is_undecided() {
         let mut judge = Judge::new(Verifier::new(Options::default()));

@@ -71,7 +71,7 @@ impl<R: BufRead> BoundedLines<R> {
         self.number
     }
 
-    /// The reader, for what is no line. It stands behind the line that was read last.
+    /// The reader, for what is not a line. It stands behind the line that was read last.
     pub(crate) fn reader(&mut self) -> &mut WithoutMark<R> {
         &mut self.reader
     }

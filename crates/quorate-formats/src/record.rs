@@ -147,7 +147,7 @@ impl FromStr for ClaimIndex {
     }
 }
 
-/// A text that is no place of a signature in a block.
+/// A text that is not a place of a signature in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected the place of the signature in its block: a number from 0, or two such as \"0.1\"")]
 pub struct NotAnIndex;

@@ -353,7 +353,7 @@ fn scalar<B>(value: &Value<B>, kind: &Kind) -> Option<String> {
     })
 }
 
-/// Takes room for a value that is no element of a list.
+/// Takes room for a value that is not an element of a list.
 fn take_room(room: &mut dyn Room, value: Vec<u8>) -> Result<Vec<u8>, String> {
     if room.take(value.len()) { Ok(value) } else { Err(NO_ROOM.to_owned()) }
 }

@@ -36,7 +36,7 @@ pub struct Files {
     pub others: Vec<OtherInput>,
     /// Files that cannot be used, and why.
     pub refused: Vec<RefusedFile>,
-    /// What the user should know, and that is no error.
+    /// What the user should know, and that is not an error.
     pub remarks: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ pub struct EraInput {
     pub verified: bool,
 }
 
-/// A file that is no era.
+/// A file that is not an era.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherInput {
@@ -66,7 +66,7 @@ pub struct OtherInput {
     pub content: Content,
 }
 
-/// What a file that is no era holds.
+/// What a file that is not an era holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Claims in one of the formats of `quorate verify`; of drand, the rounds of a chain.
@@ -99,7 +99,7 @@ impl DrandChain {
     /// Reads the name of a chain that is built in, or a chain info document.
     ///
     /// # Errors
-    /// No chain has this name, or the document is no chain info.
+    /// No chain has this name, or the document is not a chain info.
     pub fn parse(text: &str) -> Result<Self, InputError> {
         let text = text.trim().to_owned();
         let info = if text.starts_with('{') { ChainInfo::from_json(&text) } else { ChainInfo::well_known(&text) };
@@ -142,7 +142,7 @@ pub enum FilesError {
         /// The error.
         error: io::Error,
     },
-    /// A file that is to describe a chain is no text, or too long.
+    /// A file that is to describe a chain is not a text, or too long.
     #[error("{}: {error}", path.display())]
     Description {
         /// The file.
@@ -161,7 +161,7 @@ pub enum FilesError {
          it out"
     )]
     UnusedChain,
-    /// No chain of drand has this name, or the file is no chain info.
+    /// No chain of drand has this name, or the file is not a chain info.
     #[error("the chain {name}: {error}")]
     Drand {
         /// What was given.

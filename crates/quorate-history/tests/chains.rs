@@ -315,7 +315,7 @@ fn blocks_that_are_removed_foreign_or_in_another_slot() {
     assert!(error.contains("in slot 63, which the file does not hold"), "{error}");
     let error = changed(|blocks, _| blocks[6].0 = 7).unwrap();
     assert!(error.contains("the block of slot 7: it is of slot 9"), "{error}");
-    // A graffito, at 84 + 100 + 96 + 72 bytes, is no signature, and yet the block is another one.
+    // A graffito, at 84 + 100 + 96 + 72 bytes, is not a signature, and yet the block is another one.
     let error = changed(|blocks, _| {
         let mut bytes = unpacked(&blocks[3].1);
         bytes[352] ^= 1;
@@ -340,7 +340,7 @@ fn ssz_offsets_that_lie() {
     };
     let Some(error) = in_block(u32::MAX) else { return };
     assert!(
-        error.contains("offset 8, the block of slot 1: it is no block of the fork deneb and the preset minimal: the offset 4294967295"),
+        error.contains("offset 8, the block of slot 1: it is not a block of the fork deneb and the preset minimal: the offset 4294967295"),
         "{error}"
     );
     assert!(in_block(0).unwrap().contains("points into the fields of fixed length"));

@@ -294,7 +294,7 @@ fn a_manifest_that_is_not_whole_or_of_another_version_is_refused() {
         (whole.replacen("quorate-shards", "shards", 1), "found the format \"shards\""),
         (whole.replacen("\"soundness\":64", "\"soundness\":1", 1), "\"soundness\": found 1, expected 64 or 128"),
         (format!("{whole}x\n"), "line 7: found more after the line that ends the manifest"),
-        (claims(2), "this is no manifest of shards"),
+        (claims(2), "this is not a manifest of shards"),
     ] {
         fs::write(&path, damage).unwrap();
         refused(Manifest::read(&run.path()), expected);
@@ -364,7 +364,7 @@ fn a_file_that_is_given_twice_is_refused() {
     refused(plan(&paths[..1]), "there is a plan already");
 }
 
-/// A file from which all blocks were taken is no era without claims: the state lists its blocks.
+/// A file from which all blocks were taken is not an era without claims: the state lists its blocks.
 #[test]
 fn an_era_without_its_blocks_is_an_error_of_its_shard() {
     let Some(vectors) = quorate_lab::vectors::path("20_history/capella") else { return };
@@ -424,7 +424,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Lines that are cut into shards are read as those of the whole file, with blank lines, line ends of both systems, a byte order
-    /// mark, and what is no JSON.
+    /// mark, and what is not JSON.
     #[test]
     fn lines_that_are_cut_are_the_lines_of_the_file(
         lines in prop::collection::vec("(\u{feff}?[ \\t]{0,2}(\\{\"id\":[0-9]{1,30}\\}|\\[|x{0,40})\r?\n){0,3}", 1..8),

@@ -19,7 +19,7 @@ pub enum Exit {
     Negative,
     /// The command line or an input is wrong.
     Usage,
-    /// Reading or writing failed, or a peer cannot be reached. A standard output that is closed (`>&-`) is no failure: Rust's runtime opens
+    /// Reading or writing failed, or a peer cannot be reached. A standard output that is closed (`>&-`) is not a failure: Rust's runtime opens
     /// `/dev/null` in its place before the program starts, and the program cannot tell that from a caller who opened `/dev/null` for
     /// reading and writing, as Python's `subprocess.DEVNULL` does.
     Io,

@@ -269,7 +269,7 @@ impl WholeFile {
         before(Step::FlushFolder).and_then(|()| flush_folder_of(path)).map_err(fail("flush the folder of", path))
     }
 
-    /// Runs `before` in front of each step, in place of nothing: tests use it for full disks and sudden ends.
+    /// Runs `before` in front of each step. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.before = before;
     }
@@ -342,7 +342,7 @@ impl AppendedFile {
         Ok(())
     }
 
-    /// Runs `before` in front of each step, in place of nothing: tests use it for full disks and sudden ends.
+    /// Runs `before` in front of each step. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.before = before;
     }
@@ -459,7 +459,7 @@ mod tests {
         assert!(!is_unfinished(OsStr::new("state.json")) && !is_unfinished(OsStr::new("notes.tmp")));
     }
 
-    /// A name alone stands in the folder in which the process runs; an empty path is no place.
+    /// A name alone stands in the folder in which the process runs; an empty path is not a place.
     #[test]
     fn a_path_without_a_folder() {
         assert_eq!(folder_of(Path::new("key")), Path::new("."));

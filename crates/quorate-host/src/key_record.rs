@@ -280,7 +280,7 @@ impl<E: RecordEntry> KeyRecord<E> {
         &self.path
     }
 
-    /// Runs `before` in front of each step of writing, in place of nothing: tests use it for full disks and sudden ends.
+    /// Runs `before` in front of each step of writing. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.file.interrupt(before);
     }
@@ -325,7 +325,7 @@ fn read<E: RecordEntry>(text: &[u8], key_length: usize) -> Line<E> {
     });
     match (begun.next(), begun.next()) {
         (Some((form, mut values)), None) => {
-            // The checksum is no part of the form.
+            // The checksum is not part of the form.
             values.truncate(
                 form.map_or(0, |form| E::FORMS[form].iter().filter(|piece| !matches!(piece, Piece::Text(_))).count()),
             );

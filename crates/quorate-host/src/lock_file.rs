@@ -9,7 +9,7 @@ use std::{
 /// Opens a file and locks it, and makes it if there is none. `None` if another program has it locked.
 ///
 /// Whoever may write the folder can make a file of this name first. A link there is not followed, so that nothing is made or locked
-/// elsewhere; and what is no regular file, such as a pipe, is refused and does not keep the caller waiting. But such a person can lock
+/// elsewhere; and what is not a regular file, such as a pipe, is refused and does not keep the caller waiting. But such a person can lock
 /// the file, and so keep the program from starting: the folder must be the program's own.
 ///
 /// # Errors

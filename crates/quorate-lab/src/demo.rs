@@ -202,7 +202,7 @@ task  performer  verdict   signed  quorum  settled      gas",
         let mut last = Instant::now();
         while self.shown.len() < wanted && last.elapsed() < PATIENCE {
             sleep(Duration::from_millis(250)).await;
-            // The first node does not crash; one answer that is missing is no loss.
+            // The first node does not crash; one answer that is missing is not a loss.
             let Ok(answer) = self.network.get(0, "/v1/tasks").await else { continue };
             let mut seen: Vec<_> = tasks_of(&answer).filter_map(|task| Some((id_of(task)?, task.clone()))).collect();
             seen.sort_by_key(|(id, task)| (number(task, "/times/known"), *id));

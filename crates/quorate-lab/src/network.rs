@@ -225,7 +225,7 @@ const READY: Duration = Duration::from_secs(60);
 const UNIT: u128 = 1_000_000_000_000_000_000;
 /// Of the key derivation of their keystores: cheap, because the keys are worth nothing elsewhere.
 const ITERATIONS: u64 = 1_000;
-/// The same is why their passphrase is no secret.
+/// The same is why their passphrase is not a secret.
 const PASSPHRASE: &str = "a key of a local network";
 
 impl LocalNetwork {
@@ -533,7 +533,7 @@ impl LocalNetwork {
         self.anvil.addresses()[operator + 1]
     }
 
-    /// The account that deployed the contracts, which is no operator, and its key in hexadecimal. It has all other tokens.
+    /// The account that deployed the contracts, which is not an operator, and its key in hexadecimal. It has all other tokens.
     pub fn deployer(&self) -> (Address, String) {
         (self.anvil.addresses()[0], hex::encode(self.anvil.keys()[0].to_bytes()))
     }

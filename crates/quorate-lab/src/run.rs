@@ -105,7 +105,7 @@ pub trait Run {
     /// If it cannot be started, or does not end within [`LIMIT`].
     fn ran(&mut self) -> Ran;
 
-    /// Runs the command with something on standard input. A program that does not read it all is no fault.
+    /// Runs the command with something on standard input. A program that does not read it all is not a fault.
     ///
     /// # Panics
     /// If it cannot be started, or does not end within [`LIMIT`].

@@ -182,7 +182,7 @@ impl Groups {
     }
 }
 
-/// The sum of signatures of BLS12-381, as the contract takes them. `None` if one of them is none, or there are none.
+/// The sum of signatures of BLS12-381, as the contract takes them. `None` if one of them does not decode, or the list is empty.
 ///
 /// Cost: a decoding with its subgroup check for each signature.
 pub fn add_up(signatures: &[&Bytes]) -> Option<Bytes> {

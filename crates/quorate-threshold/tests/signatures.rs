@@ -432,7 +432,7 @@ fn without_a_key<S: Suite>(suite: S) {
                 let x = committee.point(*index);
                 secret_of((c * x + b) * x + a).map(|secret| secret.sign(suite, b"m").to_bytes().as_ref().to_vec())
             };
-            assert!(share(&indices[keyless - 1]).is_err(), "zero is no secret key");
+            assert!(share(&indices[keyless - 1]).is_err(), "zero is not a secret key");
             let others: Vec<_> = indices.iter().filter(|index| index.place() != keyless - 1).collect();
             let mut collector = key.collector(b"m", Options::default()).unwrap();
             let mut identity = vec![0; share(others[0]).unwrap().len()];

@@ -30,7 +30,7 @@ pub trait Suite:
     /// The group of signatures and hashed messages.
     type Signature: Group;
 
-    /// The name by which a user chooses it: the profile's name, or the IETF id of a suite that is no profile.
+    /// The name by which a user chooses it: the profile's name, or the IETF id of a suite that is not a profile.
     fn name(self) -> &'static str;
 
     /// The ciphersuite id in the form of the IETF, which is also the tag that messages are hashed under.

@@ -85,7 +85,7 @@ pub fn create<E: From<SecretFolderError>>(path: &Path, fill: impl FnOnce(&Path) 
     })?;
     // There is nothing left to remove.
     let _ = unfinished.keep();
-    // It is there whether or not the directory reached the disk, so a failure is no reason to make it once more.
+    // It is there whether or not the directory reached the disk, so a failure is not a reason to make it once more.
     let _ = flush_folder_of(path);
     Ok(())
 }

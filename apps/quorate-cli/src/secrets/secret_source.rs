@@ -58,7 +58,7 @@ pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
         return Err(ReadSecretError::Empty);
     }
     if !text.starts_with(b"{") {
-        // What is no key is looked at only now, so that the time says nothing about one that is.
+        // What is not a key is looked at only now, so that the time says nothing about one that is.
         return Secret::from_hex(text).map(SecretSource::Plain).map_err(|error| not_a_key(bytes, error));
     }
     // The bytes are read untrimmed from here on, so that errors name the lines of the file.

@@ -12,7 +12,7 @@ use crate::room::{Room, STEPS};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 
-/// Each file that is no message of the ceremony gets a line that names it, and the others are taken in.
+/// Each file that is not a message of the ceremony gets a line that names it, and the others are taken in.
 #[test]
 fn strange_files_among_the_messages() {
     let room = Room::after("deal", &THREE);

@@ -79,7 +79,7 @@ fn a_flipped_bit_of_what_is_signed_fails_the_signature() {
         let ran = with_update(&folder, &flipped(&update, pointer), &[]).exits(1);
         assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages", "{pointer}");
     }
-    // A signature with a bit flipped is no point, or one off the subgroup.
+    // A signature with a bit flipped is not a point, or one off the subgroup.
     let ran = with_update(&folder, &flipped(&update, "/data/sync_aggregate/sync_committee_signature"), &[]).exits(1);
     assert!(ran.object()["reason"].as_str().unwrap().starts_with("signature: "), "{ran:?}");
     let mut early = update.clone();

@@ -10,7 +10,7 @@
 //! | `GET /v1/tasks` | the newest tasks, as JSON |
 //! | `POST /v1/tasks` | takes a task: see [`TaskOrder`] |
 //!
-//! Whoever reaches the address may read. Only who has the [`Token`] may hand in tasks. An origin on loopback is no proof
+//! Whoever reaches the address may read. Only who has the [`Token`] may hand in tasks. An origin on loopback is not a proof
 //! of anything: each user and each container with the host's network reaches loopback, and so does each page that the
 //! operator's browser shows. A file that only its owner reads does not have these holes, and works through a proxy as well.
 //!

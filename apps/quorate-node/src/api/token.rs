@@ -43,7 +43,7 @@ pub enum TokenError {
         /// Its mode.
         mode: u32,
     },
-    /// It is no token.
+    /// It is not a token.
     #[error("{}: expected one line of 32 to 256 visible ASCII characters; remove the file, and the node makes a new one", .0.display())]
     Shape(PathBuf),
 }

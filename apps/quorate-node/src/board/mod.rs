@@ -215,7 +215,7 @@ impl NodeBoard {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A thread that panicked while it wrote leaves a board that is a report behind, which is no danger.
+        // A thread that panicked while it wrote leaves a board that is a report behind, which is not a danger.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

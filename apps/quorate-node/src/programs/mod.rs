@@ -72,7 +72,7 @@ impl Program {
     /// redirects nor proxies are followed.
     ///
     /// # Errors
-    /// [`ProgramSetupError`] if the text is no such address, if it holds a user name or a password, or if the machine has no
+    /// [`ProgramSetupError`] if the text is not such an address, if it holds a user name or a password, or if the machine has no
     /// list of authorities for `https`.
     pub fn endpoint(url: &str) -> Result<Self, ProgramSetupError> {
         Endpoint::new(url).map(|endpoint| Self(Place::Endpoint(endpoint)))

@@ -228,7 +228,7 @@ impl ChainEdge {
         let Some((head, time)) = self.head else { return };
         let final_block = self.follower.final_block().unwrap_or(0);
         let epoch = self.follower.epoch();
-        // A snapshot that the loop could not use is none: the node is not ready then.
+        // A snapshot that the loop could not use does not count: the node is not ready then.
         let usable = |id: &SnapshotId| self.registry.has(epoch, *id);
         let snapshot = self.follower.snapshot(epoch).map(|snapshot| snapshot.id).filter(usable);
         let report = ChainReport { head, time, final_block, epoch, snapshot, behind: None };

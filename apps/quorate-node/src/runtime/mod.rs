@@ -201,7 +201,7 @@ enum Done {
         ticket: Option<Ticket>,
         found: Checked,
     },
-    /// The signer answered something that is no signature of the operator, or nothing at all.
+    /// The signer answered something that is not a signature of the operator, or nothing at all.
     SignerFailed {
         candidate: Task,
         refusal: SignerRefusal,
@@ -677,7 +677,7 @@ impl Runtime {
     }
 
     async fn changes(&mut self, changes: Vec<Change>) {
-        // What happened before the node started is no news.
+        // What happened before the node started is not news.
         let is_news = self.head != 0;
         let begins = changes.iter().any(|change| matches!(change, Change::Epoch(_)));
         for change in changes {

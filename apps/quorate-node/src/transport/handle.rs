@@ -167,7 +167,7 @@ pub struct PeerReport {
 #[non_exhaustive]
 pub enum TransportError {
     /// An address in the settings.
-    #[error("{field}: {found:?} is no address that works here: {why}")]
+    #[error("{field}: {found:?} is not an address that works here: {why}")]
     Address {
         /// The setting.
         field: &'static str,

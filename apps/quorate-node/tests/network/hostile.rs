@@ -228,7 +228,7 @@ async fn an_admitted_peer_that_sends_what_nobody_may_is_banned_alone() {
                 hostile.gossip(foreign.clone());
                 "of chain 1, and this node is in"
             }
-            // To send again what is true is no fault, as long as it is not a flood.
+            // To send again what is true is not a fault, as long as it is not a flood.
             _ => {
                 hostile.replay(&true_bytes, 100);
                 hostile.run(Duration::from_secs(2)).await;

@@ -111,7 +111,7 @@ async fn an_operator_rotates_its_key_while_tasks_settle() {
     let own = own.rsplit('/').next().unwrap();
     let peers = net.status(0).await["peers"].clone();
     let row = peers.as_array().unwrap().iter().find(|row| row["peer_id"] == own);
-    let row = row.unwrap_or_else(|| panic!("{own} is no peer of node 0: {peers}"));
+    let row = row.unwrap_or_else(|| panic!("{own} is not a peer of node 0: {peers}"));
     assert_eq!(row["operator"], json!(net.local.operator(OPERATOR)));
     let former = Client::dial(&net, client::terms(&net, OPERATOR, net.local.network()), &[0]);
     net.refused(0, &former.name()).await;

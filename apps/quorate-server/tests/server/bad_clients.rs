@@ -174,7 +174,7 @@ fn places_and_memory_are_given_away_once() {
     let busy = rig.verify("[]");
     assert_eq!((busy.status, busy.code().as_str()), (503, "overloaded"));
     assert!(busy.head.contains("retry-after: 1"), "{}", busy.head);
-    assert_eq!(rig.get("/livez").status, 200, "a probe is no request for verdicts");
+    assert_eq!(rig.get("/livez").status, 200, "a probe is not a request for verdicts");
     drop(stream);
     eventually("the place is free", || rig.verify("[]").status == 400);
 

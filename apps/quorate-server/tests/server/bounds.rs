@@ -60,7 +60,7 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
     arguments.extend(["--set", "limits.body_ms=600000", "--set", "limits.write_ms=600000"]);
     let mut command = command_after(&format!("ulimit -v {ADDRESS_SPACE_KIB}"), "quorate-server");
     command.args(arguments);
-    // What a thread's own heap reserves is no memory that anything holds.
+    // What a thread's own heap reserves is not memory that anything holds.
     command.env("MALLOC_ARENA_MAX", "2").env("TOKIO_WORKER_THREADS", "2");
     let server = Listening::of(&mut command);
     let (json, many, arrow) =

@@ -105,7 +105,7 @@ impl Arguments {
     }
 }
 
-/// Looks at the clock again and again, so that time which passes while nobody asks is no jump.
+/// Looks at the clock again and again, so that time which passes while nobody asks is not a jump.
 async fn watch_clock(signer: Arc<Signer>, pause: Duration) {
     loop {
         sleep(pause).await;

@@ -15,7 +15,7 @@ use super::{plan::PlannedCall, terms::ContractTerms};
 
 /// Lets the network take tokens of the sender: before [`register`], [`add_stake`] and [`fund`].
 pub fn approve(terms: &ContractTerms, amount: U256) -> PlannedCall {
-    // The function is that of every token.
+    // ERC-20's `approve`.
     PlannedCall::of(terms.token, &Erc20::approveCall { spender: terms.contract, value: amount })
 }
 

@@ -191,7 +191,7 @@ impl Reader<'_> {
         NetworkFollowError::NotANetwork { contract: self.contract, chain_id: self.chain_id, why: why.to_string() }
     }
 
-    /// What a contract answers. An answer that is none of a network says that it is not one.
+    /// What a contract answers. An answer that no network gives means that it is not a network.
     async fn ask<C: SolCall>(&self, to: Address, call: &C) -> Result<C::Return, NetworkFollowError> {
         self.rpc.read(to, call, None).await.map_err(|error| match error {
             RpcError::Answer { .. } | RpcError::Refused { data: Some(_), .. } => {

@@ -306,7 +306,7 @@ fn what_a_reorganisation_undoes_is_told_first() {
     assert_eq!((follower.block(), follower.network(0)), before);
 }
 
-/// A quorum that is not the one of the signature, or too light, is no call; and ski rental decides where it is stored.
+/// A quorum that is not the one of the signature, or too light, is not a call; and ski rental decides where it is stored.
 #[test]
 fn plans_are_verified_before_they_are_paid_for() {
     let Some(world) = World::with_operators(KeyGroup::Bls12381G2) else { return };

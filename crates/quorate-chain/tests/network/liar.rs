@@ -175,7 +175,7 @@ fn lies_are_found_and_change_nothing() {
     assert!(changes.iter().any(|change| matches!(change, Change::Settled { id, .. } if *id == next.id)), "{changes:?}");
     assert_eq!(follower.network(0).unwrap().bases.len(), 1, "the second quorum was stored");
 
-    // A node that is behind is waited for, and is no reorganisation.
+    // A node that is behind is waited for, and is not a reorganisation.
     let newest = world.node.ask("eth_getBlockByNumber", json!([format!("{:#x}", world.node.block() - 1), false]));
     liar.tells(move |question, answer| {
         if question["method"] == "eth_getBlockByNumber" && question["params"][0] == "latest" {

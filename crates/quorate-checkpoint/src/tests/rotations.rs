@@ -119,7 +119,7 @@ fn two_rotations_of_one_set_are_evidence() {
     let node = node.restart();
     let Some(Alarm::Equivocation(evidence)) = node.client.alarm() else { panic!() };
     assert_eq!(evidence.verify(&chain(), &mut rng()).unwrap(), [key(1).public_key()]);
-    // A change that too few have signed is none.
+    // A change that too few have signed does not count.
     let mut node = Node::new();
     let unsigned = Rotation { old: theirs.old[..2].to_vec(), ..theirs };
     let fork = Served { sets: Sets { first: first(), rotations: vec![unsigned] }, ..serving(&[]) };
@@ -161,7 +161,7 @@ fn a_board_goes_over_to_the_next_set() {
     let old = post(&mut board, &signed(&at(200), &[2])).unwrap_err();
     assert_eq!(old, PostError::Epoch { found: 1, newest: 2 });
     assert_eq!(post(&mut board, &at_epoch_2(200, &[0, 1, 2])).unwrap().signatures, 3);
-    // The same change once more is none, and another one is evidence.
+    // The same change once more is not evidence, and another one is.
     assert!(board.rotate(good(), &mut rng()).is_err());
     assert!(board.evidence().is_none());
     let theirs = manifest(2, 2, 7..10);

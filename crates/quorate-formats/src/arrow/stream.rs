@@ -57,7 +57,7 @@ impl Stream {
     /// The next batch; none at the end.
     ///
     /// # Errors
-    /// The stream is damaged, cut off or compressed, or is no Arrow stream.
+    /// The stream is damaged, cut off or compressed, or is not an Arrow stream.
     pub(super) fn next(&mut self) -> Result<Option<Decoded>, String> {
         while let Some((message, body)) = self.message()? {
             let message = message.as_ref();

@@ -285,7 +285,7 @@ fn head(text: &[u8]) -> Result<(Option<Chain>, Option<DrandChain>, RunTerms), St
         format: String,
         version: u32,
     }
-    let other = |error: serde_json::Error| format!("this is no manifest of shards: {error}");
+    let other = |error: serde_json::Error| format!("this is not a manifest of shards: {error}");
     let Which { format, version } = serde_json::from_slice(text).map_err(other)?;
     if format != FORMAT {
         return Err(format!("found the format {format:?}, expected {FORMAT:?}"));

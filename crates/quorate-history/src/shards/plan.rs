@@ -261,7 +261,7 @@ fn piece(reader: &mut impl BufRead, at_least: u64) -> io::Result<Option<Piece>> 
     Ok((bytes > 0).then(|| Piece { bytes, lines, sha256: hash.digest() }))
 }
 
-/// The first character that is no white space, after a byte order mark.
+/// The first character that is not white space, after a byte order mark.
 fn first_character(reader: impl BufRead) -> io::Result<Option<u8>> {
     let mut bytes =
         reader.bytes().filter(|byte| !matches!(byte, Ok(byte) if byte.is_ascii_whitespace() || BOM.contains(byte)));

@@ -50,7 +50,7 @@ pub enum LogError {
     Taken(#[from] TryInitError),
 }
 
-/// A text that is no level.
+/// A text that is not a level.
 #[derive(Debug, Error)]
 #[error("found {found:?}, expected error, warn, info, debug, trace, or rules such as info,quorate_node=debug: {why}")]
 pub struct NoLogLevel {

@@ -37,7 +37,7 @@ fn scalar(text: &str) -> Result<[u8; 32], String> {
 fn number<const N: usize>(digits: &str, base: u32) -> Result<[u8; N], String> {
     let mut bytes = [0u8; N];
     for digit in digits.chars() {
-        let mut carry = digit.to_digit(base).ok_or_else(|| format!("`{digits}` is no number in base {base}"))?;
+        let mut carry = digit.to_digit(base).ok_or_else(|| format!("`{digits}` is not a number in base {base}"))?;
         for byte in bytes.iter_mut().rev() {
             carry += u32::from(*byte) * base;
             *byte = carry as u8;

@@ -126,7 +126,7 @@ pub enum NodeEvent {
         /// Whether the result is right.
         approved: bool,
     },
-    /// The user's program failed to judge a result. That is no verdict.
+    /// The user's program failed to judge a result. That is not a verdict.
     ValidateFailed {
         /// What the output [`NodeOutput::Validate`] named.
         candidate: Task,

@@ -4,7 +4,7 @@
 //! become rarer, down to one in `ask_most`.
 //!
 //! What a sum holds counts as held. But who signed two candidates that conflict, at least one of them in a sum, is a
-//! *suspect*: a sum is no evidence, so a node asks for a suspect's attestations.
+//! *suspect*: a sum is not evidence, so a node asks for a suspect's attestations.
 
 use std::collections::{BTreeMap, BTreeSet};
 

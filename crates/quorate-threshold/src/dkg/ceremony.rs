@@ -182,7 +182,7 @@ pub enum CeremonyError {
         expected: usize,
     },
     /// A member of a recovery whose roles do not fit.
-    #[error("{0} must have the same index as dealer and as receiver, and only who lost the share is no dealer")]
+    #[error("{0} must have the same index as dealer and as receiver, and only who lost the share is not a dealer")]
     RecoverySeat(Name),
     /// The participant who lost a share is not there.
     #[error("participant {0} lost the share, and no member receives as participant {0}")]

@@ -52,7 +52,7 @@ pub struct CeremonyMember {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Name(String);
 
-/// Why something is no identity.
+/// Why something is not an identity.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParticipantIdentityError {
@@ -73,7 +73,7 @@ pub enum ParticipantIdentityError {
     /// A secret is not 32 bytes in hexadecimal, or no key. What stands there is not repeated.
     #[error("`{0}` is not 32 bytes in hexadecimal that are a secret key")]
     Secret(&'static str),
-    /// The signing key of a member is no key.
+    /// The signing key of a member is not valid.
     #[error("the signing key of {name}: {reason}")]
     SigningKey {
         /// The member.
@@ -81,7 +81,7 @@ pub enum ParticipantIdentityError {
         /// What is wrong with it.
         reason: quorate::ParseError,
     },
-    /// The encryption key of a member is no key of X25519, or one of small order.
+    /// The encryption key of a member is not a key of X25519, or one of small order.
     #[error("the encryption key of {0} is not a key of X25519 that can be encrypted to")]
     EncryptionKey(Name),
 }

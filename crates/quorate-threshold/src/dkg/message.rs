@@ -171,7 +171,7 @@ impl CeremonyMessage {
     /// Reads the JSON of a file. The signature is checked by who takes the message.
     ///
     /// # Errors
-    /// The JSON is none, or not that of a message.
+    /// The text is not JSON, or not that of a message.
     pub fn from_json(json: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(json)
     }

@@ -67,7 +67,7 @@ pub enum CeremonyFailure {
         /// How many it takes.
         needed: usize,
     },
-    /// The sum of the contributions is no key, or this participant's share of it is zero.
+    /// The sum of the contributions is not a key, or this participant's share of it is zero.
     ///
     /// To an honest participant it happens with a probability of 2^-254. A dealer who speaks last sees its own shares of the
     /// other deals, so it chooses what its own share becomes, zero included. The others then end with a key, sign without it,

@@ -158,7 +158,7 @@ pub enum JoinError {
         /// Column, from 1.
         column: usize,
     },
-    /// A secret in the state is none. What stands there is not repeated.
+    /// A secret in the state is not valid. The message does not repeat it.
     #[error("`{0}` is not 32 bytes in hexadecimal that are a secret")]
     Secret(&'static str),
     /// The state is of another ceremony, or of another member.

@@ -51,7 +51,7 @@ pub(super) enum Behaviour {
     FalseDisclosure,
     /// Changes something in each message before it signs it: a digit, a number, the length of a list.
     Mutates(u64),
-    /// Confirms an outcome that is none.
+    /// Confirms a false outcome.
     FalseConfirmation,
     /// In a recovery: sends another value.
     FalseContribution,

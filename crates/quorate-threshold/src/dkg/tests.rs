@@ -314,7 +314,7 @@ fn a_rushing_dealer_without_a_share_stops_nobody() {
                     );
                     assert_eq!((participant.culprits(), outcome.confirmations.len()), (vec![], n));
                 }
-                // Its own share is zero, which is no key.
+                // Its own share is zero, which is not a key.
                 assert_eq!(simulation.participants[0].end().unwrap().as_ref().err(), Some(&CeremonyFailure::Zero));
             }
         }

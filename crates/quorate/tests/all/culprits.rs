@@ -48,7 +48,7 @@ fn finds<S: Forge>(batch: &[Vec<Claim<S>>; 2], places: &[usize], turns: &mut Tur
 
 /// The most values that find one false claim among n. Each value halves the claims that are left, or with two threads each
 /// two values leave a third of them. One more is needed if a set is cut into nine parts. With two threads, another one is
-/// needed if half of the set is left whole, because it is no third.
+/// needed if half of the set is left whole, because it is not a third.
 fn most_values(n: usize, options: &Options) -> usize {
     let rounds = |pieces: usize| (n - 1).ilog(pieces) as usize + 1;
     let half_is_whole = options.backend.products_at_once() < options.backend.lanes();

@@ -38,7 +38,7 @@ impl IdentityFile {
         let json = read_secret_bytes(path)?;
         let identity = ParticipantIdentity::from_json(&json).map_err(|error| {
             Failure::usage(error).context(format!(
-                "{name} is no identity; give the file NAME.identity.json that `quorate dkg identity` wrote"
+                "{name} is not an identity; give the file NAME.identity.json that `quorate dkg identity` wrote"
             ))
         })?;
         Ok(Self { path: path.to_owned(), identity, _lock: lock(path, &name)? })

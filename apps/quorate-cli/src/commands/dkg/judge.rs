@@ -117,7 +117,7 @@ fn checked<S: Suite>(
     let is_of_it = message.ceremony() == ceremony.id() && message.seen().is_signed(ceremony);
     is_of_it.then_some(message).ok_or_else(|| {
         Failure::usage(anyhow!(
-            "{} is no message of the ceremony {} that a member signed; name the folder of its own ceremony, or another file",
+            "{} is not a message of the ceremony {} that a member signed; name the folder of its own ceremony, or another file",
             path.display(),
             ceremony.id()
         ))

@@ -217,7 +217,7 @@ impl RecoverArguments {
 }
 
 impl<S: Suite> Previous<S> {
-    /// The holders who can deal a share, with its index. Zero is no share, and a verification key that is the identity says that
+    /// The holders who can deal a share, with its index. Zero is not a share, and a verification key that is the identity says that
     /// it is zero.
     fn dealing(&self) -> Vec<(Name, u32)> {
         let without = self.key.without_share(&Options::default());

@@ -39,7 +39,7 @@ pub(super) fn exit_of(error: &ShardError) -> Exit {
     }
 }
 
-/// A bar over bytes with the time left; none where standard error is no terminal.
+/// A bar over bytes with the time left; none where standard error is not a terminal.
 pub(super) fn progress(bytes: u64, quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -182,7 +182,7 @@ impl Arguments {
     }
 }
 
-/// The keys of the participants whose shares were there, encoded. `None` if it is the identity, which is no key.
+/// The keys of the participants whose shares were there, encoded. `None` if it is the identity, which is not a key.
 struct VerificationKeys<'a, S: Suite> {
     key: &'a SharedKey<S>,
     backend: Backend,

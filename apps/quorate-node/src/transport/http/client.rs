@@ -120,7 +120,7 @@ enum Failure {
     Refused(String),
     #[error("the aggregator's chain is behind")]
     NotYet,
-    #[error("what answers is no aggregator of this network: {0}")]
+    #[error("what answers is not an aggregator of this network: {0}")]
     NotAggregator(&'static str),
     #[error("the aggregator is not admitted: {0:?}")]
     NotAdmitted(String),

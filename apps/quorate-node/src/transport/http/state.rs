@@ -244,7 +244,7 @@ impl State {
         self.sessions.iter().map(credential).collect()
     }
 
-    /// Lets a node go whose credential holds no more. That is no fault.
+    /// Lets a node go whose credential holds no more. That is not a fault.
     pub(super) fn dismiss(&mut self, token: &Token) {
         self.end(token);
     }
@@ -371,7 +371,7 @@ impl State {
         session.traffic[2] += 1;
         let request = match wire::decode(bytes, self.terms.network) {
             Ok(Message::Request(request)) => request,
-            Ok(_) => return Err(self.fault(source, "a question that is none")),
+            Ok(_) => return Err(self.fault(source, "a message that is not a question")),
             Err(error) => return Err(self.fault(source, &format!("its question: {error}"))),
         };
         session.asked.retain(|channel| !channel.is_closed());
@@ -418,7 +418,7 @@ impl State {
         }
         let answer = match wire::decode(bytes, self.terms.network) {
             Ok(Message::Answer(answer)) => answer,
-            Ok(_) => return Err(self.fault(source, "an answer that is none")),
+            Ok(_) => return Err(self.fault(source, "a message that is not an answer")),
             Err(error) => return Err(self.fault(source, &format!("its answer: {error}"))),
         };
         if open.is_some() {

@@ -218,7 +218,7 @@ async fn the_registry_decides_who_joins() {
     hub.readmit();
     left(&mut hub, source).await;
     left(&mut late, there).await;
-    assert_eq!(hub.counts().banned, 0, "to leave is no fault");
+    assert_eq!(hub.counts().banned, 0, "to leave is not a fault");
 
     // The credential of another peer, and an aggregator that is not admitted.
     let stolen = terms(3, &registry);

@@ -295,7 +295,7 @@ impl Driver {
         let message = match wire::decode(bytes, self.terms.network) {
             Ok(Message::Signed(message)) => message,
             Ok(_) => {
-                self.fault(from, "gossip that is no signed message");
+                self.fault(from, "gossip that is not a signed message");
                 return Err(MessageAcceptance::Reject);
             }
             Err(error) => {
@@ -372,7 +372,7 @@ impl Driver {
                         peer.messages_in += 1;
                         self.outbox.offer(Arrival::Answered { source, answer }, response.len());
                     }
-                    Ok(_) => self.fault(id, "an answer that is none"),
+                    Ok(_) => self.fault(id, "a message that is not an answer"),
                     Err(error) => self.fault(id, &format!("its answer: {error}")),
                 }
             }
@@ -420,7 +420,7 @@ impl Driver {
         }
         let request = match wire::decode(bytes, self.terms.network) {
             Ok(Message::Request(request)) => request,
-            Ok(_) => return self.fault(id, "a question that is none"),
+            Ok(_) => return self.fault(id, "a message that is not a question"),
             Err(error) => return self.fault(id, &format!("its question: {error}")),
         };
         // Without a place the channel is dropped, and the peer asks somebody else.
@@ -873,7 +873,7 @@ impl Driver {
             let gossip = &mut self.swarm.behaviour_mut().gate.gossip;
             gossip.report_message_validation_result(&id, &from, MessageAcceptance::Ignore);
         }
-        // What fails again was logged when it failed first.
+        // Already logged at the first failure.
         self.listen();
         self.publish_unsent(now);
         self.bans.clean(now);

@@ -276,7 +276,7 @@ async fn an_operator_that_left_is_let_go() {
     registry.say(2, Admitted::No("the operator has left".to_owned()));
     first.readmit();
     left(&mut first, source).await;
-    assert_eq!(first.counts().banned, 0, "to leave is no fault");
+    assert_eq!(first.counts().banned, 0, "to leave is not a fault");
     registry.forget(2);
     wait_for(&mut first, "it is back", |arrival| matches!(arrival, Arrival::Joined { .. }).then_some(())).await;
 }

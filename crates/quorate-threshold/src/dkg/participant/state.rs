@@ -97,7 +97,7 @@ impl<S: Suite> Participant<S> {
         self.end = match (failed, self.round()) {
             (Some(failure), _) => Some(Err(failure)),
             (None, None) => Some(self.result()),
-            // Who is to speak has spoken, or could not.
+            // Every member of this round has sent its message, or has timed out.
             (None, Some(round)) => {
                 let silent = !self.messages.contains_key(&(round, self.member));
                 let due = silent && self.speakers(round).contains(&self.member);
