@@ -332,7 +332,7 @@ impl Follower {
         self.bases.retain(|base| base.slot != slot);
     }
 
-    /// Takes the logs of one transaction, in order. The calldata is empty if no log [needs it](Event::needs_calldata), or if
+    /// Takes the logs of one transaction, in order. The calldata is empty if no log [needs it](SettlementEvent::needs_calldata), or if
     /// it is not known.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //!
 //! | what is written | by |
 //! |---|---|
-//! | a file that appears whole | [`write`], or [`NewFile`] where it is written bit by bit |
+//! | a file that appears whole | [`write()`], or [`NewFile`] where it is written bit by bit |
 //! | a state that this process alone replaces again and again | [`WholeFile`] |
 //! | a record that grows | [`AppendedFile`] |
 //! | a file that something else has made beside its place | [`put_in_place`] |

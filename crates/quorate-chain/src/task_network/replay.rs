@@ -16,7 +16,7 @@ use super::{
     terms::ContractTerms,
 };
 
-/// Follows a network by logs from an archive, or from a fuzzer: what [`NetworkFollower`](super::Follower) does with a node's
+/// Follows a network by logs from an archive, or from a fuzzer: what [`NetworkFollower`](super::NetworkFollower) does with a node's
 /// logs, without a node.
 ///
 /// Logs are compared with each other, and with the id of each snapshot whose weights are given. Nothing is compared
