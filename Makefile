@@ -9,10 +9,16 @@ FUZZ_SECONDS ?= 60
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# The features whose code has tests of its own. With them all tests are one build; `make features` checks each feature alone.
+TESTED := --features quorate-batcher/tower,quorate-bench/network,quorate-blst/serde-secret
+# `make test` says `PROGRAMS=built`: its tests have built the programs that the pages and the Python package are tried with, and
+# building one by one would compile what they share again for each, because each needs other features of it.
+build = $(if $(PROGRAMS),,$(CARGO) build --locked $(1))
+
 check: deny ## Format, lints, documentation, imports, the order of a release, links, systemd units, licences
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	$(CARGO) clippy --workspace --all-targets --locked $(TESTED) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked $(TESTED)
 	python3 scripts/check_imports.py
 	python3 scripts/check_release.py
 	python3 scripts/check_links.py
@@ -28,15 +34,15 @@ test: ## Every test: the crates, and where npm is the contracts, the dashboard a
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
 	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
-	$(CARGO) test --workspace --locked
-	@if command -v npm > /dev/null; then $(MAKE) dashboard page; \
+	$(CARGO) test --workspace --locked $(TESTED)
+	@if command -v npm > /dev/null; then $(MAKE) dashboard page PROGRAMS=built; \
 	else echo "dashboard, page: skipped, there is no npm (install Node.js 20 or later)"; fi
-	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python; \
+	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python PROGRAMS=built; \
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
 network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine)
-	$(CARGO) build --locked -p quorate-node -p quorate-signer
+	$(CARGO) build --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
 	CI=true $(CARGO) test --locked -p quorate-node -p quorate-signer --test network -- --include-ignored --nocapture --test-threads 1
 
 # Ends as forge ends. The wrapper of the npm package ends with success whatever forge found.
@@ -68,12 +74,12 @@ BROWSER_IN := TMPDIR=$(BUILT)/browser
 
 # Ports of the dashboards: 9601 and the next ones.
 demo: contracts/node_modules/.package-lock.json ## A network of seven operators on a local chain: one lies, one crashes
-	$(CARGO) build --release --locked -p quorate-node -p quorate-signer
-	$(BUILT)/release/quorate-node demo --nodes 7 $(DEMO)
+	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
+	$(BUILT)/release/quorate-lab demo --nodes 7 $(DEMO)
 
 dashboard: $(BROWSERS:%=%/node_modules/.package-lock.json) ## The dashboards of the server and of the node in a real browser
-	$(CARGO) build --locked -p quorate-server
-	$(CARGO) build --locked -p quorate-node --example board
+	$(call build,-p quorate-server)
+	$(call build,-p quorate-node --example board)
 	mkdir -p $(BUILT)/browser
 	cd apps/quorate-server/browser && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server npm test
 	cd apps/quorate-node/browser && $(BROWSER_IN) QUORATE_NODE_BOARD=$(BUILT)/debug/examples/board npm test
@@ -87,7 +93,7 @@ page-script: $(PAGE)/node_modules/.package-lock.json ## The script of the report
 	cd $(PAGE) && npm run --silent build -- --log-level=warning
 
 page: page-script ## The report page in a real browser, without a network
-	$(CARGO) build --locked -p quorate-bench
+	$(call build,-p quorate-bench)
 	mkdir -p $(BUILT)/browser
 	cd $(PAGE) && $(BROWSER_IN) QUORATE_BENCH=$(BUILT)/debug/quorate-bench npm test
 
@@ -105,7 +111,7 @@ $(VENV)/made: $(PACKAGE)/requirements.txt
 	@touch $@
 
 python: $(VENV)/made ## The Python package in a virtual environment of its own: built, checked, and all its tests
-	$(CARGO) build --locked -p quorate-cli
+	$(call build,-p quorate-cli)
 	rm -rf $(VENV)/wheel
 	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --profile dev --out $(VENV)/wheel
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(VENV)/wheel/*.whl
@@ -114,11 +120,11 @@ python: $(VENV)/made ## The Python package in a virtual environment of its own: 
 	cd $(PACKAGE) && QUORATE=$(BUILT)/debug/quorate $(VENV)/bin/python -m pytest
 
 python-bench: $(VENV)/made ## The Python package beside the command line and other backends, recorded under benchmarks/
-	$(CARGO) build --release --locked -p quorate-cli
+	$(CARGO) build --profile dist --locked -p quorate-cli
 	rm -rf $(VENV)/wheel
-	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --release --out $(VENV)/wheel
+	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --profile dist --out $(VENV)/wheel
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	QUORATE=$(BUILT)/release/quorate $(VENV)/bin/python $(PACKAGE)/benchmarks/measure.py --record
+	QUORATE=$(BUILT)/dist/quorate $(VENV)/bin/python $(PACKAGE)/benchmarks/measure.py --record
 
 python-lock: ## After a change of what the tests of the Python package need: requirements.txt, with every version and hash
 	$(PYTHON) -m venv $(BUILT)/python-lock
@@ -129,7 +135,7 @@ python-lock: ## After a change of what the tests of the Python package need: req
 # Zig links against the glibc of manylinux 2.17, whatever this machine has.
 wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, from glibc 2.17 on
 	cd $(PACKAGE) && for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do \
-		PATH="$(VENV)/bin:$$PATH" maturin build --locked --release --zig --compatibility manylinux2014 --target $$target \
+		PATH="$(VENV)/bin:$$PATH" maturin build --locked --profile dist --zig --compatibility manylinux2014 --target $$target \
 			--out $(BUILT)/wheels || exit 1; \
 	done
 
@@ -194,27 +200,27 @@ contracts-lock: ## After a change of slither or halmos: what they need, with eve
 	done
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
-	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli
-	$(CARGO) run --release --locked -p quorate-bench -- all --record
+	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
+	$(BUILT)/dist/quorate-bench all --record
 	$(MAKE) report
 
 bench-speed: ## The benchmarks of the README's table and picture and of the page's model, recorded, and the tables (20 minutes; leave the machine alone)
-	$(CARGO) build --release --locked -p quorate-bench
+	$(CARGO) build --profile dist --locked -p quorate-bench
 	for name in single batch block aggregate culprits msm schemes; do \
-		$${CARGO_TARGET_DIR:-target}/release/quorate-bench $$name --record || exit 1; \
+		$(BUILT)/dist/quorate-bench $$name --record || exit 1; \
 	done
 	$(MAKE) report
 
 bench-quick: ## Every benchmark within some minutes, not recorded
-	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli
-	$(CARGO) run --release --locked -p quorate-bench -- all --quick
+	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
+	$(BUILT)/dist/quorate-bench all --quick
 
 bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/, and the tables of the documents (needs npm)
 	cd contracts && npm ci --loglevel=error
-	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-bench --features quorate-bench/network
-	$${CARGO_TARGET_DIR:-target}/release/quorate-bench network --record
-	$${CARGO_TARGET_DIR:-target}/release/quorate-bench day --record
-	$${CARGO_TARGET_DIR:-target}/release/quorate-bench simulated --record
+	$(CARGO) build --profile dist --locked -p quorate-node -p quorate-signer -p quorate-lab -p quorate-bench --features quorate-bench/network
+	$(BUILT)/dist/quorate-bench network --record
+	$(BUILT)/dist/quorate-bench day --record
+	$(BUILT)/dist/quorate-bench simulated --record
 	$(CARGO) run --locked -p quorate-bench -- report
 
 # Nothing is measured, so the build without optimisation serves, which the tests have made.
@@ -228,9 +234,10 @@ report-page: page-script ## The page out/index.html alone, and its picture docs/
 	mkdir -p $(BUILT)/browser
 	cd $(PAGE) && $(BROWSER_IN) npm run --silent picture -- $(abspath out/index.html) $(abspath docs/report.png)
 
+# It finds the kernels by their names.
 kernels: ## Instructions of each kernel of the lanes (needs objdump)
-	$(CARGO) build --release --locked -p quorate-bench
-	python3 scripts/kernel_counts.py $${CARGO_TARGET_DIR:-target}/release/quorate-bench
+	CARGO_PROFILE_DIST_STRIP=false $(CARGO) build --profile dist --locked -p quorate-bench
+	python3 scripts/kernel_counts.py $(BUILT)/dist/quorate-bench
 
 # On a bare target blst leaves std out; on any other it must be told to.
 NO_STD_TARGET := $(shell rustup target list --installed 2> /dev/null | grep -x x86_64-unknown-none)
@@ -245,8 +252,9 @@ msrv: ## Everything compiles with the minimum Rust version that Cargo.toml state
 	"rustc $(MINIMUM)."*) echo "msrv: Rust $(MINIMUM) builds everything else here already" ;; \
 	*) $(CARGO) +$(MINIMUM) check --workspace --all-targets --locked ;; esac
 
-# A feature that compiles only beside another one is found here.
-features: ## Each crate with each of its features alone
+# A feature that compiles only beside another one is found here. The tests of the crates have all of them on.
+features: ## Each crate with each of its features alone, and the programs without what only tests turn on
+	$(CARGO) check --locked
 	$(CARGO) check --locked -p quorate
 	$(CARGO) check --locked -p quorate --features bn254
 	$(CARGO) check --locked -p quorate --features serde
@@ -256,20 +264,13 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-formats --features arrow
 	$(CARGO) check --locked -p quorate-host
 	$(CARGO) check --locked -p quorate-host --features log
-	$(CARGO) check --locked -p quorate-server --features otlp
-	$(CARGO) check --locked -p quorate-node
-	$(CARGO) check --locked -p quorate-node --features simulator
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254
-	$(CARGO) test --locked -p quorate-batcher --features tower tower
-	$(CARGO) check --locked -p quorate-curve --features bench-internals
-	$(CARGO) check --locked -p quorate-bench
-	$(CARGO) clippy --locked -p quorate-bench --all-targets --features network -- -D warnings
-	$(CARGO) test --locked -p quorate-bench --features network network
+	$(CARGO) check --locked -p quorate-batcher --features tower
 	$(CARGO) check --locked -p quorate-blst
 	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
 	$(CARGO) check --locked -p quorate-blst --features serde
-	$(CARGO) test --locked -p quorate-blst --features serde-secret
+	$(CARGO) check --locked -p quorate-server --features otlp
 
 # Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.
 AARCH64 := aarch64-unknown-linux-gnu
@@ -298,19 +299,19 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 		cargo +nightly fuzz run --release $(FUZZ_BUILD) $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
-soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
-	$(CARGO) test --release --locked -p quorate-curve --lib soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate --test all soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate-blst --test all soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate-batcher --test all soak -- --ignored --nocapture
-	$(CARGO) test --release --locked -p quorate-node --lib soak -- --ignored --nocapture
+soak: ## A million random operations a verb, each backend against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
+	$(CARGO) test --profile dist --locked -p quorate-curve --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate --test all soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-blst --test all soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-batcher --test all soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-lab --lib soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
-	$(CARGO) build --release --locked -p quorate-cli
+	$(CARGO) build --profile dist --locked -p quorate-cli
 	scripts/stream-memory.sh
 
 timing: ## Whether the time of signing or of reading a key tells something about the secret (a minute; leave the machine alone)
-	$(CARGO) test --release --locked -p quorate-cli --test timing -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-cli --test timing -- --ignored --nocapture
 
 # Miri calls no C, so blst is out of its reach, and with it all arithmetic. It knows no AVX-512 either.
 MIRI := MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +nightly miri test --locked

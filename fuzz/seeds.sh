@@ -2,7 +2,9 @@
 # Copies examples, and vectors where they are present, into fuzz/corpus as seeds.
 set -eu
 cd "$(dirname "$0")"
-vectors=${QUORATE_VECTORS:-../../shared/vectors}
+vectors=${QUORATE_VECTORS:-../shared/vectors}
+# A relative path starts at the root of the checkout.
+case $vectors in /*) ;; *) vectors=../$vectors ;; esac
 
 # Copies files to a target's corpus, under names that keep two of a name apart.
 seed() {

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Imports run one way: between the crates of the workspace, and between the source files of each crate.
+"""Imports run one way: between the crates of the workspace, and between the source files of each crate. A name has one meaning.
 
-Three rules:
+Four rules:
 
 1. A crate depends only on the workspace crates that CRATES allows it.
 2. The source files of a crate import each other in no circle.
 3. A file imports only files that stand above it. The order is that of the `mod` lines: of `lib.rs`, then of `main.rs`, and in the
    place of each module its submodules in the order of its own `mod` lines, and then its file. Where some submodules stand above
    a module that the rest of theirs imports, a comment in place of a line says so: `// mod backend::{portable, lanes};`.
+4. No public type of a crate has the name of a public type of another crate, but those that NAMES gives a reason for. The crates
+   that are not published do not count.
 
 An import is every path through `crate`, `super`, `self`, a child module or a name that a `use` brings in, wherever the path
 stands in a file. A name that a module only re-exports counts as an import of the file that defines it. Declaring a module
-(`mod name;`) is no import. Code under `#[cfg(test)]` does not count.
+(`mod name;`) is not an import. Code under `#[cfg(test)]` does not count.
 
 `--order CRATE` prints the files of a crate in an order that fits their imports.
 """
@@ -48,7 +50,8 @@ CRATES = {
     "quorate-signer": {"quorate-signer-client", "quorate-evm", "quorate-keystore", "quorate-host"},
     "quorate-network": {"quorate", "quorate-evm"},
     "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer-client", "quorate-network", "quorate-keystore", "quorate-host"},
-    "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network", "quorate-node"},
+    "quorate-lab": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-chain", "quorate-network", "quorate-keystore", "quorate-host", "quorate-node"},
+    "quorate-bench": {"quorate-lab", "quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network"},
 }
 
 # Modules that their own submodules import. Of every other module, the file stands below its submodules.
@@ -61,6 +64,16 @@ IMPORTED_BY_SUBMODULES = {
     "quorate-bench": {"service"},
 }
 
+# Names of public types that several crates have, and why.
+NAMES = {
+    "PublicKey": "quorate-blst has blst's names",
+    "SecretKey": "quorate-blst has blst's names",
+    "Signature": "quorate-blst has blst's names",
+    "Sealed": "the private trait that keeps others from implementing a public one",
+}
+UNPUBLISHED = {"quorate-lab", "quorate-bench", "quorate-python"}
+
+TYPE = re.compile(r"\bpub\s+(?:struct|enum|trait|type|union)\s+(\w+)")
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|\bb?r(?P<hashes>\#*)".*?"(?P=hashes)|"(?:\\.|[^"\\])*"|'(?:\\(?:u\{\w+\}|x\w\w|.)|[^'\\])'""",
     re.DOTALL,
@@ -157,7 +170,7 @@ class File:
         text = path.read_text()
         code, self.test_modules = without_tests(without_comments_and_strings(text))
         self.modules = declared(text)
-        # A visibility is no import.
+        # A visibility is not an import.
         code = re.sub(r"\bpub\s*\(\s*in\b[^)]*\)", "pub", code)
         self.uses, self.paths = {}, []
         self.read(code, self.module)
@@ -312,6 +325,25 @@ def files():
         yield from (f"{crate}: {wrong}" for wrong in source.against(IMPORTED_BY_SUBMODULES.get(crate, set())))
 
 
+def names():
+    """Names of public types that stand in several crates."""
+    found = {}
+    for manifest in members():
+        crate = manifest.parent.name
+        if crate in UNPUBLISHED:
+            continue
+        for path in sorted((manifest.parent / "src").rglob("*.rs")):
+            code, _ = without_tests(without_comments_and_strings(path.read_text()))
+            for match in TYPE.finditer(code):
+                found.setdefault(match[1], {}).setdefault(crate, path.relative_to(ROOT))
+    for name, places in sorted(found.items()):
+        if len(places) > 1 and name not in NAMES:
+            yield f"{name} is a public type of {' and of '.join(map(str, places.values()))}; rename one, or give a reason in NAMES"
+    for name in NAMES:
+        if len(found.get(name, {})) < 2:
+            yield f"{name} stands in NAMES, and is a public type of one crate at most"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--order", metavar="CRATE", help="print the files of a crate in an order that fits their imports")
@@ -324,7 +356,7 @@ def main():
         except graphlib.CycleError as error:
             sys.exit(f"a circle of imports: {' <- '.join(error.args[1])}")
         return
-    wrong = [*dependencies(), *files()]
+    wrong = [*dependencies(), *files(), *names()]
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"imports: {len(wrong)} wrong")
     sys.exit(bool(wrong))

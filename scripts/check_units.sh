@@ -3,7 +3,7 @@
 # programs need not be installed: the units are read with another one in their place.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# A line that is no variable systemd skips with a warning in its journal, and the program starts with its defaults.
+# A line that is not a variable systemd skips with a warning in its journal, and the program starts with its defaults.
 for unit in apps/*/deploy/*.service; do
     if grep -n '^EnvironmentFile=.*\.toml' "$unit"; then echo "$unit: systemd reads NAME=value, and no TOML"; exit 1; fi
     for file in $(sed -n 's|^EnvironmentFile=-\{0,1\}||p' "$unit"); do

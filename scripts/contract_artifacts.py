@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what Rust needs of the compiled contracts: ABI and creation code to crates/quorate-evm/abi, and what the contracts'
-errors mean to crates/quorate-chain/errors.json.
+"""Writes what Rust needs of the compiled contracts: ABI and creation code to crates/quorate-evm/abi, those of the baselines to
+crates/quorate-bench/abi, and what the contracts' errors mean to crates/quorate-chain/errors.json.
 
 They are in git so that the crates build without npm. With --check nothing is written, and a difference is an error.
 """
@@ -11,6 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "contracts" / "out"
 TO = ROOT / "crates" / "quorate-evm" / "abi"
+BASELINES_TO = ROOT / "crates" / "quorate-bench" / "abi"
 ERRORS = ROOT / "crates" / "quorate-chain" / "errors.json"
 CONTRACTS = {
     "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"],
@@ -19,6 +20,9 @@ CONTRACTS = {
     "Verifiers.sol": ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"],
     "TestToken.sol": ["TestToken"],
     "StakeRegistrar.sol": ["StakeRegistrar"],
+}
+# What the benchmarks compare with.
+BASELINES = {
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
     "EigenChecker.sol": ["EigenChecker", "EigenDeployment"],
 }
@@ -63,8 +67,10 @@ def errors() -> str:
 def main() -> int:
     check = "--check" in sys.argv[1:]
     differ = []
-    TO.mkdir(parents=True, exist_ok=True)
-    wanted = {TO / f"{name}.json": artifact(source, name) for source, names in CONTRACTS.items() for name in names}
+    wanted = {}
+    for folder, contracts in ((TO, CONTRACTS), (BASELINES_TO, BASELINES)):
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted |= {folder / f"{name}.json": artifact(source, name) for source, names in contracts.items() for name in names}
     for path, text in {**wanted, ERRORS: errors()}.items():
         if path.exists() and path.read_text() == text:
             continue

@@ -39,7 +39,7 @@ KERNELS = [
 ]
 
 BACKEND = "quorate_curve::backend::"
-# The functions that `in_lanes!` compiles, and the back ends whose instructions they use.
+# The functions that `in_lanes!` compiles, and the backends whose instructions they use.
 LANES = {"avx512_ifma": "ifma", "avx512": "fma-avx512", "avx2_fma": "fma-avx2"}
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
@@ -105,7 +105,7 @@ def row(name, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("binary", nargs="?", default="target/release/quorate-bench")
+    parser.add_argument("binary", nargs="?", default="target/dist/quorate-bench")
     parser.add_argument("--all", action="store_true", help="every function of the backend, the largest first")
     arguments = parser.parse_args()
     found, totals = [], {lanes: Count() for lanes in LANES.values()}

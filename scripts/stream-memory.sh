@@ -11,8 +11,8 @@ set -eu
 megabytes=${1:-1000}
 limit=${2:-262144}
 cd "$(dirname "$0")/.."
-quorate=${QUORATE:-${CARGO_TARGET_DIR:-target}/release/quorate}
-[ -x "$quorate" ] || { echo "there is no $quorate; build it with \`cargo build --release -p quorate-cli\`" >&2; exit 2; }
+quorate=${QUORATE:-${CARGO_TARGET_DIR:-target}/dist/quorate}
+[ -x "$quorate" ] || { echo "there is no $quorate; build it with \`cargo build --profile dist -p quorate-cli\`" >&2; exit 2; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

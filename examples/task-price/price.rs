@@ -92,7 +92,7 @@ fn run() -> Result<ExitCode, String> {
 fn median(payload: &[u8]) -> Result<String, String> {
     // serde also reads a structure from a list of its fields.
     if !payload.trim_ascii_start().starts_with(b"{") {
-        return Err("the payload is no JSON object".to_owned());
+        return Err("the payload is not a JSON object".to_owned());
     }
     let task = match serde_json::from_slice::<ScheduledTask>(payload) {
         Ok(scheduled) => scheduled.made_up(),
@@ -142,6 +142,7 @@ fn decoded(text: &str) -> Result<Vec<u8>, String> {
     if !rest.is_empty() {
         return Err("a payload or result has an odd number of digits".to_owned());
     }
-    let digit = |letter: u8| char::from(letter).to_digit(16).ok_or("a payload or result has a letter that is no digit");
+    let digit =
+        |letter: u8| char::from(letter).to_digit(16).ok_or("a payload or result has a letter that is not a digit");
     pairs.iter().map(|&[high, low]| Ok((digit(high)? * 16 + digit(low)?) as u8)).collect()
 }

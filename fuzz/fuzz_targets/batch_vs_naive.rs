@@ -1,15 +1,11 @@
-//! A batch has the oracle's verdicts on every back end, whatever lies in it.
+//! A batch has the oracle's verdicts on every backend, whatever lies in it.
 #![no_main]
-#![allow(dead_code, reason = "the forge makes claims for other tests, too")]
-
-#[path = "../../crates/quorate/tests/all/forge.rs"]
-mod forge;
 
 use std::num::NonZeroUsize;
 
 use arbitrary::Arbitrary;
-use forge::{Forge, Lie, Recipe, Shape, claims};
 use libfuzzer_sys::fuzz_target;
+use quorate_lab::forge::{Forge, Lie, Recipe, Shape, claims};
 use quorate::{Backend, MinPk, MinSig, Options, Soundness, naive, verify};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -30,7 +26,7 @@ enum EntryShape {
 
 fuzz_target!(|input: (bool, u8, Vec<Entry>)| {
     let (min_sig, threads, entries) = input;
-    let recipes: Vec<_> = entries.into_iter().take(12).map(Recipe::from).collect();
+    let recipes: Vec<_> = entries.into_iter().take(12).map(recipe).collect();
     let threads = NonZeroUsize::MIN.saturating_add(usize::from(threads % 3));
     if min_sig { agrees::<MinSig>(&recipes, threads) } else { agrees::<MinPk>(&recipes, threads) }
 });
@@ -47,29 +43,27 @@ fn agrees<S: Forge>(recipes: &[Recipe], threads: NonZeroUsize) {
     }
 }
 
-impl From<Entry> for Recipe {
-    /// Keys and messages from small pools, so that they mix; half of the claims are true.
-    fn from(Entry { suite, shape, lie, source }: Entry) -> Self {
-        let (key, message) = (|k: u8| k % 5, |m: u8| m % 6);
-        Self {
-            suite: suite.into(),
-            shape: match shape {
-                EntryShape::Single(k, m) => Shape::Single(key(k), message(m)),
-                EntryShape::Shared(keys, m) => Shape::Shared(keys.into_iter().flatten().map(key).collect(), message(m)),
-                EntryShape::Each(pairs) => {
-                    Shape::Each(pairs.into_iter().flatten().map(|(k, m)| (key(k), message(m))).collect())
-                }
-            },
-            lie: match lie % 12 {
-                0 => Lie::WrongKey,
-                1 => Lie::WrongMessage,
-                2 => Lie::Torsion,
-                3 => Lie::Identity,
-                4 => Lie::CancellingPair,
-                5 => Lie::Swapped,
-                _ => Lie::None,
-            },
-            source: source.map(u64::from),
-        }
+/// Keys and messages from small pools, so that they mix; half of the claims are true.
+fn recipe(Entry { suite, shape, lie, source }: Entry) -> Recipe {
+    let (key, message) = (|k: u8| k % 5, |m: u8| m % 6);
+    Recipe {
+        suite: suite.into(),
+        shape: match shape {
+            EntryShape::Single(k, m) => Shape::Single(key(k), message(m)),
+            EntryShape::Shared(keys, m) => Shape::Shared(keys.into_iter().flatten().map(key).collect(), message(m)),
+            EntryShape::Each(pairs) => {
+                Shape::Each(pairs.into_iter().flatten().map(|(k, m)| (key(k), message(m))).collect())
+            }
+        },
+        lie: match lie % 12 {
+            0 => Lie::WrongKey,
+            1 => Lie::WrongMessage,
+            2 => Lie::Torsion,
+            3 => Lie::Identity,
+            4 => Lie::CancellingPair,
+            5 => Lie::Swapped,
+            _ => Lie::None,
+        },
+        source: source.map(u64::from),
     }
 }

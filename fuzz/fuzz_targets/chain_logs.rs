@@ -2,11 +2,9 @@
 //! nothing, and what is taken agrees with itself.
 #![no_main]
 
-#[path = "../../crates/quorate-chain/tests/replay/interpret.rs"]
-mod interpret;
-
 use libfuzzer_sys::fuzz_target;
+use quorate_lab::replay;
 
 fuzz_target!(|bytes: &[u8]| {
-    interpret::check(bytes);
+    replay::check(bytes);
 });

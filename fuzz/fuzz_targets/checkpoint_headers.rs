@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use quorate_checkpoint::HeaderChain;
-use quorate_server::fetch::{Headers, Node};
+use quorate_server::fetch::{Headers, AskedNode};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(headers) = Headers::read(bytes) {
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         let printed: String = heights.iter().map(print).collect();
         assert_eq!(Headers::read(printed.as_bytes()).expect("it was printed by us"), headers);
     }
-    if let Some(node) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<Node>().ok()) {
-        assert_eq!(node.to_string().parse::<Node>(), Ok(node));
+    if let Some(node) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<AskedNode>().ok()) {
+        assert_eq!(node.to_string().parse::<AskedNode>(), Ok(node));
     }
 });

@@ -9,21 +9,21 @@ use quorate::{Backend, MinPk, MinSig, Options, Suite};
 use quorate_threshold::{
     Identifiers,
     dkg::{
-        Blame, Ceremony, Description, Event, Identity, Member, Message, Participant, Purpose, Seat, Variant, judge,
+        Blame, Ceremony, Description, CeremonyEvent, ParticipantIdentity, CeremonyMember, CeremonyMessage, Participant, CeremonyPurpose, Seat, Variant, judge,
     },
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 /// `seeds/dkg-*` are of this ceremony and of its first member.
-static CEREMONY: LazyLock<(Ceremony<MinPk>, Identity)> = LazyLock::new(|| {
+static CEREMONY: LazyLock<(Ceremony<MinPk>, ParticipantIdentity)> = LazyLock::new(|| {
     let mut rng = ChaCha20Rng::from_seed([9; 32]);
     let identities: Vec<_> = (1..=3)
-        .map(|i| Identity::generate(&format!("member-{i}"), &mut rng).expect("a name"))
+        .map(|i| ParticipantIdentity::generate(&format!("member-{i}"), &mut rng).expect("a name"))
         .collect();
-    let seats = identities.iter().map(Identity::member).zip(1..);
+    let seats = identities.iter().map(ParticipantIdentity::member).zip(1..);
     let description = Description {
         suite: MinPk::Eth2,
-        purpose: Purpose::NewKey(Variant::JointFeldman),
+        purpose: CeremonyPurpose::NewKey(Variant::JointFeldman),
         threshold: 2,
         identifiers: Identifiers::Integers,
         dealers_needed: None,
@@ -42,11 +42,11 @@ fuzz_target!(|bytes: &[u8]| {
     }
     ceremony::<MinPk>(bytes);
     ceremony::<MinSig>(bytes);
-    if let Ok(identity) = Identity::from_json(bytes) {
-        let again = Identity::from_json(identity.to_json().as_bytes()).expect("it was printed by us");
+    if let Ok(identity) = ParticipantIdentity::from_json(bytes) {
+        let again = ParticipantIdentity::from_json(identity.to_json().as_bytes()).expect("it was printed by us");
         assert_eq!(again.member(), identity.member());
     }
-    let _ = serde_json::from_slice::<Member>(bytes);
+    let _ = serde_json::from_slice::<CeremonyMember>(bytes);
 
     let (ceremony, identity) = &*CEREMONY;
     for blame in Blame::from_json(ceremony, bytes, Backend::auto()).unwrap_or_default() {
@@ -64,13 +64,13 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut participant, _) = joined.expect("a member");
     let mut messages = Vec::new();
     for line in bytes.split(|byte| *byte == b'\n') {
-        let Ok(message) = Message::from_json(line) else { continue };
+        let Ok(message) = CeremonyMessage::from_json(line) else { continue };
         let printed = message.to_json();
-        assert_eq!(Message::from_json(printed.as_bytes()).expect("it was printed by us"), message);
-        let (after, outputs) = participant.step(Event::Message(message.clone()));
+        assert_eq!(CeremonyMessage::from_json(printed.as_bytes()).expect("it was printed by us"), message);
+        let (after, outputs) = participant.step(CeremonyEvent::Message(message.clone()));
         assert!(!outputs.is_empty() || message.seen().is_signed(ceremony));
         participant = after;
-        participant = participant.step(Event::Close).0;
+        participant = participant.step(CeremonyEvent::Close).0;
         messages.push(message);
     }
     let _ = judge(ceremony, &messages, Backend::auto());

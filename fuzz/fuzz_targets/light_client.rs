@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS};
+use quorate_formats::light_client::{BeaconNetwork, SyncCommittees, Document, MIN_PARTICIPANTS};
 
 fuzz_target!(|bytes: &[u8]| {
     for network in ["mainnet", "sepolia"] {
         let network: BeaconNetwork = network.parse().expect("it is built in");
-        let mut committees = Committees::default();
+        let mut committees = SyncCommittees::default();
         if let Ok(text) = std::str::from_utf8(bytes) {
             let _ = committees.add_file(text, "told", Some(1), &network);
         }

@@ -3,13 +3,11 @@
 //! kind.
 #![no_main]
 
-#[path = "../../apps/quorate-node/tests/bodies/check.rs"]
-mod check;
-
 use libfuzzer_sys::fuzz_target;
+use quorate_lab::bodies;
 
 fuzz_target!(|bytes: &[u8]| {
     if let [kind, body @ ..] = bytes {
-        check::check(*kind, body);
+        bodies::check(*kind, body);
     }
 });

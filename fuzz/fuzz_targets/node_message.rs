@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use quorate_evm::{alloy_primitives::Address, digest::Contract};
-use quorate_network::{message::{Message, Request, Signed}, wire::{decode, encode}};
+use quorate_network::{message::{Message, PeerRequest, Signed}, wire::{decode, encode}};
 
 const NETWORK: Contract = Contract { chain_id: 1, address: Address::ZERO };
 
@@ -23,7 +23,7 @@ fn check(bytes: &[u8]) {
         Message::Answer(answer) => answer.into_signed().for_each(decodes_alone),
         Message::Request(request) => {
             for held in request.tasks {
-                let alone = Message::Request(Request { tasks: vec![held] });
+                let alone = Message::Request(PeerRequest { tasks: vec![held] });
                 assert_eq!(decode(&encode(&alone, NETWORK), NETWORK), Ok(alone));
             }
         }

@@ -6,12 +6,12 @@ use libfuzzer_sys::fuzz_target;
 use quorate_server::{
     budget::Budget,
     claims::{Asked, Caller, Reader},
-    config::Limits,
+    config::ServerLimits,
 };
 
 fuzz_target!(|data: &[u8]| {
     let Some((kind, body)) = data.split_first() else { return };
-    let limits = Limits { claims: 100, keys: 100, memory_bytes: 1 << 20, ..Limits::default() };
+    let limits = ServerLimits { claims: 100, keys: 100, memory_bytes: 1 << 20, ..ServerLimits::default() };
     let suite = "eth2".parse().ok();
     let (caller, mut held) = (Caller::new(1, "a fuzzer", false), Budget::new(&limits).holding());
     let mut reader = Reader { suite, limits: &limits, caller: &caller, held: &mut held };

@@ -1,17 +1,13 @@
 //! Files that appear whole or not at all: the network, and beside it the cursor, from which `follow` goes on.
 
-use std::{
-    fs,
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use alloy::primitives::B256;
 use anyhow::Context as _;
 use quorate_evm::follow::Follower;
 use quorate_host::{
     exit::{Failure, Result},
-    file,
+    file::{self, Existing, Readers},
 };
 use serde::{Deserialize, Serialize};
 
@@ -56,28 +52,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<Cursor>> {
     Err(Failure::usage(error))
 }
 
-/// Writes a file by renaming a finished one.
+/// Writes a file that others may read: all of it is public.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let save = || {
-        let mut file = tempfile::Builder::new().prefix(".quorate-chain-").tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        let file = with_usual_mode(file)?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    save().map_err(|error: io::Error| {
-        Failure::io(anyhow::Error::from(error).context(format!("cannot write {}", path.display())))
-    })
-}
-
-/// Others may read the file: all of it is public.
-fn with_usual_mode(file: tempfile::NamedTempFile) -> io::Result<tempfile::NamedTempFile> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
-    }
-    Ok(file)
+    let written = file::write(path, Readers::Everybody, Existing::Replace, bytes);
+    written.with_context(|| format!("cannot write {}", path.display())).map_err(Failure::io)
 }

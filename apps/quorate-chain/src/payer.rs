@@ -1,4 +1,4 @@
-//! The key that pays for a transaction. It is no operator's key: it signs no result.
+//! The key that pays for a transaction. It is not an operator's key: it signs no result.
 
 use std::{
     env,

@@ -18,7 +18,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
     fees::{FeeError, FeeLimits},
-    rpc::{Receipt, Rpc, RpcError},
+    rpc::{Rpc, RpcError, TransactionReceipt},
 };
 use quorate_evm::Transaction;
 use quorate_host::exit::{Failure, Result};
@@ -149,7 +149,7 @@ impl Sending {
         Ok(Mined { used, estimate })
     }
 
-    async fn receipt(&self, node: &Rpc, hash: B256) -> Result<Receipt> {
+    async fn receipt(&self, node: &Rpc, hash: B256) -> Result<TransactionReceipt> {
         let begun = Instant::now();
         loop {
             if let Some(receipt) = node.receipt(hash).await.map_err(Failure::io)? {

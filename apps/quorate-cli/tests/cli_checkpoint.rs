@@ -2,12 +2,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+use std::fs;
 
+use quorate_lab::{
+    needs::example,
+    run::{Ran, Run as _, command, shell},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -30,26 +30,22 @@ impl Room {
     }
 
     fn proof(&self, i: usize) -> String {
-        let output = self.command(&["pop", "prove", "--suite", "eth2", "--json", "--key", &format!("{i}.key")]);
-        String::from_utf8(output.stdout).unwrap()
+        self.command(&["pop", "prove", "--suite", "eth2", "--json", "--key", &format!("{i}.key")]).out
     }
 
-    fn command(&self, arguments: &[&str]) -> Output {
+    fn command(&self, arguments: &[&str]) -> Ran {
         for i in 0..6 {
             use std::os::unix::fs::PermissionsExt;
             let path = self.folder.path().join(format!("{i}.key"));
             fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
         }
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
-        command.args(arguments).current_dir(self.folder.path()).output().unwrap()
+        command("quorate").args(arguments).current_dir(self.folder.path()).ran()
     }
 
     /// Runs `quorate checkpoint`: what it prints on both outputs.
     fn run(&self, code: i32, arguments: &[&str]) -> (String, String) {
-        let output = self.command(&[&["checkpoint"], arguments].concat());
-        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{out}\n{err}");
-        (out, err)
+        let ran = self.command(&[&["checkpoint"], arguments].concat()).exits(code);
+        (ran.out, ran.err)
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -98,12 +94,7 @@ impl Room {
 
 #[test]
 fn the_example_runs() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/checkpoint.sh");
-    let binary = Path::new(env!("CARGO_BIN_EXE_quorate"));
-    let path = std::env::join_paths([binary.parent().unwrap(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
-    let output = Command::new("sh").arg(script).env_clear().env("PATH", path).output().unwrap();
-    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert!(output.status.success(), "{out}\n{err}");
+    let ran = shell("exec sh \"$0\"").arg(example("checkpoint.sh")).ran().exits(0);
     for expected in [
         "height 800000, block 0xb2b2",
         ": valid\n",
@@ -112,7 +103,7 @@ fn the_example_runs() {
         "mallory signed both\n",
         "height 802016, block 0xb3b3",
     ] {
-        assert!(out.contains(expected), "{expected:?}\n{out}\n{err}");
+        assert!(ran.out.contains(expected), "{expected:?}\n{ran:#?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! `quorate era claims` as a person runs it: eras become a file of claims, and `quorate verify` says of each claim what
 //! `quorate history verify` says.
 //!
-//! The eras are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+//! `quorate_lab::vectors` says where the eras lie, and what a test does without them.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
 use std::{
@@ -9,46 +9,20 @@ use std::{
     ffi::OsStr,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use quorate_formats::{Entry, jsonl::JsonLines, parquet::ParquetRows};
+use quorate_lab::run::{Ran, Run as _, command, command_after};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder of the vectors, or none with a line that says so.
+/// A folder of the chains, if the test data is on this machine.
 fn folder(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join("20_history").join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
-    println!("skipped: 1 set, no {}", folder.display());
-    None
-}
-
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-fn command(words: &[&str], arguments: &[&dyn AsRef<OsStr>]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
-    for name in ["QUORATE_BACKEND", "QUORATE_SUITE", "QUORATE_THREADS"] {
-        command.env_remove(name);
-    }
-    command.args(words).stdin(Stdio::null());
-    command.args(arguments.iter().map(|argument| argument.as_ref()));
-    command
+    quorate_lab::vectors::path(Path::new("20_history").join(name))
 }
 
 fn quorate(words: &[&str], arguments: &[&dyn AsRef<OsStr>]) -> Ran {
-    let output = command(words, arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    command("quorate").args(words).args(arguments.iter().map(|argument| argument.as_ref())).ran()
 }
 
 fn objects(text: &str) -> Vec<Value> {
@@ -191,13 +165,9 @@ fn a_full_disk_leaves_no_file() {
     let Some(folder) = folder("capella") else { return };
     let out = TempDir::new().unwrap();
     let path = out.path().join("claims.parquet");
-    let command = command(&["era", "claims"], &[&folder, &"--output", &path]);
     // SIGXFSZ is ignored, so that the write fails with an error. One block has 512 bytes.
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\""]);
-    let output = limited.arg(command.get_program()).args(command.get_args()).output().unwrap();
-    let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{text}");
-    assert!(text.contains("cannot write") && text.contains("nothing of it is kept"), "{text}");
+    let mut limited = command_after("trap '' XFSZ; ulimit -f 40", "quorate");
+    let ran = limited.args(["era", "claims"]).arg(&folder).arg("--output").arg(&path).ran().exits(3);
+    ran.says("cannot write").says("nothing of it is kept");
     assert!(names(&out).is_empty(), "{:?}", names(&out));
 }

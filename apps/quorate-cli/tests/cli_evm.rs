@@ -1,10 +1,6 @@
 //! Runs `quorate evm plan` on the network of `examples/network.json`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-#[allow(dead_code, reason = "claims are for the tests of verify")]
-#[path = "cli_verify/run.rs"]
-mod run;
-
 use std::fs;
 
 use quorate_bn254::{Bn254SecretKey, Bn254Signature, hash_to_curve::try_and_increment};
@@ -15,7 +11,10 @@ use quorate_evm::{
     contract::SettlementBn254G2,
     quorum::Store,
 };
-use run::{Folder, Ran, example, quorate, ran};
+use quorate_lab::{
+    needs::example,
+    run::{Folder, Ran, Run as _, command},
+};
 use serde_json::{Value, json};
 
 const RESULT: &str = "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
@@ -27,9 +26,7 @@ fn plan(arguments: &[&str]) -> Ran {
 }
 
 fn plan_of(network: &str, arguments: &[&str], input: &str) -> Ran {
-    let mut command = quorate();
-    command.args(["evm", "plan", "--network", network]).args(arguments);
-    ran(command, input)
+    command("quorate").args(["evm", "plan", "--network", network]).args(arguments).ran_with(input)
 }
 
 /// The example's operators sign the digest of a plan.
@@ -133,9 +130,9 @@ fn lists_exceptions_bitmaps_and_names_of_the_option_agree() {
     for list in ["!2", "0xdff0", " 3-11, 0-1"] {
         assert_eq!(plan(&["--signers", list, "--json"]).exits(0).out, expected, "{list}");
     }
-    let mut command = quorate();
+    let mut command = command("quorate");
     command.args(["evm", "plan", "--bases", &example("network.json"), "--signers", "!2", "--json"]);
-    assert_eq!(ran(command, "").exits(0).out, expected);
+    assert_eq!(command.ran().exits(0).out, expected);
     let text = fs::read_to_string(example("network.json")).unwrap();
     assert_eq!(plan_of("-", &["--signers", "!2", "--json"], &text).exits(0).out, expected);
 }

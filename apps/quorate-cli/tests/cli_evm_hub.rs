@@ -1,10 +1,6 @@
 //! Runs `quorate evm hub` on plans that `quorate evm plan` makes.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-#[allow(dead_code, reason = "claims are for the tests of verify")]
-#[path = "cli_verify/run.rs"]
-mod run;
-
 use quorate::{Backend, MinSig, SecretKey, aggregate::aggregate};
 use quorate_evm::{
     KeyGroup, Network, Transaction,
@@ -13,16 +9,14 @@ use quorate_evm::{
     hub::{self, Settling},
     transaction::Sender,
 };
-use run::{Folder, Ran, quorate, ran};
+use quorate_lab::run::{Folder, Ran, Run as _, command};
 use serde_json::{Value, json};
 
 const RESULT: &str = "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
 const HUB: Address = Address::repeat_byte(0x77);
 
 fn evm(arguments: &[&str]) -> Ran {
-    let mut command = quorate();
-    command.arg("evm").args(arguments);
-    ran(command, "")
+    command("quorate").arg("evm").args(arguments).ran()
 }
 
 fn secret(member: u8) -> SecretKey<MinSig> {
@@ -68,12 +62,12 @@ fn plan(folder: &Folder, network: &Network, signed: bool) -> (String, Value) {
 }
 
 fn hub_of(plans: &[&str]) -> Ran {
-    let mut command = quorate();
+    let mut command = command("quorate");
     command.args(["evm", "hub", "--hub", &HUB.to_string()]);
     for plan in plans {
         command.args(["--plan", plan]);
     }
-    ran(command, "")
+    command.ran()
 }
 
 #[test]

@@ -3,10 +3,6 @@
 //! Long because each command is run with every kind of trouble, and they share one way to make operators and their lines.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-#[allow(dead_code, reason = "claims are for the tests of verify")]
-#[path = "cli_verify/run.rs"]
-mod run;
-
 use std::fs;
 
 use quorate_curve::{Backend, G1, Group};
@@ -20,7 +16,10 @@ use quorate_evm::{
     digest::{Contract, KeyPossession},
     gas::Measured,
 };
-use run::{Folder, Ran, example, quorate, ran};
+use quorate_lab::{
+    needs::example,
+    run::{Folder, Ran, Run as _, command},
+};
 use serde_json::{Value, json};
 
 const CONTRACT: &str = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
@@ -30,9 +29,7 @@ const OTHER: &str = "0xb2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b
 const DEADLINE: u64 = 1_800_000_000;
 
 fn evm(arguments: &[&str], input: &str) -> Ran {
-    let mut command = quorate();
-    command.arg("evm").args(arguments);
-    ran(command, input)
+    command("quorate").arg("evm").args(arguments).ran_with(input)
 }
 
 /// What all operators pass to `sign`.
@@ -274,10 +271,10 @@ fn a_key_on_bls12381_is_one_of_its_suite() {
     let make = ["key", "--key-group", "bls12381-g2", "--out", &key, "--json", "--keystore", "--kdf", "pbkdf2"];
     let made = evm(&[&make[..], &["--passphrase-file", &passphrase]].concat(), "").exits(0).object();
     let signed = sign("bls12381-g2", &key, &["--result", RESULT, "--passphrase-file", &passphrase]).exits(0).object();
-    let mut command = quorate();
+    let mut command = command("quorate");
     command.args(["sign", "--suite", SUITE, "--key", &key, "--passphrase-file", &passphrase, "--claim"]);
     command.args(["--message", text(&signed["digest"])]);
-    let claim = ran(command, "").exits(0).object();
+    let claim = command.ran().exits(0).object();
     assert_eq!(format!("0x{}", text(&claim["public_key"])), text(&made["compressed"]));
     let signature = quorate::Signature::from_bytes(&const_hex::decode(text(&claim["signature"])).unwrap()).unwrap();
     assert_eq!(bls12381::encode_signature(&signature)[..], bytes(&signed["signature"]));

@@ -2,10 +2,6 @@
 //! of flags.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-#[allow(dead_code, reason = "claims are for the tests of verify")]
-#[path = "cli_verify/run.rs"]
-mod run;
-
 use std::fs;
 
 use quorate_evm::{
@@ -14,7 +10,10 @@ use quorate_evm::{
     alloy_sol_types::SolCall,
     contract::{SettlementBn254G2 as Settlement, StakeRegistrar},
 };
-use run::{Folder, Ran, example, quorate, ran};
+use quorate_lab::{
+    needs::example,
+    run::{Folder, Ran, Run as _, command},
+};
 use serde_json::{Value, json};
 
 const OWNER: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -23,9 +22,7 @@ const CONTRACT: &str = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const RESULT: &str = "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
 
 fn evm(arguments: &[&str]) -> Ran {
-    let mut command = quorate();
-    command.arg("evm").args(arguments);
-    ran(command, "")
+    command("quorate").arg("evm").args(arguments).ran()
 }
 
 fn network() -> Network {

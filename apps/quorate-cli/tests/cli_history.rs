@@ -1,54 +1,26 @@
 //! `quorate history verify` as a person runs it: the built binary on generated eras, whole and damaged.
 //!
-//! They are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+//! `quorate_lab::vectors` says where they lie, and what a test does without them.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
 use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
+use quorate_lab::run::{Ran, Run as _, command};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder of the vectors, or none with a line that says so.
+/// A folder of the chains, if the test data is on this machine.
 fn folder(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join("20_history").join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
-    println!("skipped: 1 set, no {}", folder.display());
-    None
+    quorate_lab::vectors::path(Path::new("20_history").join(name))
 }
 
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Ran {
-    fn objects(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
-
-/// `quorate history verify` with no setting of its own from the environment.
+/// `quorate history verify`.
 fn history(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
-    for name in ["QUORATE_BACKEND", "QUORATE_SUITE", "QUORATE_THREADS"] {
-        command.env_remove(name);
-    }
-    command.args(["history", "verify"]).stdin(Stdio::null());
-    command.args(arguments.iter().map(|argument| argument.as_ref()));
-    let output = command.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    command("quorate").args(["history", "verify"]).args(arguments.iter().map(|argument| argument.as_ref())).ran()
 }
 
 fn era(folder: &Path, number: u64) -> PathBuf {
@@ -312,11 +284,8 @@ fn a_file_of_several_eras_is_read_as_eras() {
     assert_eq!(without_files(&ran), without_files(&alone));
     // The shards of such a file, and their merge.
     let run = |command: &str, arguments: &[&dyn AsRef<std::ffi::OsStr>]| {
-        let mut quorate = Command::new(env!("CARGO_BIN_EXE_quorate"));
-        quorate.args(["history", command]).args(arguments.iter().map(|argument| argument.as_ref()));
-        let output = quorate.output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        let arguments = arguments.iter().map(|argument| argument.as_ref());
+        quorate_lab::run::command("quorate").args(["history", command]).args(arguments).ran().exits(0).out
     };
     let into = together.path().join("run");
     run("plan", &[&"--into", &into, &together.path()]);

@@ -7,11 +7,15 @@ use std::{
     ffi::OsStr,
     fs,
     io::Write,
-    path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    path::PathBuf,
+    process::{Command, Stdio},
 };
 
 use quorate::{AnySuite, Claim, MinPk, PublicKey, Signature, Suite, naive};
+use quorate_lab::{
+    run::{Ran, Run as _, Running, Signal, command, program},
+    vectors,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -20,16 +24,16 @@ use tempfile::TempDir;
 /// Every signing case of ethereum/bls12-381-tests, and that the zero key is refused.
 #[test]
 fn ethereum_signatures() {
-    let Some(folder) = vectors("01_eth_bls12381_tests/sign") else { return };
+    let Some(folder) = vectors::path("01_eth_bls12381_tests/sign") else { return };
     let room = Room::new();
     let mut cases = 0;
     for entry in fs::read_dir(folder).unwrap() {
-        let case = json(&fs::read(entry.unwrap().path()).unwrap());
+        let case = json(fs::read(entry.unwrap().path()).unwrap());
         room.file("key", text(&case["input"]["privkey"]));
         let args = ["sign", "--suite", "eth2", "--key", "key", "--message", text(&case["input"]["message"])];
         let output = room.run(args);
         match case["output"].as_str() {
-            Some(signature) => assert_eq!(stdout(&output), format!("{signature}\n")),
+            Some(signature) => assert_eq!(output.out, format!("{signature}\n")),
             None => assert_failure(&output, 2, "not a secret key"),
         }
         cases += 1;
@@ -46,13 +50,13 @@ fn eip_2333() {
     let child = "384843fad5f3d777ea39de3e47a8f999ae91f89e42bffa993d91d9782d152a0f\n";
 
     let derive = ["key", "derive", "--suite", "eth2", "--out", "-"];
-    assert_eq!(stdout(&room.run([&derive[..], &["--seed-file", "seed", "--path", "m"]].concat())), master);
-    assert_eq!(stdout(&room.run([&derive[..], &["--seed-file", "seed", "--path", "m/3141592653"]].concat())), child);
+    assert_eq!(room.run([&derive[..], &["--seed-file", "seed", "--path", "m"]].concat()).out, master);
+    assert_eq!(room.run([&derive[..], &["--seed-file", "seed", "--path", "m/3141592653"]].concat()).out, child);
     room.file("master", master);
-    assert_eq!(stdout(&room.run([&derive[..], &["--from", "master", "--path", "3141592653"]].concat())), child);
+    assert_eq!(room.run([&derive[..], &["--from", "master", "--path", "3141592653"]].concat()).out, child);
     let from_stdin = [&derive[..], &["--from", "-", "--path", "3141592653"]].concat();
-    assert_eq!(stdout(&room.run_with(from_stdin, master)), child);
-    assert_eq!(stdout(&room.run(["key", "new", "--suite", "eth2", "--ikm-file", "seed", "--out", "-"])), master);
+    assert_eq!(room.run_with(from_stdin, master).out, child);
+    assert_eq!(room.run(["key", "new", "--suite", "eth2", "--ikm-file", "seed", "--out", "-"]).out, master);
 }
 
 /// Test vectors 1 of Chia-Network/bls-signatures (src/test.cpp): keys as in draft 3; and AUG of test_pyecc_vectors.
@@ -61,12 +65,12 @@ fn chia() {
     let room = Room::new();
     room.file("seed", &"00".repeat(32));
     let output = room.run(["key", "new", "--suite", "chia", "--ikm-file", "seed", "--out", "-"]);
-    assert_eq!(stdout(&output), "4a353be3dac091a0a7e640620372f5e1e2e4401717c1e79cac6ffba8f6905604\n");
+    assert_eq!(output.out, "4a353be3dac091a0a7e640620372f5e1e2e4401717c1e79cac6ffba8f6905604\n");
 
     room.file("key", &"01".repeat(32));
     let output = room.run(["sign", "--suite", "chia", "--key", "key", "--message", "030104010509"]);
     assert_eq!(
-        stdout(&output),
+        output.out,
         "8180f02ccb72e922b152fcedbe0e1d195210354f70703658e8e08cbebf11d4970eab6ac3ccf715f3fb876df9a9797abd\
          0c1af61aaeadc92c2cfe5c0a56c146cc8c3f7151a073cf5f16df38246724c4aed73ff30ef5daa6aacaed1a26ecaa336b\n"
     );
@@ -77,13 +81,13 @@ fn chia() {
 /// The standard's own keystores, opened; and shown without a passphrase.
 #[test]
 fn published_keystores() {
-    let Some(folder) = vectors("05_keys") else { return };
+    let Some(folder) = vectors::path("05_keys") else { return };
     let room = Room::new();
     room.file("passphrase", "𝔱𝔢𝔰𝔱𝔭𝔞𝔰𝔰𝔴𝔬𝔯𝔡🔑\n");
     for name in ["erc2335_keystore_1.json", "erc2335_keystore_2.json"] {
         let path = folder.join(name);
         let show = ["key", "show", "--suite", "eth2", "--json", path.to_str().unwrap()];
-        let shown = json(room.run(show).stdout.as_slice());
+        let shown = json(room.run(show).out);
         let public_key = "0x9612d7a727c9d0a22e185a1c768478dfe919cada9266988cb32359c11f2b7b27\
                           f4ae4040902382ae2910c15e2b420d07";
         assert_eq!((text(&shown["public_key"]), &shown["checked"]), (public_key, &Value::Bool(false)));
@@ -93,7 +97,7 @@ fn published_keystores() {
     let path = folder.join("erc2335_keystore_2.json");
     let path = path.to_str().unwrap();
     let args = ["key", "show", "--suite", "eth2", "--json", "--passphrase-file", "passphrase", "--reveal-secret", path];
-    let shown = json(room.run(args).stdout.as_slice());
+    let shown = json(room.run(args).out);
     assert_eq!(shown["checked"], true);
     assert_eq!(shown["secret"], "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f");
 }
@@ -101,19 +105,19 @@ fn published_keystores() {
 /// The COSE draft's JSON Web Keys, in both groups.
 #[test]
 fn published_json_web_keys() {
-    let Some(folder) = vectors("05_keys") else { return };
+    let Some(folder) = vectors::path("05_keys") else { return };
     let room = Room::new();
-    let file = json(&fs::read(folder.join("cose_bls_jwk_examples.json")).unwrap());
+    let file = json(fs::read(folder.join("cose_bls_jwk_examples.json")).unwrap());
     for case in file["cases"].as_array().unwrap() {
         room.file("key.jwk", &case.to_string());
         let (suite, other) = match text(&case["crv"]) {
             "BLS12381G1" => ("eth2", "drand-quicknet"),
             _ => ("drand-quicknet", "eth2"),
         };
-        let shown = json(room.run(["key", "show", "--suite", suite, "--json", "key.jwk"]).stdout.as_slice());
+        let shown = json(room.run(["key", "show", "--suite", suite, "--json", "key.jwk"]).out);
         assert_eq!((&shown["checked"], &shown["format"]), (&Value::Bool(true), &Value::from("jwk")));
         let output = room.run(["key", "import", "--suite", suite, "key.jwk", "--plain", "--force", "--out", "key"]);
-        assert_eq!(stdout(&output).trim_end(), text(&shown["public_key"]));
+        assert_eq!(output.out.trim_end(), text(&shown["public_key"]));
         assert_failure(&room.run(["key", "show", "--suite", other, "key.jwk"]), 2, "choose the --suite");
     }
 }
@@ -124,7 +128,7 @@ fn aggregate_and_subtract() {
     let room = Room::new();
     let sum = |args: &[&str], lines: &str| {
         let output = room.run_with([args, &["--suite", "eth2"]].concat(), lines);
-        stdout(&output).trim_end().to_owned()
+        output.out.trim_end().to_owned()
     };
     assert_eq!(sum(&["aggregate"], &PARTS.join("\n")), WHOLE);
     assert_eq!(sum(&["aggregate", "-"], &format!("\u{feff}{}\r\n\r\n", PARTS.join("\r\n"))), WHOLE);
@@ -149,7 +153,7 @@ fn aggregate_refuses_bad_lines() {
     let output = room.run_with(["aggregate", "--suite", "eth2"], &lines);
     assert_failure(&output, 2, "5 of 6 lines");
     for line in [2, 4, 5, 6, 7] {
-        assert!(stderr(&output).contains(&format!("standard input, line {line}: ")), "{}", stderr(&output));
+        assert!(output.err.contains(&format!("standard input, line {line}: ")), "{}", output.err);
     }
     assert_failure(&room.run_with(["aggregate", "--suite", "eth2"], "\n"), 2, "nothing to aggregate");
     assert_failure(&room.run(["aggregate", "--suite", "eth2", "absent"]), 3, "absent");
@@ -163,31 +167,27 @@ fn signatures_with_coefficients() {
     let claims: Vec<_> = ["a", "b", "c"]
         .map(|name| {
             room.new_key(suite, name);
-            stdout(&room.run(["sign", "--suite", suite, "--key", name, "--message", "0xabab", "--claim"]))
+            room.run(["sign", "--suite", suite, "--key", name, "--message", "0xabab", "--claim"]).out
         })
         .to_vec();
     let sum = |lines: &str| room.run_with(["aggregate", "--suite", suite], lines);
-    let signature = stdout(&sum(&claims.concat()));
-    assert_eq!(
-        stdout(&sum(&[&claims[2][..], &claims[0], &claims[1]].concat())),
-        signature,
-        "the order does not matter"
-    );
+    let signature = sum(&claims.concat()).out;
+    assert_eq!(sum(&[&claims[2][..], &claims[0], &claims[1]].concat()).out, signature, "the order does not matter");
     let keys: Vec<_> = claims.iter().map(|claim| json(claim.as_bytes())["public_key"].clone()).collect();
     let block = |keys: &[Value]| {
         let signature = signature.trim_end();
         serde_json::json!({"suite": suite, "public_keys": keys, "message": "abab", "signature": signature}).to_string()
     };
-    let code = |lines: &str| room.run_with(["verify", "-q", "-"], lines).status.code();
-    assert_eq!(code(&block(&keys)), Some(0));
-    assert_eq!(code(&block(&keys[..2])), Some(1));
-    assert_eq!(code(&block(&[&keys[..], &keys[..1]].concat())), Some(1), "a set has no key twice");
+    let code = |lines: &str| room.run_with(["verify", "-q", "-"], lines).code;
+    assert_eq!(code(&block(&keys)), 0);
+    assert_eq!(code(&block(&keys[..2])), 1);
+    assert_eq!(code(&block(&[&keys[..], &keys[..1]].concat())), 1, "a set has no key twice");
     room.file("known", &claims[..2].concat());
     let known = room.run_with(["verify", "--known", "known", "-"], &block(&keys));
-    assert_eq!(known.status.code(), Some(0), "{}", stderr(&known));
-    assert!(stderr(&known).contains("2 statements"), "{}", stderr(&known));
-    let key = stdout(&room.run_with(["aggregate", "--suite", suite, "--public-keys"], &claims.concat()));
-    assert_eq!(code(&block(&[key.trim_end().into()])), Some(0), "one key for all");
+    assert_eq!(known.code, 0, "{}", known.err);
+    assert!(known.err.contains("2 statements"), "{}", known.err);
+    let key = room.run_with(["aggregate", "--suite", suite, "--public-keys"], &claims.concat()).out;
+    assert_eq!(code(&block(&[key.trim_end().into()])), 0, "one key for all");
 
     assert_failure(&sum(json(claims[0].as_bytes())["signature"].as_str().unwrap()), 2, "cannot be used");
     assert_failure(&sum(&[&claims[0][..], &claims[0]].concat()), 2, "each key once");
@@ -203,7 +203,7 @@ fn public_keys_add_up() {
     let sum = room.run_with(["aggregate", "--suite", "eth2", "--public-keys"], &keys);
     let expected = PublicKey::<MinPk>::from_bytes(&bytes(&key)).unwrap();
     let expected = quorate::aggregate::aggregate_public_keys(&[expected, expected], quorate::Backend::auto()).unwrap();
-    assert_eq!(bytes(stdout(&sum).trim_end()), expected.to_bytes());
+    assert_eq!(bytes(sum.out.trim_end()), expected.to_bytes());
     // The same key with its sign flipped cancels it.
     let mut negative = bytes(&key);
     negative[0] ^= 0x20;
@@ -224,12 +224,12 @@ fn every_suite_signs() {
         let key = room.new_key(suite.name(), &file);
         let ethereum = [MinPk::Eth2.any(), MinPk::Eth2SyncAggregate.any()].contains(&suite.any());
         assert_eq!(key.starts_with("0x"), ethereum, "{suite}");
-        let shown = stdout(&room.run(["key", "show", "--suite", suite.name(), &file]));
+        let shown = room.run(["key", "show", "--suite", suite.name(), &file]).out;
         assert!(shown.contains(&format!("{key} (checked)")), "{shown}");
 
         let message = "0x".to_owned() + &"5a".repeat(32);
         let args = ["sign", "--suite", suite.name(), "--key", &file, "--message", &message];
-        let signature = stdout(&room.run(args)).trim_end().to_owned();
+        let signature = room.run(args).out.trim_end().to_owned();
         let claim = Claim::single(
             suite,
             PublicKey::from_bytes(&bytes(&key)).unwrap(),
@@ -238,7 +238,7 @@ fn every_suite_signs() {
         );
         assert!(naive::verify(&claim).is_valid(), "{suite}");
 
-        let line = json(&room.run([&args[..], &["--claim"]].concat()).stdout);
+        let line = json(&room.run([&args[..], &["--claim"]].concat()).out);
         assert_eq!((text(&line["suite"]), text(&line["public_key"])), (suite.name(), key.as_str()));
         assert_eq!(text(&line["signature"]), signature);
         assert_eq!(bytes(text(&line["message"])), [0x5a; 32]);
@@ -251,7 +251,7 @@ fn every_suite_signs() {
             // This program makes no keys on BN254.
             _ => {
                 let made = room.run(["key", "new", "--suite", suite.name(), "--out", "key"]);
-                assert_eq!(made.status.code(), Some(2), "{suite}");
+                assert_eq!(made.code, 2, "{suite}");
             }
         }
     }
@@ -270,11 +270,11 @@ fn three_ways_to_a_message() {
         room.run_with([&sign[..], &["--message-file", "-"]].concat(), "hello\n"),
         room.run_with([&sign[..], &["-"]].concat(), "hello\n"),
     ]
-    .map(|output| stdout(&output));
+    .map(|output| output.out);
     assert!(signatures.iter().all(|signature| *signature == signatures[0]), "{signatures:?}");
     let secret = fs::read_to_string(room.path("key")).unwrap();
     let output = room.run_with(["sign", "--suite", "eth2", "--key", "-", "--message", "0x68656c6c6f0a"], &secret);
-    assert_eq!(stdout(&output), signatures[0]);
+    assert_eq!(output.out, signatures[0]);
 
     assert_failure(&room.run([&sign[..], &["--message", "hello"]].concat()), 2, "--message-file");
     assert_failure(&room.run(sign), 2, "--message");
@@ -289,8 +289,8 @@ fn drand_signs_digests() {
     room.new_key("drand-quicknet", "key");
     let sign = |message: &str| {
         let output = room.run(["sign", "--suite", "drand-quicknet", "--key", "key", "--message", message]);
-        assert_eq!(stdout(&output).trim_end().len(), 96);
-        stderr(&output)
+        assert_eq!(output.out.trim_end().len(), 96);
+        output.err
     };
     assert_eq!(sign(&"00".repeat(32)), "");
     assert!(sign("00").contains("digests of 32 bytes"));
@@ -306,13 +306,13 @@ fn formats_there_and_back() {
     let derive = ["key", "derive", "--suite", "eth2", "--seed-file", "seed", "--path", "m/12381/3600/0"];
     let cheap = ["--keystore", "--kdf", "pbkdf2"];
     let to = ["--passphrase-file", "old", "--description", "withdrawal", "--out", "a.json", "--json"];
-    let stored = json(&room.run([&derive[..], &cheap, &to].concat()).stdout);
+    let stored = json(&room.run([&derive[..], &cheap, &to].concat()).out);
     assert_eq!((text(&stored["format"]), text(&stored["path"])), ("keystore", "m/12381/3600/0"));
 
     let from = ["key", "import", "--suite", "eth2", "a.json", "--from-passphrase-file", "old"];
     let output = room.run([&from[..], &cheap, &["--passphrase-file", "new", "--out", "b.json"]].concat());
-    assert_eq!(stdout(&output).trim_end(), text(&stored["public_key"]));
-    let shown = json(&room.run(["key", "show", "--suite", "eth2", "--json", "b.json"]).stdout);
+    assert_eq!(output.out.trim_end(), text(&stored["public_key"]));
+    let shown = json(&room.run(["key", "show", "--suite", "eth2", "--json", "b.json"]).out);
     assert_eq!((text(&shown["path"]), text(&shown["description"])), ("m/12381/3600/0", "withdrawal"));
     assert_ne!(shown["uuid"], stored["uuid"]);
 
@@ -320,13 +320,13 @@ fn formats_there_and_back() {
     let open = ["--from-passphrase-fd", "0", "--out", "c.hex", "--plain"];
     let output =
         room.run_with([&["key", "import", "--suite", "eth2", "b.json"][..], &open].concat(), "battery staple\n");
-    assert_eq!(stdout(&output).trim_end(), text(&stored["public_key"]));
+    assert_eq!(output.out.trim_end(), text(&stored["public_key"]));
     let below =
         ["key", "derive", "--suite", "eth2", "--from", "b.json", "--from-passphrase-file", "new", "--path", "0"];
     let output = room.run([&below[..], &cheap, &["--passphrase-file", "new", "--out", "d.json", "--json"]].concat());
-    assert_eq!(json(&output.stdout)["path"], "m/12381/3600/0/0");
+    assert_eq!(json(&output.out)["path"], "m/12381/3600/0/0");
     let whole = ["key", "derive", "--suite", "eth2", "--seed-file", "seed", "--path", "m/12381/3600/0/0", "--out", "e"];
-    assert_eq!(stdout(&room.run(whole)).trim_end(), text(&json(&output.stdout)["public_key"]));
+    assert_eq!(room.run(whole).out.trim_end(), text(&json(&output.out)["public_key"]));
 }
 
 /// The default keystore, whose scrypt takes its time: made, opened, signed with.
@@ -336,12 +336,12 @@ fn a_keystore_signs() {
     room.file("passphrase", "correct horse\n");
     let new =
         ["key", "new", "--suite", "eth2", "--keystore", "--passphrase-file", "passphrase", "--path", "m/12381/3600/7"];
-    let key = stdout(&room.run([&new[..], &["--out", "key.json"]].concat())).trim_end().to_owned();
-    let keystore = json(&fs::read(room.path("key.json")).unwrap());
+    let key = room.run([&new[..], &["--out", "key.json"]].concat()).out.trim_end().to_owned();
+    let keystore = json(fs::read(room.path("key.json")).unwrap());
     assert_eq!(keystore["crypto"]["kdf"]["function"], "scrypt");
     assert_eq!((text(&keystore["pubkey"]), text(&keystore["path"])), (&key[2..], "m/12381/3600/7"));
     let sign = ["sign", "--suite", "eth2", "--key", "key.json", "--message", "00", "--claim"];
-    let claim = json(&room.run([&sign[..], &["--passphrase-file", "passphrase"]].concat()).stdout);
+    let claim = json(&room.run([&sign[..], &["--passphrase-file", "passphrase"]].concat()).out);
     assert_eq!(text(&claim["public_key"]), key);
 }
 
@@ -358,7 +358,7 @@ fn proofs_one_at_a_time() {
         room.run(["pop", "verify", "--suite", suite, "--public-key", key, "--proof", proof])
     };
     let output = check("eth2", key, proof);
-    assert_eq!((stdout(&output).as_str(), output.status.code()), ("valid\n", Some(0)));
+    assert_eq!((output.out.as_str(), output.code), ("valid\n", 0));
 
     for (key, proof, reason) in [
         (key, WHOLE, "does not match"),
@@ -367,8 +367,8 @@ fn proofs_one_at_a_time() {
         (&*format!("81{}", &"23456789abcdef01".repeat(6)[..94]), proof, "public key"),
     ] {
         let output = check("eth2", key, proof);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stdout(&output).starts_with("invalid: ") && stdout(&output).contains(reason), "{}", stdout(&output));
+        assert_eq!(output.code, 1);
+        assert!(output.out.starts_with("invalid: ") && output.out.contains(reason), "{}", output.out);
     }
     assert_failure(&check("eth2", "zz", proof), 2, "--public-key: found 'z' at digit 1");
     assert_failure(&check("chia", key, proof), 2, "no proofs of possession");
@@ -384,7 +384,7 @@ fn proofs_in_a_batch() {
             .map(|i| {
                 let file = format!("{suite}{i}");
                 room.new_key(suite, &file);
-                json(&room.run(["pop", "prove", "--suite", suite, "--key", &file, "--json"]).stdout)
+                json(&room.run(["pop", "prove", "--suite", suite, "--key", &file, "--json"]).out)
             })
             .collect();
         let lines = |proofs: &[Value]| proofs.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
@@ -392,38 +392,38 @@ fn proofs_in_a_batch() {
             room.run_with([&["pop", "verify", "--suite", suite, "-"][..], flags].concat(), lines)
         };
         let output = verify(&lines(&proofs), &[]);
-        assert_eq!((stdout(&output).as_str(), output.status.code()), ("1: valid\n2: valid\n3: valid\n", Some(0)));
-        assert!(stderr(&output).contains("3 proofs: 3 valid, 0 invalid, 0 unreadable"));
+        assert_eq!((output.out.as_str(), output.code), ("1: valid\n2: valid\n3: valid\n", 0));
+        assert!(output.err.contains("3 proofs: 3 valid, 0 invalid, 0 unreadable"));
 
         let mut bad = proofs.clone();
         bad[1]["proof"] = proofs[0]["proof"].clone();
         bad[1]["id"] = Value::from("mallory");
         bad[2]["public_key"] = Value::from("00");
         let output = verify(&lines(&bad), &["--json"]);
-        assert_eq!(output.status.code(), Some(1));
-        let verdicts: Vec<_> = stdout(&output).lines().map(|line| json(line.as_bytes())).collect();
+        assert_eq!(output.code, 1);
+        let verdicts: Vec<_> = output.out.lines().map(|line| json(line.as_bytes())).collect();
         assert_eq!(verdicts[0].to_string(), r#"{"index":0,"valid":true}"#);
         assert_eq!((&verdicts[1]["id"], &verdicts[1]["valid"]), (&Value::from("mallory"), &Value::Bool(false)));
         assert!(text(&verdicts[2]["reason"]).contains("public key"));
 
         let output = verify(&format!("{{}}\n\n{}\nnonsense\n", lines(&bad)), &[]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stdout(&output).starts_with("3: valid\n4: invalid: "), "{}", stdout(&output));
-        assert!(stderr(&output).contains("line 1: \"public_key\" is missing") && stderr(&output).contains("line 6: "));
+        assert_eq!(output.code, 2);
+        assert!(output.out.starts_with("3: valid\n4: invalid: "), "{}", output.out);
+        assert!(output.err.contains("line 1: \"public_key\" is missing") && output.err.contains("line 6: "));
         assert_failure(&verify("", &[]), 2, "empty");
     }
 }
 
-/// A signature over the key's bytes is no proof of possession, nor the other way about: the tags differ.
+/// A signature over the key's bytes is not a proof of possession, nor the other way about: the tags differ.
 #[test]
 fn a_signature_is_no_proof() {
     let room = Room::new();
     let key = room.new_key("eth2", "key");
-    let signature = stdout(&room.run(["sign", "--suite", "eth2", "--key", "key", "--message", &key]));
-    let proof = stdout(&room.run(["pop", "prove", "--suite", "eth2", "--key", "key"]));
+    let signature = room.run(["sign", "--suite", "eth2", "--key", "key", "--message", &key]).out;
+    let proof = room.run(["pop", "prove", "--suite", "eth2", "--key", "key"]).out;
     assert_ne!(signature, proof);
     let args = ["pop", "verify", "--suite", "eth2", "--public-key", &key, "--proof", signature.trim_end()];
-    assert_eq!(room.run(args).status.code(), Some(1));
+    assert_eq!(room.run(args).code, 1);
 }
 
 // ---- Files and secrets ----
@@ -440,7 +440,7 @@ fn existing_files_stay() {
         assert_eq!(fs::read(room.path("key")).unwrap(), before);
     }
     let output = room.run(["key", "new", "--suite", "eth2", "--out", "key", "--force"]);
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.code, 0);
     assert_ne!(fs::read(room.path("key")).unwrap(), before);
     assert_failure(&room.run(["key", "new", "--suite", "eth2", "--out", "no/such/folder"]), 3, "no/such/folder");
 }
@@ -454,19 +454,17 @@ fn files_are_for_their_owner_alone() {
     room.file("passphrase", "p\n");
     room.new_key("eth2", "key");
     let import = ["key", "import", "--suite", "eth2", "key", "--keystore", "--kdf", "pbkdf2"];
-    assert!(
-        room.run([&import[..], &["--passphrase-file", "passphrase", "--out", "key.json"]].concat()).status.success()
-    );
+    assert!(room.run([&import[..], &["--passphrase-file", "passphrase", "--out", "key.json"]].concat()).code == 0);
     for file in ["key", "key.json"] {
         assert_eq!(fs::metadata(room.path(file)).unwrap().permissions().mode() & 0o7777, 0o600);
     }
     fs::set_permissions(room.path("key"), fs::Permissions::from_mode(0o644)).unwrap();
     let output = room.run(["key", "show", "--suite", "eth2", "key"]);
-    assert!(output.status.success() && stderr(&output).contains("mode 0644"), "{}", stderr(&output));
+    assert!(output.code == 0 && output.err.contains("mode 0644"), "{}", output.err);
     // A keystore is encrypted: reading the file gives nobody the secret.
     fs::set_permissions(room.path("key.json"), fs::Permissions::from_mode(0o644)).unwrap();
     let output = room.run(["key", "show", "--suite", "eth2", "key.json"]);
-    assert!(output.status.success() && stderr(&output).is_empty(), "{}", stderr(&output));
+    assert!(output.code == 0 && output.err.is_empty(), "{}", output.err);
 }
 
 /// rpassword raises the signal of Ctrl-C before it restores the terminal, so a run that died of it left the terminal silent.
@@ -500,11 +498,11 @@ fn ctrl_c_at_a_question_restores_the_echo() {
         assert!(echo());
         // A session of its own, whose terminal this is.
         let mut command = Command::new("setsid");
-        command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_quorate")]).args(args).current_dir(room.path(""));
-        let mut child = command.stdin(inside()).stdout(inside()).stderr(inside()).spawn().unwrap();
+        command.args(["--ctty", "--wait"]).arg(program("quorate")).args(args).current_dir(room.path(""));
+        let mut run = Running::start(command.stdin(inside()).stdout(inside()).stderr(inside()));
         let begun = Instant::now();
         while echo() {
-            assert!(begun.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none(), "no question");
+            assert!(begun.elapsed() < Duration::from_secs(30) && run.runs(), "no question");
             std::thread::sleep(Duration::from_millis(5));
         }
         // The question is written before the echo is off, or after it.
@@ -515,12 +513,13 @@ fn ctrl_c_at_a_question_restores_the_echo() {
         if how == "typed" {
             terminal.write_all(b"secret\x03").unwrap();
         } else {
-            let pid = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap_or_default();
-            let pid = if pid.trim().is_empty() { child.id().to_string() } else { pid.trim().to_owned() };
-            assert!(Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().unwrap().success());
+            // `setsid` may have started it as a child.
+            let own = run.child.id();
+            let pid = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+            let pid = pid.trim().parse().unwrap_or(own.cast_signed());
+            rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
         }
-        let status = child.wait().unwrap();
-        assert_eq!(status.code(), Some(130), "{args:?}");
+        assert_eq!(run.ended(), 130, "{args:?}");
         assert!(echo(), "{args:?}: the terminal is left without echo");
         assert!(!room.path("key.json").exists() && !room.path("key").exists());
     }
@@ -546,7 +545,7 @@ fn keys_on_bn254_are_refused_with_the_reason() {
         ] {
             let output = room.run([args, &["--suite", suite]].concat());
             assert_failure(&output, 2, "which blst does not have");
-            let said = stderr(&output);
+            let said = output.err;
             assert!(
                 said.contains(&format!("{suite} is on the curve BN254")) && said.contains("`quorate verify`"),
                 "{said}"
@@ -567,19 +566,19 @@ fn keys_from_a_mnemonic() {
     let master = "0d7359d57963ab8fbbde1852dcf553fedbc31f464d80ee7d40ae683122b45070\n";
     let child = "2d18bd6c14e6d15bf8b5085c9b74f3daae3b03cc2014770a599d8c1539e50f8e\n";
     let from_file = [&derive[..], &["--mnemonic-file", "words", "--mnemonic-passphrase-file", "passphrase"]].concat();
-    assert_eq!(stdout(&room.run([&from_file[..], &["--path", "m"]].concat())), master);
-    assert_eq!(stdout(&room.run([&from_file[..], &["--path", "m/0"]].concat())), child);
+    assert_eq!(room.run([&from_file[..], &["--path", "m"]].concat()).out, master);
+    assert_eq!(room.run([&from_file[..], &["--path", "m/0"]].concat()).out, child);
     let from_stdin =
         [&derive[..], &["--mnemonic-file", "-", "--mnemonic-passphrase-file", "passphrase", "--path", "m"]];
-    assert_eq!(stdout(&room.run_with(from_stdin.concat(), &abandon)), master);
+    assert_eq!(room.run_with(from_stdin.concat(), &abandon).out, master);
     // Without the passphrase it is another tree.
-    let plain = stdout(&room.run([&derive[..], &["--mnemonic-file", "words", "--path", "m"]].concat()));
+    let plain = room.run([&derive[..], &["--mnemonic-file", "words", "--path", "m"]].concat()).out;
     assert!(plain.len() == master.len() && plain != master);
 
     room.file("wrong", &abandon.replace("about", "abuot"));
     let wrong = room.run([&derive[..], &["--mnemonic-file", "wrong", "--path", "m"]].concat());
     assert_failure(&wrong, 2, "wrong: word 12 of the mnemonic is not in the word list");
-    assert!(!stderr(&wrong).contains("abandon") && !stderr(&wrong).contains("abuot"));
+    assert!(!wrong.err.contains("abandon") && !wrong.err.contains("abuot"));
     for (args, reason) in [
         (&["--mnemonic", "abandon", "--path", "m"][..], "unexpected argument"),
         (&["--mnemonic-file", "-", "--mnemonic-passphrase-fd", "0", "--path", "m"], "standard input cannot be both"),
@@ -589,24 +588,24 @@ fn keys_from_a_mnemonic() {
         (&["--mnemonic-file", "missing", "--path", "m"], "missing"),
     ] {
         let output = room.run([&derive[..], args].concat());
-        assert_ne!(output.status.code(), Some(0));
-        assert!(stderr(&output).contains(reason), "{args:?}: {}", stderr(&output));
+        assert_ne!(output.code, 0);
+        assert!(output.err.contains(reason), "{args:?}: {}", output.err);
     }
 }
 
 /// Lighthouse's deposits, made by the staking deposit client from a published mnemonic.
 #[test]
 fn deposits_of_a_published_mnemonic() {
-    let Some(folder) = vectors("05_keys") else { return };
+    let Some(folder) = vectors::path("05_keys") else { return };
     let folder = folder.join("lighthouse-validator-manager/mainnet_first_0_count_2_eth1_false/validator_keys");
     let file = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
-    let deposits = json(&fs::read(file).unwrap());
+    let deposits = json(fs::read(file).unwrap());
     let room = Room::new();
     room.file("words", LIGHTHOUSE_MNEMONIC);
     for (i, deposit) in deposits.as_array().unwrap().iter().enumerate() {
         let (path, out) = (format!("m/12381/3600/{i}/0/0"), format!("key{i}"));
         let args = ["key", "derive", "--suite", "eth2", "--mnemonic-file", "words", "--path", &path, "--out", &out];
-        assert_eq!(stdout(&room.run(args)).trim_end(), format!("0x{}", text(&deposit["pubkey"])));
+        assert_eq!(room.run(args).out.trim_end(), format!("0x{}", text(&deposit["pubkey"])));
     }
 }
 
@@ -624,13 +623,13 @@ fn a_value_that_cannot_be_read_names_where_it_came_from() {
         ("QUORATE_THREADS", "many", "--threads <N>", "at least 1"),
         ("QUORATE_SUITE", "eth3", "--suite <NAME>", "eth2-sync-aggregate"),
     ] {
-        let output = room.command(["verify", "-"]).env(variable, value).output().unwrap();
+        let output = room.command(["verify", "-"]).env(variable, value).ran();
         assert_failure(
             &output,
             2,
             &format!("invalid value {value:?} for the environment variable {variable} ({flag}): "),
         );
-        assert!(stderr(&output).contains(allowed), "{}", stderr(&output));
+        assert!(output.err.contains(allowed), "{}", output.err);
     }
 }
 
@@ -644,7 +643,7 @@ fn wrong_passphrases_and_wrong_flags() {
     let import = |flags: &[&str]| room.run([&["key", "import", "--suite", "eth2"][..], flags].concat());
     let cheap = ["key", "--keystore", "--kdf", "pbkdf2", "--out", "key.json", "--passphrase-file"];
     assert_failure(&import(&[&cheap[..], &["empty"]].concat()), 2, "empty");
-    assert!(import(&[&cheap[..], &["right"]].concat()).status.success());
+    assert!(import(&[&cheap[..], &["right"]].concat()).code == 0);
 
     let sign = ["sign", "--suite", "eth2", "--key", "key.json", "--message", "00"];
     let output = room.run([&sign[..], &["--passphrase-file", "wrong"]].concat());
@@ -698,7 +697,7 @@ fn derivation_is_not_guessed() {
     );
     let output = derive(&["--seed-file", "words", "--path", "m/0"]);
     assert_failure(&output, 2, "key derive --mnemonic-file");
-    assert!(!stderr(&output).contains("sausage"));
+    assert!(!output.err.contains("sausage"));
     assert_failure(&derive(&["--path", "m/0"]), 2, "--seed-file");
     let with_passphrase = ["--seed-file", "short", "--path", "m/0", "--from-passphrase-file", "key"];
     assert_failure(&derive(&with_passphrase), 2, "no passphrase");
@@ -722,18 +721,18 @@ fn secrets_stay_in_their_files() {
         &["pop", "verify", "--suite", "eth2", "key"],
     ] {
         let output = room.run(args);
-        assert!(!stdout(&output).contains(&secret) && !stderr(&output).contains(&secret), "{args:?}");
+        assert!(!output.out.contains(&secret) && !output.err.contains(&secret), "{args:?}");
     }
     let output = room.run(["key", "show", "--suite", "eth2", "--reveal-secret", "key"]);
-    assert!(stdout(&output).contains(&secret));
+    assert!(output.out.contains(&secret));
     let output = room.run(["key", "import", "--suite", "eth2", "key", "--plain", "--out", "-"]);
-    assert_eq!(stdout(&output), format!("{secret}\n"));
-    assert!(stderr(&output).contains(&public_key));
+    assert_eq!(output.out, format!("{secret}\n"));
+    assert!(output.err.contains(&public_key));
 
     room.file("bad", &format!("{secret}zz"));
     let output = room.run(["key", "show", "--suite", "eth2", "bad"]);
     assert_failure(&output, 2, "the key file is other text, expected 64 hexadecimal digits");
-    assert!(!stderr(&output).contains(&secret[..16]));
+    assert!(!output.err.contains(&secret[..16]));
 }
 
 // ---- The program as such ----
@@ -743,7 +742,7 @@ fn secrets_stay_in_their_files() {
 fn exit_codes() {
     let room = Room::new();
     let key = room.new_key("eth2", "key");
-    let code = |args: &[&str]| room.run(args).status.code().unwrap();
+    let code = |args: &[&str]| room.run(args).code;
     assert_eq!(code(&["key", "show", "--suite", "eth2", "key"]), 0);
     assert_eq!(code(&["pop", "verify", "--suite", "eth2", "--public-key", &key, "--proof", WHOLE]), 1);
     for usage in [
@@ -765,9 +764,9 @@ fn exit_codes() {
 fn the_suite_may_come_from_the_environment() {
     let room = Room::new();
     room.new_key("eth2", "key");
-    let output = room.command(["key", "show", "key"]).env("QUORATE_SUITE", "eth2").output().unwrap();
-    assert!(stdout(&output).contains("0x"));
-    let output = room.command(["key", "show", "key"]).env("QUORATE_SUITE", "eth").output().unwrap();
+    let output = room.command(["key", "show", "key"]).env("QUORATE_SUITE", "eth2").ran();
+    assert!(output.out.contains("0x"));
+    let output = room.command(["key", "show", "key"]).env("QUORATE_SUITE", "eth").ran();
     assert_failure(&output, 2, "drand-quicknet");
 }
 
@@ -775,11 +774,11 @@ fn the_suite_may_come_from_the_environment() {
 fn selftest() {
     let room = Room::new();
     let output = room.run(["selftest"]);
-    assert_eq!(output.status.code(), Some(0));
-    assert!(stdout(&output).lines().count() > 10 && stdout(&output).lines().all(|line| line.starts_with("ok ")));
-    let report = json(&room.run(["selftest", "--json"]).stdout);
+    assert_eq!(output.code, 0);
+    assert!(output.out.lines().count() > 10 && output.out.lines().all(|line| line.starts_with("ok ")));
+    let report = json(&room.run(["selftest", "--json"]).out);
     assert_eq!(report["ok"], true);
-    assert_eq!(report["checks"].as_array().unwrap().len(), stdout(&output).lines().count());
+    assert_eq!(report["checks"].as_array().unwrap().len(), output.out.lines().count());
 }
 
 /// Every command's help begins with examples, and fits 80 columns.
@@ -789,7 +788,7 @@ fn help_begins_with_examples_and_fits() {
     for command in COMMANDS {
         for flag in ["-h", "--help"] {
             let output = room.run([&command.split_whitespace().collect::<Vec<_>>()[..], &[flag]].concat());
-            let help = stdout(&output);
+            let help = output.out;
             assert!(flag == "-h" || help.starts_with("Examples:\n  "), "{command}\n{help}");
             assert!(flag == "-h" || help.lines().nth(1).unwrap().contains("quorate "), "{command}");
             for line in help.lines() {
@@ -804,7 +803,7 @@ fn help_begins_with_examples_and_fits() {
 fn help_names_every_suite() {
     let room = Room::new();
     for command in [&["sign", "--help"][..], &["key", "new", "--help"], &["aggregate", "-h"]] {
-        let help = stdout(&room.run(command));
+        let help = room.run(command).out;
         for suite in AnySuite::all() {
             let has_keys = matches!(suite, AnySuite::MinPk(_) | AnySuite::MinSig(_));
             assert_eq!(help.contains(suite.name()), has_keys, "{command:?} {suite}");
@@ -816,18 +815,18 @@ fn help_names_every_suite() {
 fn completions_and_man_pages() {
     let room = Room::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = stdout(&room.run(["completions", shell]));
+        let script = room.run(["completions", shell]).out;
         assert!(script.contains("drand-quicknet") && script.contains("reveal-secret"), "{shell}");
     }
     // The values of `quorate verify`.
-    let script = stdout(&room.run(["completions", "bash"]));
+    let script = room.run(["completions", "bash"]).out;
     for values in
         ["jsonl parquet drand light-client", "default quicknet evmnet fastnet", "eth2 eth2-sync-aggregate chia"]
     {
         assert!(script.contains(&format!("compgen -W \"{values}")), "{values}");
     }
     for command in COMMANDS {
-        let page = stdout(&room.run([&["man"][..], &command.split_whitespace().collect::<Vec<_>>()].concat()));
+        let page = room.run([&["man"][..], &command.split_whitespace().collect::<Vec<_>>()].concat()).out;
         let name = ["quorate", command].join(" ").trim_end().replace(' ', "-");
         assert!(page.contains(&format!(".TH {name} 1")), "{name}\n{page}");
         assert!(page.contains(".SH EXAMPLES\n.nf\n\\&  quorate "), "{name}");
@@ -848,9 +847,9 @@ fn a_closed_pipe_ends_quietly() {
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = room.command(args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
-        assert_eq!(stderr(&output), "", "{args:?}");
-        assert_eq!(output.status.code(), Some(3), "{args:?}");
+        let output = Running::start(room.command(args).stdout(writer).stderr(Stdio::piped())).ends();
+        assert_eq!(output.err, "", "{args:?}");
+        assert_eq!(output.code, 3, "{args:?}");
     }
 }
 
@@ -861,7 +860,9 @@ fn a_full_disk_is_told() {
     let room = Room::new();
     room.new_key("eth2", "key");
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = room.command(["key", "show", "--suite", "eth2", "key"]).stdout(full).output().unwrap();
+    let output =
+        Running::start(room.command(["key", "show", "--suite", "eth2", "key"]).stdout(full).stderr(Stdio::piped()))
+            .ends();
     assert_failure(&output, 3, "No space left");
 }
 
@@ -890,48 +891,36 @@ impl Room {
     /// A new key in a file; its public key.
     fn new_key(&self, suite: &str, file: &str) -> String {
         let output = self.run(["key", "new", "--suite", suite, "--out", file]);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        stdout(&output).trim_end().to_owned()
+        assert_eq!(output.code, 0, "{}", output.err);
+        output.out.trim_end().to_owned()
     }
 
     fn command(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
-        command.args(args).current_dir(self.0.path()).env_remove("QUORATE_SUITE").env_remove("QUORATE_BACKEND");
+        let mut command = command("quorate");
+        command.args(args).current_dir(self.0.path());
         command
     }
 
-    fn run(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
-        self.run_with(args, "")
+    fn run(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
+        self.command(args).ran()
     }
 
-    fn run_with(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &str) -> Output {
-        let mut command = self.command(args);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that does not read its input may be gone before it is written.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        child.wait_with_output().unwrap()
+    fn run_with(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &str) -> Ran {
+        self.command(args).ran_with(input)
     }
 }
 
 /// It ended with the code, said why on standard error alone, and printed nothing.
 #[track_caller]
-fn assert_failure(output: &Output, code: i32, reason: &str) {
-    assert!(stderr(output).contains(reason), "{}", stderr(output));
-    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
-    assert_eq!(stdout(output), "");
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+fn assert_failure(output: &Ran, code: i32, reason: &str) {
+    assert!(output.err.contains(reason), "{}", output.err);
+    assert_eq!(output.code, code, "{}", output.err);
+    assert_eq!(output.out, "");
 }
 
 #[track_caller]
-fn json(bytes: &[u8]) -> Value {
-    serde_json::from_slice(bytes).unwrap()
+fn json(bytes: impl AsRef<[u8]>) -> Value {
+    serde_json::from_slice(bytes.as_ref()).unwrap()
 }
 
 #[track_caller]
@@ -941,17 +930,6 @@ fn text(value: &Value) -> &str {
 
 fn bytes(hex: &str) -> Vec<u8> {
     const_hex::decode(hex).unwrap()
-}
-
-/// A folder of the published vectors, or none with a line that says so.
-fn vectors(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("QUORATE_VECTORS").map_or(beside, PathBuf::from).join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: 1 set, no {}", folder.display());
-    None
 }
 
 const COMMANDS: [&str; 46] = [

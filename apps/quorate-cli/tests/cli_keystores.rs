@@ -2,11 +2,9 @@
 //! normalised otherwise, and files that are no key.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{
-    fs,
-    process::{Command, Output},
-};
+use std::fs;
 
+use quorate_lab::run::{Ran, Run as _, command};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -61,17 +59,15 @@ impl Room {
         fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_quorate")).args(arguments).current_dir(self.0.path()).output().unwrap()
+    fn run(&self, arguments: &[&str]) -> Ran {
+        command("quorate").args(arguments).current_dir(self.0.path()).ran()
     }
 
     /// `key show --check` of a key file: what it says.
     fn check(&self, code: i32, file: &[u8], passphrase_file: &str) -> String {
         self.write("key", file);
-        let output =
-            self.run(&["key", "show", "--suite", "eth2", "--check", "--passphrase-file", passphrase_file, "key"]);
-        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-        assert_eq!(output.status.code(), Some(code), "{text}");
+        let check = ["key", "show", "--suite", "eth2", "--check", "--passphrase-file", passphrase_file, "key"];
+        let text = self.run(&check).exits(code).all();
         assert_eq!(text.contains(PUBLIC_KEY), code == 0, "{text}");
         text
     }
@@ -96,8 +92,7 @@ fn keystores_without_path_or_uuid_are_read_and_written_whole() {
     room.write("key", file.to_string().as_bytes());
     let import =
         "key import --suite eth2 --keystore --kdf pbkdf2 --passphrase-file pw --from-passphrase-file pw --out new key";
-    let output = room.run(&import.split(' ').collect::<Vec<_>>());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    room.run(&import.split(' ').collect::<Vec<_>>()).exits(0);
     let written: Value = serde_json::from_slice(&fs::read(room.0.path().join("new")).unwrap()).unwrap();
     assert_eq!((written["path"].as_str(), written["uuid"].as_str().map(str::len)), (Some(""), Some(36)));
 }
@@ -116,8 +111,8 @@ fn byte_order_marks_of_windows() {
     assert!(room.check(2, &utf_16(&text), "pw").contains("UTF-16"));
     let digits = "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f\r\n";
     room.write("plain", &marked(digits));
-    let output = room.run(&["key", "show", "--suite", "eth2", "--check", "plain"]);
-    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains(PUBLIC_KEY), "{output:?}");
+    let ran = room.run(&["key", "show", "--suite", "eth2", "--check", "plain"]).exits(0);
+    assert!(ran.out.contains(PUBLIC_KEY), "{ran:?}");
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! `quorate sign deposit`, `change` and `exit`: what a validator signs about its stake, as the staking tools write it.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{
-    fs,
-    process::{Command, Output},
-};
+use std::fs;
 
+use quorate_lab::run::{Run as _, command};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -38,14 +36,11 @@ impl Room {
     }
 
     fn run(&self, code: i32, arguments: &[&str]) -> (String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+        let mut command = command("quorate");
         // A suite in the environment is that of messages. These are always of eth2.
         command.env("QUORATE_SUITE", "chia");
-        let Output { status, stdout, stderr } =
-            command.args(arguments).current_dir(self.folder.path()).output().unwrap();
-        let [out, err] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        assert_eq!(status.code(), Some(code), "{arguments:?}\n{out}\n{err}");
-        (out, err)
+        let ran = command.args(arguments).current_dir(self.folder.path()).ran().exits(code);
+        (ran.out, ran.err)
     }
 
     /// What `sign` prints, for a network.

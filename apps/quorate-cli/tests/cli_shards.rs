@@ -6,47 +6,28 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
 use quorate::{MinPk, SecretKey};
+use quorate_lab::{
+    run::{self, Ran, Run as _, Running},
+    vectors,
+};
 use serde_json::Value;
 use sha2::Digest as _;
 use tempfile::TempDir;
 
-fn vectors(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join("20_history").join(name);
-    if folder.is_dir() {
-        return Some(folder.canonicalize().unwrap());
-    }
-    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
-    println!("skipped: 1 set, no {}", folder.display());
-    None
-}
-
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
 fn command(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
-    for name in ["QUORATE_BACKEND", "QUORATE_SUITE", "QUORATE_THREADS"] {
-        command.env_remove(name);
-    }
-    command.arg("history").args(arguments.iter().map(|argument| argument.as_ref())).stdin(Stdio::null());
+    let mut command = run::command("quorate");
+    command.arg("history").args(arguments.iter().map(|argument| argument.as_ref()));
     command
 }
 
 fn history(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Ran {
-    let output = command(arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    command(arguments).ran()
 }
 
 fn lines(text: &str) -> BTreeSet<String> {
@@ -90,7 +71,7 @@ fn status(run: &Path) -> Value {
 #[test]
 fn shards_of_eras_give_the_verdicts_of_verify() {
     for (name, code) in [("deneb_lies", 1), ("capella_deneb", 0)] {
-        let Some(folder) = vectors(name) else { return };
+        let Some(folder) = vectors::path(Path::new("20_history").join(name)) else { return };
         let verified = history(&[&"verify", &"--verdicts", &"-q", &folder]);
         let temporary = TempDir::new().unwrap();
         let run = temporary.path().join("run");
@@ -121,7 +102,7 @@ fn shards_of_eras_give_the_verdicts_of_verify() {
 
 #[test]
 fn a_merge_reads_well() {
-    let Some(folder) = vectors("deneb_lies") else { return };
+    let Some(folder) = vectors::path("20_history/deneb_lies") else { return };
     let temporary = TempDir::new().unwrap();
     let run = temporary.path().join("run");
     assert_eq!(history(&[&"plan", &"--only-invalid", &"--into", &run, &folder]).code, 0);
@@ -147,16 +128,15 @@ fn a_process_that_is_killed_again_and_again_loses_and_doubles_nothing() {
     let (killed, whole) = (plan(folder.path()), folder.path().join("whole"));
     let (mut kills, mut pause) = (0, 40);
     loop {
-        let mut child: Child = command(&[&"run", &killed, &"-q"]).spawn().unwrap();
+        let mut process = Running::start(&mut command(&[&"run", &killed, &"-q"]));
         sleep(Duration::from_millis(pause));
         // Each try gets a little more time, so that the run ends on a slow machine, too.
         pause += 7;
-        if let Some(status) = child.try_wait().unwrap() {
-            assert_eq!(status.code(), Some(1));
+        if !process.runs() {
+            assert_eq!(process.ended(), 1);
             break;
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        process.kill();
         kills += 1;
     }
     assert!(kills > 2, "the run ended before it could be killed");
@@ -180,10 +160,10 @@ fn several_processes_share_a_run() {
     let run = plan(folder.path());
     // Two ranges overlap.
     let ranges = ["0-3", "3-6", "6-8"];
-    let children: Vec<Child> =
-        ranges.iter().map(|range| command(&[&"run", &run, &"-q", &"--shard", range]).spawn().unwrap()).collect();
-    for mut child in children {
-        assert_eq!(child.wait().unwrap().code(), Some(1));
+    let start = |range: &&str| Running::start(&mut command(&[&"run", &run, &"-q", &"--shard", range]));
+    let processes: Vec<_> = ranges.iter().map(start).collect();
+    for mut process in processes {
+        assert_eq!(process.ended(), 1);
     }
     let merge = history(&[&"merge", &run, &"--json"]);
     assert_eq!(merge.code, 1, "{}", merge.err);
@@ -196,17 +176,15 @@ fn several_processes_share_a_run() {
 fn ctrl_c_keeps_the_shards_that_are_done() {
     let folder = claims(24, 60);
     let run = plan(folder.path());
-    let child = command(&[&"run", &run]).stderr(Stdio::piped()).spawn().unwrap();
+    let process = Running::start(command(&[&"run", &run]).stderr(Stdio::piped()));
     let begun = Instant::now();
     while status(&run)["done"] == 0 && begun.elapsed() < Duration::from_secs(60) {
         sleep(Duration::from_millis(20));
     }
-    let pid = i32::try_from(child.id()).unwrap();
-    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
+    process.signal(run::Signal::INT);
+    let Ran { code, err, .. } = process.ends();
     let done = status(&run)["done"].as_u64().unwrap();
-    if output.status.code() == Some(130) {
+    if code == 130 {
         assert!(err.contains("was interrupted, and nothing of it is kept; shards that are done stay"), "{err}");
     } else {
         assert_eq!(done, 24, "{err}");
@@ -217,27 +195,23 @@ fn ctrl_c_keeps_the_shards_that_are_done() {
     assert_eq!(history(&[&"merge", &run, &"-q"]).code, 1);
 }
 
-/// A file may not grow beyond 2 KiB, which the process is told by an error as of a full disk.
+/// A file may not grow beyond two blocks, which the process is told by an error as of a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_an_error_that_leaves_nothing() {
     let folder = claims(1, 60);
     let run = plan(folder.path());
-    let limited = |arguments: &str| {
-        let script = format!("trap '' XFSZ; ulimit -f 2; exec \"$0\" history {arguments}");
-        let mut command = Command::new("bash");
-        command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_quorate")).current_dir(folder.path());
-        let output = command.stdin(Stdio::null()).output().unwrap();
-        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    // Blocks of 512 or 1,024 bytes.
+    let limited = |command: &str| {
+        let mut limited = run::command_after("trap '' XFSZ; ulimit -f 2", "quorate");
+        limited.args(["history", command, "run"]).current_dir(folder.path()).ran().exits(3).err
     };
-    let (code, err) = limited("run run");
-    assert_eq!(code, 3, "{err}");
+    let err = limited("run");
     assert!(err.contains("shard 0: cannot write ") && err.contains("results/000000.jsonl"), "{err}");
     assert_eq!(fs::read_dir(run.join("results")).unwrap().count(), 0);
 
     assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
-    let (code, err) = limited("merge run");
-    assert_eq!(code, 3, "{err}");
+    let err = limited("merge");
     assert!(err.contains("cannot write ") && err.contains("verdicts.jsonl"), "{err}");
     assert!(!run.join("verdicts.jsonl").exists() && !run.join("report.json").exists());
     assert_eq!(history(&[&"merge", &run, &"-q"]).code, 1);
@@ -258,10 +232,7 @@ fn what_is_wrong_is_named() {
     ] {
         let arguments: Vec<&dyn AsRef<std::ffi::OsStr>> =
             arguments.iter().map(|argument| argument as &dyn AsRef<std::ffi::OsStr>).collect();
-        let output = command(&arguments).current_dir(folder.path()).output().unwrap();
-        let err = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{err}");
-        assert!(err.contains(expected), "{err}");
+        command(&arguments).current_dir(folder.path()).ran().exits(code).says(expected);
     }
     // One input is gone: the other shard is still verified.
     fs::remove_file(folder.path().join("inputs/000.jsonl")).unwrap();
@@ -358,7 +329,7 @@ fn signature(line: &str) -> String {
 
 #[test]
 fn blocks_of_chia_say_what_they_do_not_prove() {
-    let Some(folder) = vectors("../07_chia_blocks") else { return };
+    let Some(folder) = vectors::path("07_chia_blocks") else { return };
     let blocks: Vec<PathBuf> =
         ["300000.json", "466212.json", "1315537.json", "1315544.json"].iter().map(|name| folder.join(name)).collect();
     let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"verify", &"--json"];

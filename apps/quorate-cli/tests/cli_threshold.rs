@@ -6,15 +6,18 @@
 use std::{
     ffi::OsStr,
     fs,
-    io::Write,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use quorate::{MinPk, SecretKey, Suite};
 use quorate_curve::Scalar;
+use quorate_lab::{
+    run::{LIMIT, Ran, Run as _, Running, Signal, command, command_after},
+    vectors,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -23,7 +26,7 @@ use tempfile::TempDir;
 /// SSV's committees, whose shares, signature shares and signatures were computed by other software.
 #[test]
 fn ssv_committees_sign() {
-    let Some(folder) = vectors("08_threshold") else { return };
+    let Some(folder) = vectors::path("08_threshold") else { return };
     let mut signed = 0;
     for name in ["ssv_4of.json", "ssv_7_10_13.json"] {
         for set in read_json(&folder.join(name))["sets"].as_array().unwrap() {
@@ -55,13 +58,13 @@ fn ssv_committees_sign() {
                             "--share",
                             "share.json",
                         ]);
-                        assert_eq!(stdout(&checked), format!("participant {index}: valid\n"), "{}", stderr(&checked));
-                        let line = stdout(&room.sign("share.json", message));
+                        assert_eq!(checked.out, format!("participant {index}: valid\n"), "{}", checked.err);
+                        let line = room.sign("share.json", message).out;
                         assert_eq!(json_of(&line)["signature"], derived["partial_signatures"][&at]);
                         line
                     })
                     .collect();
-                let claim = json_of(&stdout(&room.combine(&lines, &[])));
+                let claim = json_of(&room.combine(&lines, &[]).out);
                 assert_eq!(claim["signature"], derived["group_signature"]);
                 assert_eq!(claim["public_key"], set["validator_pk"]);
                 signed += 1;
@@ -109,21 +112,21 @@ fn any_threshold_of_shares_sign_as_the_key_does() {
         for identifiers in ["integers", "roots-of-unity"] {
             for (t, n) in [(2, 2), (2, 3), (3, 5)] {
                 let room = Room::new();
-                let key = stdout(&room.run(["key", "new", "--suite", suite, "--out", "key"]));
+                let key = room.run(["key", "new", "--suite", suite, "--out", "key"]).out;
                 let split = room.split(suite, t, n, &["--identifiers", identifiers, "--key", "key"]);
-                assert_eq!(stdout(&split), key, "{}", stderr(&split));
+                assert_eq!(split.out, key, "{}", split.err);
                 let message = "5a".repeat(32);
                 let sign = ["sign", "--suite", suite, "--key", "key", "--message", &message, "--claim"];
-                let whole = stdout(&room.run(sign));
-                let lines: Vec<_> = (1..=n).map(|i| stdout(&room.sign(&share(i), &message))).collect();
+                let whole = room.run(sign).out;
+                let lines: Vec<_> = (1..=n).map(|i| room.sign(&share(i), &message).out).collect();
                 for skipped in 0..=n - t {
                     let chosen: String = lines[skipped..][..t].iter().rev().map(String::as_str).collect();
-                    assert_eq!(stdout(&room.combine(&chosen, &[])), whole, "{t} of {n}, {identifiers}");
+                    assert_eq!(room.combine(&chosen, &[]).out, whole, "{t} of {n}, {identifiers}");
                     let fewer: String = lines[skipped..][..t - 1].concat();
                     let refused = room.combine(&fewer, &[]);
                     assert_failure(&refused, 1, &format!("{t} shares are needed, and {} of ", t - 1));
                 }
-                assert_eq!(stdout(&room.run_with(["verify", "--verdicts", "-"], &whole)).matches("true").count(), 1);
+                assert_eq!(room.run_with(["verify", "--verdicts", "-"], &whole).out.matches("true").count(), 1);
             }
         }
     }
@@ -132,14 +135,14 @@ fn any_threshold_of_shares_sign_as_the_key_does() {
 #[test]
 fn a_new_key_is_split_and_described() {
     let room = Room::new();
-    let split = json_of(&stdout(&room.split("drand-quicknet", 2, 3, &["--json"])));
+    let split = json_of(&room.split("drand-quicknet", 2, 3, &["--json"]).out);
     assert_eq!((&split["threshold"], &split["participants"]), (&json!(2), &json!(3)));
     assert_eq!((text(&split["identifiers"]), text(&split["folder"])), ("integers", "shares"));
     let shared = read_json(&room.path("shares/shared-key.json"));
     assert_eq!((text(&shared["suite"]), &shared["public_key"]), ("drand-quicknet", &split["public_key"]));
     assert_eq!(room.names("shares"), ["share-1.json", "share-2.json", "share-3.json", "shared-key.json"]);
     for i in 1..=3 {
-        assert_eq!(stdout(&room.verify_key_share(&share(i))), format!("participant {i}: valid\n"));
+        assert_eq!(room.verify_key_share(&share(i)).out, format!("participant {i}: valid\n"));
     }
 }
 
@@ -151,10 +154,10 @@ fn passphrases_protect_the_key_and_the_shares() {
     room.file("new", "battery staple\n");
     let cheap = ["--keystore", "--kdf", "pbkdf2"];
     let new = ["key", "new", "--suite", "eth2", "--passphrase-file", "old", "--out", "key.json"];
-    let key = stdout(&room.run([&new[..], &cheap].concat()));
+    let key = room.run([&new[..], &cheap].concat()).out;
     let from = ["--key", "key.json", "--from-passphrase-file", "old", "--passphrase-file", "new"];
     let split = room.split("eth2", 2, 2, &[&from[..], &cheap].concat());
-    assert_eq!(stdout(&split), key, "{}", stderr(&split));
+    assert_eq!(split.out, key, "{}", split.err);
     let stored = read_json(&room.path("shares/share-1.json"));
     assert_eq!(stored["keystore"]["pubkey"], stored["verification_key"]);
     assert!(stored.get("secret").is_none());
@@ -164,11 +167,11 @@ fn passphrases_protect_the_key_and_the_shares() {
         let sign = ["threshold", "sign", "--share", &file, "--message", "00"];
         room.run_with([&sign[..], passphrase].concat(), "battery staple\n")
     };
-    let lines = [sign(1, &["--passphrase-file", "new"]), sign(2, &["--passphrase-fd", "0"])].map(|o| stdout(&o));
-    assert_eq!(room.combine(&lines.concat(), &[]).status.code(), Some(0));
+    let lines = [sign(1, &["--passphrase-file", "new"]), sign(2, &["--passphrase-fd", "0"])].map(|o| o.out);
+    assert_eq!(room.combine(&lines.concat(), &[]).code, 0);
     assert_failure(&sign(1, &["--passphrase-file", "old"]), 2, "share-1.json: wrong passphrase or damaged file");
     let verify = ["threshold", "verify-share", "--shared-key", "shares/shared-key.json", "--passphrase-file", "new"];
-    assert_eq!(stdout(&room.run([&verify[..], &["--share", &share(2)]].concat())), "participant 2: valid\n");
+    assert_eq!(room.run([&verify[..], &["--share", &share(2)]].concat()).out, "participant 2: valid\n");
 
     // Passphrases without what they are for.
     assert_failure(&room.run_with(verify, ""), 2, "--share");
@@ -238,7 +241,7 @@ fn existing_files_stay() {
     assert_failure(&room.run([&SPLIT[..], &["-t", "2", "-n", "3", "--out", "."]].concat()), 2, "new folder");
     assert_failure(&room.run([&SPLIT[..], &["-t", "2", "-n", "3", "--out", "no/such"]].concat()), 3, "no/such");
     let output = room.run([&SPLIT[..], &["-t", "2", "-n", "3", "--out", "empty"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(output.code, 0, "{}", output.err);
     assert_eq!(room.names("empty").len(), 4);
     assert_eq!(room.names(""), ["empty", "file", "shares"]);
 }
@@ -256,8 +259,8 @@ fn files_are_for_their_owner_alone() {
     // Others can read it: that is told.
     fs::set_permissions(room.path(&share(1)), fs::Permissions::from_mode(0o644)).unwrap();
     let output = room.sign(&share(1), "00");
-    assert!(stderr(&output).contains("chmod 600 shares/share-1.json"), "{}", stderr(&output));
-    assert_eq!(output.status.code(), Some(0));
+    assert!(output.err.contains("chmod 600 shares/share-1.json"), "{}", output.err);
+    assert_eq!(output.code, 0);
 }
 
 /// A disk that is full before the last file is whole: nothing is left, and it is told.
@@ -266,11 +269,9 @@ fn files_are_for_their_owner_alone() {
 fn a_full_disk_leaves_no_shares() {
     let room = Room::new();
     // Files may have one block of 512 or 1,024 bytes. The shares fit, and the shared key does not.
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 1; exec {} threshold split --suite eth2 -t 30 -n 31 --out shares",
-        env!("CARGO_BIN_EXE_quorate")
-    );
-    let output = Command::new("sh").args(["-c", &script]).current_dir(room.path("")).output().unwrap();
+    let mut command = command_after("trap '' XFSZ; ulimit -f 1", "quorate");
+    let split = ["threshold", "split", "--suite", "eth2", "-t", "30", "-n", "31", "--out", "shares"];
+    let output = command.args(split).current_dir(room.path("")).ran();
     assert_failure(&output, 3, "shared-key.json");
     assert!(room.names("").is_empty(), "{:?}", room.names(""));
 }
@@ -283,7 +284,7 @@ fn an_interrupted_split_leaves_no_folder() {
     room.file("passphrase", "p\n");
     let args = ["-t", "2", "-n", "500", "--keystore", "--passphrase-file", "passphrase", "--out", "shares"];
     let mut command = room.command([&SPLIT[..], &args].concat());
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     // The first share is written.
     let written = || {
         let hidden = room.names("").into_iter().find(|name| name.starts_with(".shares."));
@@ -291,18 +292,15 @@ fn an_interrupted_split_leaves_no_folder() {
     };
     let begun = Instant::now();
     while !written() {
-        let waits = child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60);
-        if !waits {
-            let _ = child.kill();
-            panic!("the first share is not written, or all of them are");
-        }
+        let waits = run.runs() && begun.elapsed() < LIMIT;
+        assert!(waits, "the first share is not written, or all of them are");
         thread::sleep(Duration::from_millis(5));
     }
     // As Ctrl-C does, but a program that was started in the background ignores that.
-    let kill = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().unwrap();
-    assert!(kill.success() && !child.wait().unwrap().success());
+    run.signal(Signal::TERM);
+    assert_ne!(run.ended(), 0);
     assert!(!room.path("shares").exists());
-    assert_eq!(room.split("eth2", 2, 3, &[]).status.code(), Some(0));
+    assert_eq!(room.split("eth2", 2, 3, &[]).code, 0);
     assert_eq!(room.names("shares").len(), 4);
 }
 
@@ -331,7 +329,7 @@ fn share_files_that_are_none_are_refused() {
         room.file("share", &content);
         let output = room.sign("share", "00");
         assert_failure(&output, 2, reason);
-        assert!(stderr(&output).contains("share: "), "{}", stderr(&output));
+        assert!(output.err.contains("share: "), "{}", output.err);
     }
     // The secret of another share, zero, and one that is not below the order.
     let other = read_json(&room.path(&share(2)));
@@ -344,9 +342,9 @@ fn share_files_that_are_none_are_refused() {
         room.change("share", "secret", secret);
         let output = room.sign("share", "00");
         assert_failure(&output, 2, reason);
-        assert!(!stderr(&output).contains(text(&other["secret"])));
+        assert!(!output.err.contains(text(&other["secret"])));
     }
-    // A share is no key, and a key no share.
+    // A share is not a key, and a key is not a share.
     assert_failure(&room.run(["sign", "--suite", "eth2", "--key", &share(1), "--message", "00"]), 2, "neither");
     assert_failure(&room.sign("absent", "00"), 3, "absent");
 }
@@ -364,7 +362,7 @@ fn a_message_comes_from_one_of_three_places() {
         room.run_with([&sign[..], &["-"]].concat(), "hello\n"),
         room.run_with(["threshold", "sign", "--share", "-", "--message-file", "message"], &room.read(&share)),
     ]
-    .map(|output| stdout(&output));
+    .map(|output| output.out);
     assert!(lines.iter().all(|line| *line == lines[0]) && lines[0].ends_with("\n"), "{lines:?}");
     assert_failure(&room.run(sign), 2, "--message");
     assert_failure(&room.run([&sign[..], &["--message", "hello"]].concat()), 2, "--message-file");
@@ -373,12 +371,12 @@ fn a_message_comes_from_one_of_three_places() {
 
 // ---- Combining and verifying: bad input ----
 
-/// Every way in which a line is no true share: told with its file and line, and the others make the signature.
+/// Every way in which a line is not a true share: told with its file and line, and the others make the signature.
 #[test]
 fn false_shares_are_named_and_the_rest_go_on() {
     let room = Room::new();
     room.split("eth2", 3, 6, &[]);
-    let line = |i: usize| json_of(&stdout(&room.sign(&share(i), "ab")));
+    let line = |i: usize| json_of(&room.sign(&share(i), "ab").out);
     let with = |mut line: Value, field: &str, value: Value| {
         line[field] = value;
         line
@@ -394,7 +392,7 @@ fn false_shares_are_named_and_the_rest_go_on() {
         with(line(2), "index", json!(-1)),
         with(line(2), "message", json!("cd")),
         with(line(2), "suite", json!("chia")),
-        json_of(&stdout(&elsewhere.sign(&share(2), "ab"))),
+        json_of(&elsewhere.sign(&share(2), "ab").out),
         with(line(2), "public_key", Value::Null),
         with(line(2), "signature", json!("zz")),
     ];
@@ -408,10 +406,10 @@ fn false_shares_are_named_and_the_rest_go_on() {
 
     let combine = ["threshold", "combine", "--shared-key", "shares/shared-key.json"];
     let output = room.run([&combine[..], &["first", "second"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let claim = json_of(&stdout(&output));
+    assert_eq!(output.code, 0, "{}", output.err);
+    let claim = json_of(&output.out);
     assert_eq!((text(&claim["suite"]), text(&claim["message"])), ("eth2", "0xab"));
-    assert_eq!(stdout(&room.run_with(["verify", "--verdicts", "-"], &claim.to_string())).matches("true").count(), 1);
+    assert_eq!(room.run_with(["verify", "--verdicts", "-"], &claim.to_string()).out.matches("true").count(), 1);
     for (number, reason) in [
         (1, "the share of participant 1 is false: "),
         (2, "the share of participant 2: "),
@@ -429,23 +427,23 @@ fn false_shares_are_named_and_the_rest_go_on() {
         (14, "found a list, expected a JSON object"),
     ] {
         let expected = format!("first, line {number}: {reason}");
-        assert!(stderr(&output).contains(&expected), "{expected}\n{}", stderr(&output));
+        assert!(output.err.contains(&expected), "{expected}\n{}", output.err);
     }
     let twice = "second, line 2: the share of participant 2 is there already";
-    assert!(stderr(&output).contains(twice), "{}", stderr(&output));
+    assert!(output.err.contains(twice), "{}", output.err);
 
     // Verdicts of the same lines, and of lines that are one.
     let verify = ["threshold", "verify-share", "--shared-key", "shares/shared-key.json"];
     let verdicts = room.run([&verify[..], &["first", "second"]].concat());
-    assert_eq!(verdicts.status.code(), Some(2));
-    let lines: Vec<_> = stdout(&verdicts).lines().map(str::to_owned).collect();
+    assert_eq!(verdicts.code, 2);
+    let lines: Vec<_> = verdicts.out.lines().map(str::to_owned).collect();
     assert!(lines[0].starts_with("first, line 1: participant 1: invalid: "), "{lines:?}");
     assert!(lines[1].starts_with("first, line 2: participant 2: invalid: "), "{lines:?}");
     // A share of another message is a true share of that message, or a false one.
     assert!(lines[2].starts_with("first, line 7: participant 2: invalid: "), "{lines:?}");
     assert_eq!(lines[3], "second, line 1: participant 2: valid");
     assert_eq!(lines.len(), 8);
-    assert!(stderr(&verdicts).contains("19 shares: 5 valid, 3 invalid, 11 unreadable"), "{}", stderr(&verdicts));
+    assert!(verdicts.err.contains("19 shares: 5 valid, 3 invalid, 11 unreadable"), "{}", verdicts.err);
 }
 
 /// A key whose polynomial is zero at participant 1, as a dealer who speaks last in a ceremony can make it: the others sign, and
@@ -465,12 +463,12 @@ fn a_participant_without_a_share_stops_nobody() {
         room.write_json("share.json", &json!({
             "suite": "eth2", "index": i, "public_key": public_key, "verification_key": verification_key, "secret": secret,
         }));
-        stdout(&room.sign("share.json", "ab"))
+        room.sign("share.json", "ab").out
     };
     let [two, three, four] = [2, 3, 4].map(line);
-    let signature = stdout(&room.combine(&format!("{two}{three}"), &[]));
-    assert_eq!(stdout(&room.run_with(["verify", "--verdicts", "-"], &signature)).matches("true").count(), 1);
-    assert_eq!(stdout(&room.combine(&format!("{four}{two}"), &[])), signature);
+    let signature = room.combine(&format!("{two}{three}"), &[]).out;
+    assert_eq!(room.run_with(["verify", "--verdicts", "-"], &signature).out.matches("true").count(), 1);
+    assert_eq!(room.combine(&format!("{four}{two}"), &[]).out, signature);
     // The share that everybody knows, and one of another participant.
     let as_one = |line: &str| {
         let mut line = json_of(line);
@@ -481,11 +479,11 @@ fn a_participant_without_a_share_stops_nobody() {
     zero["signature"] = json!(format!("0xc0{}", "00".repeat(95)));
     let lies = format!("{zero}\n{}\n", as_one(&two));
     let output = room.combine(&format!("{lies}{three}{four}"), &[]);
-    assert_eq!(stdout(&output), signature, "{}", stderr(&output));
+    assert_eq!(output.out, signature, "{}", output.err);
     for number in [1, 2] {
         let told =
             format!("line {number}: participant 1 has no share of the key: its verification key is the identity");
-        assert!(stderr(&output).contains(&told), "{}", stderr(&output));
+        assert!(output.err.contains(&told), "{}", output.err);
     }
     let output = room.combine(&format!("{lies}{three}"), &[]);
     assert_failure(&output, 1, "no signature: 2 shares are needed, and 1 of 3 lines can be used");
@@ -493,8 +491,8 @@ fn a_participant_without_a_share_stops_nobody() {
         ["threshold", "verify-share", "--shared-key", "shared-key.json"],
         &format!("{zero}\n{three}{}\n", as_one(&four)),
     );
-    assert_eq!(verdicts.status.code(), Some(1), "{}", stderr(&verdicts));
-    let lines: Vec<_> = stdout(&verdicts).lines().map(str::to_owned).collect();
+    assert_eq!(verdicts.code, 1, "{}", verdicts.err);
+    let lines: Vec<_> = verdicts.out.lines().map(str::to_owned).collect();
     assert!(lines[0].starts_with("1: participant 1: invalid: "), "{lines:?}");
     assert_eq!(lines[1], "2: participant 3: valid");
     assert!(lines[2].starts_with("3: participant 1: invalid: "), "{lines:?}");
@@ -505,7 +503,7 @@ fn a_participant_without_a_share_stops_nobody() {
 fn too_few_true_shares_make_no_signature() {
     let room = Room::new();
     room.split("eth2", 3, 4, &["--identifiers", "roots-of-unity"]);
-    let line = |i: usize| stdout(&room.sign(&share(i), "ab"));
+    let line = |i: usize| room.sign(&share(i), "ab").out;
     // The shares of one participant do not count twice, however often they are there, and under whatever number.
     let thrice = line(1).repeat(3);
     assert_failure(&room.combine(&thrice, &[]), 1, "3 shares are needed, and 1 of 3 lines can be used");
@@ -518,7 +516,7 @@ fn too_few_true_shares_make_no_signature() {
     assert_failure(&output, 1, "0 of 2 lines can be used");
     for number in [1, 2] {
         let named = format!("line {number}: the share of participant 3 is false");
-        assert!(stderr(&output).contains(&named), "{}", stderr(&output));
+        assert!(output.err.contains(&named), "{}", output.err);
     }
     assert_failure(&room.combine(&(line(1) + "nonsense\n"), &[]), 2, "line 2: ");
     assert_failure(&room.combine("", &[]), 2, "nothing to combine");
@@ -530,11 +528,11 @@ fn too_few_true_shares_make_no_signature() {
 fn the_message_can_be_chosen() {
     let room = Room::new();
     room.split("eth2", 2, 3, &[]);
-    let line = |i: usize, message: &str| stdout(&room.sign(&share(i), message));
+    let line = |i: usize, message: &str| room.sign(&share(i), message).out;
     let lines = line(3, "ff") + &line(1, "ab") + &line(2, "ab");
     assert_failure(&room.combine(&lines, &[]), 2, "line 2: the share is of another message; --message chooses");
     let output = room.combine(&lines, &["--message", "0xAB"]);
-    assert_eq!(text(&json_of(&stdout(&output))["message"]), "0xab", "{}", stderr(&output));
+    assert_eq!(text(&json_of(&output.out)["message"]), "0xab", "{}", output.err);
     assert_failure(&room.combine(&lines, &["--message", "ABC"]), 2, "--message");
 }
 
@@ -546,24 +544,24 @@ fn key_shares_are_compared_with_the_commitment() {
     room.split("eth2", 2, 3, &[]);
     // The share of another key.
     let output = room.verify_key_share("first/share-1.json");
-    assert_eq!(stdout(&output), "participant 1: invalid: the share is of another key than --shared-key\n");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.out, "participant 1: invalid: the share is of another key than --shared-key\n");
+    assert_eq!(output.code, 1);
     // It says that it is of this key.
     let key = read_json(&room.path("shares/shared-key.json"))["public_key"].clone();
     room.change("first/share-1.json", "public_key", key);
     let output = room.verify_key_share("first/share-1.json");
-    assert!(stdout(&output).contains("invalid: the share of participant 1 is not the one"), "{}", stdout(&output));
+    assert!(output.out.contains("invalid: the share of participant 1 is not the one"), "{}", output.out);
     // The share of another participant, and of none.
     for (index, reason) in [(2, "the share of participant 2 is not the one"), (4, "there is no participant 4")] {
         room.file("share", &room.read(&share(1)));
         room.change("share", "index", json!(index));
         let output = room.verify_key_share("share");
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stdout(&output).starts_with(&format!("participant {index}: invalid: {reason}")), "{}", stdout(&output));
+        assert_eq!(output.code, 1);
+        assert!(output.out.starts_with(&format!("participant {index}: invalid: {reason}")), "{}", output.out);
     }
     let verify = ["threshold", "verify-share", "--shared-key", "shares/shared-key.json", "--share"];
     let output = room.run([&verify[..], &[&share(3), "--json"]].concat());
-    assert_eq!(stdout(&output), "{\"index\":0,\"id\":3,\"valid\":true}\n");
+    assert_eq!(output.out, "{\"index\":0,\"id\":3,\"valid\":true}\n");
     room.change(&share(3), "suite", json!("drand-chained"));
     assert_failure(&room.verify_key_share(&share(3)), 2, "found drand-chained, expected eth2");
 }
@@ -573,26 +571,26 @@ fn verdicts_are_objects_on_request() {
     let room = Room::new();
     room.split("drand-quicknet", 2, 3, &[]);
     let message = "00".repeat(32);
-    let line = |i: usize| stdout(&room.sign(&share(i), &message));
+    let line = |i: usize| room.sign(&share(i), &message).out;
     let verify = ["threshold", "verify-share", "--shared-key", "shares/shared-key.json", "--json"];
     let output = room.run_with(verify, &(line(3) + "\n" + &line(1)));
     let expected =
         "{\"index\":0,\"id\":3,\"line\":1,\"valid\":true}\n{\"index\":1,\"id\":1,\"line\":3,\"valid\":true}\n";
-    assert_eq!((stdout(&output).as_str(), output.status.code()), (expected, Some(0)));
+    assert_eq!((output.out.as_str(), output.code), (expected, 0));
     let output = room.run_with(verify, &line(1).replace("\"index\":1", "\"index\":2"));
-    let verdict = json_of(&stdout(&output));
-    assert_eq!((&verdict["valid"], output.status.code()), (&json!(false), Some(1)));
+    let verdict = json_of(&output.out);
+    assert_eq!((&verdict["valid"], output.code), (&json!(false), 1));
     assert!(text(&verdict["reason"]).contains("does not match"), "{verdict}");
     assert_failure(&room.run_with(verify, ""), 2, "nothing to verify");
     assert_failure(&room.run([&verify[..], &["-", "-"]].concat()), 2, "cannot be read twice");
 }
 
-/// Each way in which a file is no shared key, with the file in the message.
+/// Each way in which a file is not a shared key, with the file in the message.
 #[test]
 fn shared_keys_that_are_none_are_refused() {
     let room = Room::new();
     room.split("eth2", 2, 3, &[]);
-    let line = stdout(&room.sign(&share(1), "00"));
+    let line = room.sign(&share(1), "00").out;
     let whole = room.read("shares/shared-key.json");
     let key = json_of(&whole);
     let identity = format!("c0{}", "00".repeat(47));
@@ -613,7 +611,7 @@ fn shared_keys_that_are_none_are_refused() {
         room.file("shares/shared-key.json", &content);
         for output in [room.combine(&line, &[]), room.verify_key_share(&share(1))] {
             assert_failure(&output, 2, reason);
-            assert!(stderr(&output).contains("shares/shared-key.json: "), "{}", stderr(&output));
+            assert!(output.err.contains("shares/shared-key.json: "), "{}", output.err);
         }
     }
     fs::remove_file(room.path("shares/shared-key.json")).unwrap();
@@ -628,12 +626,12 @@ fn stakes_become_shares() {
     let stakes = "name,stake\nalice,40000000000000000000000000\n\"b, \"\"ob\"\"\",30000000000000000000000000\r\n\
                   carol , 20000000000000000000000000\ndave,10000000000000000000000000\n\u{1b}[2J-a-long-name-a-long-name-a-long-name-a-long-name,1\n";
     room.file("stakes.csv", stakes);
-    let table = stdout(&room.run(["threshold", "weights", "stakes.csv"]));
+    let table = room.run(["threshold", "weights", "stakes.csv"]).out;
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     assert!(!table.contains('\u{1b}') && table.contains("b, \"ob\"") && table.contains('…'), "{table}");
     assert!(table.contains("at most 1/3 of the stake: at most ") && table.contains("(proven)"), "{table}");
 
-    let weights = json_of(&stdout(&room.run_with(["threshold", "weights", "--json", "-"], stakes)));
+    let weights = json_of(&room.run_with(["threshold", "weights", "--json", "-"], stakes).out);
     let signers = weights["signers"].as_array().unwrap();
     assert_eq!((signers.len(), text(&signers[2]["name"])), (5, "carol"));
     assert_eq!(text(&signers[0]["stake"]), "40000000000000000000000000");
@@ -658,7 +656,7 @@ fn stakes_become_shares() {
     }
     // Without a header, and with other parts.
     let even = room.run_with(["threshold", "weights", "--safe", "1/2", "--live", "1/1", "--json", "-"], "a,1\nb,1\n");
-    assert_eq!(json_of(&stdout(&even))["threshold"], 2);
+    assert_eq!(json_of(&even.out)["threshold"], 2);
 }
 
 #[test]
@@ -706,7 +704,7 @@ fn stakes_that_are_none_are_refused() {
 fn output_that_nobody_reads_and_full_disks() {
     let room = Room::new();
     room.split("eth2", 2, 2, &[]);
-    room.file("signed", &(stdout(&room.sign(&share(1), "00")) + &stdout(&room.sign(&share(2), "00"))));
+    room.file("signed", &(room.sign(&share(1), "00").out + &room.sign(&share(2), "00").out));
     room.file("stakes.csv", "a,1\n");
     let shared = ["--shared-key", "shares/shared-key.json", "signed"];
     for (i, args) in [
@@ -721,11 +719,15 @@ fn output_that_nobody_reads_and_full_disks() {
     {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = room.command(args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
-        assert_eq!((stderr(&output).as_str(), output.status.code()), ("", Some(3)), "{args:?}");
+        let output = Running::start(room.command(args).stdout(writer).stderr(Stdio::piped())).ends();
+        assert_eq!((output.err.as_str(), output.code), ("", 3), "{args:?}");
         if i < 4 {
             let full = fs::File::options().write(true).open("/dev/full").unwrap();
-            assert_failure(&room.command(args).stdout(full).output().unwrap(), 3, "No space left");
+            assert_failure(
+                &Running::start(room.command(args).stdout(full).stderr(Stdio::piped())).ends(),
+                3,
+                "No space left",
+            );
         }
     }
     // The key would be lost otherwise.
@@ -737,11 +739,11 @@ fn help_begins_with_examples_and_fits() {
     let room = Room::new();
     for command in ["", "split", "sign", "combine", "verify-share", "weights"] {
         let args = ["threshold"].into_iter().chain((!command.is_empty()).then_some(command)).chain(["--help"]);
-        let help = stdout(&room.run(args));
+        let help = room.run(args).out;
         assert!(help.starts_with("Examples:\n  quorate threshold "), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
         let page = ["man", "threshold"].into_iter().chain((!command.is_empty()).then_some(command));
-        assert!(stdout(&room.run(page)).contains(".SH EXAMPLES\n.nf\n\\&  quorate threshold "), "{command}");
+        assert!(room.run(page).out.contains(".SH EXAMPLES\n.nf\n\\&  quorate threshold "), "{command}");
     }
 }
 
@@ -797,58 +799,46 @@ impl Room {
         self.write_json(name, &file);
     }
 
-    fn split(&self, suite: &str, t: usize, n: usize, flags: &[&str]) -> Output {
+    fn split(&self, suite: &str, t: usize, n: usize, flags: &[&str]) -> Ran {
         let (t, n) = (t.to_string(), n.to_string());
         let args = ["threshold", "split", "--suite", suite, "-t", &t, "-n", &n, "--out", "shares"];
         self.run([&args[..], flags].concat())
     }
 
-    fn sign(&self, share: &str, message: &str) -> Output {
+    fn sign(&self, share: &str, message: &str) -> Ran {
         self.run(["threshold", "sign", "--share", share, "--message", message])
     }
 
-    fn combine(&self, lines: &str, flags: &[&str]) -> Output {
+    fn combine(&self, lines: &str, flags: &[&str]) -> Ran {
         let shared_key = if self.path("shares").is_dir() { "shares/shared-key.json" } else { "shared-key.json" };
         self.run_with([&["threshold", "combine", "--shared-key", shared_key][..], flags].concat(), lines)
     }
 
-    fn verify_key_share(&self, share: &str) -> Output {
+    fn verify_key_share(&self, share: &str) -> Ran {
         self.run(["threshold", "verify-share", "--shared-key", "shares/shared-key.json", "--share", share])
     }
 
     fn command(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
-        command.args(args).current_dir(self.0.path()).env_remove("QUORATE_SUITE").env_remove("QUORATE_BACKEND");
+        let mut command = command("quorate");
+        command.args(args).current_dir(self.0.path());
         command
     }
 
-    fn run(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
-        self.run_with(args, "")
+    fn run(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
+        self.command(args).ran()
     }
 
-    fn run_with(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &str) -> Output {
-        let mut command = self.command(args);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that does not read its input may be gone before it is written.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        child.wait_with_output().unwrap()
+    fn run_with(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &str) -> Ran {
+        self.command(args).ran_with(input)
     }
 }
 
 /// It ended with the code, said why on standard error alone, and printed nothing.
 #[track_caller]
-fn assert_failure(output: &Output, code: i32, reason: &str) {
-    assert!(stderr(output).contains(reason), "expected {reason:?} in {}", stderr(output));
-    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
-    assert_eq!(stdout(output), "");
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+fn assert_failure(output: &Ran, code: i32, reason: &str) {
+    assert!(output.err.contains(reason), "expected {reason:?} in {}", output.err);
+    assert_eq!(output.code, code, "{}", output.err);
+    assert_eq!(output.out, "");
 }
 
 #[track_caller]
@@ -867,15 +857,4 @@ fn text(value: &Value) -> &str {
 
 fn bytes(hex: &str) -> Vec<u8> {
     const_hex::decode(hex).unwrap()
-}
-
-/// A folder of the published vectors, or none with a line that says so.
-fn vectors(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("QUORATE_VECTORS").map_or(beside, PathBuf::from).join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: 1 set, no {}", folder.display());
-    None
 }

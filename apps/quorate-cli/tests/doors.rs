@@ -2,29 +2,24 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-use std::{
-    fs,
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-    process::{Command, Output},
+use std::{fs, os::unix::fs::symlink};
+
+use quorate_lab::{
+    needs::checkout,
+    run::{Ran, Run as _, shell},
 };
 
 /// Every door of the README opens in a clone: what `quorate` and `sh` run ends with a verdict, and of everything else the
 /// target, the package or the folder is there.
 #[test]
 fn the_doors_of_the_readme_open() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = fs::read_to_string(checkout().join("README.md")).unwrap();
     let commands = doors(&readme);
     assert!(commands.len() >= 12, "the README has {} doors, not 12 or more", commands.len());
     for command in commands {
         if ["quorate ", "sh examples/"].iter().any(|start| command.starts_with(start)) {
-            let output = run(&command);
-            let trouble = String::from_utf8_lossy(&output.stderr);
-            assert!(
-                matches!(output.status.code(), Some(0 | 1)),
-                "README.md: `{command}`: {}: {trouble}",
-                output.status
-            );
+            let ran = run(&command);
+            assert!(matches!(ran.code, 0 | 1), "README.md: `{command}`: {ran:#?}");
         } else {
             let needed = needs(&command).unwrap_or_else(|| panic!("README.md: nothing is known of `{command}`"));
             assert!(needed, "README.md: `{command}` names what is not there");
@@ -35,7 +30,7 @@ fn the_doors_of_the_readme_open() {
 /// The same of its blocks of the language `sh`, which a test cannot run: they install, or run all tests.
 #[test]
 fn the_other_commands_of_the_readme_name_what_is_there() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = fs::read_to_string(checkout().join("README.md")).unwrap();
     let mut seen = 0;
     for block in readme.split("```sh\n").skip(1) {
         let (block, _) = block.split_once("```").unwrap();
@@ -61,10 +56,10 @@ fn doors(readme: &str) -> Vec<String> {
 fn needs(command: &str) -> Option<bool> {
     let words: Vec<&str> = command.split(' ').collect();
     let after = |flag: &str| words.iter().position(|word| *word == flag).and_then(|at| words.get(at + 1).copied());
-    let is_file = |path: &str| root().join(path).is_file();
+    let is_file = |path: &str| checkout().join(path).is_file();
     match words[0] {
         "make" => {
-            let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+            let makefile = fs::read_to_string(checkout().join("Makefile")).unwrap();
             Some(makefile.lines().any(|line| line.starts_with(&format!("{}:", words[1]))))
         }
         "cargo" => match (after("--path"), after("-p")) {
@@ -80,16 +75,10 @@ fn needs(command: &str) -> Option<bool> {
 }
 
 /// Runs a command where `examples/` is, in a folder that is thrown away.
-fn run(command: &str) -> Output {
+fn run(command: &str) -> Ran {
     let folder = tempfile::tempdir().unwrap();
-    symlink(root().join("examples"), folder.path().join("examples")).unwrap();
-    let binary = Path::new(env!("CARGO_BIN_EXE_quorate"));
-    let path = std::env::join_paths([binary.parent().unwrap(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
-    Command::new("sh").args(["-c", command]).current_dir(folder.path()).env_clear().env("PATH", path).output().unwrap()
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    symlink(checkout().join("examples"), folder.path().join("examples")).unwrap();
+    shell(command).current_dir(folder.path()).ran()
 }
 
 #[test]

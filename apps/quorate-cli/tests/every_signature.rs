@@ -1,24 +1,20 @@
 //! Every signature with a known answer, through the command line: no case that the library verifies is out of its reach.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-#[path = "../../../crates/quorate/tests/all/vectors/loader.rs"]
-mod loader;
+use std::{collections::BTreeMap, io::Write, path::PathBuf};
 
-use std::{collections::BTreeMap, io::Write, path::PathBuf, process::Command};
-
-use loader::{
+use quorate_lab::answers::{
     Case, Messages, Vectors,
     catalogue::{self, Kind},
     signature_cases,
 };
+use quorate_lab::run::{Run as _, command};
 use serde_json::{Value, json};
 
 /// Runs `quorate`: the exit code, the objects on standard output, standard error.
-fn quorate(arguments: &[&str]) -> (Option<i32>, Vec<Value>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_quorate")).args(arguments).output().unwrap();
-    let out = String::from_utf8(output.stdout).unwrap();
-    let objects = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    (output.status.code(), objects, String::from_utf8(output.stderr).unwrap())
+fn quorate(arguments: &[&str]) -> (i32, Vec<Value>, String) {
+    let ran = command("quorate").args(arguments).ran();
+    (ran.code, ran.objects(), ran.err)
 }
 
 #[test]
@@ -37,7 +33,7 @@ fn every_case_as_a_line() {
     for options in [&["--threads", "1"][..], &["--threads", "3", "--soundness", "128"]] {
         let arguments = [&["verify", "--verdicts", "-q"], options, &[file.path().to_str().unwrap()]].concat();
         let (code, verdicts, err) = quorate(&arguments);
-        assert_eq!((code, err.as_str(), verdicts.len()), (Some(1), "", claims.len()));
+        assert_eq!((code, err.as_str(), verdicts.len()), (1, "", claims.len()));
         let mut counts = BTreeMap::<&str, usize>::new();
         for (case, verdict) in claims.iter().zip(&verdicts) {
             assert_eq!(verdict["id"], case.id);
@@ -84,7 +80,7 @@ fn every_proof_of_possession() {
         let (code, verdicts, err) =
             quorate(&["pop", "verify", "--suite", suite, "--json", file.path().to_str().unwrap()]);
         let all_valid = cases.iter().all(|case| case.expected);
-        assert_eq!((code, verdicts.len()), (Some(i32::from(!all_valid)), cases.len()), "{suite}: {err}");
+        assert_eq!((code, verdicts.len()), (i32::from(!all_valid), cases.len()), "{suite}: {err}");
         for (case, verdict) in cases.iter().zip(&verdicts) {
             assert_eq!((&verdict["id"], &verdict["valid"]), (&json!(case.id), &json!(case.expected)), "{verdict}");
         }
@@ -105,7 +101,7 @@ fn every_drand_bundle_as_it_is() {
         };
         let Some(path) = path(&file.name) else { continue };
         let (code, objects, err) = quorate(&["verify", "--json", "-q", path.to_str().unwrap()]);
-        assert_eq!((code, err.as_str()), (Some(0), ""), "{}", file.name);
+        assert_eq!((code, err.as_str()), (0, ""), "{}", file.name);
         assert_eq!(objects[0]["valid"], beacons, "{}", file.name);
         (files, rounds) = (files + 1, rounds + beacons);
     }
@@ -138,21 +134,14 @@ fn every_light_client_object_as_it_is() {
 /// Verifies documents of which all updates are valid; how many there are.
 fn valid_updates(arguments: &[&str]) -> u64 {
     let (code, objects, err) = quorate(&[&["verify", "--json", "-q"], arguments].concat());
-    assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
+    assert_eq!((code, err.as_str()), (0, ""), "{arguments:?}");
     let valid = objects[0]["valid"].as_u64().unwrap();
     assert!(valid > 0, "{arguments:?}");
     valid
 }
 
-/// A file of the vectors, or none with a line that says so.
+/// A file of the vectors, if it is on this machine.
 fn path(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let path = root.join(name);
     assert!(catalogue::entry(name).is_some(), "{name} is in no row of the catalogue");
-    if path.is_file() {
-        return Some(path);
-    }
-    println!("skipped: 1 file, no {}", path.display());
-    None
+    quorate_lab::vectors::path(name)
 }

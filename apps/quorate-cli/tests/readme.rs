@@ -2,11 +2,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-mod samples;
-
 use std::fs;
 
-use samples::{Program, root};
+use quorate_lab::{needs::checkout, samples::what_differs};
 
 /// The documents with samples, and how many commands each has at least.
 const DOCUMENTS: [(&str, usize); 7] = [
@@ -22,7 +20,7 @@ const DOCUMENTS: [(&str, usize); 7] = [
 #[test]
 fn samples_are_what_the_program_prints() {
     let wrong: String =
-        DOCUMENTS.iter().map(|(document, at_least)| quorate().what_differs(document, *at_least)).collect();
+        DOCUMENTS.iter().map(|(document, at_least)| what_differs("quorate", document, *at_least)).collect();
     assert!(wrong.is_empty(), "samples that are out of date; correct the documents:\n{wrong}");
 }
 
@@ -30,20 +28,16 @@ fn samples_are_what_the_program_prints() {
 #[test]
 fn getting_started_leads_to_the_results_it_shows() {
     let folder = "docs/start";
-    let mut pages: Vec<_> = fs::read_dir(root().join(folder)).unwrap().map(|page| page.unwrap().file_name()).collect();
+    let mut pages: Vec<_> =
+        fs::read_dir(checkout().join(folder)).unwrap().map(|page| page.unwrap().file_name()).collect();
     pages.retain(|page| page != "README.md");
     assert_eq!(pages.len(), 8, "{pages:?}");
-    let index = fs::read_to_string(root().join(folder).join("README.md")).unwrap();
+    let index = fs::read_to_string(checkout().join(folder).join("README.md")).unwrap();
     let mut wrong = String::new();
     for page in &pages {
         let page = page.to_str().unwrap();
         assert!(index.contains(&format!("({page})")), "{folder}/README.md does not name {page}");
-        wrong += &quorate().what_differs(&format!("{folder}/{page}"), 2);
+        wrong += &what_differs("quorate", &format!("{folder}/{page}"), 2);
     }
     assert!(wrong.is_empty(), "samples that are out of date; correct the pages:\n{wrong}");
-}
-
-/// The program whose samples are run here.
-fn quorate() -> Program {
-    Program { name: "quorate", path: env!("CARGO_BIN_EXE_quorate").into() }
 }

@@ -18,19 +18,19 @@ use std::{
 };
 
 use quorate_evm::{
-    SnapshotId, Task,
+    Finality, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     digest::Contract,
 };
 use quorate_network::{
     election::Snapshot,
     message::{Attestation, Signed, TaskResult, Verified, candidate_for},
-    roles::{Event, Finality, Node, Output, Roles, Saved, Settings, Source},
+    roles::{Node, NodeEvent, NodeOutput, NodeSettings, PeerSource, Roles, Saved},
 };
 use quorate_node::{
     api::{ApiSettings, serve},
     board::{
-        BanRow, Board, ChainReport, Component, Count, Expectations, IdentityReport, MemberReport, PeerRow,
+        BanRow, ChainReport, Component, Count, Expectations, IdentityReport, MemberReport, NodeBoard, PeerRow,
         PunishmentKind, PunishmentReport, Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState,
     },
 };
@@ -83,7 +83,7 @@ async fn main() -> Result<()> {
 }
 
 struct Script {
-    board: Board,
+    board: NodeBoard,
     node: Node,
     snapshot: Arc<Snapshot>,
     begun: u64,
@@ -115,9 +115,9 @@ impl Script {
         let still = Expectations { chain_age_ms: u64::MAX, ..Expectations::default() };
         let expectations = if at_once { still } else { Expectations::default() };
         let roles = Roles { perform: true, attest: true, aggregate: true };
-        let settings = Settings { operator: Some(owner(OWN)), roles, ..Settings::default() };
+        let settings = NodeSettings { operator: Some(owner(OWN)), roles, ..NodeSettings::default() };
         Self {
-            board: Board::new(expectations),
+            board: NodeBoard::new(expectations),
             node: Node::new(settings, EPOCH, Saved::default()),
             snapshot: Arc::new(snapshot),
             begun: now - if at_once { LENGTH } else { BEFORE },
@@ -143,7 +143,7 @@ impl Script {
             if next.is_multiple_of(1_000) {
                 self.second();
             }
-            self.step(Event::Tick);
+            self.step(NodeEvent::Tick);
         }
     }
 
@@ -185,19 +185,19 @@ impl Script {
     }
 
     /// Gives the node an event, answers for its programs and its signer, and shows what it knows.
-    fn step(&mut self, event: Event) {
+    fn step(&mut self, event: NodeEvent) {
         let mut events = vec![event];
         while let Some(event) = events.pop() {
             for output in self.node.step(event, self.now()) {
                 match output {
-                    Output::Validate { candidate, .. } => {
+                    NodeOutput::Validate { candidate, .. } => {
                         self.board.count(Count::Validated);
-                        events.push(Event::Validated { candidate, approved: self.approves });
+                        events.push(NodeEvent::Validated { candidate, approved: self.approves });
                     }
-                    Output::Sign { candidate } => {
-                        events.push(Event::Signed { candidate, signature: signature(OWN, &candidate) });
+                    NodeOutput::Sign { candidate } => {
+                        events.push(NodeEvent::Signed { candidate, signature: signature(OWN, &candidate) });
                     }
-                    Output::Publish(..) => self.board.count(Count::Published),
+                    NodeOutput::Publish(..) => self.board.count(Count::Published),
                     _ => {}
                 }
             }
@@ -213,7 +213,7 @@ impl Script {
         let ids = (0_u32..).map(|number| keccak256([label.as_bytes(), &number.to_be_bytes()].concat()));
         let id = ids.into_iter().find(|id| self.snapshot.performer(*id) == performer).expect("each has weight");
         self.board.task_seen(id, EPOCH, label, self.now());
-        self.step(Event::Task { id, epoch: EPOCH, payload: Bytes::copy_from_slice(label.as_bytes()) });
+        self.step(NodeEvent::Task { id, epoch: EPOCH, payload: Bytes::copy_from_slice(label.as_bytes()) });
         id
     }
 
@@ -240,7 +240,7 @@ impl Script {
     }
 
     fn receive(&mut self, message: Signed) {
-        self.step(Event::Received { source: Source(1), message: Verified::by_the_caller(message) });
+        self.step(NodeEvent::Received { source: PeerSource(1), message: Verified::by_the_caller(message) });
     }
 
     fn submit(&self, purpose: Purpose, nonce: u64, state: SubmissionState, gas: Option<u64>) {
@@ -271,12 +271,12 @@ impl Script {
             signers: None,
         };
         self.board.settled(id, EPOCH, report, self.now());
-        self.step(Event::Settled { id, epoch: EPOCH, finality: Finality::Recent });
+        self.step(NodeEvent::Settled { id, epoch: EPOCH, finality: Finality::Recent });
     }
 
     fn finalise(&mut self, id: B256) {
         self.board.finalised(id, self.now());
-        self.step(Event::Settled { id, epoch: EPOCH, finality: Finality::Final });
+        self.step(NodeEvent::Settled { id, epoch: EPOCH, finality: Finality::Final });
     }
 
     fn rewards(&self, earned: u128) {
@@ -357,7 +357,7 @@ impl Script {
         self.attest(6, yes)?;
         self.submit(Purpose::Report { operator: owner(LIAR), id: double }, 42, SubmissionState::Mined, Some(398_117));
         self.punish(LIAR, double, PunishmentKind::Slashed, 250_000);
-        self.step(Event::Slashed { operator: owner(LIAR), id: double, epoch: EPOCH });
+        self.step(NodeEvent::Slashed { operator: owner(LIAR), id: double, epoch: EPOCH });
         self.finalise(good);
         self.submit(settle, 41, SubmissionState::Final, Some(182_431));
         self.rewards(12_450);
@@ -406,7 +406,7 @@ impl Script {
         self.rewards(12_350);
         let member = |(index, weight)| MemberReport { index, owner: owner(index), weight };
         self.board.members((0..).zip(WEIGHTS).map(member));
-        self.step(Event::Snapshot(self.snapshot.clone()));
+        self.step(NodeEvent::Snapshot(self.snapshot.clone()));
     }
 
     fn punish(&self, index: u32, id: B256, kind: PunishmentKind, milli: u64) {

@@ -13,13 +13,17 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, TryLockError},
-    io::{self, Write as _},
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
 use quorate_evm::alloy_primitives::{B256, Bytes};
-use quorate_host::exit::{Ends, Exit};
+use quorate_host::{
+    exit::{Ends, Exit},
+    file::{self, Existing, Readers},
+    lock_file,
+};
 use serde::{Deserialize, Serialize};
 
 use quorate_network::roles::{Saved, SavedError};
@@ -37,7 +41,6 @@ pub struct DataFolder {
 
 /// A task as the folder keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields of a file")]
 pub struct KeptTask {
     /// The epoch in which it is performed.
     pub epoch: u64,
@@ -71,7 +74,7 @@ pub enum DataFolderError {
         source: SavedError,
     },
     /// The file of tasks is damaged.
-    #[error("{}: this is no list of tasks ({source}); remove it, and give the tasks again", path.display())]
+    #[error("{}: this is not a list of tasks ({source}); remove it, and give the tasks again", path.display())]
     Tasks {
         /// The file.
         path: PathBuf,
@@ -102,12 +105,9 @@ impl DataFolder {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(&path).map_err(system(&path, "cannot make the folder"))?;
         let name = path.join("lock");
-        let lock = File::options().create(true).truncate(false).write(true).open(&name);
-        let lock = lock.map_err(system(&name, "cannot open"))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(DataFolderError::InUse(path)),
-            Err(TryLockError::Error(source)) => Err(system(&name, "cannot lock")(source)),
+        match lock_file(&name).map_err(system(&name, "cannot lock"))? {
+            Some(lock) => Ok(Self { path, _lock: lock }),
+            None => Err(DataFolderError::InUse(path)),
         }
     }
 
@@ -176,15 +176,11 @@ impl DataFolder {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), DataFolderError> {
         let path = self.path.join(name);
-        let replace = || {
-            let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
-            file.write_all(bytes)?;
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            // The name is on disk only when the folder is.
-            File::open(&self.path)?.sync_all()
-        };
-        replace().map_err(|source| DataFolderError::System { path: path.clone(), what: "cannot write", source })
+        file::write(&path, Readers::Owner, Existing::Replace, bytes).map_err(|source| DataFolderError::System {
+            path: path.clone(),
+            what: "cannot write",
+            source,
+        })
     }
 }
 

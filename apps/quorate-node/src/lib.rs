@@ -17,8 +17,6 @@
 //! | [`board`] | what a running node shows: reports of its loop, readiness, views |
 //! | `api` | HTTP: health, metrics, status, the dashboard, and tasks of the operator; on Unix |
 //! | `runtime` | a node that runs: the loop, and the task that follows the chain; on Unix |
-//! | `local` | a whole network on one machine, as processes: for demonstrations, tests and benchmarks; on Unix |
-//! | `simulator` | a network of these that loses messages, crashes and lies; with the feature `simulator` |
 //!
 //! A module imports only modules above it.
 
@@ -39,7 +37,3 @@ mod dashboard;
 pub mod api;
 #[cfg(unix)]
 pub mod runtime;
-#[cfg(unix)]
-pub mod local;
-#[cfg(any(test, feature = "simulator"))]
-pub mod simulator;

@@ -8,16 +8,16 @@ mod commands;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{claim, create, demo, demo_work, fund, init, leave, register, run, status};
+use commands::{claim, create, fund, init, leave, register, run, status};
 use quorate_host::exit;
 
 /// A node of a task network: execute tasks, attest results, settle them on the chain
 ///
 /// A performer, elected by stake, executes a task and publishes the result. Attesters check it and sign. An aggregator adds the
 /// signatures up and settles the task on the chain, where the network's contract pays and punishes. This program is all
-/// three, in any combination. What a task is and when a result is right say two programs of yours, in any language.
+/// three, in any combination. You write two programs, in any language: one executes a task, the other checks a result.
 ///
-/// To see it: `quorate-node demo`. To join a network: `init`, then `register`, then `run`; each says what comes next. To make one:
+/// To join a network: `init`, then `register`, then `run`; each says what comes next. To make one:
 /// `create`, and `fund`, from which everybody is paid.
 ///
 /// Exit codes: 0 done; 1 not done, because of the chain's state or the signer; 2 the command line or a file is wrong; 3 a file,
@@ -39,9 +39,6 @@ enum Command {
     Status(Box<status::Arguments>),
     Claim(Box<claim::Arguments>),
     Exit(Box<leave::Arguments>),
-    Demo(demo::Arguments),
-    #[command(hide = true)]
-    DemoWork(demo_work::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -54,7 +51,5 @@ fn main() -> ExitCode {
         Command::Status(arguments) => arguments.run(),
         Command::Claim(arguments) => arguments.run(),
         Command::Exit(arguments) => arguments.run(),
-        Command::Demo(arguments) => arguments.run(),
-        Command::DemoWork(arguments) => arguments.run(),
     })
 }

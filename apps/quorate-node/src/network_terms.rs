@@ -111,7 +111,6 @@ impl FromStr for Amount {
 /// A part of a whole, such as `2/3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-#[allow(clippy::exhaustive_structs, reason = "two numbers")]
 pub struct Fraction {
     /// The part.
     pub numerator: u32,

@@ -24,7 +24,6 @@ macro_rules! options {
         $(#[doc = $about])+
         #[derive(Clone, Debug, Default, PartialEq, clap::Args, serde::Serialize, serde::Deserialize)]
         #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-        #[allow(clippy::exhaustive_structs, reason = "a plain structure of options")]
         pub struct $set { $(
             $(#[doc = $doc])+
             #[arg(long, env = $variable, hide_env_values = true, $($($arg)*)?)]
@@ -37,6 +36,15 @@ macro_rules! options {
             #[must_use]
             pub fn or(self, other: Self) -> Self {
                 Self { $($name: self.$name.or(other.$name),)* }
+            }
+
+            /// What is given, as variables of the environment with their values.
+            pub fn variables(&self) -> Vec<(&'static str, String)> {
+                let given = [$((
+                    $variable,
+                    self.$name.as_ref().and_then($crate::options::text_of),
+                ),)*];
+                given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
             }
         }
     };
@@ -161,7 +169,6 @@ options! {
 /// When a block is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ConfirmationsText", into = "ConfirmationsText")]
-#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum ConfirmationsOption {
     /// When so many blocks follow it.
     Blocks(u64),
@@ -220,7 +227,7 @@ pub enum OptionsError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is no file of options.
+    /// It is not a file of options.
     #[error("{}: {source}", path.display())]
     Parse {
         /// The file.
@@ -228,6 +235,14 @@ pub enum OptionsError {
         /// Where and why.
         source: Box<toml::de::Error>,
     },
+}
+
+/// The value of an option as its flag and its variable take it.
+pub(crate) fn text_of(value: &impl Serialize) -> Option<String> {
+    match toml::Value::try_from(value).ok()? {
+        toml::Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    }
 }
 
 impl Options {
@@ -254,6 +269,16 @@ impl Options {
     /// What the writer of TOML refuses. It takes every value that an option can have, as the tests show.
     pub fn to_toml(&self) -> Result<String, Box<toml::ser::Error>> {
         toml::to_string(self).map_err(Box::new)
+    }
+
+    /// The text of a file of variables, as systemd reads it (`EnvironmentFile=`).
+    pub fn to_environment(&self) -> String {
+        let quoted = |value: String| {
+            let escaped = |letter| if "\\\"$`".contains(letter) { vec!['\\', letter] } else { vec![letter] };
+            value.chars().flat_map(escaped).collect::<String>()
+        };
+        let lines = self.variables().into_iter().map(|(name, value)| format!("{name}=\"{}\"\n", quoted(value)));
+        lines.collect()
     }
 
     /// The most that is paid for a unit of gas.
@@ -374,6 +399,22 @@ mod tests {
                 prop_assert!(!part.is_empty() && part.trim() == part && !part.contains(','), "{:?}", part);
             }
         }
+    }
+
+    /// Each variable has the value that its flag takes, and a quotation mark or a dollar sign in it stays what it is.
+    #[test]
+    fn options_are_printed_as_variables() {
+        let arguments = ["--attest", "--confirmations", "finalized", "--turn", "5", "--validate", "sh -c \"echo $X\""];
+        let options = line(&arguments);
+        let variables = options.variables();
+        let expected = [
+            ("QUORATE_NODE_ATTEST", "true"),
+            ("QUORATE_NODE_VALIDATE", "sh -c \"echo $X\""),
+            ("QUORATE_NODE_CONFIRMATIONS", "finalized"),
+            ("QUORATE_NODE_TURN", "5"),
+        ];
+        assert_eq!(variables.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>(), expected);
+        assert!(options.to_environment().contains("QUORATE_NODE_VALIDATE=\"sh -c \\\"echo \\$X\\\"\"\n"));
     }
 
     /// TOML itself promises numbers up to 2^63 - 1 alone.

@@ -29,11 +29,11 @@ pub fn exact(number: U256, decimals: u8) -> String {
     }
 }
 
-/// A text is no amount of a token.
+/// A text is not an amount of a token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AmountError {
-    /// It is no decimal number.
+    /// It is not a decimal number.
     #[error("{0:?} is not an amount such as 100 or 0.5")]
     NotANumber(String),
     /// It has more decimals than the token.

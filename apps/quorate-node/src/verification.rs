@@ -25,11 +25,10 @@ pub struct Checker {
 
 /// What a check found.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "whoever asked must say what it does with each")]
 pub enum Checked {
     /// Every signature is true.
     True(Verified),
-    /// A signature is false, or is none.
+    /// A signature is false, or does not decode.
     False,
     /// Nobody looked: there is no room, or the source is banned. It says nothing about the message.
     NotChecked(Refused),

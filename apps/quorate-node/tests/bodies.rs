@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "bodies/check.rs"]
-mod check;
-
-use check::{KINDS, check};
 use proptest::prelude::*;
+use quorate_lab::{
+    bodies::{KINDS, check},
+    needs::checkout,
+};
 use quorate_node::transport::{
     Credential, Identity,
     handshake::{Hello, MAX_ADDRESS, MAX_ADDRESSES, MAX_TOLD, Reply, Told},
@@ -131,9 +131,8 @@ fn more_messages_than_allowed_are_not_read() {
 /// The seeds of the fuzzer are what they say.
 #[test]
 fn the_seeds_of_the_fuzzer_are_read() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     let mut found = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(checkout().join("fuzz/seeds")).unwrap() {
         let path = entry.unwrap().path();
         if path.file_name().unwrap().to_string_lossy().starts_with("node-bodies-") {
             let bytes = std::fs::read(&path).unwrap();

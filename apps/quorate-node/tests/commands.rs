@@ -4,52 +4,26 @@
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 use std::{
-    env, fs,
+    fs,
     os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    path::Path,
+    process::Stdio,
     thread::sleep,
     time::{Duration, Instant},
 };
 
 use quorate_evm::{KeyGroup, OperatorKey};
-use quorate_node::local::{LocalNetwork, LocalOperator, LocalPeers, LocalSettings, write_key};
+use quorate_lab::{
+    network::{LocalNetwork, LocalOperator, LocalPeers, LocalPrograms, LocalSettings, write_key},
+    run::{Run as _, Running, command},
+};
 use serde_json::json;
 
-const NODE: &str = env!("CARGO_BIN_EXE_quorate-node");
 const TOKEN: &str = "000000000000000000";
 
-/// The programs that the test needs beside its own; `None`, with a line, where they are not there.
-fn programs() -> Option<(PathBuf, PathBuf)> {
-    let anvil = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/node_modules/.bin/anvil");
-    let signer = Path::new(NODE).with_file_name("quorate-signer");
-    for (path, how) in [(&anvil, "make contracts"), (&signer, "cargo build -p quorate-signer")] {
-        if !path.exists() {
-            let line = format!("skipped: no {}; `{how}` makes it", path.display());
-            assert!(env::var("CI").as_deref() != Ok("true"), "{line}, and this is CI");
-            println!("{line}");
-            return None;
-        }
-    }
-    Some((anvil, signer))
-}
-
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
 fn node(arguments: &[&str]) -> (i32, String) {
-    let output = Command::new(NODE).args(arguments).output().unwrap();
-    (output.status.code().unwrap(), text(&output))
+    let ran = command("quorate-node").args(arguments).ran();
+    (ran.code, ran.all())
 }
 
 #[test]
@@ -78,15 +52,13 @@ fn what_run_refuses_before_it_asks_anybody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operator_comes_and_goes() {
-    let Some((anvil_program, signer_program)) = programs() else { return };
+    let Some(programs) = LocalPrograms::or_skip() else { return };
     // Programs read their input to the end.
     let (execute, validate) = ("sh -c 'cat > /dev/null; echo 1'", "sh -c 'cat > /dev/null'");
     let operator = || LocalOperator { stake: 10, execute: execute.into(), validate: validate.into(), aggregate: true };
     let settings = LocalSettings {
         operators: (0..4).map(|_| operator()).collect(),
-        node_program: NODE.into(),
-        signer_program: signer_program.clone(),
-        anvil_program,
+        programs,
         peers: LocalPeers::Libp2p,
         block_time: 1,
         task_every: 1,
@@ -149,23 +121,11 @@ async fn an_operator_comes_and_goes() {
 
     // A signer.
     write_key(folder.path(), &OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[77; 48])).unwrap();
-    let made = Command::new(&signer_program).args(network.record_of(folder.path(), account)).output().unwrap();
-    assert!(made.status.success(), "{}", text(&made));
-    let signer = Command::new(&signer_program)
-        .args([
-            "run",
-            "--data",
-            &at("signer"),
-            "--keystore",
-            &at("keystore.json"),
-            "--passphrase-file",
-            &at("passphrase"),
-        ])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let _signer = Ended(signer);
+    command("quorate-signer").args(network.record_of(folder.path(), account)).ran().exits(0);
+    let mut signer = command("quorate-signer");
+    signer.args(["run", "--data", &at("signer"), "--keystore", &at("keystore.json")]);
+    signer.args(["--passphrase-file", &at("passphrase")]).stdout(Stdio::null()).stderr(Stdio::null());
+    let _signer = Running::start(&mut signer);
     let begun = Instant::now();
     while !Path::new(&socket).exists() && begun.elapsed() < Duration::from_secs(30) {
         sleep(Duration::from_millis(50));

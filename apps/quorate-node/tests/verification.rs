@@ -12,7 +12,7 @@ use quorate_evm::{
 };
 use quorate_network::{
     groups::add_up,
-    message::{Attestation, Branch, Evidence, PartialSum, Signed, TaskResult, candidate_for},
+    message::{Attestation, Branch, ConflictEvidence, PartialSum, Signed, TaskResult, candidate_for},
     registry::{NotAdmitted, RegisteredMember, Registry},
 };
 use quorate_node::verification::{Checked, Checker};
@@ -68,7 +68,10 @@ fn true_messages_are_verified() {
     assert!(matches!(check(registry(), Signed::Result(result)), Checked::True(_)));
     let pair = [1, 2].map(|result| attestation(2, candidate(result), sign(3, &candidate(result))));
     let [one, other] = pair;
-    assert!(matches!(check(registry(), Signed::Evidence(Evidence::new(one, other).unwrap())), Checked::True(_)));
+    assert!(matches!(
+        check(registry(), Signed::Evidence(ConflictEvidence::new(one, other).unwrap())),
+        Checked::True(_)
+    ));
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn false_messages_are_not() {
     // One half of the evidence is false.
     let one = attestation(2, candidate(1), sign(3, &candidate(1)));
     let other = attestation(2, candidate(2), sign(3, &candidate(1)));
-    assert!(matches!(check(registry(), Signed::Evidence(Evidence::new(one, other).unwrap())), Checked::False));
+    assert!(matches!(check(registry(), Signed::Evidence(ConflictEvidence::new(one, other).unwrap())), Checked::False));
 }
 
 /// The same x with the y of the negative point, and with a y that is on no curve. The engine's encoding holds x and a sign,
@@ -145,7 +148,7 @@ fn sums_are_verified_against_the_sum_of_their_keys() {
     };
     assert!(matches!(check(Some(&[0, 2]), signed(&[1, 3], &candidate)), Checked::True(_)));
     assert!(matches!(check(Some(&[0, 2, 3]), signed(&[1, 3, 4], &candidate)), Checked::True(_)));
-    // Another signer, one too few, one twice, another candidate, and something that is no signature.
+    // Another signer, one too few, one twice, another candidate, and something that is not a signature.
     for signature in [
         signed(&[1, 4], &candidate),
         signed(&[1], &candidate),
@@ -181,7 +184,7 @@ fn a_snapshot_with_a_bad_key_is_refused_whole() {
     key[191] ^= 1;
     bad.key = key.into();
     let error = registry.insert(7, SNAPSHOT, &[member(1, 10), bad], 0).unwrap_err();
-    assert!(error.to_string().starts_with("epoch 7: the key at index 1 is none"), "{error}");
+    assert!(error.to_string().starts_with("epoch 7: the key at index 1 is not valid"), "{error}");
     assert_eq!(registry.key(7, SNAPSHOT, 0), None);
     assert!(!registry.has(7, SNAPSHOT));
     // A key without weight is not looked at.

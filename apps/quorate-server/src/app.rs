@@ -50,7 +50,7 @@ impl App {
     }
 
     /// Whether a request that has so many claims in progress hands in this one. A request with more claims than the queue takes
-    /// is no overload: its claims wait here until half of the part of the queue is free that their source may have. One of them is
+    /// is not an overload: its claims wait here until half of the part of the queue is free that their source may have. One of them is
     /// always under way, so that under an overload that others make, they are refused and not kept waiting.
     pub(crate) fn has_room(&self, in_progress: usize, named: &Named) -> bool {
         in_progress == 0 || self.batcher.has_room(named.claim.source.as_ref())

@@ -14,7 +14,7 @@ use quorate::SourceId;
 use quorate_checkpoint::{Alarm, FileError, KeptBoard, LARGEST_ANSWER, PostError, Posted, Posting, Sets};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::config::{self, Checkpoint};
+use crate::config::{self, CheckpointSettings};
 
 /// What the server knows about checkpoints.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub(crate) struct Best {
 
 impl Board {
     /// Opens the board that the configuration names.
-    pub(crate) fn open(config: &Checkpoint) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn open(config: &CheckpointSettings) -> anyhow::Result<Option<Self>> {
         if !config.is_configured() {
             return Ok(None);
         }

@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::config::Limits;
+use crate::config::ServerLimits;
 
 /// Places for requests, and the memory that all of them share.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Budget {
 impl Budget {
     /// All places and all memory of a configuration.
     #[must_use]
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &ServerLimits) -> Self {
         let (requests_in_all, memory_in_all) = (limits.requests, limits.memory_bytes);
         let [requests, memory] = [requests_in_all, memory_in_all].map(|places| Arc::new(Semaphore::new(places)));
         Self { requests, memory, requests_in_all, memory_in_all }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn budget(memory_bytes: usize) -> Budget {
-        Budget::new(&Limits { requests: 1, memory_bytes, ..Limits::default() })
+        Budget::new(&ServerLimits { requests: 1, memory_bytes, ..ServerLimits::default() })
     }
 
     #[test]

@@ -13,12 +13,11 @@ use thiserror::Error;
 
 use crate::{
     budget::{Held, Reading},
-    config::Limits,
+    config::ServerLimits,
 };
 
 /// A claim of a request, and what the request calls it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::exhaustive_structs, reason = "a name and a claim")]
 pub struct Named {
     /// The request's own name for it.
     pub id: Option<Id>,
@@ -49,12 +48,11 @@ pub enum BadClaims {
 
 /// Reads the claims of a request. Whatever they hold finds memory before it is kept.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_structs, reason = "what reading needs")]
 pub struct Reader<'a> {
     /// The suite of claims that name none.
     pub suite: Option<AnySuite>,
     /// How many claims and keys there may be.
-    pub limits: &'a Limits,
+    pub limits: &'a ServerLimits,
     /// Who sends them.
     pub caller: &'a Caller,
     /// The memory of the request.
@@ -193,7 +191,6 @@ const OWN: &str = "connection:";
 
 /// What all claims of a request have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "what the query has")]
 pub struct Asked {
     /// The suite of claims that name none.
     pub suite: Option<AnySuite>,
@@ -272,13 +269,13 @@ mod tests {
 
     const GOOD: &str = r#"{"id": 7, "suite": "eth2", "public_key": "01", "message": "02", "signature": "03"}"#;
 
-    fn reading<T>(limits: &Limits, read: impl FnOnce(Reader<'_>) -> T) -> T {
+    fn reading<T>(limits: &ServerLimits, read: impl FnOnce(Reader<'_>) -> T) -> T {
         let (caller, mut held) = (Caller::new(7, "10.0.0.1", false), Budget::new(limits).holding());
         read(Reader { suite: None, limits, caller: &caller, held: &mut held })
     }
 
     fn json(body: &str) -> Result<Vec<Named>, String> {
-        let limits = Limits { claims: 2, keys: 2, ..Limits::default() };
+        let limits = ServerLimits { claims: 2, keys: 2, ..ServerLimits::default() };
         reading(&limits, |reader| reader.json(body.as_bytes().to_vec())).map_err(|error| error.to_string())
     }
 
@@ -321,7 +318,7 @@ mod tests {
             let keys = vec!["\"\""; keys].join(",");
             format!(r#"{{"suite":"eth2","public_keys":[{keys}],"message":"","signature":""}}"#)
         };
-        let limits = Limits { keys: 100_000, memory_bytes: 32 << 20, ..Limits::default() };
+        let limits = ServerLimits { keys: 100_000, memory_bytes: 32 << 20, ..ServerLimits::default() };
         let read = |body: String| reading(&limits, |reader| reader.json(body.into_bytes()));
         let error = read(many(2_700_000)).unwrap_err().to_string();
         assert!(error.contains("found 2700000 keys, expected at most 100000"), "{error}");

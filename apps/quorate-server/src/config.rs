@@ -33,7 +33,6 @@ use toml::{Table, Value};
 /// Everything that can be configured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Config {
     /// Where the server listens.
     pub listen: Listen,
@@ -42,11 +41,11 @@ pub struct Config {
     /// When a source is suspected and banned.
     pub sources: Sources,
     /// What the server remembers.
-    pub known: Known,
+    pub known: KnownSettings,
     /// Assumed-valid checkpoints: whose are served, and where they are kept.
-    pub checkpoint: Checkpoint,
+    pub checkpoint: CheckpointSettings,
     /// What a client may ask for.
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// How the server stops.
     pub drain: Drain,
     /// What the server writes about itself.
@@ -56,7 +55,6 @@ pub struct Config {
 /// Where the server listens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Listen {
     /// The address for TCP. With port 0 the system chooses one. An empty text means none.
     pub address: String,
@@ -101,7 +99,6 @@ impl Listen {
 /// How claims are verified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Verify {
     /// The suite of claims that name none, where the request names none either. An empty text means that there is none.
     pub suite: String,
@@ -143,7 +140,6 @@ impl Default for Verify {
 /// When a source is suspected and banned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Sources {
     /// The time in which a score halves.
     pub half_life_s: u64,
@@ -187,8 +183,7 @@ impl Default for Sources {
 /// What the server remembers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
-pub struct Known {
+pub struct KnownSettings {
     /// The folder of the store on disk. An empty text means that nothing is kept on disk.
     pub folder: String,
     /// How many statements are kept in memory, for each of the two variants of keys.
@@ -199,7 +194,7 @@ pub struct Known {
     pub max_age_s: u64,
 }
 
-impl Default for Known {
+impl Default for KnownSettings {
     fn default() -> Self {
         Self {
             folder: String::new(),
@@ -213,8 +208,7 @@ impl Default for Known {
 /// Assumed-valid checkpoints. Without the fields `sets`, `pin`, `chain_id` and `folder` the server has none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
-pub struct Checkpoint {
+pub struct CheckpointSettings {
     /// The file with the sets of signers, as `quorate checkpoint set` and `quorate checkpoint adopt` print it.
     pub sets: String,
     /// The id of the first set in that file: `0x` and 64 hexadecimal digits.
@@ -231,7 +225,7 @@ pub struct Checkpoint {
     pub postings: usize,
 }
 
-impl Default for Checkpoint {
+impl Default for CheckpointSettings {
     fn default() -> Self {
         let text = String::new;
         Self {
@@ -246,7 +240,7 @@ impl Default for Checkpoint {
     }
 }
 
-impl Checkpoint {
+impl CheckpointSettings {
     /// Whether the server has checkpoints.
     #[must_use]
     pub fn is_configured(&self) -> bool {
@@ -277,7 +271,7 @@ pub fn hash(text: &str) -> Result<[u8; 32], NoHash> {
     bytes.try_into().map_err(|_| NoHash(format!("found {found} bytes")))
 }
 
-/// A text that is no hash.
+/// A text that is not a hash.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}; expected 32 bytes, which are 0x and 64 hexadecimal digits")]
 pub struct NoHash(String);
@@ -285,8 +279,7 @@ pub struct NoHash(String);
 /// What a client may ask for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections at once, over all listeners for claims.
     pub connections: usize,
     /// Requests in progress at once.
@@ -317,7 +310,7 @@ pub struct Limits {
     pub write_ms: u64,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             connections: 256,
@@ -341,7 +334,6 @@ impl Default for Limits {
 /// How the server stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Drain {
     /// The time in which everything is answered after the signal to stop.
     pub deadline_ms: u64,
@@ -356,7 +348,6 @@ impl Default for Drain {
 /// What the server writes about itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
 pub struct Log {
     /// `text` or `json`.
     pub format: LogFormat,
@@ -369,7 +360,6 @@ pub struct Log {
 
 /// A configuration file.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "a name and a text")]
 pub struct Source<'a> {
     /// How errors name it.
     pub name: &'a str,
@@ -398,7 +388,7 @@ pub const PREFIX: &str = "QUORATE_SERVER_";
 impl Config {
     /// Reads a file, the environment and flags, each of which is `("section.field", value)`.
     ///
-    /// Variables without the prefix are ignored; `QUORATE_SERVER_CONFIG` names the file and is no field.
+    /// Variables without the prefix are ignored; `QUORATE_SERVER_CONFIG` names the file and is not a field.
     ///
     /// # Errors
     /// [`ConfigError`] names the field: it does not exist, or its value is not what was expected.

@@ -8,8 +8,12 @@ use std::{
 };
 
 use anyhow::Context as _;
-use quorate_batcher::{Batcher, KnownStore, Observer, Opened, StoreSettings};
-use tokio::{net::TcpListener, time::timeout};
+use quorate_batcher::{Batcher, KnownStore, Observer, OpenedStore, StoreSettings};
+use quorate_host::socket;
+use tokio::{
+    net::{TcpListener, UnixListener},
+    time::timeout,
+};
 
 use crate::{
     api,
@@ -19,7 +23,7 @@ use crate::{
     budget::Budget,
     config::Config,
     dashboard,
-    listen::{Connections, Served, Socket},
+    listen::{Connections, Served},
     metrics::Metrics,
 };
 
@@ -47,9 +51,12 @@ impl Server {
         };
         let address = tcp.as_ref().map(TcpListener::local_addr).transpose()?;
         let mode = config.listen.mode().context("listen.socket_mode: expected octal digits")?;
-        let socket = |path: &str, mode| match path {
-            "" => Ok(None),
-            path => Socket::bind(Path::new(path), mode).map(Some),
+        let socket = |path: &str, mode| -> anyhow::Result<_> {
+            if path.is_empty() {
+                return Ok(None);
+            }
+            let (listener, file) = socket::listen(Path::new(path), mode)?;
+            Ok(Some((UnixListener::from_std(listener)?, file)))
         };
         let claims_socket = socket(&config.listen.socket, mode).context("listen.socket")?;
         let admin_socket = socket(&config.listen.admin_socket, 0o600).context("listen.admin_socket")?;
@@ -148,12 +155,12 @@ fn open_store(config: &Config) -> anyhow::Result<Option<KnownStore>> {
     let settings = StoreSettings { age: Duration::from_secs(config.known.max_age_s), most: config.known.on_disk };
     let (store, opened) = KnownStore::open(Path::new(&config.known.folder), settings).context("known.folder")?;
     match opened {
-        Opened::SetAside { to, why } => tracing::warn!(
+        OpenedStore::SetAside { to, why } => tracing::warn!(
             path = %to.display(),
             why,
             "the store of known statements could not be opened; it was set aside, and an empty one begun"
         ),
-        Opened::Existing { records } => tracing::info!(records, "the store of known statements is open"),
+        OpenedStore::Existing { records } => tracing::info!(records, "the store of known statements is open"),
         _ => {}
     }
     Ok(Some(store))

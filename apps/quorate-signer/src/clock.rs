@@ -2,7 +2,7 @@
 //!
 //! A signer whose clock is ahead signs for epochs that have not begun, and its floor rises with them. When the clock is right again,
 //! it signs nothing until those epochs have come. So a clock that jumps ahead is believed only if somebody says so. Time that
-//! passes while the signer runs is no jump: it looks at the clock again and again, and writes down how far it believed it.
+//! passes while the signer runs is not a jump: it looks at the clock again and again, and writes down how far it believed it.
 
 use quorate_host::utc;
 use quorate_signer_client::network::NetworkTerms;

@@ -12,7 +12,6 @@ mod clock;
 mod rules;
 mod store;
 mod signer;
-mod socket;
 mod server;
 mod commands;
 

@@ -95,7 +95,7 @@ async fn converse(stream: UnixStream, signer: Arc<Signer>, mut stopped: watch::R
                 send(&mut writer, &SignerAnswer::Error(refusal)).await;
                 return;
             }
-            // Half a line is no request.
+            // Half a line is not a request.
             _ => return,
         }
         let answer = match SignerRequest::parse(&line) {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use quorate_evm::{SnapshotId, Task, alloy_primitives::B256, task::Conflict};
-use quorate_host::lock_file;
+use quorate_host::{file::put_in_place, lock_file};
 use quorate_signer_client::record_file::RecordFile;
 use redb::{
     Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, TableError, WriteTransaction,
@@ -161,7 +161,7 @@ impl Store {
         self.watch = Some(watch);
     }
 
-    /// Looks at the clock, so that time which passes while nothing is signed is no jump.
+    /// Looks at the clock, so that time which passes while nothing is signed is not a jump.
     pub(crate) fn look_at_clock(&mut self, now: u64) -> Result<Option<ClockJump>, StoreError> {
         let (network, Some(watch)) = (self.config.identity.network, self.watch) else { return Ok(None) };
         self.with(|database| {
@@ -355,9 +355,7 @@ fn write_anew(path: &Path, contents: &Contents) -> Result<Database, StoreError> 
         Ok(database)
     };
     let database = write().map_err(|error| failed(&new, error))?;
-    fs::rename(&new, path).map_err(|error| system(path, error))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| system(folder, error))?;
+    put_in_place(&new, path).map_err(|error| system(path, error))?;
     Ok(database)
 }
 

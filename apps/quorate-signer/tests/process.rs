@@ -7,7 +7,6 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     os::unix::{fs::PermissionsExt, net::UnixStream},
-    process::Command,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -19,6 +18,7 @@ use quorate_evm::{
     bls12381::{DigestHash, decode_key, decode_signature},
     digest::PeerBinding,
 };
+use quorate_lab::run::{self, Run as _, shell};
 use quorate_signer_client::{
     SignerClient, SignerError,
     client::ClientSettings,
@@ -136,7 +136,7 @@ fn lines_that_are_no_requests() {
     assert_eq!(codes(&long, 9), ["line-too-long"]);
     // No newline ever comes.
     assert_eq!(codes(&vec![b'x'; 1 << 20], 9), ["line-too-long"]);
-    // Half a request is none.
+    // Half a request is not a request.
     let mut stream = UnixStream::connect(place.socket()).expect("connects");
     stream.write_all(status).expect("writes");
     stream.shutdown(std::net::Shutdown::Write).expect("ends");
@@ -301,7 +301,7 @@ async fn the_socket_and_its_end() {
         assert_eq!(mode(place.socket().parent().expect("a folder")), 0o700);
         // A client that is connected and silent does not hold it up.
         let idle = UnixStream::connect(place.socket()).expect("connects");
-        assert_eq!(signer.end(signal), Some(0));
+        assert_eq!(signer.end(signal), 0);
         assert!(!place.socket().exists());
         drop(idle);
     }
@@ -423,10 +423,10 @@ async fn a_log_that_nobody_reads_stops_no_signature() {
         code(client.sign_task(network().domain(), &other).await.expect_err("a conflict")),
         RefusalCode::Conflict
     );
-    assert_eq!(signer.end(Signal::TERM), Some(0), "nor does it stop the end");
+    assert_eq!(signer.end(Signal::TERM), 0, "nor does it stop the end");
     let mut signer = place.start_with("exec 2>&-");
     assert_eq!(client.sign_task(network().domain(), &task).await.expect("signed before"), signature);
-    assert_eq!(signer.end(Signal::TERM), Some(0));
+    assert_eq!(signer.end(Signal::TERM), 0);
 }
 
 /// A record that may not be looked at may be there. A second one for the key would sign what the first one forbids.
@@ -444,8 +444,7 @@ fn a_record_out_of_reach_is_not_to_be_made_anew() {
     // Another user's folder. Only the superuser can become another user.
     if rustix::process::geteuid().is_root() {
         let nobody = "umask 0; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; true";
-        let other = Command::new("sh").args(["-c", nobody, "sh", "true"]).output().expect("runs");
-        if !other.status.success() {
+        if shell(nobody).args(["sh", "true"]).ran().code != 0 {
             eprintln!("skipped: another user's folder, because there is no setpriv");
             return;
         }
@@ -457,12 +456,10 @@ fn a_record_out_of_reach_is_not_to_be_made_anew() {
         let folder =
             tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().expect("a folder");
         let program = folder.path().join("quorate-signer");
-        fs::copy(env!("CARGO_BIN_EXE_quorate-signer"), &program).expect("copies");
+        fs::copy(run::program("quorate-signer"), &program).expect("copies");
         let arguments = [program.to_str().expect("UTF-8"), "status", "--data", data.to_str().expect("UTF-8")];
-        let out = Command::new("sh").args(["-c", nobody, "sh"]).args(arguments).output().expect("runs");
-        let error = String::from_utf8(out.stderr).expect("UTF-8");
-        assert!(out.status.code() == Some(3) && error.contains("user 65534 may not use it"), "{error}");
-        assert!(!error.contains("init"), "{error}");
+        let ran = shell(nobody).arg("sh").args(arguments).ran().exits(3).says("user 65534 may not use it");
+        assert!(!ran.err.contains("init"), "{ran:?}");
     } else {
         eprintln!("skipped: another user's folder, which only the superuser can try");
     }
@@ -514,7 +511,7 @@ async fn the_record_moves_to_another_machine() {
     let mut signer = here.start();
     let client = SignerClient::new(here.socket());
     let signature = client.sign_task(network().domain(), &here.task(1, 1)).await.expect("signs");
-    assert_eq!(signer.end(Signal::TERM), Some(0));
+    assert_eq!(signer.end(Signal::TERM), 0);
     let file = here.folder().join("record.json");
     let path = file.to_str().expect("UTF-8");
     let (exit, _, error) = here.run(&["export", "--retire", "--out", path]);
@@ -596,7 +593,7 @@ async fn no_line_has_a_secret() {
         client.sign_task(network().domain(), &place.task(1, 2)).await.expect_err("a conflict");
         client.possession(network().domain(), VERIFIER, OPERATOR).await.expect("proves");
         talk(&place, b"{\"request\":\"needle\"}\n", 1);
-        assert_eq!(signer.end(Signal::TERM), Some(0));
+        assert_eq!(signer.end(Signal::TERM), 0);
         let log = signer.log();
         assert!(log.contains("a task is signed") && log.contains("a task is not signed"), "{log}");
         if format == "json" {
@@ -610,24 +607,15 @@ async fn no_line_has_a_secret() {
 
 #[test]
 fn help_and_errors_of_the_command_line() {
-    let run = |arguments: &[&str]| {
-        let out = Command::new(env!("CARGO_BIN_EXE_quorate-signer")).args(arguments).output().expect("runs");
-        (
-            out.status.code(),
-            String::from_utf8(out.stdout).expect("UTF-8"),
-            String::from_utf8(out.stderr).expect("UTF-8"),
-        )
-    };
-    let (exit, out, _) = run(&["--help"]);
-    assert_eq!(exit, Some(0));
+    let run = |arguments: &[&str]| run::command("quorate-signer").args(arguments).ran();
+    let out = run(&["--help"]).exits(0).out;
     for command in ["init", "run", "status", "export", "import"] {
         assert!(out.contains(command), "{out}");
-        assert_eq!(run(&[command, "--help"]).0, Some(0));
+        run(&[command, "--help"]).exits(0);
     }
-    assert_eq!(run(&[]).0, Some(2));
-    assert_eq!(run(&["sign"]).0, Some(2));
-    let (exit, _, error) = run(&["status", "--data", "/nonexistent"]);
-    assert!(exit == Some(2) && error.contains("quorate-signer init"), "{error}");
+    run(&[]).exits(2);
+    run(&["sign"]).exits(2);
+    run(&["status", "--data", "/nonexistent"]).refused("quorate-signer init");
     let place = Place::new();
     let data = place.folder().join("bn254");
     let mut arguments = place.init_arguments(data.to_str().expect("UTF-8"));

@@ -28,7 +28,7 @@ use crate::{
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
     settings::{Settings, SettingsError},
     source::{Ban, SourceReport},
-    store::{KnownStore, Opened, StoreError},
+    store::{KnownStore, OpenedStore, StoreError},
 };
 
 /// Verifies claims that arrive one by one, in batches. A clone is the same batcher. Dropping the last one stops it, refuses
@@ -553,7 +553,7 @@ impl Shared {
     }
 
     fn write_once(&self, store: &KnownStore, batch: &[ClaimBytes], reopen: bool) -> Result<usize, StoreError> {
-        if reopen && let Opened::SetAside { to, why } = store.reopen()? {
+        if reopen && let OpenedStore::SetAside { to, why } = store.reopen()? {
             tracing::warn!(path = %to.display(), why, "the store of known statements was set aside, and an empty one begun");
         }
         store.put(batch, unix_time())

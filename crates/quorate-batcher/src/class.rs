@@ -11,7 +11,6 @@ use std::{fmt, str::FromStr};
 /// assert!("urgent".parse::<Class>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a scheduler that did not know a class could not place it")]
 pub enum Class {
     /// A block: its claims are verified at once, on all threads, and no batch of another class starts before they are.
     Block,

@@ -87,4 +87,4 @@ pub use schedule::{BatchKind, ClosedBy, Load};
 pub use service::Request;
 pub use settings::{Settings, SettingsError, SourceSettings};
 pub use source::{Ban, Evidence, SourceReport, Standing};
-pub use store::{KnownStore, Opened, StoreError, StoreSettings};
+pub use store::{KnownStore, OpenedStore, StoreError, StoreSettings};

@@ -111,7 +111,7 @@ impl Settings {
         if sources.most == 0 {
             return Err(SettingsError::Zero("sources.most"));
         }
-        // Written so that a number that is none is refused.
+        // Written so that NaN is refused.
         if !(sources.suspect_at > 0.0 && sources.suspect_at <= sources.ban_at && sources.ban_at.is_finite()) {
             return Err(SettingsError::Scores { suspect_at: sources.suspect_at, ban_at: sources.ban_at });
         }
@@ -126,7 +126,7 @@ pub enum SettingsError {
     /// It must be more than nothing.
     #[error("the setting {0} is zero; it must be more")]
     Zero(&'static str),
-    /// It is no share of a whole.
+    /// It is not a share of a whole.
     #[error("the setting {0} is {1}; it must be more than 0 and at most 1")]
     NotAShare(&'static str, f64),
     /// The scores are not in order.

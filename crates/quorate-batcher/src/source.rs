@@ -49,7 +49,6 @@ struct Score {
 
 /// How a source is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "these are the three ways to treat a source")]
 pub enum Standing {
     /// Its claims share batches with those of others.
     Trusted,
@@ -94,7 +93,6 @@ pub struct SourceReport {
 
 /// A ban, to be written down by a program that stops and read by one that starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "what is written down")]
 pub struct Ban {
     /// Who is banned.
     pub source: SourceId,

@@ -34,15 +34,18 @@ mod records;
 
 use std::{
     fmt,
-    fs::{self, File, OpenOptions},
-    io::{self, Read, Write},
+    fs::{self, File},
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock},
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use quorate::ClaimBytes;
-use quorate_host::contained;
+use quorate_host::{
+    contained,
+    file::{self, Existing, Readers, put_in_place},
+};
 use rand::{TryRng as _, rngs::SysRng};
 use redb::{Database, DatabaseError, StorageError};
 
@@ -84,7 +87,7 @@ impl Disk for FileSystem {
 /// What was found in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Opened {
+pub enum OpenedStore {
     /// Nothing. The store is new.
     New,
     /// A store.
@@ -144,11 +147,11 @@ impl KnownStore {
     ///
     /// # Errors
     /// [`StoreError`] if another process has it open, if the folder cannot be written, or if others may write it.
-    pub fn open(folder: &Path, settings: StoreSettings) -> Result<(Self, Opened), StoreError> {
+    pub fn open(folder: &Path, settings: StoreSettings) -> Result<(Self, OpenedStore), StoreError> {
         Self::open_on(Box::new(FileSystem), folder, settings)
     }
 
-    fn open_on(disk: Box<dyn Disk>, folder: &Path, settings: StoreSettings) -> Result<(Self, Opened), StoreError> {
+    fn open_on(disk: Box<dyn Disk>, folder: &Path, settings: StoreSettings) -> Result<(Self, OpenedStore), StoreError> {
         make_folder(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
         let this = Self { folder: folder.to_owned(), settings, disk, records: RwLock::new(None) };
         let opened = this.reopen()?;
@@ -159,7 +162,7 @@ impl KnownStore {
     ///
     /// # Errors
     /// [`StoreError`]: it stays closed.
-    pub fn reopen(&self) -> Result<Opened, StoreError> {
+    pub fn reopen(&self) -> Result<OpenedStore, StoreError> {
         let mut open = self.records.write().unwrap_or_else(PoisonError::into_inner);
         // A file is opened once.
         drop(open.take());
@@ -168,7 +171,7 @@ impl KnownStore {
         Ok(opened)
     }
 
-    fn open_records(&self) -> Result<(Records, Opened), StoreError> {
+    fn open_records(&self) -> Result<(Records, OpenedStore), StoreError> {
         check_folder(&self.folder)?;
         let (database, key) = (self.folder.join(DATABASE), self.folder.join(KEY));
         let existed = database.exists();
@@ -182,7 +185,7 @@ impl KnownStore {
         };
         if let (Some(key), true) = (read, existed) {
             match self.open_existing(&database, key)? {
-                Ok((records, number)) => return Ok((records, Opened::Existing { records: number })),
+                Ok((records, number)) => return Ok((records, OpenedStore::Existing { records: number })),
                 Err(problem) => why = Some(problem),
             }
         }
@@ -191,7 +194,7 @@ impl KnownStore {
             None => None,
         };
         let records = self.create(&database, &key)?;
-        Ok((records, set_aside.map_or(Opened::New, |(to, why)| Opened::SetAside { to, why })))
+        Ok((records, set_aside.map_or(OpenedStore::New, |(to, why)| OpenedStore::SetAside { to, why })))
     }
 
     /// The records in a file, or why they cannot be used.
@@ -236,9 +239,7 @@ impl KnownStore {
         })?;
         let records = Records { database, settings: self.settings.clone(), key };
         records.write_key_check()?;
-        fs::rename(&new, path).map_err(|error| file(&new, error))?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        sync_folder(folder).map_err(|error| file(folder, error))?;
+        put_in_place(&new, path).map_err(|error| file(path, error))?;
         Ok(records)
     }
 
@@ -377,13 +378,7 @@ fn read_key(path: &Path) -> Result<[u8; 32], String> {
 fn write_key(path: &Path) -> io::Result<[u8; 32]> {
     let mut key = [0; 32];
     SysRng.try_fill_bytes(&mut key).map_err(io::Error::other)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    // A temporary file is made with mode 600.
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&key)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    sync_folder(folder)?;
+    file::write(path, Readers::Owner, Existing::Replace, &key)?;
     Ok(key)
 }
 
@@ -394,12 +389,6 @@ fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let to = (0..).map(name).find(|to| !to.exists()).expect("a number is free");
     fs::rename(path, &to).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
     Ok(to)
-}
-
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    OpenOptions::new().read(true).open(folder)?.sync_all()?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -477,7 +466,7 @@ pub(crate) mod tests {
 
     type BackendError = io::Error;
 
-    pub(crate) fn on(disk: &Fillable, folder: &Path) -> (KnownStore, Opened) {
+    pub(crate) fn on(disk: &Fillable, folder: &Path) -> (KnownStore, OpenedStore) {
         KnownStore::open_on(Box::new(disk.clone()), folder, StoreSettings::default()).unwrap()
     }
 
@@ -494,13 +483,13 @@ pub(crate) mod tests {
         store.put(&[claim(1)], NOW).unwrap();
         disk.fill(true);
         assert!(matches!(store.put(&[claim(2)], NOW), Err(StoreError::Database(_))));
-        // Nothing is known from it, which is no fault of the claims, and nothing is set aside.
+        // Nothing is known from it, which is not a fault of the claims, and nothing is set aside.
         assert!(matches!(store.signature(&claim(1), 0, NOW), Err(StoreError::Closed)));
         assert!(matches!(store.put(&[claim(2)], NOW), Err(StoreError::Closed)));
         let full = store.reopen();
         assert!(full.is_err() || store.put(&[claim(2)], NOW).is_err(), "{full:?}");
         disk.fill(false);
-        assert_eq!(store.reopen().unwrap(), Opened::Existing { records: 1 });
+        assert_eq!(store.reopen().unwrap(), OpenedStore::Existing { records: 1 });
         store.put(&[claim(2)], NOW).unwrap();
         for i in 1..3 {
             assert_eq!(store.signature(&claim(i), 0, NOW).unwrap(), Some(claim(i).signature));
@@ -539,7 +528,7 @@ pub(crate) mod tests {
         }
         std::os::unix::fs::chown(folder.path().join(KEY), Some(12_345), None).unwrap();
         match KnownStore::open(folder.path(), StoreSettings::default()).unwrap().1 {
-            Opened::SetAside { why, .. } => assert!(why.contains("belongs to the user 12345"), "{why}"),
+            OpenedStore::SetAside { why, .. } => assert!(why.contains("belongs to the user 12345"), "{why}"),
             other => panic!("{other:?}"),
         }
         // A folder of root is as good as one's own; one of somebody else is not.

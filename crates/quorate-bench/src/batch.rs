@@ -45,7 +45,7 @@ fn with_checks(run: &Run, bench: &str, signed: &[Signed<MinPk>]) -> Vec<Row> {
     measure(bench, signed.len(), "claim", signed.len(), rounds(run, signed.len()), engines)
 }
 
-/// Every back end on one thread, and on two where there is work for two.
+/// Every backend on one thread, and on two where there is work for two.
 fn each(run: &Run, n: usize) -> impl Iterator<Item = (Backend, usize)> {
     run.each(if n >= 100 { &[1, 2] } else { &[1] })
 }

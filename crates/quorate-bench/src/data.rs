@@ -52,7 +52,7 @@ pub(crate) fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([9; 32])
 }
 
-/// Options for a back end and a number of threads.
+/// Options for a backend and a number of threads.
 pub(crate) fn options(backend: Backend, threads: usize) -> Options {
     Options { threads: NonZeroUsize::new(threads).expect("at least one thread"), backend, ..Options::default() }
 }

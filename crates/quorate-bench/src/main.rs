@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod built;
 mod data;
 mod methods;
 mod row;
@@ -71,7 +72,7 @@ struct Arguments {
     /// Fewer sizes and rounds: each benchmark within two minutes
     #[arg(long)]
     quick: bool,
-    /// Measure one back end beside the other libraries; every one that this machine has where left out
+    /// Measure one backend beside the other libraries; every one that this machine has where left out
     #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
     backend: Option<Backend>,
     /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run. One
@@ -128,7 +129,7 @@ enum Name {
     /// All of the above
     All,
     /// Networks of nodes as processes on a local chain; with the feature `network`. Not one of `all`, because it starts
-    /// quorate-node, quorate-signer and anvil
+    /// quorate-node, quorate-signer, quorate-lab and anvil
     Network,
     /// Gas of a day of the demonstration's traffic, in 24 minutes; with the feature `network`. Not one of `all`
     Day,
@@ -136,20 +137,24 @@ enum Name {
     Simulated,
 }
 
-/// What a build without networks of nodes says instead.
 #[cfg(not(feature = "network"))]
-mod network {
+use without_networks as network;
+
+/// What a build without networks of nodes says instead.
+#[cfg(any(test, not(feature = "network")))]
+mod without_networks {
     use anyhow::{Result, bail};
 
     use crate::{measure::Run, row::Row};
 
     pub(crate) fn run(_: &Run) -> Result<Vec<Row>> {
         bail!(
-            "this quorate-bench was built without networks of nodes; build it with `cargo build --release -p quorate-node \
-             -p quorate-signer -p quorate-bench --features quorate-bench/network`"
+            "this quorate-bench was built without networks of nodes; build it with `cargo build --profile dist -p quorate-node \
+             -p quorate-signer -p quorate-lab -p quorate-bench --features quorate-bench/network`"
         )
     }
 
+    #[cfg(not(feature = "network"))]
     pub(crate) use self::{run as day, run as simulated};
 }
 
@@ -206,9 +211,11 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Day, "day", network::day),
         (Name::Simulated, "simulated", network::simulated),
     ];
+    let profile = built::profile()?;
     ensure!(
-        !(arguments.record && matches!(name, Name::Network | Name::Day) && cfg!(debug_assertions)),
-        "the nodes of a debug build are not what anybody runs, so their times are not recorded: build with --release"
+        !arguments.record || profile == built::PUBLISHED,
+        "this quorate-bench is of the profile {profile}, and rows are recorded of what is published: build with --profile {}",
+        built::PUBLISHED
     );
     let machine = Machine::here()?;
     println!("{machine}\n");
@@ -312,10 +319,9 @@ mod tests {
         assert!(run(&both).unwrap_err().to_string().contains("leave them out"));
     }
 
-    #[cfg(not(feature = "network"))]
     #[test]
     fn networks_without_their_feature_are_an_error() {
-        let error = run(&Arguments::try_parse_from(["quorate-bench", "network", "--quick"]).unwrap()).unwrap_err();
+        let error = without_networks::run(&Run { effort: Effort::Quick, backends: Vec::new() }).unwrap_err();
         assert!(error.to_string().contains("--features quorate-bench/network"), "{error}");
     }
 

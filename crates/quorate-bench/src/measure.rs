@@ -19,7 +19,7 @@ pub(crate) enum Effort {
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) effort: Effort,
-    /// The back ends beside the rivals, each an engine.
+    /// The backends beside the rivals, each an engine.
     pub(crate) backends: Vec<Backend>,
 }
 
@@ -32,13 +32,13 @@ impl Run {
         }
     }
 
-    /// Every back end with every number of threads.
+    /// Every backend with every number of threads.
     pub(crate) fn each(&self, threads: &[usize]) -> impl Iterator<Item = (Backend, usize)> {
         self.backends.iter().flat_map(move |backend| threads.iter().map(move |threads| (*backend, *threads)))
     }
 }
 
-/// The engine that a back end is: `quorate/ifma`.
+/// The engine that a backend is: `quorate/ifma`.
 fn name(backend: Backend) -> String {
     format!("quorate/{backend}")
 }
@@ -56,7 +56,7 @@ impl<'a> Engine<'a> {
         Self { name: name.into(), threads, note: String::new(), work: Box::new(work) }
     }
 
-    /// quorate on a back end.
+    /// quorate on a backend.
     pub(crate) fn of(backend: Backend, threads: usize, work: impl FnMut() + 'a) -> Self {
         Self::new(name(backend), threads, work)
     }

@@ -110,7 +110,7 @@ fn by_lanes(rows: &[Row]) -> String {
     for (bench, n, what) in wanted {
         let row =
             |engine: &str| rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == 1);
-        // A record may lack a benchmark, or a back end that its machine cannot run.
+        // A record may lack a benchmark, or a backend that its machine cannot run.
         let Some(blst) = row("blst") else { continue };
         let ours = ["quorate/portable", "quorate/ifma", "quorate/fma-avx512", "quorate/fma-avx2"].map(row);
         let ratios =

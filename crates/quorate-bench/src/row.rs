@@ -10,7 +10,10 @@ use anyhow::{Context, Result};
 use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 
-use crate::methods::{self, Editions};
+use crate::{
+    built,
+    methods::{self, Editions},
+};
 
 /// The time or the gas of one engine in one benchmark.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -228,7 +231,7 @@ impl Machine {
             cpu_model: field("model").parse().ok(),
             features: wanted.iter().filter(has).map(|f| (*f).to_owned()).collect(),
             compiler: output("rustc", &["--version"])?,
-            flags: format!("release, thin LTO; RUSTFLAGS={rustflags:?}"),
+            flags: format!("{}; RUSTFLAGS={rustflags:?}", built::profile()?),
             commit: commit().unwrap_or_else(|_| "unknown".into()),
             methods: methods::today(),
         })

@@ -45,7 +45,6 @@ impl fmt::Display for Bn254Item {
 
 /// A word of an encoded point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a point has no other coordinates")]
 pub enum Bn254Coordinate {
     /// x of a point of G1.
     X,
@@ -88,7 +87,7 @@ pub enum Bn254ParseError {
         /// The number of bytes that were given.
         found: usize,
     },
-    /// The text is not hexadecimal: an odd number of digits, or a character that is no digit.
+    /// The text is not hexadecimal: an odd number of digits, or a character that is not a digit.
     #[error("{0}: the text is not hexadecimal")]
     NotHex(Bn254Item),
     /// A coordinate is not below the field modulus. The precompiles refuse it too.

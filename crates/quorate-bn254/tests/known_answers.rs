@@ -3,8 +3,6 @@
 //! If the data is absent, each test prints what it skips and passes; with `CI=true` it fails. Counts are visible with
 //! `--nocapture`.
 
-mod vectors;
-
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::PrimeField;
 use num_bigint::BigUint;
@@ -15,10 +13,10 @@ use quorate_bn254::{
     hash_to_curve::{expand_message_xmd, hash_to_curve, hash_to_field, map_to_curve},
     keccak256, pairing_is_one, verify,
 };
+use quorate_lab::bn254::{bytes, cases, element, files, text};
 use serde_json::Value;
 use sha2::{Digest, Sha256, Sha512};
 use sha3::Keccak256;
-use vectors::{bytes, cases, element, files, text};
 
 /// Whether a signature is valid under a suite; everything is read from bytes.
 fn verify_bytes(suite: Bn254Suite, key: &[u8], message: &[u8], signature: &[u8]) -> Result<bool, Bn254ParseError> {

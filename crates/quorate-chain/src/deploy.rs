@@ -14,14 +14,14 @@ use alloy::{
 use quorate_evm::{
     KeyGroup,
     alloy_sol_types::{SolCall, SolConstructor as _},
-    contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Parameters},
+    contract::{Erc20, TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Parameters},
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::{
     fees::{FeeError, FeeLimits},
-    rpc::{Receipt, Rpc, RpcError},
+    rpc::{Rpc, RpcError, TransactionReceipt},
     submitter::Payer,
 };
 
@@ -81,7 +81,6 @@ pub enum DeployError {
 
 /// A network to deploy. Amounts are in the token's smallest unit, times in seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct NetworkPlan {
     /// The curve and the group of the keys.
     pub key_group: KeyGroup,
@@ -245,7 +244,12 @@ impl Account {
     ///
     /// # Errors
     /// [`DeployError`], which begins with `what`.
-    pub async fn send(&self, what: &'static str, to: Address, call: &impl SolCall) -> Result<Receipt, DeployError> {
+    pub async fn send(
+        &self,
+        what: &'static str,
+        to: Address,
+        call: &impl SolCall,
+    ) -> Result<TransactionReceipt, DeployError> {
         self.send_bytes(what, to, call.abi_encode().into()).await
     }
 
@@ -253,7 +257,12 @@ impl Account {
     ///
     /// # Errors
     /// [`DeployError`], which begins with `what`.
-    pub async fn send_bytes(&self, what: &'static str, to: Address, calldata: Bytes) -> Result<Receipt, DeployError> {
+    pub async fn send_bytes(
+        &self,
+        what: &'static str,
+        to: Address,
+        calldata: Bytes,
+    ) -> Result<TransactionReceipt, DeployError> {
         self.transact(what, TransactionRequest::default().with_to(to).with_input(calldata)).await
     }
 
@@ -261,7 +270,7 @@ impl Account {
     ///
     /// # Errors
     /// [`DeployError`], which begins with `what`.
-    pub async fn create(&self, what: &'static str, code: Bytes) -> Result<(Address, Receipt), DeployError> {
+    pub async fn create(&self, what: &'static str, code: Bytes) -> Result<(Address, TransactionReceipt), DeployError> {
         let receipt = self.transact(what, TransactionRequest::default().with_deploy_code(code)).await?;
         let why = || DeployError::Node { what, why: "the receipt names no contract".to_owned() };
         Ok((receipt.contract_address.ok_or_else(why)?, receipt))
@@ -272,7 +281,11 @@ impl Account {
         Ok(count.map_err(|error| failed(what, &error))?.saturating_to())
     }
 
-    async fn transact(&self, what: &'static str, request: TransactionRequest) -> Result<Receipt, DeployError> {
+    async fn transact(
+        &self,
+        what: &'static str,
+        request: TransactionRequest,
+    ) -> Result<TransactionReceipt, DeployError> {
         let failed = |error: RpcError| failed(what, &error);
         let fees = self.fees.offer(&self.rpc).await.map_err(|error| match error {
             FeeError::Node(error) => failed(error),
@@ -364,7 +377,7 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
         return Err(DeployError::Node { what: "the network", why });
     }
     if !plan.pool.is_zero() {
-        let approve = TestToken::approveCall { spender: network, value: plan.pool };
+        let approve = Erc20::approveCall { spender: network, value: plan.pool };
         account.send("the pool's tokens", token, &approve).await?;
         account.send("the pool", network, &TaskNetwork::fundCall { amount: plan.pool }).await?;
     }

@@ -2,11 +2,10 @@
 
 use serde_json::json;
 
-use crate::rpc::{Block, Rpc, RpcError};
+use crate::rpc::{Rpc, RpcBlock, RpcError};
 
 /// The most that is paid for a unit of gas, in gwei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct FeeLimits {
     /// All of it.
     pub max_fee_gwei: u64,
@@ -49,7 +48,7 @@ impl FeeLimits {
     }
 
     /// What the chain asks for after this block, with a tip within the limit.
-    pub(crate) async fn prices(self, rpc: &Rpc, newest: &Block) -> Result<Prices, RpcError> {
+    pub(crate) async fn prices(self, rpc: &Rpc, newest: &RpcBlock) -> Result<Prices, RpcError> {
         // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
         let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
         let asked: u128 = rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to();
@@ -75,7 +74,6 @@ pub(crate) struct Prices {
 
 /// What a transaction offers, in wei for a unit of gas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the two fields of EIP-1559")]
 pub struct Fees {
     /// All of it.
     pub max_fee: u128,

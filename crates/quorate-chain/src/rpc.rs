@@ -42,7 +42,6 @@ impl std::fmt::Debug for Url {
 
 /// How long and how much a node may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct RpcLimits {
     /// How long one answer may take.
     pub timeout: Duration,
@@ -119,8 +118,7 @@ pub enum RpcError {
 /// A block by its number and hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[allow(clippy::exhaustive_structs, reason = "what is read of a block")]
-pub struct Block {
+pub struct RpcBlock {
     /// Its number.
     #[serde(with = "quantity")]
     pub number: u64,
@@ -139,7 +137,7 @@ pub struct Block {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Receipt {
+pub struct TransactionReceipt {
     /// One if the transaction did what it should, zero if it was reverted.
     pub status: U64,
     /// The gas that it used.
@@ -170,8 +168,7 @@ mod quantity {
 
 /// Whether a question is asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
-pub enum Patience {
+pub enum RpcPatience {
     /// Once only.
     Once,
     /// Until there is an answer, or too often.
@@ -225,7 +222,7 @@ impl Rpc {
         static TLS: Once = Once::new();
         // Fails only if a provider is installed already.
         TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-        let url: reqwest::Url = url.parse().map_err(|why| RpcError::Url { why: format!("is none: {why}") })?;
+        let url: reqwest::Url = url.parse().map_err(|why| RpcError::Url { why: format!("does not parse: {why}") })?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(RpcError::Url { why: format!("has the scheme {}, expected http or https", url.scheme()) });
         }
@@ -304,7 +301,7 @@ impl Rpc {
     ///
     /// # Errors
     /// [`RpcError`].
-    pub async fn block(&self, number: &str) -> Result<Option<Block>, RpcError> {
+    pub async fn block(&self, number: &str) -> Result<Option<RpcBlock>, RpcError> {
         self.ask("eth_getBlockByNumber", json!([number, false])).await
     }
 
@@ -312,7 +309,7 @@ impl Rpc {
     ///
     /// # Errors
     /// [`RpcError`].
-    pub async fn block_at(&self, number: u64) -> Result<Option<Block>, RpcError> {
+    pub async fn block_at(&self, number: u64) -> Result<Option<RpcBlock>, RpcError> {
         self.block(&format!("{number:#x}")).await
     }
 
@@ -320,18 +317,18 @@ impl Rpc {
     ///
     /// # Errors
     /// [`RpcError`].
-    pub async fn newest(&self) -> Result<Block, RpcError> {
+    pub async fn newest(&self) -> Result<RpcBlock, RpcError> {
         self.ask("eth_getBlockByNumber", json!(["latest", false])).await
     }
 
-    /// The logs of a filter. With [`Patience::Once`] the caller may ask for fewer blocks then.
+    /// The logs of a filter. With [`RpcPatience::Once`] the caller may ask for fewer blocks then.
     ///
     /// # Errors
     /// [`RpcError`].
-    pub async fn logs(&self, filter: &Filter, patience: Patience) -> Result<Vec<Log>, RpcError> {
+    pub async fn logs(&self, filter: &Filter, patience: RpcPatience) -> Result<Vec<Log>, RpcError> {
         match patience {
-            Patience::Once => self.ask_once("eth_getLogs", &json!([filter])).await,
-            Patience::Retry => self.ask("eth_getLogs", json!([filter])).await,
+            RpcPatience::Once => self.ask_once("eth_getLogs", &json!([filter])).await,
+            RpcPatience::Retry => self.ask("eth_getLogs", json!([filter])).await,
         }
     }
 
@@ -352,7 +349,7 @@ impl Rpc {
     ///
     /// # Errors
     /// [`RpcError`].
-    pub async fn receipt(&self, transaction: B256) -> Result<Option<Receipt>, RpcError> {
+    pub async fn receipt(&self, transaction: B256) -> Result<Option<TransactionReceipt>, RpcError> {
         self.ask("eth_getTransactionReceipt", json!([transaction])).await
     }
 

@@ -3,23 +3,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "replay/interpret.rs"]
-mod interpret;
-
 use proptest::prelude::*;
+use quorate_lab::replay;
 
-/// Four operators, a snapshot, tasks and bases, then a second epoch: as bytes of the interpreter.
+/// Four operators, a snapshot, tasks and bases, then a second epoch: as bytes that `replay` reads.
 const WHOLE: &[u8] = include_bytes!("../../../fuzz/seeds/chain-logs");
 
 #[test]
 fn a_whole_network_is_taken() {
-    assert_eq!(interpret::check(WHOLE), 10);
+    assert_eq!(replay::check(WHOLE), 10);
 }
 
 proptest! {
     #[test]
     fn random_logs_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..1_500)) {
-        interpret::check(&bytes);
+        replay::check(&bytes);
     }
 
     #[test]
@@ -33,9 +31,9 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        interpret::check(&bytes);
+        replay::check(&bytes);
         bytes.truncate(cut.index(bytes.len()));
         bytes.extend(more);
-        interpret::check(&bytes);
+        replay::check(&bytes);
     }
 }

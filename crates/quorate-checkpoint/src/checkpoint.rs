@@ -24,7 +24,6 @@ use crate::{
 /// | 122..130 | `set_epoch` |
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "Versioned", try_from = "Versioned")]
-#[allow(clippy::exhaustive_structs, reason = "the layout is fixed; another one has another version")]
 pub struct Checkpoint {
     /// Which chain, for example its genesis hash. A chain with a shorter name pads it in front with zeros.
     pub chain_id: [u8; 32],

@@ -30,7 +30,6 @@ pub trait HeaderChain {
 
 /// What a client insists on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options")]
 pub struct ClientPolicy {
     /// The chain that it follows.
     pub chain_id: [u8; 32],
@@ -56,7 +55,6 @@ impl ClientPolicy {
 
 /// What a node answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a name and an answer")]
 pub struct NodeAnswer {
     /// Its name. Two answers of one node count once.
     pub node: SourceId,
@@ -67,7 +65,6 @@ pub struct NodeAnswer {
 
 /// What a node may do with the blocks that it has not verified yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "a node skips or it does not")]
 #[must_use = "a block may be skipped only if the decision says so"]
 pub enum Decision {
     /// Signatures in blocks up to this height need not be verified now. Verify them afterwards: [`Client::to_prove`].

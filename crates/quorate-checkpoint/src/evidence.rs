@@ -29,7 +29,7 @@ pub enum Equivocation {
     Rotations(Box<[Rotation; 2]>),
 }
 
-/// Why something is no evidence.
+/// Why something is not evidence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvidenceError {

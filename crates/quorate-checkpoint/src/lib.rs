@@ -123,7 +123,7 @@ pub use quorate_host::{
 };
 pub use ratchet::{Alarm, Damage, RatchetError};
 pub use set::{MOST_SIGNERS, SUITE, SetError, SetManifest, SignerEntry, SignerSet};
-pub use sets::{Rotation, RotationError, SetChain, Sets, Side};
+pub use sets::{Rotation, RotationError, SetChain, SetSide, Sets};
 pub use signatures::{Flaw, FlawKind, IndexedSignature, Posting, SignedCheckpoint, unite};
 pub use signer::{SignError, SignerRecord};
 pub use wire::{LARGEST_ANSWER, MOST_SERVED, Served};

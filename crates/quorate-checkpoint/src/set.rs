@@ -23,7 +23,6 @@ pub const MOST_SIGNERS: usize = 1024;
 /// A set as it is written down: nothing in it is checked. [`SignerSet::prove`] checks it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the file's")]
 pub struct SetManifest {
     /// The number of the set: a rotation adds one.
     pub epoch: u64,
@@ -36,7 +35,6 @@ pub struct SetManifest {
 /// A key of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the file's")]
 pub struct SignerEntry {
     /// The compressed key.
     #[serde(with = "hex::array")]
@@ -46,7 +44,7 @@ pub struct SignerEntry {
     pub proof: [u8; 96],
 }
 
-/// Why a manifest is no set.
+/// Why a manifest is not a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetError {

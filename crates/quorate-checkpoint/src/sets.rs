@@ -18,7 +18,6 @@ use crate::{
 /// sets signs once, and the signature stands in both lists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the file's")]
 pub struct Rotation {
     /// The id of the old set.
     #[serde(with = "hex::array")]
@@ -35,7 +34,6 @@ pub struct Rotation {
 /// checked; [`SetChain::follow`] checks it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the file's")]
 pub struct Sets {
     /// The set whose id is pinned.
     pub first: SetManifest,
@@ -86,7 +84,7 @@ pub enum RotationError {
     #[error("signatures of the {side} set: {kind}")]
     Signatures {
         /// `old` or `new`.
-        side: Side,
+        side: SetSide,
         /// What is wrong.
         kind: FlawKind,
     },
@@ -94,13 +92,13 @@ pub enum RotationError {
     #[error("{found} signers of the {side} set have signed the change, expected at least {needed}")]
     TooFew {
         /// `old` or `new`.
-        side: Side,
+        side: SetSide,
         /// How many.
         found: usize,
         /// Its threshold.
         needed: usize,
     },
-    /// A set of the chain is none.
+    /// A set of the chain is not valid.
     #[error("the set with epoch {epoch}: {error}")]
     Set {
         /// Its epoch.
@@ -118,15 +116,14 @@ pub enum RotationError {
 
 /// A side of a rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a change has two sides")]
-pub enum Side {
+pub enum SetSide {
     /// The set that was.
     Old,
     /// The set that follows.
     New,
 }
 
-impl std::fmt::Display for Side {
+impl std::fmt::Display for SetSide {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Old => "old",
@@ -162,7 +159,7 @@ impl Rotation {
         if self.from != old.id() {
             return Err(RotationError::From { found: self.from, newest: old.id() });
         }
-        self.check_side(Side::Old, old, &self.old, rng)
+        self.check_side(SetSide::Old, old, &self.old, rng)
     }
 
     /// The new set, if this change is in order. The old signers are looked at first, so that a stranger's set costs nothing.
@@ -177,13 +174,13 @@ impl Rotation {
         self.check_old(old, rng)?;
         let set = SignerSet::prove(self.to.clone(), rng);
         let set = set.map_err(|error| RotationError::Set { epoch: self.to.epoch, error })?;
-        self.check_side(Side::New, &set, &self.new, rng)?;
+        self.check_side(SetSide::New, &set, &self.new, rng)?;
         Ok(set)
     }
 
     fn check_side(
         &self,
-        side: Side,
+        side: SetSide,
         set: &SignerSet,
         signatures: &[IndexedSignature],
         rng: &mut impl CryptoRng,
@@ -208,7 +205,7 @@ impl Rotation {
     /// Unites partly signed copies of one change. False signatures do not count, and are named with their source.
     ///
     /// # Errors
-    /// [`RotationError`] if the change does not begin at `old`, or if the new set is none.
+    /// [`RotationError`] if the change does not begin at `old`, or if the new set is not valid.
     pub fn unite(
         old: &SignerSet,
         to: &SetManifest,
@@ -222,7 +219,8 @@ impl Rotation {
                 flaws.push((source.clone(), RotationError::From { found: part.to.id(), newest: to.id() }));
                 continue;
             }
-            let sides = [(Side::Old, old, &part.old, &mut united.old), (Side::New, &set, &part.new, &mut united.new)];
+            let sides =
+                [(SetSide::Old, old, &part.old, &mut united.old), (SetSide::New, &set, &part.new, &mut united.new)];
             for (side, set, signatures, into) in sides {
                 let mut flaw = |kind| flaws.push((source.clone(), RotationError::Signatures { side, kind }));
                 if let Err(kind) = check_indices(signatures, set.keys().len()) {

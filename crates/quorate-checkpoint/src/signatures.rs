@@ -21,7 +21,6 @@ use crate::{
 /// A signature and the index of the key that is said to have made it. Nothing is checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the file's")]
 pub struct IndexedSignature {
     /// The signer's place in the set, from 0 on.
     pub index: u16,
@@ -34,7 +33,6 @@ pub struct IndexedSignature {
 /// what a node serves. Nothing is checked; [`unite`] checks it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the file's")]
 pub struct Posting {
     /// What was signed.
     pub document: Checkpoint,
@@ -122,7 +120,6 @@ impl SignedCheckpoint {
 /// What is wrong with a posting, and who sent it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("checkpoint at height {height}, set epoch {set_epoch}: {kind}")]
-#[allow(clippy::exhaustive_structs, reason = "a plain answer")]
 pub struct Flaw {
     /// Who sent it.
     pub node: SourceId,

@@ -18,7 +18,6 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "its fields are the answer's")]
 pub struct Served {
     /// The sets of signers, from the first one on.
     pub sets: Sets,

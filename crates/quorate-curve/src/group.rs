@@ -28,7 +28,7 @@ use crate::{
 
 /// A group of points that the backends can compute with: [`G1`] or [`G2`]. The trait is sealed.
 pub trait Group:
-    Copy + Ord + Hash + Debug + Display + Send + Sync + 'static + sealed::Sealed<Affine: InBackends>
+    Copy + Ord + Hash + Debug + Display + Send + Sync + 'static + sealed::Sealed<Affine: InBackends> + sealed::Verbs
 {
     /// The group as a value, for rules that differ between the two.
     const ID: GroupId;
@@ -88,12 +88,46 @@ pub trait Group:
 }
 
 pub(crate) mod sealed {
+    use alloc::vec::Vec;
+
+    use crate::{
+        backend::choice::Backend,
+        encoding::DecodeError,
+        scalar::Scalar,
+        segments::{Segments, UncheckedSegments, WeightedSegments},
+        weight::Soundness,
+    };
+
     /// The representation that a group shares with blst, which only this crate sees.
     pub trait Sealed: Sized {
         type Affine;
         fn inner(self) -> Self::Affine;
         fn wrap(inner: Self::Affine) -> Self;
         fn slice(points: &[Self]) -> &[Self::Affine];
+    }
+
+    /// What the verbs of [`Backend`] do, under their names.
+    pub trait Verbs: Sized {
+        fn decode_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>>;
+        fn decode_uncompressed_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>>;
+        fn hash_to_curve(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
+        fn hash_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self;
+        fn encode_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self;
+        fn hash_for_sums(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
+        fn clear_sums(backend: Backend, sums: &[Self]) -> Vec<Self>;
+        fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool>;
+        fn is_member(&self) -> bool;
+        fn sum(backend: Backend, points: &[Self]) -> Self;
+        fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self>;
+        fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self>;
+        fn weighted_sums_of_members(
+            backend: Backend,
+            points: &UncheckedSegments<Self>,
+            soundness: Soundness,
+        ) -> Option<Vec<Self>>;
+        fn msm(backend: Backend, terms: &[(Self, Scalar)]) -> Self;
+        fn multiples(backend: Backend, points: &[Self], scalars: &[Scalar]) -> Vec<Self>;
+        fn short_msm(terms: &[(Self, i64)]) -> Self;
     }
 }
 

@@ -13,9 +13,10 @@
 //! - [`pairing`]: the two pairings, values of the Miller loop, and elements of the target group.
 //! - [`scalar`]: public scalars, the elements of Fr.
 //! - `backend::portable` and `backend::lanes`, private: the verbs by blst, and the same verbs on eight items at a time. They
-//!   work on points of the two curves. `backend::ifma` and `backend::fma` are the forms of numbers in lanes.
+//!   work on points of the two curves. `backend::ifma` and `backend::fma` are the forms of numbers in lanes, and
+//!   `backend::choice` is the choice between all of them.
 //! - [`group`]: [`G1`] and [`G2`], affine points on their curves, and the sealed trait [`Group`] that they share.
-//! - [`backend`]: the choice between the backends, and the public verbs.
+//! - [`backend`]: the public verbs.
 //! - [`domain`]: roots of unity, and the transforms of polynomials over Fr.
 //! - [`secret`]: secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 //!
@@ -45,7 +46,7 @@ mod arithmetic;
 pub mod encoding;
 pub mod pairing;
 pub mod scalar;
-// mod backend::{portable, lanes, ifma, fma};
+// mod backend::{portable, lanes, ifma, fma, choice};
 pub mod group;
 pub mod backend;
 pub mod domain;

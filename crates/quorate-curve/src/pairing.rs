@@ -9,7 +9,6 @@ use crate::arithmetic::fp12::{ONE, conjugate, multiply};
 /// The bilinear map of a product. On G1 × G2 each pairing is a fixed power of the other, so both say whether a product
 /// is one. Their values must not be mixed: [`MillerValue`] remembers its pairing and refuses another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the engine has a generator for each")]
 pub enum Pairing {
     /// The optimal ate pairing e(P, Q) = f_{z,Q}(P), where z is the curve's parameter. Q must have order r, and P may
     /// be any point of E(Fp): a part of P whose order divides the cofactor does not change the value.

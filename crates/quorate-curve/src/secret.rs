@@ -149,7 +149,7 @@ impl SecretScalar {
     /// Σ cᵢ·sᵢ for public coefficients c and secrets s. Constant time for each number of terms.
     ///
     /// # Errors
-    /// [`SecretError::Zero`]: the sum is no secret key.
+    /// [`SecretError::Zero`]: the sum is not a secret key.
     ///
     /// Cost: a product for each term.
     pub fn combination<'a>(terms: impl IntoIterator<Item = (Scalar, &'a Self)>) -> Result<Self, SecretError> {
@@ -226,7 +226,7 @@ impl SecretPolynomial {
     /// [`SecretError::Zero`], with a probability of `count`·2^-255 if the coefficients are random.
     ///
     /// # Panics
-    /// If the number of points of the domain is no power of two, or less than `count` or the number of coefficients.
+    /// If the number of points of the domain is not a power of two, or less than `count` or the number of coefficients.
     ///
     /// Cost: at most N/2·log2(N) products, by blst.
     pub fn values(&self, domain: &Domain, count: usize) -> Result<Vec<SecretScalar>, SecretError> {

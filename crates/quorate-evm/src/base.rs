@@ -136,7 +136,6 @@ pub struct KeySources {
 
 /// Where a contract reads a part of the weights.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum WeightSource {
     /// A page with this nonce.
     Page(u32),
@@ -240,7 +239,6 @@ impl KeySources {
 /// When the contract reads weights. The aggregator chooses it with the parts of the weights that the call names, and the
 /// signature does not cover it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum Weigh {
     /// Only if the number of signers does not prove the required weight. This is the cheapest for the quorum itself.
     #[default]
@@ -252,7 +250,6 @@ pub enum Weigh {
 
 /// How the contract finds that a quorum weighs enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum Weighing {
     /// It counts the members, and reads no weight.
     Counted,

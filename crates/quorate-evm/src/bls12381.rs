@@ -88,7 +88,6 @@ pub fn sum(
 /// false under the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "the contracts have these, and callers match on both")]
 pub enum DigestHash {
     /// `hash_to_curve` of RFC 9380 under [`SUITE`]: two maps, and points that are uniformly distributed.
     Uniform,

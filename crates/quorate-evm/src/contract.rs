@@ -1,7 +1,7 @@
 //! The contracts' ABI and creation code, generated from the compiled contracts of `contracts/`.
 //!
 //! `make contracts-snapshots` writes the files in `abi/`; `make contracts` fails if they differ from what the contracts
-//! compile to. The settlements have one interface, so calls to any of them can be made with
+//! compile to. [`TestToken`] is what a network of one's own gets if it names no token. The settlements have one interface, so calls to any of them can be made with
 //! [`SettlementBn254G2`]; and so have the verifiers of task networks, with [`VerifierBls12381G2`]. The types of a
 //! contract's parameters are in the module of its name, such as [`task_network::ITaskNetwork::Task`].
 
@@ -37,12 +37,22 @@ contracts! {
     verifier_bls12381_g2_nu: VerifierBls12381G2Nu, "abi/VerifierBls12381G2Nu.json";
     stake_registrar: StakeRegistrar, "abi/StakeRegistrar.json";
     test_token: TestToken, "abi/TestToken.json";
-    sum_of_all: SumOfAll, "abi/SumOfAll.json";
-    exact_match: ExactMatchCache, "abi/ExactMatchCache.json";
-    difference: DifferenceCache, "abi/DifferenceCache.json";
-    eigen_checker: EigenChecker, "abi/EigenChecker.json";
-    eigen_deployment: EigenDeployment, "abi/EigenDeployment.json";
 }
+
+/// The calls that are made to a token, whichever it is (ERC-20).
+#[allow(missing_docs, reason = "generated; the functions are those of the standard")]
+pub mod token {
+    alloy_sol_types::sol! {
+        interface Erc20 {
+            function approve(address spender, uint256 value) external returns (bool);
+            function balanceOf(address account) external view returns (uint256);
+            function decimals() external view returns (uint8);
+            function symbol() external view returns (string);
+            function transfer(address to, uint256 value) external returns (bool);
+        }
+    }
+}
+pub use token::Erc20;
 
 impl KeyGroup {
     /// The creation code of the settlement for these keys. The constructor's arguments follow it.

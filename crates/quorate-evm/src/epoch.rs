@@ -16,7 +16,6 @@ const PARTS_A_CALL: usize = 4;
 
 /// What the registrar decides for the next epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the contract takes nothing else, and callers set all of it")]
 pub struct NextEpoch {
     /// The weight of each member, by index.
     pub weights: Vec<u64>,

@@ -31,7 +31,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use quorate_bn254::DualKey;
 use serde::{Deserialize, Serialize};
 
-pub use log::{BadLog, Event};
+pub use log::{BadLog, SettlementEvent};
 
 use crate::{
     base::{Base, KeyPage, NEWEST, PART, WeightPage},
@@ -46,7 +46,6 @@ use call::{Call, calls};
 
 /// What a settlement fixed when it was deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "callers read all of it from the contract")]
 pub struct Deployment {
     /// The chain's id (EIP-155).
     pub chain_id: u64,
@@ -333,17 +332,19 @@ impl Follower {
         self.bases.retain(|base| base.slot != slot);
     }
 
-    /// Takes the logs of one transaction, in order. The calldata is empty if no log [needs it](Event::needs_calldata), or if
+    /// Takes the logs of one transaction, in order. The calldata is empty if no log [needs it](SettlementEvent::needs_calldata), or if
     /// it is not known.
     ///
     /// # Errors
     /// [`FollowError`]. The follower is not to be used any more then.
-    pub fn apply(&mut self, events: &[Event], calldata: &[u8]) -> Result<Vec<Note>, FollowError> {
+    pub fn apply(&mut self, events: &[SettlementEvent], calldata: &[u8]) -> Result<Vec<Note>, FollowError> {
         let (mut calls, mut weighed, mut notes) = (calls(calldata), None, Vec::new());
         for event in events {
             match event {
-                Event::EpochWeighed { required, weights } => weighed = Some((*required, &weights[..])),
-                Event::EpochBegun { terms } => notes.extend(self.begin(*terms, weighed.take(), &mut calls)?),
+                SettlementEvent::EpochWeighed { required, weights } => weighed = Some((*required, &weights[..])),
+                SettlementEvent::EpochBegun { terms } => {
+                    notes.extend(self.begin(*terms, weighed.take(), &mut calls)?)
+                }
                 event => notes.extend(self.apply_one(event, &mut calls)?),
             }
         }
@@ -352,15 +353,15 @@ impl Follower {
 
     /// Takes one log. Takes the call that belongs to it out of the calls, so that several logs of one transaction find a call
     /// each.
-    fn apply_one(&mut self, event: &Event, calls: &mut Vec<Call>) -> Result<Option<Note>, FollowError> {
+    fn apply_one(&mut self, event: &SettlementEvent, calls: &mut Vec<Call>) -> Result<Option<Note>, FollowError> {
         match event {
-            Event::KeyAdded { table, index, key } => return self.added(*table, *index, key, calls),
-            Event::KeysPaged { nonce, table, first, keys } => {
+            SettlementEvent::KeyAdded { table, index, key } => return self.added(*table, *index, key, calls),
+            SettlementEvent::KeysPaged { nonce, table, first, keys } => {
                 let page = KeyPage { nonce: *nonce, first: *first, keys: *keys };
                 self.tables.entry(*table).or_default().pages.push(page);
             }
-            Event::KeysCarried { table, first, indices } => self.carried(*table, *first, indices)?,
-            Event::WeightsPaged { nonce, epoch, first } => {
+            SettlementEvent::KeysCarried { table, first, indices } => self.carried(*table, *first, indices)?,
+            SettlementEvent::WeightsPaged { nonce, epoch, first } => {
                 let page = WeightPage { nonce: *nonce, part: first / PART };
                 if let Some(begun) = self.begun.as_mut().filter(|begun| Head::decode(begun.terms).epoch == *epoch) {
                     begun.epoch.pages.push(page);
@@ -368,17 +369,17 @@ impl Follower {
                     self.epoch.pages.push(page);
                 }
             }
-            Event::WeightsPrepared { members, weights } => {
+            SettlementEvent::WeightsPrepared { members, weights } => {
                 if *members == 0 {
                     self.prepared.clear();
                 }
                 self.prepared.push(prepared(*weights, calls));
             }
             // With the log of a stake registrar before it: see `apply`.
-            Event::EpochWeighed { .. } | Event::EpochBegun { .. } => {}
-            Event::EpochEntered { head, newest } => return self.enter(*head, *newest),
-            Event::Settled { head, newest, results } => return self.settled(*head, *newest, results, calls),
-            Event::BasePinned { slot, from } => return Ok(self.pinned(*slot, *from)),
+            SettlementEvent::EpochWeighed { .. } | SettlementEvent::EpochBegun { .. } => {}
+            SettlementEvent::EpochEntered { head, newest } => return self.enter(*head, *newest),
+            SettlementEvent::Settled { head, newest, results } => return self.settled(*head, *newest, results, calls),
+            SettlementEvent::BasePinned { slot, from } => return Ok(self.pinned(*slot, *from)),
         }
         Ok(None)
     }

@@ -94,7 +94,6 @@ pub struct Measured {
 
 /// A number for each [`KeyGroup`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "as many fields as key groups, and callers set all of them")]
 pub struct PerKeyGroup {
     /// BN254, keys in G2.
     pub bn254_g2: u64,
@@ -201,7 +200,6 @@ impl std::iter::Sum for Calldata {
 
 /// Where the quorum is stored as a base, as far as the price depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "EIP-2929 knows no other case")]
 pub enum Storing {
     /// Nowhere.
     #[default]
@@ -218,7 +216,6 @@ pub enum Storing {
 
 /// The base from which the quorum's key is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum Start {
     /// The empty quorum, of which nothing is read.
     #[default]
@@ -384,7 +381,6 @@ impl Measured {
 
 /// What a submission to a `TaskNetwork` writes, besides the quorum as a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
 pub struct Submission {
     /// The number of tasks.
     pub tasks: u64,
@@ -398,7 +394,6 @@ pub struct Submission {
 
 /// What a submission with rejected tasks costs more: their performers are elected, and fined once in an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
 pub struct Rejection {
     /// The number of keys in the epoch's table.
     pub keys: u64,
@@ -408,7 +403,6 @@ pub struct Rejection {
 
 /// The storage slot in which a `TaskNetwork` keeps what the signers of one bitmap earned in an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "a slot has no other state")]
 pub enum RewardRecord {
     /// Nothing is owed, and nothing is written.
     Untouched,

@@ -90,7 +90,7 @@ impl MapHint {
         let mapped = map_to_curve(u);
         let non_square = match mapped.candidate {
             Candidate::First => Fq::ZERO,
-            _ => (-right_side(candidates(u)[0])).sqrt().expect("-1 is no square and g(x1) is none, so -g(x1) is one"),
+            _ => (-right_side(candidates(u)[0])).sqrt().expect("-1 and g(x1) are not squares, so -g(x1) is one"),
         };
         Self { candidate: mapped.candidate, root: mapped.point.y, non_square }
     }
@@ -111,8 +111,7 @@ fn nonzero_denominator(u: Fq) -> Fq {
 
 /// What happens to a member's key on the way from a base to a quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a member is in the quorum or in the base")]
-pub enum Change {
+pub enum BaseChange {
     /// The member is in the quorum and not in the base: its key is added.
     Added,
     /// The member is in the base and not in the quorum: its key is subtracted.
@@ -141,7 +140,7 @@ impl Accumulator {
 
     /// Adds or subtracts a key. The new Z is Z·H with H = x2·Z² - X in general; 2·Y·Z for equal points; 0 for opposite
     /// points; 1 if the sum was the identity.
-    pub fn change(&mut self, key: G2Affine, change: Change) {
+    pub fn change(&mut self, key: G2Affine, change: BaseChange) {
         let Some((x2, y2)) = signed(key, change) else { return };
         if self.z == Fq2::ZERO {
             *self = Self { x: x2, y: y2, z: Fq2::ONE };
@@ -199,7 +198,10 @@ impl Accumulator {
 /// added, so it has no slope. One inversion serves all slopes: Z after an addition is the denominator of its slope.
 ///
 /// `None` if a key has the same x as the sum before it, because there is no such line, or if a key is the identity.
-pub fn slopes(base: Option<G2Affine>, changes: impl IntoIterator<Item = (G2Affine, Change)>) -> Option<Vec<[u8; 64]>> {
+pub fn slopes(
+    base: Option<G2Affine>,
+    changes: impl IntoIterator<Item = (G2Affine, BaseChange)>,
+) -> Option<Vec<[u8; 64]>> {
     let mut sum = Accumulator::new(base);
     let (mut rises, mut runs) = (Vec::new(), Vec::new());
     for (key, change) in changes {
@@ -221,9 +223,9 @@ pub fn slopes(base: Option<G2Affine>, changes: impl IntoIterator<Item = (G2Affin
 }
 
 /// A key's coordinates, y negated if the key is subtracted. `None` for the identity.
-fn signed(key: G2Affine, change: Change) -> Option<(Fq2, Fq2)> {
+fn signed(key: G2Affine, change: BaseChange) -> Option<(Fq2, Fq2)> {
     let (x, y) = key.xy()?;
-    Some((x, if change == Change::Added { y } else { -y }))
+    Some((x, if change == BaseChange::Added { y } else { -y }))
 }
 
 fn imaginary_first(element: &Fq2) -> [u8; 64] {

@@ -18,7 +18,6 @@ use crate::{
 
 /// What a hub settles for one quorum.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the contract takes no more")]
 pub struct Settling {
     /// The settlement.
     pub settlement: Address,

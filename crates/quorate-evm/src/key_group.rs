@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 /// `quorate-bench gas`. `Display`, `FromStr` and serde use the names "bn254-g2", "bn254-g1", "bls12381-g2" and
 /// "bls12381-g2-nu".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the contracts have these, and callers match on all of them")]
 pub enum KeyGroup {
     /// BN254, keys in G2.
     Bn254G2,

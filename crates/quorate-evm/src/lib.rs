@@ -69,6 +69,6 @@ pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSign
 pub use operator::{OperatorKey, Registration, StakeEntry};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;
-pub use task::{SnapshotId, Task};
+pub use task::{Finality, SnapshotId, Task};
 pub use transaction::{Sender, Transaction};
 pub use upkeep::{Upkeep, UpkeepError};

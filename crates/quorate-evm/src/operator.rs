@@ -172,7 +172,6 @@ impl Registration {
 
 /// How a key comes to a stake registrar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the registrar has no third way")]
 pub enum StakeEntry {
     /// The owner has no live key, and gets a seat.
     Register,

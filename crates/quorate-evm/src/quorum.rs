@@ -69,7 +69,6 @@ pub struct Quorum {
 
 /// Where the contract stores a quorum as a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum Store {
     /// Nowhere.
     Nowhere,
@@ -95,7 +94,6 @@ impl Store {
 
 /// The signature, and what the contract needs to check it, as bytes that were not read as points.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "one variant for each key group")]
 pub enum Proof {
     /// Keys in G2 of BN254.
     Bn254G2 {
@@ -141,7 +139,6 @@ impl Proof {
 
 /// How the contract computes the sum of a quorum's keys in G2 of BN254.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum KeySum {
     /// No member changes: the sum is the base's key.
     Unchanged,

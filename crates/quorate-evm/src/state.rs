@@ -18,7 +18,6 @@ use crate::member_set::MemberSet;
 
 /// The head of a settlement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "the contract's head has no other parts")]
 pub struct Head {
     /// The number of results that were settled, which is the number of the next result. 48 bits.
     pub nonce: u64,

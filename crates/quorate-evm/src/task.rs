@@ -1,4 +1,4 @@
-//! A task as operators sign it, and which two tasks nobody may sign both.
+//! A task as operators sign it, which two tasks nobody may sign both, and how certain a settlement is.
 
 use alloy_primitives::{B256, FixedBytes};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ pub type SnapshotId = FixedBytes<20>;
 
 /// A task with a result and a verdict, for one epoch and snapshot: what an operator of a `TaskNetwork` signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "it is what a digest names")]
 pub struct Task {
     /// The epoch in which it settles, and whose weights decide.
     pub epoch: u64,
@@ -25,6 +24,16 @@ pub struct Task {
     pub result: B256,
     /// The verdict: whether the attesters found the result right.
     pub approved: bool,
+}
+
+/// How certain it is that the chain keeps a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finality {
+    /// A reorganisation can undo it.
+    Recent,
+    /// It has as many confirmations as the follower's settings ask for. If it is undone all the same, the follower stops with
+    /// an error.
+    Final,
 }
 
 /// In what two tasks conflict.

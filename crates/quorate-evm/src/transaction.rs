@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 /// A call of a contract, not signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "callers make it, and a reader refuses fields that it does not know")]
 pub struct Transaction {
     /// What the call does, in words. Nothing is decided by it.
     pub about: String,
@@ -33,7 +32,6 @@ pub struct Transaction {
 /// Who has to send a transaction, in JSON `"anyone"`, `"registrar"` or `{"account": "0x…"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "a sender that is not known must not be taken for another")]
 pub enum Sender {
     /// The contract does not ask who calls.
     Anyone,

@@ -15,7 +15,7 @@ use quorate_evm::{
     alloy_primitives::{U256, keccak256},
     base::WeightSource,
     digest::{Contract, KeyPossession},
-    hint::{Accumulator, Change, CounterHint, MapHint, Rfc9380Hint, slopes},
+    hint::{Accumulator, BaseChange, CounterHint, MapHint, Rfc9380Hint, slopes},
     member_set::NotShortest,
     quorum::{DecodeQuorumError, EncodeQuorumError, NONE, Part, RENTAL, Store, WEIGHT_LIMIT},
 };
@@ -150,31 +150,31 @@ fn accumulator_meets_its_own_key() {
     let both = (a + b).into_affine();
     let mut sum = Accumulator::new(None);
     assert_eq!((sum.sum(), sum.inverse_of_z()), (G2Affine::identity(), None));
-    sum.change(a, Change::Added);
+    sum.change(a, BaseChange::Added);
     // The first key and a base's key are loaded with Z = 1.
     assert_eq!(sum, Accumulator::new(Some(a)));
     let one = [[0; 32], fq_bytes(&Fq::ONE)].concat();
     assert_eq!(sum.inverse_of_z().map(|z| z.to_vec()), Some(one));
-    sum.change(b, Change::Added);
+    sum.change(b, BaseChange::Added);
     // Z = H = x2 - x1.
     let h = b.x - a.x;
     let inverse = h.inverse().unwrap();
     assert_eq!(sum.inverse_of_z().unwrap()[..32], fq_bytes(&inverse.c1));
     assert_eq!(sum.inverse_of_z().unwrap()[32..], fq_bytes(&inverse.c0));
-    sum.change(both, Change::Added);
+    sum.change(both, BaseChange::Added);
     assert_eq!(sum.sum(), (both + both).into_affine(), "doubling");
-    sum.change(both, Change::Removed);
+    sum.change(both, BaseChange::Removed);
     assert_eq!(sum.sum(), both);
-    sum.change(both, Change::Removed);
+    sum.change(both, BaseChange::Removed);
     assert_eq!((sum.sum(), sum.inverse_of_z()), (G2Affine::identity(), None));
-    sum.change(b, Change::Removed);
+    sum.change(b, BaseChange::Removed);
     assert_eq!(sum, Accumulator::new(Some(negated(b))));
-    sum.change(G2Affine::identity(), Change::Added);
+    sum.change(G2Affine::identity(), BaseChange::Added);
     assert_eq!(sum.sum(), negated(b));
     // Doubling an affine key: Z = 2y.
     let z = a.y.double().inverse().unwrap();
     let mut sum = Accumulator::new(Some(a));
-    sum.change(a, Change::Added);
+    sum.change(a, BaseChange::Added);
     let doubled = sum.inverse_of_z().unwrap();
     assert_eq!(doubled.to_vec(), [fq_bytes(&z.c1), fq_bytes(&z.c0)].concat());
 }
@@ -183,7 +183,7 @@ fn accumulator_meets_its_own_key() {
 /// added in Jacobian coordinates.
 #[test]
 fn slopes_of_no_line() {
-    use Change::{Added, Removed};
+    use BaseChange::{Added, Removed};
     let point = |i| secret(i).public_key_g2().point();
     let (a, b) = (point(1), point(2));
     let both = (a + b).into_affine();
@@ -210,7 +210,7 @@ fn slopes_of_no_line() {
 fn slopes_that_lie() {
     let point = |i| secret(i).public_key_g2().point();
     // Not key 3: the secrets are multiples of one number, so key 3 is the sum of keys 1 and 2.
-    let changes = [(point(2), Change::Added), (point(5), Change::Removed)];
+    let changes = [(point(2), BaseChange::Added), (point(5), BaseChange::Removed)];
     let honest = slopes(Some(point(1)), changes).unwrap();
     let check = |slopes: &[[u8; 64]]| sum_by_slopes(Some(point(1)), changes, slopes);
     let sum = (point(1) + point(2)).into_affine() + negated(point(5));

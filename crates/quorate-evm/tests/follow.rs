@@ -1,8 +1,6 @@
 //! A settlement's logs, made by hand, and the network that they tell. On a node they are followed in `crates/quorate-chain`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
-mod rig;
-
 use quorate_evm::{
     Head, KeyGroup, MemberSet, Network, NetworkError, Order,
     alloy_primitives::{Address, B256, Bytes, U256},
@@ -10,13 +8,13 @@ use quorate_evm::{
     base::{KeyPage, PART, WeightPage},
     bls12381::DigestHash,
     contract::SettlementBn254G2 as Settlement,
-    follow::{Deployment, Event, FollowError, Follower, NoNetwork, Note},
+    follow::{Deployment, FollowError, Follower, NoNetwork, Note, SettlementEvent},
     gas::Measured,
     hub::{self, Settling},
     quorum::Store,
     state,
 };
-use rig::Operators;
+use quorate_lab::operators::Operators;
 
 const DEPLOYMENT: Deployment = Deployment {
     chain_id: 1,
@@ -50,7 +48,7 @@ fn the_code_tells_key_groups_of_one_length_apart() {
     for key_group in KeyGroup::ALL {
         let operators = Operators::new(key_group, 1);
         let key = operators.member(0).slice(..key_group.key_bytes());
-        let added = Event::KeyAdded { table: 0, index: 0, key: key.clone() };
+        let added = SettlementEvent::KeyAdded { table: 0, index: 0, key: key.clone() };
         let code = key_group.creation_code();
         let digest_hash = DigestHash::in_code(code);
         assert_eq!(digest_hash, DigestHash::of(key_group), "{key_group}");
@@ -87,7 +85,7 @@ impl World {
         let mut follower = Follower::new(Deployment { digest_hash: DigestHash::of(key_group), ..DEPLOYMENT });
         let keys: Vec<_> = operators.members();
         for (index, key) in keys.iter().enumerate() {
-            apply(&mut follower, Event::KeyAdded { table: 0, index, key: key.clone() }, &[]);
+            apply(&mut follower, SettlementEvent::KeyAdded { table: 0, index, key: key.clone() }, &[]);
         }
         let network = Network {
             key_group,
@@ -107,17 +105,17 @@ impl World {
             unknown_newest: None,
         };
         let terms = word(network.head());
-        assert_eq!(apply(&mut follower, Event::EpochBegun { terms }, &begin(3, &[1, 2, 3, 4], 6, false)), []);
+        assert_eq!(apply(&mut follower, SettlementEvent::EpochBegun { terms }, &begin(3, &[1, 2, 3, 4], 6, false)), []);
         let waiting = NoNetwork::Waiting { epoch: 1, head: U256::ZERO, newest: B256::ZERO };
         assert_eq!(follower.network().unwrap_err(), waiting);
         assert_eq!(follower.state(), state::entering(state::state(U256::ZERO, B256::ZERO), terms));
         assert_eq!(follower.last_epoch(), (1, true));
-        apply(&mut follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+        apply(&mut follower, SettlementEvent::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
         Self { follower, network, operators }
     }
 
     /// Plans a result, and says the log and the calldata with which it settles.
-    fn settle(&mut self, signers: &[usize], store: Store) -> (Event, Vec<u8>) {
+    fn settle(&mut self, signers: &[usize], store: Store) -> (SettlementEvent, Vec<u8>) {
         let signers: MemberSet = signers.iter().copied().collect();
         let results = [B256::repeat_byte(self.network.nonce as u8 + 1)];
         let plan = self.network.plan(&Measured::default(), &signers, Order::of(&results).stored(store)).unwrap();
@@ -128,7 +126,7 @@ impl World {
             _ => self.network.settled(&plan),
         }
         let (head, newest) = (word(self.network.head()), self.network.newest());
-        (Event::Settled { head, newest, results: results.to_vec() }, call.to_vec())
+        (SettlementEvent::Settled { head, newest, results: results.to_vec() }, call.to_vec())
     }
 
     fn check(&mut self) {
@@ -141,7 +139,7 @@ impl World {
     }
 }
 
-fn apply(follower: &mut Follower, event: Event, calldata: &[u8]) -> Vec<Note> {
+fn apply(follower: &mut Follower, event: SettlementEvent, calldata: &[u8]) -> Vec<Note> {
     follower.apply(&[event], calldata).unwrap()
 }
 
@@ -185,12 +183,12 @@ fn every_way_to_store() {
     assert_eq!(world.network.bases.iter().map(|base| base.slot).collect::<Vec<_>>(), [0, 2, 4, 7]);
     assert_eq!(world.network.bases.iter().find(|base| base.slot == 7).unwrap().weight, 7);
     // A base is pinned; another that is not known takes the slot's place.
-    apply(&mut world.follower, Event::BasePinned { slot: 1, from: 7 }, &[]);
+    apply(&mut world.follower, SettlementEvent::BasePinned { slot: 1, from: 7 }, &[]);
     let mut pinned = world.network.bases[3].clone();
     pinned.slot = 1;
     world.network.bases.insert(1, pinned);
     world.check();
-    let notes = apply(&mut world.follower, Event::BasePinned { slot: 1, from: 9 }, &[]);
+    let notes = apply(&mut world.follower, SettlementEvent::BasePinned { slot: 1, from: 9 }, &[]);
     assert_eq!(notes, [Note::BaseUnknown { slot: 1 }]);
     world.network.bases.remove(1);
     world.check();
@@ -233,7 +231,9 @@ fn what_was_not_seen_is_left_out_and_the_state_is_right() {
 #[test]
 fn false_calls_in_the_calldata() {
     let mut world = World::new();
-    let (Event::Settled { head, newest, results }, _) = world.settle(&[0, 1, 2], Store::Slot(0)) else { panic!() };
+    let (SettlementEvent::Settled { head, newest, results }, _) = world.settle(&[0, 1, 2], Store::Slot(0)) else {
+        panic!()
+    };
     // The same head and result with other signers, one of whom has no key.
     for signers in [vec![0, 1, 3], vec![0, 1, 2, 4]] {
         let mut other = World::new();
@@ -241,7 +241,7 @@ fn false_calls_in_the_calldata() {
         other.network.keys = other.operators.members();
         let (_, call) = other.settle(&signers, Store::Slot(0));
         let mut follower = world.follower.clone();
-        apply(&mut follower, Event::Settled { head, newest, results: results.clone() }, &call);
+        apply(&mut follower, SettlementEvent::Settled { head, newest, results: results.clone() }, &call);
         let (network, _) = follower.network().unwrap();
         assert_eq!((network.bases.len(), network.unknown_newest), (0, Some(newest)), "{signers:?}");
         assert_eq!(follower.state(), world.network.state().unwrap());
@@ -258,9 +258,12 @@ fn false_calls_in_the_calldata() {
         prepare(&[1, 2, 3, 4]),
     ] {
         let mut follower = world.follower.clone();
-        assert_eq!(apply(&mut follower, Event::EpochBegun { terms }, &call), [Note::WeightsUnseen { epoch: 2 }]);
+        assert_eq!(
+            apply(&mut follower, SettlementEvent::EpochBegun { terms }, &call),
+            [Note::WeightsUnseen { epoch: 2 }]
+        );
         let head = word(Head { nonce: 0, ..Head::decode(terms) });
-        apply(&mut follower, Event::EpochEntered { head, newest: B256::ZERO }, &[]);
+        apply(&mut follower, SettlementEvent::EpochEntered { head, newest: B256::ZERO }, &[]);
         assert_eq!(follower.network().unwrap_err(), NoNetwork::NoWeights(2));
     }
 }
@@ -274,7 +277,7 @@ fn prepared_weights_stand_before_those_of_begin() {
     let enough = state::enough_by(&all, required, 5);
     let terms = word(Head { epoch, members, enough, required, ..Head::default() });
     let begun = begin(5, &parts[2], required, false);
-    let log = |members, weights| Event::WeightsPrepared { members, weights };
+    let log = |members, weights| SettlementEvent::WeightsPrepared { members, weights };
     // Without a log, or without the calldata of a log, or with a call of another length, the weights are not known.
     for (logs, calldata) in [
         (vec![], prepare(&parts[0])),
@@ -284,7 +287,7 @@ fn prepared_weights_stand_before_those_of_begin() {
     ] {
         let mut follower = world.follower.clone();
         logs.into_iter().for_each(|log| drop(apply(&mut follower, log, &calldata)));
-        let notes = apply(&mut follower, Event::EpochBegun { terms }, &begun);
+        let notes = apply(&mut follower, SettlementEvent::EpochBegun { terms }, &begun);
         let known = follower.clone().packed_weights().len();
         assert_eq!((notes, known), (vec![Note::WeightsUnseen { epoch }], 1));
     }
@@ -292,8 +295,8 @@ fn prepared_weights_stand_before_those_of_begin() {
     for (members, weights) in [(0, &vec![3; PART]), (0, &parts[0]), (PART, &parts[1])] {
         assert_eq!(apply(&mut world.follower, log(members, PART), &prepare(weights)), []);
     }
-    assert_eq!(apply(&mut world.follower, Event::EpochBegun { terms }, &begun), []);
-    apply(&mut world.follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+    assert_eq!(apply(&mut world.follower, SettlementEvent::EpochBegun { terms }, &begun), []);
+    apply(&mut world.follower, SettlementEvent::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
     let packed: Vec<_> = parts.iter().map(|part| pack(part)).collect();
     assert_eq!(world.follower.packed_weights(), packed);
     let error = NetworkError::WeightsBehindKeys { weights: all.len(), keys: 4 };
@@ -315,11 +318,11 @@ fn false_prepares_beside_the_true_one() {
     let terms = word(Head { epoch, members, enough, required, ..Head::default() });
     let both = [first.clone(), second].concat();
     let calldata = [prepare(&false_one), prepare(&[1; PART]), prepare(&both)].concat();
-    let log = Event::WeightsPrepared { members: 0, weights: 2 * PART };
+    let log = SettlementEvent::WeightsPrepared { members: 0, weights: 2 * PART };
     assert_eq!(apply(&mut world.follower, log, &calldata), []);
     let calldata = [begin(5, &false_rest, required, false), begin(5, &rest, required, false)].concat();
-    assert_eq!(apply(&mut world.follower, Event::EpochBegun { terms }, &calldata), []);
-    apply(&mut world.follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+    assert_eq!(apply(&mut world.follower, SettlementEvent::EpochBegun { terms }, &calldata), []);
+    apply(&mut world.follower, SettlementEvent::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
     let follower = &mut world.follower;
     // It is kept as JSON as well.
     *follower = serde_json::from_slice(&serde_json::to_vec(follower).unwrap()).unwrap();
@@ -342,8 +345,8 @@ fn weights_that_a_stake_registrar_states() {
     let (_, enough) = state::enough(&weights, 67);
     let epoch = world.network.epoch + 1;
     let terms = word(Head { nonce: 0, epoch, enough, required: 67, paid: 0, ..world.network.head() });
-    let begun = Event::EpochBegun { terms };
-    let weighed = |required, weights: &[u64]| Event::EpochWeighed { required, weights: weights.to_vec() };
+    let begun = SettlementEvent::EpochBegun { terms };
+    let weighed = |required, weights: &[u64]| SettlementEvent::EpochWeighed { required, weights: weights.to_vec() };
     for (events, found) in [
         (vec![weighed(67, &weights), begun.clone()], true),
         // Other weights than those of the terms: fewer, heavier ones, or another requirement.
@@ -357,7 +360,7 @@ fn weights_that_a_stake_registrar_states() {
         let notes = follower.apply(&events, &[]).unwrap();
         assert_eq!(notes.is_empty(), found, "{events:?}: {notes:?}");
         let head = word(Head::decode(terms).entered(&follower.head()));
-        apply(&mut follower, Event::EpochEntered { head, newest: world.network.newest() }, &[]);
+        apply(&mut follower, SettlementEvent::EpochEntered { head, newest: world.network.newest() }, &[]);
         assert_eq!(follower.network().is_ok_and(|(network, _)| network.weights == weights), found, "{events:?}");
     }
     world.follower.apply(&[weighed(67, &weights)], &[]).unwrap();
@@ -371,20 +374,24 @@ fn the_table_is_renewed() {
         let (event, call) = world.settle(signers, Store::Slot(slot));
         apply(&mut world.follower, event, &call);
     }
-    apply(&mut world.follower, Event::KeysPaged { nonce: 1, table: 0, first: 0, keys: 4 }, &[]);
+    apply(&mut world.follower, SettlementEvent::KeysPaged { nonce: 1, table: 0, first: 0, keys: 4 }, &[]);
     // The page's log stands before that of the keys.
-    apply(&mut world.follower, Event::KeysPaged { nonce: 2, table: 1, first: 0, keys: 2 }, &[]);
-    apply(&mut world.follower, Event::KeysCarried { table: 1, first: 0, indices: vec![3, 1] }, &[]);
+    apply(&mut world.follower, SettlementEvent::KeysPaged { nonce: 2, table: 1, first: 0, keys: 2 }, &[]);
+    apply(&mut world.follower, SettlementEvent::KeysCarried { table: 1, first: 0, indices: vec![3, 1] }, &[]);
     world.network.key_pages = vec![KeyPage { nonce: 1, first: 0, keys: 4 }];
     world.check();
     let terms = word(Head { table: 1, epoch: 2, members: 2, enough: 2, required: 10, ..Head::default() });
-    assert_eq!(apply(&mut world.follower, Event::EpochBegun { terms }, &begin(5, &[5, 5], 10, true)), []);
+    assert_eq!(apply(&mut world.follower, SettlementEvent::EpochBegun { terms }, &begin(5, &[5, 5], 10, true)), []);
     // A key that is added now is added to the next table, and weights that are published are those of the next epoch.
-    apply(&mut world.follower, Event::KeyAdded { table: 1, index: 2, key: world.network.keys[0].clone() }, &[]);
-    apply(&mut world.follower, Event::WeightsPaged { nonce: 3, epoch: 2, first: 0 }, &[]);
-    apply(&mut world.follower, Event::WeightsPaged { nonce: 4, epoch: 1, first: 0 }, &[]);
+    apply(
+        &mut world.follower,
+        SettlementEvent::KeyAdded { table: 1, index: 2, key: world.network.keys[0].clone() },
+        &[],
+    );
+    apply(&mut world.follower, SettlementEvent::WeightsPaged { nonce: 3, epoch: 2, first: 0 }, &[]);
+    apply(&mut world.follower, SettlementEvent::WeightsPaged { nonce: 4, epoch: 1, first: 0 }, &[]);
     let head = word(Head::decode(terms).entered(&world.network.head()));
-    apply(&mut world.follower, Event::EpochEntered { head, newest: B256::ZERO }, &[]);
+    apply(&mut world.follower, SettlementEvent::EpochEntered { head, newest: B256::ZERO }, &[]);
     let keys = &world.network.keys;
     let keys = [3, 1, 0].map(|index: usize| keys[index].clone()).to_vec();
     world.network = Network {
@@ -407,27 +414,33 @@ fn the_table_is_renewed() {
 #[test]
 fn missing_logs_are_refused() {
     let world = World::new();
-    let refused = |event: Event| world.follower.clone().apply(&[event], &[]).unwrap_err();
+    let refused = |event: SettlementEvent| world.follower.clone().apply(&[event], &[]).unwrap_err();
     let gap = |what, found, expected| FollowError::Gap { what, found, expected };
     let key = world.network.keys[0].clone();
-    assert_eq!(refused(Event::KeyAdded { table: 0, index: 5, key: key.clone() }), gap("key", 5, 4));
-    assert_eq!(refused(Event::KeyAdded { table: 0, index: 3, key: key.clone() }), gap("key", 3, 4));
-    assert_eq!(refused(Event::KeyAdded { table: 0, index: 4, key: key.slice(..64) }), FollowError::KeyLength(64));
-    assert_eq!(refused(Event::KeyAdded { table: 0, index: 4, key: key.slice(..5) }), FollowError::KeyLength(5));
+    assert_eq!(refused(SettlementEvent::KeyAdded { table: 0, index: 5, key: key.clone() }), gap("key", 5, 4));
+    assert_eq!(refused(SettlementEvent::KeyAdded { table: 0, index: 3, key: key.clone() }), gap("key", 3, 4));
+    assert_eq!(
+        refused(SettlementEvent::KeyAdded { table: 0, index: 4, key: key.slice(..64) }),
+        FollowError::KeyLength(64)
+    );
+    assert_eq!(
+        refused(SettlementEvent::KeyAdded { table: 0, index: 4, key: key.slice(..5) }),
+        FollowError::KeyLength(5)
+    );
     let head = |nonce, epoch| word(Head { nonce, epoch, ..world.network.head() });
-    let settled = |nonce, results| Event::Settled { head: head(nonce, 1), newest: B256::ZERO, results };
+    let settled = |nonce, results| SettlementEvent::Settled { head: head(nonce, 1), newest: B256::ZERO, results };
     assert_eq!(refused(settled(2, vec![B256::ZERO])), gap("result", 2, 1));
     assert_eq!(refused(settled(1, vec![B256::ZERO; 2])), gap("result", 1, 2));
-    assert_eq!(refused(Event::EpochBegun { terms: head(0, 3) }), gap("epoch", 3, 2));
-    let entered = Event::EpochEntered { head: head(0, 2), newest: B256::ZERO };
+    assert_eq!(refused(SettlementEvent::EpochBegun { terms: head(0, 3) }), gap("epoch", 3, 2));
+    let entered = SettlementEvent::EpochEntered { head: head(0, 2), newest: B256::ZERO };
     assert_eq!(refused(entered), FollowError::NotBegun(2));
-    let carried = Event::KeysCarried { table: 1, first: 0, indices: vec![0, 4] };
+    let carried = SettlementEvent::KeysCarried { table: 1, first: 0, indices: vec![0, 4] };
     assert_eq!(refused(carried), FollowError::Carried { index: 4, keys: 4 });
-    let carried = Event::KeysCarried { table: 1, first: 1, indices: vec![0] };
+    let carried = SettlementEvent::KeysCarried { table: 1, first: 1, indices: vec![0] };
     assert_eq!(refused(carried), gap("carried key", 1, 0));
     let mut fresh = Follower::new(DEPLOYMENT);
     assert_eq!(fresh.network().unwrap_err(), NoNetwork::NoKeys);
-    apply(&mut fresh, Event::KeyAdded { table: 0, index: 0, key }, &[]);
+    apply(&mut fresh, SettlementEvent::KeyAdded { table: 0, index: 0, key }, &[]);
     // The network before the first epoch, from which `enter` takes the head: all of it is zero.
     let (network, notes) = fresh.network().unwrap();
     assert_eq!((network.keys.len(), network.epoch, network.enough, notes), (1, 0, state::NEVER, vec![]));
@@ -444,7 +457,7 @@ fn a_key_in_g1_needs_its_key_in_g2() {
         let (_, other) = operators.registration(twin, verifier, Address::ZERO);
         let proof = [&proof[..64], &other[64..192], &proof[192..]].concat().into();
         (
-            Event::KeyAdded { table: 0, index, key: key.clone() },
+            SettlementEvent::KeyAdded { table: 0, index, key: key.clone() },
             Settlement::registerCall { owner: Address::ZERO, key, proof }.abi_encode(),
         )
     };
@@ -458,8 +471,8 @@ fn a_key_in_g1_needs_its_key_in_g2() {
     let (event, _) = register(2, 2);
     assert_eq!(apply(&mut follower, event, &[]), [Note::TwinUnseen { index: 2 }]);
     let terms = word(Head { epoch: 1, members: 3, enough: 1, required: 1, ..Head::default() });
-    apply(&mut follower, Event::EpochBegun { terms }, &begin(1, &[1, 1, 1], 1, false));
-    apply(&mut follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+    apply(&mut follower, SettlementEvent::EpochBegun { terms }, &begin(1, &[1, 1, 1], 1, false));
+    apply(&mut follower, SettlementEvent::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
     let (network, _) = follower.network().unwrap();
     assert_eq!(network.keys[0], operators.member(0));
     let plan = |member| network.plan(&Measured::default(), &[member].into_iter().collect(), Order::of(&[B256::ZERO]));

@@ -1,13 +1,10 @@
 //! Known answers of RFC 9380's hash on BN254, through the hints and the contract's check of them.
 #![allow(clippy::unwrap_used, reason = "an answer that cannot be read fails the test")]
 
-#[path = "../../quorate-bn254/tests/vectors/mod.rs"]
-mod vectors;
-
 use ark_ec::AffineRepr;
 use quorate_bn254::MessagePoint;
 use quorate_evm::hint::{MapHint, Rfc9380Hint};
-use vectors::{bytes, cases, element, text};
+use quorate_lab::bn254::{bytes, cases, element, text};
 
 /// All three candidates occur.
 #[test]

@@ -1,8 +1,6 @@
 //! Plans of random networks, refused networks and quorums, and the file `examples/network.json`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot make fails it")]
 
-mod rig;
-
 use ark_ec::{AffineRepr, CurveGroup};
 use proptest::prelude::*;
 use quorate::PublicKey;
@@ -22,7 +20,7 @@ use quorate_evm::{
     quorum::{EncodeQuorumError, Store},
     state::{self, Head, NEVER},
 };
-use rig::Operators;
+use quorate_lab::operators::Operators;
 
 /// The number of members of every random network.
 const N: u8 = 20;
@@ -339,7 +337,7 @@ fn quorums_that_cannot_be_made() {
     assert_eq!(refused(&network, &[1, 4]), PlanError::NoSuchMember { index: 4, members: 4 });
     let error = refused(&Network { required: 1_002, ..network.clone() }, &[1]);
     assert_eq!(error.to_string(), "the quorum is too light: it weighs 1001, and 1002 are required");
-    // 0xfffe means ski rental, and is no slot.
+    // 0xfffe means ski rental, and is not a slot.
     let reserved = order(1).stored(Store::Slot(u16::MAX - 1));
     let error = network.plan(&Measured::default(), &MemberSet::full(1), reserved).unwrap_err();
     assert_eq!(error, PlanError::Encode(EncodeQuorumError::ReservedSlot(u16::MAX - 1)));

@@ -1,8 +1,6 @@
 //! The nonuniform hash of digests, and what is signed under it: known answers, and the two suites apart from each other.
 #![allow(clippy::unwrap_used, reason = "an answer that cannot be read fails the test")]
 
-mod rig;
-
 use quorate::{Suite, aggregate::aggregate};
 use quorate_curve::{Backend, G1, Group};
 use quorate_evm::{
@@ -11,7 +9,7 @@ use quorate_evm::{
     bls12381::{self, DigestHash, NONUNIFORM_SUITE, SUITE},
     digest::Contract,
 };
-use rig::Operators;
+use quorate_lab::operators::Operators;
 use serde_json::Value;
 
 /// The file that the contracts' tests read, too.

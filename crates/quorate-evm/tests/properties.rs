@@ -15,7 +15,7 @@ use quorate_evm::{
     base::{KeyPage, NEWEST, PART, Pricing, Table, Weigh, Weighing, WeightPage, WeightSource},
     contract::SettlementBn254G2,
     gas::{Calldata, Measured, Start, Steps, Storing, TRANSACTION},
-    hint::{Accumulator, Change, CounterHint, slopes},
+    hint::{Accumulator, BaseChange, CounterHint, slopes},
     quorum::{Store, WEIGHT_LIMIT},
     refresh::{Policy, Trace},
     state::{NEVER, enough, enough_by},
@@ -47,8 +47,8 @@ proptest! {
         };
         let sum = quorate_bn254::sum(Some(key(&base)), keys(&signers), keys(&base)).unwrap();
         prop_assert_eq!(sum, key(&signers));
-        let changes: Vec<(G2Affine, Change)> = changed.iter().map(|i| {
-            (KEYS[i].point(), if signers.contains(i) { Change::Added } else { Change::Removed })
+        let changes: Vec<(G2Affine, BaseChange)> = changed.iter().map(|i| {
+            (KEYS[i].point(), if signers.contains(i) { BaseChange::Added } else { BaseChange::Removed })
         }).collect();
         let start = key(&base).point();
         let mut accumulator = Accumulator::new(Some(start));
@@ -77,7 +77,7 @@ proptest! {
         let mut changes = Vec::new();
         for (i, add) in steps {
             let key = KEYS[i].point();
-            let change = if add { Change::Added } else { Change::Removed };
+            let change = if add { BaseChange::Added } else { BaseChange::Removed };
             let had = expected;
             accumulator.change(key, change);
             changes.push((key, change));

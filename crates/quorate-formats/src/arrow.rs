@@ -22,14 +22,14 @@ use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use self::stream::Stream;
 use crate::columns::{Room, Unbounded};
 use crate::entry::Entry;
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
-use crate::table::{Cell, ColumnFault, Elements, Named, Value, columns, record};
+use crate::table::{Cell, ColumnFault, Elements, Kind, Named, TableColumn, Value, columns, record};
 
 /// What the rows of a stream read, at most: 1 GiB, or twice the stream if that is more. A view, a dictionary or a run lets many
 /// rows name the same bytes; they are counted for each row.
@@ -154,7 +154,8 @@ impl Batch {
     fn new(schema: &Schema, arrays: &[Option<ArrayRef>], rows: usize) -> Result<Self, ColumnFault> {
         let array = |place: usize| arrays.get(place).cloned().flatten();
         let is_empty = |place| array(place).is_some_and(|array| rows > 0 && array.logical_null_count() == array.len());
-        let columns = columns(schema, is_empty)?.into_iter();
+        let table: Vec<_> = schema.fields().iter().map(|field| TableColumn::from(field.as_ref())).collect();
+        let columns = columns(&table, is_empty)?.into_iter();
         let columns = columns.filter_map(|(place, named)| Some((named, array(place)?))).collect();
         Ok(Self { columns, rows, next: 0, values: Counter::new(0) })
     }
@@ -169,6 +170,45 @@ impl Batch {
         let place = Place::Row(number);
         let cells = self.columns.iter().map(|(named, array)| (named, cell(array, row, &self.values)));
         Some(record(cells, place, room))
+    }
+}
+
+impl From<&Field> for TableColumn {
+    fn from(field: &Field) -> Self {
+        let kind = field.data_type();
+        Self { name: field.name().clone(), kind: kind.into(), stated: kind.to_string() }
+    }
+}
+
+/// Values can stand with long offsets, in views, in a dictionary or in runs; lists can have one length or be views.
+impl From<&DataType> for Kind {
+    fn from(kind: &DataType) -> Self {
+        match kind {
+            DataType::Null => Self::Null,
+            DataType::Boolean => Self::Boolean,
+            DataType::Int8 => Self::Signed(8),
+            DataType::Int16 => Self::Signed(16),
+            DataType::Int32 => Self::Signed(32),
+            DataType::Int64 => Self::Signed(64),
+            DataType::UInt8 => Self::Unsigned(8),
+            DataType::UInt16 => Self::Unsigned(16),
+            DataType::UInt32 => Self::Unsigned(32),
+            DataType::UInt64 => Self::Unsigned(64),
+            DataType::Float32 => Self::Float(32),
+            DataType::Float64 => Self::Float(64),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::Bytes,
+            DataType::FixedSizeBinary(length) => Self::BytesOf(*length),
+            DataType::Dictionary(_, values) => Self::from(values.as_ref()),
+            DataType::RunEndEncoded(_, values) => Self::from(values.data_type()),
+            DataType::List(element)
+            | DataType::LargeList(element)
+            | DataType::ListView(element)
+            | DataType::LargeListView(element)
+            | DataType::FixedSizeList(element, _) => Self::list(element.data_type().into()),
+            other if other.is_nested() => Self::Nested(other.to_string()),
+            other => Self::Other(other.to_string()),
+        }
     }
 }
 

@@ -72,7 +72,6 @@ pub trait Room {
 
 /// [`Room`] for whatever a line or a row holds.
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(clippy::exhaustive_structs, reason = "it holds nothing")]
 pub struct Unbounded;
 
 impl Room for Unbounded {
@@ -120,7 +119,7 @@ impl<'a> List<'a> {
         self.bytes += bytes;
         if self.bytes > HELD_LIMIT {
             return Err(format!(
-                "its elements take more than {} MiB in memory, the limit; split the claim, or leave out what is no key",
+                "its elements take more than {} MiB in memory, the limit; split the claim, or leave out what is not a key",
                 HELD_LIMIT >> 20
             ));
         }

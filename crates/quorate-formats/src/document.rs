@@ -204,7 +204,7 @@ impl Operations {
     }
 }
 
-/// What an envelope of the Beacon API holds in its field `data`; none if the text is no envelope.
+/// What an envelope of the Beacon API holds in its field `data`; none if the text is not an envelope.
 fn content_of(text: &str) -> Option<&str> {
     #[derive(Deserialize)]
     struct Envelope<'a> {

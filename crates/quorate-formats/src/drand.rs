@@ -412,7 +412,7 @@ const CHAIN: &str = "chain";
 /// The built-in chain of which a claim is a round, if it is not of the chain whose key it has.
 ///
 /// It asks the key of each built-in chain whose signatures have this length, two at most, by its own pairings. So it is asked of false
-/// claims alone, and not of all. A claim that is no round is of no chain.
+/// claims alone, and not of all. A claim that is not a round is of no chain.
 #[must_use]
 pub fn chain_of(claim: &ClaimBytes) -> Option<&'static str> {
     DrandScheme::from_profile(claim.suite.name())?;

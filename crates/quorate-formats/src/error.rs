@@ -20,7 +20,7 @@ pub enum InputError {
     #[error("cannot read the input: {0}")]
     Read(io::Error),
 
-    /// The input is no claims, but something else that is often met.
+    /// The input is not claims, but something else that is often met.
     #[error(transparent)]
     Foreign(#[from] Foreign),
 

@@ -14,10 +14,9 @@ use crate::number::Uint;
 use crate::record::{Check, CheckResult};
 use crate::ssz::Root;
 
-/// The network for which deposits, changes of credentials and exits are to be signed, and the keys of validators. What is none, the
+/// The network for which deposits, changes of credentials and exits are to be signed, and the keys of validators. What is `None`, the
 /// files must say themselves.
 #[derive(Clone, Debug, Default)]
-#[allow(clippy::exhaustive_structs, reason = "options are a plain struct")]
 pub struct Expected {
     /// The network.
     pub network: Option<&'static KnownNetwork>,

@@ -14,7 +14,6 @@ pub const PEEK_LIMIT: usize = 64 << 10;
 
 /// A format of claims. The reader of each is a module of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the command line matches all of them")]
 pub enum Format {
     /// One JSON object a line.
     Jsonl,
@@ -307,7 +306,7 @@ const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
 const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
 const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
 
-/// The format, or what is no format, if the bytes decide it.
+/// The format, or what is not a format, if the bytes decide it.
 fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
     if prefix.starts_with(PARQUET_MAGIC) {
         return Some(Ok(Format::Parquet));

@@ -36,7 +36,7 @@ pub(crate) fn known_object<'a, T: Deserialize<'a>>(text: &'a str, harmless: &[&s
     let mut unknown = None;
     let value = read(text, |path| {
         if unknown.is_none() && !matches!(path, Path::Map { key, .. } if harmless.contains(&key.as_str())) {
-            // An optional level is no level of the document.
+            // An optional level is not a level of the document.
             unknown = Some(path.to_string().replace(".?", ""));
         }
     })?;

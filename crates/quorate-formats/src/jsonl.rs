@@ -224,9 +224,9 @@ impl JsonDocument {
 }
 
 /// Reads one line, without its line end, for callers that get the lines of a stream one by one. Its number counts from 1.
-/// A blank line is no entry.
+/// A blank line is not an entry.
 ///
-/// An array is no claim here, and the caller bounds the length of the line.
+/// An array is not a claim here, and the caller bounds the length of the line.
 pub fn entry_of_line(line: &[u8], number: u64, room: &mut dyn Room) -> Option<Entry> {
     let place = Place::Line(number);
     match text_of(line) {
@@ -461,7 +461,7 @@ fn parse(
     unknown: &mut Unknown,
     room: &mut dyn Room,
 ) -> Result<Record, Malformed> {
-    // What is no element of a list takes no more than its text.
+    // What is not an element of a list takes no more than its text.
     if !room.take(text.len()) {
         return Err(Malformed::new(place, NO_ROOM));
     }

@@ -4,7 +4,7 @@
 //! a reader (a thread of its own) -> queue -> windows of items -> Judge (the engine) -> verdicts in the order of the items
 //! ```
 //!
-//! Memory is bounded by a [`Bound`]: what waits in the queue, and as much again in the window that is judged.
+//! Memory is bounded by a [`WindowLimit`]: what waits in the queue, and as much again in the window that is judged.
 
 use std::{
     collections::VecDeque,
@@ -21,12 +21,12 @@ use crate::drand::OtherChains;
 
 /// How much is verified together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct WindowLimit {
     items: usize,
     bytes: usize,
 }
 
-impl Bound {
+impl WindowLimit {
     /// 1,024 items a thread, or 16 MiB of what they hold, whichever is reached first.
     #[must_use]
     pub fn of(threads: NonZeroUsize) -> Self {
@@ -40,7 +40,6 @@ impl Bound {
 
 /// An entry of an input on its way to its verdict.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "callers make them")]
 pub struct Item<T> {
     /// What the caller knows of the entry. It comes back with the verdict.
     pub about: T,
@@ -53,7 +52,7 @@ pub struct Item<T> {
 /// Items that are judged together.
 #[derive(Clone, Debug)]
 pub struct Window<T> {
-    bound: Bound,
+    limit: WindowLimit,
     items: Vec<Item<T>>,
     bytes: usize,
 }
@@ -61,8 +60,8 @@ pub struct Window<T> {
 impl<T> Window<T> {
     /// A window without items.
     #[must_use]
-    pub fn new(bound: Bound) -> Self {
-        Self { bound, items: Vec::new(), bytes: 0 }
+    pub fn new(limit: WindowLimit) -> Self {
+        Self { limit, items: Vec::new(), bytes: 0 }
     }
 
     /// Adds an item.
@@ -74,7 +73,7 @@ impl<T> Window<T> {
     /// Whether it is to be judged before anything is added.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.bound.is_reached(self.items.len(), self.bytes)
+        self.limit.is_reached(self.items.len(), self.bytes)
     }
 
     /// The items. The window is empty then.
@@ -96,7 +95,7 @@ impl<T> Window<T> {
     }
 }
 
-/// Judges items: the engine, and the chains of drand to which a claim that is none of its own may belong.
+/// Judges items: the engine, and the chains of drand to which a claim of another chain may belong.
 #[derive(Clone, Debug)]
 pub struct Judge {
     verifier: Verifier,
@@ -229,7 +228,6 @@ impl Ruling {
 
 /// Why a claim is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers take it apart")]
 pub struct Fault {
     /// What the engine found.
     pub reason: Reason,
@@ -246,10 +244,10 @@ impl fmt::Display for Fault {
 
 /// A queue between the thread that reads and the thread that judges. It holds as much as one window.
 #[must_use]
-pub fn queue<T>(bound: Bound, linger: Duration) -> (Pusher<T>, Windows<T>) {
-    let state = State { window: Window::new(bound), ended: false, abandoned: false };
+pub fn queue<T>(limit: WindowLimit, linger: Duration) -> (Pusher<T>, Windows<T>) {
+    let state = State { window: Window::new(limit), ended: false, abandoned: false };
     let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
-    (Pusher(queue.clone()), Windows { queue, left: VecDeque::new(), bound, linger })
+    (Pusher(queue.clone()), Windows { queue, left: VecDeque::new(), limit, linger })
 }
 
 /// The end of a queue to push to. The other end notices when it is dropped.
@@ -284,16 +282,16 @@ pub struct Windows<T> {
     queue: Arc<Queue<T>>,
     /// Taken from the queue, and in no window yet.
     left: VecDeque<Item<T>>,
-    bound: Bound,
+    limit: WindowLimit,
     linger: Duration,
 }
 
 impl<T> Windows<T> {
-    /// The next items to judge together: as many as the bound allows, or what has come since the first of them has waited for
+    /// The next items to judge together: as many as the limit allows, or what has come since the first of them has waited for
     /// the queue's `linger`. `None` at the end. `stop` is asked at least once in that time; if it says yes, what was read and
     /// not judged is dropped.
     pub fn next(&mut self, stop: impl Fn() -> bool) -> Option<Vec<Item<T>>> {
-        let mut window = Window::new(self.bound);
+        let mut window = Window::new(self.limit);
         let mut since: Option<Instant> = None;
         loop {
             if stop() {
@@ -413,7 +411,7 @@ mod tests {
         assert!(none.plan.is_empty() && none.judged[0].ruling.is_none());
     }
 
-    /// A verdict that is missing is no verdict: nobody takes it for a yes or a no.
+    /// A verdict that is missing is not a verdict: nobody takes it for a yes or a no.
     #[test]
     fn a_claim_without_a_verdict_is_undecided() {
         let mut judge = Judge::new(Verifier::new(Options::default()));
@@ -424,7 +422,7 @@ mod tests {
 
     #[test]
     fn a_window_is_full_by_number_and_by_bytes() {
-        let mut window = Window::new(Bound::of(THREADS));
+        let mut window = Window::new(WindowLimit::of(THREADS));
         (0..1023).for_each(|number| window.push(item(number, 1)));
         assert!(!window.is_full());
         window.push(item(1023, 1));
@@ -435,8 +433,8 @@ mod tests {
 
     #[test]
     fn a_queue_gives_windows_in_order_and_makes_a_fast_reader_wait() {
-        let bound = Bound { items: 10, bytes: 100 };
-        let (to, mut windows) = queue(bound, Duration::from_secs(60));
+        let limit = WindowLimit { items: 10, bytes: 100 };
+        let (to, mut windows) = queue(limit, Duration::from_secs(60));
         let reader = thread::spawn(move || {
             (0..95).try_for_each(|number| to.push(item(number, if number == 50 { 500 } else { 1 })))
         });
@@ -451,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_half_full_window_does_not_wait_for_ever() {
-        let (to, mut windows) = queue(Bound::of(THREADS), Duration::from_millis(20));
+        let (to, mut windows) = queue(WindowLimit::of(THREADS), Duration::from_millis(20));
         to.push(item(1, 1));
         assert_eq!(windows.next(|| false).expect("one").len(), 1);
         to.push(item(2, 1));

@@ -71,7 +71,7 @@ impl<R: BufRead> BoundedLines<R> {
         self.number
     }
 
-    /// The reader, for what is no line. It stands behind the line that was read last.
+    /// The reader, for what is not a line. It stands behind the line that was read last.
     pub(crate) fn reader(&mut self) -> &mut WithoutMark<R> {
         &mut self.reader
     }
@@ -84,7 +84,6 @@ impl<R: BufRead> BoundedLines<R> {
 
 /// What a read of a line came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is no fourth way for a line to end")]
 pub enum LineRead {
     /// The line is in the buffer, and a line feed ended it.
     Whole,

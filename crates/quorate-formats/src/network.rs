@@ -58,7 +58,6 @@ impl KnownNetwork {
 
 /// Networks that share sizes, and what a stake is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "whoever depends on it must know all")]
 pub enum Family {
     /// Ethereum's main network and its test networks. Stakes are counted in Gwei of ETH.
     Ethereum,
@@ -69,7 +68,7 @@ pub enum Family {
 /// A fork of the beacon chain. Later ones compare greater. A reader of objects has to know every fork, so a match on them is
 /// exhaustive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs, clippy::exhaustive_enums, reason = "the names are the specification's")]
+#[allow(missing_docs, reason = "the names are the specification's")]
 pub enum Fork {
     Phase0,
     Altair,

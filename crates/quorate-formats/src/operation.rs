@@ -20,7 +20,6 @@ use crate::ssz::{self, Root};
 
 /// A deposit, without its signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "it is the specification's three fields")]
 pub struct DepositMessage {
     /// The validator's key, compressed.
     pub public_key: [u8; 48],
@@ -57,7 +56,6 @@ impl DepositMessage {
 
 /// The change of withdrawal credentials from the hash of a key to an address (`BLSToExecutionChange`), without its signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "it is the specification's three fields")]
 pub struct CredentialsChange {
     /// The validator's number on the chain.
     pub validator_index: u64,
@@ -84,7 +82,6 @@ impl CredentialsChange {
 
 /// A validator's exit, without its signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "it is the specification's two fields")]
 pub struct VoluntaryExit {
     /// The first epoch in which a block may contain the exit.
     pub epoch: u64,
@@ -128,7 +125,7 @@ pub fn credentials_of_address(compounding: Compounding, address: &[u8; 20]) -> [
 
 /// Whether rewards are staked as well, up to 2,048 ETH (EIP-7251).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, clippy::exhaustive_enums, reason = "there are two answers")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Compounding {
     No,
     Yes,

@@ -11,6 +11,7 @@
 
 // What a file declares, and its pages within their limits.
 mod declared;
+mod schema;
 mod delta;
 mod whole_file;
 mod pages;
@@ -25,7 +26,6 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
-use ::parquet::arrow::parquet_to_arrow_schema;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use ::parquet::file::statistics::Statistics;
 
@@ -34,6 +34,7 @@ pub use self::declared::PAGE_LIMIT;
 use self::declared::check_footer;
 use self::pages::Budget;
 pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGES_LIMIT};
+use self::schema::columns_of;
 use self::whole_file::WholeFile;
 pub use self::write::{BYTES_OF_A_GROUP, ChainRow, ChainRows, ROWS_OF_A_GROUP};
 use crate::columns::Unbounded;
@@ -77,10 +78,9 @@ impl ParquetRows {
         let file = Arc::new(WholeFile(file));
         let metadata = contained(|| ParquetMetaDataReader::new().parse_and_finish(file.as_ref())).map_err(unfit)?;
         let parts = metadata.file_metadata().schema_descr();
-        // Without the file's own Arrow schema, which could only ask for other forms in memory of the same values.
-        let schema = contained(|| parquet_to_arrow_schema(parts, None)).map_err(unfit)?;
-        let is_empty = |place| is_empty(&metadata, schema.field(place).name());
-        let read = columns(&schema, is_empty).map_err(|fault| match fault {
+        let table = columns_of(parts);
+        let is_empty = |place: usize| is_empty(&metadata, &table[place].name);
+        let read = columns(&table, is_empty).map_err(|fault| match fault {
             ColumnFault::Missing { name, found } => ParquetFileError::MissingColumn { name, found },
             ColumnFault::Type { name, found, expected } => ParquetFileError::ColumnType { name, found, expected },
         })?;

@@ -99,7 +99,6 @@ impl About {
 
 /// Which signature of a chain a claim is: the fields `kind`, `slot` and `index`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "it is the three fields")]
 pub struct OfChain {
     /// What is signed: "attestation", "beacon".
     pub kind: String,
@@ -111,7 +110,6 @@ pub struct OfChain {
 
 /// The place of a signature among those of its kind in a block: `3`, or of a slashing, which has two, `0.0` and `0.1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "it is two numbers")]
 pub struct ClaimIndex {
     /// The place of the operation in its list, from 0.
     pub operation: usize,
@@ -149,7 +147,7 @@ impl FromStr for ClaimIndex {
     }
 }
 
-/// A text that is no place of a signature in a block.
+/// A text that is not a place of a signature in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected the place of the signature in its block: a number from 0, or two such as \"0.1\"")]
 pub struct NotAnIndex;

@@ -6,7 +6,7 @@ use crate::ssz::{self, Root};
 
 /// What is signed, as the specification's domain types tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, clippy::exhaustive_enums, reason = "the names are the specification's")]
+#[allow(missing_docs, reason = "the names are the specification's")]
 pub enum DomainType {
     BeaconProposer,
     BeaconAttester,

@@ -1,20 +1,79 @@
 //! Claims as tables: the columns that Parquet and Arrow share, and the record that a row of them makes.
 
-use std::sync::Arc;
+use std::fmt;
 
-use arrow_schema::{DataType, Field, Schema};
 use quorate::SourceId;
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field as ClaimField, List, NO_ROOM, Room, check_name};
+use crate::columns::{Columns, Field, List, NO_ROOM, Room, check_name};
 use crate::entry::Malformed;
 use crate::record::{ClaimIndex, Id, Place, Record};
+
+/// A column as its table states it.
+pub(crate) struct TableColumn {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// The type in the words of its format.
+    pub(crate) stated: String,
+}
+
+/// The type of a column's values, in whatever layout they stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nulls alone.
+    Null,
+    Boolean,
+    /// Integers of so many bits.
+    Signed(u8),
+    Unsigned(u8),
+    /// Floating-point numbers of so many bits.
+    Float(u8),
+    /// UTF-8.
+    Text,
+    Bytes,
+    /// So many bytes each.
+    BytesOf(i32),
+    List(Box<Self>),
+    /// Several columns in one, which the format calls so.
+    Nested(String),
+    /// A type that no claim has, which the format calls so: "Date32".
+    Other(String),
+}
+
+impl Kind {
+    /// Lists of such elements. If every element is null, or all lists are empty, they are lists of bytes.
+    pub(crate) fn list(element: Self) -> Self {
+        Self::List(Box::new(if element == Self::Null { Self::Bytes } else { element }))
+    }
+
+    fn is_integer(&self) -> bool {
+        matches!(self, Self::Signed(_) | Self::Unsigned(_))
+    }
+}
+
+/// By the names of Arrow, which libraries of tables share.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("Null"),
+            Self::Boolean => f.write_str("Boolean"),
+            Self::Signed(bits) => write!(f, "Int{bits}"),
+            Self::Unsigned(bits) => write!(f, "UInt{bits}"),
+            Self::Float(bits) => write!(f, "Float{bits}"),
+            Self::Text => f.write_str("Utf8"),
+            Self::Bytes => f.write_str("Binary"),
+            Self::BytesOf(length) => write!(f, "FixedSizeBinary({length})"),
+            Self::List(element) => write!(f, "List({element})"),
+            Self::Nested(name) | Self::Other(name) => f.write_str(name),
+        }
+    }
+}
 
 /// A column's name, and the type of its values.
 #[derive(Debug)]
 pub(crate) struct Named {
     pub(crate) name: &'static str,
-    pub(crate) kind: DataType,
+    pub(crate) kind: Kind,
 }
 
 /// What a row holds in a column.
@@ -72,25 +131,26 @@ const TEXTS: [&str; 3] = ["suite", "kind", "reason"];
 ///
 /// A column without any value is absent, whatever its name: libraries give it the type Null, or a type that its name does not fit.
 /// `is_empty` says of a column whether all its values are null.
-pub(crate) fn columns(schema: &Schema, is_empty: impl Fn(usize) -> bool) -> Result<Vec<(usize, Named)>, ColumnFault> {
+pub(crate) fn columns(
+    table: &[TableColumn],
+    is_empty: impl Fn(usize) -> bool,
+) -> Result<Vec<(usize, Named)>, ColumnFault> {
     let mut present: Vec<(usize, Named)> = Vec::new();
-    for (place, field) in schema.fields().iter().enumerate() {
-        let Some(name) = COLUMNS.into_iter().find(|name| name == field.name()) else { continue };
-        let kind = form(field.data_type());
-        if kind == DataType::Null || expected(name, &kind).is_some() && is_empty(place) {
+    for (place, column) in table.iter().enumerate() {
+        let Some(name) = COLUMNS.into_iter().find(|name| *name == column.name) else { continue };
+        if column.kind == Kind::Null || expected(name, &column.kind).is_some() && is_empty(place) {
             continue;
         }
-        present.push((place, Named { name, kind }));
+        present.push((place, Named { name, kind: column.kind.clone() }));
     }
     let has = |name: &str| present.iter().any(|(_, named)| named.name == name);
     for (alternatives, name) in NEEDED {
         if !alternatives.iter().any(|column| has(column)) {
-            let with_state = |(place, field): (usize, &Arc<Field>)| {
-                let is_absent =
-                    COLUMNS.contains(&field.name().as_str()) && !present.iter().any(|(present, _)| *present == place);
-                if is_absent { format!("{} (without any value)", field.name()) } else { field.name().clone() }
+            let with_state = |(place, TableColumn { name, .. }): (usize, &TableColumn)| {
+                let is_absent = COLUMNS.contains(&&name[..]) && !present.iter().any(|(present, _)| *present == place);
+                if is_absent { format!("{name} (without any value)") } else { name.clone() }
             };
-            let found: Vec<String> = schema.fields().iter().enumerate().map(with_state).collect();
+            let found: Vec<String> = table.iter().enumerate().map(with_state).collect();
             return Err(ColumnFault::Missing { name, found: found.join(", ") });
         }
     }
@@ -101,7 +161,7 @@ pub(crate) fn columns(schema: &Schema, is_empty: impl Fn(usize) -> bool) -> Resu
     present.sort_by_key(|(_, named)| COLUMNS.iter().position(|name| *name == named.name));
     for (index, (place, Named { name, kind })) in present.iter().enumerate() {
         if let Some(expected) = expected(name, kind) {
-            let found = schema.field(*place).data_type().to_string();
+            let found = table[*place].stated.clone();
             return Err(ColumnFault::Type { name, found, expected });
         }
         if present[index + 1..].iter().any(|(_, other)| other.name == *name) {
@@ -124,58 +184,31 @@ const NEEDED: [(&[&str], &str); 3] = [
     (&["signature"], "\"signature\""),
 ];
 
-/// The type of the values, in whatever layout they stand: with long offsets, in views, in a dictionary, in runs, in lists of one
-/// length or in views of lists.
-pub(crate) fn form(kind: &DataType) -> DataType {
-    match kind {
-        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
-        DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
-        DataType::Dictionary(_, values) => form(values),
-        DataType::RunEndEncoded(_, values) => form(values.data_type()),
-        DataType::List(item)
-        | DataType::LargeList(item)
-        | DataType::ListView(item)
-        | DataType::LargeListView(item)
-        | DataType::FixedSizeList(item, _) => {
-            let kind = match form(item.data_type()) {
-                // Lists of which every element is null, or which are all empty.
-                DataType::Null => DataType::Binary,
-                kind => kind,
-            };
-            DataType::List(Arc::new(Field::new(item.name(), kind, true)))
-        }
-        other => other.clone(),
-    }
-}
-
 /// What was expected of a column, if its values cannot hold what its name says.
-fn expected(name: &str, kind: &DataType) -> Option<&'static str> {
+fn expected(name: &str, kind: &Kind) -> Option<&'static str> {
     let (fits, expected) = if BYTES.contains(&name) {
         (holds_bytes(kind), "text (hexadecimal digits) or binary")
     } else if LISTS.contains(&name) {
-        (
-            matches!(kind, DataType::List(item) if holds_bytes(item.data_type())),
-            "a list of text (hexadecimal digits) or binary",
-        )
+        (matches!(kind, Kind::List(element) if holds_bytes(element)), "a list of text (hexadecimal digits) or binary")
     } else if TEXTS.contains(&name) {
-        (*kind == DataType::Utf8, "text")
+        (*kind == Kind::Text, "text")
     } else if name == "slot" {
         (kind.is_integer(), "an integer")
     } else if name == "source" || name == "index" {
-        (*kind == DataType::Utf8 || kind.is_integer(), "text or an integer")
+        (*kind == Kind::Text || kind.is_integer(), "text or an integer")
     } else {
         (holds_id(kind), "text, a number or a boolean")
     };
     (!fits).then_some(expected)
 }
 
-fn holds_bytes(kind: &DataType) -> bool {
+fn holds_bytes(kind: &Kind) -> bool {
     // Any number of values of no bytes takes no bytes of the input.
-    matches!(kind, DataType::Utf8 | DataType::Binary | DataType::FixedSizeBinary(1..))
+    matches!(kind, Kind::Text | Kind::Bytes | Kind::BytesOf(1..))
 }
 
-fn holds_id(kind: &DataType) -> bool {
-    matches!(kind, DataType::Utf8 | DataType::Boolean | DataType::Float32 | DataType::Float64) || kind.is_integer()
+fn holds_id(kind: &Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Boolean | Kind::Float(_)) || kind.is_integer()
 }
 
 /// The record that a row makes. Its bytes find room before they are kept.
@@ -200,20 +233,20 @@ fn fill<'a, B: AsRef<[u8]>>(
         let value = match cell {
             Cell::Null => continue,
             Cell::List(items) => {
-                let DataType::List(item) = kind else { return Err(format!("{name:?}: found a list")) };
+                let Kind::List(element) = kind else { return Err(format!("{name:?}: found a list")) };
                 match *name {
                     "public_keys" => {
-                        fields.public_keys = Some(list(ClaimField::PublicKeys, item.data_type(), items, room)?);
+                        fields.public_keys = Some(list(Field::PublicKeys, element, items, room)?);
                     }
-                    _ => fields.messages = Some(list(ClaimField::Messages, item.data_type(), items, room)?),
+                    _ => fields.messages = Some(list(Field::Messages, element, items, room)?),
                 }
                 continue;
             }
             Cell::One(value) => value,
         };
-        let mut bytes = |field: ClaimField| {
+        let mut bytes = |field: Field| {
             let named = |reason| format!("{name:?}: {reason}");
-            let one = field.one(bytes(&value)?, *kind == DataType::Utf8);
+            let one = field.one(bytes(&value)?, *kind == Kind::Text);
             one.and_then(|one| take_room(room, one)).map_err(named)
         };
         match *name {
@@ -226,9 +259,9 @@ fn fill<'a, B: AsRef<[u8]>>(
             "slot" => fields.slot = Some(slot(&value, kind)?),
             "index" => fields.index = Some(index(&value, kind)?),
             "reason" => fields.reason = Some(text(name, &value)?),
-            "public_key" => fields.public_key = Some(bytes(ClaimField::PublicKeys)?),
-            "message" => fields.message = Some(bytes(ClaimField::Messages)?),
-            "signature" => fields.signature = Some(bytes(ClaimField::Signature)?),
+            "public_key" => fields.public_key = Some(bytes(Field::PublicKeys)?),
+            "message" => fields.message = Some(bytes(Field::Messages)?),
+            "signature" => fields.signature = Some(bytes(Field::Signature)?),
             _ => return Err(format!("{name:?}: found one value, expected a list")),
         }
     }
@@ -236,8 +269,8 @@ fn fill<'a, B: AsRef<[u8]>>(
 }
 
 fn list<B: AsRef<[u8]>>(
-    field: ClaimField,
-    kind: &DataType,
+    field: Field,
+    kind: &Kind,
     items: Elements<'_, B>,
     room: &mut dyn Room,
 ) -> Result<Vec<Vec<u8>>, String> {
@@ -249,7 +282,7 @@ fn list<B: AsRef<[u8]>>(
             continue;
         }
         let item = item.ok_or_else(|| "found null, expected bytes".to_owned());
-        let decoded = item.and_then(|value| field.one(bytes(&value)?, *kind == DataType::Utf8));
+        let decoded = item.and_then(|value| field.one(bytes(&value)?, *kind == Kind::Text));
         let decoded = decoded.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))?;
         list.push(decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
     }
@@ -270,8 +303,8 @@ fn text<B: AsRef<[u8]>>(name: &str, value: &Value<B>) -> Result<String, String> 
     Ok(text.to_owned())
 }
 
-fn id<B: AsRef<[u8]>>(value: &Value<B>, kind: &DataType) -> Result<Option<Id>, String> {
-    if *kind == DataType::Utf8 {
+fn id<B: AsRef<[u8]>>(value: &Value<B>, kind: &Kind) -> Result<Option<Id>, String> {
+    if *kind == Kind::Text {
         return Ok(Some(Id::text(&text("id", value)?)));
     }
     let json = scalar(value, kind)
@@ -282,8 +315,8 @@ fn id<B: AsRef<[u8]>>(value: &Value<B>, kind: &DataType) -> Result<Option<Id>, S
     Id::from_json(raw)
 }
 
-fn source<B: AsRef<[u8]>>(value: &Value<B>, kind: &DataType) -> Result<SourceId, String> {
-    if *kind == DataType::Utf8 {
+fn source<B: AsRef<[u8]>>(value: &Value<B>, kind: &Kind) -> Result<SourceId, String> {
+    if *kind == Kind::Text {
         return Ok(SourceId::Name(text("source", value)?.into()));
     }
     let json =
@@ -293,27 +326,25 @@ fn source<B: AsRef<[u8]>>(value: &Value<B>, kind: &DataType) -> Result<SourceId,
         .map_err(|_| format!("\"source\": found {json}, expected an integer from 0 to 2^64 - 1"))
 }
 
-fn slot<B>(value: &Value<B>, kind: &DataType) -> Result<u64, String> {
+fn slot<B>(value: &Value<B>, kind: &Kind) -> Result<u64, String> {
     let number = scalar(value, kind).unwrap_or_default();
     number.parse().map_err(|_| format!("\"slot\": found {number}, expected an integer from 0 to 2^64 - 1"))
 }
 
-fn index<B: AsRef<[u8]>>(value: &Value<B>, kind: &DataType) -> Result<ClaimIndex, String> {
+fn index<B: AsRef<[u8]>>(value: &Value<B>, kind: &Kind) -> Result<ClaimIndex, String> {
     let written = match kind {
-        DataType::Utf8 => text("index", value)?,
+        Kind::Text => text("index", value)?,
         _ => scalar(value, kind).unwrap_or_default(),
     };
     written.parse().map_err(|error| format!("\"index\": found {written:?}, {error}"))
 }
 
 /// A number or a boolean as JSON writes it. Unsigned numbers are in the bits of signed ones, as in Parquet.
-fn scalar<B>(value: &Value<B>, kind: &DataType) -> Option<String> {
+fn scalar<B>(value: &Value<B>, kind: &Kind) -> Option<String> {
     Some(match (value, kind) {
         (Value::Bool(value), _) => value.to_string(),
-        (Value::Int32(value), DataType::UInt8 | DataType::UInt16 | DataType::UInt32) => {
-            value.cast_unsigned().to_string()
-        }
-        (Value::Int64(value), DataType::UInt64) => value.cast_unsigned().to_string(),
+        (Value::Int32(value), Kind::Unsigned(_)) => value.cast_unsigned().to_string(),
+        (Value::Int64(value), Kind::Unsigned(_)) => value.cast_unsigned().to_string(),
         (Value::Int32(value), _) => value.to_string(),
         (Value::Int64(value), _) => value.to_string(),
         (Value::Float(value), _) => value.to_string(),
@@ -322,7 +353,7 @@ fn scalar<B>(value: &Value<B>, kind: &DataType) -> Option<String> {
     })
 }
 
-/// Takes room for a value that is no element of a list.
+/// Takes room for a value that is not an element of a list.
 fn take_room(room: &mut dyn Room, value: Vec<u8>) -> Result<Vec<u8>, String> {
     if room.take(value.len()) { Ok(value) } else { Err(NO_ROOM.to_owned()) }
 }

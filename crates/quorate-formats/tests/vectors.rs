@@ -1,6 +1,6 @@
 //! Real inputs: drand rounds and Ethereum light-client objects from public repositories, with expected messages.
 //!
-//! They are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+//! `quorate_lab::vectors` says where they lie, and what a test does without them.
 #![allow(clippy::unwrap_used, reason = "a vector that does not read fails its test")]
 
 use std::collections::BTreeSet;
@@ -11,21 +11,10 @@ use std::path::{Path, PathBuf};
 
 use quorate::Messages;
 use quorate_formats::drand::{self, ChainInfo, DrandOptions};
-use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
+use quorate_formats::light_client::{BeaconNetwork, Document, MIN_PARTICIPANTS, SyncCommittees, Teaching};
 use quorate_formats::{CheckResult, Entry, Expected, Format, InputError, Place, Record, change, deposit, guess, peek};
+use quorate_lab::vectors;
 use serde_json::Value;
-
-/// A folder of the vectors, or none with a line that says so.
-fn folder(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: 1 set, no {}", folder.display());
-    None
-}
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
@@ -118,7 +107,7 @@ impl Rounds {
 
 #[test]
 fn drand_messages() {
-    let Some(folder) = folder("06_drand") else { return };
+    let Some(folder) = vectors::path("06_drand") else { return };
     let mut rounds = Rounds::default();
     for path in files(&folder) {
         let file = json(&path);
@@ -151,7 +140,7 @@ fn a_bundle_of_another_shape_is_counted() {
 
 #[test]
 fn built_in_drand_chains() {
-    let Some(folder) = folder("06_drand") else { return };
+    let Some(folder) = vectors::path("06_drand") else { return };
     let chains = json(&folder.join("chains.json"));
     for name in ["default", "quicknet", "fastnet", "evmnet"] {
         let built_in = ChainInfo::well_known(name).unwrap();
@@ -166,7 +155,7 @@ fn built_in_drand_chains() {
 fn documents(sets: &[(&str, &[&str])]) -> Vec<(String, Document)> {
     let mut documents = Vec::new();
     for (set, names) in sets {
-        let Some(folder) = folder(set) else { return Vec::new() };
+        let Some(folder) = vectors::path(set) else { return Vec::new() };
         for name in *names {
             let path = folder.join(name);
             if !path.is_file() {
@@ -195,9 +184,9 @@ fn mainnet() -> BeaconNetwork {
 
 #[test]
 fn light_client_claims_are_the_derived_ones() {
-    let Some(derived) = folder("07_eth_derived") else { return };
+    let Some(derived) = vectors::path("07_eth_derived") else { return };
     let (names, documents): (Vec<_>, Vec<_>) = documents(&SETS).into_iter().unzip();
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     let committee_file = derived.join("committees/mainnet_713.json");
     assert_eq!(guessed(&committee_file), Format::LightClient);
     let period = committees.add_file(&fs::read_to_string(committee_file).unwrap(), "713", None, &mainnet());
@@ -246,7 +235,7 @@ fn portal(path: &Path) -> Vec<u8> {
 /// A bootstrap and an update of mainnet as SSZ: alone, and as the Beacon API sends several.
 #[test]
 fn light_client_objects_in_ssz() {
-    let Some(folder) = folder("07_eth_portal/light_client/deneb") else { return };
+    let Some(folder) = vectors::path("07_eth_portal/light_client/deneb") else { return };
     let bootstrap = portal(&folder.join("bootstrap.yaml")).split_off(4);
     let updates = portal(&folder.join("updates.yaml"));
     let second = u32::from_le_bytes(updates[4..8].try_into().unwrap()) as usize;
@@ -257,7 +246,7 @@ fn light_client_objects_in_ssz() {
         assert_eq!(peek(BufReader::with_capacity(9, &file[..])).unwrap().0, Ok(Format::LightClient));
     }
     let read = |bytes: &[u8]| Document::read(bytes, "test.ssz").unwrap();
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     let lesson = committees.learn(&[read(&bootstrap)], &mainnet()).remove(0);
     assert_eq!(lesson.teaching, Teaching::Learned, "{:?}", lesson.checks);
     assert!(lesson.checks.iter().all(|check| check.result == CheckResult::Passed), "{:?}", lesson.checks);
@@ -280,7 +269,9 @@ fn light_client_objects_in_ssz() {
 
 #[test]
 fn deposits_of_the_staking_tools() {
-    let (Some(derived), Some(keys)) = (folder("07_eth_derived/deposits"), folder("05_keys")) else { return };
+    let (Some(derived), Some(keys)) = (vectors::path("07_eth_derived/deposits"), vectors::path("05_keys")) else {
+        return;
+    };
     let cases = json(&derived.join("deposit_signatures_a.json"));
     let cases = cases["cases"].as_array().unwrap();
     let mut read = 0;
@@ -309,7 +300,7 @@ fn deposits_of_the_staking_tools() {
 /// Changes of a block of mainnet, in the form in which the deposit tools write them.
 #[test]
 fn changes_of_credentials_of_mainnet() {
-    let Some(derived) = folder("07_eth_derived/self_contained") else { return };
+    let Some(derived) = vectors::path("07_eth_derived/self_contained") else { return };
     let cases = json(&derived.join("17034870_block_ssz_bls_to_execution_change.json"));
     let cases = cases["cases"].as_array().unwrap();
     let changes = cases.iter().map(|case| {
@@ -356,7 +347,7 @@ fn branches_of_real_updates_prove() {
     if documents.is_empty() {
         return;
     }
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     let lessons = committees.learn(&documents, &mainnet());
     let bootstraps = lessons.iter().filter(|lesson| lesson.block_root.is_some());
     assert!(bootstraps.flat_map(|lesson| &lesson.checks).all(|check| check.result == CheckResult::Passed));
@@ -373,7 +364,7 @@ fn branches_of_real_updates_prove() {
 /// Flips one hex digit of each field in turn and expects that the named check sees it.
 #[test]
 fn a_flipped_digit_fails_its_branch() {
-    let Some(folder) = folder("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let bootstrap = Document::read(open(&folder.join("bootstrap.json")), "bootstrap").unwrap();
     let updates = json(&folder.join("updates.json"));
     let flips = [
@@ -388,7 +379,7 @@ fn a_flipped_digit_fails_its_branch() {
         ("/data/finalized_header/execution/extra_data", "finalized_execution_branch"),
     ];
     let documents = [bootstrap];
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     committees.learn(&documents, &mainnet());
     for (pointer, check) in flips {
         let mut update = updates[0].clone();
@@ -404,7 +395,7 @@ fn a_flipped_digit_fails_its_branch() {
 
 #[test]
 fn a_flipped_bootstrap_is_refused() {
-    let Some(folder) = folder("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let good = fs::read_to_string(folder.join("bootstrap.json")).unwrap();
     let key = &json(&folder.join("bootstrap.json"))["data"]["current_sync_committee"]["pubkeys"][3];
     let other = key.as_str().unwrap().replace("0x8", "0x9").replace("0xa", "0xb");
@@ -412,7 +403,7 @@ fn a_flipped_bootstrap_is_refused() {
     assert_ne!(forged, good);
     for (text, expected) in [(good, Teaching::Learned), (forged, Teaching::Refused)] {
         let documents = [Document::read(text.as_bytes(), "bootstrap").unwrap()];
-        assert_eq!(Committees::default().learn(&documents, &mainnet())[0].teaching, expected);
+        assert_eq!(SyncCommittees::default().learn(&documents, &mainnet())[0].teaching, expected);
     }
 }
 
@@ -422,7 +413,7 @@ fn later_committees_rest_on_the_update_that_named_them() {
     if documents.len() < BEACON_API.len() {
         return;
     }
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     committees.learn(&documents, &mainnet());
     let updates: Vec<_> = documents[3].records(&committees, &mainnet(), MIN_PARTICIPANTS).map(Result::unwrap).collect();
     assert_eq!(updates[0].rests_on, None);

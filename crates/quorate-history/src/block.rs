@@ -159,7 +159,7 @@ impl Block {
         };
         decoded.map_err(|error| {
             let fork = format!("{fork:?}").to_lowercase();
-            format!("it is no block of the fork {fork} and the preset {preset}: {}", reason(&error))
+            format!("it is not a block of the fork {fork} and the preset {preset}: {}", reason(&error))
         })
     }
 }

@@ -47,7 +47,7 @@ pub fn read<R: BufRead>(reader: R) -> ChiaBlocks<R> {
 
 /// The blocks of a file, one after the other.
 ///
-/// After an `Err` from the outer result the iterator ends. What is no block is [`Malformed`]; the blocks after it are read.
+/// After an `Err` from the outer result the iterator ends. What is not a block is [`Malformed`]; the blocks after it are read.
 #[derive(Debug)]
 pub struct ChiaBlocks<R> {
     values: Values<R>,
@@ -94,7 +94,7 @@ pub enum ChiaError {
         /// The block that begins there.
         place: Place,
     },
-    /// The file is no JSON, or ends in the middle.
+    /// The file is not JSON, or ends in the middle.
     #[error("{place}: expected a block in JSON, but {reason}")]
     NotJson {
         /// The block that begins there.

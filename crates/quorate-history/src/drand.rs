@@ -50,7 +50,7 @@ pub fn read<R: BufRead>(reader: R, options: &DrandOptions) -> DrandRounds<R> {
 
 /// The rounds of a file, one after the other.
 ///
-/// After an `Err` from the outer result the iterator ends. What is no round is [`Malformed`]; the rounds after it are read.
+/// After an `Err` from the outer result the iterator ends. What is not a round is [`Malformed`]; the rounds after it are read.
 #[derive(Debug)]
 pub struct DrandRounds<R> {
     reader: R,
@@ -179,7 +179,6 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A run of consecutive rounds of one chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a caller that keeps spans on disk makes them again")]
 pub struct RoundSpan {
     /// The suite of the chain.
     pub suite: AnySuite,
@@ -259,7 +258,6 @@ fn beginning(bytes: &[u8]) -> String {
 
 /// Consecutive rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a caller makes one to ask for rounds")]
 pub struct RoundRange {
     /// The first round.
     pub first: u64,
@@ -340,7 +338,7 @@ impl JoinedRounds {
         missing.chain(doubles).chain(foreign).collect()
     }
 
-    /// Whether the spans are one chain without gaps, doubles and broken links. No span is no chain.
+    /// Whether the spans are one chain without gaps, doubles and broken links. An empty list is not a chain.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let Self { range, gaps, doubles, broken, foreign } = self;

@@ -53,7 +53,7 @@ impl<R: Read + Seek> EraFile<R> {
     /// Finds the records of a file with one era.
     ///
     /// # Errors
-    /// The file cannot be read, is no era file, is cut off, has several eras, or has an index that does not fit its records.
+    /// The file cannot be read, is not an era file, is cut off, has several eras, or has an index that does not fit its records.
     pub fn open(reader: R) -> Result<Self, EraError> {
         let file = Self::open_at(reader, 0)?;
         match file.next {

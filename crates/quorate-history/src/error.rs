@@ -11,7 +11,7 @@ pub enum EraError {
     /// The operating system returned an error.
     #[error("cannot read the file: {0}")]
     Read(io::Error),
-    /// The file is no era file, or its records do not fit together.
+    /// The file is not an era file, or its records do not fit together.
     #[error("offset {offset}: {reason}")]
     Container {
         /// Where in the file, in bytes.

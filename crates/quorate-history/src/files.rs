@@ -35,8 +35,8 @@ pub struct Files {
     /// Other files, in the order in which they were given.
     pub others: Vec<OtherInput>,
     /// Files that cannot be used, and why.
-    pub refused: Vec<Refused>,
-    /// What the user should know, and that is no error.
+    pub refused: Vec<RefusedFile>,
+    /// What the user should know, and that is not an error.
     pub remarks: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ pub struct EraInput {
     pub verified: bool,
 }
 
-/// A file that is no era.
+/// A file that is not an era.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherInput {
@@ -66,9 +66,8 @@ pub struct OtherInput {
     pub content: Content,
 }
 
-/// What a file that is no era holds.
+/// What a file that is not an era holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the command line matches all of them")]
 pub enum Content {
     /// Claims in one of the formats of `quorate verify`; of drand, the rounds of a chain.
     Claims(Format),
@@ -100,7 +99,7 @@ impl DrandChain {
     /// Reads the name of a chain that is built in, or a chain info document.
     ///
     /// # Errors
-    /// No chain has this name, or the document is no chain info.
+    /// No chain has this name, or the document is not a chain info.
     pub fn parse(text: &str) -> Result<Self, InputError> {
         let text = text.trim().to_owned();
         let info = if text.starts_with('{') { ChainInfo::from_json(&text) } else { ChainInfo::well_known(&text) };
@@ -111,7 +110,7 @@ impl DrandChain {
 /// A file that cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Refused {
+pub struct RefusedFile {
     /// Where it lies.
     pub path: PathBuf,
     /// What is wrong with it.
@@ -143,7 +142,7 @@ pub enum FilesError {
         /// The error.
         error: io::Error,
     },
-    /// A file that is to describe a chain is no text, or too long.
+    /// A file that is to describe a chain is not a text, or too long.
     #[error("{}: {error}", path.display())]
     Description {
         /// The file.
@@ -162,7 +161,7 @@ pub enum FilesError {
          it out"
     )]
     UnusedChain,
-    /// No chain of drand has this name, or the file is no chain info.
+    /// No chain of drand has this name, or the file is not a chain info.
     #[error("the chain {name}: {error}")]
     Drand {
         /// What was given.
@@ -213,7 +212,7 @@ impl Files {
                     }));
                 }
                 Ok(Found::Other(content)) => files.others.push(OtherInput { path, content }),
-                Err((unread, reason)) => files.refused.push(Refused { path, reason, unread }),
+                Err((unread, reason)) => files.refused.push(RefusedFile { path, reason, unread }),
             }
         }
         files.chain = match (network, genesis) {
@@ -247,7 +246,7 @@ impl Files {
                 (Ok(era), _) => Ok(era),
             };
             match refuse {
-                Err(reason) => self.refused.push(Refused { path: input.path, reason, unread: false }),
+                Err(reason) => self.refused.push(RefusedFile { path: input.path, reason, unread: false }),
                 Ok(era) => self.eras.push(EraInput { era, ..input }),
             }
         }

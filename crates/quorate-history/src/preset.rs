@@ -9,7 +9,6 @@ use thiserror::Error;
 ///
 /// Spec: ethereum/consensus-specs, `presets/mainnet` and `presets/minimal`; gnosischain/specs, `consensus/preset/gnosis`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "a reader has to know the sizes of every preset")]
 pub enum Preset {
     /// Ethereum's main network and its public test networks.
     Mainnet,

@@ -1,6 +1,6 @@
 //! Whole chains, with the expected answer of every signature: generated eras, a block of Gnosis, and the official phase0 cases.
 //!
-//! They are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+//! `quorate_lab::vectors` says where they lie, and what a test does without them.
 #![allow(clippy::unwrap_used, reason = "a vector that does not read fails its test")]
 
 use std::{
@@ -20,17 +20,9 @@ use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// A folder of the vectors, or none with a line that says so.
+/// A folder of the chains, if the test data is on this machine.
 fn folder(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let folder = root.join("20_history").join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
-    println!("skipped: 1 set, no {}", folder.display());
-    None
+    quorate_lab::vectors::path(Path::new("20_history").join(name))
 }
 
 /// What is expected of a signature: number of keys, signing root, verdict.
@@ -323,7 +315,7 @@ fn blocks_that_are_removed_foreign_or_in_another_slot() {
     assert!(error.contains("in slot 63, which the file does not hold"), "{error}");
     let error = changed(|blocks, _| blocks[6].0 = 7).unwrap();
     assert!(error.contains("the block of slot 7: it is of slot 9"), "{error}");
-    // A graffito, at 84 + 100 + 96 + 72 bytes, is no signature, and yet the block is another one.
+    // A graffito, at 84 + 100 + 96 + 72 bytes, is not a signature, and yet the block is another one.
     let error = changed(|blocks, _| {
         let mut bytes = unpacked(&blocks[3].1);
         bytes[352] ^= 1;
@@ -348,7 +340,7 @@ fn ssz_offsets_that_lie() {
     };
     let Some(error) = in_block(u32::MAX) else { return };
     assert!(
-        error.contains("offset 8, the block of slot 1: it is no block of the fork deneb and the preset minimal: the offset 4294967295"),
+        error.contains("offset 8, the block of slot 1: it is not a block of the fork deneb and the preset minimal: the offset 4294967295"),
         "{error}"
     );
     assert!(in_block(0).unwrap().contains("points into the fields of fixed length"));

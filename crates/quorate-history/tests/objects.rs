@@ -89,7 +89,7 @@ fn a_block_of_another_fork_or_preset() {
         [(Fork::Deneb, Preset::Minimal), (Fork::Electra, Preset::Mainnet), (Fork::Phase0, Preset::Gnosis)]
     {
         let error = Block::from_bytes(electra, fork, preset).unwrap_err();
-        assert!(error.starts_with("it is no block of the fork ") && error.contains(preset.name()), "{error}");
+        assert!(error.starts_with("it is not a block of the fork ") && error.contains(preset.name()), "{error}");
     }
     let error = Block::from_bytes(electra, Fork::Gloas, Preset::Minimal).unwrap_err();
     assert!(error.contains("Gloas, which this version cannot read"), "{error}");

@@ -13,13 +13,13 @@ use quorate::{MinPk, Options, SecretKey, Soundness, Verifier};
 use quorate_formats::jsonl::JsonLines;
 use quorate_history::{
     Files,
-    shards::{self, Manifest, Receipt, Report, ShardError, Terms},
+    shards::{self, Manifest, Receipt, Report, RunTerms, ShardError},
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const TERMS: Terms = Terms { suite: None, soundness: Soundness::Bits64, all_verdicts: true };
+const TERMS: RunTerms = RunTerms { suite: None, soundness: Soundness::Bits64, all_verdicts: true };
 
 /// A claim as a line; every seventh one is false.
 fn claim(number: u64) -> String {
@@ -42,7 +42,7 @@ struct Run {
 }
 
 impl Run {
-    fn planned(text: &str, shard_bytes: u64, terms: Terms) -> Self {
+    fn planned(text: &str, shard_bytes: u64, terms: RunTerms) -> Self {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("claims.jsonl"), text).unwrap();
         let files = Files::open(&[folder.path().join("claims.jsonl")], None, None).unwrap();
@@ -121,7 +121,7 @@ fn every_claim_is_counted_once_whatever_the_size_of_a_shard() {
 
 #[test]
 fn only_verdicts_that_are_not_valid_are_kept_if_the_plan_says_so() {
-    let run = Run::planned(&claims(20), 1000, Terms { all_verdicts: false, ..TERMS });
+    let run = Run::planned(&claims(20), 1000, RunTerms { all_verdicts: false, ..TERMS });
     run.run_all();
     let report = run.merge().unwrap();
     assert_eq!((report.counts.claims, report.counts.valid), (20, 17));
@@ -136,7 +136,7 @@ fn malformed_lines_and_claims_without_a_suite_are_reported_at_their_lines() {
     let report = run.merge().unwrap();
     assert_eq!((report.counts.claims, report.malformed), (1, 2));
     assert_eq!(run.verdicts(), [(1, Some(0), true), (3, None, false), (4, Some(1), false)]);
-    let named = Run::planned(&text, 1, Terms { suite: Some("eth2".parse().unwrap()), ..TERMS });
+    let named = Run::planned(&text, 1, RunTerms { suite: Some("eth2".parse().unwrap()), ..TERMS });
     named.run_all();
     assert_eq!(named.merge().unwrap().counts.valid, 2);
 }
@@ -180,12 +180,22 @@ fn a_merge_waits_for_every_shard() {
 fn what_a_killed_process_leaves_is_no_result() {
     let run = Run::planned(&claims(2), 1, TERMS);
     fs::create_dir_all(run.path().join("results")).unwrap();
-    let left = run.path().join("results/.unfinished-abc");
+    let left = run.path().join("results/.shard-0.jsonl.abc.tmp");
     fs::write(&left, "{\"valid\":true}\n").unwrap();
     assert_eq!(shards::status(&run.path(), &run.manifest).unwrap().done, 0);
     run.run_all();
     assert_eq!(run.merge().unwrap().counts.claims, 2);
     assert!(!left.exists());
+}
+
+/// A result that somebody else wrote takes no more memory than the longest line.
+#[test]
+fn a_result_without_a_line_end_is_refused() {
+    let run = Run::planned(&claims(2), 1 << 20, TERMS);
+    run.run_all();
+    let result = fs::read_dir(run.path().join("results")).unwrap().next().unwrap().unwrap().path();
+    fs::write(&result, vec![b' '; (64 << 20) + 1]).unwrap();
+    refused(run.merge(), "longer than any that is written");
 }
 
 #[test]
@@ -284,7 +294,7 @@ fn a_manifest_that_is_not_whole_or_of_another_version_is_refused() {
         (whole.replacen("quorate-shards", "shards", 1), "found the format \"shards\""),
         (whole.replacen("\"soundness\":64", "\"soundness\":1", 1), "\"soundness\": found 1, expected 64 or 128"),
         (format!("{whole}x\n"), "line 7: found more after the line that ends the manifest"),
-        (claims(2), "this is no manifest of shards"),
+        (claims(2), "this is not a manifest of shards"),
     ] {
         fs::write(&path, damage).unwrap();
         refused(Manifest::read(&run.path()), expected);
@@ -354,16 +364,10 @@ fn a_file_that_is_given_twice_is_refused() {
     refused(plan(&paths[..1]), "there is a plan already");
 }
 
-/// A file from which all blocks were taken is no era without claims: the state lists its blocks.
+/// A file from which all blocks were taken is not an era without claims: the state lists its blocks.
 #[test]
 fn an_era_without_its_blocks_is_an_error_of_its_shard() {
-    let root = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
-    let vectors = root.join("20_history/capella");
-    if !vectors.is_dir() {
-        assert!(std::env::var_os("CI").is_none(), "no {}", vectors.display());
-        return println!("skipped: 1 set, no {}", vectors.display());
-    }
+    let Some(vectors) = quorate_lab::vectors::path("20_history/capella") else { return };
     let folder = TempDir::new().unwrap();
     fs::copy(vectors.join("minimal-00000.era"), folder.path().join("0.era")).unwrap();
     let whole = fs::read(vectors.join("minimal-00001.era")).unwrap();
@@ -420,7 +424,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Lines that are cut into shards are read as those of the whole file, with blank lines, line ends of both systems, a byte order
-    /// mark, and what is no JSON.
+    /// mark, and what is not JSON.
     #[test]
     fn lines_that_are_cut_are_the_lines_of_the_file(
         lines in prop::collection::vec("(\u{feff}?[ \\t]{0,2}(\\{\"id\":[0-9]{1,30}\\}|\\[|x{0,40})\r?\n){0,3}", 1..8),

@@ -71,7 +71,9 @@ const MOST: usize = 500;
 
 #[cfg(test)]
 mod tests {
-    use std::{env, process::Command};
+    use std::env;
+
+    use quorate_lab::run::{Run as _, test};
 
     use super::*;
 
@@ -101,14 +103,9 @@ mod tests {
             let _ = std::thread::spawn(|| panic!("a bug")).join();
             return;
         }
-        let run = Command::new(env::current_exe().unwrap())
-            .args(["contained::tests::caught_panics_write_nothing", "--exact", "--nocapture"])
-            .env(CHILD, "1")
-            .env("RUST_BACKTRACE", "1")
-            .output()
-            .unwrap();
-        let written = String::from_utf8_lossy(&run.stderr);
-        assert!(run.status.success() && !written.contains("damaged"), "{written}");
+        let mut child = test("contained::tests::caught_panics_write_nothing");
+        let written = child.env(CHILD, "1").env("RUST_BACKTRACE", "1").ran().exits(0).err;
+        assert!(!written.contains("damaged"), "{written}");
         // What nobody catches is still told.
         assert!(written.contains("a bug"), "{written}");
     }

@@ -11,7 +11,6 @@ use crate::plain;
 
 /// The exit codes. If several apply, a program ends with the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(clippy::exhaustive_enums, reason = "documented exit codes")]
 pub enum Exit {
     /// What was asked for was done, and every claim is valid.
     Success,
@@ -20,7 +19,7 @@ pub enum Exit {
     Negative,
     /// The command line or an input is wrong.
     Usage,
-    /// Reading or writing failed, or a peer cannot be reached. A standard output that is closed (`>&-`) is no failure: Rust's runtime opens
+    /// Reading or writing failed, or a peer cannot be reached. A standard output that is closed (`>&-`) is not a failure: Rust's runtime opens
     /// `/dev/null` in its place before the program starts, and the program cannot tell that from a caller who opened `/dev/null` for
     /// reading and writing, as Python's `subprocess.DEVNULL` does.
     Io,
@@ -53,7 +52,6 @@ impl From<Exit> for ExitCode {
 
 /// An error, and the exit code with which it ends the program.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_structs, reason = "an exit code and a message")]
 pub struct Failure {
     /// How the program ends.
     pub exit: Exit,

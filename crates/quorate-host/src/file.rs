@@ -1,11 +1,19 @@
-//! Files that survive a kill at any moment: replaced whole or appended to, on the disk before the call returns, and held by
-//! one process alone.
+//! Files that survive a kill at any moment: new ones appear whole or not at all, others are replaced whole or appended to. They
+//! are on the disk before the call returns.
+//!
+//! | what is written | by |
+//! |---|---|
+//! | a file that appears whole | [`write()`], or [`NewFile`] where it is written bit by bit |
+//! | a state that this process alone replaces again and again | [`WholeFile`] |
+//! | a record that grows | [`AppendedFile`] |
+//! | a file that something else has made beside its place | [`put_in_place`] |
 //!
 //! Whoever opens a file again to which lines were appended must tell three endings apart: a *whole* line, of which at most the line
 //! end is missing; a *torn* line, which is the beginning of one; and anything else, which is *damage*. To take one for another
 //! loses what was written down. [`KeyRecord`](crate::key_record::KeyRecord) does so for records of keys.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
@@ -13,7 +21,12 @@ use std::{
     time::Duration,
 };
 
-use crate::exit::{Ends, Exit};
+use tempfile::{Builder, NamedTempFile};
+
+use crate::{
+    exit::{Ends, Exit},
+    lock_file,
+};
 
 /// Why a file of ours was not read or written.
 #[derive(Debug, thiserror::Error)]
@@ -55,9 +68,128 @@ impl Ends for FileError {
     }
 }
 
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner: mode 0600.
+    Owner,
+    /// Whom the process's umask lets: mode 0666 without it.
+    Everybody,
+}
+
+/// What becomes of a file that has the name of a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays as it is, and the new one is refused: [`ErrorKind::AlreadyExists`].
+    Refuse,
+    /// The new one takes its place. A link is replaced, not followed.
+    Replace,
+}
+
+/// A file that gets its name when all of it is on the disk. Until then it is a hidden file beside its place, `.NAME.….tmp`, which
+/// vanishes when this is dropped. Only a kill leaves it there.
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl NewFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// The path ends without a name, or the operating system refuses.
+    pub fn begin(path: &Path, readers: Readers) -> io::Result<Self> {
+        let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+        let prefix = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(UNFINISHED);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(match readers {
+            Readers::Owner => 0o600,
+            Readers::Everybody => 0o666,
+        }));
+        #[cfg(not(unix))]
+        let _ = readers;
+        Ok(Self { path: path.to_owned(), file: builder.tempfile_in(folder_of(path))? })
+    }
+
+    /// The file, to write to.
+    pub fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Gives the file its name, when all of it is on the disk. The name is on the disk too once this returns.
+    ///
+    /// # Errors
+    /// There is a file that stays, or the operating system refuses. Then nothing is left of the new one, unless only the flush of
+    /// the folder failed.
+    pub fn finish(self, existing: Existing) -> io::Result<()> {
+        let path = self.path.clone();
+        self.place(existing)?;
+        flush_folder_of(&path)
+    }
+
+    /// [`finish`](Self::finish) without its last step: all of the file is on the disk, and its name once [`flush_folder_of`] returns.
+    ///
+    /// # Errors
+    /// As of [`finish`](Self::finish). Nothing is left of the new file.
+    pub fn place(self, existing: Existing) -> io::Result<()> {
+        let Self { path, file } = self;
+        file.as_file().sync_all()?;
+        let placed = match existing {
+            Existing::Refuse => file.persist_noclobber(&path),
+            Existing::Replace => file.persist(&path),
+        };
+        placed.map(drop).map_err(|refused| refused.error)
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
+/// How the names of files end that a kill has left unfinished. They begin with a full stop.
+const UNFINISHED: &str = ".tmp";
+
+/// Whether a name is that of a file that a kill may have left unfinished.
+pub fn is_unfinished(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(b".") && name.ends_with(UNFINISHED.as_bytes())
+}
+
+/// Writes a file that appears whole, and on the disk, or not at all.
+///
+/// # Errors
+/// As of [`NewFile`].
+pub fn write(path: &Path, readers: Readers, existing: Existing, contents: &[u8]) -> io::Result<()> {
+    let mut file = NewFile::begin(path, readers)?;
+    file.write_all(contents)?;
+    file.finish(existing)
+}
+
+/// Gives a file that is whole and on the disk the name of another one in its folder, and returns when the name is on the disk.
+///
+/// # Errors
+/// The operating system refuses.
+pub fn put_in_place(whole: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(whole, path)?;
+    flush_folder_of(path)
+}
+
+/// The folder in which a path's last name stands; `.` for a name alone.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// What happens to a file, in this order. Tests stop between any two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "tests go through all of them")]
 pub enum Step {
     /// The new file is made beside the old one.
     Create,
@@ -94,7 +226,7 @@ impl WholeFile {
     /// [`FileError`]: another process uses it, it has more than `limit` bytes, or the operating system refuses.
     pub fn open(path: &Path, limit: u64) -> Result<(Self, Option<Vec<u8>>), FileError> {
         let lock_path = beside(path, ".lock");
-        let lock = open_lock(&lock_path).map_err(|source| FileError::Io {
+        let lock = lock_file::open(&lock_path).map_err(|source| FileError::Io {
             action: "open",
             path: lock_path.clone(),
             source,
@@ -137,7 +269,7 @@ impl WholeFile {
         before(Step::FlushFolder).and_then(|()| flush_folder_of(path)).map_err(fail("flush the folder of", path))
     }
 
-    /// Runs `before` in front of each step, in place of nothing: tests use it for full disks and sudden ends.
+    /// Runs `before` in front of each step. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.before = before;
     }
@@ -210,7 +342,7 @@ impl AppendedFile {
         Ok(())
     }
 
-    /// Runs `before` in front of each step, in place of nothing: tests use it for full disks and sudden ends.
+    /// Runs `before` in front of each step. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.before = before;
     }
@@ -237,17 +369,6 @@ fn lock_alone(file: &File, path: &Path) -> Result<(), FileError> {
 
 const LOCK_TRIES: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
-
-/// A link in place of a lock file is not followed.
-#[cfg(unix)]
-fn open_lock(path: &Path) -> io::Result<File> {
-    crate::lock_file::open(path)
-}
-
-#[cfg(not(unix))]
-fn open_lock(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
-}
 
 /// The longest document that is held in memory as a whole: 64 MiB.
 pub const LARGEST_DOCUMENT: u64 = 64 << 20;
@@ -288,14 +409,95 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// Flushes the folder in which a path's last name stands, so that the name is on the disk.
+///
+/// # Errors
+/// The operating system refuses.
 #[cfg(unix)]
-fn flush_folder_of(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+pub fn flush_folder_of(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
 }
 
-/// Other systems have no such call.
+/// Flushes nothing: only Unix opens folders.
+///
+/// # Errors
+/// None.
 #[cfg(not(unix))]
-fn flush_folder_of(_: &Path) -> io::Result<()> {
+pub fn flush_folder_of(_: &Path) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        let mut unfinished = NewFile::begin(&path, Readers::Everybody).unwrap();
+        unfinished.write_all(b"half").unwrap();
+        let found = names(folder.path());
+        assert!(
+            found.len() == 1 && is_unfinished(OsStr::new(&found[0])) && found[0].starts_with(".state.json."),
+            "{found:?}"
+        );
+        drop(unfinished);
+        assert_eq!(names(folder.path()), [""; 0]);
+        write(&path, Readers::Everybody, Existing::Refuse, b"one").unwrap();
+        let kept = write(&path, Readers::Everybody, Existing::Refuse, b"two").unwrap_err();
+        assert_eq!((kept.kind(), fs::read(&path).unwrap()), (ErrorKind::AlreadyExists, b"one".to_vec()));
+        write(&path, Readers::Everybody, Existing::Replace, b"two").unwrap();
+        assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"two".to_vec(), vec!["state.json".to_owned()]));
+        assert!(!is_unfinished(OsStr::new("state.json")) && !is_unfinished(OsStr::new("notes.tmp")));
+    }
+
+    /// A name alone stands in the folder in which the process runs; an empty path is not a place.
+    #[test]
+    fn a_path_without_a_folder() {
+        assert_eq!(folder_of(Path::new("key")), Path::new("."));
+        assert_eq!(folder_of(Path::new("keys/key")), Path::new("keys"));
+        flush_folder_of(Path::new("key")).unwrap();
+        assert_eq!(NewFile::begin(Path::new("keys/.."), Readers::Owner).unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn who_may_read_a_new_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |readers| {
+            let path = folder.path().join("file");
+            write(&path, readers, Existing::Replace, b"").unwrap();
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777
+        };
+        assert_eq!(mode(Readers::Owner), 0o600);
+        // What the umask of this process leaves.
+        let umask_leaves = {
+            let path = folder.path().join("usual");
+            fs::write(&path, b"").unwrap();
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777
+        };
+        assert_eq!(mode(Readers::Everybody), umask_leaves);
+    }
+
+    /// A link of the file's name is replaced, and what it points at stays as it is.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        fs::write(&target, b"precious").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        write(&link, Readers::Owner, Existing::Refuse, b"new").unwrap_err();
+        write(&link, Readers::Owner, Existing::Replace, b"new").unwrap();
+        assert_eq!((fs::read(&target).unwrap(), fs::read(&link).unwrap()), (b"precious".to_vec(), b"new".to_vec()));
+    }
 }

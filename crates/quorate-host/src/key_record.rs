@@ -35,7 +35,6 @@ pub trait RecordEntry: Clone + PartialEq + Serialize + DeserializeOwned {
 
 /// A part of a written entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "entries have nothing else")]
 pub enum Piece {
     /// This text.
     Text(&'static str),
@@ -59,7 +58,6 @@ pub struct KeyRecord<E> {
 
 /// An entry of which the end is missing: it may have been signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers read all of it")]
 pub struct TornEntry {
     /// Its line, from 1 on.
     pub line: usize,
@@ -71,7 +69,6 @@ pub struct TornEntry {
 
 /// What was found at the end of a record when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the third ending is an error")]
 pub enum Mended {
     /// The last entry was whole, and its line end was missing. It was added.
     LineEnd {
@@ -283,7 +280,7 @@ impl<E: RecordEntry> KeyRecord<E> {
         &self.path
     }
 
-    /// Runs `before` in front of each step of writing, in place of nothing: tests use it for full disks and sudden ends.
+    /// Runs `before` in front of each step of writing. Only tests set it: they make full disks and sudden ends.
     pub fn interrupt(&mut self, before: Before) {
         self.file.interrupt(before);
     }
@@ -328,7 +325,7 @@ fn read<E: RecordEntry>(text: &[u8], key_length: usize) -> Line<E> {
     });
     match (begun.next(), begun.next()) {
         (Some((form, mut values)), None) => {
-            // The checksum is no part of the form.
+            // The checksum is not part of the form.
             values.truncate(
                 form.map_or(0, |form| E::FORMS[form].iter().filter(|piece| !matches!(piece, Piece::Text(_))).count()),
             );

@@ -10,6 +10,7 @@
 //! | [`own_name`] | by which names a client may call a server |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
+//! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
 
@@ -21,16 +22,16 @@ pub mod utc;
 pub mod contained;
 pub mod cpu;
 pub mod own_name;
-#[cfg(unix)]
 pub mod lock_file;
 pub mod file;
+#[cfg(unix)]
+pub mod socket;
 pub mod key_record;
 #[cfg(feature = "log")]
 pub mod log;
 
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
-#[cfg(unix)]
 pub use lock_file::lock_file;
 pub use own_name::is_own_name;
 pub use plain::{clipped, plain};

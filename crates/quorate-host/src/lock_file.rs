@@ -3,16 +3,13 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io,
-    os::unix::fs::OpenOptionsExt as _,
     path::Path,
 };
-
-use rustix::fs::OFlags;
 
 /// Opens a file and locks it, and makes it if there is none. `None` if another program has it locked.
 ///
 /// Whoever may write the folder can make a file of this name first. A link there is not followed, so that nothing is made or locked
-/// elsewhere; and what is no regular file, such as a pipe, is refused and does not keep the caller waiting. But such a person can lock
+/// elsewhere; and what is not a regular file, such as a pipe, is refused and does not keep the caller waiting. But such a person can lock
 /// the file, and so keep the program from starting: the folder must be the program's own.
 ///
 /// # Errors
@@ -30,8 +27,18 @@ fn named(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Opens the file, or makes it, without following a link.
+/// Opens the file, or makes it.
+#[cfg(not(unix))]
 pub(crate) fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(path).map_err(|error| named(path, error))
+}
+
+/// Opens the file, or makes it, without following a link.
+#[cfg(unix)]
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::OFlags;
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     let opened = OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(flags as i32).open(path);
     let file = opened.map_err(|error| {
@@ -48,7 +55,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::symlink;
 

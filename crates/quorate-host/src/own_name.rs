@@ -8,7 +8,7 @@ use std::net::IpAddr;
 /// Whether a request calls this server by a name of its own: an IP address, `localhost`, or one of `hosts`, in whatever case.
 ///
 /// `authority` is that of the request's address, which HTTP/2 sends in place of the header; `headers` are the values of all its headers
-/// `Host`. A value that is no text is nobody's name.
+/// `Host`. A value that is not a text is nobody's name.
 ///
 /// ```
 /// use quorate_host::is_own_name;

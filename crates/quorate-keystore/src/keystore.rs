@@ -187,7 +187,6 @@ impl fmt::Debug for Keystore {
 
 /// A secret, and how its keystore was opened.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_structs, reason = "callers take all of it")]
 pub struct Decrypted {
     /// The secret.
     pub secret: Secret,
@@ -230,8 +229,8 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::secret::SecretError;
-    use crate::vectors;
+    use crate::secret::NotASecret;
+    use quorate_lab::vectors;
 
     #[test]
     fn published_keystores() {
@@ -335,7 +334,7 @@ mod tests {
         let mut keystore = cheap(&example_secret(), "right");
         keystore.iv[3] ^= 1;
         let error = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
-        assert!(matches!(error, Err(KeystoreError::Secret(SecretError::PublicKeyMismatch { .. }))), "{error:?}");
+        assert!(matches!(error, Err(KeystoreError::Secret(NotASecret::PublicKeyMismatch { .. }))), "{error:?}");
         keystore.public_key.clear();
         let secret = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
         assert_ne!(secret.expect("nothing left to compare with"), example_secret());
@@ -346,7 +345,7 @@ mod tests {
         let mut keystore = cheap(&example_secret(), "right");
         keystore.public_key = vec![7; 48];
         let error = keystore.decrypt(&Passphrase::from("right"), derive).map(|opened| opened.secret);
-        let Err(KeystoreError::Secret(SecretError::PublicKeyMismatch { stated, derived })) = error else {
+        let Err(KeystoreError::Secret(NotASecret::PublicKeyMismatch { stated, derived })) = error else {
             panic!("{error:?}")
         };
         assert_eq!((Some(derived), stated), (derive(&example_secret()), vec![7; 48]));
@@ -356,7 +355,7 @@ mod tests {
     fn bytes_that_are_no_key() {
         let keystore = cheap(&example_secret(), "right");
         let error = keystore.decrypt(&Passphrase::from("right"), |_| None);
-        assert!(matches!(error, Err(KeystoreError::Secret(SecretError::NotASecretKey))));
+        assert!(matches!(error, Err(KeystoreError::Secret(NotASecret::NotASecretKey))));
     }
 
     #[test]

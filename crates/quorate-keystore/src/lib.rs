@@ -24,7 +24,3 @@ pub mod passphrase;
 pub mod secret;
 pub mod key_path;
 pub mod keystore;
-
-// Published keystores, if the data is present.
-#[cfg(test)]
-mod vectors;

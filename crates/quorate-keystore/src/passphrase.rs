@@ -16,7 +16,7 @@ use crate::secret_file::{ModeWarning, mode_warning};
 /// It is neither normalised nor stripped: each format has its own rules for that.
 pub struct Passphrase {
     text: Zeroizing<String>,
-    /// Whether a byte order mark stood before it, which is no part of it.
+    /// Whether a byte order mark stood before it, which is not part of it.
     marked: bool,
 }
 

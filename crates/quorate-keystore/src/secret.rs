@@ -55,11 +55,11 @@ impl Secret {
         self,
         stated: Option<&[u8]>,
         derive: impl FnOnce(&Secret) -> Option<Vec<u8>>,
-    ) -> Result<Self, SecretError> {
-        let derived = derive(&self).ok_or(SecretError::NotASecretKey)?;
+    ) -> Result<Self, NotASecret> {
+        let derived = derive(&self).ok_or(NotASecret::NotASecretKey)?;
         match stated {
             Some(stated) if stated != derived => {
-                Err(SecretError::PublicKeyMismatch { stated: stated.to_vec(), derived })
+                Err(NotASecret::PublicKeyMismatch { stated: stated.to_vec(), derived })
             }
             _ => Ok(self),
         }
@@ -69,7 +69,7 @@ impl Secret {
 /// The bytes were read, but they are not a secret key, or not the one of the stated public key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SecretError {
+pub enum NotASecret {
     /// Zero, or not below the group order.
     #[error("the 32 bytes are not a secret key: they are zero, or not below the group order")]
     NotASecretKey,
@@ -129,14 +129,14 @@ mod tests {
         assert_eq!(secret(1).checked(None, |_| Some(vec![7])), Ok(secret(1)));
         assert_eq!(
             secret(1).checked(Some(&[8]), |_| Some(vec![7])),
-            Err(SecretError::PublicKeyMismatch { stated: vec![8], derived: vec![7] })
+            Err(NotASecret::PublicKeyMismatch { stated: vec![8], derived: vec![7] })
         );
-        assert_eq!(secret(0).checked(None, |_| None), Err(SecretError::NotASecretKey));
+        assert_eq!(secret(0).checked(None, |_| None), Err(NotASecret::NotASecretKey));
     }
 
     #[test]
     fn a_mismatch_prints_both_keys() {
-        let error = SecretError::PublicKeyMismatch { stated: vec![0xaa], derived: vec![0xbb] };
+        let error = NotASecret::PublicKeyMismatch { stated: vec![0xaa], derived: vec![0xbb] };
         assert_eq!(error.to_string(), "the file states the public key aa, but its secret belongs to bb");
     }
 }

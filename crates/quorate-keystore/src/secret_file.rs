@@ -2,37 +2,30 @@
 //!
 //! The modes are those of Unix. On other systems a file has the permissions that its directory gives it, and there is no warning.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use quorate_host::exit::{Ends, Exit};
-use tempfile::Builder;
+pub use quorate_host::file::Existing;
+use quorate_host::{
+    exit::{Ends, Exit},
+    file::{NewFile, Readers, flush_folder_of},
+};
 use zeroize::Zeroizing;
-
-/// What to do with a file that exists already. The enum is exhaustive, because there is no third way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overwrite {
-    /// Leave the file as it is, and fail.
-    Refuse,
-    /// Replace the file by the new one, in one step.
-    Replace,
-}
 
 /// Writes `contents` to `path` with mode 0600, and flushes the file and its directory to the disk.
 ///
 /// The bytes go to a hidden file in the same directory, which is created with `O_EXCL` and gets the name `path` only when it is
-/// whole. So `path` is never half-written, and with [`Overwrite::Replace`] the old file survives a full disk or Ctrl-C. On an
+/// whole. So `path` is never half-written, and with [`Existing::Replace`] the old file survives a full disk or Ctrl-C. On an
 /// error the hidden file is removed. If the process is killed before, the hidden file stays, named `.NAME.….tmp`, and contains
 /// the secret. Missing directories are not created.
 ///
 /// # Errors
 /// [`SecretFileError`]: the file exists, is not a regular file (a symbolic link or device is not
 /// replaced), or the operating system refuses.
-pub fn write(path: &Path, contents: &[u8], overwrite: Overwrite) -> Result<(), SecretFileError> {
-    write_with(path, overwrite, |file| file.write_all(contents))
+pub fn write(path: &Path, contents: &[u8], existing: Existing) -> Result<(), SecretFileError> {
+    write_with(path, existing, |file| file.write_all(contents))
 }
 
 /// Reads a key file of at most 64 KiB and checks its mode.
@@ -67,7 +60,7 @@ pub fn read_own(path: &Path) -> Result<SecretFile, SecretFileError> {
     Ok(SecretFile { contents, warning })
 }
 
-/// Overwrites a file with zeros, flushes it, and deletes it.
+/// Existings a file with zeros, flushes it, and deletes it.
 ///
 /// A file system that never writes in place, flash memory, snapshots and backups can still hold what was in it.
 ///
@@ -84,10 +77,7 @@ pub fn destroy(path: &Path) -> Result<(), SecretFileError> {
     file.sync_all().map_err(cannot)?;
     drop(file);
     fs::remove_file(path).map_err(cannot)?;
-    sync_directory_of(path).map_err(|error| match error {
-        SecretFileError::NotDurable { source, .. } => cannot(source),
-        other => other,
-    })
+    flush_folder_of(path).map_err(cannot)
 }
 
 /// Reads a key of at most 64 KiB from a stream, such as standard input; `None` if there is more.
@@ -205,34 +195,30 @@ pub fn mode_for_others_to_write(file: &File) -> Option<u32> {
 /// Like [`write`], but `fill` writes the content.
 fn write_with(
     path: &Path,
-    overwrite: Overwrite,
+    existing: Existing,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), SecretFileError> {
-    match overwrite {
-        Overwrite::Refuse if fs::symlink_metadata(path).is_ok() => {
+    match existing {
+        Existing::Refuse if fs::symlink_metadata(path).is_ok() => {
             return Err(SecretFileError::Exists { path: path.to_owned() });
         }
-        Overwrite::Refuse => {}
-        Overwrite::Replace => refuse_irregular(path)?,
+        Existing::Refuse => {}
+        Existing::Replace => refuse_irregular(path)?,
     }
     let create = |source| SecretFileError::io("create", path, source);
-    let name = path.file_name().ok_or_else(|| create(ErrorKind::InvalidInput.into()))?;
-    let prefix = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
-    // In the same directory, so that renaming stays within one file system. On Unix its mode is 0600.
-    let mut unfinished =
-        Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(directory_of(path)).map_err(create)?;
-    let file = unfinished.as_file_mut();
-    fill(file).and_then(|()| file.sync_all()).map_err(|source| SecretFileError::io("write", path, source))?;
-    match overwrite {
-        Overwrite::Refuse => unfinished.persist_noclobber(path).map_err(|refused| match refused.error.kind() {
-            ErrorKind::AlreadyExists => SecretFileError::Exists { path: path.to_owned() },
-            _ => create(refused.error),
-        })?,
-        Overwrite::Replace => {
-            unfinished.persist(path).map_err(|refused| SecretFileError::io("replace", path, refused.error))?
-        }
-    };
-    sync_directory_of(path)
+    let mut unfinished = NewFile::begin(path, Readers::Owner).map_err(create)?;
+    fill(unfinished.file()).map_err(|source| SecretFileError::io("write", path, source))?;
+    unfinished.place(existing).map_err(|source| match (existing, source.kind()) {
+        (Existing::Refuse, ErrorKind::AlreadyExists) => SecretFileError::Exists { path: path.to_owned() },
+        (Existing::Refuse, _) => create(source),
+        (Existing::Replace, _) => SecretFileError::io("replace", path, source),
+    })?;
+    make_durable(path)
+}
+
+/// Flushes the folder of a path, which has the file's new name.
+fn make_durable(path: &Path) -> Result<(), SecretFileError> {
+    flush_folder_of(path).map_err(|source| SecretFileError::NotDurable { path: path.to_owned(), source })
 }
 
 /// Refuses everything but a regular file: renaming over a link would replace the link and leave its target as it is.
@@ -245,11 +231,6 @@ fn refuse_irregular(path: &Path) -> Result<(), SecretFileError> {
     }
 }
 
-/// The directory that a path's last name stands in; `.` for a name alone.
-pub fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 #[cfg(unix)]
 fn permission_bits(metadata: &fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
@@ -259,26 +240,6 @@ fn permission_bits(metadata: &fs::Metadata) -> Option<u32> {
 #[cfg(not(unix))]
 fn permission_bits(_: &fs::Metadata) -> Option<u32> {
     None
-}
-
-/// Flushes the directory of a path, which has the file's new name.
-///
-/// # Errors
-/// [`SecretFileError::NotDurable`].
-#[cfg(unix)]
-pub fn sync_directory_of(path: &Path) -> Result<(), SecretFileError> {
-    File::open(directory_of(path))
-        .and_then(|directory| directory.sync_all())
-        .map_err(|source| SecretFileError::NotDurable { path: path.to_owned(), source })
-}
-
-/// Flushes nothing: only Unix opens directories.
-///
-/// # Errors
-/// None.
-#[cfg(not(unix))]
-pub fn sync_directory_of(_: &Path) -> Result<(), SecretFileError> {
-    Ok(())
 }
 
 /// The size of the largest key file in bytes. Keystores have about 1 KiB.
@@ -308,7 +269,7 @@ mod tests {
         let folder = directory();
         let path = |name: &str| folder.path().join(name);
         for contents in [vec![7; 100_000], Vec::new()] {
-            write(&path("secret"), &contents, Overwrite::Refuse).expect("writes");
+            write(&path("secret"), &contents, Existing::Refuse).expect("writes");
             fs::hard_link(path("secret"), path("other")).expect("a second name");
             std::os::unix::fs::symlink(path("secret"), path("link")).expect("a link");
             for none in [path("link"), folder.path().to_owned()] {
@@ -328,8 +289,8 @@ mod tests {
     fn written_and_read() {
         let directory = directory();
         let path = directory.path().join("key");
-        for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
-            write(&path, b"secret", overwrite).expect("writes");
+        for existing in [Existing::Refuse, Existing::Replace] {
+            write(&path, b"secret", existing).expect("writes");
             let file = read(&path).expect("reads");
             assert_eq!(file.contents.as_slice(), b"secret");
             assert_eq!(file.warning, None);
@@ -343,7 +304,7 @@ mod tests {
         let directory = directory();
         let path = directory.path().join("state");
         let contents = vec![7; MAX_SIZE + 1];
-        write(&path, &contents, Overwrite::Refuse).expect("writes");
+        write(&path, &contents, Existing::Refuse).expect("writes");
         assert!(matches!(read(&path), Err(SecretFileError::TooLarge { .. })));
         let file = read_own(&path).expect("reads");
         assert_eq!((file.contents.as_slice(), file.warning), (contents.as_slice(), None));
@@ -355,8 +316,8 @@ mod tests {
     fn an_existing_file_is_left_alone() {
         let directory = directory();
         let path = directory.path().join("key");
-        write(&path, b"old", Overwrite::Refuse).expect("writes");
-        let error = write(&path, b"new", Overwrite::Refuse).expect_err("exists");
+        write(&path, b"old", Existing::Refuse).expect("writes");
+        let error = write(&path, b"new", Existing::Refuse).expect_err("exists");
         assert!(matches!(error, SecretFileError::Exists { .. }), "{error:?}");
         assert!(error.to_string().contains("--force"), "{error}");
         assert_eq!(fs::read(&path).expect("reads"), b"old");
@@ -366,8 +327,8 @@ mod tests {
     fn replacing_puts_the_new_file_in_place() {
         let directory = directory();
         let path = directory.path().join("key");
-        write(&path, b"a longer old secret", Overwrite::Replace).expect("nothing there yet");
-        write(&path, b"new", Overwrite::Replace).expect("replaces");
+        write(&path, b"a longer old secret", Existing::Replace).expect("nothing there yet");
+        write(&path, b"new", Existing::Replace).expect("replaces");
         assert_eq!(fs::read(&path).expect("reads"), b"new");
         assert_eq!(names_in(&directory), ["key"]);
     }
@@ -380,12 +341,12 @@ mod tests {
             file.write_all(b"sec")?;
             Err(ErrorKind::StorageFull.into())
         };
-        let failed = write_with(&path, Overwrite::Refuse, full_disk);
+        let failed = write_with(&path, Existing::Refuse, full_disk);
         assert!(matches!(failed, Err(SecretFileError::Io { action: "write", .. })), "{failed:?}");
         assert!(names_in(&directory).is_empty());
 
-        write(&path, b"old", Overwrite::Refuse).expect("writes");
-        let failed = write_with(&path, Overwrite::Replace, full_disk);
+        write(&path, b"old", Existing::Refuse).expect("writes");
+        let failed = write_with(&path, Existing::Replace, full_disk);
         assert!(matches!(failed, Err(SecretFileError::Io { action: "write", .. })), "{failed:?}");
         assert_eq!(fs::read(&path).expect("reads"), b"old");
         assert_eq!(names_in(&directory), ["key"]);
@@ -399,29 +360,27 @@ mod tests {
             fs::write(&path, b"theirs")?;
             file.write_all(b"ours")
         };
-        let error = write_with(&path, Overwrite::Refuse, another_process).expect_err("exists by now");
+        let error = write_with(&path, Existing::Refuse, another_process).expect_err("exists by now");
         assert!(matches!(error, SecretFileError::Exists { .. }), "{error:?}");
         assert_eq!(fs::read(&path).expect("reads"), b"theirs");
         assert_eq!(names_in(&directory), ["key"]);
     }
 
     #[test]
-    fn a_path_without_directory_is_in_the_working_directory() {
-        assert_eq!(directory_of(Path::new("key")), Path::new("."));
-        assert_eq!(directory_of(Path::new("keys/key")), Path::new("keys"));
+    fn a_path_without_a_name_is_refused() {
         for nameless in ["", "..", "/"] {
-            assert!(write(Path::new(nameless), b"secret", Overwrite::Refuse).is_err(), "{nameless:?}");
+            assert!(write(Path::new(nameless), b"secret", Existing::Refuse).is_err(), "{nameless:?}");
         }
     }
 
     #[test]
     fn directories_are_not_replaced_and_not_created() {
         let directory = directory();
-        let error = write(directory.path(), b"new", Overwrite::Replace).expect_err("a directory");
+        let error = write(directory.path(), b"new", Existing::Replace).expect_err("a directory");
         assert!(matches!(error, SecretFileError::NotRegular { .. }), "{error:?}");
         let path = directory.path().join("absent").join("key");
-        for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
-            let error = write(&path, b"new", overwrite).expect_err("no directory");
+        for existing in [Existing::Refuse, Existing::Replace] {
+            let error = write(&path, b"new", existing).expect_err("no directory");
             assert!(matches!(error, SecretFileError::Io { action: "create", .. }), "{error:?}");
         }
     }
@@ -463,11 +422,11 @@ mod tests {
         fn files_are_for_their_owner_alone() {
             let directory = directory();
             let path = directory.path().join("key");
-            write(&path, b"secret", Overwrite::Refuse).expect("writes");
+            write(&path, b"secret", Existing::Refuse).expect("writes");
             assert_eq!(mode(&path), 0o600);
             // A file that replaces another has its own mode.
             fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("chmod");
-            write(&path, b"secret", Overwrite::Replace).expect("replaces");
+            write(&path, b"secret", Existing::Replace).expect("replaces");
             assert_eq!(mode(&path), 0o600);
         }
 
@@ -482,14 +441,14 @@ mod tests {
                 assert!(names.iter().any(|name| name.to_string_lossy().starts_with(".key.")), "{names:?}");
                 Ok(())
             };
-            write_with(&path, Overwrite::Refuse, look).expect("writes");
+            write_with(&path, Existing::Refuse, look).expect("writes");
         }
 
         #[test]
         fn what_others_can_use_is_reported() {
             let directory = directory();
             let path = directory.path().join("key");
-            write(&path, b"secret", Overwrite::Refuse).expect("writes");
+            write(&path, b"secret", Existing::Refuse).expect("writes");
             for bits in [0o644, 0o640, 0o604, 0o620, 0o602, 0o601, 0o660] {
                 fs::set_permissions(&path, fs::Permissions::from_mode(bits)).expect("chmod");
                 let warning = read(&path).expect("reads").warning.expect("a warning");
@@ -509,9 +468,9 @@ mod tests {
             fs::write(&target, "old").expect("writes");
             for target in [target.as_path(), Path::new("/nonexistent/key")] {
                 symlink(target, &link).expect("a link");
-                let error = write(&link, b"new", Overwrite::Refuse).expect_err("a link");
+                let error = write(&link, b"new", Existing::Refuse).expect_err("a link");
                 assert!(matches!(error, SecretFileError::Exists { .. }), "{error:?}");
-                let error = write(&link, b"new", Overwrite::Replace).expect_err("a link");
+                let error = write(&link, b"new", Existing::Replace).expect_err("a link");
                 assert!(matches!(error, SecretFileError::NotRegular { .. }), "{error:?}");
                 fs::remove_file(&link).expect("removes");
             }

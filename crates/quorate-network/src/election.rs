@@ -1,7 +1,7 @@
 //! Who performs a task, and in which order aggregators settle it. Both follow from an epoch's snapshot and the task's id,
 //! so every node computes the same.
 //!
-//! The performer is that of `Leader.sol`. The order of aggregators is no rule of the contract, where anyone may settle.
+//! The performer is that of `Leader.sol`. The order of aggregators is not a rule of the contract, where anyone may settle.
 //! It only keeps many nodes from paying for the same settlement:
 //!
 //! 1. Place k is drawn by weight from the operators that have no place yet. The point of the draw is

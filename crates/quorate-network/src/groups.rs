@@ -37,7 +37,6 @@ pub const SUMMERS: usize = 8;
 
 /// To whom a message is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "there is nothing between the two")]
 pub enum Audience {
     /// To all nodes.
     Everybody,
@@ -183,7 +182,7 @@ impl Groups {
     }
 }
 
-/// The sum of signatures of BLS12-381, as the contract takes them. `None` if one of them is none, or there are none.
+/// The sum of signatures of BLS12-381, as the contract takes them. `None` if one of them does not decode, or the list is empty.
 ///
 /// Cost: a decoding with its subgroup check for each signature.
 pub fn add_up(signatures: &[&Bytes]) -> Option<Bytes> {

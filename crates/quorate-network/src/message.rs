@@ -1,7 +1,7 @@
 //! What nodes send each other, as values. [`wire`](crate::wire) turns them into bytes.
 //!
-//! Four kinds are *signed*: somebody with stake answers for what they say. They travel as gossip. A [`Request`] and its
-//! [`Answer`] travel between two peers, and carry what gossip lost.
+//! Four kinds are *signed*: somebody with stake answers for what they say. They travel as gossip. A [`PeerRequest`] and its
+//! [`PeerAnswer`] travel between two peers, and carry what gossip lost.
 //!
 //! A message that decodes has the right shape and no more. Whether its signatures are true is for the edge to find out,
 //! which has the keys; it then says so with [`Verified`].
@@ -37,7 +37,6 @@ pub const MAX_MESSAGE: usize = 512 * 1024;
 /// A part of a snapshot's members: a group at level 0, a branch of groups or branches above. `quorate_network::groups` says who
 /// is in which group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "a name: two numbers")]
 pub struct Branch {
     /// The level: 0 for groups.
     pub level: u8,
@@ -208,12 +207,12 @@ impl PartialSum {
 
 /// Two attestations that no operator may sign both. Whether one operator made both is said by the snapshots' owners.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Evidence {
+pub struct ConflictEvidence {
     /// The lesser one first.
     pair: Box<[Attestation; 2]>,
 }
 
-impl Evidence {
+impl ConflictEvidence {
     /// Evidence of two attestations, in either order; `None` if their candidates do not conflict.
     pub fn new(one: Attestation, other: Attestation) -> Option<Self> {
         let conflict = one.candidate.is_slashed_with(&other.candidate);
@@ -244,14 +243,13 @@ impl Evidence {
 
 /// A message that somebody with stake answers for. It travels as gossip.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
 pub enum Signed {
     /// A performer's result.
     Result(TaskResult),
     /// An operator's verdict.
     Attestation(Attestation),
     /// An operator's two verdicts that conflict.
-    Evidence(Evidence),
+    Evidence(ConflictEvidence),
     /// The sum of the verdicts of some members of a branch.
     Sum(PartialSum),
 }
@@ -281,14 +279,14 @@ impl Signed {
 
 /// What a node asks a peer for: whatever the peer holds of these tasks beyond what is listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct PeerRequest {
     /// At most [`MAX_REQUEST_TASKS`].
-    pub tasks: Vec<Held>,
+    pub tasks: Vec<HeldTask>,
 }
 
 /// What a node holds of one task in one epoch and snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldTask {
     /// The task's id.
     pub id: B256,
     /// The epoch.
@@ -303,7 +301,7 @@ pub struct Held {
     pub accused: MemberSet,
 }
 
-/// Whose attestations of one candidate a node holds. All candidates of one [`Held`] name the elected performer.
+/// Whose attestations of one candidate a node holds. All candidates of one [`HeldTask`] name the elected performer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBallot {
     /// Keccak-256 of the result.
@@ -316,18 +314,18 @@ pub struct HeldBallot {
 
 /// What a peer answers. Each part is verified as if it had come alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct PeerAnswer {
     /// At most [`MAX_ANSWER_RESULTS`].
     pub results: Vec<TaskResult>,
     /// At most [`MAX_ANSWER_ATTESTATIONS`].
     pub attestations: Vec<Attestation>,
     /// At most [`MAX_EVIDENCE`].
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<ConflictEvidence>,
     /// At most [`MAX_ANSWER_SUMS`].
     pub sums: Vec<PartialSum>,
 }
 
-impl Answer {
+impl PeerAnswer {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         self.results.is_empty() && self.attestations.is_empty() && self.evidence.is_empty() && self.sums.is_empty()
@@ -344,14 +342,13 @@ impl Answer {
 
 /// Any message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
 pub enum Message {
     /// A signed message of the gossip.
     Signed(Signed),
     /// What a node asks a peer for.
-    Request(Request),
+    Request(PeerRequest),
     /// What a peer answers.
-    Answer(Answer),
+    Answer(PeerAnswer),
 }
 
 /// A signed message all of whose signatures are true: of the key at the named index, in the table of the named snapshot.
@@ -388,8 +385,8 @@ mod tests {
     fn evidence_has_one_order() {
         let sign = |candidate| Attestation::new(candidate, 0, vec![1].into()).unwrap();
         let (one, other) = (sign(BASE), sign(Task { approved: false, ..BASE }));
-        assert_eq!(Evidence::new(one.clone(), other.clone()), Evidence::new(other, one.clone()));
-        assert_eq!(Evidence::new(one.clone(), one), None);
+        assert_eq!(ConflictEvidence::new(one.clone(), other.clone()), ConflictEvidence::new(other, one.clone()));
+        assert_eq!(ConflictEvidence::new(one.clone(), one), None);
     }
 
     #[test]

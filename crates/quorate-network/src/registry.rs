@@ -58,9 +58,9 @@ pub struct RegisteredMember {
     pub key: Bytes,
 }
 
-/// A snapshot has a key that is none.
+/// A snapshot has a key that does not decode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("epoch {epoch}: the key at index {index} is none: {source}")]
+#[error("epoch {epoch}: the key at index {index} is not valid: {source}")]
 pub struct BadKey {
     /// The snapshot's epoch.
     pub epoch: u64,

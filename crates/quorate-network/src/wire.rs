@@ -19,9 +19,9 @@ use quorate_evm::{
 use serde::{Deserialize, Serialize};
 
 use crate::message::{
-    Answer, Attestation, Branch, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
+    Attestation, Branch, ConflictEvidence, HeldBallot, HeldTask, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
     MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, MAX_RESULT, MAX_SIGNATURE,
-    Message, PartialSum, Request, Signed, TaskResult,
+    Message, PartialSum, PeerAnswer, PeerRequest, Signed, TaskResult,
 };
 
 /// The version of the encoding, the first byte of each message.
@@ -30,7 +30,7 @@ pub const VERSION: u8 = 2;
 /// Why bytes are not a message. Whoever sent them is at fault, or runs another version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum DecodeError {
+pub enum WireError {
     /// There are more bytes than any message has.
     #[error("the message has {found} bytes; at most {MAX_MESSAGE} are allowed")]
     TooLarge {
@@ -150,44 +150,44 @@ pub fn encode(message: &Message, network: Contract) -> Vec<u8> {
 /// The message that bytes encode, if it belongs to the network.
 ///
 /// # Errors
-/// [`DecodeError`], which names the field and the offset of its first byte.
-pub fn decode(bytes: &[u8], network: Contract) -> Result<Message, DecodeError> {
+/// [`WireError`], which names the field and the offset of its first byte.
+pub fn decode(bytes: &[u8], network: Contract) -> Result<Message, WireError> {
     if bytes.len() > MAX_MESSAGE {
-        return Err(DecodeError::TooLarge { found: bytes.len() });
+        return Err(WireError::TooLarge { found: bytes.len() });
     }
     let mut input = Reader { whole: bytes, rest: bytes };
     let version: u8 = input.take("version")?;
     if version != VERSION {
-        return Err(DecodeError::Version { found: version });
+        return Err(WireError::Version { found: version });
     }
     let found =
         Contract { chain_id: input.take("chain id")?, address: Address::from(input.take::<[u8; 20]>("contract")?) };
     if found != network {
-        return Err(DecodeError::Network { found, expected: network });
+        return Err(WireError::Network { found, expected: network });
     }
     let at = input.at();
     let message = match input.take::<u8>("kind")? {
         RESULT => Message::Signed(Signed::Result(input.result()?)),
         ATTESTATION => Message::Signed(Signed::Attestation(input.attestation()?)),
         EVIDENCE => Message::Signed(Signed::Evidence(input.evidence()?)),
-        REQUEST => Message::Request(Request { tasks: input.list("tasks", MAX_REQUEST_TASKS, Reader::held)? }),
-        ANSWER => Message::Answer(Answer {
+        REQUEST => Message::Request(PeerRequest { tasks: input.list("tasks", MAX_REQUEST_TASKS, Reader::held)? }),
+        ANSWER => Message::Answer(PeerAnswer {
             results: input.list("results", MAX_ANSWER_RESULTS, Reader::result)?,
             attestations: input.list("attestations", MAX_ANSWER_ATTESTATIONS, Reader::attestation)?,
             evidence: input.list("evidence", MAX_EVIDENCE, Reader::evidence)?,
             sums: input.list("sums", MAX_ANSWER_SUMS, Reader::sum)?,
         }),
         SUM => Message::Signed(Signed::Sum(input.sum()?)),
-        found => return Err(DecodeError::Kind { found, at }),
+        found => return Err(WireError::Kind { found, at }),
     };
     if !input.rest.is_empty() {
-        return Err(DecodeError::Trailing { at: input.at(), count: input.rest.len() });
+        return Err(WireError::Trailing { at: input.at(), count: input.rest.len() });
     }
     // Postcard reads integers and lengths that are longer than necessary. Only the shortest encoding is the message's.
     let canonical = encode(&message, network);
     match bytes.iter().zip(&canonical).position(|(found, expected)| found != expected) {
         None if bytes.len() == canonical.len() => Ok(message),
-        at => Err(DecodeError::NotCanonical { at: at.unwrap_or(canonical.len().min(bytes.len())) }),
+        at => Err(WireError::NotCanonical { at: at.unwrap_or(canonical.len().min(bytes.len())) }),
     }
 }
 
@@ -256,7 +256,7 @@ impl Writer {
         self.raw(snapshot.as_slice());
     }
 
-    fn held(&mut self, held: &Held) {
+    fn held(&mut self, held: &HeldTask) {
         self.round(held.id, held.epoch, held.snapshot);
         self.put(&held.result.is_some());
         self.raw(held.result.as_ref().map_or(&[], |result| result.as_slice()));
@@ -280,27 +280,27 @@ impl<'a> Reader<'a> {
         self.whole.len() - self.rest.len()
     }
 
-    fn take<T: Deserialize<'a>>(&mut self, field: &'static str) -> Result<T, DecodeError> {
+    fn take<T: Deserialize<'a>>(&mut self, field: &'static str) -> Result<T, WireError> {
         let at = self.at();
         let (value, rest) =
-            postcard::take_from_bytes(self.rest).map_err(|source| DecodeError::Field { field, at, source })?;
+            postcard::take_from_bytes(self.rest).map_err(|source| WireError::Field { field, at, source })?;
         self.rest = rest;
         Ok(value)
     }
 
-    fn length(&mut self, field: &'static str, least: usize, most: usize) -> Result<usize, DecodeError> {
+    fn length(&mut self, field: &'static str, least: usize, most: usize) -> Result<usize, WireError> {
         let at = self.at();
         let found = self.take(field)?;
         if !(least..=most).contains(&found) {
-            return Err(DecodeError::Length { field, at, found, least, most });
+            return Err(WireError::Length { field, at, found, least, most });
         }
         Ok(found)
     }
 
-    fn bytes(&mut self, field: &'static str, least: usize, most: usize) -> Result<&'a [u8], DecodeError> {
+    fn bytes(&mut self, field: &'static str, least: usize, most: usize) -> Result<&'a [u8], WireError> {
         let at = self.at();
         let length = self.length(field, least, most)?;
-        let ends = DecodeError::Field { field, at, source: postcard::Error::DeserializeUnexpectedEnd };
+        let ends = WireError::Field { field, at, source: postcard::Error::DeserializeUnexpectedEnd };
         let (bytes, rest) = self.rest.split_at_checked(length).ok_or(ends)?;
         self.rest = rest;
         Ok(bytes)
@@ -310,8 +310,8 @@ impl<'a> Reader<'a> {
         &mut self,
         field: &'static str,
         most: usize,
-        read: impl Fn(&mut Self) -> Result<T, DecodeError>,
-    ) -> Result<Vec<T>, DecodeError> {
+        read: impl Fn(&mut Self) -> Result<T, WireError>,
+    ) -> Result<Vec<T>, WireError> {
         let count = self.length(field, 0, most)?;
         // Without capacity: each item that is pushed was read from bytes that are there.
         let mut items = Vec::new();
@@ -321,16 +321,16 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
-    fn word(&mut self, field: &'static str) -> Result<B256, DecodeError> {
+    fn word(&mut self, field: &'static str) -> Result<B256, WireError> {
         self.take::<[u8; 32]>(field).map(B256::from)
     }
 
-    fn round(&mut self) -> Result<(B256, u64, SnapshotId), DecodeError> {
+    fn round(&mut self) -> Result<(B256, u64, SnapshotId), WireError> {
         let id = self.word("task id")?;
         Ok((id, self.take("epoch")?, SnapshotId::from(self.take::<[u8; 20]>("snapshot id")?)))
     }
 
-    fn result(&mut self) -> Result<TaskResult, DecodeError> {
+    fn result(&mut self) -> Result<TaskResult, WireError> {
         let (id, epoch, snapshot) = self.round()?;
         let performer = self.take("performer")?;
         let at = self.at();
@@ -339,14 +339,14 @@ impl<'a> Reader<'a> {
         TaskResult::new(epoch, snapshot, id, performer, bytes, signature).map_err(|error| too_long(error, at))
     }
 
-    fn candidate(&mut self) -> Result<Task, DecodeError> {
+    fn candidate(&mut self) -> Result<Task, WireError> {
         let (id, epoch, snapshot) = self.round()?;
         let performer: u32 = self.take("performer")?;
         let result = self.word("result's hash")?;
         Ok(Task { epoch, snapshot, id, performer: performer.into(), result, approved: self.take("verdict")? })
     }
 
-    fn attestation(&mut self) -> Result<Attestation, DecodeError> {
+    fn attestation(&mut self) -> Result<Attestation, WireError> {
         let candidate = self.candidate()?;
         let index = self.take("signer's index")?;
         let at = self.at();
@@ -354,7 +354,7 @@ impl<'a> Reader<'a> {
         Attestation::new(candidate, index, signature).map_err(|error| too_long(error, at))
     }
 
-    fn sum(&mut self) -> Result<PartialSum, DecodeError> {
+    fn sum(&mut self) -> Result<PartialSum, WireError> {
         let candidate = self.candidate()?;
         let branch = Branch { level: self.take("branch's level")?, number: self.take("branch's number")? };
         let at = self.at();
@@ -363,33 +363,33 @@ impl<'a> Reader<'a> {
         PartialSum::new(candidate, branch, signers, signature).map_err(|error| too_long(error, at))
     }
 
-    fn evidence(&mut self) -> Result<Evidence, DecodeError> {
+    fn evidence(&mut self) -> Result<ConflictEvidence, WireError> {
         let at = self.at();
         let (first, second) = (self.attestation()?, self.attestation()?);
         if first >= second {
-            return Err(DecodeError::NotEvidence { at });
+            return Err(WireError::NotEvidence { at });
         }
-        Evidence::new(first, second).ok_or(DecodeError::NotEvidence { at })
+        ConflictEvidence::new(first, second).ok_or(WireError::NotEvidence { at })
     }
 
-    fn members(&mut self, field: &'static str) -> Result<MemberSet, DecodeError> {
+    fn members(&mut self, field: &'static str) -> Result<MemberSet, WireError> {
         let at = self.at();
         let bytes = self.bytes(field, 0, MAX_BITMAP)?;
-        MemberSet::from_bytes(bytes).map_err(|_| DecodeError::NotCanonical { at: at + bytes.len() })
+        MemberSet::from_bytes(bytes).map_err(|_| WireError::NotCanonical { at: at + bytes.len() })
     }
 
-    fn held(&mut self) -> Result<Held, DecodeError> {
+    fn held(&mut self) -> Result<HeldTask, WireError> {
         let (id, epoch, snapshot) = self.round()?;
         let result = if self.take("presence of a result")? { Some(self.word("result's hash")?) } else { None };
         let ballots = self.list("candidates", MAX_HELD, |input| {
             let (result, approved) = (input.word("result's hash")?, input.take("verdict")?);
             Ok(HeldBallot { result, approved, signers: input.members("signers")? })
         })?;
-        Ok(Held { id, epoch, snapshot, result, ballots, accused: self.members("accused signers")? })
+        Ok(HeldTask { id, epoch, snapshot, result, ballots, accused: self.members("accused signers")? })
     }
 }
 
-fn too_long(error: crate::message::LengthError, at: usize) -> DecodeError {
+fn too_long(error: crate::message::LengthError, at: usize) -> WireError {
     let crate::message::LengthError { field, found, least, most } = error;
-    DecodeError::Length { field, at, found, least, most }
+    WireError::Length { field, at, found, least, most }
 }

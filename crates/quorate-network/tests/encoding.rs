@@ -11,11 +11,11 @@ use quorate_evm::{
 };
 use quorate_network::{
     message::{
-        Answer, Attestation, Branch, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
+        Attestation, Branch, ConflictEvidence, HeldBallot, HeldTask, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
         MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_MESSAGE, MAX_RESULT, MAX_SIGNATURE, Message, PartialSum,
-        Request, Signed, TaskResult,
+        PeerAnswer, PeerRequest, Signed, TaskResult,
     },
-    wire::{DecodeError, decode, encode},
+    wire::{WireError, decode, encode},
 };
 
 const NETWORK: Contract = Contract { chain_id: 31_337, address: Address::repeat_byte(0xcc) };
@@ -62,11 +62,11 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn evidence()(first in attestation(), index in any::<u32>(), signature in signature(), later in any::<bool>()) -> Evidence {
+    fn evidence()(first in attestation(), index in any::<u32>(), signature in signature(), later in any::<bool>()) -> ConflictEvidence {
         let held = first.candidate();
         let epoch = if later { held.epoch ^ 1 } else { held.epoch };
         let other = Task { approved: !held.approved, epoch, ..*held };
-        Evidence::new(first.clone(), Attestation::new(other, index, signature).unwrap()).unwrap()
+        ConflictEvidence::new(first.clone(), Attestation::new(other, index, signature).unwrap()).unwrap()
     }
 }
 
@@ -78,9 +78,9 @@ prop_compose! {
     fn held()(
         id in word(), epoch in epoch(), snapshot in snapshot(), result in prop::option::of(word()),
         ballots in prop::collection::vec((word(), any::<bool>(), members()), 0..4), accused in members(),
-    ) -> Held {
+    ) -> HeldTask {
         let ballot = |(result, approved, signers)| HeldBallot { result, approved, signers };
-        Held { id, epoch, snapshot, result, ballots: ballots.into_iter().map(ballot).collect(), accused }
+        HeldTask { id, epoch, snapshot, result, ballots: ballots.into_iter().map(ballot).collect(), accused }
     }
 }
 
@@ -105,8 +105,8 @@ fn message() -> impl Strategy<Value = Message> {
         attestation().prop_map(|attestation| Message::Signed(Signed::Attestation(attestation))),
         evidence().prop_map(|evidence| Message::Signed(Signed::Evidence(evidence))),
         sum().prop_map(|sum| Message::Signed(Signed::Sum(sum))),
-        prop::collection::vec(held(), 0..4).prop_map(|tasks| Message::Request(Request { tasks })),
-        answer.prop_map(|(results, attestations, evidence, sums)| Message::Answer(Answer {
+        prop::collection::vec(held(), 0..4).prop_map(|tasks| Message::Request(PeerRequest { tasks })),
+        answer.prop_map(|(results, attestations, evidence, sums)| Message::Answer(PeerAnswer {
             results,
             attestations,
             evidence,
@@ -138,7 +138,7 @@ proptest! {
     fn a_part_is_no_message(message in message(), length in any::<prop::sample::Index>()) {
         let bytes = encode(&message, NETWORK);
         let refused = decode(&bytes[..length.index(bytes.len())], NETWORK);
-        prop_assert!(matches!(refused, Err(DecodeError::Field { .. } | DecodeError::Length { .. })), "{:?}", refused);
+        prop_assert!(matches!(refused, Err(WireError::Field { .. } | WireError::Length { .. })), "{:?}", refused);
     }
 
     #[test]
@@ -146,7 +146,7 @@ proptest! {
         let mut bytes = encode(&message, NETWORK);
         let at = bytes.len();
         bytes.extend(&more);
-        prop_assert_eq!(decode(&bytes, NETWORK), Err(DecodeError::Trailing { at, count: more.len() }));
+        prop_assert_eq!(decode(&bytes, NETWORK), Err(WireError::Trailing { at, count: more.len() }));
     }
 
     #[test]
@@ -204,10 +204,10 @@ fn the_layout_of_a_sum_is_fixed() {
     // A bitmap without a signer, and one that ends with zeros.
     let at = bytes.len() - 6;
     let empty = [&bytes[..at], &[0, 2, 7, 8]].concat();
-    let length = DecodeError::Length { field: "bitmap of signers", at, found: 0, least: 1, most: MAX_BITMAP };
+    let length = WireError::Length { field: "bitmap of signers", at, found: 0, least: 1, most: MAX_BITMAP };
     assert_eq!(decode(&empty, NETWORK), Err(length));
     let zeros = [&bytes[..at], &[2, 0x40, 0, 2, 7, 8]].concat();
-    assert!(matches!(decode(&zeros, NETWORK), Err(DecodeError::NotCanonical { .. })));
+    assert!(matches!(decode(&zeros, NETWORK), Err(WireError::NotCanonical { .. })));
     let candidate = *sum.candidate();
     for (places, signature) in
         [(MemberSet::default(), 1), (MemberSet::full(8 * MAX_BITMAP + 1), 1), (MemberSet::full(1), 97)]
@@ -220,16 +220,16 @@ fn the_layout_of_a_sum_is_fixed() {
 fn other_networks_and_versions_are_refused() {
     let bytes = sample_bytes();
     for expected in [Contract { chain_id: 1, ..NETWORK }, Contract { address: Address::ZERO, ..NETWORK }] {
-        assert_eq!(decode(&bytes, expected), Err(DecodeError::Network { found: NETWORK, expected }));
+        assert_eq!(decode(&bytes, expected), Err(WireError::Network { found: NETWORK, expected }));
     }
     let version = |version| [&[version], &bytes[1..]].concat();
     for found in [0, 1, 3, 255] {
-        assert_eq!(decode(&version(found), NETWORK), Err(DecodeError::Version { found }));
+        assert_eq!(decode(&version(found), NETWORK), Err(WireError::Version { found }));
     }
     let mut kind = bytes.clone();
     for found in [0, 7, 255] {
         kind[24] = found;
-        assert_eq!(decode(&kind, NETWORK), Err(DecodeError::Kind { found, at: 24 }));
+        assert_eq!(decode(&kind, NETWORK), Err(WireError::Kind { found, at: 24 }));
     }
 }
 
@@ -238,13 +238,11 @@ fn other_networks_and_versions_are_refused() {
 fn longer_integers_and_other_flags_are_refused() {
     let bytes = sample_bytes();
     let longer = [&bytes[..57], &[0x81, 0x00], &bytes[58..]].concat();
-    assert_eq!(decode(&longer, NETWORK), Err(DecodeError::NotCanonical { at: 57 }));
+    assert_eq!(decode(&longer, NETWORK), Err(WireError::NotCanonical { at: 57 }));
     let mut flag = bytes.clone();
     let at = bytes.len() - 5;
     flag[at] = 2;
-    assert!(
-        matches!(decode(&flag, NETWORK), Err(DecodeError::Field { field: "verdict", at: found, .. }) if found == at)
-    );
+    assert!(matches!(decode(&flag, NETWORK), Err(WireError::Field { field: "verdict", at: found, .. }) if found == at));
 }
 
 #[test]
@@ -253,13 +251,13 @@ fn lengths_beyond_their_limits_are_refused_where_they_stand() {
     let at = bytes.len() - 3;
     for (length, found) in [(vec![0], 0), (vec![97], 97), (vec![0xff, 0xff, 0x7f], 0x1f_ffff)] {
         let changed = [&bytes[..at], &length, &[7, 8]].concat();
-        let expected = DecodeError::Length { field: "signature", at, found, least: 1, most: MAX_SIGNATURE };
+        let expected = WireError::Length { field: "signature", at, found, least: 1, most: MAX_SIGNATURE };
         assert_eq!(expected.to_string(), format!("byte {at}: the signature has length {found}; it must have 1 to 96"));
         assert_eq!(decode(&changed, NETWORK), Err(expected));
     }
-    let request = encode(&Message::Request(Request::default()), NETWORK);
+    let request = encode(&Message::Request(PeerRequest::default()), NETWORK);
     let long = [&request[..25], &[65]].concat();
-    let expected = DecodeError::Length { field: "tasks", at: 25, found: 65, least: 0, most: 64 };
+    let expected = WireError::Length { field: "tasks", at: 25, found: 65, least: 0, most: 64 };
     assert_eq!(decode(&long, NETWORK), Err(expected));
 }
 
@@ -268,7 +266,7 @@ fn evidence_is_in_order_and_conflicts() {
     let first = sample();
     let other = Task { approved: false, ..*first.candidate() };
     let second = Attestation::new(other, 6, Bytes::from_static(&[9])).unwrap();
-    let evidence = Evidence::new(first.clone(), second.clone()).unwrap();
+    let evidence = ConflictEvidence::new(first.clone(), second.clone()).unwrap();
     let bytes = encode(&Message::Signed(Signed::Evidence(evidence.clone())), NETWORK);
     let body = |attestation: &Attestation| {
         encode(&Message::Signed(Signed::Attestation(attestation.clone())), NETWORK)[25..].to_vec()
@@ -276,10 +274,10 @@ fn evidence_is_in_order_and_conflicts() {
     let parts = |one, two| [&bytes[..25], &body(one), &body(two)].concat();
     assert_eq!(parts(evidence.first(), evidence.second()), bytes);
     for (one, two) in [(evidence.second(), evidence.first()), (&first, &first)] {
-        assert_eq!(decode(&parts(one, two), NETWORK), Err(DecodeError::NotEvidence { at: 25 }));
+        assert_eq!(decode(&parts(one, two), NETWORK), Err(WireError::NotEvidence { at: 25 }));
     }
     let no_conflict = Attestation::new(Task { epoch: 2, ..*first.candidate() }, 6, Bytes::from_static(&[7])).unwrap();
-    assert_eq!(decode(&parts(&first, &no_conflict), NETWORK), Err(DecodeError::NotEvidence { at: 25 }));
+    assert_eq!(decode(&parts(&first, &no_conflict), NETWORK), Err(WireError::NotEvidence { at: 25 }));
 }
 
 /// The greatest messages that nodes make fit into the limit of all messages.
@@ -290,12 +288,12 @@ fn the_greatest_messages_fit() {
     let attestation = Attestation::new(greatest, u32::MAX, signature.clone()).unwrap();
     let other = Task { approved: false, ..greatest };
     let other = Attestation::new(other, u32::MAX, signature.clone()).unwrap();
-    let evidence = Evidence::new(attestation.clone(), other).unwrap();
+    let evidence = ConflictEvidence::new(attestation.clone(), other).unwrap();
     let (branch, places) = (Branch { level: u8::MAX, number: u32::MAX }, MemberSet::full(8 * MAX_BITMAP));
     let sum = PartialSum::new(greatest, branch, places, signature.clone()).unwrap();
     let result =
         TaskResult::new(u64::MAX, SnapshotId::ZERO, B256::ZERO, u32::MAX, vec![0; MAX_RESULT].into(), signature);
-    let message = Message::Answer(Answer {
+    let message = Message::Answer(PeerAnswer {
         results: vec![result.unwrap(); MAX_ANSWER_RESULTS],
         attestations: vec![attestation; MAX_ANSWER_ATTESTATIONS],
         evidence: vec![evidence; MAX_EVIDENCE],
@@ -305,7 +303,7 @@ fn the_greatest_messages_fit() {
     assert!(bytes.len() <= MAX_MESSAGE, "{} bytes", bytes.len());
     assert_eq!(decode(&bytes, NETWORK).unwrap(), message);
     let found = MAX_MESSAGE + 1;
-    assert_eq!(decode(&vec![1; found], NETWORK), Err(DecodeError::TooLarge { found }));
+    assert_eq!(decode(&vec![1; found], NETWORK), Err(WireError::TooLarge { found }));
 }
 
 /// The fuzzer's seeds are messages, so it begins behind every check.

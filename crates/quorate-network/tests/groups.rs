@@ -11,12 +11,12 @@ use quorate_evm::{
 use quorate_network::{
     election::Snapshot,
     groups::{Audience, Groups},
-    message::{Answer, Attestation, Branch, PartialSum, Request, Signed, TaskResult, Verified, candidate_for},
-    roles::{Event, Node, Output, Refusal, Roles, Saved, Settings, Settlement, Source},
+    message::{Attestation, Branch, PartialSum, PeerAnswer, PeerRequest, Signed, TaskResult, Verified, candidate_for},
+    roles::{MessageRefusal, Node, NodeEvent, NodeOutput, NodeSettings, PeerSource, Roles, Saved, Settlement},
 };
 
 const ID: B256 = B256::repeat_byte(1);
-const PEER: Source = Source(7);
+const PEER: PeerSource = PeerSource(7);
 const SIZE: usize = 4;
 const GATHER: u64 = 100;
 const RELIEF: u64 = 1_000;
@@ -49,8 +49,8 @@ fn signature(signers: &[u32]) -> Bytes {
     vec![signers.iter().map(|index| *index as u8 + 1).sum()].into()
 }
 
-fn settings(operator: u32) -> Settings {
-    Settings {
+fn settings(operator: u32) -> NodeSettings {
+    NodeSettings {
         operator: Some(owner(operator)),
         roles: Roles { perform: true, attest: true, aggregate: true },
         ask_first: 1 << 40,
@@ -62,15 +62,15 @@ fn settings(operator: u32) -> Settings {
         relief: RELIEF,
         appeal: APPEAL,
         add_up,
-        ..Settings::default()
+        ..NodeSettings::default()
     }
 }
 
 /// A node of an operator that knows the snapshot, the task and its result.
 fn node(operator: u32) -> Node {
     let mut node = Node::new(settings(operator), 0, Saved::default());
-    node.step(Event::Snapshot(snapshot()), 0);
-    node.step(Event::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    node.step(NodeEvent::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
     node.step(received(Signed::Result(result())), 0);
     node
 }
@@ -88,11 +88,11 @@ fn candidate() -> Task {
     candidate_for(0, SnapshotId::ZERO, ID, performer(), b"result")
 }
 
-fn received(message: Signed) -> Event {
-    Event::Received { source: PEER, message: Verified::by_the_caller(message) }
+fn received(message: Signed) -> NodeEvent {
+    NodeEvent::Received { source: PEER, message: Verified::by_the_caller(message) }
 }
 
-fn attested(index: u32) -> Event {
+fn attested(index: u32) -> NodeEvent {
     received(Signed::Attestation(Attestation::new(candidate(), index, signature(&[index])).unwrap()))
 }
 
@@ -119,34 +119,34 @@ fn summers() -> (Branch, Vec<u32>) {
     (group(number), snapshot().draw(&purpose, ID, members, 8))
 }
 
-fn sums(outputs: &[Output]) -> Vec<&PartialSum> {
+fn sums(outputs: &[NodeOutput]) -> Vec<&PartialSum> {
     outputs
         .iter()
         .filter_map(|output| match output {
-            Output::Publish(Signed::Sum(sum), Audience::Everybody) => Some(sum),
+            NodeOutput::Publish(Signed::Sum(sum), Audience::Everybody) => Some(sum),
             _ => None,
         })
         .collect()
 }
 
-fn refusal(outputs: &[Output]) -> Option<Refusal> {
+fn refusal(outputs: &[NodeOutput]) -> Option<MessageRefusal> {
     outputs.iter().find_map(|output| match output {
-        Output::Refused { refusal, .. } => Some(*refusal),
+        NodeOutput::Refused { refusal, .. } => Some(*refusal),
         _ => None,
     })
 }
 
-fn settlement(outputs: &[Output]) -> Option<&Settlement> {
+fn settlement(outputs: &[NodeOutput]) -> Option<&Settlement> {
     outputs.iter().find_map(|output| match output {
-        Output::Settle(settlement) => Some(settlement),
+        NodeOutput::Settle(settlement) => Some(settlement),
         _ => None,
     })
 }
 
 /// The node's own attestation, approved and signed at a time.
-fn attests(node: &mut Node, index: u32, now: u64) -> Vec<Output> {
-    node.step(Event::Validated { candidate: candidate(), approved: true }, now);
-    node.step(Event::Signed { candidate: candidate(), signature: signature(&[index]) }, now)
+fn attests(node: &mut Node, index: u32, now: u64) -> Vec<NodeOutput> {
+    node.step(NodeEvent::Validated { candidate: candidate(), approved: true }, now);
+    node.step(NodeEvent::Signed { candidate: candidate(), signature: signature(&[index]) }, now)
 }
 
 #[test]
@@ -155,13 +155,13 @@ fn an_attestation_goes_to_its_group_alone() {
     let outputs = attests(&mut node(order[0]), order[0], 5);
     let own = Signed::Attestation(Attestation::new(candidate(), order[0], signature(&[order[0]])).unwrap());
     assert!(outputs.iter().any(
-        |output| matches!(output, Output::Publish(message, Audience::Branch(0, of)) if *message == own && *of == branch)
+        |output| matches!(output, NodeOutput::Publish(message, Audience::Branch(0, of)) if *message == own && *of == branch)
     ));
     let heard = node(order[0]).audiences();
     assert_eq!(heard, [Audience::Everybody, Audience::Branch(0, branch)].into());
     // A node without stake hears what everybody hears.
-    let mut stranger = Node::new(Settings { operator: None, ..settings(0) }, 0, Saved::default());
-    stranger.step(Event::Snapshot(snapshot()), 0);
+    let mut stranger = Node::new(NodeSettings { operator: None, ..settings(0) }, 0, Saved::default());
+    stranger.step(NodeEvent::Snapshot(snapshot()), 0);
     assert_eq!(stranger.audiences(), [Audience::Everybody].into());
 }
 
@@ -175,7 +175,7 @@ fn the_first_publishes_when_all_have_signed() {
     }
     let outputs = first.step(attested(order[3]), 7);
     assert_eq!(sums(&outputs), [&sum(branch, &order)]);
-    assert!(sums(&first.step(Event::Tick, 1 << 30)).is_empty(), "once");
+    assert!(sums(&first.step(NodeEvent::Tick, 1 << 30)).is_empty(), "once");
 }
 
 #[test]
@@ -187,16 +187,16 @@ fn the_second_publishes_if_the_first_is_silent() {
         second
     };
     let mut second = complete();
-    assert!(sums(&second.step(Event::Tick, 10 + RELIEF - 1)).is_empty());
-    assert_eq!(sums(&second.step(Event::Tick, 10 + RELIEF)), [&sum(branch, &order)]);
+    assert!(sums(&second.step(NodeEvent::Tick, 10 + RELIEF - 1)).is_empty());
+    assert_eq!(sums(&second.step(NodeEvent::Tick, 10 + RELIEF)), [&sum(branch, &order)]);
     // It saw the sum of the first.
     let mut second = complete();
     second.step(received(Signed::Sum(sum(branch, &order))), 20);
-    assert!(sums(&second.step(Event::Tick, 1 << 30)).is_empty());
+    assert!(sums(&second.step(NodeEvent::Tick, 1 << 30)).is_empty());
     // Its sum left one out: what is missing follows, and no more.
     let mut second = complete();
     second.step(received(Signed::Sum(sum(branch, &order[..3]))), 20);
-    assert_eq!(sums(&second.step(Event::Tick, 10 + RELIEF)), [&sum(branch, &order[3..])]);
+    assert_eq!(sums(&second.step(NodeEvent::Tick, 10 + RELIEF)), [&sum(branch, &order[3..])]);
 }
 
 #[test]
@@ -205,12 +205,12 @@ fn what_is_missing_is_waited_for_and_published_later() {
     let mut first = node(order[0]);
     first.step(attested(order[1]), 10);
     first.step(attested(order[2]), 50);
-    assert!(sums(&first.step(Event::Tick, 10 + GATHER - 1)).is_empty());
-    assert_eq!(sums(&first.step(Event::Tick, 10 + GATHER)), [&sum(branch, &order[1..3])]);
+    assert!(sums(&first.step(NodeEvent::Tick, 10 + GATHER - 1)).is_empty());
+    assert_eq!(sums(&first.step(NodeEvent::Tick, 10 + GATHER)), [&sum(branch, &order[1..3])]);
     // The last ones are there at once, but a node publishes one sum in so much time.
     attests(&mut first, order[0], 115);
     assert!(sums(&first.step(attested(order[3]), 120)).is_empty());
-    let later = sums(&first.step(Event::Tick, 10 + 2 * GATHER)).into_iter().cloned().collect::<Vec<_>>();
+    let later = sums(&first.step(NodeEvent::Tick, 10 + 2 * GATHER)).into_iter().cloned().collect::<Vec<_>>();
     assert_eq!(later, [sum(branch, &[order[0], order[3]])]);
 }
 
@@ -254,11 +254,11 @@ fn of_sums_that_overlap_the_one_with_more_signers_counts() {
         (refusal(&outputs), weight(&node))
     };
     assert_eq!(give(&members[..2]), (None, 3));
-    assert_eq!(give(&members[1..3]), (Some(Refusal::Duplicate), 3), "as many");
+    assert_eq!(give(&members[1..3]), (Some(MessageRefusal::Duplicate), 3), "as many");
     assert_eq!(give(&members[2..3]), (None, 4));
-    assert_eq!(give(&members[1..4]), (Some(Refusal::Duplicate), 4), "it would take the place of three");
+    assert_eq!(give(&members[1..4]), (Some(MessageRefusal::Duplicate), 4), "it would take the place of three");
     assert_eq!(give(&members), (None, 5));
-    assert_eq!(give(&members[..3]), (Some(Refusal::Duplicate), 5));
+    assert_eq!(give(&members[..3]), (Some(MessageRefusal::Duplicate), 5));
     assert_eq!(node.footprint().sums, 1);
     // Single attestations from elsewhere complete a sum, and count once.
     let mut node = self::node(order[0]);
@@ -277,11 +277,11 @@ fn what_is_no_sum_for_this_node_is_refused() {
         PartialSum::new(candidate(), branch, places.iter().copied().collect(), signature(&[0])).unwrap()
     };
     for (sum, expected, fault) in [
-        (of(branch(0, 3), &[0]), Refusal::NoSuchBranch(branch(0, 3)), true),
-        (of(own, &[4]), Refusal::NoSuchBranch(own), true),
+        (of(branch(0, 3), &[0]), MessageRefusal::NoSuchBranch(branch(0, 3)), true),
+        (of(own, &[4]), MessageRefusal::NoSuchBranch(own), true),
         // The whole network publishes no sum: nobody is above it.
-        (of(branch(1, 0), &[0]), Refusal::NoSuchBranch(branch(1, 0)), true),
-        (of(branch(255, u32::MAX), &[0]), Refusal::NoSuchBranch(branch(255, u32::MAX)), true),
+        (of(branch(1, 0), &[0]), MessageRefusal::NoSuchBranch(branch(1, 0)), true),
+        (of(branch(255, u32::MAX), &[0]), MessageRefusal::NoSuchBranch(branch(255, u32::MAX)), true),
     ] {
         let found = refusal(&node.step(received(Signed::Sum(sum)), 1)).unwrap();
         assert_eq!((found, found.is_fault()), (expected, fault));
@@ -289,19 +289,19 @@ fn what_is_no_sum_for_this_node_is_refused() {
     let other = Task { result: B256::ZERO, ..candidate() };
     let sum = PartialSum::new(other, own, true_one.signers().clone(), signature(&order)).unwrap();
     let found = refusal(&node.step(received(Signed::Sum(sum)), 1)).unwrap();
-    assert_eq!((found, found.is_fault()), (Refusal::OtherResult, false));
+    assert_eq!((found, found.is_fault()), (MessageRefusal::OtherResult, false));
     let unknown = PartialSum::new(
         Task { snapshot: SnapshotId::repeat_byte(9), ..candidate() },
         own,
         true_one.signers().clone(),
         signature(&order),
     );
-    assert_eq!(refusal(&node.step(received(Signed::Sum(unknown.unwrap())), 1)), Some(Refusal::OtherSnapshot(0)));
+    assert_eq!(refusal(&node.step(received(Signed::Sum(unknown.unwrap())), 1)), Some(MessageRefusal::OtherSnapshot(0)));
     // Without the result nothing is known to be summed.
     let mut fresh = Node::new(settings(order[0]), 0, Saved::default());
-    fresh.step(Event::Snapshot(snapshot()), 0);
-    fresh.step(Event::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
-    assert_eq!(refusal(&fresh.step(received(Signed::Sum(true_one.clone())), 1)), Some(Refusal::OtherResult));
+    fresh.step(NodeEvent::Snapshot(snapshot()), 0);
+    fresh.step(NodeEvent::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
+    assert_eq!(refusal(&fresh.step(received(Signed::Sum(true_one.clone())), 1)), Some(MessageRefusal::OtherResult));
     assert_eq!(node.footprint().sums, 0);
     assert_eq!(refusal(&node.step(received(Signed::Sum(true_one)), 1)), None);
 }
@@ -317,8 +317,8 @@ fn sums_of_far_groups_are_not_heard() {
     let snapshot = Arc::new(Snapshot::new(0, SnapshotId::ZERO, B256::repeat_byte(3), members, 46).unwrap());
     let own = groups.members(group(0)).iter().copied().find(|index| *index != snapshot.performer(ID)).unwrap();
     let mut node = Node::new(settings(own), 0, Saved::default());
-    node.step(Event::Snapshot(snapshot.clone()), 0);
-    node.step(Event::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
+    node.step(NodeEvent::Snapshot(snapshot.clone()), 0);
+    node.step(NodeEvent::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
     let performer = snapshot.performer(ID);
     let result = TaskResult::new(0, SnapshotId::ZERO, ID, performer, Bytes::new(), signature(&[performer])).unwrap();
     let candidate = *result.candidate();
@@ -328,7 +328,7 @@ fn sums_of_far_groups_are_not_heard() {
         Signed::Sum(PartialSum::new(candidate, branch, places, signature(&[groups.members(branch)[0]])).unwrap())
     };
     let mut refused = |branch| refusal(&node.step(received(of(branch)), 1));
-    assert_eq!(refused(group(16)), Some(Refusal::OtherBranch(group(16))));
+    assert_eq!(refused(group(16)), Some(MessageRefusal::OtherBranch(group(16))));
     assert_eq!(refused(group(15)), None);
     assert_eq!(refused(Branch { level: 1, number: 1 }), None);
     let heard =
@@ -337,8 +337,8 @@ fn sums_of_far_groups_are_not_heard() {
 }
 
 /// Whether a node publishes an operator's attestation to everybody.
-fn appeals(outputs: &[Output], index: u32) -> bool {
-    let to_all = |output: &Output| matches!(output, Output::Publish(Signed::Attestation(held), Audience::Everybody) if held.index() == index);
+fn appeals(outputs: &[NodeOutput], index: u32) -> bool {
+    let to_all = |output: &NodeOutput| matches!(output, NodeOutput::Publish(Signed::Attestation(held), Audience::Everybody) if held.index() == index);
     outputs.iter().any(to_all)
 }
 
@@ -347,9 +347,9 @@ fn an_attester_without_a_quorum_appeals_to_everybody() {
     let (_, order) = summers();
     let mut node = node(order[2]);
     attests(&mut node, order[2], 30);
-    assert!(!appeals(&node.step(Event::Tick, 30 + APPEAL - 1), order[2]));
-    assert!(appeals(&node.step(Event::Tick, 30 + APPEAL), order[2]));
-    assert!(!appeals(&node.step(Event::Tick, 30 + 9 * APPEAL), order[2]), "once");
+    assert!(!appeals(&node.step(NodeEvent::Tick, 30 + APPEAL - 1), order[2]));
+    assert!(appeals(&node.step(NodeEvent::Tick, 30 + APPEAL), order[2]));
+    assert!(!appeals(&node.step(NodeEvent::Tick, 30 + 9 * APPEAL), order[2]), "once");
 }
 
 /// A sum with more signers and less weight takes the place of the one that made the quorum.
@@ -372,17 +372,17 @@ fn an_attester_appeals_if_the_quorum_is_gone_again() {
     for (sums, expected) in [(&[&other[..2]][..], false), (&[&other[..2], &other[1..]], true)] {
         let mut node = Node::new(settings(own[0]), 0, Saved::default());
         let mut step = |event, now| node.step(event, now);
-        step(Event::Snapshot(snapshot.clone()), 0);
-        step(Event::Task { id, epoch: 0, payload: Bytes::new() }, 0);
+        step(NodeEvent::Snapshot(snapshot.clone()), 0);
+        step(NodeEvent::Task { id, epoch: 0, payload: Bytes::new() }, 0);
         let result = Bytes::from_static(b"result");
         let result = TaskResult::new(0, SnapshotId::ZERO, id, performer, result, signature(&[performer])).unwrap();
         step(received(Signed::Result(result)), 0);
-        step(Event::Validated { candidate, approved: true }, 30);
-        step(Event::Signed { candidate, signature: signature(&[own[0]]) }, 30);
+        step(NodeEvent::Validated { candidate, approved: true }, 30);
+        step(NodeEvent::Signed { candidate, signature: signature(&[own[0]]) }, 30);
         for signers in sums {
             step(sum_of(signers), 31);
         }
-        assert_eq!(appeals(&step(Event::Tick, 30 + APPEAL), own[0]), expected, "{sums:?}");
+        assert_eq!(appeals(&step(NodeEvent::Tick, 30 + APPEAL), own[0]), expected, "{sums:?}");
     }
 }
 
@@ -390,29 +390,29 @@ fn an_attester_appeals_if_the_quorum_is_gone_again() {
 #[test]
 fn epochs_of_one_snapshot_id_have_their_own_audiences() {
     let mut node = Node::new(settings(0), 0, Saved::default());
-    node.step(Event::Snapshot(snapshot_of(0)), 0);
-    node.step(Event::Epoch(1), 1);
-    node.step(Event::Snapshot(snapshot_of(1)), 2);
+    node.step(NodeEvent::Snapshot(snapshot_of(0)), 0);
+    node.step(NodeEvent::Epoch(1), 1);
+    node.step(NodeEvent::Snapshot(snapshot_of(1)), 2);
     let own = group(groups().group(0).unwrap());
     let expected = [Audience::Everybody, Audience::Branch(0, own), Audience::Branch(1, own)];
     assert_eq!(node.audiences(), expected.into());
 }
 
 /// The question that a node asks at a time, and whom.
-fn asks(node: &mut Node, now: u64) -> (Request, Audience) {
-    let outputs = node.step(Event::Tick, now);
+fn asks(node: &mut Node, now: u64) -> (PeerRequest, Audience) {
+    let outputs = node.step(NodeEvent::Tick, now);
     let asked = outputs.into_iter().find_map(|output| match output {
-        Output::Ask(request, whom) => Some((request, whom)),
+        NodeOutput::Ask(request, whom) => Some((request, whom)),
         _ => None,
     });
     asked.unwrap()
 }
 
 /// What a node answers.
-fn answers(node: &mut Node, request: Request) -> Option<Answer> {
-    let outputs = node.step(Event::Asked { source: PEER, request }, 11);
+fn answers(node: &mut Node, request: PeerRequest) -> Option<PeerAnswer> {
+    let outputs = node.step(NodeEvent::Asked { source: PEER, request }, 11);
     outputs.into_iter().find_map(|output| match output {
-        Output::Answer { answer, .. } => Some(answer),
+        NodeOutput::Answer { answer, .. } => Some(answer),
         _ => None,
     })
 }
@@ -427,10 +427,10 @@ fn sums_are_answered_after_their_result() {
     let mut peer = node(order[1]);
     peer.step(received(Signed::Sum(sum(other, groups.members(other)))), 1);
 
-    let soon = Settings { ask_first: 10, ask_most: 1 << 20, ..settings(order[0]) };
+    let soon = NodeSettings { ask_first: 10, ask_most: 1 << 20, ..settings(order[0]) };
     let mut asker = Node::new(soon, 0, Saved::default());
-    asker.step(Event::Snapshot(snapshot()), 0);
-    asker.step(Event::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
+    asker.step(NodeEvent::Snapshot(snapshot()), 0);
+    asker.step(NodeEvent::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
     asks(&mut asker, 10);
     asks(&mut asker, 30);
     let (request, _) = asks(&mut asker, 70);
@@ -450,9 +450,9 @@ fn sums_are_asked_for_and_answered() {
     let others: Vec<Branch> = (0..3).map(group).filter(|branch| *branch != own).collect();
     let ask_soon = |operator| {
         let mut node =
-            Node::new(Settings { ask_first: 10, ask_most: 1 << 20, ..settings(operator) }, 0, Saved::default());
-        node.step(Event::Snapshot(snapshot()), 0);
-        node.step(Event::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
+            Node::new(NodeSettings { ask_first: 10, ask_most: 1 << 20, ..settings(operator) }, 0, Saved::default());
+        node.step(NodeEvent::Snapshot(snapshot()), 0);
+        node.step(NodeEvent::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
         node.step(received(Signed::Result(result())), 0);
         node
     };

@@ -5,20 +5,21 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    SnapshotId, Task,
+    Finality, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
 use quorate_network::{
     election::Snapshot,
     groups::Audience,
-    message::{Attestation, Evidence, MAX_RESULT, Request, Signed, TaskResult, Verified, candidate_for},
+    message::{Attestation, ConflictEvidence, MAX_RESULT, PeerRequest, Signed, TaskResult, Verified, candidate_for},
     roles::{
-        Event, Finality, Node, NotTaken, Output, Refusal, Roles, Saved, Settings, Settlement, SignerRefusal, Source,
+        MessageRefusal, Node, NodeEvent, NodeOutput, NodeSettings, NotTaken, PeerSource, Roles, Saved, Settlement,
+        SignerRefusal,
     },
 };
 
 const ID: B256 = B256::repeat_byte(0x1d);
-const PEER: Source = Source(9);
+const PEER: PeerSource = PeerSource(9);
 const EVERYTHING: Roles = Roles { perform: true, attest: true, aggregate: true };
 
 /// Five operators of weight 1; a quorum must weigh more than 3.
@@ -35,16 +36,21 @@ fn owner(index: u32) -> Address {
     Address::repeat_byte(index as u8 + 1)
 }
 
-fn settings(operator: u32, roles: Roles) -> Settings {
-    let times =
-        Settings { stragglers: 500, turn: 10_000, submission_timeout: 60_000, retry: 1_000, ..Settings::default() };
-    Settings { operator: Some(owner(operator)), roles, ask_first: 1 << 40, ask_most: 1 << 41, ..times }
+fn settings(operator: u32, roles: Roles) -> NodeSettings {
+    let times = NodeSettings {
+        stragglers: 500,
+        turn: 10_000,
+        submission_timeout: 60_000,
+        retry: 1_000,
+        ..NodeSettings::default()
+    };
+    NodeSettings { operator: Some(owner(operator)), roles, ask_first: 1 << 40, ask_most: 1 << 41, ..times }
 }
 
 /// A node of an operator that knows the snapshot and the task.
 fn node(operator: u32, roles: Roles) -> Node {
     let mut node = Node::new(settings(operator, roles), 0, Saved::default());
-    node.step(Event::Snapshot(snapshot()), 0);
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
     node
 }
 
@@ -54,8 +60,8 @@ fn with_task(operator: u32, roles: Roles) -> Node {
     node
 }
 
-fn task(epoch: u64) -> Event {
-    Event::Task { id: ID, epoch, payload: Bytes::from_static(b"payload") }
+fn task(epoch: u64) -> NodeEvent {
+    NodeEvent::Task { id: ID, epoch, payload: Bytes::from_static(b"payload") }
 }
 
 fn performer() -> u32 {
@@ -80,28 +86,28 @@ fn attestation(index: u32, candidate: Task) -> Attestation {
     Attestation::new(candidate, index, Bytes::from(vec![index as u8 + 1])).unwrap()
 }
 
-fn received(message: Signed) -> Event {
-    Event::Received { source: PEER, message: Verified::by_the_caller(message) }
+fn received(message: Signed) -> NodeEvent {
+    NodeEvent::Received { source: PEER, message: Verified::by_the_caller(message) }
 }
 
-fn attested(index: u32, candidate: Task) -> Event {
+fn attested(index: u32, candidate: Task) -> NodeEvent {
     received(Signed::Attestation(attestation(index, candidate)))
 }
 
-fn settlements(outputs: &[Output]) -> Vec<&Settlement> {
+fn settlements(outputs: &[NodeOutput]) -> Vec<&Settlement> {
     outputs
         .iter()
-        .filter_map(|output| if let Output::Settle(settlement) = output { Some(settlement) } else { None })
+        .filter_map(|output| if let NodeOutput::Settle(settlement) = output { Some(settlement) } else { None })
         .collect()
 }
 
-fn has(outputs: &[Output], wanted: impl Fn(&Output) -> bool) -> bool {
+fn has(outputs: &[NodeOutput], wanted: impl Fn(&NodeOutput) -> bool) -> bool {
     outputs.iter().any(wanted)
 }
 
-fn refusal(outputs: &[Output]) -> Option<Refusal> {
+fn refusal(outputs: &[NodeOutput]) -> Option<MessageRefusal> {
     outputs.iter().find_map(|output| match output {
-        Output::Refused { refusal, .. } => Some(*refusal),
+        NodeOutput::Refused { refusal, .. } => Some(*refusal),
         _ => None,
     })
 }
@@ -112,32 +118,37 @@ fn a_performer_executes_signs_and_publishes() {
     let outputs = node.step(task(0), 0);
     assert!(has(
         &outputs,
-        |output| matches!(output, Output::Execute { payload, .. } if payload == "payload".as_bytes())
+        |output| matches!(output, NodeOutput::Execute { payload, .. } if payload == "payload".as_bytes())
     ));
-    let outputs = node.step(Event::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
-    assert!(matches!(&outputs[..2], [Output::Save, Output::Sign { candidate: asked }] if *asked == candidate(true)));
+    let outputs = node.step(NodeEvent::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
+    assert!(
+        matches!(&outputs[..2], [NodeOutput::Save, NodeOutput::Sign { candidate: asked }] if *asked == candidate(true))
+    );
     let signature = Bytes::from_static(b"signature");
-    let outputs = node.step(Event::Signed { candidate: candidate(true), signature }, 2);
-    let published = |output: &Output| matches!(output, Output::Publish(Signed::Result(held), Audience::Everybody) if *held == result(b"result"));
-    assert!(matches!(&outputs[0], Output::Save) && has(&outputs, published));
+    let outputs = node.step(NodeEvent::Signed { candidate: candidate(true), signature }, 2);
+    let published = |output: &NodeOutput| matches!(output, NodeOutput::Publish(Signed::Result(held), Audience::Everybody) if *held == result(b"result"));
+    assert!(matches!(&outputs[0], NodeOutput::Save) && has(&outputs, published));
 }
 
 #[test]
 fn only_the_elected_performer_executes() {
-    assert!(!has(&node(attester(), EVERYTHING).step(task(0), 0), |output| matches!(output, Output::Execute { .. })));
+    assert!(!has(&node(attester(), EVERYTHING).step(task(0), 0), |output| matches!(
+        output,
+        NodeOutput::Execute { .. }
+    )));
     let idle = Roles { perform: false, ..EVERYTHING };
-    assert!(!has(&node(performer(), idle).step(task(0), 0), |output| matches!(output, Output::Execute { .. })));
+    assert!(!has(&node(performer(), idle).step(task(0), 0), |output| matches!(output, NodeOutput::Execute { .. })));
 }
 
 #[test]
 fn a_result_that_is_too_long_counts_as_a_failure() {
     let mut node = with_task(performer(), EVERYTHING);
     let long = Bytes::from(vec![0; MAX_RESULT + 1]);
-    assert!(!has(&node.step(Event::Executed { id: ID, bytes: long }, 1), |output| matches!(
+    assert!(!has(&node.step(NodeEvent::Executed { id: ID, bytes: long }, 1), |output| matches!(
         output,
-        Output::Sign { .. }
+        NodeOutput::Sign { .. }
     )));
-    assert!(has(&node.step(Event::Tick, 2_000), |output| matches!(output, Output::Execute { .. })));
+    assert!(has(&node.step(NodeEvent::Tick, 2_000), |output| matches!(output, NodeOutput::Execute { .. })));
 }
 
 #[test]
@@ -145,20 +156,20 @@ fn an_attester_validates_signs_and_publishes_each_verdict() {
     for approved in [true, false] {
         let mut node = with_task(attester(), EVERYTHING);
         let outputs = node.step(received(Signed::Result(result(b"result"))), 1);
-        assert!(matches!(&outputs[0], Output::Accepted { source } if *source == PEER));
+        assert!(matches!(&outputs[0], NodeOutput::Accepted { source } if *source == PEER));
         assert!(has(
             &outputs,
-            |output| matches!(output, Output::Validate { bytes, .. } if bytes == "result".as_bytes())
+            |output| matches!(output, NodeOutput::Validate { bytes, .. } if bytes == "result".as_bytes())
         ));
-        let outputs = node.step(Event::Validated { candidate: candidate(true), approved }, 2);
+        let outputs = node.step(NodeEvent::Validated { candidate: candidate(true), approved }, 2);
         assert!(has(
             &outputs,
-            |output| matches!(output, Output::Sign { candidate: asked } if *asked == candidate(approved))
+            |output| matches!(output, NodeOutput::Sign { candidate: asked } if *asked == candidate(approved))
         ));
         let signature = Bytes::from_static(b"own");
-        let outputs = node.step(Event::Signed { candidate: candidate(approved), signature }, 3);
-        let published = |output: &Output| {
-            matches!(output, Output::Publish(Signed::Attestation(held), Audience::Everybody)
+        let outputs = node.step(NodeEvent::Signed { candidate: candidate(approved), signature }, 3);
+        let published = |output: &NodeOutput| {
+            matches!(output, NodeOutput::Publish(Signed::Attestation(held), Audience::Everybody)
                 if *held.candidate() == candidate(approved) && held.index() == attester())
         };
         assert!(has(&outputs, published));
@@ -173,8 +184,8 @@ fn a_result_of_somebody_else_is_blamed_on_its_source() {
     let forged = TaskResult::new(0, snapshot().id(), ID, other, bytes, Bytes::from_static(b"s")).unwrap();
     let outputs = node.step(received(Signed::Result(forged)), 1);
     let refused = refusal(&outputs).unwrap();
-    assert_eq!(refused, Refusal::NotElected { found: other.into(), elected: performer().into() });
-    assert!(refused.is_fault() && !has(&outputs, |output| matches!(output, Output::Validate { .. })));
+    assert_eq!(refused, MessageRefusal::NotElected { found: other.into(), elected: performer().into() });
+    assert!(refused.is_fault() && !has(&outputs, |output| matches!(output, NodeOutput::Validate { .. })));
 }
 
 /// The second result makes evidence, once, and no second verdict.
@@ -183,9 +194,9 @@ fn equivocating_performer() {
     let mut node = with_task(attester(), Roles { aggregate: false, ..EVERYTHING });
     node.step(received(Signed::Result(result(b"result"))), 1);
     let outputs = node.step(received(Signed::Result(result(b"other"))), 2);
-    assert_eq!(refusal(&outputs), Some(Refusal::Conflicting(performer())));
-    let evidence = |output: &Output| matches!(output, Output::Publish(Signed::Evidence(held), Audience::Everybody) if held.id() == ID);
-    assert!(has(&outputs, evidence) && !has(&outputs, |output| matches!(output, Output::Validate { .. })));
+    assert_eq!(refusal(&outputs), Some(MessageRefusal::Conflicting(performer())));
+    let evidence = |output: &NodeOutput| matches!(output, NodeOutput::Publish(Signed::Evidence(held), Audience::Everybody) if held.id() == ID);
+    assert!(has(&outputs, evidence) && !has(&outputs, |output| matches!(output, NodeOutput::Validate { .. })));
     let again = node.step(received(Signed::Result(result(b"other"))), 3);
     assert!(!has(&again, evidence));
     let third = node.step(received(Signed::Result(result(b"third"))), 4);
@@ -198,13 +209,16 @@ fn unknown_tasks_epochs_snapshots_and_signers_are_ignored_or_blamed() {
     let mut unknown = node(attester(), EVERYTHING);
     let refused = |node: &mut Node, index, candidate| refusal(&node.step(attested(index, candidate), 1));
     let right = candidate(true);
-    assert_eq!(refused(&mut unknown, 0, right), Some(Refusal::UnknownTask));
-    assert_eq!(refused(&mut known, 0, Task { epoch: 1, ..right }), Some(Refusal::Epoch { found: 1, current: 0 }));
+    assert_eq!(refused(&mut unknown, 0, right), Some(MessageRefusal::UnknownTask));
+    assert_eq!(
+        refused(&mut known, 0, Task { epoch: 1, ..right }),
+        Some(MessageRefusal::Epoch { found: 1, current: 0 })
+    );
     let other = Task { snapshot: SnapshotId::repeat_byte(7), ..right };
-    assert_eq!(refused(&mut known, 0, other), Some(Refusal::OtherSnapshot(0)));
-    assert_eq!(refused(&mut known, 5, right), Some(Refusal::NoSuchSigner(5)));
+    assert_eq!(refused(&mut known, 0, other), Some(MessageRefusal::OtherSnapshot(0)));
+    assert_eq!(refused(&mut known, 5, right), Some(MessageRefusal::NoSuchSigner(5)));
     assert_eq!(refused(&mut known, 0, right), None);
-    assert_eq!(refused(&mut known, 0, right), Some(Refusal::Duplicate));
+    assert_eq!(refused(&mut known, 0, right), Some(MessageRefusal::Duplicate));
     assert_eq!(unknown.footprint().attestations, 0);
 }
 
@@ -220,13 +234,13 @@ fn the_first_aggregator_waits_for_stragglers() {
     for index in 0..4 {
         assert!(settlements(&node.step(attested(index, candidate(true)), 10)).is_empty());
     }
-    assert!(settlements(&node.step(Event::Tick, 509)).is_empty());
-    let outputs = node.step(Event::Tick, 510);
+    assert!(settlements(&node.step(NodeEvent::Tick, 509)).is_empty());
+    let outputs = node.step(NodeEvent::Tick, 510);
     let [settlement] = settlements(&outputs)[..] else { panic!("{outputs:?}") };
     assert_eq!(settlement.candidate, candidate(true));
     assert_eq!(settlement.signers.iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
     assert_eq!(settlement.signatures[2], ([2].into_iter().collect(), Bytes::from_static(&[3])));
-    assert!(matches!(outputs[0], Output::Save));
+    assert!(matches!(outputs[0], NodeOutput::Save));
 }
 
 #[test]
@@ -247,9 +261,9 @@ fn a_signer_counts_once() {
         node.step(attested(index, candidate(true)), 10);
     }
     node.step(attested(0, candidate(false)), 10);
-    assert!(settlements(&node.step(Event::Tick, 1_000_000)).is_empty());
+    assert!(settlements(&node.step(NodeEvent::Tick, 1_000_000)).is_empty());
     node.step(attested(3, candidate(true)), 1_000_000);
-    assert_eq!(settlements(&node.step(Event::Tick, 1_000_500))[0].signers.len(), 4);
+    assert_eq!(settlements(&node.step(NodeEvent::Tick, 1_000_500))[0].signers.len(), 4);
 }
 
 /// The aggregator at place 2 takes over after two turns, unless the chain has settled the task.
@@ -258,11 +272,11 @@ fn the_next_aggregator_takes_over() {
     for settled in [false, true] {
         let (mut node, _) = aggregator(2);
         (0..4).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
-        assert!(settlements(&node.step(Event::Tick, 20_499)).is_empty());
+        assert!(settlements(&node.step(NodeEvent::Tick, 20_499)).is_empty());
         if settled {
-            node.step(Event::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 20_499);
+            node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 20_499);
         }
-        assert_eq!(settlements(&node.step(Event::Tick, 20_500)).len(), usize::from(!settled));
+        assert_eq!(settlements(&node.step(NodeEvent::Tick, 20_500)).len(), usize::from(!settled));
     }
 }
 
@@ -270,11 +284,11 @@ fn the_next_aggregator_takes_over() {
 fn one_submission_at_a_time_and_again_after_failure_or_timeout() {
     let (mut node, _) = aggregator(0);
     (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
-    assert!(settlements(&node.step(Event::Tick, 59_999)).is_empty());
-    assert_eq!(settlements(&node.step(Event::Tick, 60_000)).len(), 1);
-    assert!(settlements(&node.step(Event::SettleFailed { id: ID }, 61_000)).is_empty());
-    assert!(settlements(&node.step(Event::Tick, 61_999)).is_empty());
-    assert_eq!(settlements(&node.step(Event::Tick, 62_000)).len(), 1);
+    assert!(settlements(&node.step(NodeEvent::Tick, 59_999)).is_empty());
+    assert_eq!(settlements(&node.step(NodeEvent::Tick, 60_000)).len(), 1);
+    assert!(settlements(&node.step(NodeEvent::SettleFailed { id: ID }, 61_000)).is_empty());
+    assert!(settlements(&node.step(NodeEvent::Tick, 61_999)).is_empty());
+    assert_eq!(settlements(&node.step(NodeEvent::Tick, 62_000)).len(), 1);
 }
 
 /// A reorganisation undoes the settlement of another node: turns begin anew.
@@ -282,11 +296,11 @@ fn one_submission_at_a_time_and_again_after_failure_or_timeout() {
 fn an_undone_settlement_is_submitted_again() {
     let (mut node, _) = aggregator(1);
     (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
-    node.step(Event::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 1_000);
-    assert!(settlements(&node.step(Event::Tick, 100_000)).is_empty());
-    node.step(Event::Unsettled { id: ID }, 100_000);
-    assert!(settlements(&node.step(Event::Tick, 109_999)).is_empty());
-    assert_eq!(settlements(&node.step(Event::Tick, 110_000)).len(), 1);
+    node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 1_000);
+    assert!(settlements(&node.step(NodeEvent::Tick, 100_000)).is_empty());
+    node.step(NodeEvent::Unsettled { id: ID }, 100_000);
+    assert!(settlements(&node.step(NodeEvent::Tick, 109_999)).is_empty());
+    assert_eq!(settlements(&node.step(NodeEvent::Tick, 110_000)).len(), 1);
 }
 
 /// Under a new snapshot nothing of the old one counts; when the chain returns to the old one, all of it does.
@@ -294,34 +308,34 @@ fn an_undone_settlement_is_submitted_again() {
 fn a_replaced_snapshot_begins_anew_and_can_return() {
     let (mut node, _) = aggregator(0);
     (0..4).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
-    node.step(Event::Snapshot(snapshot_of(0, 2)), 100);
-    assert!(settlements(&node.step(Event::Tick, 1_000_000)).is_empty());
-    assert_eq!(refusal(&node.step(attested(4, candidate(true)), 1_000_000)), Some(Refusal::OtherSnapshot(0)));
-    assert_eq!(settlements(&node.step(Event::Snapshot(snapshot()), 1_000_001)).len(), 1);
+    node.step(NodeEvent::Snapshot(snapshot_of(0, 2)), 100);
+    assert!(settlements(&node.step(NodeEvent::Tick, 1_000_000)).is_empty());
+    assert_eq!(refusal(&node.step(attested(4, candidate(true)), 1_000_000)), Some(MessageRefusal::OtherSnapshot(0)));
+    assert_eq!(settlements(&node.step(NodeEvent::Snapshot(snapshot()), 1_000_001)).len(), 1);
 }
 
 #[test]
 fn closed_epochs_are_dropped() {
     let (mut node, _) = aggregator(0);
     (0..3).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
-    node.step(Event::Epoch(1), 1);
+    node.step(NodeEvent::Epoch(1), 1);
     assert_eq!((node.footprint().tasks, node.footprint().attestations), (1, 3));
-    node.step(Event::Epoch(2), 2);
+    node.step(NodeEvent::Epoch(2), 2);
     assert_eq!((node.footprint().tasks, node.footprint().attestations), (0, 0));
     let outputs = node.step(task(0), 3);
     let late = NotTaken::Epoch { found: 0, current: 2 };
-    assert!(has(&outputs, |output| matches!(output, Output::NotTaken { reason, .. } if *reason == late)));
+    assert!(has(&outputs, |output| matches!(output, NodeOutput::NotTaken { reason, .. } if *reason == late)));
     let outputs = node.step(attested(3, candidate(true)), 4);
-    assert_eq!(refusal(&outputs), Some(Refusal::Epoch { found: 0, current: 2 }));
+    assert_eq!(refusal(&outputs), Some(MessageRefusal::Epoch { found: 0, current: 2 }));
 }
 
 #[test]
 fn no_more_tasks_than_allowed() {
-    let few = Settings { most_tasks: 2, ..settings(0, EVERYTHING) };
+    let few = NodeSettings { most_tasks: 2, ..settings(0, EVERYTHING) };
     let mut node = Node::new(few, 0, Saved::default());
     let mut take = |id| {
-        let event = Event::Task { id: B256::with_last_byte(id), epoch: 0, payload: Bytes::new() };
-        has(&node.step(event, 0), |output| matches!(output, Output::NotTaken { reason: NotTaken::Full(2), .. }))
+        let event = NodeEvent::Task { id: B256::with_last_byte(id), epoch: 0, payload: Bytes::new() };
+        has(&node.step(event, 0), |output| matches!(output, NodeOutput::NotTaken { reason: NotTaken::Full(2), .. }))
     };
     assert_eq!([1, 2, 1, 3].map(&mut take), [false, false, false, true]);
 }
@@ -329,34 +343,36 @@ fn no_more_tasks_than_allowed() {
 /// The first reporter reports at once, a second one only when the chain has not slashed in its turn.
 #[test]
 fn conflicts_are_reported_once_and_in_turn() {
-    let reports = |outputs: &[Output]| has(outputs, |output| matches!(output, Output::ReportConflict { .. }));
+    let reports = |outputs: &[NodeOutput]| has(outputs, |output| matches!(output, NodeOutput::ReportConflict { .. }));
     let liar = attester();
     let (mut first, _) = aggregator(0);
     first.step(attested(liar, candidate(true)), 0);
     let outputs = first.step(attested(liar, candidate(false)), 1);
     assert!(
         reports(&outputs)
-            && has(&outputs, |output| matches!(output, Output::Publish(Signed::Evidence(_), Audience::Everybody)))
+            && has(&outputs, |output| matches!(output, NodeOutput::Publish(Signed::Evidence(_), Audience::Everybody)))
     );
-    assert!(!reports(&first.step(attested(liar, candidate(false)), 2)) && !reports(&first.step(Event::Tick, 60_000)));
-    assert!(reports(&first.step(Event::Tick, 60_001)));
-    first.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 60_002);
-    assert!(!reports(&first.step(Event::Tick, 1_000_000)));
-    first.step(Event::ReportFailed { operator: owner(liar), id: ID }, 1_000_000);
-    assert!(reports(&first.step(Event::Unslashed { operator: owner(liar), id: ID, epoch: 0 }, 2_000_000)));
+    assert!(
+        !reports(&first.step(attested(liar, candidate(false)), 2)) && !reports(&first.step(NodeEvent::Tick, 60_000))
+    );
+    assert!(reports(&first.step(NodeEvent::Tick, 60_001)));
+    first.step(NodeEvent::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 60_002);
+    assert!(!reports(&first.step(NodeEvent::Tick, 1_000_000)));
+    first.step(NodeEvent::ReportFailed { operator: owner(liar), id: ID }, 1_000_000);
+    assert!(reports(&first.step(NodeEvent::Unslashed { operator: owner(liar), id: ID, epoch: 0 }, 2_000_000)));
 
     for slashed in [false, true] {
         let (mut second, _) = aggregator(1);
         let pair = [candidate(true), candidate(false)].map(|candidate| attestation(liar, candidate));
         let [one, other] = pair;
-        let evidence = Signed::Evidence(Evidence::new(one, other).unwrap());
-        assert!(matches!(second.step(received(evidence.clone()), 0)[0], Output::Accepted { .. }));
-        assert_eq!(refusal(&second.step(received(evidence), 1)), Some(Refusal::Duplicate));
+        let evidence = Signed::Evidence(ConflictEvidence::new(one, other).unwrap());
+        assert!(matches!(second.step(received(evidence.clone()), 0)[0], NodeOutput::Accepted { .. }));
+        assert_eq!(refusal(&second.step(received(evidence), 1)), Some(MessageRefusal::Duplicate));
         if slashed {
-            second.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
+            second.step(NodeEvent::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
         }
-        assert!(!reports(&second.step(Event::Tick, 9_999)));
-        assert_eq!(reports(&second.step(Event::Tick, 10_000)), !slashed);
+        assert!(!reports(&second.step(NodeEvent::Tick, 9_999)));
+        assert_eq!(reports(&second.step(NodeEvent::Tick, 10_000)), !slashed);
     }
 }
 
@@ -364,9 +380,9 @@ fn conflicts_are_reported_once_and_in_turn() {
 /// in the next epoch, is reported again, and once only.
 #[test]
 fn a_conflict_of_a_later_epoch_is_reported_again() {
-    let reported = |outputs: &[Output]| {
-        let epoch = |output: &Output| match output {
-            Output::ReportConflict { evidence, .. } => Some(evidence.epoch()),
+    let reported = |outputs: &[NodeOutput]| {
+        let epoch = |output: &NodeOutput| match output {
+            NodeOutput::ReportConflict { evidence, .. } => Some(evidence.epoch()),
             _ => None,
         };
         outputs.iter().filter_map(epoch).collect::<Vec<_>>()
@@ -375,23 +391,23 @@ fn a_conflict_of_a_later_epoch_is_reported_again() {
     let liar = attester();
     node.step(attested(liar, candidate(true)), 0);
     assert_eq!(reported(&node.step(attested(liar, candidate(false)), 1)), [0]);
-    node.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
+    node.step(NodeEvent::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
     let later = snapshot_of(1, 3);
-    node.step(Event::Epoch(1), 3);
-    node.step(Event::Snapshot(later.clone()), 4);
+    node.step(NodeEvent::Epoch(1), 3);
+    node.step(NodeEvent::Snapshot(later.clone()), 4);
     node.step(task(1), 5);
     let ticks = |node: &mut Node, from: u64| -> Vec<u64> {
-        (0..10).flat_map(|turn| reported(&node.step(Event::Tick, from + 30_000 * turn))).collect()
+        (0..10).flat_map(|turn| reported(&node.step(NodeEvent::Tick, from + 30_000 * turn))).collect()
     };
     assert_eq!(ticks(&mut node, 100_000), [0; 0], "slashed for that");
     let again = Task { epoch: 1, snapshot: later.id(), performer: later.performer(ID).into(), ..candidate(false) };
     let mut found = reported(&node.step(attested(liar, again), 500_000));
     found.extend(ticks(&mut node, 510_000));
     assert!(!found.is_empty() && found.iter().all(|epoch| *epoch == 1), "{found:?}");
-    node.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 1 }, 900_000);
+    node.step(NodeEvent::Slashed { operator: owner(liar), id: ID, epoch: 1 }, 900_000);
     assert_eq!(ticks(&mut node, 1_000_000), [0; 0], "once in the epoch");
     // The chain forgets the second slashing alone.
-    let outputs = node.step(Event::Unslashed { operator: owner(liar), id: ID, epoch: 1 }, 2_000_000);
+    let outputs = node.step(NodeEvent::Unslashed { operator: owner(liar), id: ID, epoch: 1 }, 2_000_000);
     assert_eq!(reported(&outputs).into_iter().chain(ticks(&mut node, 2_000_000)).next(), Some(1));
 }
 
@@ -399,9 +415,9 @@ fn a_conflict_of_a_later_epoch_is_reported_again() {
 fn evidence_against_two_operators_is_blamed_on_its_source() {
     let (mut node, _) = aggregator(0);
     let one = attestation(0, candidate(true));
-    let evidence = Evidence::new(one, attestation(1, candidate(false))).unwrap();
+    let evidence = ConflictEvidence::new(one, attestation(1, candidate(false))).unwrap();
     let refused = refusal(&node.step(received(Signed::Evidence(evidence)), 0)).unwrap();
-    assert!(refused == Refusal::NotOneOperator && refused.is_fault() && node.footprint().conflicts == 0);
+    assert!(refused == MessageRefusal::NotOneOperator && refused.is_fault() && node.footprint().conflicts == 0);
 }
 
 /// One operator, two epochs, two verdicts about one result: the rule for two epochs.
@@ -409,8 +425,8 @@ fn evidence_against_two_operators_is_blamed_on_its_source() {
 fn conflicts_in_two_epochs_are_found() {
     let later = snapshot_of(1, 3);
     let (mut node, _) = aggregator(0);
-    node.step(Event::Epoch(1), 1);
-    node.step(Event::Snapshot(later.clone()), 1);
+    node.step(NodeEvent::Epoch(1), 1);
+    node.step(NodeEvent::Snapshot(later.clone()), 1);
     node.step(task(1), 1);
     let same = Task { epoch: 1, snapshot: later.id(), performer: later.performer(ID).into(), ..candidate(true) };
     node.step(attested(0, candidate(true)), 2);
@@ -427,16 +443,16 @@ fn a_verdict_binds_in_the_next_epoch() {
     let operator = (0..5).find(|index| *index != performer() && *index != later.performer(ID)).unwrap();
     let mut node = with_task(operator, EVERYTHING);
     node.step(received(Signed::Result(result(b"result"))), 1);
-    node.step(Event::Validated { candidate: candidate(true), approved: true }, 2);
-    node.step(Event::Signed { candidate: candidate(true), signature: Bytes::from_static(b"own") }, 3);
-    node.step(Event::Epoch(1), 4);
-    node.step(Event::Snapshot(later.clone()), 5);
+    node.step(NodeEvent::Validated { candidate: candidate(true), approved: true }, 2);
+    node.step(NodeEvent::Signed { candidate: candidate(true), signature: Bytes::from_static(b"own") }, 3);
+    node.step(NodeEvent::Epoch(1), 4);
+    node.step(NodeEvent::Snapshot(later.clone()), 5);
     node.step(task(1), 6);
     let bytes = Bytes::from_static(b"other");
     let other = TaskResult::new(1, later.id(), ID, later.performer(ID), bytes, Bytes::from_static(b"s")).unwrap();
     let outputs = node.step(received(Signed::Result(other)), 7);
-    assert!(has(&outputs, |output| matches!(output, Output::Abstained { .. })));
-    assert!(!has(&outputs, |output| matches!(output, Output::Validate { .. })));
+    assert!(has(&outputs, |output| matches!(output, NodeOutput::Abstained { .. })));
+    assert!(!has(&outputs, |output| matches!(output, NodeOutput::Validate { .. })));
 }
 
 /// A restart between the request to the signer and its answer: the same is signed, the program does not run again.
@@ -445,24 +461,24 @@ fn a_restart_says_the_same_again() {
     for role in [performer(), attester()] {
         let mut node = with_task(role, EVERYTHING);
         if role == performer() {
-            node.step(Event::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
+            node.step(NodeEvent::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
         } else {
             node.step(received(Signed::Result(result(b"result"))), 1);
-            node.step(Event::Validated { candidate: candidate(true), approved: true }, 1);
+            node.step(NodeEvent::Validated { candidate: candidate(true), approved: true }, 1);
         }
         let saved = Saved::from_bytes(&node.saved().to_bytes()).unwrap();
         assert_eq!(&saved, node.saved());
         let mut again = Node::new(settings(role, EVERYTHING), 0, saved);
-        again.step(Event::Snapshot(snapshot()), 0);
+        again.step(NodeEvent::Snapshot(snapshot()), 0);
         let outputs = again.step(task(0), 0);
         assert!(has(
             &outputs,
-            |output| matches!(output, Output::Sign { candidate: asked } if *asked == candidate(true))
+            |output| matches!(output, NodeOutput::Sign { candidate: asked } if *asked == candidate(true))
         ));
-        let runs = |output: &Output| matches!(output, Output::Execute { .. } | Output::Validate { .. });
+        let runs = |output: &NodeOutput| matches!(output, NodeOutput::Execute { .. } | NodeOutput::Validate { .. });
         assert!(!has(&outputs, runs));
-        let signed = Event::Signed { candidate: candidate(true), signature: Bytes::from_static(b"signature") };
-        assert!(has(&again.step(signed, 1), |output| matches!(output, Output::Publish(..))));
+        let signed = NodeEvent::Signed { candidate: candidate(true), signature: Bytes::from_static(b"signature") };
+        assert!(has(&again.step(signed, 1), |output| matches!(output, NodeOutput::Publish(..))));
     }
 }
 
@@ -472,17 +488,17 @@ fn a_restart_keeps_waiting_for_a_submission() {
     (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
     let roles = Roles { aggregate: true, ..Roles::default() };
     let mut again = Node::new(settings(operator, roles), 0, node.saved().clone());
-    again.step(Event::Snapshot(snapshot()), 1);
+    again.step(NodeEvent::Snapshot(snapshot()), 1);
     again.step(task(0), 1);
     (0..5).for_each(|index| drop(again.step(attested(index, candidate(true)), 1)));
-    assert!(settlements(&again.step(Event::Tick, 59_999)).is_empty());
-    assert_eq!(settlements(&again.step(Event::Tick, 60_000)).len(), 1);
+    assert!(settlements(&again.step(NodeEvent::Tick, 59_999)).is_empty());
+    assert_eq!(settlements(&again.step(NodeEvent::Tick, 60_000)).len(), 1);
 }
 
 #[test]
 fn a_saved_state_is_whole_or_refused() {
     let mut node = with_task(performer(), EVERYTHING);
-    node.step(Event::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
+    node.step(NodeEvent::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
     let bytes = node.saved().to_bytes();
     for length in 0..bytes.len() {
         assert!(Saved::from_bytes(&bytes[..length]).is_err(), "{length}");
@@ -495,14 +511,15 @@ fn a_saved_state_is_whole_or_refused() {
 fn a_silent_signer_is_asked_again_and_a_refusal_is_final() {
     let mut node = with_task(attester(), EVERYTHING);
     node.step(received(Signed::Result(result(b"result"))), 0);
-    node.step(Event::Validated { candidate: candidate(true), approved: true }, 0);
-    let asks = |outputs: &[Output]| has(outputs, |output| matches!(output, Output::Sign { .. }));
-    assert!(!asks(&node.step(Event::Tick, 999)) && asks(&node.step(Event::Tick, 1_000)));
-    let refused = |refusal| Event::SignRefused { candidate: candidate(true), refusal };
-    assert!(!asks(&node.step(refused(SignerRefusal::NotNow), 1_500)) && asks(&node.step(Event::Tick, 2_500)));
+    node.step(NodeEvent::Validated { candidate: candidate(true), approved: true }, 0);
+    let asks = |outputs: &[NodeOutput]| has(outputs, |output| matches!(output, NodeOutput::Sign { .. }));
+    assert!(!asks(&node.step(NodeEvent::Tick, 999)) && asks(&node.step(NodeEvent::Tick, 1_000)));
+    let refused = |refusal| NodeEvent::SignRefused { candidate: candidate(true), refusal };
+    assert!(!asks(&node.step(refused(SignerRefusal::NotNow), 1_500)) && asks(&node.step(NodeEvent::Tick, 2_500)));
     let outputs = node.step(refused(SignerRefusal::Conflict), 2_600);
     assert!(
-        has(&outputs, |output| matches!(output, Output::Abstained { .. })) && !asks(&node.step(Event::Tick, 99_999))
+        has(&outputs, |output| matches!(output, NodeOutput::Abstained { .. }))
+            && !asks(&node.step(NodeEvent::Tick, 99_999))
     );
 }
 
@@ -512,26 +529,28 @@ fn peers_answer_with_what_is_missing() {
     let mut full = with_task(attester(), Roles::default());
     full.step(received(Signed::Result(result(b"result"))), 0);
     (0..5).filter(|index| *index != performer()).for_each(|index| drop(full.step(attested(index, candidate(true)), 0)));
-    let asking = Settings { ask_first: 1_000, ask_most: 4_000, ..settings(attester(), Roles::default()) };
+    let asking = NodeSettings { ask_first: 1_000, ask_most: 4_000, ..settings(attester(), Roles::default()) };
     let mut empty = Node::new(asking, 0, Saved::default());
-    empty.step(Event::Snapshot(snapshot()), 0);
+    empty.step(NodeEvent::Snapshot(snapshot()), 0);
     empty.step(task(0), 0);
-    let ask = |node: &mut Node, at| -> Option<Request> {
-        let outputs = node.step(Event::Tick, at);
-        outputs.into_iter().find_map(|output| if let Output::Ask(request, _) = output { Some(request) } else { None })
+    let ask = |node: &mut Node, at| -> Option<PeerRequest> {
+        let outputs = node.step(NodeEvent::Tick, at);
+        outputs
+            .into_iter()
+            .find_map(|output| if let NodeOutput::Ask(request, _) = output { Some(request) } else { None })
     };
     assert_eq!(ask(&mut empty, 999), None);
     let request = ask(&mut empty, 1_000).unwrap();
-    let outputs = full.step(Event::Asked { source: PEER, request }, 1);
-    let [Output::Answer { to: PEER, answer }] = &outputs[..] else { panic!("{outputs:?}") };
+    let outputs = full.step(NodeEvent::Asked { source: PEER, request }, 1);
+    let [NodeOutput::Answer { to: PEER, answer }] = &outputs[..] else { panic!("{outputs:?}") };
     assert_eq!((answer.results.len(), answer.attestations.len()), (1, 4));
     for part in answer.clone().into_signed() {
-        assert!(matches!(empty.step(received(part), 1_001)[0], Output::Accepted { .. }));
+        assert!(matches!(empty.step(received(part), 1_001)[0], NodeOutput::Accepted { .. }));
     }
     // Questions become rarer, and a full node gets no answer.
     assert_eq!(ask(&mut empty, 2_999), None);
     let request = ask(&mut empty, 3_000).unwrap();
-    assert!(full.step(Event::Asked { source: PEER, request }, 2).is_empty());
+    assert!(full.step(NodeEvent::Asked { source: PEER, request }, 2).is_empty());
     let times: Vec<_> =
         (3..20).map(|second| second * 1_000 + 500).filter(|at| ask(&mut empty, *at).is_some()).collect();
     assert_eq!(times, [7_500, 11_500, 15_500, 19_500]);
@@ -544,18 +563,22 @@ fn answers_bring_conflicts_together() {
     let mut one = with_task(performer(), Roles::default());
     one.step(attested(liar, candidate(true)), 0);
     let mut other =
-        Node::new(Settings { ask_first: 1, ..settings(performer(), Roles::default()) }, 0, Saved::default());
-    other.step(Event::Snapshot(snapshot()), 0);
+        Node::new(NodeSettings { ask_first: 1, ..settings(performer(), Roles::default()) }, 0, Saved::default());
+    other.step(NodeEvent::Snapshot(snapshot()), 0);
     other.step(task(0), 0);
     other.step(attested(liar, candidate(false)), 0);
-    let outputs = other.step(Event::Tick, 1);
-    let request =
-        outputs.into_iter().find_map(|output| if let Output::Ask(request, _) = output { Some(request) } else { None });
-    let outputs = one.step(Event::Asked { source: PEER, request: request.unwrap() }, 1);
-    let Some(Output::Answer { answer, .. }) = outputs.into_iter().next() else { panic!("no answer") };
+    let outputs = other.step(NodeEvent::Tick, 1);
+    let request = outputs
+        .into_iter()
+        .find_map(|output| if let NodeOutput::Ask(request, _) = output { Some(request) } else { None });
+    let outputs = one.step(NodeEvent::Asked { source: PEER, request: request.unwrap() }, 1);
+    let Some(NodeOutput::Answer { answer, .. }) = outputs.into_iter().next() else { panic!("no answer") };
     for part in answer.into_signed() {
         let outputs = other.step(received(part), 2);
-        assert!(has(&outputs, |output| matches!(output, Output::Publish(Signed::Evidence(_), Audience::Everybody))));
+        assert!(has(&outputs, |output| matches!(
+            output,
+            NodeOutput::Publish(Signed::Evidence(_), Audience::Everybody)
+        )));
     }
     assert_eq!(other.footprint().conflicts, 1);
 }
@@ -566,7 +589,7 @@ fn the_same_events_give_the_same_outputs() {
         let mut node = with_task(attester(), EVERYTHING);
         let mut outputs = node.step(received(Signed::Result(result(b"result"))), 1);
         (0..5).for_each(|index| outputs.extend(node.step(attested(index, candidate(true)), 2)));
-        outputs.extend(node.step(Event::Tick, 100_000));
+        outputs.extend(node.step(NodeEvent::Tick, 100_000));
         format!("{outputs:?}{node:?}")
     };
     assert_eq!(run(), run());
@@ -575,7 +598,7 @@ fn the_same_events_give_the_same_outputs() {
 /// Whatever the settings: what a node asks to be woken for is later than now.
 #[test]
 fn times_of_zero_wake_nobody_for_ever() {
-    let zero = Settings {
+    let zero = NodeSettings {
         stragglers: 0,
         turn: 0,
         submission_timeout: 0,
@@ -584,15 +607,15 @@ fn times_of_zero_wake_nobody_for_ever() {
         ask_most: 0,
         ..settings(0, EVERYTHING)
     };
-    let mut node = Node::new(Settings { operator: Some(owner(attester())), ..zero }, 0, Saved::default());
-    node.step(Event::Snapshot(snapshot()), 0);
+    let mut node = Node::new(NodeSettings { operator: Some(owner(attester())), ..zero }, 0, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
     node.step(task(0), 0);
     node.step(received(Signed::Result(result(b"result"))), 0);
-    node.step(Event::Validated { candidate: candidate(true), approved: true }, 0);
+    node.step(NodeEvent::Validated { candidate: candidate(true), approved: true }, 0);
     (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
     for now in 1..50 {
-        for output in node.step(Event::Tick, now) {
-            assert!(!matches!(output, Output::WakeAt(at) if at <= now), "{now}: {output:?}");
+        for output in node.step(NodeEvent::Tick, now) {
+            assert!(!matches!(output, NodeOutput::WakeAt(at) if at <= now), "{now}: {output:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
     target/python/bin/python crates/quorate-python/benchmarks/measure.py --json rows.json
     target/python/bin/python crates/quorate-python/benchmarks/measure.py --record
 
-Install a wheel that was built with `--release`, and build the command line so: `make python-bench` does both. The engines of a
+Install a wheel that was built with `--profile dist`, and build the command line so: `make python-bench` does both. The engines of a
 benchmark run in turn (A B A B …), after one round that is not counted, and every answer is asserted.
 """
 
@@ -33,7 +33,7 @@ import quorate.py_ecc.bls
 from quorate import eth_consensus_specs
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PROGRAM = pathlib.Path(os.environ.get("QUORATE", ROOT / "target" / "release" / "quorate"))
+PROGRAM = pathlib.Path(os.environ.get("QUORATE", ROOT / "target" / "dist" / "quorate"))
 ENGINE = f"quorate/{quorate.backends()[0]}"
 
 Row = dict[str, Any]

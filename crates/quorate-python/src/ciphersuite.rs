@@ -98,7 +98,7 @@ pub(crate) fn fast_aggregate_verify(
     })
 }
 
-/// All keys, or none if one of them is none.
+/// All keys; `None` if one of them is not valid.
 fn read_keys(encodings: &[Vec<u8>]) -> Option<Vec<Key>> {
     let slices: Vec<_> = encodings.iter().map(Vec::as_slice).collect();
     Key::from_bytes_each(&slices, Backend::auto()).into_iter().collect::<Result<_, _>>().ok()

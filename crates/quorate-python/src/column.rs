@@ -92,7 +92,7 @@ impl KeptColumns {
     /// The columns that [`to_stream`](Self::to_stream) wrote, of so many rows.
     ///
     /// # Errors
-    /// It is no such stream.
+    /// It is not such a stream.
     pub(crate) fn of_stream(stream: &[u8], rows: usize) -> Result<Self, ArrowError> {
         if stream.is_empty() {
             return Ok(Self::default());

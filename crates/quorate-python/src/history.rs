@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use quorate::{Options, Verifier};
 use quorate_history::{
     Files, FilesError,
-    shards::{self, Manifest, ShardError, Terms},
+    shards::{self, Manifest, RunTerms, ShardError},
 };
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub(crate) fn plan_shards(
 ) -> PyResult<usize> {
     let options = argument::options(None, "auto", soundness)?;
     let suite = suite.map(argument::suite).transpose()?;
-    let terms = Terms { suite, soundness: options.soundness, all_verdicts: !only_invalid };
+    let terms = RunTerms { suite, soundness: options.soundness, all_verdicts: !only_invalid };
     let shard_bytes = shard_mib.max(1).saturating_mul(1 << 20);
     interruptible(py, move |stop| {
         let files = Files::open(&paths, network.as_deref(), chain.as_deref()).map_err(of_files)?;

@@ -1,16 +1,16 @@
 //! Statements that were verified earlier.
 
+use std::num::NonZeroUsize;
+
 use pyo3::prelude::*;
 use quorate::Verifier;
+use quorate_formats::judge::{Item, WindowLimit};
 
 use crate::{
     argument::{self, default_options},
     errors::undecodable,
-    reader::Reader,
+    reader::{Reader, Row},
 };
-
-/// Claims that are decoded together.
-const MOST: usize = 4096;
 
 /// Statements that were verified earlier. `verify(…, known=known)` subtracts them from later claims, and with
 /// `remember=True` adds the claims of one statement that it finds valid. Their keys stay decoded.
@@ -47,12 +47,17 @@ impl Known {
     #[pyo3(signature = (claims, *, suite=None))]
     fn trust(&self, py: Python<'_>, claims: &Bound<'_, PyAny>, suite: Option<&str>) -> PyResult<()> {
         let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
-        while let Some(window) = reader.window(py, MOST)? {
-            if let Some((place, reason)) = window.malformed.first() {
-                return Err(undecodable(format!("claim {place}: {reason}")));
+        while let Some(window) = reader.window(py, WindowLimit::of(NonZeroUsize::MIN))? {
+            let (mut places, mut claims) = (Vec::new(), Vec::new());
+            for Item { about: Row { place, fault }, claim, .. } in window {
+                if let Some(fault) = fault {
+                    return Err(undecodable(format!("claim {place}: {}", fault.text())));
+                }
+                places.extend(claim.is_some().then_some(place));
+                claims.extend(claim);
             }
-            let results = py.detach(|| self.verifier.trust_each(&window.claims));
-            for (place, result) in window.places.iter().zip(results) {
+            let results = py.detach(|| self.verifier.trust_each(&claims));
+            for (place, result) in places.iter().zip(results) {
                 result.map_err(|error| undecodable(format!("claim {place}: {error}")))?;
             }
         }

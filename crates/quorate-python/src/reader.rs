@@ -23,7 +23,7 @@ use quorate_formats::{
     arrow::BatchRows,
     compression::unpack,
     jsonl::JsonLines,
-    judge::{Bound, Item, Window},
+    judge::{Item, Window, WindowLimit},
     parquet::ParquetRows,
     peek,
 };
@@ -147,12 +147,12 @@ impl Reader {
         (self.entries, self.names)
     }
 
-    /// The next entries, as many as the bound allows. `None` at the end.
+    /// The next entries, as many as the limit allows. `None` at the end.
     ///
     /// # Errors
     /// The input raises, or it is not a table of claims.
-    pub(crate) fn window(&mut self, py: Python<'_>, bound: Bound) -> PyResult<Option<Vec<Item<Row>>>> {
-        let mut window = Window::new(bound);
+    pub(crate) fn window(&mut self, py: Python<'_>, limit: WindowLimit) -> PyResult<Option<Vec<Item<Row>>>> {
+        let mut window = Window::new(limit);
         while !window.is_full() {
             if self.rows.is_some() {
                 // Nothing of Python is needed while rows are decoded.

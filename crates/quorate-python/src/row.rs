@@ -29,7 +29,7 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>) -> PyResult<Entry> 
         }
     }
     let line = format!("{{{}}}", fields.join(","));
-    Ok(entry_of_line(line.as_bytes(), index as u64 + 1, &mut Unbounded).expect("an object is no blank line"))
+    Ok(entry_of_line(line.as_bytes(), index as u64 + 1, &mut Unbounded).expect("an object is not a blank line"))
 }
 
 /// The fields of a claim.
@@ -52,7 +52,7 @@ enum Kind {
     List,
 }
 
-/// A value as JSON, or why it is none.
+/// A value as JSON, or the reason why it has none.
 enum Json {
     Text(String),
     Wrong { found: String, expected: &'static str },

@@ -16,7 +16,7 @@ use std::{
 
 use pyo3::prelude::*;
 use quorate::{AnySuite, ClaimBytes, Exhaustive, Messages, Reason, Verdict as Truth, Verifier};
-use quorate_formats::judge::{self, Bound, Item, Judge, Judgements};
+use quorate_formats::judge::{self, Item, Judge, Judgements, WindowLimit};
 
 use crate::{
     argument::{self, bytes, bytes_like, generator, list_of_bytes},
@@ -56,12 +56,12 @@ pub(crate) fn verify(
     // Of a lazy table, the length alone can take as long as the table, so only who wants to know it pays for it.
     let total = progress.and_then(|_| claims.len().ok());
     let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
-    let bound = Bound::of(options.threads);
+    let limit = WindowLimit::of(options.threads);
     let verifying = Verifying { judge: Judge::new(verifier).explaining(explain), remember };
     let mut found = Found::new(explain);
     let mut job: Option<Job> = None;
     loop {
-        let window = reader.window(py, bound)?;
+        let window = reader.window(py, limit)?;
         if let Some(job) = job.take() {
             found.add(job.wait(py)?)?;
             if let Some(progress) = progress {
@@ -244,7 +244,7 @@ pub(crate) fn plan(
     };
     let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
     let (mut plans, mut claims, mut malformed) = (Vec::new(), 0, 0);
-    while let Some(window) = reader.window(py, Bound::of(options.threads))? {
+    while let Some(window) = reader.window(py, WindowLimit::of(options.threads))? {
         malformed += window.iter().filter(|item| matches!(item.about.fault, Some(Fault::Malformed(_)))).count();
         let window: Vec<_> = window.into_iter().filter_map(|item| item.claim).collect();
         claims += window.len();

@@ -15,7 +15,8 @@ import pytest
 import quorate
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-VECTORS = pathlib.Path(os.environ.get("QUORATE_VECTORS", ROOT.parent / "shared" / "vectors"))
+# A relative path starts at the root of the checkout.
+VECTORS = ROOT / os.environ.get("QUORATE_VECTORS", "../shared/vectors")
 
 PROGRAM = pathlib.Path(os.environ.get("QUORATE", ROOT / "target" / "debug" / "quorate"))
 

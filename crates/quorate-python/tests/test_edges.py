@@ -23,7 +23,7 @@ def reasons(columns: dict[str, list[object]], **options: object) -> list[str | N
 def test_empty_table() -> None:
     verdicts = quorate.verify(table(signed(1)).slice(0, 0))
     assert len(verdicts) == 0
-    assert not verdicts.all_valid, "nothing to verify is no success"
+    assert not verdicts.all_valid, "nothing to verify is not a success"
     assert verdicts.invalid == []
     assert verdicts.to_arrow().num_rows == 0
     assert len(quorate.verify([])) == 0

@@ -24,7 +24,7 @@ SMALL_KEY = b"\x80" + bytes(47)
 
 
 def outside(read: Callable[[list[bytes]], bytes], length: int) -> bytes:
-    """The encoding of a point of the curve that is not in the subgroup: almost every point of the curve is none."""
+    """The encoding of a point of the curve that is not in the subgroup: almost every point of the curve is outside."""
     for x in range(1, 100):
         encoding = b"\x80" + x.to_bytes(length - 1, "big")
         try:

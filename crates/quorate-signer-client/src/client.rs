@@ -51,7 +51,6 @@ pub struct SignerClient {
 
 /// How long a client waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a plain struct of options")]
 pub struct ClientSettings {
     /// For a connection. Default: 2 seconds.
     pub connect: Duration,

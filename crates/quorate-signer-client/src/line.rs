@@ -6,7 +6,6 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "callers match on all of them")]
 pub enum LineEnd {
     /// A line, without its newline.
     Newline,

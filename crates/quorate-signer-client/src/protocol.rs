@@ -44,7 +44,6 @@ pub enum SignerRequest {
 
 /// A task to sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
 #[serde(from = "SignTaskFields", into = "SignTaskFields")]
 pub struct SignTask {
     /// Chain and contract of the network.
@@ -92,7 +91,6 @@ impl From<SignTask> for SignTaskFields {
 
 /// The proof of possession: `quorate_evm::digest::KeyPossession`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
 #[serde(deny_unknown_fields)]
 pub struct ProvePossession {
     /// The chain's id.
@@ -107,7 +105,6 @@ pub struct ProvePossession {
 
 /// A peer id to bind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
 #[serde(deny_unknown_fields)]
 pub struct BindPeer {
     /// The chain's id.
@@ -137,7 +134,6 @@ pub enum SignerAnswer {
 
 /// The public key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
 pub struct KeyAnswer {
     /// The hash to the curve that the network's verifier has.
     pub key_group: KeyGroup,
@@ -149,7 +145,6 @@ pub struct KeyAnswer {
 
 /// A signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
 pub struct SignatureAnswer {
     /// What was signed.
     pub digest: B256,
@@ -159,7 +154,6 @@ pub struct SignatureAnswer {
 
 /// What registers the key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
 pub struct PossessionAnswer {
     /// What was signed.
     pub digest: B256,
@@ -171,7 +165,6 @@ pub struct PossessionAnswer {
 
 /// The signer's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
 pub struct StatusAnswer {
     /// The program's version.
     pub version: String,
@@ -208,7 +201,6 @@ pub struct StatusAnswer {
 
 /// Why nothing was signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the protocol")]
 pub struct Refusal {
     /// For programs.
     pub code: RefusalCode,

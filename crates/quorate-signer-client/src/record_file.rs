@@ -24,7 +24,6 @@ use crate::network::NetworkTerms;
 
 /// All that a signer must not contradict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the file")]
 pub struct RecordFile {
     /// Whose record it is.
     pub identity: RecordIdentity,
@@ -36,7 +35,6 @@ pub struct RecordFile {
 
 /// The network and the key whose record it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields are those of the file")]
 #[serde(deny_unknown_fields)]
 pub struct RecordIdentity {
     /// The network.

@@ -34,7 +34,6 @@ enum Points {
 /// Which points the participants have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[allow(clippy::exhaustive_enums, reason = "every choice of points has its own algorithms")]
 pub enum Identifiers {
     /// Participant i has the point i. Most other libraries share keys this way.
     Integers,
@@ -183,7 +182,7 @@ impl Committee {
     /// # Panics
     /// If the index is of a larger committee.
     pub fn point(&self, index: Index) -> Scalar {
-        assert!(index.place() < self.participants, "participant {index} of {} is none", self.participants);
+        assert!(index.place() < self.participants, "there is no participant {index} of {}", self.participants);
         match &self.points {
             Points::Integers => Scalar::from(u64::from(index.0)),
             Points::Roots(domain) => domain.point(index.place()),

@@ -5,7 +5,9 @@
 //! shares make the same signature.
 //!
 //! With V(X) = ∏ (X - x) over all participants, the lists (f(x)/V'(x)) for polynomials f of degree below n - t are those
-//! that are orthogonal to all lists (φ(x)) with φ of degree below t: the dual code. So the verifier draws f and checks
+//! that are orthogonal to all lists (φ(x)) with φ of degree below t: the dual code. For φ·f has degree at most n - 2, so
+//! Σ φ(x)f(x)/V'(x), the coefficient of X^(n-1) in its interpolation at the n points, is zero; and the dimensions n - t and t
+//! add up to n. So the verifier draws f and checks
 //!
 //! ```text
 //! Σ f(x)/V'(x) · (point of x) = 0

@@ -27,7 +27,7 @@ pub struct SharedKey<S: Suite> {
     commitment: Commitment<S>,
 }
 
-/// Why text is no shared key.
+/// Why text is not a shared key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SharedKeyError {
@@ -53,7 +53,7 @@ pub enum SharedKeyError {
         /// What is wrong with it.
         reason: const_hex::FromHexError,
     },
-    /// The commitment is none of the committee.
+    /// The commitment does not fit the committee.
     #[error(transparent)]
     Sharing(#[from] SharingError),
     /// The public key is not the commitment's.

@@ -55,7 +55,7 @@ impl<S: Suite> KeyShare<S> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commitment<S: Suite>(Vec<PublicKey<S>>);
 
-/// Why a list of points is no commitment of a committee, or a share is not what it commits to.
+/// Why a list of points is not a commitment of a committee, or a share is not what it commits to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SharingError {
@@ -75,7 +75,7 @@ pub enum SharingError {
         /// What is wrong with it.
         reason: ParseError,
     },
-    /// The commitment gives the identity as the key of a participant, which is no key.
+    /// The commitment gives the identity as the key of a participant, which is not a key.
     #[error("the commitment makes the key of participant {0} the identity")]
     IdentityKey(Index),
     /// The share is not the value that the commitment commits to.
@@ -84,8 +84,8 @@ pub enum SharingError {
     /// There is nothing to check, which proves nothing.
     #[error("there are no shares to check")]
     NoShares,
-    /// A share is zero, which is no secret key. Deal again: with random coefficients it does not happen.
-    #[error("the share of a participant is zero, which is no secret key; deal again")]
+    /// A share is zero, which is not a secret key. Deal again: with random coefficients it does not happen.
+    #[error("the share of a participant is zero, which is not a secret key; deal again")]
     ZeroShare,
 }
 

@@ -13,12 +13,12 @@ use std::ops::Range;
 
 /// A part of the stake: a fraction between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct StakePart {
     numerator: u32,
     denominator: u32,
 }
 
-impl Part {
+impl StakePart {
     /// The fraction, or `None` if it is not between 0 and 1.
     pub const fn new(numerator: u32, denominator: u32) -> Option<Self> {
         if denominator > 0 && numerator <= denominator { Some(Self { numerator, denominator }) } else { None }
@@ -93,7 +93,7 @@ impl Allotment {
     /// assert_eq!((allotment.shares(), allotment.threshold()), (&[0, 0, 0, 1][..], 1));
     /// # Ok::<(), quorate_threshold::stake::StakeError>(())
     /// ```
-    pub fn new(stakes: &[u128], safe: Part, live: Part) -> Result<Self, StakeError> {
+    pub fn new(stakes: &[u128], safe: StakePart, live: StakePart) -> Result<Self, StakeError> {
         let add = |sum: u128, stake: &u128| sum.checked_add(*stake).filter(|sum| *sum < STAKE_BELOW);
         let total = stakes.iter().try_fold(0, add).ok_or(StakeError::TooMuchStake)?;
         if total == 0 {
@@ -234,18 +234,18 @@ mod tests {
 
     use super::*;
 
-    fn part(numerator: u32, denominator: u32) -> Part {
-        Part::new(numerator, denominator).unwrap()
+    fn part(numerator: u32, denominator: u32) -> StakePart {
+        StakePart::new(numerator, denominator).unwrap()
     }
 
     /// Whether every set of signers is on the right side of the limits.
-    fn holds(allotment: &Allotment, stakes: &[u128], safe: Part, live: Part) -> bool {
+    fn holds(allotment: &Allotment, stakes: &[u128], safe: StakePart, live: StakePart) -> bool {
         let total: u128 = stakes.iter().sum();
         (0..1_u32 << stakes.len()).all(|set| {
             let members = || (0..stakes.len()).filter(|i| set >> i & 1 == 1);
             let stake: u128 = members().map(|i| stakes[i]).sum();
             let shares: usize = members().map(|i| allotment.shares[i] as usize).sum();
-            let product = |part: Part| u128::from(part.numerator) * total;
+            let product = |part: StakePart| u128::from(part.numerator) * total;
             let is_safe = stake * u128::from(safe.denominator) <= product(safe);
             let is_live = stake * u128::from(live.denominator) >= product(live);
             (!is_safe || shares < allotment.threshold) && (!is_live || shares >= allotment.threshold)
@@ -253,7 +253,7 @@ mod tests {
     }
 
     /// The least number of shares of any allotment that holds, of at most `most`.
-    fn least(stakes: &[u128], safe: Part, live: Part, most: usize) -> Option<usize> {
+    fn least(stakes: &[u128], safe: StakePart, live: StakePart, most: usize) -> Option<usize> {
         fn all(n: usize, total: usize) -> Vec<Vec<u32>> {
             match n {
                 0 if total == 0 => vec![Vec::new()],
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(allot(&[0, 0], part(1, 3), part(2, 3)), Some(StakeError::NoStake));
         assert_eq!(allot(&[1, 2], part(2, 4), part(1, 2)), Some(StakeError::NoGap));
         assert_eq!(allot(&[1, 2], part(1, 2), part(1, 3)), Some(StakeError::NoGap));
-        assert_eq!((Part::new(2, 1), Part::new(0, 0)), (None, None));
+        assert_eq!((StakePart::new(2, 1), StakePart::new(0, 0)), (None, None));
     }
 
     /// A sum that wraps, or that leaves no room for shares.

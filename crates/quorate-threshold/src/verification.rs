@@ -35,7 +35,7 @@ impl<S: Suite> Commitment<S> {
                 transform::values_at(&points, &coefficients, options)
             }
         };
-        // Sums of multiples of keys are in the subgroup, so what is no key is the identity.
+        // Sums of multiples of keys are in the subgroup, so what is not a key is the identity.
         values.into_iter().map(|value| PublicKey::assume_in_subgroup(value).ok()).collect()
     }
 

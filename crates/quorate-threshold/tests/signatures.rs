@@ -2,7 +2,7 @@
 //! try.
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use quorate::{
     Backend, MinPk, MinSig, Options, PublicKey, Reason, SecretKey, Signature, Suite, UncheckedSignature,
@@ -26,19 +26,10 @@ fn committee(t: usize, n: usize, identifiers: Identifiers) -> Committee {
     Committee::new(t, n, identifiers, Backend::auto()).unwrap()
 }
 
-/// A vector of `08_threshold`, or `None` with a line where the vectors are not.
+/// A vector of `08_threshold`, if the test data is on this machine.
 fn vector(name: &str) -> Option<Value> {
-    let folder = std::env::var_os("QUORATE_VECTORS")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors"), PathBuf::from);
-    let path = folder.join("08_threshold").join(name);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Some(serde_json::from_str(&text).unwrap()),
-        Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "{}: {error}", path.display());
-            println!("skipped: {}: {error}", path.display());
-            None
-        }
-    }
+    let text = quorate_lab::vectors::read(Path::new("08_threshold").join(name))?;
+    Some(serde_json::from_slice(&text).unwrap())
 }
 
 fn hex(value: &Value) -> Vec<u8> {
@@ -441,7 +432,7 @@ fn without_a_key<S: Suite>(suite: S) {
                 let x = committee.point(*index);
                 secret_of((c * x + b) * x + a).map(|secret| secret.sign(suite, b"m").to_bytes().as_ref().to_vec())
             };
-            assert!(share(&indices[keyless - 1]).is_err(), "zero is no secret key");
+            assert!(share(&indices[keyless - 1]).is_err(), "zero is not a secret key");
             let others: Vec<_> = indices.iter().filter(|index| index.place() != keyless - 1).collect();
             let mut collector = key.collector(b"m", Options::default()).unwrap();
             let mut identity = vec![0; share(others[0]).unwrap().len()];

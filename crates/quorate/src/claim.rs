@@ -34,7 +34,6 @@ use crate::{
 /// assert_ne!(SourceId::from("7"), SourceId::from(7u64));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the formats of claims have these two")]
 pub enum SourceId {
     /// A number.
     Number(u64),
@@ -129,7 +128,6 @@ pub(crate) enum Statements<S: Suite> {
 
 /// The signature of a claim. Its membership of the subgroup was checked, or the batch still has to check it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "membership was checked or it was not")]
 pub enum ClaimSignature<S: Suite> {
     /// In the subgroup.
     Checked(Signature<S>),

@@ -30,7 +30,7 @@ pub trait Suite:
     /// The group of signatures and hashed messages.
     type Signature: Group;
 
-    /// The name by which a user chooses it: the profile's name, or the IETF id of a suite that is no profile.
+    /// The name by which a user chooses it: the profile's name, or the IETF id of a suite that is not a profile.
     fn name(self) -> &'static str;
 
     /// The ciphersuite id in the form of the IETF, which is also the tag that messages are hashed under.
@@ -81,10 +81,6 @@ mod sealed {
 /// How a suite protects aggregates against rogue keys: the three schemes of draft-irtf-cfrg-bls-signature-05, section 3, and
 /// the one of Boneh, Drijvers and Neven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(
-    clippy::exhaustive_enums,
-    reason = "the specification has three, and a fourth changes what every caller must do"
-)]
 pub enum Scheme {
     /// NUL: the messages of an aggregate must differ (section 3.1).
     Basic,

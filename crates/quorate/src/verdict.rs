@@ -23,7 +23,6 @@ use crate::{
 
 /// The truth of one claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a claim is proven or it is not")]
 #[must_use = "a claim is valid only if its verdict says so"]
 pub enum Verdict {
     /// Something proved the claim: its own pairings, or a product of pairings over a batch that it is part of.

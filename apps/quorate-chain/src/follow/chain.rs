@@ -8,11 +8,11 @@ use alloy::{
 };
 use anyhow::anyhow;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use quorate_chain::rpc::{self, Patience, Rpc};
+use quorate_chain::rpc::{self, Rpc, RpcPatience};
 use quorate_evm::{
     bls12381::DigestHash,
     contract::SettlementBn254G2 as Settlement,
-    follow::{Deployment, Event, Follower, Note},
+    follow::{Deployment, Follower, Note, SettlementEvent},
     state::Head,
 };
 use quorate_host::exit::{Failure, Result};
@@ -200,7 +200,7 @@ impl Chain {
 
     async fn block_at(&self, number: u64) -> Result<Option<Block>> {
         let found = self.node.block_at(number).await.map_err(Failure::io)?;
-        Ok(found.map(|rpc::Block { number, hash, .. }| Block { number, hash }))
+        Ok(found.map(|rpc::RpcBlock { number, hash, .. }| Block { number, hash }))
     }
 
     /// Reads the next blocks, up to a target.
@@ -214,10 +214,10 @@ impl Chain {
         let Some(last) = self.block_at(to).await? else { return Ok(Step::Done) };
         let filter = Filter::new()
             .address(vec![self.deployment.contract, self.registrar])
-            .event_signature(Event::TOPICS.to_vec())
+            .event_signature(SettlementEvent::TOPICS.to_vec())
             .from_block(from)
             .to_block(to);
-        let patience = if self.page > 1 { Patience::Once } else { Patience::Retry };
+        let patience = if self.page > 1 { RpcPatience::Once } else { RpcPatience::Retry };
         let logs = match self.node.logs(&filter, patience).await {
             Ok(logs) => logs,
             Err(_) if self.page > 1 => {
@@ -260,11 +260,11 @@ impl Chain {
                 )));
             };
             // What the registrar and the settlement emit under each other's topics says nothing.
-            let of_registrar = log.topic0() == Some(&Event::TOPIC_OF_REGISTRAR);
+            let of_registrar = log.topic0() == Some(&SettlementEvent::TOPIC_OF_REGISTRAR);
             if log.address() != if of_registrar { self.registrar } else { self.deployment.contract } {
                 continue;
             }
-            let event = Event::decode(&log.inner)
+            let event = SettlementEvent::decode(&log.inner)
                 .map_err(|error| Failure::usage(anyhow::Error::from(error).context(format!("block {block}"))))?;
             let Some(event) = event else { continue };
             match transactions.last_mut() {
@@ -273,7 +273,7 @@ impl Chain {
             }
         }
         let filled = stream::iter(transactions).map(|(hash, mut transaction)| async move {
-            if transaction.events.iter().any(Event::needs_calldata) {
+            if transaction.events.iter().any(SettlementEvent::needs_calldata) {
                 let calldata = self.node.calldata(hash).await.map_err(Failure::io)?;
                 transaction.calldata = calldata.ok_or_else(|| {
                     Failure::io(anyhow!(
@@ -358,7 +358,7 @@ async fn takes(node: &Rpc, contract: Address, block: Block, part: usize, weights
 /// A transaction's logs, and its calldata if they need it.
 struct Transaction {
     block: u64,
-    events: Vec<Event>,
+    events: Vec<SettlementEvent>,
     calldata: Bytes,
 }
 

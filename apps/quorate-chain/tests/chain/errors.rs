@@ -11,23 +11,23 @@ use quorate_evm::{
 };
 
 use crate::{
-    node::TestNode,
-    program::{Folder, program, run},
+    program::{Folder, program},
     world::{World, emitter, forwarder},
 };
+use quorate_lab::{anvil::TestNode, run::Run as _};
 
 #[test]
 fn a_node_that_is_not_there() {
     // A port that was free a moment ago.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let (folder, begun) = (Folder::new(), Instant::now());
-    let ended = folder.once(&format!("http://user:secret@127.0.0.1:{port}/key"), Address::ZERO, &[]).ends(3);
-    ended.says(&[&format!("the node at 127.0.0.1:{port} does not answer eth_chainId"), "check --rpc"]);
-    assert!(!ended.notes.contains("secret") && !ended.notes.contains("/key"), "{ended:?}");
+    let ended = folder.once(&format!("http://user:secret@127.0.0.1:{port}/key"), Address::ZERO, &[]).exits(3);
+    let ended = ended.says(&format!("the node at 127.0.0.1:{port} does not answer eth_chainId")).says("check --rpc");
+    assert!(!ended.err.contains("secret") && !ended.err.contains("/key"), "{ended:?}");
     assert!(begun.elapsed().as_secs() < 10 && !folder.has_cursor());
 
     for (url, words) in [("ws://localhost", "expected http or https"), ("localhost", "--rpc")] {
-        folder.once(url, Address::ZERO, &[]).ends(2).says(&[words]);
+        folder.once(url, Address::ZERO, &[]).exits(2).says(words);
     }
 }
 
@@ -40,31 +40,32 @@ fn a_wrong_address_and_files_of_others() {
     let (url, late) = (world.url(), world.node.block().to_string());
     folder
         .once(&url, Address::repeat_byte(1), &[])
-        .ends(2)
-        .says(&["there is no contract at 0x0101", "check --contract"]);
+        .exits(2)
+        .says("there is no contract at 0x0101")
+        .says("check --contract");
     let other = world.node.create(forwarder(Address::repeat_byte(2)));
-    folder.once(&url, other, &[]).ends(2).says(&["does not answer as a settlement does", "check --contract"]);
+    folder.once(&url, other, &[]).exits(2).says("does not answer as a settlement does").says("check --contract");
 
     // Too late a start: the keys before it are missing.
-    let ended = folder.once(&url, world.contract(), &["--from-block", &late]).ends(1);
-    ended.says(&["epoch 1 was entered, but it was not begun", "from the block of the deployment"]);
-    let ended = folder.once(&url, world.contract(), &["--from-block", "3"]).ends(1);
-    ended.says(&["logs are missing: key"]);
-    let ended = folder.once(&url, world.contract(), &["--from-block", "900"]).ends(1);
-    ended.says(&["block 900 has not so many --confirmations"]);
+    let ended = folder.once(&url, world.contract(), &["--from-block", &late]).exits(1);
+    ended.says("epoch 1 was entered, but it was not begun").says("from the block of the deployment");
+    let ended = folder.once(&url, world.contract(), &["--from-block", "3"]).exits(1);
+    ended.says("logs are missing: key");
+    let ended = folder.once(&url, world.contract(), &["--from-block", "900"]).exits(1);
+    ended.says("block 900 has not so many --confirmations");
     assert!(folder.network().is_none() && !folder.has_cursor());
 
     // The files of another settlement are not overwritten.
-    folder.once(&url, world.contract(), &[]).ends(0);
+    folder.once(&url, world.contract(), &[]).exits(0);
     let Some(second) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
-    let ended = folder.once(&second.url(), second.node.create(forwarder(Address::ZERO)), &[]).ends(2);
-    ended.says(&["choose another --network file"]);
+    let ended = folder.once(&second.url(), second.node.create(forwarder(Address::ZERO)), &[]).exits(2);
+    ended.says("choose another --network file");
     fs::remove_file(folder.path("network.json")).unwrap();
     folder.write("network.json", "{}");
-    folder.once(&url, world.contract(), &[]).ends(2).says(&["is not a network", "not overwritten"]);
+    folder.once(&url, world.contract(), &[]).exits(2).says("is not a network").says("not overwritten");
     fs::remove_file(folder.path("network.json")).unwrap();
     folder.write("network.json.cursor", "{}");
-    folder.once(&url, world.contract(), &[]).ends(2).says(&["this is not a cursor; delete it"]);
+    folder.once(&url, world.contract(), &[]).exits(2).says("this is not a cursor; delete it");
 }
 
 /// A cursor whose state is not that of the contract leads to no file, and is taken away.
@@ -74,7 +75,7 @@ fn a_state_that_does_not_match_is_never_written() {
     world.begin(vec![1; 4], 3, false);
     world.enter();
     let folder = Folder::new();
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     let written = folder.network();
     let cursor = fs::read_to_string(folder.path("network.json.cursor")).unwrap();
     // The same head with another newest base.
@@ -82,12 +83,12 @@ fn a_state_that_does_not_match_is_never_written() {
     assert!(cursor.contains(&zero));
     folder.write("network.json.cursor", cursor.replace(&zero, &format!("\"newest\":\"{}\"", B256::repeat_byte(1))));
     world.node.mine(1);
-    let ended = folder.once(&world.url(), world.contract(), &[]).ends(1);
-    ended.says(&["nothing is written", "the number of results (0 in the logs)"]);
+    let ended = folder.once(&world.url(), world.contract(), &[]).exits(1);
+    ended.says("nothing is written").says("the number of results (0 in the logs)");
     assert!(!folder.has_cursor() && folder.network() == written);
     // The run after it begins anew, and is right.
     world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     assert_eq!(folder.network().unwrap(), world.network);
 }
 
@@ -98,13 +99,13 @@ fn weights_that_the_contract_does_not_have_are_left_out() {
     world.begin(vec![1, 1, 1, 2], 3, false);
     world.enter();
     let folder = Folder::new();
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     let cursor = fs::read_to_string(folder.path("network.json.cursor")).unwrap();
     assert!(cursor.contains("[1,1,1,2]"));
     folder.write("network.json.cursor", cursor.replace("[1,1,1,2]", "[2,1,1,1]"));
     fs::remove_file(folder.path("network.json")).unwrap();
-    let ended = folder.once(&world.url(), world.contract(), &[]).ends(1);
-    ended.says(&["the weights of epoch 1 are not in the calldata"]);
+    let ended = folder.once(&world.url(), world.contract(), &[]).exits(1);
+    ended.says("the weights of epoch 1 are not in the calldata");
     assert!(folder.network().is_none());
 }
 
@@ -117,7 +118,7 @@ fn logs_of_the_registrar_under_the_topics_of_the_settlement() {
     let code = [&KeyGroup::Bn254G2.creation_code()[..], &arguments.abi_encode()].concat();
     let settlement = node.create(code.into());
     node.send_from(0, registrar, Bytes::new());
-    Folder::new().once(&node.url(), settlement, &[]).ends(1).says(&["the settlement has no keys yet"]);
+    Folder::new().once(&node.url(), settlement, &[]).exits(1).says("the settlement has no keys yet");
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn help_fits_80_columns() {
     for arguments in
         [&["--help"][..], &["follow", "--help"], &["send", "--help"], &["weigh", "--help"], &["follow", "-h"]]
     {
-        let ended = run(program().args(arguments)).ends(0);
+        let ended = program().args(arguments).ran().exits(0);
         assert!(ended.out.lines().count() > 8);
         for line in ended.out.lines() {
             assert!(line.chars().count() <= 80, "{arguments:?}: {line}");

@@ -1,21 +1,30 @@
 //! `follow`: everything that changes a network, restarts, reorganisations.
 
-use std::sync::atomic::Ordering;
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network,
-    alloy_primitives::{B256, Bytes, U256},
+    alloy_primitives::{B256, Bytes, U64, U256},
     alloy_sol_types::SolCall as _,
     base::PART,
     contract::SettlementBn254G2 as Settlement,
     quorum::Store,
     state,
 };
+use quorate_lab::{
+    proxy::{Proxy, Reply},
+    run::{Ran, Signal},
+};
 use serde_json::json;
 
 use crate::{
-    program::{Ended, Folder},
-    proxy,
+    program::Folder,
     world::{World, forwarder, opaque, pack},
 };
 
@@ -47,7 +56,7 @@ fn history(key_group: KeyGroup) {
     let folder = Folder::new();
     let once = |world: &World| folder.once(&world.url(), world.contract(), &[]);
     let check = |world: &World, step: &str| {
-        once(world).ends(0);
+        once(world).exits(0);
         assert_eq!(folder.network().unwrap(), world.network, "{step}");
     };
     let all = MemberSet::full(12);
@@ -59,8 +68,8 @@ fn history(key_group: KeyGroup) {
     world.compact(0, 8);
     world.begin(vec![100; 12], 700, false);
     once(&world)
-        .ends(1)
-        .says(&["epoch 1 was begun, and nothing settles until someone sends `quorate evm call enter --head 0x000"]);
+        .exits(1)
+        .says("epoch 1 was begun, and nothing settles until someone sends `quorate evm call enter --head 0x000");
     world.enter();
     check(&world, "the first epoch");
 
@@ -101,8 +110,8 @@ fn history(key_group: KeyGroup) {
     let unseen = world.node.create(opaque(world.contract(), &call));
     world.node.send_from(0, unseen, Bytes::new());
     world.settled(&plan);
-    let notes = once(&world).ends(0);
-    notes.says(&["result 10 was settled by a call that is not in its transaction's calldata"]);
+    let notes = once(&world).exits(0);
+    notes.says("result 10 was settled by a call that is not in its transaction's calldata");
     let expected = without_newest(&world.network);
     assert_eq!(folder.network().unwrap(), expected);
     assert_eq!(expected.state(), world.network.state());
@@ -117,7 +126,7 @@ fn history(key_group: KeyGroup) {
     world.node.send_from(0, unseen, Bytes::new());
     world.settled(&plan);
     world.network.bases.retain(|base| base.slot != 3);
-    once(&world).ends(0).says(&["slot 3 holds a base that is not known"]);
+    once(&world).exits(0).says("slot 3 holds a base that is not known");
     check(&world, "a slot that is unknown");
 
     // The table is renewed: six keys are carried, and no base is.
@@ -127,7 +136,7 @@ fn history(key_group: KeyGroup) {
     world.carry(&[3, 4, 11], page);
     check(&world, "carried keys do not count before the switch");
     world.begin(vec![10; 6], 40, true);
-    once(&world).ends(1).says(&["epoch 3 was begun"]);
+    once(&world).exits(1).says("epoch 3 was begun");
     world.enter();
     check(&world, "the next table");
     world.settle(&MemberSet::full(5), &[result(14)], Store::Slot(0));
@@ -136,7 +145,7 @@ fn history(key_group: KeyGroup) {
 
     // A run from the beginning finds the same, three blocks at a time.
     let anew = Folder::new();
-    anew.once(&world.url(), world.contract(), &["--blocks", "3"]).ends(0);
+    anew.once(&world.url(), world.contract(), &["--blocks", "3"]).exits(0);
     assert_eq!(anew.network().unwrap(), world.network);
 }
 
@@ -178,19 +187,20 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
     }
     let network = folder.wait("the branch that stays", |network| network.nonce == 5);
     assert_eq!(network, world.network);
-    let ended = program.interrupt().ends(0);
-    ended.says(&["is not the chain's any more", "stopped after block"]);
+    program.signal(Signal::INT);
+    let ended = program.ends().exits(0);
+    ended.says("is not the chain's any more").says("stopped after block");
 
     // While nobody follows, the chain is reorganised below the cursor. The next run reads all anew.
     let snapshot = world.node.ask("evm_snapshot", json!([]));
     let before = world.network.clone();
     world.settle(&all, &[B256::repeat_byte(8)], Store::Slot(0));
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     assert_eq!(world.node.ask("evm_revert", json!([snapshot])), json!(true));
     world = world.back_to(before);
     world.settle(&two, &[B256::repeat_byte(9)], Store::Slot(2));
-    let ended = folder.once(&world.url(), world.contract(), &[]).ends(0);
-    ended.says(&["is not the chain's any more: the logs are read anew from block 0 on"]);
+    let ended = folder.once(&world.url(), world.contract(), &[]).exits(0);
+    ended.says("is not the chain's any more: the logs are read anew from block 0 on");
     assert_eq!(folder.network().unwrap(), world.network);
 }
 
@@ -198,23 +208,23 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
 fn only_confirmed_blocks_count() {
     let Some(mut world) = started(4) else { return };
     let folder = Folder::new();
-    let once = |world: &World, confirmations: &str| -> Ended {
+    let once = |world: &World, confirmations: &str| -> Ran {
         folder.once_behind(confirmations, &world.url(), world.contract(), &[])
     };
     world.node.mine(2);
     let before = world.network.clone();
     world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
     world.node.mine(1);
-    once(&world, "2").ends(0);
+    once(&world, "2").exits(0);
     assert_eq!(folder.network().unwrap(), before);
     world.node.mine(1);
-    once(&world, "2").ends(0);
+    once(&world, "2").exits(0);
     assert_eq!(folder.network().unwrap(), world.network);
     // The node's final block lies 64 blocks behind.
     let folder = Folder::new();
-    folder.once_behind("finalized", &world.url(), world.contract(), &[]).ends(1);
+    folder.once_behind("finalized", &world.url(), world.contract(), &[]).exits(1);
     world.node.mine(70);
-    folder.once_behind("finalized", &world.url(), world.contract(), &[]).ends(0);
+    folder.once_behind("finalized", &world.url(), world.contract(), &[]).exits(0);
     assert_eq!(folder.network().unwrap(), world.network);
 }
 
@@ -252,9 +262,9 @@ fn calldata_that_looks_like_prepare_does_not_blind_the_follower() {
     world.enter();
     // The settlement has two keys, so its network cannot be planned with. Its weights are known, and the contract has them.
     let folder = Folder::new();
-    let ended = folder.once(&world.url(), world.contract(), &["--blocks", "4"]).ends(1);
-    ended.says(&["weights: found 4098, expected at most 2, the number of keys"]);
-    assert!(!ended.notes.contains("unknown") && !ended.notes.contains("not in the calldata"), "{ended:?}");
+    let ended = folder.once(&world.url(), world.contract(), &["--blocks", "4"]).exits(1);
+    let ended = ended.says("weights: found 4098, expected at most 2, the number of keys");
+    assert!(!ended.err.contains("unknown") && !ended.err.contains("not in the calldata"), "{ended:?}");
 }
 
 /// A node refuses each kind of question once, and logs of more than two blocks always.
@@ -263,10 +273,27 @@ fn a_node_that_refuses_is_asked_again_and_for_fewer_blocks() {
     let Some(mut world) = started(4) else { return };
     world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
     world.node.mine(9);
-    let (url, refusals) = proxy::start(&world.url());
+    let proxy = Proxy::start(&world.url());
+    let (overloaded, too_long) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+    // The chain's id is asked for once, so that a wrong URL is known at once.
+    let mut asked = HashSet::from(["eth_chainId".to_owned()]);
+    let counts = (overloaded.clone(), too_long.clone());
+    proxy.follows(move |question, node| {
+        let method = question["method"].as_str().unwrap_or_default();
+        let number = |name: &str| serde_json::from_value::<U64>(question["params"][0][name].clone());
+        if asked.insert(method.to_owned()) {
+            counts.0.fetch_add(1, Ordering::SeqCst);
+            return Ok(Reply::Busy);
+        }
+        if method == "eth_getLogs" && number("toBlock")? - number("fromBlock")? > U64::ONE {
+            counts.1.fetch_add(1, Ordering::SeqCst);
+            let error = json!({ "code": -32005, "message": "query returned more than 10000 results" });
+            return Ok(Reply::Answer(json!({ "jsonrpc": "2.0", "id": question["id"], "error": error })));
+        }
+        node.answer(question).map(Reply::Answer)
+    });
     let folder = Folder::new();
-    folder.once(&url, world.contract(), &["--blocks", "16"]).ends(0);
+    folder.once(&proxy.url, world.contract(), &["--blocks", "16"]).exits(0);
     assert_eq!(folder.network().unwrap(), world.network);
-    let (overloaded, too_long) = (&refusals.overloaded, &refusals.too_long);
     assert!(overloaded.load(Ordering::SeqCst) >= 5 && too_long.load(Ordering::SeqCst) >= 3);
 }

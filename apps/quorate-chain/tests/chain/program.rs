@@ -2,14 +2,14 @@
 
 use std::{
     fs,
-    io::Read as _,
-    path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    path::PathBuf,
+    process::{Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
 use quorate_evm::{Network, alloy_primitives::Address};
+use quorate_lab::run::{Ran, Run as _, Running, command};
 use tempfile::TempDir;
 
 /// A folder with a network file, in which the program runs.
@@ -39,20 +39,20 @@ impl Folder {
     }
 
     /// `quorate-chain follow --once` with no confirmations, and more arguments.
-    pub(crate) fn once(&self, url: &str, contract: Address, more: &[&str]) -> Ended {
+    pub(crate) fn once(&self, url: &str, contract: Address, more: &[&str]) -> Ran {
         self.once_behind("0", url, contract, more)
     }
 
     /// The same with confirmations.
-    pub(crate) fn once_behind(&self, confirmations: &str, url: &str, contract: Address, more: &[&str]) -> Ended {
-        run(self.follow(url, contract).args(["--once", "--confirmations", confirmations]).args(more))
+    pub(crate) fn once_behind(&self, confirmations: &str, url: &str, contract: Address, more: &[&str]) -> Ran {
+        self.follow(url, contract).args(["--once", "--confirmations", confirmations]).args(more).ran()
     }
 
     /// `quorate-chain follow` in the background.
-    pub(crate) fn background(&self, url: &str, contract: Address, more: &[&str]) -> Background {
+    pub(crate) fn background(&self, url: &str, contract: Address, more: &[&str]) -> Running {
         let mut command = self.follow(url, contract);
         command.args(["--every", "0.1"]).args(more).stderr(Stdio::piped());
-        Background(command.spawn().unwrap())
+        Running::start(&mut command)
     }
 
     fn follow(&self, url: &str, contract: Address) -> Command {
@@ -80,55 +80,5 @@ impl Folder {
 }
 
 pub(crate) fn program() -> Command {
-    let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_quorate-chain")));
-    command.env_remove("QUORATE_CHAIN_KEY").env_remove("QUORATE_CHAIN_RPC").stdin(Stdio::null());
-    command
-}
-
-/// How a run ended.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) code: i32,
-    pub(crate) out: String,
-    pub(crate) notes: String,
-}
-
-impl Ended {
-    /// The notes have all of these words.
-    pub(crate) fn says(&self, words: &[&str]) {
-        words.iter().for_each(|word| assert!(self.notes.contains(word), "{word:?} is not in {self:#?}"));
-    }
-
-    pub(crate) fn ends(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{self:#?}");
-        self
-    }
-}
-
-pub(crate) fn run(command: &mut Command) -> Ended {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ended { code: status.code().unwrap(), out: text(stdout), notes: text(stderr) }
-}
-
-/// A program that runs. Dropping it ends it.
-pub(crate) struct Background(Child);
-
-impl Background {
-    /// Presses Ctrl-C.
-    pub(crate) fn interrupt(mut self) -> Ended {
-        let status = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap();
-        assert!(status.success());
-        let code = self.0.wait().unwrap().code().unwrap();
-        let mut notes = String::new();
-        self.0.stderr.take().unwrap().read_to_string(&mut notes).unwrap();
-        Ended { code, out: String::new(), notes }
-    }
-}
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    command("quorate-chain")
 }

@@ -8,10 +8,11 @@ use quorate_evm::{
     gas::{Measured, Storing},
     quorum::Store,
 };
+use quorate_lab::run::Run as _;
 use serde_json::{Value, json};
 
 use crate::{
-    program::{Folder, program, run},
+    program::{Folder, program},
     world::World,
 };
 
@@ -43,36 +44,36 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     world.begin(vec![1; 12], 3, false);
     world.enter();
     let folder = Folder::new();
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     let (plan, call) = world.plan(&MemberSet::full(12), &[B256::repeat_byte(1)], Store::Nowhere);
     let json = plan_json(&world.network, &plan, &call);
     folder.write("plan.json", json.to_string());
 
     // What is wrong is found before anything is sent.
-    let ended = run(send(&folder, &world).env_remove("QUORATE_CHAIN_KEY")).ends(2);
-    ended.says(&["pass --key-file FILE, or set QUORATE_CHAIN_KEY"]);
-    let ended = run(send(&folder, &world).env("QUORATE_CHAIN_KEY", "5ec7e7")).ends(2);
-    ended.says(&["QUORATE_CHAIN_KEY is not a key"]);
-    assert!(!ended.notes.contains("5ec7e7"));
-    run(send(&folder, &world).args(["--max-fee", "0"])).ends(1).says(&["more than --max-fee 0"]);
+    let ended = send(&folder, &world).env_remove("QUORATE_CHAIN_KEY").ran().exits(2);
+    ended.says("pass --key-file FILE, or set QUORATE_CHAIN_KEY");
+    let ended = send(&folder, &world).env("QUORATE_CHAIN_KEY", "5ec7e7").ran().exits(2);
+    let ended = ended.says("QUORATE_CHAIN_KEY is not a key");
+    assert!(!ended.err.contains("5ec7e7"));
+    send(&folder, &world).args(["--max-fee", "0"]).ran().exits(1).says("more than --max-fee 0");
     let changed = |name: &str, value: Value| {
         let mut changed = json.clone();
         changed[name] = value;
         folder.write("plan.json", changed.to_string());
-        run(&mut send(&folder, &world))
+        send(&folder, &world).ran()
     };
-    changed("calldata", Value::Null).ends(2).says(&["no calldata; plan with --signature"]);
-    changed("state", json!(B256::ZERO)).ends(1).says(&["moved since", "plan and sign again"]);
-    changed("chain_id", json!(1)).ends(2).says(&["plan with this network"]);
+    changed("calldata", Value::Null).exits(2).says("no calldata; plan with --signature");
+    changed("state", json!(B256::ZERO)).exits(1).says("moved since").says("plan and sign again");
+    changed("chain_id", json!(1)).exits(2).says("plan with this network");
     // The last byte of the calldata is a part of the hint.
     let mut wrong = call.to_vec();
     let place = wrong.len() - 100;
     wrong[place] ^= 1;
-    changed("calldata", json!(Bytes::from(wrong))).ends(1).says(&["the contract refuses the call, so it is not sent"]);
+    changed("calldata", json!(Bytes::from(wrong))).exits(1).says("the contract refuses the call, so it is not sent");
 
     folder.write("plan.json", json.to_string());
     let block = world.node.block();
-    let ended = run(&mut send(&folder, &world)).ends(0);
+    let ended = send(&folder, &world).ran().exits(0);
     assert_eq!(world.node.block(), block + 1);
     for word in ["transaction  0x", "gas used", "planned", "by the node"] {
         assert!(ended.out.contains(word), "{ended:#?}");
@@ -80,9 +81,9 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     world.settled(&plan);
 
     // The network file is that of the state before, and the contract moved.
-    run(&mut send(&folder, &world)).ends(1).says(&["the contract's state moved", "follow, plan and sign again"]);
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
-    run(&mut send(&folder, &world)).ends(1).says(&["network.json moved since"]);
+    send(&folder, &world).ran().exits(1).says("the contract's state moved").says("follow, plan and sign again");
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    send(&folder, &world).ran().exits(1).says("network.json moved since");
     assert_eq!(folder.network().unwrap(), world.network);
     assert_eq!(world.node.block(), block + 1);
 }
@@ -112,7 +113,7 @@ fn the_key_comes_from_a_keystore() {
     world.begin(vec![1; 4], 3, false);
     world.enter();
     let folder = Folder::new();
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     let (plan, call) = world.plan(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
     folder.write("plan.json", plan_json(&world.network, &plan, &call).to_string());
     let keystore = folder.write("payer.json", KEYSTORE);
@@ -120,12 +121,12 @@ fn the_key_comes_from_a_keystore() {
         let file = folder.write("passphrase", format!("{passphrase}\n"));
         let mut command = send(&folder, &world);
         command.arg("--key-file").arg(&keystore).arg("--passphrase-file").arg(file);
-        run(command.env_remove("QUORATE_CHAIN_KEY"))
+        command.env_remove("QUORATE_CHAIN_KEY").ran()
     };
-    unlock("another").ends(2).says(&["or the passphrase is wrong"]);
+    unlock("another").exits(2).says("or the passphrase is wrong");
     // An account without money: the node refuses.
-    unlock("testpassword").ends(3).says(&["the node at localhost", "Insufficient funds"]);
+    unlock("testpassword").exits(3).says("the node at localhost").says("Insufficient funds");
     world.node.ask("anvil_setBalance", json!(["0x008aeeda4d805471df9b2a5b0f38a0c3bcba786b", "0xde0b6b3a7640000"]));
-    unlock("testpassword").ends(0);
+    unlock("testpassword").exits(0);
     world.settled(&plan);
 }

@@ -9,15 +9,16 @@ use quorate_evm::{
 };
 
 use crate::{
-    program::{Ended, Folder, program, run},
+    program::{Folder, program},
     world::World,
 };
+use quorate_lab::run::{Ran, Run as _};
 
 /// A settlement with keys and no epoch, and a folder whose network is followed.
 fn world(operators: u8) -> Option<(World, Folder)> {
     let world = World::deploy(KeyGroup::Bn254G2, operators)?;
     let folder = Folder::new();
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     Some((world, folder))
 }
 
@@ -42,27 +43,26 @@ fn an_epoch_is_begun_and_entered_and_the_file_is_not_sent_twice() {
     let all = first_epoch(&world, vec![10, 20, 30, 40], 60);
     // Account 1 is not the registrar. Nothing is sent, although anyone may enter.
     let block = world.node.block();
-    let ended = run(&mut send(&folder, &world, 1, &all)).ends(2);
-    ended.says(&[
-        "line 1: begin epoch 1",
-        "the settlement's registrar, has to send this",
-        &world.node.account(1).to_string(),
-    ]);
+    let ended = send(&folder, &world, 1, &all).ran().exits(2);
+    ended
+        .says("line 1: begin epoch 1")
+        .says("the settlement's registrar, has to send this")
+        .says(&world.node.account(1).to_string());
     assert_eq!(world.node.block(), block);
 
-    let ended = run(&mut send(&folder, &world, 0, &all)).ends(0);
+    let ended = send(&folder, &world, 0, &all).ran().exits(0);
     // Blank lines are counted, so that the number is that of an editor.
     for words in ["line 1       begin epoch 1", "line 3       enter epoch 1", "gas used"] {
         assert!(ended.out.contains(words), "{ended:#?}");
     }
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     let network = folder.network().unwrap();
     assert_eq!((network.epoch, &network.weights[..], network.enough), (1, &[10, 20, 30, 40][..], 3));
 
     // The contract would begin another epoch with the same weights, and `enter` would fail: nothing would settle.
     let block = world.node.block();
-    let ended = run(&mut send(&folder, &world, 0, &all)).ends(1);
-    ended.says(&["no line was sent", "the settlement's last epoch is 1", "was begun already"]);
+    let ended = send(&folder, &world, 0, &all).ran().exits(1);
+    ended.says("no line was sent").says("the settlement's last epoch is 1").says("was begun already");
     assert_eq!(world.node.block(), block);
     world.network = network;
 }
@@ -75,13 +75,13 @@ fn enter_that_is_out_of_date_is_made_anew() {
     world.enter();
     let all = first_epoch(&world, vec![1; 4], 2);
     world.settle(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
-    let ended = run(&mut send(&folder, &world, 0, &all)).ends(1);
-    ended.says(&["line 3 (the lines before it were sent)", "NotThisState: The head and the newest commitment"]);
-    folder.once(&world.url(), world.contract(), &[]).ends(1).says(&["quorate evm call enter"]);
+    let ended = send(&folder, &world, 0, &all).ran().exits(1);
+    ended.says("line 3 (the lines before it were sent)").says("NotThisState: The head and the newest commitment");
+    folder.once(&world.url(), world.contract(), &[]).exits(1).says("quorate evm call enter");
     let (head, newest) = (world.network.head().encode().unwrap(), world.network.newest());
     let enter = Upkeep::EnterFrom { head, newest }.transaction(&world.network).unwrap();
-    run(&mut send(&folder, &world, 1, &[enter])).ends(0);
-    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    send(&folder, &world, 1, &[enter]).ran().exits(0);
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
     assert_eq!(folder.network().unwrap().epoch, 2);
 }
 
@@ -97,8 +97,8 @@ fn prepared_weights_are_sent_again_from_the_start() {
     let prepare = prepare("prepare", world.prepare_call(1, &part));
     let begin = all.remove(0);
     let sequence = [Transaction { after_epoch: Some(0), ..discard }, prepare, begin];
-    run(&mut send(&folder, &world, 0, &sequence[..2])).ends(0);
-    run(&mut send(&folder, &world, 0, &sequence)).ends(0);
+    send(&folder, &world, 0, &sequence[..2]).ran().exits(0);
+    send(&folder, &world, 0, &sequence).ran().exits(0);
     let members = quorate_evm::Head::decode(world.terms()).members;
     assert_eq!(members, 2_048 + 4, "what was prepared first is forgotten");
 }
@@ -108,25 +108,25 @@ fn what_is_wrong_with_the_last_line_is_known_before_the_first_is_sent() {
     let Some((world, folder)) = world(4) else { return };
     let all = first_epoch(&world, vec![1; 4], 3);
     let block = world.node.block();
-    let wrong = |change: fn(&mut Transaction)| -> Ended {
+    let wrong = |change: fn(&mut Transaction)| -> Ran {
         let mut all = all.clone();
         change(all.last_mut().unwrap());
-        run(&mut send(&folder, &world, 0, &all))
+        send(&folder, &world, 0, &all).ran()
     };
-    wrong(|last| last.chain_id = 1).ends(2).says(&["line 3", "the transaction for chain 1", "check --rpc"]);
-    wrong(|last| last.to = Address::repeat_byte(7)).ends(2).says(&["line 3", "there is no contract at 0x0707"]);
+    wrong(|last| last.chain_id = 1).exits(2).says("line 3").says("the transaction for chain 1").says("check --rpc");
+    wrong(|last| last.to = Address::repeat_byte(7)).exits(2).says("line 3").says("there is no contract at 0x0707");
     let account = |last: &mut Transaction| last.sender = Sender::Account(Address::repeat_byte(9));
-    wrong(account).ends(2).says(&["line 3: enter epoch 1", "the owner of the key, has to send this"]);
+    wrong(account).exits(2).says("line 3: enter epoch 1").says("the owner of the key, has to send this");
     let text = folder.write("transactions.jsonl", "{}\n");
     let of = |path: &PathBuf| {
         let mut command = program();
         command.args(["send", "--rpc", &world.url(), "--transactions"]).arg(path);
-        run(command.env("QUORATE_CHAIN_KEY", world.node.key(0)))
+        command.env("QUORATE_CHAIN_KEY", world.node.key(0)).ran()
     };
-    of(&text).ends(2).says(&["line 1: this is not a transaction", "missing field"]);
-    of(&folder.write("transactions.jsonl", "\n")).ends(2).says(&["nothing to send is not success"]);
-    let late = run(send(&folder, &world, 0, &all).args(["--from-line", "4"])).ends(2);
-    late.says(&["no transaction from line 4 on"]);
+    of(&text).exits(2).says("line 1: this is not a transaction").says("missing field");
+    of(&folder.write("transactions.jsonl", "\n")).exits(2).says("nothing to send is not success");
+    let late = send(&folder, &world, 0, &all).args(["--from-line", "4"]).ran().exits(2);
+    late.says("no transaction from line 4 on");
     assert_eq!(world.node.block(), block);
 }
 
@@ -135,19 +135,19 @@ fn what_is_wrong_with_the_last_line_is_known_before_the_first_is_sent() {
 fn registrations_go_on_behind_the_ones_that_were_sent() {
     let Some((mut world, folder)) = world(1) else { return };
     let registrations: Vec<_> = (7..=9).map(|seed| world.registration(seed)).collect();
-    run(&mut send(&folder, &world, 0, &registrations[..1])).ends(0);
-    let ended = run(&mut send(&folder, &world, 0, &registrations)).ends(1);
-    ended.says(&["line 1 (no line was sent)", "KeyTaken (key = …): The key has an index already"]);
-    let ended = run(send(&folder, &world, 0, &registrations).args(["--from-line", "3"])).ends(0);
+    send(&folder, &world, 0, &registrations[..1]).ran().exits(0);
+    let ended = send(&folder, &world, 0, &registrations).ran().exits(1);
+    ended.says("line 1 (no line was sent)").says("KeyTaken (key = …): The key has an index already");
+    let ended = send(&folder, &world, 0, &registrations).args(["--from-line", "3"]).ran().exits(0);
     assert!(!ended.out.contains("line 1 ") && ended.out.contains("line 5 "), "{ended:#?}");
     // The file names the settlement.
     let mut follow = program();
     follow.args(["follow", "--once", "--confirmations", "0", "--rpc", &world.url(), "--network"]);
-    run(follow.arg(folder.path("network.json"))).ends(0);
+    follow.arg(folder.path("network.json")).ran().exits(0);
     assert_eq!(folder.network().unwrap().keys.len(), 4);
     let mut nowhere = program();
     nowhere.args(["follow", "--once", "--rpc", &world.url(), "--network"]).arg(folder.path("other.json"));
-    run(&mut nowhere).ends(2).says(&["--contract has to name the settlement"]);
+    nowhere.ran().exits(2).says("--contract has to name the settlement");
 }
 
 #[cfg(unix)]
@@ -160,15 +160,15 @@ fn a_raw_key_in_a_file_and_its_mode() {
     let key = folder.write("payer.key", format!("0x{}\n", world.node.key(0)));
     let sent = |mode: u32, more: &[&str]| {
         fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
-        run(send(&folder, &world, 0, &all).env_remove("QUORATE_CHAIN_KEY").arg("--key-file").arg(&key).args(more))
+        send(&folder, &world, 0, &all).env_remove("QUORATE_CHAIN_KEY").arg("--key-file").arg(&key).args(more).ran()
     };
     let file = folder.write("passphrase", "none");
-    let ended = sent(0o600, &["--passphrase-file", file.to_str().unwrap()]).ends(2);
-    ended.says(&["holds a key that is not encrypted"]);
-    assert!(!ended.notes.contains("has mode"), "{ended:#?}");
-    let ended = sent(0o640, &[]).ends(0);
-    ended.says(&["payer.key has mode 0640: others than its owner can use it; chmod 600"]);
-    assert!(!ended.notes.contains(&world.node.key(0)) && !ended.out.contains(&world.node.key(0)));
+    let ended = sent(0o600, &["--passphrase-file", file.to_str().unwrap()]).exits(2);
+    let ended = ended.says("holds a key that is not encrypted");
+    assert!(!ended.err.contains("has mode"), "{ended:#?}");
+    let ended = sent(0o640, &[]).exits(0);
+    let ended = ended.says("payer.key has mode 0640: others than its owner can use it; chmod 600");
+    assert!(!ended.err.contains(&world.node.key(0)) && !ended.out.contains(&world.node.key(0)));
 
     for (text, words) in [
         ("", "expected an Ethereum keystore"),
@@ -176,6 +176,6 @@ fn a_raw_key_in_a_file_and_its_mode() {
         (&"0".repeat(64), "not a key of secp256k1"),
     ] {
         folder.write("payer.key", text);
-        sent(0o600, &[]).ends(2).says(&[words]);
+        sent(0o600, &[]).exits(2).says(words);
     }
 }

@@ -11,9 +11,9 @@ use quorate_evm::{
     state::{self, Head},
 };
 
-use crate::{
-    node::{TestNode, events},
-    rig::Operators,
+use quorate_lab::{
+    anvil::{TestNode, events},
+    operators::Operators,
 };
 
 pub(crate) struct World {

@@ -5,10 +5,9 @@ use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use quorate_evm::{Network, alloy_primitives::Address};
 
-use crate::{
-    node::TestNode,
-    tools::{Ran, Workplace},
-};
+use quorate_lab::anvil::TestNode;
+
+use crate::tools::{Transcript, Workplace};
 
 /// A chain with a protocol, and the folder of all files.
 struct World {
@@ -32,7 +31,7 @@ impl World {
         Some(world)
     }
 
-    fn bash(&self, script: &str) -> Ran {
+    fn bash(&self, script: &str) -> Transcript {
         let (url, name) = (self.node.url(), self.name);
         let forge = "forge() { (cd contracts && bin/forge script \"$@\" --rpc-url \
                      $QUORATE_CHAIN_RPC --private-key 0x$(cat $HERE/account-0.key) --broadcast); }";
@@ -117,7 +116,7 @@ impl World {
 }
 
 /// The address that a script returns under a name: `name: contract Kind 0x…`.
-fn returned(ran: &Ran, name: &str) -> Address {
+fn returned(ran: &Transcript, name: &str) -> Address {
     let start = format!("{name}: ");
     let line = ran.out.lines().find(|line| line.starts_with(&start));
     let line = line.unwrap_or_else(|| panic!("{name} is not in:\n{}", ran.out));

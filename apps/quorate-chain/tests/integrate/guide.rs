@@ -4,7 +4,9 @@ use std::{fs, net::TcpListener};
 
 use quorate_evm::Network;
 
-use crate::tools::{Workplace, root};
+use quorate_lab::needs::checkout;
+
+use crate::tools::Workplace;
 
 /// A comment that begins with this, on the line before a block, keeps the block from being run.
 const NOT_RUN: &str = "<!-- not run by the test";
@@ -13,7 +15,7 @@ const PORT: &str = "8545";
 
 #[test]
 fn the_guide_leads_to_a_settled_result() {
-    let guide = fs::read_to_string(root().join("docs/integrate.md")).unwrap();
+    let guide = fs::read_to_string(checkout().join("docs/integrate.md")).unwrap();
     let steps = guide.split("## Ten steps").nth(1).unwrap().split("\n## ").next().unwrap();
     let (run, not_run) = blocks(steps);
     assert_eq!((run.len(), not_run), (9, 1), "ten steps, of which the first one installs");

@@ -17,9 +17,9 @@ use super::{
 };
 use crate::secrets::{
     keystore::{Kdf, Keystore, KeystoreOptions},
-    passphrase::{Passphrase, PassphraseSource, Purpose},
+    passphrase::{Passphrase, PassphrasePurpose, PassphraseSource},
     secret::Secret,
-    secret_file::{self, Overwrite, SecretFile},
+    secret_file::{self, Existing, SecretFile},
     share_file::{ShareFile, ShareSecret},
 };
 
@@ -83,7 +83,7 @@ impl KeyShareFile {
         }
         let (index, public_key) = (share.index(), share.public_key().to_vec());
         let opened = share
-            .unlock(|| ask(passphrase, Purpose::Unlock, &name), public_key_bytes::<S>)
+            .unlock(|| ask(passphrase, PassphrasePurpose::Unlock, &name), public_key_bytes::<S>)
             .map_err(|error| Failure::from(error).context(name.clone()))?;
         say_older_form(&name, opened.older);
         let secret = SecretKey::from_bytes(opened.secret.expose());
@@ -112,5 +112,5 @@ pub(super) fn write<S: Suite>(
     };
     let index = share.index().number().into();
     let file = ShareFile::new(suite.any(), index, public_key.to_vec(), verification_key, secret);
-    Ok(secret_file::write(path, &file.to_json(), Overwrite::Refuse)?)
+    Ok(secret_file::write(path, &file.to_json(), Existing::Refuse)?)
 }

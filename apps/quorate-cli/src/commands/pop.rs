@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use quorate::{ClaimBytes, Options, Suite, Verdict, Verifier, proof_of_possession};
 use quorate_formats::{
     Id, VerdictLine, from_hex, json,
-    judge::{Bound, Item, Judge, Ruling, Undecided, Window},
+    judge::{Item, Judge, Ruling, Undecided, Window, WindowLimit},
 };
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,8 @@ impl Verify {
         let mut lines = Lines::open(self.file.as_deref())?;
         let mut count = Count::default();
         let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
-        let (mut judge, mut window) = (Judge::new(Verifier::new(options)), Window::new(Bound::of(options.threads)));
+        let (mut judge, mut window) =
+            (Judge::new(Verifier::new(options)), Window::new(WindowLimit::of(options.threads)));
         loop {
             while !window.is_full()
                 && let Some(Line { number, text }) = lines.next()?

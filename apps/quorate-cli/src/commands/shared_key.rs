@@ -1,14 +1,13 @@
 //! The file of a shared key: everything about it that is public.
 
-use std::{
-    fs::File,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Scheme, Suite};
-use quorate_host::exit::Failure;
+use quorate_host::{
+    exit::Failure,
+    file::{self, Existing, Readers},
+};
 use quorate_threshold::{CollectorError, SharedKey, shared_key::suite_of_json};
 
 use super::{
@@ -50,12 +49,8 @@ impl SharedKeyFile {
 
 /// Writes the file of a shared key, readable by everyone, into a folder in which it is not there yet.
 pub(super) fn write<S: Suite>(path: &Path, key: &SharedKey<S>) -> Result<(), Failure> {
-    let write = || {
-        let mut file = File::create_new(path)?;
-        file.write_all(key.to_json().as_bytes())?;
-        file.sync_all()
-    };
-    write().with_context(|| format!("cannot write {}", path.display())).map_err(Failure::io)
+    let written = file::write(path, Readers::Everybody, Existing::Refuse, key.to_json().as_bytes());
+    written.with_context(|| format!("cannot write {}", path.display())).map_err(Failure::io)
 }
 
 /// Refuses suites in which each participant would sign something else.

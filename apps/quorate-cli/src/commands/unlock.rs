@@ -16,7 +16,7 @@ use super::print;
 use crate::secrets::{
     jwk::JwkCurve,
     keystore::OlderForm,
-    passphrase::{Passphrase, PassphraseError, PassphraseSource, Purpose},
+    passphrase::{Passphrase, PassphraseError, PassphrasePurpose, PassphraseSource},
     secret::Secret,
     secret_file::{self, ModeWarning, SecretFile},
     secret_source::{SecretSource, read_secret},
@@ -123,7 +123,7 @@ impl KeyFile {
                 "standard input cannot be both the keystore and its passphrase; use --passphrase-file or another descriptor"
             )));
         }
-        let opened = source.unlock(|| ask(passphrase, Purpose::Unlock, &name), derive);
+        let opened = source.unlock(|| ask(passphrase, PassphrasePurpose::Unlock, &name), derive);
         let opened = opened.map_err(|error| Failure::from(error).context(name.clone()))?;
         say_older_form(&name, opened.older);
         Ok(opened.secret)
@@ -177,7 +177,11 @@ pub(super) fn read_file(path: &Path) -> Result<SecretFile, Failure> {
 }
 
 /// Gets a passphrase, and prints a warning if others can read it.
-pub(super) fn ask(source: &PassphraseSource, purpose: Purpose, what: &str) -> Result<Passphrase, PassphraseError> {
+pub(super) fn ask(
+    source: &PassphraseSource,
+    purpose: PassphrasePurpose,
+    what: &str,
+) -> Result<Passphrase, PassphraseError> {
     let answer = source.read(purpose, what)?;
     warn(answer.warning);
     Ok(answer.passphrase)

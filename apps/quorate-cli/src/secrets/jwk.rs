@@ -6,7 +6,7 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::secrets::secret::{Secret, SecretError};
+use crate::secrets::secret::{NotASecret, Secret};
 
 /// A JSON Web Key with a secret key, which was not yet compared with the public key in the same file.
 pub struct Jwk {
@@ -43,8 +43,8 @@ impl Jwk {
     /// `None` if the bytes are not a secret key. Without `x`, the comparison is left out.
     ///
     /// # Errors
-    /// [`SecretError`].
-    pub fn into_secret(self, derive: impl FnOnce(&Secret) -> Option<Vec<u8>>) -> Result<Secret, SecretError> {
+    /// [`NotASecret`].
+    pub fn into_secret(self, derive: impl FnOnce(&Secret) -> Option<Vec<u8>>) -> Result<Secret, NotASecret> {
         self.secret.checked(self.public_key.as_deref(), derive)
     }
 
@@ -169,7 +169,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::secrets::vectors;
+    use quorate_lab::vectors;
 
     #[test]
     fn published_keys() {
@@ -202,7 +202,7 @@ mod tests {
     fn another_keys_public_key() {
         let jwk = parse(&example()).expect("a key");
         let error = jwk.into_secret(|_| Some(vec![7]));
-        assert!(matches!(error, Err(SecretError::PublicKeyMismatch { .. })), "{error:?}");
+        assert!(matches!(error, Err(NotASecret::PublicKeyMismatch { .. })), "{error:?}");
     }
 
     #[test]

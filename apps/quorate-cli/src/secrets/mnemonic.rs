@@ -1,6 +1,6 @@
 //! Mnemonics of BIP-39: words that stand for the seed of a key tree.
 //!
-//! Which words are typed is not hidden from the machine's caches: the look-up in the word list is no constant-time code.
+//! Which words are typed is not hidden from the machine's caches: the look-up in the word list is not constant-time code.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub fn seed(text: &str, passphrase: Option<&Passphrase>) -> Result<Zeroizing<[u8
     Ok(seed)
 }
 
-/// Why a text is no mnemonic.
+/// Why a text is not a mnemonic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MnemonicError {
@@ -102,7 +102,7 @@ fn parse(text: &str) -> Result<Mnemonic, MnemonicError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::vectors;
+    use quorate_lab::vectors;
 
     const ABANDON: &str =
         "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";

@@ -28,6 +28,3 @@ pub mod secret_folder;
 pub mod share_file;
 
 // Published keystores and keys, if the data is present.
-#[cfg(test)]
-#[path = "../../../../crates/quorate-keystore/src/vectors.rs"]
-mod vectors;

@@ -15,7 +15,7 @@ use crate::secrets::secret_file::ModeWarning;
 /// What the passphrase is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Purpose {
+pub enum PassphrasePurpose {
     /// Decrypting a file that exists. The passphrase is asked for once, and may be empty.
     Unlock,
     /// Encrypting a new file. The passphrase is asked for twice, and must not be empty.
@@ -58,22 +58,22 @@ impl PassphraseSource {
     /// # Errors
     /// [`PassphraseError`], by source: unreadable, not UTF-8, too long; no terminal, two
     /// different answers, interrupted. [`PassphraseError::Empty`] when creating.
-    pub fn read(&self, purpose: Purpose, what: &str) -> Result<Answer, PassphraseError> {
+    pub fn read(&self, purpose: PassphrasePurpose, what: &str) -> Result<PassphraseAnswer, PassphraseError> {
         let (passphrase, warning) = match self {
             Self::File(path) => Passphrase::read_file(path)?,
             Self::Descriptor(fd) => (descriptor_line(*fd)?, None),
             Self::Terminal => (ask(purpose, what, without_echo)?, None),
         };
-        if purpose == Purpose::Create && passphrase.is_blank() {
+        if purpose == PassphrasePurpose::Create && passphrase.is_blank() {
             return Err(PassphraseError::Empty);
         }
-        Ok(Answer { passphrase, warning })
+        Ok(PassphraseAnswer { passphrase, warning })
     }
 }
 
 /// A passphrase, and a warning for the user.
 #[derive(Debug)]
-pub struct Answer {
+pub struct PassphraseAnswer {
     /// The passphrase.
     pub passphrase: Passphrase,
     /// Set if others can use the file that the passphrase came from.
@@ -132,7 +132,7 @@ fn descriptor_line(fd: u32) -> Result<Passphrase, PassphraseError> {
 
 /// Asks through `prompt`, which is the terminal except in tests.
 fn ask(
-    purpose: Purpose,
+    purpose: PassphrasePurpose,
     what: &str,
     mut prompt: impl FnMut(&str) -> io::Result<String>,
 ) -> Result<Passphrase, PassphraseError> {
@@ -143,8 +143,8 @@ fn ask(
         Err(error) => Err(PassphraseError::NoTerminal(error)),
     };
     match purpose {
-        Purpose::Unlock => answer(&format!("Passphrase for {what}: ")),
-        Purpose::Create => {
+        PassphrasePurpose::Unlock => answer(&format!("Passphrase for {what}: ")),
+        PassphrasePurpose::Create => {
             let first = answer(&format!("New passphrase for {what}: "))?;
             // This is checked before the second question, so that nobody types a passphrase twice that will be refused.
             if first.is_blank() {
@@ -211,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    fn from_file(content: &[u8], purpose: Purpose) -> Result<String, PassphraseError> {
+    fn from_file(content: &[u8], purpose: PassphrasePurpose) -> Result<String, PassphraseError> {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("passphrase");
         fs::write(&path, content).expect("writes");
@@ -229,7 +229,7 @@ mod tests {
             (b" spaces stay \n", " spaces stay "),
             ("🔑\n".as_bytes(), "🔑"),
         ] {
-            for purpose in [Purpose::Unlock, Purpose::Create] {
+            for purpose in [PassphrasePurpose::Unlock, PassphrasePurpose::Create] {
                 assert_eq!(from_file(content, purpose).expect("a line"), line);
             }
         }
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn an_empty_line_unlocks_but_does_not_create() {
         for content in [&b""[..], b"\n", b"\r\n", b"\nsecond line"] {
-            assert_eq!(from_file(content, Purpose::Unlock).expect("empty"), "");
-            assert!(matches!(from_file(content, Purpose::Create), Err(PassphraseError::Empty)));
+            assert_eq!(from_file(content, PassphrasePurpose::Unlock).expect("empty"), "");
+            assert!(matches!(from_file(content, PassphrasePurpose::Create), Err(PassphraseError::Empty)));
         }
     }
 
@@ -264,14 +264,14 @@ mod tests {
         writer.write_all("first\nsecond\n".as_bytes()).expect("writes");
         let fd = u32::try_from(reader.as_raw_fd()).expect("descriptors are not negative");
         for line in ["first", "second"] {
-            let answer = PassphraseSource::Descriptor(fd).read(Purpose::Create, "the key");
+            let answer = PassphraseSource::Descriptor(fd).read(PassphrasePurpose::Create, "the key");
             assert_eq!(answer.expect("a line").passphrase.expose(), line);
         }
     }
 
     #[test]
     fn a_descriptor_that_nobody_opened() {
-        let error = PassphraseSource::Descriptor(u32::MAX).read(Purpose::Unlock, "the key");
+        let error = PassphraseSource::Descriptor(u32::MAX).read(PassphrasePurpose::Unlock, "the key");
         assert!(matches!(error, Err(PassphraseError::Line(LineError::Unreadable { .. }))), "{error:?}");
     }
 
@@ -286,24 +286,24 @@ mod tests {
             });
             (answer.map(|answer| answer.expose().to_owned()), questions)
         };
-        let (answer, questions) = asked(Purpose::Unlock, &[""]);
+        let (answer, questions) = asked(PassphrasePurpose::Unlock, &[""]);
         assert_eq!(answer.expect("may be empty"), "");
         assert_eq!(questions, ["Passphrase for key.json: "]);
 
-        let (answer, questions) = asked(Purpose::Create, &["a", "a"]);
+        let (answer, questions) = asked(PassphrasePurpose::Create, &["a", "a"]);
         assert_eq!(answer.expect("the same twice"), "a");
         assert_eq!(questions, ["New passphrase for key.json: ", "Once more: "]);
 
-        let (answer, _) = asked(Purpose::Create, &["a", "b"]);
+        let (answer, _) = asked(PassphrasePurpose::Create, &["a", "b"]);
         assert!(matches!(answer, Err(PassphraseError::Differ)));
-        let (answer, questions) = asked(Purpose::Create, &[""]);
+        let (answer, questions) = asked(PassphrasePurpose::Create, &[""]);
         assert!(matches!(answer, Err(PassphraseError::Empty)));
         assert_eq!(questions.len(), 1);
     }
 
     #[test]
     fn no_terminal_names_the_flags() {
-        let failing = |kind: ErrorKind| ask(Purpose::Unlock, "the key", move |_| Err(kind.into()));
+        let failing = |kind: ErrorKind| ask(PassphrasePurpose::Unlock, "the key", move |_| Err(kind.into()));
         let error = failing(ErrorKind::NotFound).expect_err("nobody to ask");
         for flag in ["--passphrase-file", "--passphrase-fd"] {
             assert!(error.to_string().contains(flag), "{error}");
@@ -321,14 +321,14 @@ mod tests {
         fs::write(&path, "a").expect("writes");
         for (mode, warned) in [(0o600, false), (0o640, true)] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("chmod");
-            let answer = PassphraseSource::File(path.clone()).read(Purpose::Unlock, "the key");
+            let answer = PassphraseSource::File(path.clone()).read(PassphrasePurpose::Unlock, "the key");
             assert_eq!(answer.expect("reads").warning.is_some(), warned);
         }
     }
 
     #[test]
     fn debug_is_redacted() {
-        let answer = Answer { passphrase: Passphrase::from("hunter2"), warning: None };
-        assert_eq!(format!("{answer:?}"), "Answer { passphrase: Passphrase(redacted), warning: None }");
+        let answer = PassphraseAnswer { passphrase: Passphrase::from("hunter2"), warning: None };
+        assert_eq!(format!("{answer:?}"), "PassphraseAnswer { passphrase: Passphrase(redacted), warning: None }");
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::Builder;
 
-use crate::secrets::secret_file::{directory_of, sync_directory_of};
+use quorate_host::file::{flush_folder_of, folder_of};
 
 /// Why there is no new folder.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +74,7 @@ pub fn create<E: From<SecretFolderError>>(path: &Path, fill: impl FnOnce(&Path) 
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     // In the same directory, so that renaming stays within one file system.
-    let unfinished = builder.tempdir_in(directory_of(path)).map_err(|source| io_error(path, source))?;
+    let unfinished = builder.tempdir_in(folder_of(path)).map_err(|source| io_error(path, source))?;
     fill(unfinished.path())?;
     // A folder that appeared meanwhile and has files is not replaced.
     fs::rename(unfinished.path(), path).map_err(|source| match source.kind() {
@@ -85,8 +85,8 @@ pub fn create<E: From<SecretFolderError>>(path: &Path, fill: impl FnOnce(&Path) 
     })?;
     // There is nothing left to remove.
     let _ = unfinished.keep();
-    // It is there whether or not the directory reached the disk, so a failure is no reason to make it once more.
-    let _ = sync_directory_of(path);
+    // It is there whether or not the directory reached the disk, so a failure is not a reason to make it once more.
+    let _ = flush_folder_of(path);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use crate::secrets::hex::HexError;
 use crate::secrets::jwk::{Jwk, JwkError};
 use crate::secrets::keystore::{Decrypted, Keystore, KeystoreError};
 use crate::secrets::passphrase::{BYTE_ORDER_MARK, Passphrase, PassphraseError, UTF_16_MARKS};
-use crate::secrets::secret::{Secret, SecretError};
+use crate::secrets::secret::{NotASecret, Secret};
 
 /// A secret key as its file holds it.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
         return Err(ReadSecretError::Empty);
     }
     if !text.starts_with(b"{") {
-        // What is no key is looked at only now, so that the time says nothing about one that is.
+        // What is not a key is looked at only now, so that the time says nothing about one that is.
         return Secret::from_hex(text).map(SecretSource::Plain).map_err(|error| not_a_key(bytes, error));
     }
     // The bytes are read untrimmed from here on, so that errors name the lines of the file.
@@ -182,7 +182,7 @@ pub enum UnlockError {
     Keystore(#[from] KeystoreError),
     /// The bytes are not a secret key, or not the one of the stated public key.
     #[error(transparent)]
-    Secret(#[from] SecretError),
+    Secret(#[from] NotASecret),
 }
 
 /// Which members the object has. Their values are skipped.
@@ -249,7 +249,7 @@ mod tests {
     fn bytes_that_are_no_key() {
         let source = read_secret("00".repeat(32).as_bytes()).expect("64 digits");
         let error = source.unlock(nobody, |_| None);
-        assert!(matches!(error, Err(UnlockError::Secret(SecretError::NotASecretKey))));
+        assert!(matches!(error, Err(UnlockError::Secret(NotASecret::NotASecretKey))));
     }
 
     #[test]

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
     use crate::secrets::{
         keystore::{Kdf, KeystoreOptions, Pbkdf2},
-        secret::SecretError,
+        secret::NotASecret,
     };
 
     fn secret(byte: u8) -> Secret {
@@ -325,7 +325,7 @@ mod tests {
     fn another_shares_verification_key() {
         let read = changed("verification_key", json!("08".repeat(32))).expect("a share");
         let error = read.unlock(nobody, derive);
-        assert!(matches!(error, Err(UnlockError::Secret(SecretError::PublicKeyMismatch { .. }))), "{error:?}");
+        assert!(matches!(error, Err(UnlockError::Secret(NotASecret::PublicKeyMismatch { .. }))), "{error:?}");
     }
 
     #[test]

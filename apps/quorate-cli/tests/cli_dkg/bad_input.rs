@@ -4,14 +4,15 @@ use std::{
     ffi::OsStr,
     fs,
     os::unix::{ffi::OsStrExt, fs::symlink},
-    process::Command,
 };
+
+use quorate_lab::run::{Run as _, shell};
 
 use crate::room::{Room, STEPS};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 
-/// Each file that is no message of the ceremony gets a line that names it, and the others are taken in.
+/// Each file that is not a message of the ceremony gets a line that names it, and the others are taken in.
 #[test]
 fn strange_files_among_the_messages() {
     let room = Room::after("deal", &THREE);
@@ -30,8 +31,7 @@ fn strange_files_among_the_messages() {
     fs::write(room.path("c/messages").join(OsStr::from_bytes(b"\xff.json")), &deal).unwrap();
     fs::create_dir(room.path("c/messages/folder")).unwrap();
     symlink("nowhere", room.path("c/messages/link.json")).unwrap();
-    let pipe = Command::new("mkfifo").arg(room.path("c/messages/pipe.json")).status().unwrap();
-    assert!(pipe.success());
+    shell("mkfifo \"$0\"").arg(room.path("c/messages/pipe.json")).ran().exits(0);
     fs::File::create(room.path("c/messages/large.json")).unwrap().set_len((16 << 20) + 1).unwrap();
 
     let ran = room.step("receive", "c", "alice", &[]).exits(0);

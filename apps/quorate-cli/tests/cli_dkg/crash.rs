@@ -1,14 +1,10 @@
 //! Programs that stop between two writes, full disks, states that are lost or old.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{fs, path::Path, process::Stdio, thread, time::Duration};
 
-use crate::room::{Ran, Room, STEPS, Tree};
+use quorate_lab::run::{Ran, Run as _, Running, command_after};
+
+use crate::room::{Room, STEPS, Tree};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 
@@ -79,17 +75,15 @@ fn killed_at_any_time() {
                 let identity = format!("{name}/{name}.identity.json");
                 let mut command = room.command();
                 command.args(["dkg", step, "c", "--identity", &identity]).stdout(Stdio::null()).stderr(Stdio::null());
-                let mut child = command.spawn().unwrap();
+                let mut run = Running::start(&mut command);
                 thread::sleep(delay);
                 // SIGKILL: no code of the program runs any more.
-                child.kill().unwrap();
-                match child.wait().unwrap().code() {
-                    Some(code) => {
-                        assert_eq!(code, 0, "{step} {name}");
-                        break;
-                    }
-                    None => killed += 1,
+                run.kill();
+                match run.ended() {
+                    0 => break,
+                    code => assert_eq!(code, -9, "{step} {name}"),
                 }
+                killed += 1;
             }
         }
     }
@@ -112,13 +106,8 @@ fn a_full_disk_loses_nothing() {
             "finish" => 0,
             _ => 8,
         };
-        let script = format!(
-            "trap '' XFSZ; ulimit -f {blocks}; exec {} dkg {step} c --identity alice/alice.identity.json",
-            env!("CARGO_BIN_EXE_quorate")
-        );
-        let mut command = Command::new("sh");
-        command.args(["-c", &script]).current_dir(room.path("."));
-        command.output().unwrap().into()
+        let mut command = command_after(&format!("trap '' XFSZ; ulimit -f {blocks}"), "quorate");
+        command.args(["dkg", step, "c", "--identity", "alice/alice.identity.json"]).current_dir(room.path(".")).ran()
     };
     for step in STEPS {
         let before = room.tree();
@@ -220,11 +209,11 @@ fn runs_at_the_same_time_wait_for_each_other() {
             let identity = format!("{name}/{name}.identity.json");
             let mut command = room.command();
             command.args(["dkg", step, "c", "--identity", &identity]).stdout(Stdio::null()).stderr(Stdio::null());
-            command.spawn().unwrap()
+            Running::start(&mut command)
         };
-        let children: Vec<_> = THREE.iter().cycle().take(9).map(start).collect();
-        for mut child in children {
-            assert!(child.wait().unwrap().success(), "{step}");
+        let runs: Vec<_> = THREE.iter().cycle().take(9).map(start).collect();
+        for mut run in runs {
+            assert_eq!(run.ended(), 0, "{step}");
         }
     }
     room.run(&["dkg", "judge", "c"]).exits(0);

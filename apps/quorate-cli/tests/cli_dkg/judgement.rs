@@ -1,22 +1,20 @@
 //! Who is missing, and who is proven to have cheated.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
-use crate::{
-    forge,
-    room::{Ran, Room},
+use quorate_lab::{
+    needs::example,
+    run::{Run as _, shell},
 };
+
+use crate::{forge, room::Room};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 
 /// The example runs, names who cheated, and makes a key that signs.
 #[test]
 fn the_example_names_who_cheats() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ceremony.sh");
-    let binary = Path::new(env!("CARGO_BIN_EXE_quorate")).parent().unwrap();
-    let path = std::env::join_paths([binary, Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
-    let ran: Ran = Command::new("sh").arg(script).env("PATH", path).output().unwrap().into();
-    let ran = ran.exits(0).says("1 claim: valid");
+    let ran = shell("exec sh \"$0\"").arg(example("ceremony.sh")).ran().exits(0).says("1 claim: valid");
     let cheats = "mallory signed two different messages of the round `deal`";
     assert!(ran.out.contains(&format!("{cheats}, which is proven\n")), "{}", ran.out);
     assert!(ran.out.contains(&format!("alone, judges the evidence.\n{cheats}\nexit code 1\n")), "{}", ran.out);
@@ -42,7 +40,7 @@ fn two_deals_in_one_folder() {
     let cheats = "mallory signed two different messages of the round `deal`";
     let judged = room.run(&["dkg", "judge", "c"]).exits(1);
     assert_eq!(judged.out, format!("{cheats}\n"));
-    let judged = room.run(&["dkg", "judge", "c", "--json"]).exits(1).json();
+    let judged = room.run(&["dkg", "judge", "c", "--json"]).exits(1).object();
     assert_eq!(judged["proven"][0]["member"], "mallory");
     let files = ["c/messages/1-deal-mallory.json", "copy/messages/1-deal-mallory.json"];
     assert_eq!(room.run(&["dkg", "judge", "c", files[0], files[1]]).exits(1).out, format!("{cheats}\n"));
@@ -193,7 +191,7 @@ next: bob and carol should run `quorate dkg receive`
         "you are alice, in the round `response`, waiting for bob and carol\n\
          your next command: quorate dkg complain c --identity alice/alice.identity.json\n"
     ));
-    let json = status(&["--json", identity[0], identity[1]]).json();
+    let json = status(&["--json", identity[0], identity[1]]).object();
     assert_eq!(json["rounds"][1]["missing"], serde_json::json!(["bob", "carol"]));
     assert_eq!((&json["you"]["round"], &json["next"]["command"]), (&"response".into(), &"receive".into()));
     room.assert_is(&before, "status");
@@ -203,7 +201,7 @@ next: bob and carol should run `quorate dkg receive`
     room.all("finish", "c", &THREE);
     assert!(status(&identity).out.contains("you are alice; the ceremony has ended with a key"));
     assert_eq!(
-        status(&["--json", identity[0], identity[1]]).json()["you"]["public_key"],
+        status(&["--json", identity[0], identity[1]]).object()["you"]["public_key"],
         "0x".to_owned() + &room.public_key("c")
     );
 }

@@ -4,58 +4,15 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
 };
 
+use quorate_lab::run::{Ran, Run as _, command};
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// The commands of a member, in their order.
 pub(crate) const STEPS: [&str; 4] = ["deal", "receive", "complain", "finish"];
-
-/// A run that has ended.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Ran {
-    /// Checks the exit code and shows the whole run where it is another.
-    #[track_caller]
-    pub(crate) fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{self:?}");
-        self
-    }
-
-    /// Checks that standard error says something.
-    #[track_caller]
-    pub(crate) fn says(self, text: &str) -> Self {
-        assert!(self.err.contains(text), "expected {text:?} in {}", self.err);
-        self
-    }
-
-    /// Checks that it was refused with exit code 2 and a reason.
-    #[track_caller]
-    pub(crate) fn refused(self, text: &str) -> Self {
-        self.exits(2).says(text)
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code().expect("it ends by itself"),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-}
 
 /// The files below a folder, by path.
 pub(crate) type Tree = BTreeMap<PathBuf, Vec<u8>>;
@@ -92,16 +49,13 @@ impl Room {
     }
 
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
-        for name in ["QUORATE_BACKEND", "QUORATE_SUITE", "QUORATE_THREADS"] {
-            command.env_remove(name);
-        }
+        let mut command = command("quorate");
         command.current_dir(self.0.path());
         command
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        self.command().args(arguments).output().unwrap().into()
+        self.command().args(arguments).ran()
     }
 
     pub(crate) fn init(&self, folder: &str, flags: &[&str], names: &[&str]) -> Ran {
@@ -133,7 +87,7 @@ impl Room {
     }
 
     pub(crate) fn id(&self, folder: &str) -> String {
-        self.run(&["dkg", "status", folder, "--json"]).exits(0).json()["ceremony"].as_str().unwrap().to_owned()
+        self.run(&["dkg", "status", folder, "--json"]).exits(0).object()["ceremony"].as_str().unwrap().to_owned()
     }
 
     /// Where a member's private state of a ceremony stands.

@@ -384,7 +384,7 @@ fn who_was_left_out_is_told_what_to_do() {
     let out = status(&dave).out.replace('\n', " ");
     assert!(out.contains("quorate dkg recover NEW_FOLDER --previous c --lost dave"), "{out}");
     assert!(!out.contains("your next command"), "{out}");
-    let json = status(&["--json", dave[0], dave[1]]).json();
+    let json = status(&["--json", dave[0], dave[1]]).object();
     assert_eq!(json["next"]["left_out"], serde_json::json!(["dave"]));
     for step in &STEPS[1..] {
         room.step(step, "c", "dave", &[]).refused("quorate dkg recover NEW_FOLDER --previous c --lost dave");

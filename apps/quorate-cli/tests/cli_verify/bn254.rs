@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     files::parquet,
-    run::{Folder, claim, example, false_claim, lines, verify, verify_input, with, without},
+    run::{Folder, Verdicts as _, claim, example, false_claim, lines, verify, verify_input, with, without},
 };
 
 fn secret(i: u8) -> Bn254SecretKey {

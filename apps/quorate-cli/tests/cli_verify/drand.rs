@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::run::{Folder, example, verify, verify_input, with, without};
+use crate::run::{Folder, Verdicts as _, example, verify, verify_input, with, without};
 
 /// The bundle of an example.
 fn bundle(name: &str) -> Value {

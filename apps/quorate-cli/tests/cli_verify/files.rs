@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io::{Read, Write},
-    process::{Command, Stdio},
+    process::Stdio,
     sync::Arc,
 };
 
@@ -14,10 +14,15 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
 use quorate::MinPk;
+use quorate_lab::{
+    run::{Running, shell},
+    vectors,
+};
 use serde_json::{Value, json};
 
 use crate::run::{
-    Folder, claim, example, false_claim, lines, quorate, ran, shared, vectors, verify, verify_input, with, without,
+    Folder, Run as _, Verdicts as _, claim, command, example, false_claim, lines, shared, verify, verify_input, with,
+    without,
 };
 
 #[test]
@@ -110,7 +115,7 @@ fn what_is_no_claims_is_named_in_one_line() {
 
 #[test]
 fn deposits_are_claims() {
-    let Some(folder) = vectors("05_keys") else { return };
+    let Some(folder) = vectors::path("05_keys") else { return };
     let file =
         "lighthouse-validator-manager/mainnet_first_0_count_2_eth1_true/validator_keys/deposit_data-1715584107.json";
     let path = folder.join(file);
@@ -173,17 +178,11 @@ fn a_named_pipe_loses_nothing() {
     let parquet = folder.file("parquet", parquet(&[claim(1)]));
     let verify_pipe = |file: &str| {
         let pipe = folder.path("pipe");
-        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let mut writer = Command::new("sh")
-            .args(["-c", "exec cat \"$0\" > \"$1\"", file, &pipe])
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        shell("mkfifo \"$0\"").arg(&pipe).ran().exits(0);
+        let writer = Running::start(shell("exec cat \"$0\" > \"$1\"").args([file, &pipe]).stderr(Stdio::null()));
         // A pipe that is opened twice blocks for ever.
-        let mut verify = Command::new("timeout");
-        verify.args(["60", env!("CARGO_BIN_EXE_quorate"), "verify", "--verdicts", &pipe]);
-        let ran = ran(verify, "");
-        writer.wait().unwrap();
+        let ran = verify(&["--verdicts", &pipe]);
+        writer.ends();
         std::fs::remove_file(pipe).unwrap();
         ran
     };
@@ -299,9 +298,8 @@ fn parquet_with_brotli_is_named() {
 fn standard_input_may_be_a_file() {
     let folder = Folder::new();
     let path = folder.file("claims", lines(&[claim(1), false_claim(2)]));
-    let mut command = quorate();
-    let output = command.args(["verify", "--verdicts"]).stdin(File::open(path).unwrap()).output().unwrap();
-    assert_eq!(crate::run::Ran::from(output).exits(1).valid(), [true, false]);
+    let ran = command("quorate").args(["verify", "--verdicts"]).stdin(File::open(path).unwrap()).ran();
+    assert_eq!(ran.exits(1).valid(), [true, false]);
 }
 
 /// A plain file is opened twice, gzip and standard input once: all are read through the same reader.

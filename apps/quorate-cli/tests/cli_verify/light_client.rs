@@ -2,9 +2,10 @@
 
 use std::{fs, path::Path};
 
+use quorate_lab::vectors;
 use serde_json::Value;
 
-use crate::run::{Folder, Ran, vectors, verify};
+use crate::run::{Folder, Ran, verify};
 
 const FILES: [&str; 4] = ["bootstrap.json", "updates.json", "finality.json", "optimistic.json"];
 
@@ -15,7 +16,7 @@ fn paths(folder: &Path) -> Vec<String> {
 #[test]
 fn bootstraps_and_updates_of_mainnet() {
     for set in ["07_eth_helios", "07_eth_trin"] {
-        let Some(folder) = vectors(set) else { return };
+        let Some(folder) = vectors::path(set) else { return };
         let paths = paths(&folder);
         let mut arguments = vec!["--json", "--explain"];
         arguments.extend(paths.iter().map(String::as_str));
@@ -29,7 +30,7 @@ fn bootstraps_and_updates_of_mainnet() {
 
 #[test]
 fn documents_in_any_order() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let mut paths = paths(&folder);
     paths.reverse();
     let arguments: Vec<_> = paths.iter().map(String::as_str).collect();
@@ -38,7 +39,7 @@ fn documents_in_any_order() {
 
 #[test]
 fn updates_without_their_committee_say_what_to_add() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let finality = folder.join("finality.json");
     let ran = verify(&["--json", finality.to_str().unwrap()]).exits(2).says("add a bootstrap").says("--committee FILE");
     assert_eq!(ran.object()["claims"], 0);
@@ -46,7 +47,7 @@ fn updates_without_their_committee_say_what_to_add() {
 
 #[test]
 fn a_flipped_bit_fails_the_check_of_its_field() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let update = first_update(&folder);
     let flips = [
         ("/data/finality_branch/3", "finality_branch"),
@@ -72,13 +73,13 @@ fn a_flipped_bit_fails_the_check_of_its_field() {
 /// What no branch covers is covered by the signature.
 #[test]
 fn a_flipped_bit_of_what_is_signed_fails_the_signature() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let update = first_update(&folder);
     for pointer in ["/data/attested_header/beacon/parent_root", "/data/sync_aggregate/sync_committee_bits"] {
         let ran = with_update(&folder, &flipped(&update, pointer), &[]).exits(1);
         assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages", "{pointer}");
     }
-    // A signature with a bit flipped is no point, or one off the subgroup.
+    // A signature with a bit flipped is not a point, or one off the subgroup.
     let ran = with_update(&folder, &flipped(&update, "/data/sync_aggregate/sync_committee_signature"), &[]).exits(1);
     assert!(ran.object()["reason"].as_str().unwrap().starts_with("signature: "), "{ran:?}");
     let mut early = update.clone();
@@ -90,7 +91,7 @@ fn a_flipped_bit_of_what_is_signed_fails_the_signature() {
 
 #[test]
 fn too_few_participants_for_the_caller() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let update = first_update(&folder);
     let ran = with_update(&folder, &update, &["--min-participants", "512"]);
     let few = ran.object()["reason"].as_str().is_some_and(|reason| reason.starts_with("participants: "));
@@ -101,7 +102,7 @@ fn too_few_participants_for_the_caller() {
 
 #[test]
 fn another_network_signs_other_roots() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let update = first_update(&folder);
     let root = "11".repeat(32);
     let ran = with_update(&folder, &update, &["--genesis-validators-root", &root]).exits(1);
@@ -111,7 +112,7 @@ fn another_network_signs_other_roots() {
 /// All updates are false for one reason, which is told once, with what to do.
 #[test]
 fn a_wrong_network_is_told_as_the_cause() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let paths = paths(&folder);
     let files: Vec<_> = paths.iter().map(String::as_str).collect();
     let ran = verify(&[&["--network", "sepolia", "--verdicts"][..], &files].concat()).exits(2);
@@ -135,7 +136,7 @@ fn a_wrong_network_is_told_as_the_cause() {
 /// What rests on a bootstrap that is refused is not complained about one by one.
 #[test]
 fn a_wrong_trusted_root_is_told_as_the_cause() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let paths = paths(&folder);
     let files: Vec<_> = paths.iter().map(String::as_str).collect();
     let root = "11".repeat(32);
@@ -147,7 +148,7 @@ fn a_wrong_trusted_root_is_told_as_the_cause() {
 
 #[test]
 fn a_forged_bootstrap_is_not_believed() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let bootstrap = read(&folder, "bootstrap.json");
     let files = Folder::new();
     for pointer in ["/data/current_sync_committee/pubkeys/3", "/data/current_sync_committee_branch/1"] {
@@ -159,7 +160,7 @@ fn a_forged_bootstrap_is_not_believed() {
 /// Whoever rests on an update that is false falls with it.
 #[test]
 fn what_rests_on_a_false_update_is_false() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let mut updates = read(&folder, "updates.json");
     updates[0] = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
     let ran = with_update(&folder, &updates, &[]).exits(1);
@@ -171,7 +172,7 @@ fn what_rests_on_a_false_update_is_false() {
 
 #[test]
 fn only_a_bootstrap_of_the_trusted_root_is_believed() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let paths = paths(&folder);
     let files: Vec<_> = paths.iter().map(String::as_str).collect();
     let printed = verify(&files).exits(0).err;
@@ -186,7 +187,7 @@ fn only_a_bootstrap_of_the_trusted_root_is_believed() {
 
 #[test]
 fn a_false_bootstrap_is_counted() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let files = Folder::new();
     let bootstrap = read(&folder, "bootstrap.json");
     let forged = files.file("forged.json", flipped(&bootstrap, "/data/current_sync_committee/pubkeys/3").to_string());
@@ -198,7 +199,7 @@ fn a_false_bootstrap_is_counted() {
 /// Every check, the signature among them, says what it expected and what it found, within 80 columns.
 #[test]
 fn checks_are_explained_within_80_columns() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let update = first_update(&folder);
     let good = with_update(&folder, &update, &[]).exits(0).says("  passed       signature: it matches");
     let ran = with_update(&folder, &flipped(&update, "/data/finality_branch/3"), &[]).exits(1);
@@ -215,7 +216,7 @@ fn checks_are_explained_within_80_columns() {
 
 #[test]
 fn two_thirds_must_have_signed() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let mut update = first_update(&folder);
     update["data"]["sync_aggregate"]["sync_committee_bits"] =
         format!("0x{}{}", "ff".repeat(42), "00".repeat(22)).into();
@@ -227,7 +228,7 @@ fn two_thirds_must_have_signed() {
 
 #[test]
 fn an_update_from_standard_input() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let bootstrap = folder.join("bootstrap.json");
     let update = first_update(&folder).to_string();
     crate::run::verify_input(&[bootstrap.to_str().unwrap(), "-"], update).exits(0).says("1 claim: valid");
@@ -240,7 +241,7 @@ fn read(folder: &Path, name: &str) -> Value {
 /// A bootstrap makes no claim, but its committee is checked against its block root.
 #[test]
 fn a_bootstrap_alone_is_not_an_empty_input() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let bootstrap = folder.join("bootstrap.json");
     let ran = verify(&[bootstrap.to_str().unwrap()]).exits(0).says("no claims judged; 1 committee read");
     assert!(!ran.err.contains("found no claim"), "{}", ran.err);

@@ -1,6 +1,6 @@
 //! Inputs that ask for much memory, read by a process that may have only so much.
 
-use std::{process::Command, sync::Arc};
+use std::sync::Arc;
 
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, RecordBatch, StringArray,
@@ -13,16 +13,15 @@ use parquet::{
     basic::{Compression, ZstdLevel},
     file::properties::WriterProperties,
 };
+use quorate_lab::run::{command_after, program, shell};
 use serde_json::json;
 
-use crate::run::{Folder, Ran, claim, example, lines, quorate, ran};
+use crate::run::{Folder, Ran, Run as _, claim, command, example, lines};
 
 /// `quorate verify` with one thread, in a process that may map so many MiB. An allocation beyond ends it by a signal.
 fn verify_within(mebibytes: usize, arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
-    let mut command = Command::new("sh");
-    let script = format!("ulimit -v {} && exec \"$0\" verify --threads 1 \"$@\"", mebibytes << 10);
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_quorate")]).args(arguments);
-    ran(command, input)
+    let mut command = command_after(&format!("ulimit -v {}", mebibytes << 10), "quorate");
+    command.args(["verify", "--threads", "1"]).args(arguments).ran_with(input)
 }
 
 /// Each empty key takes three bytes of a line and 24 bytes of memory.
@@ -143,9 +142,7 @@ fn a_line_without_an_end_takes_no_memory_beyond_its_limit() {
     let folder = Folder::new();
     let shares = folder.path("shares");
     let split = ["threshold", "split", "--suite", "eth2", "-t", "2", "-n", "3", "--out", &shares];
-    let mut command = quorate();
-    command.args(split);
-    ran(command, "").exits(0);
+    command("quorate").args(split).ran().exits(0);
     let shared_key = format!("{shares}/shared-key.json");
     let signature = claim(1)["signature"].as_str().unwrap().to_owned();
     let network = example("network.json");
@@ -160,10 +157,11 @@ fn a_line_without_an_end_takes_no_memory_beyond_its_limit() {
         &["checkpoint", "set", "--threshold", "2", "-"],
     ];
     for arguments in commands {
-        let mut command = Command::new("sh");
         let script = "head -c 200000000 /dev/zero | tr '\\0' a | (ulimit -v 290000; exec \"$0\" \"$@\")";
-        command.args(["-c", script, env!("CARGO_BIN_EXE_quorate")]).args(arguments);
-        ran(command, "")
+        shell(script)
+            .arg(program("quorate"))
+            .args(arguments)
+            .ran()
             .exits(2)
             .says("standard input, line 1: the line is longer than 64 MiB, the limit, and was skipped");
     }
@@ -182,8 +180,7 @@ fn a_document_without_an_end_is_refused() {
     let list = folder.file("claims.jsonl", lines(&[claim(1)]));
     let verify = [&["verify", "--chain-info", "/dev/zero", &list][..], &["verify", "--committee", "/dev/zero", &list]];
     for arguments in commands.iter().chain(&verify) {
-        let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -v 300000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_quorate")]).args(*arguments);
-        ran(command, "").exits(2).says("/dev/zero: the file has more than 64 MiB, the limit");
+        let ran = command_after("ulimit -v 300000", "quorate").args(*arguments).ran();
+        ran.exits(2).says("/dev/zero: the file has more than 64 MiB, the limit");
     }
 }

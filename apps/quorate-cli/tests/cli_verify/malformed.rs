@@ -4,7 +4,9 @@
 use quorate::{MinPk, UncheckedSignature};
 use serde_json::{Value, json};
 
-use crate::run::{Folder, claim, each, lines, secret, shared, short_claim, verify, verify_input, with, without};
+use crate::run::{
+    Folder, Verdicts as _, claim, each, lines, secret, shared, short_claim, verify, verify_input, with, without,
+};
 
 /// The line stands between good ones: it is named with its file and number, they are verified.
 #[track_caller]

@@ -3,10 +3,12 @@
 use std::fs;
 
 use quorate::MinPk;
+use quorate_lab::run::command_after;
 use serde_json::{Value, json};
 
 use crate::run::{
-    Folder, claim, each, false_claim, lines, shared, short_claim, single, verify, verify_input, with, without,
+    Folder, Run as _, Verdicts as _, claim, each, false_claim, lines, shared, short_claim, single, verify,
+    verify_input, with, without,
 };
 
 /// The counts of a run: valid, invalid, known, subtracted, remembered.
@@ -240,12 +242,9 @@ fn a_window_is_remembered_whole_or_not_at_all() {
     let before = fs::read_to_string(&known).unwrap();
     let claims = folder.file("claims", lines(&(2..9).map(claim).collect::<Vec<_>>()));
     // A limit on the size of files, in blocks of 1,024 or 512 bytes; the signal of the limit is ignored, as on a full disk.
-    let script = "trap '' XFSZ; ulimit -f 2; exec \"$0\" verify --remember \"$1\" \"$2\"";
-    let output = std::process::Command::new("sh")
-        .args(["-c", script, env!("CARGO_BIN_EXE_quorate"), &known, &claims])
-        .output()
-        .unwrap();
-    crate::run::Ran::from(output).exits(3).says("cannot append to --remember");
+    let mut command = command_after("trap '' XFSZ; ulimit -f 2", "quorate");
+    let ran = command.args(["verify", "--remember", &known, &claims]).ran();
+    ran.exits(3).says("cannot append to --remember");
     assert_eq!(fs::read_to_string(&known).unwrap(), before);
 }
 

@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{Read, Write},
-    process::{Child, ChildStdin, Stdio},
+    process::{ChildStdin, Stdio},
     str::Chars,
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
@@ -15,19 +15,20 @@ use rustix::{
     termios::{Winsize, tcsetwinsize},
 };
 
+use quorate_lab::run::{LIMIT, Running, Signal, command};
 use serde_json::json;
 
-use crate::run::{PATIENCE, claim, end_of, false_claim, interrupt, lines, quorate};
+use crate::run::{claim, false_claim, lines};
 
 /// A run whose standard error is a terminal of 80 columns, and whose standard input stays open.
-struct Running {
-    child: Child,
+struct OnTerminal {
+    run: Running,
     input: Option<ChildStdin>,
     shown: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
-impl Running {
+impl OnTerminal {
     fn start(arguments: &[&str], stdout: Stdio) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
@@ -35,9 +36,9 @@ impl Running {
         tcsetwinsize(&terminal, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         let name = ptsname(&terminal, Vec::new()).unwrap();
         let inside = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-        let mut command = quorate();
+        let mut command = command("quorate");
         command.arg("verify").args(arguments).env("TERM", "xterm");
-        let mut child = command.stdin(Stdio::piped()).stdout(stdout).stderr(inside).spawn().unwrap();
+        let mut run = Running::start(command.stdin(Stdio::piped()).stdout(stdout).stderr(inside));
         let shown = Arc::new(Mutex::new(Vec::new()));
         let (mut terminal, to) = (File::from(terminal), shown.clone());
         // Reading fails as soon as the program has ended, because nobody has the other end any more.
@@ -47,7 +48,7 @@ impl Running {
                 to.lock().unwrap().extend_from_slice(&bytes[..n]);
             }
         });
-        Self { input: child.stdin.take(), child, shown, reader }
+        Self { input: run.child.stdin.take(), run, shown, reader }
     }
 
     fn screen(&self) -> Vec<String> {
@@ -59,20 +60,20 @@ impl Running {
     fn until_it_appears(&mut self, claims: &str) {
         let begun = Instant::now();
         while !self.screen().iter().any(|line| is_progress(line)) {
-            assert!(begun.elapsed() < PATIENCE, "no progress line: {:?}", self.screen());
+            assert!(begun.elapsed() < LIMIT, "no progress line: {:?}", self.screen());
             self.input.as_mut().unwrap().write_all(claims.as_bytes()).unwrap();
             thread::sleep(Duration::from_millis(50));
         }
     }
 
     fn interrupt(&self) {
-        interrupt(&self.child);
+        self.run.signal(Signal::INT);
     }
 
     /// Waits for the end. Returns the exit code and what stands on the screen then.
     #[track_caller]
     fn end(mut self) -> (i32, Vec<String>) {
-        let code = end_of(&mut self.child);
+        let code = self.run.ended();
         self.reader.join().unwrap();
         let screen = screen(&self.shown.lock().unwrap());
         assert!(!screen.iter().any(|line| is_progress(line)), "left behind: {screen:?}");
@@ -133,7 +134,7 @@ fn sequence(rest: &mut Chars<'_>) -> (Option<usize>, char) {
 
 #[test]
 fn it_is_gone_at_the_end() {
-    let mut run = Running::start(&[], Stdio::null());
+    let mut run = OnTerminal::start(&[], Stdio::null());
     run.until_it_appears(&lines(&[claim(1), claim(2)]));
     run.input = None;
     let (code, screen) = run.end();
@@ -145,7 +146,7 @@ fn it_is_gone_at_the_end() {
 /// Messages stand above it, and stay.
 #[test]
 fn it_is_gone_after_claims_that_are_false_or_malformed() {
-    let mut run = Running::start(&["--verdicts"], Stdio::null());
+    let mut run = OnTerminal::start(&["--verdicts"], Stdio::null());
     run.until_it_appears(&lines(&[claim(1), false_claim(2)]));
     run.input.as_mut().unwrap().write_all(b"{}\n").unwrap();
     run.input = None;
@@ -160,10 +161,10 @@ fn it_is_gone_after_claims_that_are_false_or_malformed() {
 /// The reader of the verdicts leaves, which ends the run without a message.
 #[test]
 fn it_is_gone_after_an_error() {
-    let mut run = Running::start(&["--verdicts"], Stdio::piped());
+    let mut run = OnTerminal::start(&["--verdicts"], Stdio::piped());
     let line = lines(&[claim(1)]);
     run.until_it_appears(&line);
-    drop(run.child.stdout.take());
+    drop(run.run.child.stdout.take());
     while run.input.as_mut().unwrap().write_all(line.as_bytes()).is_ok() {
         thread::sleep(Duration::from_millis(50));
     }
@@ -172,7 +173,7 @@ fn it_is_gone_after_an_error() {
 
 #[test]
 fn it_is_gone_after_ctrl_c() {
-    let mut run = Running::start(&[], Stdio::null());
+    let mut run = OnTerminal::start(&[], Stdio::null());
     run.until_it_appears(&lines(&[claim(1)]));
     run.interrupt();
     let (code, screen) = run.end();
@@ -183,7 +184,7 @@ fn it_is_gone_after_ctrl_c() {
 /// A claim of 20,000 messages takes seconds, so the second one ends the program on the spot.
 #[test]
 fn it_is_gone_after_the_second_ctrl_c() {
-    let mut run = Running::start(&["--backend", "portable", "--threads", "1"], Stdio::null());
+    let mut run = OnTerminal::start(&["--backend", "portable", "--threads", "1"], Stdio::null());
     run.until_it_appears(&lines(&[claim(1)]));
     let single = claim(1);
     let messages: Vec<_> = (0..20_000_u32).map(|i| format!("{i:08x}")).collect();
@@ -194,7 +195,7 @@ fn it_is_gone_after_the_second_ctrl_c() {
     run.input.as_mut().unwrap().write_all(lines(&[large]).as_bytes()).unwrap();
     thread::sleep(Duration::from_millis(500));
     // Signals that come before the first one is handled count as one.
-    while run.child.try_wait().unwrap().is_none() {
+    while run.run.runs() {
         run.interrupt();
         thread::sleep(Duration::from_millis(20));
     }

@@ -3,35 +3,32 @@
 use std::{
     fs::File,
     io::{BufRead, BufReader, Read, Write},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{ChildStdin, ChildStdout, Stdio},
     sync::mpsc::{Receiver, channel},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
+use quorate_lab::run::{LIMIT, Running, Signal, command_after};
 use serde_json::{Value, json};
 
-use crate::run::{Folder, PATIENCE, Ran, claim, end_of, false_claim, interrupt, lines, quorate};
+use crate::run::{Folder, Run as _, Verdicts as _, claim, command, false_claim, lines};
 
 /// A run whose standard input stays open.
-struct Running {
-    child: Child,
+struct Stream {
+    run: Running,
     /// Until it is closed.
     input: Option<ChildStdin>,
     lines: Receiver<String>,
     err: JoinHandle<String>,
 }
 
-impl Running {
+impl Stream {
     fn start(arguments: &[&str]) -> Self {
-        let mut command = quorate();
-        command.arg("verify").args(arguments);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
+        let mut command = command("quorate");
+        command.arg("verify").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut run = Running::start(&mut command);
+        let child = &mut run.child;
         let input = child.stdin.take();
         let lines = read_lines(child.stdout.take().unwrap());
         let mut stderr = child.stderr.take().unwrap();
@@ -40,7 +37,7 @@ impl Running {
             stderr.read_to_string(&mut err).unwrap();
             err
         });
-        Self { child, input, lines, err }
+        Self { run, input, lines, err }
     }
 
     fn write(&mut self, text: &str) {
@@ -55,16 +52,16 @@ impl Running {
     /// The next line of standard output, which must come by itself.
     #[track_caller]
     fn line(&self) -> Value {
-        serde_json::from_str(&self.lines.recv_timeout(PATIENCE).expect("a line in time")).unwrap()
+        serde_json::from_str(&self.lines.recv_timeout(LIMIT).expect("a line in time")).unwrap()
     }
 
     fn interrupt(&self) {
-        interrupt(&self.child);
+        self.run.signal(Signal::INT);
     }
 
     /// Waits for the end without closing standard input; the lines that were not taken and standard error.
     fn end(mut self) -> (i32, Vec<Value>, String) {
-        let code = end_of(&mut self.child);
+        let code = self.run.ended();
         let rest = self.lines.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
         let err = self.err.join().unwrap();
         drop(self.input);
@@ -86,7 +83,7 @@ fn read_lines(out: ChildStdout) -> Receiver<String> {
 
 #[test]
 fn ctrl_c_flushes_and_counts_what_is_judged() {
-    let mut run = Running::start(&["--verdicts", "--json"]);
+    let mut run = Stream::start(&["--verdicts", "--json"]);
     run.write(&lines(&[claim(1), false_claim(2), claim(3)]));
     assert_eq!([run.line(), run.line(), run.line()].map(|line| line["valid"] == true), [true, false, true]);
     run.interrupt();
@@ -102,7 +99,7 @@ fn ctrl_c_flushes_and_counts_what_is_judged() {
 #[test]
 fn ctrl_c_before_the_first_claim_ends_it() {
     for arguments in [&["--json"][..], &["--json", "--format", "light-client"]] {
-        let run = Running::start(arguments);
+        let run = Stream::start(arguments);
         thread::sleep(Duration::from_millis(300));
         run.interrupt();
         let (code, _, _) = run.end();
@@ -114,7 +111,7 @@ fn ctrl_c_before_the_first_claim_ends_it() {
 fn ctrl_c_keeps_what_was_remembered() {
     let folder = Folder::new();
     let known = folder.path("known");
-    let mut run = Running::start(&["--verdicts", "--remember", &known]);
+    let mut run = Stream::start(&["--verdicts", "--remember", &known]);
     run.write(&lines(&[claim(1), claim(2)]));
     run.line();
     run.line();
@@ -125,7 +122,7 @@ fn ctrl_c_keeps_what_was_remembered() {
 
 #[test]
 fn a_slow_pipe_is_not_waited_for() {
-    let mut run = Running::start(&["--verdicts"]);
+    let mut run = Stream::start(&["--verdicts"]);
     for i in 0..3 {
         run.write(&lines(&[claim(i)]));
         assert_eq!(run.line(), json!({"index": i, "id": format!("c{i}"), "valid": true}));
@@ -137,7 +134,7 @@ fn a_slow_pipe_is_not_waited_for() {
 /// A claim every few milliseconds: the verdict of the first does not wait for a pause.
 #[test]
 fn a_steady_trickle_does_not_hold_back_the_first_verdict() {
-    let mut run = Running::start(&["--verdicts", "--threads", "1"]);
+    let mut run = Stream::start(&["--verdicts", "--threads", "1"]);
     let line = lines(&[claim(1)]);
     let begun = Instant::now();
     let first = loop {
@@ -155,7 +152,7 @@ fn a_steady_trickle_does_not_hold_back_the_first_verdict() {
 /// Bursts while the verifier is at work: none of their claims waits for the next burst.
 #[test]
 fn a_burst_is_judged_whole_while_the_pipe_stays_open() {
-    let mut run = Running::start(&["--verdicts", "--threads", "1"]);
+    let mut run = Stream::start(&["--verdicts", "--threads", "1"]);
     let burst: String = (0..200).map(|i| lines(&[claim(i)])).collect();
     let mut seen = 0;
     for _ in 0..4 {
@@ -172,21 +169,14 @@ fn a_burst_is_judged_whole_while_the_pipe_stays_open() {
 #[test]
 fn a_reader_that_leaves_is_no_trouble_worth_a_message() {
     for arguments in [&["--verdicts"][..], &["--json"], &[]] {
-        let mut command = quorate();
-        let mut child = command
-            .arg("verify")
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        drop(child.stdout.take());
-        let mut input = child.stdin.take().unwrap();
+        let mut command = command("quorate");
+        command.arg("verify").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut run = Running::start(&mut command);
+        drop(run.child.stdout.take());
+        let mut input = run.child.stdin.take().unwrap();
         input.write_all(lines(&[claim(1), claim(2)]).as_bytes()).unwrap();
         drop(input);
-        let ran: Ran = child.wait_with_output().unwrap().into();
-        assert_eq!((ran.exits(3).err.as_str(), ""), ("", ""), "{arguments:?}");
+        assert_eq!(run.ends().exits(3).err, "", "{arguments:?}");
     }
 }
 
@@ -196,9 +186,9 @@ fn a_full_disk_behind_standard_output_is_an_error() {
         let folder = Folder::new();
         let path = folder.file("claims", lines(&[claim(1)]).repeat(claims));
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let output =
-            quorate().arg("verify").args(arguments).arg(path).stdout(full).stderr(Stdio::piped()).output().unwrap();
-        Ran::from(output).exits(3).says("standard output").says("No space left");
+        let mut command = command("quorate");
+        command.arg("verify").args(arguments).arg(path).stdout(full).stderr(Stdio::piped());
+        Running::start(&mut command).ends().exits(3).says("standard output").says("No space left");
     }
 }
 
@@ -206,14 +196,13 @@ fn a_full_disk_behind_standard_output_is_an_error() {
 fn standard_error_may_be_closed() {
     let folder = Folder::new();
     let path = folder.file("claims", format!("bad\n{}", claim(1)));
-    let script = "exec \"$0\" verify --verdicts \"$1\" 2>&-";
-    let output = Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_quorate"), &path]).output().unwrap();
-    assert_eq!(Ran::from(output).exits(2).valid(), [true]);
+    let ran = command_after("exec 2>&-", "quorate").args(["verify", "--verdicts", &path]).ran();
+    assert_eq!(ran.exits(2).valid(), [true]);
 }
 
 /// The most memory that a process held so far, in KiB.
-fn peak_memory(child: &Child) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+fn peak_memory(run: &Running) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", run.child.id())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     peak.trim().trim_end_matches(" kB").parse().unwrap()
 }
@@ -227,18 +216,17 @@ fn large_claims_do_not_pile_up() {
         "signature": single["signature"],
     });
     let line = lines(&[large]);
-    let mut command = quorate();
+    let mut command = command("quorate");
     command.args(["verify", "--verdicts", "--threads", "1"]).stderr(Stdio::null());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut input, (sender, written)) = (child.stdin.take().unwrap(), channel());
+    let mut run = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::piped()));
+    let (mut input, (sender, written)) = (run.child.stdin.take().unwrap(), channel());
     let writer = thread::spawn(move || while input.write_all(line.as_bytes()).is_ok() && sender.send(()).is_ok() {});
     let mut claims = 0;
     while written.recv_timeout(Duration::from_secs(2)).is_ok() && claims < 1500 {
         claims += 1;
     }
-    let peak = peak_memory(&child);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let peak = peak_memory(&run);
+    run.kill();
     drop(written);
     writer.join().unwrap();
     println!("{peak} KiB, {claims} claims of 8,000 keys taken");
@@ -248,10 +236,10 @@ fn large_claims_do_not_pile_up() {
 /// Lines that make no claim fill no window of claims, but must not pile up either.
 #[test]
 fn malformed_lines_do_not_pile_up() {
-    let mut run = Running::start(&["--json", "-q", "--threads", "1"]);
+    let mut run = Stream::start(&["--json", "-q", "--threads", "1"]);
     run.write(&"{}\n".repeat(600_000));
     // All but the last of it is read; the end is still to come.
-    let peak = peak_memory(&run.child);
+    let peak = peak_memory(&run.run);
     run.close();
     let (code, summary, _) = run.end();
     println!("{peak} KiB for 600,000 malformed lines");

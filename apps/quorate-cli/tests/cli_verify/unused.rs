@@ -1,8 +1,9 @@
 //! A flag that no input uses gives false comfort, so it is an error that says so.
 
+use quorate_lab::vectors;
 use serde_json::json;
 
-use crate::run::{Folder, claim, example, lines, vectors, verify, verify_input};
+use crate::run::{Folder, claim, example, lines, verify, verify_input};
 
 #[test]
 fn a_flag_that_no_input_uses_is_an_error() {
@@ -39,7 +40,7 @@ fn a_flag_that_no_input_uses_is_an_error() {
 
 #[test]
 fn a_trusted_root_without_a_bootstrap_is_an_error() {
-    let Some(folder) = vectors("07_eth_helios") else { return };
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
     let finality = folder.join("finality.json");
     let root = "11".repeat(32);
     let ran = verify(&["--trusted-root", &root, finality.to_str().unwrap()]).exits(2);

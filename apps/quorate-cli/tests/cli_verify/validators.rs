@@ -7,7 +7,7 @@ use quorate_formats::{
 };
 use serde_json::{Value, json};
 
-use crate::run::{Folder, secret, verify, verify_input};
+use crate::run::{Folder, Verdicts as _, secret, verify, verify_input};
 
 const GWEI: u64 = 1_000_000_000;
 

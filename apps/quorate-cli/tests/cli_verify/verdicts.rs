@@ -6,8 +6,8 @@ use quorate::{Backend, MinPk, MinSig, Suite};
 use serde_json::json;
 
 use crate::run::{
-    Folder, claim, each, false_claim, lines, quorate, ran, secret, shared, short_claim, single, verify, verify_input,
-    with, without,
+    Folder, Run as _, Verdicts as _, claim, command, each, false_claim, lines, secret, shared, short_claim, single,
+    verify, verify_input, with, without,
 };
 
 #[test]
@@ -288,9 +288,8 @@ fn a_record_names_its_suite_and_the_option_stands_in() {
     // Another suite of the same sizes is another question.
     let bare = lines(&[bare]);
     assert_eq!(verify_input(&["--suite", "chia", "--verdicts"], &bare).exits(1).valid(), [false]);
-    let mut command = quorate();
-    command.args(["verify", "--verdicts"]).env("QUORATE_SUITE", "eth2");
-    assert_eq!(crate::run::ran(command, bare).exits(0).valid(), [true]);
+    let ran = command("quorate").args(["verify", "--verdicts"]).env("QUORATE_SUITE", "eth2").ran_with(bare);
+    assert_eq!(ran.exits(0).valid(), [true]);
 }
 
 #[test]
@@ -342,12 +341,10 @@ fn a_backend_that_is_not_there_is_an_error_that_names_what_is() {
     let absent = if Backend::available().len() > 1 { "gpu" } else { "ifma" };
     let by_option = verify(&["--backend", absent]).exits(2).says("portable");
     assert_eq!(by_option.out, "");
-    let mut command = quorate();
-    command.arg("verify").env("QUORATE_BACKEND", absent);
-    ran(command, "").exits(2).says("portable");
-    let mut command = quorate();
-    command.args(["verify", "--json"]).env("QUORATE_BACKEND", "portable");
-    assert_eq!(ran(command, lines(&[claim(1)])).exits(0).object()["backend"], "portable");
+    command("quorate").arg("verify").env("QUORATE_BACKEND", absent).ran().exits(2).says("portable");
+    let mut command = command("quorate");
+    let ran = command.args(["verify", "--json"]).env("QUORATE_BACKEND", "portable").ran_with(lines(&[claim(1)]));
+    assert_eq!(ran.exits(0).object()["backend"], "portable");
 }
 
 #[test]
@@ -376,9 +373,7 @@ fn failures_beyond_the_first_thousand_are_counted() {
 
 #[test]
 fn help_fits_80_columns_and_starts_with_examples() {
-    let mut command = quorate();
-    command.args(["verify", "--help"]).env("COLUMNS", "80");
-    let help = ran(command, "").exits(0).out;
+    let help = command("quorate").args(["verify", "--help"]).env("COLUMNS", "80").ran().exits(0).out;
     assert!(help.starts_with("Examples:\n  quorate verify "), "{help}");
     for line in help.lines() {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());

@@ -4,13 +4,13 @@ use quorate_evm::alloy_primitives::{B256, Bytes};
 use tokio::sync::{mpsc, oneshot::Sender};
 
 use super::{listen::ApiLimits, token::Token};
-use crate::board::Board;
+use crate::board::NodeBoard;
 use quorate_network::roles::NotTaken;
 
 /// What all requests share.
 #[derive(Debug)]
 pub(super) struct App {
-    pub(super) board: Board,
+    pub(super) board: NodeBoard,
     pub(super) tasks: mpsc::Sender<TaskOrder>,
     pub(super) token: Option<Token>,
     pub(super) limits: ApiLimits,

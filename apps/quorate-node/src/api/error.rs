@@ -10,7 +10,7 @@ use axum::{
 };
 use serde_json::json;
 
-/// An answer that is no success: `{"error": {"code": …, "message": …}}`.
+/// An answer that is not a success: `{"error": {"code": …, "message": …}}`.
 #[derive(Debug)]
 pub(super) struct ApiError {
     status: StatusCode,

@@ -10,7 +10,7 @@
 //! | `GET /v1/tasks` | the newest tasks, as JSON |
 //! | `POST /v1/tasks` | takes a task: see [`TaskOrder`] |
 //!
-//! Whoever reaches the address may read. Only who has the [`Token`] may hand in tasks. An origin on loopback is no proof
+//! Whoever reaches the address may read. Only who has the [`Token`] may hand in tasks. An origin on loopback is not a proof
 //! of anything: each user and each container with the host's network reaches loopback, and so does each page that the
 //! operator's browser shows. A file that only its owner reads does not have these holes, and works through a proxy as well.
 //!
@@ -32,7 +32,7 @@ pub use app::TaskOrder;
 pub use listen::ApiLimits;
 pub use token::{Token, TokenError};
 
-use crate::board::Board;
+use crate::board::NodeBoard;
 use app::App;
 
 /// How the interface behaves.
@@ -70,7 +70,7 @@ pub enum ServeError {
 /// [`ServeError`] before anything was accepted. A connection that fails ends alone.
 pub async fn serve(
     listener: TcpListener,
-    board: Board,
+    board: NodeBoard,
     tasks: mpsc::Sender<TaskOrder>,
     settings: ApiSettings,
     stop: impl Future<Output = ()>,

@@ -1,13 +1,14 @@
 //! The secret that allows to hand in tasks.
 
 use std::{
-    fs::{self, Permissions},
-    io::{self, Read as _, Write as _},
+    fs,
+    io::{self, Read as _},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
 use quorate_evm::alloy_primitives::{B256, hex, keccak256};
+use quorate_host::file::{self, Existing, Readers};
 use rand::RngExt as _;
 
 /// The secret that allows to hand in tasks. It is kept as a hash, which is compared, so that neither memory nor the time of
@@ -42,7 +43,7 @@ pub enum TokenError {
         /// Its mode.
         mode: u32,
     },
-    /// It is no token.
+    /// It is not a token.
     #[error("{}: expected one line of 32 to 256 visible ASCII characters; remove the file, and the node makes a new one", .0.display())]
     Shape(PathBuf),
 }
@@ -65,13 +66,8 @@ impl Token {
 
     fn create(path: &Path) -> Result<Self, TokenError> {
         let at = |error| TokenError::File { path: path.to_owned(), error };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let text = hex::encode(rand::rng().random::<[u8; 32]>());
-        // It appears whole. `tempfile` makes it with mode 0600.
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(at)?;
-        file.as_file().set_permissions(Permissions::from_mode(0o600)).map_err(at)?;
-        writeln!(file, "{text}").and_then(|()| file.as_file().sync_all()).map_err(at)?;
-        file.persist_noclobber(path).map_err(|error| at(error.error))?;
+        file::write(path, Readers::Owner, Existing::Refuse, format!("{text}\n").as_bytes()).map_err(at)?;
         Ok(Self::of(&text))
     }
 
@@ -130,7 +126,7 @@ mod tests {
         let path = folder.path().join("token");
         let write = |text: &str, mode| {
             fs::write(&path, text).unwrap();
-            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             Token::read_or_create(&path)
         };
         assert!(matches!(write(&"a".repeat(32), 0o640), Err(TokenError::Readable { mode: 0o640, .. })));

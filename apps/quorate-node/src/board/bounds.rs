@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use quorate_evm::alloy_primitives::hex;
 
-/// Tasks that the board remembers. A node holds at most [`Settings::most_tasks`](quorate_network::roles::Settings) open ones.
+/// Tasks that the board remembers. A node holds at most [`Settings::most_tasks`](quorate_network::roles::NodeSettings) open ones.
 pub const MAX_TASKS: usize = 2_048;
 /// Tasks that the board shows.
 pub const SHOWN_TASKS: usize = 200;

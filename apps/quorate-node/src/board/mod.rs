@@ -47,7 +47,7 @@ use state::State;
 
 /// What a running node shows. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Board(Arc<Inner>);
+pub struct NodeBoard(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -56,7 +56,7 @@ struct Inner {
     state: Mutex<State>,
 }
 
-impl Board {
+impl NodeBoard {
     /// An empty board.
     pub fn new(expectations: Expectations) -> Self {
         Self(Arc::new(Inner { expectations, metrics: Metrics::begun(), state: Mutex::default() }))
@@ -215,7 +215,7 @@ impl Board {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A thread that panicked while it wrote leaves a board that is a report behind, which is no danger.
+        // A thread that panicked while it wrote leaves a board that is a report behind, which is not a danger.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

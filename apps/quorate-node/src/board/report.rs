@@ -103,7 +103,6 @@ impl Purpose {
 
 /// How far a transaction is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
 pub enum SubmissionState {
     /// It was sent.
     Sent,
@@ -158,7 +157,6 @@ pub struct PunishmentReport {
 
 /// For what an operator lost stake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
 pub enum PunishmentKind {
     /// Its result was rejected.
     Penalised,
@@ -257,7 +255,6 @@ pub struct ChainReport {
 
 /// A part of the node that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
 pub enum Component {
     /// The process that holds the operator's key.
     Signer,
@@ -292,7 +289,6 @@ impl Component {
 
 /// Something that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "whoever counts must do so for each")]
 pub enum Count {
     /// A message came from a peer.
     Received,

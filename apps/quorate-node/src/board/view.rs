@@ -25,7 +25,7 @@ use super::{
     transport::TransportView,
 };
 use crate::metrics::Metrics;
-use quorate_network::roles::{ConflictReport, Part, Roles, RoundReport};
+use quorate_network::roles::{ConflictReport, Roles, RoundPart, RoundReport};
 
 /// All that there is to show.
 #[derive(Clone, Debug, Serialize)]
@@ -64,7 +64,7 @@ pub struct View {
     pub peers: Vec<PeerView>,
     /// How many there are.
     pub peers_in_all: usize,
-    /// The peers and strangers that are banned: the first 200 that [`Board::bans`](super::Board::bans) got.
+    /// The peers and strangers that are banned: the first 200 that [`NodeBoard::bans`](super::NodeBoard::bans) got.
     pub bans: Vec<BanView>,
     /// How many there are.
     pub bans_in_all: usize,
@@ -208,7 +208,6 @@ pub struct TaskView {
 /// How far a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
 pub enum TaskState {
     /// It waits for its epoch's snapshot.
     Waiting,
@@ -601,15 +600,15 @@ fn task(record: &Record, settles: bool, waits: bool, transactions: &BTreeMap<B25
     }
 }
 
-fn name_of(part: Part) -> &'static str {
+fn name_of(part: RoundPart) -> &'static str {
     match part {
-        Part::None => "none",
-        Part::Waiting => "waiting",
-        Part::Performing => "performing",
-        Part::Validating => "validating",
-        Part::Signing => "signing",
-        Part::Signed => "signed",
-        Part::Abstained => "abstained",
+        RoundPart::None => "none",
+        RoundPart::Waiting => "waiting",
+        RoundPart::Performing => "performing",
+        RoundPart::Validating => "validating",
+        RoundPart::Signing => "signing",
+        RoundPart::Signed => "signed",
+        RoundPart::Abstained => "abstained",
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::{
     Rpc,
-    task_network::{self, Change, Confirmations, FollowSettings, Follower, Terms},
+    task_network::{self, Change, Confirmations, ContractTerms, FollowSettings, NetworkFollower},
 };
 use quorate_evm::{
     MemberSet,
@@ -95,7 +95,7 @@ impl Arguments {
 /// What the logs tell of each epoch that can settle nothing more.
 async fn read(rpc: &Rpc, contract: Address, from_block: u64) -> Result<BTreeMap<u64, Earned>> {
     let settings = FollowSettings { from_block, confirmations: Confirmations::Blocks(0), ..FollowSettings::default() };
-    let mut follower = Follower::open(rpc.clone(), contract, settings).await.map_err(Failure::io)?;
+    let mut follower = NetworkFollower::open(rpc.clone(), contract, settings).await.map_err(Failure::io)?;
     let mut epochs = BTreeMap::<u64, Earned>::new();
     let mut seen = BTreeSet::<B256>::new();
     for change in follower.poll().await.map_err(Failure::io)? {
@@ -121,7 +121,12 @@ async fn read(rpc: &Rpc, contract: Address, from_block: u64) -> Result<BTreeMap<
 }
 
 /// The tasks and quorums of an epoch that nobody has tallied, in parts of a transaction's size.
-async fn owed(rpc: &Rpc, terms: &Terms, epoch: u64, earned: &Earned) -> Result<Vec<(Vec<Task>, Vec<MemberSet>)>> {
+async fn owed(
+    rpc: &Rpc,
+    terms: &ContractTerms,
+    epoch: u64,
+    earned: &Earned,
+) -> Result<Vec<(Vec<Task>, Vec<MemberSet>)>> {
     let (mut tasks, mut quorums) = (Vec::new(), Vec::new());
     for quorum in &earned.quorums {
         let call = TaskNetwork::recordOfCall { epoch: U256::from(epoch), signers: quorum.clone().into() };
@@ -153,7 +158,7 @@ async fn owed(rpc: &Rpc, terms: &Terms, epoch: u64, earned: &Earned) -> Result<V
 /// What the operator's keys earned in an epoch and were not paid: the share to claim, and how much of it is unpaid.
 async fn of_operator(
     rpc: &Rpc,
-    terms: &Terms,
+    terms: &ContractTerms,
     epoch: u64,
     earned: &Earned,
     operator: Address,

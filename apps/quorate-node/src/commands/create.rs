@@ -7,7 +7,7 @@ use clap::Args;
 use quorate_chain::deploy::{self, DeployError, Deployed, NetworkPlan};
 use quorate_evm::{
     alloy_primitives::{Address, U256},
-    contract::TestToken,
+    contract::Erc20,
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},
@@ -83,7 +83,7 @@ impl Arguments {
         runtime()?.block_on(async {
             let decimals = match terms.token {
                 None => DECIMALS,
-                Some(token) => rpc.read(token, &TestToken::decimalsCall {}, None).await.map_err(|error| {
+                Some(token) => rpc.read(token, &Erc20::decimalsCall {}, None).await.map_err(|error| {
                     Failure::usage(anyhow!("--token {token}: it does not say its decimals ({error}); is it a token?"))
                 })?,
             };
@@ -104,7 +104,7 @@ impl Arguments {
                 None => plan.supply,
                 Some(token) => {
                     let account = payer.address();
-                    rpc.read(token, &TestToken::balanceOfCall { account }, None).await.map_err(Failure::io)?
+                    rpc.read(token, &Erc20::balanceOfCall { account }, None).await.map_err(Failure::io)?
                 }
             };
             if held < needed {
@@ -121,7 +121,7 @@ impl Arguments {
             let token = Token::read(&rpc, deployed.token).await;
             show(&plan, &deployed, account.address(), &token)?;
             for (to, value) in gifts {
-                send_call(&account, "give", deployed.token, &TestToken::transferCall { to, value }).await?;
+                send_call(&account, "give", deployed.token, &Erc20::transferCall { to, value }).await?;
             }
             next(rpc.shown(), &deployed, &plan, decimals)?;
             Ok(Exit::Success)

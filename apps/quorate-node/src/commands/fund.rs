@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::task_network;
-use quorate_evm::contract::TestToken;
+use quorate_evm::contract::Erc20;
 use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{NodeArguments, Pool, Token, account, contract, payer, print, rpc, runtime, send, terms};
@@ -34,7 +34,7 @@ impl Arguments {
                 return Err(Failure::usage(anyhow!("--tokens {}: that puts nothing into the pool", self.tokens)));
             }
             let from = payer.address();
-            let balance = TestToken::balanceOfCall { account: from };
+            let balance = Erc20::balanceOfCall { account: from };
             let balance = rpc.read(terms.token, &balance, None).await.map_err(Failure::io)?;
             if balance < amount {
                 return Err(Failure::refused(anyhow!(

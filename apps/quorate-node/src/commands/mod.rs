@@ -2,8 +2,6 @@
 
 pub(crate) mod claim;
 pub(crate) mod create;
-pub(crate) mod demo;
-pub(crate) mod demo_work;
 pub(crate) mod fund;
 pub(crate) mod init;
 pub(crate) mod leave;
@@ -24,14 +22,14 @@ use indicatif::HumanCount;
 use quorate_chain::{
     Payer, Rpc,
     deploy::{Account, DeployError},
-    rpc::Receipt,
-    task_network::{PlannedCall, Terms},
+    rpc::TransactionReceipt,
+    task_network::{ContractTerms, PlannedCall},
 };
 use quorate_evm::{
     KeyGroup,
     alloy_primitives::{Address, U256},
     alloy_sol_types::SolCall,
-    contract::{TaskNetwork, TestToken},
+    contract::{Erc20, TaskNetwork},
 };
 use quorate_host::{
     clipped,
@@ -45,7 +43,7 @@ use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
 use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
 use tokio::{
     runtime::{Builder, Runtime},
-    signal::unix::{Signal, SignalKind, signal},
+    signal::unix::{SignalKind, signal},
 };
 
 pub(crate) use quorate_host::exit::note;
@@ -95,8 +93,8 @@ pub(crate) fn contract(options: &Options) -> Result<Address> {
 }
 
 /// What the contract fixes, if a node can take part in it.
-pub(crate) async fn terms(rpc: &Rpc, contract: Address) -> Result<Terms> {
-    let terms = Terms::read(rpc, contract).await.map_err(Failure::io)?;
+pub(crate) async fn terms(rpc: &Rpc, contract: Address) -> Result<ContractTerms> {
+    let terms = ContractTerms::read(rpc, contract).await.map_err(Failure::io)?;
     if terms.key_group != KeyGroup::Bls12381G2 {
         return Err(Failure::usage(anyhow!(
             "the network's verifier has keys of {}; nodes and signers work with {}",
@@ -108,7 +106,7 @@ pub(crate) async fn terms(rpc: &Rpc, contract: Address) -> Result<Terms> {
 }
 
 /// The signer's client, and what the signer says of itself. It must be that of this network.
-pub(crate) async fn signer(options: &Options, terms: &Terms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
+pub(crate) async fn signer(options: &Options, terms: &ContractTerms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
     let socket = needed(&options.signer, "signer", "name the socket on which the operator's quorate-signer listens")?;
     let client = Arc::new(SignerClient::new(socket));
     let status = client.status().await.map_err(Failure::io)?;
@@ -117,7 +115,7 @@ pub(crate) async fn signer(options: &Options, terms: &Terms) -> Result<(Arc<Sign
 }
 
 /// Whether a signer signs for this network, under the terms that the contract has.
-pub(crate) fn check_signer(status: &StatusAnswer, terms: &Terms) -> Result<()> {
+pub(crate) fn check_signer(status: &StatusAnswer, terms: &ContractTerms) -> Result<()> {
     let found = &status.network;
     let compare = |what: &str, signer: &dyn Display, chain: &dyn Display| {
         let (signer, chain) = (signer.to_string(), chain.to_string());
@@ -180,7 +178,10 @@ pub(crate) async fn send_call(account: &Account, what: &'static str, to: Address
     mined(what, account.send(what, to, call)).await
 }
 
-async fn mined(what: &str, sending: impl Future<Output = std::result::Result<Receipt, DeployError>>) -> Result<()> {
+async fn mined(
+    what: &str,
+    sending: impl Future<Output = std::result::Result<TransactionReceipt, DeployError>>,
+) -> Result<()> {
     let receipt = tokio::select! {
         sent = sending => sent.map_err(Failure::refused)?,
         () = interrupted() => return Err(Failure::interrupted()),
@@ -198,8 +199,8 @@ pub(crate) struct Token {
 impl Token {
     /// What the token says of itself. Without decimals its amounts are whole numbers, and without a symbol they are `tokens`.
     pub(crate) async fn read(rpc: &Rpc, token: Address) -> Self {
-        let decimals = rpc.read(token, &TestToken::decimalsCall {}, None).await.unwrap_or(0);
-        let symbol = rpc.read(token, &TestToken::symbolCall {}, None).await.unwrap_or_default();
+        let decimals = rpc.read(token, &Erc20::decimalsCall {}, None).await.unwrap_or(0);
+        let symbol = rpc.read(token, &Erc20::symbolCall {}, None).await.unwrap_or_default();
         let symbol = if symbol.is_empty() { "tokens".to_owned() } else { clipped(&symbol, 12) };
         Self { decimals, symbol }
     }
@@ -230,7 +231,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) async fn read(rpc: &Rpc, terms: &Terms) -> Result<Self> {
+    pub(crate) async fn read(rpc: &Rpc, terms: &ContractTerms) -> Result<Self> {
         let pool = rpc.read(terms.contract, &TaskNetwork::poolCall {}, None).await.map_err(Failure::io)?;
         let a_task = U256::from(terms.performer_reward) + U256::from(terms.attester_reward);
         Ok(Self { free: pool.free, owed: pool.owed, a_task })
@@ -267,32 +268,12 @@ pub(crate) fn runtime() -> Result<Runtime> {
 
 /// Waits for Ctrl-C, or for the signal that ends services.
 pub(crate) async fn interrupted() {
-    match Interruption::listen() {
-        Ok(mut interruption) => interruption.wait().await,
-        // The system's own rule holds then: both end the program.
-        Err(_) => std::future::pending().await,
-    }
-}
-
-/// Ctrl-C, and the signal that ends services. From its making on neither ends the program by itself, so that a program
-/// with children can end them first.
-pub(crate) struct Interruption {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Interruption {
-    /// Begins to listen, inside a runtime.
-    pub(crate) fn listen() -> io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    /// Waits for one of them. One that came since the last wait ends it at once.
-    pub(crate) async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
+    // If they cannot be listened to, the system's own rule holds: both end the program.
+    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return std::future::pending().await };
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
     }
 }
 

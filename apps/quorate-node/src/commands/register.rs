@@ -5,7 +5,7 @@ use clap::Args;
 use quorate_chain::task_network;
 use quorate_evm::{
     alloy_primitives::U256,
-    contract::{TaskNetwork, TestToken},
+    contract::{Erc20, TaskNetwork},
     digest::Contract,
 };
 use quorate_host::exit::{Exit, Failure, Result};
@@ -70,7 +70,7 @@ impl Arguments {
                 Some(text) => token.amount("tokens", text)?,
                 None => self.stake.unwrap_or_default(),
             };
-            let balance = TestToken::balanceOfCall { account: operator };
+            let balance = Erc20::balanceOfCall { account: operator };
             let balance = rpc.read(terms.token, &balance, None).await.map_err(Failure::io)?;
             if balance < amount {
                 return Err(Failure::refused(anyhow!(

@@ -3,15 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::anyhow;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use quorate_batcher::{Batcher, Settings as BatcherSettings};
 use quorate_chain::{
     SubmitSettings, Submitter,
-    task_network::{Confirmations, FollowSettings, Follower, Terms},
+    task_network::{Confirmations, ContractTerms, FollowSettings, NetworkFollower},
 };
 use quorate_evm::{
     alloy_primitives::Address,
-    contract::TestToken,
+    contract::Erc20,
     digest::{Contract, PeerBinding},
 };
 use quorate_host::{
@@ -20,12 +20,12 @@ use quorate_host::{
 };
 use quorate_network::{
     registry::{NotAdmitted, Registry},
-    roles::{Roles, Settings},
+    roles::{NodeSettings, Roles},
     schedule::Schedule,
 };
 use quorate_node::{
     api::{self, ApiSettings, Token},
-    board::{Board, Component, Expectations, IdentityReport},
+    board::{Component, Expectations, IdentityReport, NodeBoard},
     data_folder::DataFolder,
     options::{ConfirmationsOption, Options, parts},
     programs::{Program, ProgramSettings, Programs},
@@ -54,6 +54,20 @@ use super::{
 pub(crate) struct Arguments {
     #[command(flatten)]
     node: NodeArguments,
+
+    /// Print the options that the file, the environment and the flags come to, and end. `--print-config=environment` prints
+    /// variables for systemd's EnvironmentFile. A URL among them may hold a secret
+    #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "toml", require_equals = true)]
+    print_config: Option<ConfigForm>,
+}
+
+/// In which form the options are printed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ConfigForm {
+    /// As the file that --config reads
+    Toml,
+    /// As variables
+    Environment,
 }
 
 const EXAMPLE: &str = "\
@@ -78,6 +92,13 @@ const MOST_ORDERS: usize = 256;
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let options = self.node.options()?;
+        match self.print_config {
+            Some(ConfigForm::Toml) => {
+                return print(&options.to_toml().map_err(Failure::internal)?).map(|()| Exit::Success);
+            }
+            Some(ConfigForm::Environment) => return print(&options.to_environment()).map(|()| Exit::Success),
+            None => {}
+        }
         let _end = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
             .map_err(Failure::internal)?;
         let roles = roles(&options)?;
@@ -121,7 +142,7 @@ fn roles(options: &Options) -> Result<Roles> {
 }
 
 /// The operator's signer, once it answers.
-async fn wait_for_signer(options: &Options, terms: &Terms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
+async fn wait_for_signer(options: &Options, terms: &ContractTerms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
     let socket = needed(&options.signer, "signer", "name the socket on which the operator's quorate-signer listens")?;
     let client = Arc::new(SignerClient::new(socket));
     loop {
@@ -156,7 +177,7 @@ impl Admission for ByRegistry {
 /// A node whose parts are there.
 struct Prepared {
     parts: Parts,
-    board: Board,
+    board: NodeBoard,
     /// Follows the chain.
     edge: JoinHandle<()>,
     /// Serves the HTTP interface.
@@ -204,7 +225,7 @@ async fn prepare(
     };
     let follow =
         FollowSettings { from_block: options.from_block.unwrap_or(0), confirmations, ..FollowSettings::default() };
-    let follower = Follower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;
+    let follower = NetworkFollower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;
     let submitting = if roles.aggregate { Some(submitting(options, &rpc, confirmations).await?) } else { None };
 
     let identity = Identity::load_or_create(&data.path().join("identity")).map_err(Failure::io)?;
@@ -215,7 +236,7 @@ async fn prepare(
     let alone = options.bootstrap.as_deref().is_none_or(|list| parts(list).next().is_none());
     let expectations =
         Expectations { peers: usize::from(!alone || options.aggregator.is_some()), ..Expectations::default() };
-    let board = Board::new(expectations);
+    let board = NodeBoard::new(expectations);
     board.set_identity(IdentityReport {
         network,
         operator: Some(operator),
@@ -278,8 +299,8 @@ async fn prepare(
 }
 
 /// The token's decimals; none if it does not say, which makes numbers long and nothing else.
-async fn decimals(rpc: &quorate_chain::Rpc, terms: &Terms) -> u8 {
-    rpc.read(terms.token, &TestToken::decimalsCall {}, None).await.unwrap_or(0)
+async fn decimals(rpc: &quorate_chain::Rpc, terms: &ContractTerms) -> u8 {
+    rpc.read(terms.token, &Erc20::decimalsCall {}, None).await.unwrap_or(0)
 }
 
 async fn submitting(options: &Options, rpc: &quorate_chain::Rpc, confirmations: Confirmations) -> Result<Submitting> {
@@ -299,7 +320,7 @@ async fn serve(
     options: &Options,
     address: &str,
     data: &DataFolder,
-    board: Board,
+    board: NodeBoard,
     orders: mpsc::Sender<api::TaskOrder>,
     mut stopped: watch::Receiver<bool>,
 ) -> Result<JoinHandle<()>> {
@@ -355,7 +376,7 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
     }
     let listen = options.listen.clone().unwrap_or_else(|| LISTEN.to_owned());
     let list = |text: &Option<String>| parts(text.as_deref().unwrap_or("")).map(str::to_owned).collect::<Vec<_>>();
-    let settings = transport::libp2p::Settings {
+    let settings = transport::libp2p::MeshSettings {
         listen: parts(&listen).map(str::to_owned).collect(),
         announce: list(&options.external),
         bootstrap: list(&options.bootstrap),
@@ -364,10 +385,10 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
     transport::libp2p::start(terms, &settings).map_err(wrong)
 }
 
-fn settings(options: &Options, roles: Roles, operator: Address, terms: &Terms) -> Settings {
-    let default = Settings::default();
+fn settings(options: &Options, roles: Roles, operator: Address, terms: &ContractTerms) -> NodeSettings {
+    let default = NodeSettings::default();
     let turn = options.turn.map_or(default.turn, |turn| turn.get());
-    Settings {
+    NodeSettings {
         operator: Some(operator),
         roles,
         stragglers: options.stragglers.unwrap_or(default.stragglers),
@@ -379,7 +400,7 @@ fn settings(options: &Options, roles: Roles, operator: Address, terms: &Terms) -
     }
 }
 
-fn epoch_length(terms: &Terms) -> Result<std::num::NonZeroU64> {
+fn epoch_length(terms: &ContractTerms) -> Result<std::num::NonZeroU64> {
     std::num::NonZeroU64::new(terms.epoch_length)
         .ok_or_else(|| Failure::usage(anyhow!("the contract's epochs have no length; is this a TaskNetwork?")))
 }

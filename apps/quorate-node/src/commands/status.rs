@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use quorate_evm::{
     alloy_primitives::Address,
-    contract::{TaskNetwork, TestToken},
+    contract::{Erc20, TaskNetwork},
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},
@@ -74,7 +74,7 @@ impl Arguments {
                     rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
                 let waits = TaskNetwork::pendingOfCall { operator };
                 let waits = rpc.read(contract, &waits, None).await.map_err(Failure::io)?;
-                let tokens = TestToken::balanceOfCall { account: operator };
+                let tokens = Erc20::balanceOfCall { account: operator };
                 let tokens = rpc.read(terms.token, &tokens, None).await.map_err(Failure::io)?;
                 print(format!("operator    {operator}"))?;
                 print(format!("stake       {}, and {} outside", token.exact(stake), token.exact(tokens)))?;

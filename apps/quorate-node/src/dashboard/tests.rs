@@ -6,7 +6,7 @@ use quorate_evm::{
 use super::*;
 use crate::{
     board::{
-        BanRow, Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, PunishmentKind,
+        BanRow, ChainReport, Component, Expectations, IdentityReport, MemberReport, NodeBoard, PeerRow, PunishmentKind,
         PunishmentReport, Purpose, SubmissionReport, SubmissionState,
     },
     transport::Counts,
@@ -16,8 +16,8 @@ use quorate_network::roles::Roles;
 /// Texts that would do something if they were not escaped.
 const MISCHIEF: &str = "<script>window.mischief = 1</script>\" onload='x' <img src=x>\u{202e}";
 
-fn board() -> Board {
-    let board = Board::new(Expectations::default());
+fn board() -> NodeBoard {
+    let board = NodeBoard::new(Expectations::default());
     board.set_identity(IdentityReport {
         network: Contract { chain_id: 31_337, address: Address::repeat_byte(0xcd) },
         operator: Some(Address::repeat_byte(1)),

@@ -36,7 +36,7 @@ pub enum ProgramFailure {
     #[error("may not be executed by the node's user; `chmod +x` the file, and let its folders be entered")]
     NotExecutable,
     /// The file is neither a program of this machine nor a script with an interpreter.
-    #[error("is no program of this machine; a script needs a first line such as `#!/usr/bin/env python3`")]
+    #[error("is not a program of this machine; a script needs a first line such as `#!/usr/bin/env python3`")]
     NotAProgram,
     /// The system did not start it.
     #[error("could not be started: {0}")]
@@ -81,7 +81,7 @@ pub enum ProgramFailure {
         /// The beginning of its answer, escaped.
         text: String,
     },
-    /// The endpoint's verdict is none.
+    /// The endpoint's verdict cannot be read.
     #[error("answered with no verdict, expected {{\"approved\": true}} or {{\"approved\": false}}: {0}")]
     NoVerdict(String),
 }
@@ -99,7 +99,7 @@ pub enum ProgramSetupError {
     /// A byte with value zero cannot be handed to a program.
     #[error("the command has a zero byte, which no argument can have")]
     ZeroByte,
-    /// The address is none.
+    /// The address does not parse.
     #[error("the address is not a URL of http or https: {0}")]
     Address(String),
     /// The address has a name or a password.

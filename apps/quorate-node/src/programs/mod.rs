@@ -1,7 +1,7 @@
 //! The edge between a node and its user's work: what executes a task, and what judges a result.
 //!
 //! The user gives two programs in any language, or two HTTP endpoints. They carry out the outputs
-//! [`Execute`](quorate_network::roles::Output::Execute) and [`Validate`](quorate_network::roles::Output::Validate).
+//! [`Execute`](quorate_network::roles::NodeOutput::Execute) and [`Validate`](quorate_network::roles::NodeOutput::Validate).
 //!
 //! | | input | answer of a program | answer of an endpoint |
 //! |---|---|---|---|
@@ -72,7 +72,7 @@ impl Program {
     /// redirects nor proxies are followed.
     ///
     /// # Errors
-    /// [`ProgramSetupError`] if the text is no such address, if it holds a user name or a password, or if the machine has no
+    /// [`ProgramSetupError`] if the text is not such an address, if it holds a user name or a password, or if the machine has no
     /// list of authorities for `https`.
     pub fn endpoint(url: &str) -> Result<Self, ProgramSetupError> {
         Endpoint::new(url).map(|endpoint| Self(Place::Endpoint(endpoint)))
@@ -127,7 +127,7 @@ impl Programs {
     ///
     /// # Errors
     /// [`ProgramError`] for everything else. The node answers with
-    /// [`ExecuteFailed`](quorate_network::roles::Event::ExecuteFailed).
+    /// [`ExecuteFailed`](quorate_network::roles::NodeEvent::ExecuteFailed).
     pub async fn execute(&self, task: &ProgramTask) -> Result<Bytes, ProgramError> {
         let program = set(self.execute.as_ref(), "execute")?;
         let input = ProgramInput::execute(self.network, task).line();
@@ -152,7 +152,7 @@ impl Programs {
     ///
     /// # Errors
     /// [`ProgramError`] if the user's work gave no verdict. The node answers with
-    /// [`ValidateFailed`](quorate_network::roles::Event::ValidateFailed).
+    /// [`ValidateFailed`](quorate_network::roles::NodeEvent::ValidateFailed).
     pub async fn validate(&self, task: &ProgramTask, result: &Bytes) -> Result<bool, ProgramError> {
         let program = set(self.validate.as_ref(), "validate")?;
         let input = ProgramInput::validate(self.network, task, result).line();

@@ -58,7 +58,7 @@ impl CommandLine {
 
     /// The file to execute.
     ///
-    /// It is looked for here, because a search by the C library hands a file that is no program to a shell.
+    /// It is looked for here, because a search by the C library hands a file that is not a program to a shell.
     fn file(&self) -> Result<PathBuf, ProgramFailure> {
         if self.program.contains('/') {
             return Ok(PathBuf::from(&self.program));

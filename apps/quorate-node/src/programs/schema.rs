@@ -29,7 +29,6 @@ pub struct ProgramTask {
 /// The action is in the object so that a program that is given for the other action can refuse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "lowercase", deny_unknown_fields)]
-#[allow(clippy::exhaustive_enums, reason = "another action is another version of the schema")]
 pub enum ProgramInput {
     /// Execute the task: give the bytes of its result.
     Execute {

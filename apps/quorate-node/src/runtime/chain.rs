@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quorate_chain::{
     Call, SubmitEvent, Submitter,
-    task_network::{self, Change, Follower, PlannedCall, SignedTask},
+    task_network::{self, Change, NetworkFollower, PlannedCall, SignedTask},
 };
 use quorate_evm::{
     QuorumSignature, SnapshotId,
@@ -22,17 +22,16 @@ use super::{
     clock::now,
     tell::{self, Purpose, Sending},
 };
-use crate::board::{Board, ChainReport, Component};
+use crate::board::{ChainReport, Component, NodeBoard};
 use quorate_network::{
     groups::add_up,
-    message::{Attestation, Evidence},
+    message::{Attestation, ConflictEvidence},
     registry::Registry,
     roles::Settlement,
 };
 
 /// What the loop wants done on the chain.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "the task below carries out each")]
 pub enum ChainOrder {
     /// Settle a task.
     Settle(Box<Settlement>),
@@ -41,7 +40,7 @@ pub enum ChainOrder {
         /// The operator.
         operator: Address,
         /// What it signed.
-        evidence: Box<Evidence>,
+        evidence: Box<ConflictEvidence>,
     },
     /// Fix the weights of the running epoch.
     BeginEpoch,
@@ -49,7 +48,6 @@ pub enum ChainOrder {
 
 /// What the loop is told.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "the loop handles each")]
 pub enum ChainNews {
     /// What changed, in order.
     Changes(Vec<Change>),
@@ -107,12 +105,12 @@ impl ChainHandle {
 
 /// Follows and submits until the loop is gone.
 pub struct ChainEdge {
-    follower: Follower,
+    follower: NetworkFollower,
     /// None if the node does not aggregate.
     submitter: Option<Submitting>,
     network: Contract,
     registry: Registry,
-    board: Board,
+    board: NodeBoard,
     operator: Option<Address>,
     every: Duration,
     orders: mpsc::Receiver<ChainOrder>,
@@ -138,10 +136,10 @@ const FIRST_LOOK: Duration = Duration::from_secs(600);
 impl ChainEdge {
     /// The task, and the loop's end of it.
     pub fn new(
-        follower: Follower,
+        follower: NetworkFollower,
         submitter: Option<Submitting>,
         registry: Registry,
-        board: Board,
+        board: NodeBoard,
         operator: Option<Address>,
         every: Duration,
     ) -> (Self, ChainHandle) {
@@ -230,7 +228,7 @@ impl ChainEdge {
         let Some((head, time)) = self.head else { return };
         let final_block = self.follower.final_block().unwrap_or(0);
         let epoch = self.follower.epoch();
-        // A snapshot that the loop could not use is none: the node is not ready then.
+        // A snapshot that the loop could not use does not count: the node is not ready then.
         let usable = |id: &SnapshotId| self.registry.has(epoch, *id);
         let snapshot = self.follower.snapshot(epoch).map(|snapshot| snapshot.id).filter(usable);
         let report = ChainReport { head, time, final_block, epoch, snapshot, behind: None };
@@ -275,7 +273,7 @@ impl ChainEdge {
         self.follower.settle(candidate, signers, &sum).map_err(|why| why.to_string())
     }
 
-    fn conflict(&self, evidence: &Evidence) -> Result<PlannedCall, String> {
+    fn conflict(&self, evidence: &ConflictEvidence) -> Result<PlannedCall, String> {
         let half = |attestation: &Attestation| {
             let candidate = attestation.candidate();
             let key = self.registry.contract_key(candidate.epoch, candidate.snapshot, attestation.index());

@@ -1,7 +1,7 @@
 //! Whether the data folder can be written: each failure is counted, and the log says when failures begin and when they end.
 
 use crate::{
-    board::{Board, Component, Count},
+    board::{Component, Count, NodeBoard},
     data_folder::DataFolderError,
 };
 
@@ -20,7 +20,7 @@ struct Failing {
 
 impl Disk {
     /// Notes how a write ended; `true` if it is on disk.
-    pub(super) fn note(&mut self, board: &Board, wrote: Result<(), DataFolderError>, now: u64) -> bool {
+    pub(super) fn note(&mut self, board: &NodeBoard, wrote: Result<(), DataFolderError>, now: u64) -> bool {
         match wrote {
             Ok(()) => {
                 board.problem(Component::Disk, None);
@@ -61,7 +61,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, away) = (folder.path().join("node"), folder.path().join("away"));
         let data = DataFolder::open(&path).unwrap();
-        let (board, mut disk) = (Board::new(Expectations::default()), Disk::default());
+        let (board, mut disk) = (NodeBoard::new(Expectations::default()), Disk::default());
         assert!(disk.note(&board, data.write_state(&Saved::default()), 1_000));
         fs::rename(&path, &away).unwrap();
         for time in 2..5 {

@@ -38,10 +38,10 @@ use std::{
 use quorate::SourceId;
 use quorate_chain::{
     Rpc,
-    task_network::{self, Change, EpochSnapshot},
+    task_network::{Change, EpochSnapshot},
 };
 use quorate_evm::{
-    Task,
+    Finality, Task,
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     digest::Contract,
 };
@@ -62,7 +62,7 @@ use rewards::Rewards;
 
 use crate::{
     api::TaskOrder,
-    board::{BanRow, Board, Component, Count, RewardsReport, label_of},
+    board::{BanRow, Component, Count, NodeBoard, RewardsReport, label_of},
     data_folder::{DataFolder, KeptTask},
     programs::{ProgramTask, Programs},
     tokens,
@@ -73,17 +73,16 @@ use quorate_network::{
     election::Snapshot,
     message::{Attestation, Signed},
     registry::{RegisteredMember, Registry},
-    roles::{Event, Finality, Node, NotTaken, Output, Settings, SignerRefusal, Source},
+    roles::{Node, NodeEvent, NodeOutput, NodeSettings, NotTaken, PeerSource, SignerRefusal},
     schedule::Schedule,
 };
 
 /// What a node runs with.
-#[allow(clippy::exhaustive_structs, reason = "whoever starts a node must name every part")]
 pub struct Parts {
     /// The network.
     pub network: Contract,
     /// How the state machine behaves.
-    pub settings: Settings,
+    pub settings: NodeSettings,
     /// The length of an epoch in seconds, and the first second of epoch 0, as the contract says.
     pub epochs: Epochs,
     /// The keys, which admission of peers shares.
@@ -107,7 +106,7 @@ pub struct Parts {
     /// Tasks from outside.
     pub orders: mpsc::Receiver<TaskOrder>,
     /// What people see.
-    pub board: Board,
+    pub board: NodeBoard,
     /// What survives a restart.
     pub data: DataFolder,
     /// Tasks at fixed times.
@@ -116,7 +115,6 @@ pub struct Parts {
 
 /// How a network pays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "what the contract fixes")]
 pub struct Pay {
     /// What the performer of an approved task gets, in the token's smallest unit.
     pub performer_reward: u128,
@@ -144,7 +142,6 @@ impl Pay {
 
 /// The epochs of a network in Unix time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "what the contract fixes")]
 pub struct Epochs {
     /// The first second of epoch 0.
     pub genesis: u64,
@@ -196,15 +193,15 @@ const BEGIN_AGAIN: u64 = 30_000;
 
 /// What was done beside the loop.
 enum Done {
-    Event(Event),
+    Event(NodeEvent),
     /// The board was told something.
     Shown,
     Checked {
-        source: Source,
+        source: PeerSource,
         ticket: Option<Ticket>,
         found: Checked,
     },
-    /// The signer answered something that is no signature of the operator, or nothing at all.
+    /// The signer answered something that is not a signature of the operator, or nothing at all.
     SignerFailed {
         candidate: Task,
         refusal: SignerRefusal,
@@ -215,7 +212,7 @@ enum Done {
         signature: Bytes,
     },
     ProgramFailed {
-        event: Event,
+        event: NodeEvent,
         why: String,
     },
 }
@@ -232,7 +229,7 @@ struct Runtime {
     /// Whether the pool could pay for no task when it was read last.
     pool_is_empty: bool,
     /// The peers that have joined, and those that are banned.
-    peers: BTreeMap<Source, (PeerId, Address)>,
+    peers: BTreeMap<PeerSource, (PeerId, Address)>,
     bans: VecDeque<BanRow>,
     /// The snapshots that the chain has, by epoch.
     snapshots: BTreeMap<u64, Arc<Snapshot>>,
@@ -348,7 +345,7 @@ impl Runtime {
                 Some(order) = self.parts.orders.recv() => self.order(order).await,
                 () = until(tick), if tick.is_some() => {
                     self.wake = None;
-                    self.step(Event::Tick, None).await;
+                    self.step(NodeEvent::Tick, None).await;
                 }
                 () = until(task.map(|second| second.saturating_mul(1_000))), if task.is_some() => self.scheduled().await,
                 _ = board.tick() => self.refresh(),
@@ -360,12 +357,12 @@ impl Runtime {
     }
 
     /// One event, with all that follows from it.
-    async fn step(&mut self, event: Event, ticket: Option<Ticket>) {
+    async fn step(&mut self, event: NodeEvent, ticket: Option<Ticket>) {
         let about = task_of(&event);
         let outputs = self.node.step(event, now());
         let mut ticket = ticket;
         for output in outputs {
-            if matches!(output, Output::Save) && !self.save().await {
+            if matches!(output, NodeOutput::Save) && !self.save().await {
                 // The node ends, and nothing that depends on the disk leaves.
                 return;
             }
@@ -381,49 +378,49 @@ impl Runtime {
         }
     }
 
-    fn carry_out(&mut self, output: Output, ticket: &mut Option<Ticket>) {
+    fn carry_out(&mut self, output: NodeOutput, ticket: &mut Option<Ticket>) {
         match output {
             // It was written before any other output.
-            Output::Save => {}
-            Output::Execute { id, epoch, payload } => {
+            NodeOutput::Save => {}
+            NodeOutput::Execute { id, epoch, payload } => {
                 let programs = self.parts.programs.clone();
                 self.parts.board.count(Count::Executed);
                 self.work.spawn(async move {
                     match programs.execute(&ProgramTask { epoch, id, payload }).await {
-                        Ok(bytes) => Done::Event(Event::Executed { id, bytes }),
+                        Ok(bytes) => Done::Event(NodeEvent::Executed { id, bytes }),
                         Err(error) => {
-                            Done::ProgramFailed { event: Event::ExecuteFailed { id }, why: error.to_string() }
+                            Done::ProgramFailed { event: NodeEvent::ExecuteFailed { id }, why: error.to_string() }
                         }
                     }
                 });
             }
-            Output::Validate { candidate, payload, bytes } => {
+            NodeOutput::Validate { candidate, payload, bytes } => {
                 let programs = self.parts.programs.clone();
                 self.parts.board.count(Count::Validated);
                 self.work.spawn(async move {
                     let task = ProgramTask { epoch: candidate.epoch, id: candidate.id, payload };
                     match programs.validate(&task, &bytes).await {
-                        Ok(approved) => Done::Event(Event::Validated { candidate, approved }),
+                        Ok(approved) => Done::Event(NodeEvent::Validated { candidate, approved }),
                         Err(error) => {
-                            let event = Event::ValidateFailed { candidate };
+                            let event = NodeEvent::ValidateFailed { candidate };
                             Done::ProgramFailed { event, why: error.to_string() }
                         }
                     }
                 });
             }
-            Output::Sign { candidate } => self.sign(candidate),
-            Output::Publish(message, audience) => {
+            NodeOutput::Sign { candidate } => self.sign(candidate),
+            NodeOutput::Publish(message, audience) => {
                 self.parts.board.count(Count::Published);
                 self.parts.transport.publish(message, audience);
             }
-            Output::Ask(request, audience) => self.parts.transport.ask(request, audience),
-            Output::Answer { to, answer } => self.parts.transport.answer(to, answer),
-            Output::Accepted { .. } => {
+            NodeOutput::Ask(request, audience) => self.parts.transport.ask(request, audience),
+            NodeOutput::Answer { to, answer } => self.parts.transport.answer(to, answer),
+            NodeOutput::Accepted { .. } => {
                 if let Some(ticket) = ticket.take() {
                     self.parts.transport.judge(ticket, Judgement::Accept);
                 }
             }
-            Output::Refused { source, refusal } => {
+            NodeOutput::Refused { source, refusal } => {
                 let fault = refusal.is_fault();
                 if fault {
                     self.reject(source, ticket.take(), refusal.to_string());
@@ -431,10 +428,10 @@ impl Runtime {
                     self.parts.transport.judge(ticket, Judgement::Ignore);
                 }
             }
-            Output::Abstained { candidate } => {
+            NodeOutput::Abstained { candidate } => {
                 tracing::warn!(id = %candidate.id, "no verdict is given, because it would conflict with an earlier one");
             }
-            Output::Settle(settlement) => {
+            NodeOutput::Settle(settlement) => {
                 tracing::info!(
                     id = %settlement.candidate.id,
                     signers = settlement.signers.len(),
@@ -443,12 +440,12 @@ impl Runtime {
                 );
                 self.parts.chain.order(ChainOrder::Settle(Box::new(settlement)));
             }
-            Output::ReportConflict { operator, evidence } => {
+            NodeOutput::ReportConflict { operator, evidence } => {
                 tracing::warn!(%operator, id = %evidence.id(), "an operator signed a conflict: reporting it");
                 self.parts.chain.order(ChainOrder::Report { operator, evidence: Box::new(evidence) });
             }
-            Output::NotTaken { id, reason } => tracing::warn!(%id, "a task is not taken: {reason}"),
-            Output::WakeAt(at) => self.wake = Some(at),
+            NodeOutput::NotTaken { id, reason } => tracing::warn!(%id, "a task is not taken: {reason}"),
+            NodeOutput::WakeAt(at) => self.wake = Some(at),
             // Outputs that come with a later version of the library are none of this one's.
         }
     }
@@ -520,21 +517,21 @@ impl Runtime {
             }
             Done::Signed { candidate, signature } => {
                 self.parts.board.problem(Component::Signer, None);
-                self.step(Event::Signed { candidate, signature }, None).await;
+                self.step(NodeEvent::Signed { candidate, signature }, None).await;
             }
             Done::SignerFailed { candidate, refusal, why } => {
                 tracing::warn!(id = %candidate.id, "the signer: {why}");
                 if refusal == SignerRefusal::NotNow {
                     self.parts.board.problem(Component::Signer, Some(why));
                 }
-                self.step(Event::SignRefused { candidate, refusal }, None).await;
+                self.step(NodeEvent::SignRefused { candidate, refusal }, None).await;
             }
             Done::Checked { source, ticket, found } => {
                 self.checks -= 1;
                 match found {
                     Checked::True(message) => {
                         self.parts.board.count(Count::Verified);
-                        self.step(Event::Received { source, message }, ticket).await;
+                        self.step(NodeEvent::Received { source, message }, ticket).await;
                     }
                     Checked::False => {
                         self.parts.board.count(Count::False);
@@ -562,7 +559,7 @@ impl Runtime {
                     self.receive(source, None, message);
                 }
             }
-            Arrival::Asked { source, request } => self.step(Event::Asked { source, request }, None).await,
+            Arrival::Asked { source, request } => self.step(NodeEvent::Asked { source, request }, None).await,
             Arrival::Joined { source, peer, operator } => {
                 self.peers.insert(source, (peer, operator));
                 tracing::info!(source = source.0, %peer, %operator, "a peer joined");
@@ -575,7 +572,7 @@ impl Runtime {
     }
 
     /// Verifies a message, unless the machine would not use it.
-    fn receive(&mut self, source: Source, ticket: Option<Ticket>, message: Signed) {
+    fn receive(&mut self, source: PeerSource, ticket: Option<Ticket>, message: Signed) {
         let ignore = |this: &mut Self, ticket: Option<Ticket>| {
             this.parts.board.count(Count::Ignored);
             if let Some(ticket) = ticket {
@@ -608,7 +605,7 @@ impl Runtime {
     }
 
     /// Does not forward a message that no honest peer sends, and bans whoever sent it.
-    fn reject(&mut self, source: Source, ticket: Option<Ticket>, why: String) {
+    fn reject(&mut self, source: PeerSource, ticket: Option<Ticket>, why: String) {
         tracing::warn!(source = source.0, "a peer is banned: {why}");
         match ticket {
             Some(ticket) => self.parts.transport.judge(ticket, Judgement::Reject),
@@ -636,11 +633,11 @@ impl Runtime {
             }
             ChainNews::SettleFailed { id, why } => {
                 tracing::info!(%id, "the settlement was not sent, or failed: {why}");
-                self.step(Event::SettleFailed { id }, None).await;
+                self.step(NodeEvent::SettleFailed { id }, None).await;
             }
             ChainNews::ReportFailed { operator, id, why } => {
                 tracing::info!(%operator, %id, "the report was not sent, or failed: {why}");
-                self.step(Event::ReportFailed { operator, id }, None).await;
+                self.step(NodeEvent::ReportFailed { operator, id }, None).await;
             }
             ChainNews::Pool { free } => {
                 let problem = self.parts.pay.problem_of_pool(free);
@@ -680,7 +677,7 @@ impl Runtime {
     }
 
     async fn changes(&mut self, changes: Vec<Change>) {
-        // What happened before the node started is no news.
+        // What happened before the node started is not news.
         let is_news = self.head != 0;
         let begins = changes.iter().any(|change| matches!(change, Change::Epoch(_)));
         for change in changes {
@@ -700,7 +697,7 @@ impl Runtime {
                     self.bare_since = None;
                     self.begun_at = None;
                     self.forget_tasks();
-                    Event::Epoch(epoch)
+                    NodeEvent::Epoch(epoch)
                 }
                 Change::Snapshot(snapshot) => match self.snapshot(&snapshot) {
                     Some(event) => event,
@@ -710,20 +707,14 @@ impl Runtime {
                     self.snapshots.remove(&epoch);
                     self.parts.registry.remove(epoch);
                     self.parts.transport.readmit();
-                    Event::SnapshotRemoved { epoch }
+                    NodeEvent::SnapshotRemoved { epoch }
                 }
                 // Of epochs that can settle nothing more the machine needs nothing.
                 Change::Settled { epoch, .. } if epoch + 1 < self.epoch => continue,
-                Change::Settled { id, epoch, finality, .. } => {
-                    let finality = match finality {
-                        task_network::Finality::Recent => Finality::Recent,
-                        task_network::Finality::Final => Finality::Final,
-                    };
-                    Event::Settled { id, epoch, finality }
-                }
-                Change::Unsettled { id } => Event::Unsettled { id },
-                Change::Slashed { operator, id, epoch, .. } => Event::Slashed { operator, id, epoch },
-                Change::Unslashed { operator, id, epoch } => Event::Unslashed { operator, id, epoch },
+                Change::Settled { id, epoch, finality, .. } => NodeEvent::Settled { id, epoch, finality },
+                Change::Unsettled { id } => NodeEvent::Unsettled { id },
+                Change::Slashed { operator, id, epoch, .. } => NodeEvent::Slashed { operator, id, epoch },
+                Change::Unslashed { operator, id, epoch } => NodeEvent::Unslashed { operator, id, epoch },
                 _ => continue,
             };
             self.step(event, None).await;
@@ -738,8 +729,7 @@ impl Runtime {
 
     /// Asks what a new settlement cost, for the board alone.
     fn ask_for_receipt(&mut self, change: &Change) {
-        let Change::Settled { id, epoch, transaction, block, finality: task_network::Finality::Recent, .. } = *change
-        else {
+        let Change::Settled { id, epoch, transaction, block, finality: Finality::Recent, .. } = *change else {
             return;
         };
         if block.saturating_add(RECEIPTS_OF) < self.head {
@@ -770,7 +760,7 @@ impl Runtime {
     }
 
     /// Takes the snapshot of an epoch. One that cannot be used is told, and nothing is signed or counted in its epoch.
-    fn snapshot(&mut self, told: &EpochSnapshot) -> Option<Event> {
+    fn snapshot(&mut self, told: &EpochSnapshot) -> Option<NodeEvent> {
         let kept_from = self.epoch.saturating_sub(1 + self.parts.settings.evidence_epochs);
         if told.epoch < kept_from {
             return None;
@@ -797,7 +787,7 @@ impl Runtime {
         self.snapshots.insert(told.epoch, snapshot.clone());
         self.parts.transport.readmit();
         tracing::info!(epoch = told.epoch, total = %told.total, required = %told.required, "the epoch has a snapshot");
-        Some(Event::Snapshot(snapshot))
+        Some(NodeEvent::Snapshot(snapshot))
     }
 
     /// The tasks of the schedule and of the folder that can still settle, as if they were new.
@@ -841,7 +831,7 @@ impl Runtime {
 
     async fn name_task(&mut self, id: B256, epoch: u64, payload: Bytes) {
         self.parts.board.task_seen(id, epoch, &label_of(&payload), now());
-        self.step(Event::Task { id, epoch, payload }, None).await;
+        self.step(NodeEvent::Task { id, epoch, payload }, None).await;
     }
 
     /// A task from the HTTP interface. It is on disk before the answer says that it is taken. If it cannot be written, nobody
@@ -938,11 +928,11 @@ impl Runtime {
 }
 
 /// The task that an event is about, if it can bring the task forward.
-fn task_of(event: &Event) -> Option<B256> {
+fn task_of(event: &NodeEvent) -> Option<B256> {
     match event {
-        Event::Received { message, .. } => Some(message.message().id()),
-        Event::Signed { candidate, .. } => Some(candidate.id),
-        Event::Task { id, .. } | Event::Executed { id, .. } | Event::Settled { id, .. } => Some(*id),
+        NodeEvent::Received { message, .. } => Some(message.message().id()),
+        NodeEvent::Signed { candidate, .. } => Some(candidate.id),
+        NodeEvent::Task { id, .. } | NodeEvent::Executed { id, .. } | NodeEvent::Settled { id, .. } => Some(*id),
         _ => None,
     }
 }

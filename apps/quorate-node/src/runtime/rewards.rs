@@ -6,8 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorate_chain::task_network::{Change, Finality};
-use quorate_evm::alloy_primitives::{Address, B256, U256};
+use quorate_chain::task_network::Change;
+use quorate_evm::{
+    Finality,
+    alloy_primitives::{Address, B256, U256},
+};
 
 use quorate_network::election::Snapshot;
 

@@ -4,22 +4,24 @@ use std::{fmt, time::Instant};
 
 use quorate_chain::{
     SubmitEvent,
-    task_network::{Change, EpochSnapshot, Finality},
+    task_network::{Change, EpochSnapshot},
 };
 
-use quorate_evm::alloy_primitives::{Address, B256};
+use quorate_evm::{
+    Finality,
+    alloy_primitives::{Address, B256},
+};
 
 use crate::{
     board::{
-        self, BanRow, Board, MemberReport, PeerRow, PunishmentKind, PunishmentReport, SettledReport, SubmissionReport,
-        SubmissionState,
+        self, BanRow, MemberReport, NodeBoard, PeerRow, PunishmentKind, PunishmentReport, SettledReport,
+        SubmissionReport, SubmissionState,
     },
     transport::{BanReport, PeerReport},
 };
 
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(clippy::exhaustive_enums, reason = "one for each order")]
 pub enum Purpose {
     /// It settles a task.
     Settle(B256),
@@ -41,7 +43,6 @@ impl fmt::Display for Purpose {
 
 /// A transaction that this node sends: what the submitter calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "all that a report of it needs")]
 pub struct Sending {
     /// What it is for.
     pub purpose: Purpose,
@@ -50,7 +51,7 @@ pub struct Sending {
 }
 
 /// Tells the board a change of the chain, whose newest block is `head`.
-pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
+pub(super) fn change(board: &NodeBoard, change: &Change, head: u64, now: u64) {
     match change {
         Change::Settled { id, finality: Finality::Final, .. } if board.is_settled(*id) => board.finalised(*id, now),
         Change::Settled { id, epoch, finality, .. } => {

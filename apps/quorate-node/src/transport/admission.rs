@@ -22,7 +22,6 @@ pub trait Admission: Send + Sync + 'static {
 
 /// What [`Admission::admit`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is nothing between the three")]
 pub enum Admitted {
     /// The peer speaks for this operator.
     Operator(Address),

@@ -4,18 +4,17 @@ use quorate_evm::alloy_primitives::Address;
 
 use super::{identity::PeerId, tickets::Ticket};
 use quorate_network::{
-    message::{Answer, Request, Signed},
-    roles::Source,
+    message::{PeerAnswer, PeerRequest, Signed},
+    roles::PeerSource,
 };
 
 /// What the network tells the node.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
 pub enum Arrival {
     /// A signed message, of which nothing was verified.
     Signed {
         /// Who sent or forwarded it.
-        source: Source,
+        source: PeerSource,
         /// What [`Transport::judge`](super::Transport::judge) takes. Dropping it is
         /// [`Judgement::Ignore`](super::Judgement::Ignore).
         ticket: Ticket,
@@ -25,21 +24,21 @@ pub enum Arrival {
     /// A peer asks what it missed. [`Transport::answer`](super::Transport::answer) answers.
     Asked {
         /// The peer's number, as in `Joined`.
-        source: Source,
+        source: PeerSource,
         /// What it holds.
-        request: Request,
+        request: PeerRequest,
     },
     /// A peer answered [`Transport::ask`](super::Transport::ask). Nothing of the answer was verified.
     Answered {
         /// The peer's number, as in `Joined`.
-        source: Source,
+        source: PeerSource,
         /// The answer.
-        answer: Answer,
+        answer: PeerAnswer,
     },
     /// A peer was admitted.
     Joined {
         /// Its number until it leaves. A peer that comes back has another one.
-        source: Source,
+        source: PeerSource,
         /// Its name.
         peer: PeerId,
         /// For whom it speaks.
@@ -48,6 +47,6 @@ pub enum Arrival {
     /// A peer that had joined is gone. Comes exactly once for each `Joined`, after the other arrivals of the peer.
     Left {
         /// The peer's number, as in `Joined`.
-        source: Source,
+        source: PeerSource,
     },
 }

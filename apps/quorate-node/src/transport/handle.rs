@@ -22,8 +22,8 @@ use super::{
 };
 use quorate_network::{
     groups::Audience,
-    message::{Answer, Request, Signed},
-    roles::Source,
+    message::{PeerAnswer, PeerRequest, Signed},
+    roles::PeerSource,
 };
 
 /// A running transport. Nothing here waits but [`next`](Self::next) and [`stop`](Self::stop). Dropping it ends it.
@@ -75,17 +75,17 @@ impl Transport {
 
     /// Asks one admitted peer of an audience, chosen at random among those that left the fewest questions unanswered; any
     /// admitted peer, if none of the audience is connected. By HTTP the aggregator is asked, and asks any.
-    pub fn ask(&self, request: Request, audience: Audience) {
+    pub fn ask(&self, request: PeerRequest, audience: Audience) {
         self.call(Call::Ask(request, audience));
     }
 
     /// Answers the oldest open question of a peer. Without one, nothing happens.
-    pub fn answer(&self, to: Source, answer: Answer) {
+    pub fn answer(&self, to: PeerSource, answer: PeerAnswer) {
         self.call(Call::Answer(to, answer));
     }
 
     /// Ends a peer's connections, and refuses the peer and its operator for so long. Also for a peer that has left just now.
-    pub fn ban(&self, source: Source, time: Duration) {
+    pub fn ban(&self, source: PeerSource, time: Duration) {
         self.call(Call::Ban(source, time));
     }
 
@@ -142,7 +142,7 @@ pub struct PeerReport {
     /// Its name.
     pub peer: PeerId,
     /// Its number.
-    pub source: Source,
+    pub source: PeerSource,
     /// For whom it speaks.
     pub operator: Address,
     /// From where it is connected.
@@ -167,7 +167,7 @@ pub struct PeerReport {
 #[non_exhaustive]
 pub enum TransportError {
     /// An address in the settings.
-    #[error("{field}: {found:?} is no address that works here: {why}")]
+    #[error("{field}: {found:?} is not an address that works here: {why}")]
     Address {
         /// The setting.
         field: &'static str,
@@ -201,9 +201,9 @@ pub enum TransportError {
 #[derive(Debug)]
 pub(super) enum Call {
     Publish(Signed, Audience),
-    Ask(Request, Audience),
-    Answer(Source, Answer),
-    Ban(Source, Duration),
+    Ask(PeerRequest, Audience),
+    Answer(PeerSource, PeerAnswer),
+    Ban(PeerSource, Duration),
     Readmit,
 }
 

@@ -102,7 +102,6 @@ impl Hello {
 
 /// What the other side says to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_enums, reason = "whoever gets one must say what it does with each")]
 pub enum Reply {
     /// You are admitted, and these others are: at most [`MAX_TOLD`].
     Welcome(Vec<Told>),
@@ -116,7 +115,6 @@ pub enum Reply {
 
 /// Where an admitted peer listens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields of an encoding")]
 pub struct Told {
     /// The bytes of its name: at most 64.
     pub peer: Vec<u8>,

@@ -3,13 +3,14 @@
 
 use std::{
     fmt,
-    fs::{File, OpenOptions},
-    io::{self, Read, Write},
+    fs::File,
+    io::{self, Read},
     path::{Path, PathBuf},
     str::FromStr,
 };
 
 use libp2p_identity::{Keypair, ed25519};
+use quorate_host::file::{self, Existing, Readers};
 
 /// The name of a node: 38 bytes, which hold an Ed25519 public key as libp2p encodes it. Both transports use it. As text it
 /// is base58.
@@ -174,16 +175,7 @@ impl Identity {
     /// Writes the key beside its place, and gives it its name only when it is on the disk.
     fn store(&self, path: &Path) -> io::Result<()> {
         let bytes = zeroize::Zeroizing::new(self.0.to_protobuf_encoding().map_err(io::Error::other)?);
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        // A temporary file has mode 0600.
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&bytes)?;
-        file.as_file().sync_all()?;
-        file.persist_noclobber(path).map_err(|error| error.error)?;
-        OpenOptions::new().read(true).open(folder)?.sync_all()
+        file::write(path, Readers::Owner, Existing::Refuse, &bytes)
     }
 
     /// The node's name.

@@ -167,19 +167,19 @@ pub(super) fn count(counter: &AtomicU64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quorate_network::{message::Request, roles::Source};
+    use quorate_network::{message::PeerRequest, roles::PeerSource};
 
     #[tokio::test]
     async fn what_does_not_fit_is_dropped_and_counted() {
         let tally = Arc::new(Tally::default());
         let limits = Limits { arrivals: 3, arrival_bytes: 100, ..Limits::default() };
         let (outbox, mut inbox) = queue(&limits, tally.clone());
-        let asked = |number| Arrival::Asked { source: Source(number), request: Request::default() };
+        let asked = |number| Arrival::Asked { source: PeerSource(number), request: PeerRequest::default() };
         assert!(outbox.offer(asked(1), 60));
         assert!(!outbox.offer(asked(2), 41));
         assert!(outbox.offer(asked(3), 40) && outbox.offer(asked(4), 0));
         assert!(!outbox.offer(asked(5), 0));
-        assert!(outbox.offer(Arrival::Left { source: Source(9) }, 0));
+        assert!(outbox.offer(Arrival::Left { source: PeerSource(9) }, 0));
         assert_eq!(tally.counts().arrivals_dropped, 2);
         let mut seen = Vec::new();
         for _ in 0..4 {

@@ -32,7 +32,6 @@ impl Drop for Ticket {
 
 /// What becomes of a signed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "gossip has these three")]
 pub enum Judgement {
     /// It is right: it is forwarded.
     Accept,

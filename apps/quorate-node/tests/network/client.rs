@@ -63,7 +63,7 @@ impl Client {
     /// Dials nodes, which may refuse it.
     pub(crate) fn dial(net: &Net, terms: Terms, nodes: &[usize]) -> Self {
         let bootstrap = nodes.iter().map(|node| net.local.peer_address(*node).unwrap()).collect();
-        let settings = libp2p::Settings { bootstrap, ..libp2p::Settings::default() };
+        let settings = libp2p::MeshSettings { bootstrap, ..libp2p::MeshSettings::default() };
         Self { transport: libp2p::start(terms, &settings).unwrap() }
     }
 
@@ -132,7 +132,7 @@ pub(crate) async fn result(net: &Net, operator: usize, snapshot: SnapshotId, tas
     Signed::Result(TaskResult::new(task.epoch, snapshot, task.id, index, bytes, signature).unwrap())
 }
 
-/// The right result of a task: what `quorate-node demo-work` prints.
+/// The right result of a task: what `quorate-lab demo-work` prints.
 pub(crate) fn price(task: &GivenTask) -> String {
     let cents = task.time * 7_919 % 10_000;
     format!("ETH/USD {}.{:02}", 3_000 + cents / 100, cents % 100)

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, process::Stdio, time::Duration};
 
-use quorate_node::local::LocalPart;
+use quorate_lab::network::LocalPart;
 use serde_json::json;
 use tokio::time::sleep;
 

@@ -7,11 +7,12 @@ use quorate_evm::{
     alloy_primitives::{B256, Bytes},
     digest::Contract,
 };
+use quorate_lab::network::LocalPart;
 use quorate_network::{
     message::{Attestation, Message, Signed, TaskResult},
     wire::encode,
 };
-use quorate_node::{local::LocalPart, runtime::now, transport::Transport};
+use quorate_node::{runtime::now, transport::Transport};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -227,7 +228,7 @@ async fn an_admitted_peer_that_sends_what_nobody_may_is_banned_alone() {
                 hostile.gossip(foreign.clone());
                 "of chain 1, and this node is in"
             }
-            // To send again what is true is no fault, as long as it is not a flood.
+            // To send again what is true is not a fault, as long as it is not a flood.
             _ => {
                 hostile.replay(&true_bytes, 100);
                 hostile.run(Duration::from_secs(2)).await;

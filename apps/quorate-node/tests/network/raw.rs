@@ -116,7 +116,7 @@ impl RawPeer {
                 self.step().await;
             }
         };
-        // It goes on until the time is over, which is no error.
+        // It goes on until the time is over, which is not an error.
         let _ = timeout(time, work).await;
     }
 

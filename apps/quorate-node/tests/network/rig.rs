@@ -3,8 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
-    process::Command,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -14,7 +13,10 @@ use quorate_evm::{
     alloy_sol_types::SolEvent,
     contract::TaskNetwork,
 };
-use quorate_node::local::{LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalSettings};
+use quorate_lab::{
+    network::{LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalPrograms, LocalSettings},
+    run::{Run as _, command},
+};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -94,21 +96,11 @@ const PATIENCE: Duration = Duration::from_secs(90);
 pub(crate) const PAYLOAD: &str = r#"{"pair":"ETH/USD","time":{time}}"#;
 
 impl Net {
-    /// Starts a network. `None`, with a line, if a program is absent.
+    /// Starts a network. `None`, with a printed line, if a program is absent.
     pub(crate) async fn start(plan: Plan) -> Option<Self> {
-        let anvil = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/node_modules/.bin/anvil");
-        let node = PathBuf::from(env!("CARGO_BIN_EXE_quorate-node"));
-        let signer = signer_program();
-        for (program, hint) in [(&anvil, "make contracts"), (&signer, "cargo build -p quorate-signer")] {
-            if !program.exists() {
-                let line = format!("skipped: no {}; `{hint}` makes it", program.display());
-                assert!(std::env::var("CI").as_deref() != Ok("true"), "{line}, and this is CI");
-                println!("{line}");
-                return None;
-            }
-        }
+        let programs = LocalPrograms::or_skip()?;
         let work = |lie: bool| {
-            let work = format!("'{}' demo-work{}", node.display(), if lie { " --lie" } else { "" });
+            let work = programs.work(lie);
             match plan.pause {
                 None => work,
                 Some(pause) => format!("sh -c \"sleep {pause}; exec {work}\""),
@@ -124,9 +116,7 @@ impl Net {
         let options = ["--stragglers", "300", "--turn", "3000"].into_iter().chain(plan.options.iter().copied());
         let settings = LocalSettings {
             operators: operators.collect(),
-            node_program: node,
-            signer_program: signer,
-            anvil_program: anvil,
+            programs,
             peers: plan.peers,
             block_time: 1,
             task_every: plan.task_every,
@@ -318,17 +308,10 @@ impl Net {
     }
 }
 
-/// The program of the signer.
-pub(crate) fn signer_program() -> PathBuf {
-    Path::new(env!("CARGO_BIN_EXE_quorate-node")).with_file_name("quorate-signer")
-}
-
 /// Checks in the record of a signer that has stopped that it signed no two verdicts and no two results of a task.
 /// Returns the tasks that it signed.
 pub(crate) fn signed_once(folder: &Path) -> BTreeSet<String> {
-    let written = Command::new(signer_program()).arg("export").arg("--data").arg(folder).output().unwrap();
-    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
-    let record: Value = serde_json::from_slice(&written.stdout).unwrap();
+    let record = command("quorate-signer").arg("export").arg("--data").arg(folder).ran().exits(0).object();
     let (mut ids, mut contents) = (BTreeSet::new(), BTreeSet::new());
     for task in record["epochs"].as_array().unwrap().iter().flat_map(|epoch| epoch["tasks"].as_array().unwrap()) {
         let id = task["id"].to_string();

@@ -4,20 +4,22 @@ use std::{
     collections::BTreeSet,
     num::NonZeroU64,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     time::Duration,
 };
 
 use quorate_evm::{KeyGroup, OperatorKey, alloy_primitives::hex};
+use quorate_lab::{
+    network::{LocalPart, write_key},
+    run::{Run as _, Running, Signal, command},
+};
 use quorate_network::schedule::{Schedule, ScheduledTask};
-use quorate_node::local::{LocalPart, write_key};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tokio::time::sleep;
 
 use crate::{
     client::{self, Client},
-    rig::{Net, PAYLOAD, Plan, signed_once, signer_program},
+    rig::{Net, PAYLOAD, Plan, signed_once},
     settling::genesis,
 };
 
@@ -52,7 +54,7 @@ async fn an_operator_rotates_its_key_while_tasks_settle() {
     let url = net.local.endpoint();
     let contract = net.local.network().address.to_string();
     let said = done(
-        Command::new(env!("CARGO_BIN_EXE_quorate-node"))
+        command("quorate-node")
             .args(["register", "--rotate", "--rpc", &url, "--contract", &contract, "--signer"])
             .arg(new_folder.join("signer").join("signer.sock"))
             .arg("--key-file")
@@ -109,7 +111,7 @@ async fn an_operator_rotates_its_key_while_tasks_settle() {
     let own = own.rsplit('/').next().unwrap();
     let peers = net.status(0).await["peers"].clone();
     let row = peers.as_array().unwrap().iter().find(|row| row["peer_id"] == own);
-    let row = row.unwrap_or_else(|| panic!("{own} is no peer of node 0: {peers}"));
+    let row = row.unwrap_or_else(|| panic!("{own} is not a peer of node 0: {peers}"));
     assert_eq!(row["operator"], json!(net.local.operator(OPERATOR)));
     let former = Client::dial(&net, client::terms(&net, OPERATOR, net.local.network()), &[0]);
     net.refused(0, &former.name()).await;
@@ -168,44 +170,30 @@ fn data(folder: &Path) -> String {
 
 /// Runs a command of the signer that ends.
 fn signer(arguments: &[String]) -> String {
-    done(Command::new(signer_program()).args(arguments))
+    done(command("quorate-signer").args(arguments))
 }
 
 fn done(command: &mut Command) -> String {
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    assert!(output.status.success(), "{command:?}: {said}");
-    said
+    command.ran().exits(0).all()
 }
 
 /// A signer that the test started. It ends with the test.
-struct Process(Child);
+struct Process(Running);
 
 impl Process {
     /// Starts the signer of a folder with `signer`, `keystore.json` and `passphrase`, and waits until it listens.
     async fn signer(folder: &Path, socket: &Path) -> Self {
-        let child = Command::new(signer_program())
-            .arg("run")
-            .arg("--data")
-            .arg(folder.join("signer"))
-            .arg("--keystore")
-            .arg(folder.join("keystore.json"))
-            .arg("--passphrase-file")
-            .arg(folder.join("passphrase"))
-            .arg("--socket")
-            .arg(socket)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut this = Self(child);
+        let mut command = command("quorate-signer");
+        command.arg("run").arg("--data").arg(folder.join("signer"));
+        command.arg("--keystore").arg(folder.join("keystore.json"));
+        command.arg("--passphrase-file").arg(folder.join("passphrase"));
+        command.arg("--socket").arg(socket).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut this = Self(Running::start(&mut command));
         for _ in 0..600 {
             if socket.exists() {
                 return this;
             }
-            assert_eq!(this.0.try_wait().unwrap(), None, "the signer ended");
+            assert!(this.0.runs(), "the signer ended");
             sleep(Duration::from_millis(50)).await;
         }
         panic!("the signer does not listen");
@@ -213,16 +201,7 @@ impl Process {
 
     /// Ends it in order.
     fn end(mut self) {
-        let process = Pid::from_raw(i32::try_from(self.0.id()).unwrap()).unwrap();
-        kill_process(process, Signal::TERM).unwrap();
-        assert!(self.0.wait().unwrap().success());
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        self.0.signal(Signal::TERM);
+        assert_eq!(self.0.ended(), 0);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::{num::NonZeroU64, time::Duration};
 
+use quorate_lab::network::{LocalPart, LocalPeers};
 use quorate_network::schedule::Schedule;
-use quorate_node::local::{LocalPart, LocalPeers};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

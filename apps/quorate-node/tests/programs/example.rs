@@ -1,15 +1,13 @@
 //! `examples/task-price`: both languages give the same bytes and the same verdicts.
 
-use std::path::Path;
-
 use proptest::prelude::*;
+use quorate_lab::needs::{checkout, example};
 use quorate_node::programs::Program;
 
 use super::*;
 
 fn python() -> Program {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/task-price/price.py");
-    Program::command([&*PYTHON, file.to_str().unwrap()]).unwrap()
+    Program::command([&*PYTHON, &example("task-price/price.py")]).unwrap()
 }
 
 /// Cargo builds the examples of a package before it runs all of its tests, into this folder.
@@ -51,15 +49,13 @@ async fn executed(payload: &[u8]) -> Option<Bytes> {
 #[test]
 fn the_commands_of_the_readme_print_what_it_says() {
     const PYTHON_COMMAND: &str = "python3 examples/task-price/price.py";
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(root.join("examples/task-price/README.md")).unwrap();
+    let readme = std::fs::read_to_string(example("task-price/README.md")).unwrap();
     let commands = readme.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
     let expected: Vec<&str> = commands.lines().filter_map(|line| line.strip_prefix("# ")).collect();
     assert!(commands.matches(PYTHON_COMMAND).count() == 4 && expected.len() == 6, "{commands}");
     for program in [PYTHON_COMMAND, rust_file().to_str().unwrap()] {
         let commands = format!("exec 2>&1\n{}", commands.replace(PYTHON_COMMAND, program));
-        let output = Command::new("sh").args(["-c", &commands]).current_dir(&root).output().unwrap();
-        let output = String::from_utf8(output.stdout).unwrap();
+        let output = Command::new("sh").args(["-c", &commands]).current_dir(checkout()).ran().out;
         let mut lines: Vec<&str> = output.lines().collect();
         if program != PYTHON_COMMAND {
             // The text of the error is another.

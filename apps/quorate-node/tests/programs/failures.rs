@@ -46,7 +46,7 @@ async fn other_statuses_are_no_verdict() {
             assert_eq!(error.standard_error, "no such pair");
         }
     }
-    // A rejection is no result.
+    // A rejection is not a result.
     let error = execute_failure(scripts.sh("p1", "cat > /dev/null; echo '12.5'; exit 1"), LONG).await;
     assert_failed(&error, |why| matches!(why, ProgramFailure::Status { found: 1, .. }));
 }

@@ -20,6 +20,7 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes},
     digest::Contract,
 };
+use quorate_lab::run::{Run as _, shell};
 use quorate_node::programs::{Program, ProgramError, ProgramFailure, ProgramSettings, ProgramTask, Programs};
 use tempfile::TempDir;
 
@@ -62,7 +63,7 @@ impl Scripts {
     fn file(&self, name: &str, text: &str) -> String {
         let (source, file) = (self.path(&format!("{name}.source")), self.path(name));
         fs::write(&source, text).unwrap();
-        assert!(Command::new("install").args(["-m", "755"]).arg(source).arg(&file).status().unwrap().success());
+        shell("install -m 755 \"$0\" \"$1\"").arg(source).arg(&file).ran().exits(0);
         file.into_os_string().into_string().unwrap()
     }
 
@@ -74,7 +75,7 @@ impl Scripts {
     /// A pipe with a name. A reader sees its end when every process that holds its other end is gone.
     fn watch(&self, name: &str) -> Watch {
         let path = self.path(name);
-        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        shell("mkfifo \"$0\"").arg(&path).ran().exits(0);
         let (sender, gone) = std::sync::mpsc::channel();
         // A thread of its own, so that a test that fails does not wait for it.
         std::thread::spawn(move || drop(sender.send(fs::read_to_string(path))));
@@ -94,9 +95,9 @@ impl Watch {
 
 /// The interpreter itself: `python3` can be a script that looks for it, which takes longer than the tests' programs.
 static PYTHON: LazyLock<String> = LazyLock::new(|| {
-    let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
-    let output = output.expect("these tests need python3 on the PATH").stdout;
-    String::from_utf8(output).unwrap().trim().to_owned()
+    // These tests need python3 on the PATH.
+    let ran = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).ran().exits(0);
+    ran.out.trim().to_owned()
 });
 
 async fn execute_failure(program: Program, time: Duration) -> ProgramError {

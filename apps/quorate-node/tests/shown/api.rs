@@ -10,7 +10,7 @@ use quorate_evm::alloy_primitives::{B256, Bytes, keccak256};
 use quorate_network::roles::NotTaken;
 use quorate_node::{
     api::{ApiLimits, ApiSettings, ServeError, TaskOrder, Token, serve},
-    board::{Board, Component},
+    board::{Component, NodeBoard},
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 struct Rig {
     runtime: Runtime,
     address: SocketAddr,
-    board: Board,
+    board: NodeBoard,
     orders: mpsc::Receiver<TaskOrder>,
     token: String,
     stop: Option<oneshot::Sender<()>>,

@@ -3,7 +3,7 @@
 use quorate_evm::alloy_primitives::U256;
 use quorate_node::{
     board::{
-        BanRow, Board, MAX_MEMBERS, MAX_PEERS, MAX_PUNISHMENTS, MAX_SUBMISSIONS, MAX_TASKS, MAX_TEXT, MemberReport,
+        BanRow, MAX_MEMBERS, MAX_PEERS, MAX_PUNISHMENTS, MAX_SUBMISSIONS, MAX_TASKS, MAX_TEXT, MemberReport, NodeBoard,
         PunishmentKind, PunishmentReport, Purpose, SHOWN_TASKS, SettledReport, SubmissionReport, SubmissionState,
         TaskState, label_of,
     },
@@ -13,7 +13,7 @@ use quorate_node::{
 use crate::rig::{EPOCH, RESULT, chain, id, mined, owner, peer, performing, ready, sent, settlement, signed, task};
 
 /// A task up to its quorum of the members 2, 3 and 4, which have 120 of 150.
-fn with_quorum() -> Board {
+fn with_quorum() -> NodeBoard {
     let board = ready();
     board.task_seen(id(1), EPOCH, "price", 1_000);
     board.task_report(performing(id(1)), 1_100);

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use quorate_evm::alloy_primitives::U256;
 use quorate_node::{
-    board::{Board, Component, Count, PunishmentKind, PunishmentReport, SubmissionReport, SubmissionState},
+    board::{Component, Count, NodeBoard, PunishmentKind, PunishmentReport, SubmissionReport, SubmissionState},
     transport::Counts,
 };
 
 use crate::rig::{EPOCH, chain, empty, id, mined, owner, peer, ready, sent, settlement, signed};
 
 /// The samples of a text, by name and labels.
-fn samples(board: &Board, now_ms: u64) -> BTreeMap<String, f64> {
+fn samples(board: &NodeBoard, now_ms: u64) -> BTreeMap<String, f64> {
     let text = board.metrics(now_ms);
     let (body, end) = text.rsplit_once("# EOF\n").unwrap();
     assert_eq!(end, "");
@@ -56,7 +56,7 @@ fn tasks_are_timed_and_counted_once() {
     board.task_report(signed(id(1), true, &[4]), 1_500);
     board.task_report(signed(id(1), true, &[2, 3, 4]), 2_250);
     board.settled(id(1), EPOCH, settlement(true), 3_500);
-    let open = |board: &Board| samples(board, 4_000)["quorate_node_open_tasks"];
+    let open = |board: &NodeBoard| samples(board, 4_000)["quorate_node_open_tasks"];
     assert_eq!(open(&board), 0.0);
     board.unsettled(id(1));
     assert_eq!(open(&board), 1.0);

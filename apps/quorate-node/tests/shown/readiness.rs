@@ -1,13 +1,13 @@
 //! A node is ready because something proved it, never because nothing objected.
 
 use quorate_network::roles::Roles;
-use quorate_node::board::{Board, ChainReport, Component, Expectations};
+use quorate_node::board::{ChainReport, Component, Expectations, NodeBoard};
 
 use crate::rig::{EPOCH, chain, empty, identify, peer, ready};
 
 const NOW: u64 = 1_000_000;
 
-fn reasons(board: &Board) -> Vec<String> {
+fn reasons(board: &NodeBoard) -> Vec<String> {
     board.readiness(NOW).err().unwrap_or_default()
 }
 
@@ -26,7 +26,7 @@ fn an_empty_board_is_not_ready() {
 #[test]
 fn each_thing_that_is_missing_is_a_reason() {
     assert_eq!(ready().readiness(NOW), Ok(()));
-    type Change = fn(&Board);
+    type Change = fn(&NodeBoard);
     let cases: [(Change, &str); 9] = [
         (|board| board.stopping(), "the node is stopping"),
         (|board| board.problem(Component::Signer, Some("it is locked".to_owned())), "signer: it is locked"),
@@ -79,9 +79,9 @@ fn only_roles_that_sign_need_a_signer() {
 
 #[test]
 fn who_is_alone_needs_no_peer_and_who_wants_more_waits_for_them() {
-    let board = Board::new(Expectations { peers: 0, ..Expectations::default() });
+    let board = NodeBoard::new(Expectations { peers: 0, ..Expectations::default() });
     assert!(!reasons(&board).iter().any(|reason| reason.contains("peer")));
-    let board = Board::new(Expectations { peers: 3, ..Expectations::default() });
+    let board = NodeBoard::new(Expectations { peers: 3, ..Expectations::default() });
     board.peers([peer("a", 0, 0), peer("b", 0, 0)]);
     assert!(reasons(&board).contains(&"2 peers are connected; there must be 3".to_owned()));
 }

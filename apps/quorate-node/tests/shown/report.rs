@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    SnapshotId, Task,
+    Finality, SnapshotId, Task,
     alloy_primitives::{B256, Bytes, keccak256},
 };
 use quorate_network::{
     election::Snapshot,
     message::{Attestation, Signed, TaskResult, Verified, candidate_for},
-    roles::{Event, Finality, Node, Output, Part, Roles, Saved, Settings, SignerRefusal, Source, TaskReport},
+    roles::{
+        Node, NodeEvent, NodeOutput, NodeSettings, PeerSource, Roles, RoundPart, Saved, SignerRefusal, TaskReport,
+    },
 };
 
 use crate::rig::owner;
@@ -33,9 +35,10 @@ fn other(number: u32) -> u32 {
 }
 
 fn node(own: u32, roles: Roles) -> Node {
-    let settings = Settings { operator: Some(owner(own)), roles, stragglers: 500, turn: 10_000, ..Settings::default() };
+    let settings =
+        NodeSettings { operator: Some(owner(own)), roles, stragglers: 500, turn: 10_000, ..NodeSettings::default() };
     let mut node = Node::new(settings, 0, Saved::default());
-    node.step(Event::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
+    node.step(NodeEvent::Task { id: ID, epoch: 0, payload: Bytes::new() }, 0);
     node
 }
 
@@ -45,7 +48,7 @@ fn report(node: &Node) -> TaskReport {
     all[0].clone()
 }
 
-fn part(node: &Node) -> Part {
+fn part(node: &Node) -> RoundPart {
     report(node).round.unwrap().part
 }
 
@@ -53,8 +56,8 @@ fn candidate(approved: bool) -> Task {
     Task { approved, ..candidate_for(0, snapshot().id(), ID, performer(), b"result") }
 }
 
-fn receive(node: &mut Node, message: Signed, now: u64) -> Vec<Output> {
-    node.step(Event::Received { source: Source(1), message: Verified::by_the_caller(message) }, now)
+fn receive(node: &mut Node, message: Signed, now: u64) -> Vec<NodeOutput> {
+    node.step(NodeEvent::Received { source: PeerSource(1), message: Verified::by_the_caller(message) }, now)
 }
 
 fn attest(node: &mut Node, index: u32, candidate: Task, now: u64) {
@@ -80,20 +83,20 @@ fn a_task_without_a_snapshot_has_no_round() {
 fn an_attester_from_the_result_to_its_signature() {
     let own = other(1);
     let mut node = node(own, ALL);
-    node.step(Event::Snapshot(snapshot()), 0);
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
     let round = report(&node).round.unwrap();
-    assert_eq!((round.part, round.own, round.performer), (Part::Waiting, Some(own), performer()));
+    assert_eq!((round.part, round.own, round.performer), (RoundPart::Waiting, Some(own), performer()));
     assert_eq!((round.result, round.leading.clone(), round.missing().count()), (None, None, 5));
     publish(&mut node, 10);
     let round = report(&node).round.unwrap();
-    assert_eq!(round.part, Part::Validating);
+    assert_eq!(round.part, RoundPart::Validating);
     assert_eq!(round.result.map(|result| (result.hash, result.length)), Some((keccak256(b"result"), 6)));
     assert_eq!(round.leading.as_ref().map(|held| (held.weight, held.approved)), Some((1, true)));
-    node.step(Event::Validated { candidate: candidate(true), approved: true }, 20);
-    assert_eq!(part(&node), Part::Signing);
-    node.step(Event::Signed { candidate: candidate(true), signature: Bytes::from_static(b"s") }, 30);
+    node.step(NodeEvent::Validated { candidate: candidate(true), approved: true }, 20);
+    assert_eq!(part(&node), RoundPart::Signing);
+    node.step(NodeEvent::Signed { candidate: candidate(true), signature: Bytes::from_static(b"s") }, 30);
     let round = report(&node).round.unwrap();
-    assert_eq!((round.part, round.leading.as_ref().unwrap().weight), (Part::Signed, 2));
+    assert_eq!((round.part, round.leading.as_ref().unwrap().weight), (RoundPart::Signed, 2));
     let mut missing: Vec<_> = (2..5).map(|number| (other(number), owner(other(number)), 1)).collect();
     missing.sort_unstable();
     assert_eq!(round.missing().collect::<Vec<_>>(), missing);
@@ -102,31 +105,31 @@ fn an_attester_from_the_result_to_its_signature() {
 #[test]
 fn a_performer_performs() {
     let mut node = node(performer(), ALL);
-    node.step(Event::Snapshot(snapshot()), 0);
-    assert_eq!(part(&node), Part::Performing);
-    node.step(Event::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
-    assert_eq!(part(&node), Part::Signing);
-    node.step(Event::SignRefused { candidate: candidate(true), refusal: SignerRefusal::Conflict }, 2);
-    assert_eq!(part(&node), Part::Abstained);
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    assert_eq!(part(&node), RoundPart::Performing);
+    node.step(NodeEvent::Executed { id: ID, bytes: Bytes::from_static(b"result") }, 1);
+    assert_eq!(part(&node), RoundPart::Signing);
+    node.step(NodeEvent::SignRefused { candidate: candidate(true), refusal: SignerRefusal::Conflict }, 2);
+    assert_eq!(part(&node), RoundPart::Abstained);
 }
 
 #[test]
 fn a_node_without_the_role_has_no_part() {
     for own in [performer(), other(1)] {
         let mut node = node(own, Roles { aggregate: true, ..Roles::default() });
-        node.step(Event::Snapshot(snapshot()), 0);
-        assert_eq!(part(&node), Part::None);
+        node.step(NodeEvent::Snapshot(snapshot()), 0);
+        assert_eq!(part(&node), RoundPart::None);
     }
     let mut stranger = node(77, ALL);
-    stranger.step(Event::Snapshot(snapshot()), 0);
-    assert_eq!((part(&stranger), report(&stranger).round.unwrap().own), (Part::None, None));
+    stranger.step(NodeEvent::Snapshot(snapshot()), 0);
+    assert_eq!((part(&stranger), report(&stranger).round.unwrap().own), (RoundPart::None, None));
 }
 
 #[test]
 fn a_quorum_says_when_this_nodes_turn_begins() {
     let own = other(4);
     let mut node = node(own, Roles { aggregate: true, ..Roles::default() });
-    node.step(Event::Snapshot(snapshot()), 0);
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
     publish(&mut node, 100);
     attest(&mut node, other(1), candidate(false), 200);
     for (number, now) in [(2, 300), (3, 400)] {
@@ -148,19 +151,19 @@ fn a_quorum_says_when_this_nodes_turn_begins() {
 #[test]
 fn a_settlement_and_its_reorganisation() {
     let mut node = node(0, ALL);
-    node.step(Event::Snapshot(snapshot()), 0);
-    node.step(Event::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 1);
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 1);
     assert_eq!(report(&node).settled, Some(Finality::Recent));
-    node.step(Event::Unsettled { id: ID }, 2);
+    node.step(NodeEvent::Unsettled { id: ID }, 2);
     assert_eq!(report(&node).settled, None);
-    node.step(Event::Settled { id: ID, epoch: 0, finality: Finality::Final }, 3);
+    node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Final }, 3);
     assert_eq!(report(&node).settled, Some(Finality::Final));
 }
 
 #[test]
 fn a_liar_is_a_conflict_until_it_is_slashed() {
     let mut node = node(other(1), ALL);
-    node.step(Event::Snapshot(snapshot()), 0);
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
     let liar = other(2);
     attest(&mut node, liar, candidate(true), 1);
     assert_eq!(node.conflicts().count(), 0);
@@ -169,9 +172,9 @@ fn a_liar_is_a_conflict_until_it_is_slashed() {
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].operator, found[0].id), (owner(liar), ID));
     assert!(found[0].reportable && !found[0].slashed && found[0].first.approved != found[0].second.approved);
-    node.step(Event::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 3);
+    node.step(NodeEvent::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 3);
     assert!(node.conflicts().next().unwrap().slashed);
-    node.step(Event::SnapshotRemoved { epoch: 0 }, 4);
+    node.step(NodeEvent::SnapshotRemoved { epoch: 0 }, 4);
     assert!(!node.conflicts().next().unwrap().reportable);
 }
 
@@ -180,7 +183,7 @@ fn a_liar_is_a_conflict_until_it_is_slashed() {
 fn an_own_signature_that_comes_from_a_peer_counts_as_given() {
     let own = other(1);
     let mut node = node(own, ALL);
-    node.step(Event::Snapshot(snapshot()), 0);
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
     attest(&mut node, own, candidate(true), 1);
-    assert_eq!(part(&node), Part::Signed);
+    assert_eq!(part(&node), RoundPart::Signed);
 }

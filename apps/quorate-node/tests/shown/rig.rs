@@ -9,10 +9,10 @@ use quorate_evm::{
 };
 use quorate_network::{
     election::Snapshot,
-    roles::{LeadingReport, Part, ReadyReport, ResultReport, Roles, RoundReport, TaskReport},
+    roles::{LeadingReport, ReadyReport, ResultReport, Roles, RoundPart, RoundReport, TaskReport},
 };
 use quorate_node::board::{
-    Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, Purpose, RewardsReport,
+    ChainReport, Component, Expectations, IdentityReport, MemberReport, NodeBoard, PeerRow, Purpose, RewardsReport,
     SettledReport, SubmissionReport, SubmissionState, TaskView,
 };
 
@@ -39,7 +39,7 @@ pub(crate) fn performing(id: B256) -> TaskReport {
         snapshot: snapshot(),
         performer: 4,
         own: Some(0),
-        part: Part::Waiting,
+        part: RoundPart::Waiting,
         result: None,
         leading: None,
         against: 0,
@@ -109,12 +109,12 @@ pub(crate) fn peer(peer_id: &str, since: u64, bytes_in: u64) -> PeerRow {
     }
 }
 
-pub(crate) fn empty() -> Board {
-    Board::new(Expectations::default())
+pub(crate) fn empty() -> NodeBoard {
+    NodeBoard::new(Expectations::default())
 }
 
 /// A board of an attester that has all it needs at the time 1,000,000.
-pub(crate) fn ready() -> Board {
+pub(crate) fn ready() -> NodeBoard {
     let board = empty();
     identify(&board, Roles { attest: true, ..Roles::default() });
     board.problem(Component::Signer, None);
@@ -128,7 +128,7 @@ pub(crate) fn ready() -> Board {
     board
 }
 
-pub(crate) fn identify(board: &Board, roles: Roles) {
+pub(crate) fn identify(board: &NodeBoard, roles: Roles) {
     board.set_identity(IdentityReport {
         network: Contract { chain_id: 31_337, address: Address::repeat_byte(0xcd) },
         operator: Some(owner(0)),
@@ -139,6 +139,6 @@ pub(crate) fn identify(board: &Board, roles: Roles) {
     });
 }
 
-pub(crate) fn task(board: &Board, id: B256) -> Option<TaskView> {
+pub(crate) fn task(board: &NodeBoard, id: B256) -> Option<TaskView> {
     board.view(1_000_000).tasks.into_iter().find(|task| task.id == id)
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::claims::BadClaims;
 
-/// The body of every answer that is no success.
+/// The body of every answer that is not a success.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
     pub(crate) error: ErrorObject,
@@ -49,7 +49,7 @@ pub(crate) struct FalseSignature {
     pub(crate) reason: String,
 }
 
-/// An answer that is no success.
+/// An answer that is not a success.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,

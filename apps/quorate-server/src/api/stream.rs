@@ -277,7 +277,7 @@ const FOREVER: Duration = Duration::from_secs(86_400);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{budget::Budget, config::Limits};
+    use crate::{budget::Budget, config::ServerLimits};
 
     fn lines(pieces: &'static [&'static str], limit: usize) -> Lines {
         let body = Body::from_stream(stream::iter(pieces).map(|piece| Ok::<_, Infallible>(Bytes::from(*piece))));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     fn budget(memory_bytes: usize) -> Budget {
-        Budget::new(&Limits { memory_bytes, ..Limits::default() })
+        Budget::new(&ServerLimits { memory_bytes, ..ServerLimits::default() })
     }
 
     #[tokio::test]

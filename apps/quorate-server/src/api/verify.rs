@@ -27,7 +27,7 @@ use crate::{
 
 /// Verifies claims.
 ///
-/// A false claim is no error: it has a verdict. A request that cannot be read is one, and then nothing is verified. Lines are
+/// A false claim is not an error: it has a verdict. A request that cannot be read is one, and then nothing is verified. Lines are
 /// read one by one, and their answers leave as they come, in any order, with the line's index.
 #[utoipa::path(
     post,

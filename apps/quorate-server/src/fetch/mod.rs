@@ -29,7 +29,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 pub use self::{
     headers::{Headers, HeadersError},
-    node::Node,
+    node::AskedNode,
 };
 use self::{
     node::Asked,
@@ -40,7 +40,6 @@ use crate::config::hash;
 
 /// Assumed-valid checkpoints for a node that syncs.
 #[derive(Debug, Subcommand)]
-#[allow(clippy::exhaustive_enums, reason = "the commands of a program")]
 pub enum Command {
     /// Ask servers for checkpoints, and say up to which height signatures may be skipped.
     ///
@@ -62,7 +61,6 @@ pub enum Command {
 
 /// What a node holds, and whom it trusts.
 #[derive(Debug, Args)]
-#[allow(clippy::exhaustive_structs, reason = "flags")]
 pub struct Held {
     /// The folder with what this node holds. The first `fetch` makes it.
     #[arg(long, value_name = "FOLDER")]
@@ -80,11 +78,10 @@ pub struct Held {
 
 /// `checkpoint fetch`.
 #[derive(Debug, Args)]
-#[allow(clippy::exhaustive_structs, reason = "flags")]
 pub struct Fetch {
     /// A node to ask: http://HOST:PORT or unix:/PATH. Name at least three that do not belong together, and at most 16.
     #[arg(long = "node", value_name = "NODE", required = true)]
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<AskedNode>,
     /// The chain of headers that you have chosen: a text file with one `HEIGHT HASH` on each line, heights ascending, up to
     /// the newest block; `-` means standard input.
     #[arg(long, value_name = "FILE")]
@@ -102,7 +99,6 @@ pub struct Fetch {
 
 /// `checkpoint status`.
 #[derive(Debug, Args)]
-#[allow(clippy::exhaustive_structs, reason = "flags")]
 pub struct Show {
     /// What is held.
     #[command(flatten)]
@@ -111,7 +107,6 @@ pub struct Show {
 
 /// `checkpoint prove`.
 #[derive(Debug, Args)]
-#[allow(clippy::exhaustive_structs, reason = "flags")]
 pub struct Prove {
     /// The height up to which all blocks are verified.
     #[arg(long, value_name = "HEIGHT")]
@@ -123,7 +118,6 @@ pub struct Prove {
 
 /// `checkpoint refute`.
 #[derive(Debug, Args)]
-#[allow(clippy::exhaustive_structs, reason = "flags")]
 pub struct Refute {
     /// The height of the block that is invalid.
     #[arg(long, value_name = "HEIGHT")]
@@ -207,7 +201,7 @@ async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String)> {
 }
 
 /// Asks all nodes at the same time. Two that were reached at one place are one.
-async fn ask(nodes: &[Node], longest: Duration) -> Vec<NodeAnswer> {
+async fn ask(nodes: &[AskedNode], longest: Duration) -> Vec<NodeAnswer> {
     let asked = join_all(nodes.iter().map(|node| node.ask(longest))).await;
     let mut places = Vec::new();
     let answers = nodes.iter().zip(asked).map(|(node, Asked { place, body })| {

@@ -23,7 +23,7 @@ use tokio::{
 /// Where a node is: `http://HOST:PORT` or `unix:/PATH`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Node {
+pub enum AskedNode {
     /// Over TCP.
     Http {
         /// A name or an IP address.
@@ -35,7 +35,7 @@ pub enum Node {
     Unix(PathBuf),
 }
 
-impl FromStr for Node {
+impl FromStr for AskedNode {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -75,7 +75,7 @@ fn expected(what: &str) -> String {
     format!("expected {what}, in the form http://HOST:PORT or unix:/PATH")
 }
 
-impl fmt::Display for Node {
+impl fmt::Display for AskedNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Http { host, port } if host.contains(':') => write!(f, "http://[{host}]:{port}"),
@@ -101,7 +101,7 @@ pub(super) enum Place {
     Unix(PathBuf),
 }
 
-impl Node {
+impl AskedNode {
     /// Asks for `/v1/checkpoint`. After `longest` there is no answer, and one that is too long is not read to its end.
     pub(super) async fn ask(&self, longest: Duration) -> Asked {
         let mut place = None;
@@ -209,9 +209,9 @@ mod tests {
             ("http://[::1]:9596", "http://[::1]:9596"),
             ("unix:/run/quorate.sock", "unix:/run/quorate.sock"),
         ] {
-            let node: Node = text.parse().unwrap();
+            let node: AskedNode = text.parse().unwrap();
             assert_eq!(node.to_string(), shown);
-            assert_eq!(shown.parse::<Node>().unwrap(), node);
+            assert_eq!(shown.parse::<AskedNode>().unwrap(), node);
         }
         for (text, reason) in [
             ("127.0.0.1:9596", "in the form"),
@@ -229,7 +229,7 @@ mod tests {
             ("unix:run/socket", "begins with /"),
             ("unix:", "begins with /"),
         ] {
-            let error = text.parse::<Node>().unwrap_err();
+            let error = text.parse::<AskedNode>().unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
         }
     }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     budget::{Budget, Held},
-    config::Limits,
+    config::ServerLimits,
 };
 
 /// The memory that the messages of a request take. A clone is the same memory.
@@ -62,8 +62,8 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    pub(super) fn new(body: Body, charge: Charge, limits: &Limits, longest: usize) -> Self {
-        let Limits { keys, claims, .. } = *limits;
+    pub(super) fn new(body: Body, charge: Charge, limits: &ServerLimits, longest: usize) -> Self {
+        let ServerLimits { keys, claims, .. } = *limits;
         Self { body, charge, keys, claims, longest, buffer: BytesMut::new(), ended: false }
     }
 

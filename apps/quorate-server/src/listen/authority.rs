@@ -1,6 +1,6 @@
 //! What clients of gRPC on a Unix socket call the server by.
 //!
-//! A socket has no name, so some clients write its path: `:authority: /run/quorate-server/claims.sock`, or that with `%2F`. It is no name
+//! A socket has no name, so some clients write its path: `:authority: /run/quorate-server/claims.sock`, or that with `%2F`. It is not a name
 //! of a host, and the library for HTTP/2 refuses such a request. Here nobody looks at the name, so one of the same length takes its place.
 //!
 //! The length must stay, because client and server count the lengths of the fields that they remember (RFC 7541, section 4.1). Where a

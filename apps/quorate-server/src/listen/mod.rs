@@ -3,7 +3,6 @@
 mod activity;
 mod authority;
 mod readers;
-mod socket;
 
 use std::{
     convert::Infallible,
@@ -28,10 +27,11 @@ use hyper_util::{
     server::conn::auto::Builder,
 };
 use quorate_host::is_own_name;
+use quorate_host::socket::SocketFile;
 use rustix::net::{RecvFlags, recv};
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest},
-    net::{TcpListener, TcpStream, UnixStream},
+    net::{TcpListener, TcpStream, UnixListener, UnixStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{interval, sleep, timeout},
 };
@@ -39,7 +39,6 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt as _;
 
-pub(crate) use self::socket::Socket;
 use self::{
     activity::{Activities, Activity},
     authority::Renamed,
@@ -47,13 +46,13 @@ use self::{
 };
 use crate::{
     claims::Caller,
-    config::{Config, Limits},
+    config::{Config, ServerLimits},
 };
 
 /// What all connections of a listener share.
 #[derive(Clone, Debug)]
 pub(crate) struct Connections {
-    limits: Limits,
+    limits: ServerLimits,
     /// Names by which a TCP client may call the server, beside those of loopback.
     hosts: Arc<[String]>,
     /// Whether the sources that claims name count on their connection alone.
@@ -148,10 +147,11 @@ impl Connections {
     }
 
     /// Accepts connections on a Unix socket until the server has stopped.
-    pub(crate) fn listen_unix(&self, socket: Socket, served: Served) {
+    pub(crate) fn listen_unix(&self, (listener, file): (UnixListener, SocketFile), served: Served) {
         let this = self.clone();
         self.listeners.spawn(async move {
-            while let Some(((stream, _), permit)) = this.next(|| socket.listener.accept()).await {
+            let _file = file;
+            while let Some(((stream, _), permit)) = this.next(|| listener.accept()).await {
                 let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
                 let name = process.map_or("a Unix socket".to_owned(), |process| format!("process {process}"));
                 this.begin(stream, permit, &served, Peer::Unix, &name);
@@ -236,7 +236,7 @@ impl Connections {
         end: &CancellationToken,
         late: bool,
     ) {
-        let Limits { header_ms, idle_ms, write_ms, header_bytes, requests_per_connection, .. } = self.limits;
+        let ServerLimits { header_ms, idle_ms, write_ms, header_bytes, requests_per_connection, .. } = self.limits;
         let [header, idle, write] = [header_ms, idle_ms, write_ms].map(Duration::from_millis);
         // A connection on which nothing comes must not wait as long as one that has asked something.
         tokio::select! {

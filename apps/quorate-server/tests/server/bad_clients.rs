@@ -5,14 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate_server::config::Limits;
+use quorate_server::config::ServerLimits;
 use serde_json::json;
 
 use crate::rig::{Rig, answer, eventually, example};
 
 fn hasty() -> Rig {
     Rig::with(|config| {
-        config.limits = Limits {
+        config.limits = ServerLimits {
             header_ms: 300,
             body_ms: 400,
             idle_ms: 800,
@@ -174,7 +174,7 @@ fn places_and_memory_are_given_away_once() {
     let busy = rig.verify("[]");
     assert_eq!((busy.status, busy.code().as_str()), (503, "overloaded"));
     assert!(busy.head.contains("retry-after: 1"), "{}", busy.head);
-    assert_eq!(rig.get("/livez").status, 200, "a probe is no request for verdicts");
+    assert_eq!(rig.get("/livez").status, 200, "a probe is not a request for verdicts");
     drop(stream);
     eventually("the place is free", || rig.verify("[]").status == 400);
 

@@ -13,12 +13,13 @@ use arrow_array::{
 };
 use bytes::Bytes;
 use futures_util::future::join_all;
+use quorate_lab::run::{Running, Signal, command_after};
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
 use crate::{
     grpc::{Caller, framed, proto},
-    process::{Running, program},
+    process::{Listening, program},
     rig::{Rig, ask, eventually, example, post},
 };
 
@@ -57,12 +58,11 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
     // It is about memory, so no request ends because this machine is slow.
     let mut arguments = vec!["--listen", "127.0.0.1:0", "--threads", "1", "--set", "limits.memory_bytes=67108864"];
     arguments.extend(["--set", "limits.body_ms=600000", "--set", "limits.write_ms=600000"]);
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", "ulimit -v \"$1\" && shift && exec \"$@\"", "sh", ADDRESS_SPACE_KIB]);
-    command.arg(program().get_program()).args(arguments);
-    // What a thread's own heap reserves is no memory that anything holds.
+    let mut command = command_after(&format!("ulimit -v {ADDRESS_SPACE_KIB}"), "quorate-server");
+    command.args(arguments);
+    // What a thread's own heap reserves is not memory that anything holds.
     command.env("MALLOC_ARENA_MAX", "2").env("TOKIO_WORKER_THREADS", "2");
-    let server = Running::of(&mut command);
+    let server = Listening::of(&mut command);
     let (json, many, arrow) =
         (many_keys(2_700_000), format!("[{}]", vec![many_keys(90_000); 27].join(",")), arrow_of_many_keys(1_900_000));
     let lines = format!("{}\n", many_keys(340_000)).repeat(8);
@@ -101,9 +101,9 @@ fn what_all_requests_hold_is_bounded_under_ulimit() {
 }
 
 /// In units of 1024 bytes.
-const ADDRESS_SPACE_KIB: &str = "600000";
+const ADDRESS_SPACE_KIB: u32 = 600_000;
 
-fn get(server: &Running, path: &str) -> String {
+fn get(server: &Listening, path: &str) -> String {
     let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     ask(server.connect(), &head, b"").body
 }
@@ -304,13 +304,13 @@ fn all_true_claims_of_a_suspect_are_answered() {
 /// A balancer that asks while the server drains is told so, on a new connection.
 #[test]
 fn readyz_says_503_while_draining() {
-    let mut server = Running::start(&["--set", "verify.linger_ms=3000", "--set", "verify.longest_wait_ms=3000"]);
+    let mut server = Listening::start(&["--set", "verify.linger_ms=3000", "--set", "verify.longest_wait_ms=3000"]);
     let asking = server.connect();
     let asking =
         thread::spawn(move || post(asking, "/v1/verify", "application/json", claim(true, None).to_string().as_bytes()));
     eventually("the request is in progress", || get(&server, "/metrics").contains("quorate_requests_in_progress 1\n"));
     assert_eq!(get(&server, "/readyz"), "ok\n");
-    server.signal("TERM");
+    server.run.signal(Signal::TERM);
     eventually("it drains", || get(&server, "/readyz") == "the server is stopping\n");
     let ready = ask(server.connect(), "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"");
     assert_eq!(ready.status, 503);
@@ -318,7 +318,7 @@ fn readyz_says_503_while_draining() {
     let late = post(server.connect(), "/v1/verify", "application/json", claim(true, None).to_string().as_bytes());
     assert_eq!((late.status, late.code().as_str()), (503, "stopped"), "{late:?}");
     assert_eq!(asking.join().unwrap().json()[0]["valid"], true);
-    assert_eq!(server.ended().code(), Some(0));
+    assert_eq!(server.run.ended(), 0);
 }
 
 /// 2,500 damaged streams wrote 761 KB of backtraces: the library panics for some of them, and the panic is caught.
@@ -328,7 +328,7 @@ fn damaged_arrow_streams_write_no_backtraces() {
     let log = folder.path().join("log");
     let mut command = program();
     command.args(["--listen", "127.0.0.1:0"]).env("RUST_BACKTRACE", "1");
-    let mut child = command.stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
+    let mut run = Running::start(command.stderr(std::fs::File::create(&log).unwrap()));
     let read = || std::fs::read_to_string(&log).unwrap();
     eventually("it listens", || read().contains("http://"));
     let address = read().split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();
@@ -341,8 +341,7 @@ fn damaged_arrow_streams_write_no_backtraces() {
         let answer = post(stream, "/v1/verify", "application/vnd.apache.arrow.stream", &damaged);
         *answers.entry(answer.status).or_default() += 1;
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    run.kill();
     let (written, sent) = (read(), answers.values().sum::<usize>());
     assert!(sent == good.len() && !answers.contains_key(&0) && !answers.contains_key(&500), "{answers:?}");
     assert!(!written.contains("panicked") && written.len() < 1000, "{} bytes: {written:.2000}", written.len());

@@ -8,7 +8,7 @@ use std::{
     net::TcpListener,
     os::unix::net::UnixListener,
     path::{Path, PathBuf},
-    process::Command as Process,
+    process::Stdio,
     sync::atomic::{AtomicU64, Ordering},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -18,13 +18,14 @@ use clap::Parser;
 use quorate::{MinPk, SecretKey, proof_of_possession};
 use quorate_checkpoint::{Checkpoint, IndexedSignature, Posting, SUITE, Served, SetManifest, Sets, SignerEntry};
 use quorate_host::exit::Exit;
+use quorate_lab::run::{Run as _, Running, Signal};
 use quorate_server::fetch;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::{
-    process::{Running, program},
+    process::{Listening, program},
     rig::{Answer, PATIENCE, Rig, ask, path, post},
 };
 
@@ -527,28 +528,23 @@ fn kill_after_a_posting_was_answered() {
     let fields = fields(folder.path()).map(|(name, value)| format!("checkpoint.{name}={value}"));
     let arguments: Vec<&str> = fields.iter().flat_map(|field| ["--set", field]).collect();
     for by in 0..5 {
-        let server = Running::start(&arguments);
+        let server = Listening::start(&arguments);
         let answer =
             post(server.connect(), "/v1/checkpoint", "application/json", text(&signed(&at_fixed(), &[by])).as_bytes());
         assert_eq!((answer.status, &answer.json()["signatures"]), (200, &json!(by + 1)), "{answer:?}");
         // The drop kills it.
     }
-    let server = Running::start(&arguments);
+    let server = Listening::start(&arguments);
     let head = "GET /v1/checkpoint HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     let served = Served::from_json(ask(server.connect(), head, b"").body.as_bytes()).unwrap();
     assert_eq!(served.checkpoints[0].signatures.len(), 5);
     // Two servers do not share a folder.
-    let output = program().args(["--listen", "127.0.0.1:0"]).args(&arguments).output().unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{message}");
-    assert!(message.contains("used by another process"), "{message}");
+    let again = || program().args(["--listen", "127.0.0.1:0"]).args(&arguments).ran();
+    again().exits(3).says("used by another process");
     drop(server);
     // A board that was damaged is named, and not begun anew.
     fs::write(folder.path().join("board/board"), "damaged").unwrap();
-    let output = program().args(["--listen", "127.0.0.1:0"]).args(&arguments).output().unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{message}");
-    assert!(message.contains("board/board is damaged"), "{message}");
+    again().exits(3).says("board/board is damaged");
 }
 
 /// One document, however often it is asked for.
@@ -569,8 +565,7 @@ fn wrong_sets_are_refused_at_the_start() {
         for field in fields {
             command.args(["--set", &field]);
         }
-        let output = command.output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        command.ran()
     };
     let good = fields(folder.path());
     let changed = |place: usize, value: &str| {
@@ -590,8 +585,7 @@ fn wrong_sets_are_refused_at_the_start() {
         (changed(2, "c1"), 2, "checkpoint.chain_id"),
         (changed(3, "/proc/none"), 3, "checkpoint.folder: /proc/none"),
     ] {
-        let (found, message) = start(&fields);
-        assert!(found == Some(code) && message.contains(expected), "{expected}: {found:?} {message}");
+        start(&fields).exits(code).says(expected);
     }
 }
 
@@ -621,12 +615,11 @@ fn fewer_than_three_nodes_and_other_bad_command_lines() {
         (vec!["--headers", &headers, "--depth", "20", "--pin", "0x12"], 2, "--pin"),
     ] {
         let more: Vec<_> = nodes.iter().copied().chain(more).collect();
-        let output = program().arg("checkpoint").args(syncing.arguments("fetch", &more)).output().unwrap();
-        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-        assert!(output.status.code() == Some(code) && text.contains(expected), "{more:?}: {:?}: {text}", output.status);
+        let ran = program().arg("checkpoint").args(syncing.arguments("fetch", &more)).ran().exits(code);
+        assert!(ran.all().contains(expected), "{more:?}: {ran:#?}");
     }
-    let output = program().arg("checkpoint").args(Syncing::new().arguments("status", &[])).output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "there is no folder: {output:?}");
+    // There is no folder.
+    program().arg("checkpoint").args(Syncing::new().arguments("status", &[])).ran().exits(3);
 }
 
 #[test]
@@ -687,18 +680,16 @@ fn an_interrupted_fetch() {
         "--depth",
         "1",
     ];
-    for signal in ["INT", "TERM"] {
+    for signal in [Signal::INT, Signal::TERM] {
         let mut command = program();
         command.arg("checkpoint").args(syncing.arguments("fetch", &more));
-        let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let run = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let _stream = connected.recv_timeout(PATIENCE).unwrap();
         // The signal is watched for as soon as the nodes are asked.
         thread::sleep(Duration::from_millis(100));
-        let pid = child.id().to_string();
-        assert!(Process::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{output:?}");
-        assert!(output.stdout.is_empty() && String::from_utf8_lossy(&output.stderr).contains("verify all blocks"));
+        run.signal(signal);
+        let ran = run.ends().exits(130).says("verify all blocks");
+        assert_eq!(ran.out, "");
     }
 }
 

@@ -1,27 +1,17 @@
 //! What the documents and the examples show is so.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-};
+use std::{fs, path::Path, process::Command};
 
+use quorate_lab::{
+    needs::{checkout, example},
+    run::{Run as _, has, program_of, shell},
+};
 use quorate_server::config::{Config, PREFIX, Source};
 
-use crate::rig::{Rig, root};
+use crate::rig::Rig;
 
 fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap()
-}
-
-/// Whether a program is here. In continuous integration it must be.
-fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    assert!(found || std::env::var("CI").as_deref() != Ok("true"), "{program} is missing");
-    if !found {
-        println!("skipped 1: there is no {program}");
-    }
-    found
+    fs::read_to_string(checkout().join(path)).unwrap()
 }
 
 #[test]
@@ -30,14 +20,9 @@ fn the_curl_example() {
         return;
     }
     let rig = Rig::start();
-    let mut command = Command::new("sh");
-    let output = command
-        .arg(root().join("examples/server/verify.sh"))
-        .env("QUORATE_SERVER_URL", format!("http://{}", rig.address))
-        .output()
-        .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let mut command = shell("exec sh \"$0\"");
+    command.arg(example("server/verify.sh")).env("QUORATE_SERVER_URL", format!("http://{}", rig.address));
+    let text = command.ran().exits(0).out;
     // The document shows it.
     let document = read("docs/server.md");
     let (_, shown) = document.split_once("$ sh examples/server/verify.sh\n").unwrap();
@@ -53,16 +38,13 @@ fn the_python_example_over_tcp_and_a_socket() {
     let rig = Rig::start();
     for server in [format!("http://{}", rig.address), rig.socket_path("claims")] {
         let run = |claims: &str| {
-            let mut command = Command::new("python3");
-            let claims = fs::File::open(root().join("examples").join(claims)).unwrap();
-            command.arg(root().join("examples/server/verify.py")).arg(&server).stdin(claims).output().unwrap()
+            let claims = fs::File::open(example(claims)).unwrap();
+            Command::new("python3").arg(example("server/verify.py")).arg(&server).stdin(claims).ran()
         };
-        let output = run("one-false.jsonl");
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        let text = run("one-false.jsonl").exits(1).out;
         assert_eq!(text.lines().filter(|line| line.contains("\tvalid\t")).count(), 3, "{text}");
         assert!(text.ends_with("3\tinvalid\tthe signature does not match the keys and messages\n"), "{text}");
-        assert_eq!(run("claims.jsonl").status.code(), Some(0));
+        run("claims.jsonl").exits(0);
     }
 }
 
@@ -95,33 +77,12 @@ fn the_unit_and_the_container_set_fields_that_exist() {
     }
 }
 
-/// The command line of signers, which stands beside the server when the whole workspace was built.
-fn quorate() -> PathBuf {
-    let server = Path::new(env!("CARGO_BIN_EXE_quorate-server"));
-    let quorate = server.with_file_name("quorate");
-    if !quorate.exists() {
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--locked", "--package", "quorate-cli"]).current_dir(root());
-        if server.parent().is_some_and(|folder| folder.ends_with("release")) {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success());
-    }
-    quorate
-}
-
 #[test]
 fn the_example_of_a_network_with_checkpoints() {
-    if !has("curl") {
+    if !has("curl") || program_of("quorate-cli", "quorate").is_none() {
         return;
     }
-    let quorate = quorate();
-    let path = [quorate.parent().unwrap(), Path::new("/usr/bin"), Path::new("/bin")];
-    let mut command = Command::new("sh");
-    command.arg(root().join("examples/checkpoint-network.sh")).env_clear();
-    let output = command.env("PATH", std::env::join_paths(path).unwrap()).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let text = shell("exec sh \"$0\"").arg(example("checkpoint-network.sh")).ran().exits(0).out;
     // The document shows it.
     let document = read("docs/checkpoints.md");
     let (_, shown) = document.split_once("$ sh examples/checkpoint-network.sh\n").unwrap();

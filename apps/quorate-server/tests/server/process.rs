@@ -6,36 +6,33 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     os::unix::net::UnixListener,
     path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
+use quorate_lab::run::{Run as _, Running, Signal, command, command_after};
+
 use crate::rig::{PATIENCE, answer, example, path, post};
 
 pub(crate) fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate-server"));
-    // None of the caller's settings.
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUORATE_SERVER_")) {
-        command.env_remove(name);
-    }
-    command
+    command("quorate-server")
 }
 
 /// A server in a process of its own, and where it listens.
-pub(crate) struct Running {
-    child: Child,
+pub(crate) struct Listening {
+    pub(crate) run: Running,
     address: String,
 }
 
-impl Running {
+impl Listening {
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::of(program().args(["--listen", "127.0.0.1:0"]).args(arguments))
     }
 
     pub(crate) fn of(command: &mut Command) -> Self {
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut run = Running::start(command.stderr(Stdio::piped()));
+        let mut lines = BufReader::new(run.child.stderr.take().unwrap()).lines();
         let address = loop {
             let line = lines.next().expect("the server ended").unwrap();
             if let Some((_, address)) = line.split_once("http://") {
@@ -43,7 +40,7 @@ impl Running {
             }
         };
         thread::spawn(move || lines.for_each(drop));
-        Self { child, address }
+        Self { run, address }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -55,41 +52,12 @@ impl Running {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
-
-    pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
-    }
-
-    pub(crate) fn ended(&mut self) -> ExitStatus {
-        let begun = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            assert!(begun.elapsed() < PATIENCE, "the server does not end");
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The exit code and the message of a server that does not start.
-fn refused(command: &mut Command) -> (Option<i32>, String) {
-    let output = command.output().unwrap();
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]
 fn sigterm_answers_what_was_asked() {
-    for signal in ["TERM", "INT"] {
-        let mut server = Running::start(&["--set", "verify.linger_ms=600", "--set", "verify.longest_wait_ms=600"]);
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut server = Listening::start(&["--set", "verify.linger_ms=600", "--set", "verify.longest_wait_ms=600"]);
         let claim = example("one-false.jsonl").lines().next().unwrap().to_owned();
         let mut idle = server.connect();
         idle.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
@@ -97,60 +65,60 @@ fn sigterm_answers_what_was_asked() {
         let asking = thread::spawn(move || post(stream, "/v1/verify", "application/json", claim.as_bytes()));
         // It waits for others by now.
         thread::sleep(Duration::from_millis(200));
-        server.signal(signal);
+        server.run.signal(signal);
         let answer = asking.join().unwrap();
         assert_eq!(answer.status, 200, "{answer:?}");
         assert_eq!(answer.json()[0]["valid"], true);
-        assert_eq!(server.ended().code(), Some(0));
+        assert_eq!(server.run.ended(), 0);
         assert!(TcpStream::connect(&server.address).is_err());
     }
 }
 
 #[test]
 fn sigterm_ends_streams_with_a_reason() {
-    let mut server = Running::start(&[]);
+    let mut server = Listening::start(&[]);
     let mut stream = server.connect();
     let claim = example("one-false.jsonl").lines().next().unwrap().to_owned();
     let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/x-ndjson\r\n\
                 Content-Length: 100000\r\n\r\n";
     writeln!(stream, "{head}{claim}").unwrap();
     thread::sleep(Duration::from_millis(300));
-    server.signal("TERM");
+    server.run.signal(Signal::TERM);
     let lines = answer(stream).lines();
     assert_eq!((lines.len(), &lines[0]["valid"]), (2, &true.into()), "{lines:?}");
     assert_eq!((&lines[1]["error"]["code"], &lines[1]["error"]["line"]), (&"stopped".into(), &2.into()));
-    assert_eq!(server.ended().code(), Some(0));
+    assert_eq!(server.run.ended(), 0);
 }
 
 #[test]
 fn a_second_signal_ends_at_once() {
-    let mut server = Running::start(&["--set", "drain.deadline_ms=20000"]);
+    let mut server = Listening::start(&["--set", "drain.deadline_ms=20000"]);
     // A request whose body does not come keeps the server waiting.
     let mut stream = server.connect();
     let head =
         "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     thread::sleep(Duration::from_millis(200));
-    server.signal("TERM");
+    server.run.signal(Signal::TERM);
     thread::sleep(Duration::from_millis(500));
-    assert!(server.child.try_wait().unwrap().is_none(), "it did not wait");
+    assert!(server.run.runs(), "it did not wait");
     let begun = Instant::now();
-    server.signal("TERM");
-    assert_eq!(server.ended().code(), Some(130));
+    server.run.signal(Signal::TERM);
+    assert_eq!(server.run.ended(), 130);
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
 fn the_deadline_ends_what_does_not_end() {
-    let mut server = Running::start(&["--set", "drain.deadline_ms=500"]);
+    let mut server = Listening::start(&["--set", "drain.deadline_ms=500"]);
     let mut stream = server.connect();
     let head =
         "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     thread::sleep(Duration::from_millis(200));
     let begun = Instant::now();
-    server.signal("TERM");
-    assert_eq!(server.ended().code(), Some(130));
+    server.run.signal(Signal::TERM);
+    assert_eq!(server.run.ended(), 130);
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
@@ -158,8 +126,7 @@ fn the_deadline_ends_what_does_not_end() {
 fn the_printed_configuration_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("server.toml");
-    let print =
-        |command: &mut Command| String::from_utf8(command.arg("--print-config").output().unwrap().stdout).unwrap();
+    let print = |command: &mut Command| command.arg("--print-config").ran().exits(0).out;
     fs::write(&file, "[limits]\nclaims = 5\nkeys = 5\n[log]\nformat = \"json\"\n").unwrap();
     let mut first = program();
     first
@@ -190,9 +157,7 @@ fn wrong_configurations_are_refused_by_name() {
         (2, "listen.address", program().args(["--listen", "0.0.0.0:9596"])),
         (2, "--lisen", program().args(["--lisen", "x"])),
     ] {
-        let (found, message) = refused(command);
-        assert_eq!(found, Some(code), "{message}");
-        assert!(message.contains(expected), "{expected}: {message}");
+        command.ran().exits(code).says(expected);
     }
 }
 
@@ -200,9 +165,7 @@ fn wrong_configurations_are_refused_by_name() {
 fn a_port_in_use() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let (code, message) = refused(program().args(["--listen", &address]));
-    assert_eq!(code, Some(3));
-    assert!(message.contains(&address) && message.contains("choose another port"), "{message}");
+    program().args(["--listen", &address]).ran().exits(3).says(&address).says("choose another port");
 }
 
 #[test]
@@ -215,23 +178,18 @@ fn a_socket_file_that_exists() {
     for (flag, name, expected) in [
         ("--socket", "live", "another program listens"),
         ("--admin-socket", "live", "another program listens"),
-        ("--socket", "file", "a file that is no socket"),
+        ("--socket", "file", "a file that is not a socket"),
         ("--socket", "none/socket", "none/socket"),
     ] {
-        let (code, message) = refused(program().args(["--listen", "127.0.0.1:0", flag, &at(name)]));
-        assert_eq!(code, Some(3), "{message}");
-        assert!(message.contains(expected) && message.contains(name), "{message}");
+        program().args(["--listen", "127.0.0.1:0", flag, &at(name)]).ran().exits(3).says(expected).says(name);
     }
     assert_eq!(fs::read_to_string(at("file")).unwrap(), "precious");
     assert!(Path::new(&at("live")).exists());
-    let mut server = Running::start(&["--socket", &at("dead")]);
-    assert_eq!(
-        refused(program().args(["--listen", "", "--socket", &at("dead")])).0,
-        Some(3),
-        "two servers on one socket"
-    );
-    server.signal("TERM");
-    assert_eq!(server.ended().code(), Some(0));
+    let mut server = Listening::start(&["--socket", &at("dead")]);
+    // Two servers on one socket.
+    program().args(["--listen", "", "--socket", &at("dead")]).ran().exits(3);
+    server.run.signal(Signal::TERM);
+    assert_eq!(server.run.ended(), 0);
     assert!(!Path::new(&at("dead")).exists());
 }
 
@@ -241,7 +199,7 @@ fn a_server_killed_with_its_socket_starts_again() {
     let socket = path(folder.path(), "socket");
     let known = path(folder.path(), "known");
     for _ in 0..2 {
-        let server = Running::start(&["--socket", &socket, "--known", &known]);
+        let server = Listening::start(&["--socket", &socket, "--known", &known]);
         assert!(Path::new(&socket).exists());
         let claims = example("one-false.jsonl");
         let answered = post(server.connect(), "/v1/verify", "application/x-ndjson", claims.as_bytes());
@@ -259,12 +217,9 @@ fn a_full_disk() {
         return;
     };
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let child = program()
-        .args(["--listen", &free, "--set", "log.level=debug"])
-        .stderr(full.try_clone().unwrap())
-        .spawn()
-        .unwrap();
-    let mut server = Running { child, address: free };
+    let mut command = program();
+    command.args(["--listen", &free, "--set", "log.level=debug"]).stderr(full.try_clone().unwrap());
+    let mut server = Listening { run: Running::start(&mut command), address: free };
     let begun = Instant::now();
     while TcpStream::connect(&server.address).is_err() {
         assert!(begun.elapsed() < PATIENCE, "the server does not listen");
@@ -272,28 +227,21 @@ fn a_full_disk() {
     }
     let claims = example("one-false.jsonl");
     assert_eq!(post(server.connect(), "/v1/verify", "application/x-ndjson", claims.as_bytes()).lines().len(), 4);
-    server.signal("TERM");
-    assert_eq!(server.ended().code(), Some(0));
+    server.run.signal(Signal::TERM);
+    assert_eq!(server.run.ended(), 0);
     // Output that was asked for and cannot be written is an error.
-    let (code, message) = refused(program().arg("--print-config").stdout(full));
-    assert_eq!(code, Some(3), "{message}");
+    Running::start(program().arg("--print-config").stdout(full)).ends().exits(3);
 
     // A store that cannot be written: the server says so, or goes on without.
     let folder = tempfile::tempdir().unwrap();
     let known = path(folder.path(), "known");
-    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
-    let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_quorate-server"), "--listen", "127.0.0.1:0", "--known", &known]);
-    let (code, message) = refused(&mut command);
-    assert_eq!(code, Some(3), "{message}");
-    assert!(message.contains("known.folder"), "{message}");
+    let mut command = command_after("trap '' XFSZ; ulimit -f 1", "quorate-server");
+    command.args(["--listen", "127.0.0.1:0", "--known", &known]).ran().exits(3).says("known.folder");
 }
 
 #[test]
 fn the_demonstration_shows_batches_a_culprit_and_a_ban() {
-    let output = program().args(["--listen", "127.0.0.1:0", "demo", "--seconds", "9"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{text}");
+    let text = program().args(["--listen", "127.0.0.1:0", "demo", "--seconds", "9"]).ran().exits(0).out;
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("mallory is banned after"), "{text}");
     assert!(text.contains("http://127.0.0.1:"), "{text}");
@@ -303,12 +251,10 @@ fn the_demonstration_shows_batches_a_culprit_and_a_ban() {
 
 #[test]
 fn log_lines_are_json_where_that_is_asked_for() {
-    let mut child =
-        program().args(["--listen", "127.0.0.1:0", "--log", "json"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = program();
+    let mut run = Running::start(command.args(["--listen", "127.0.0.1:0", "--log", "json"]).stderr(Stdio::piped()));
     let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
+    BufReader::new(run.child.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let logged: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert!(logged["message"].as_str().unwrap().starts_with("listening on http://"), "{line}");
 }

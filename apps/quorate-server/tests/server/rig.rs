@@ -6,7 +6,7 @@ use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
     os::unix::net::UnixStream,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -100,11 +100,7 @@ pub(crate) fn path(folder: &Path, name: &str) -> String {
 
 /// A file of `examples/`.
 pub(crate) fn example(name: &str) -> String {
-    fs::read_to_string(root().join("examples").join(name)).unwrap()
-}
-
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    fs::read_to_string(quorate_lab::needs::example(name)).unwrap()
 }
 
 /// What a server answered.

@@ -22,7 +22,7 @@ fn a_source_that_lies_is_banned_and_pardoned() {
     }
     let refused = rig.verify(&claim(name, true));
     assert_eq!((refused.status, refused.code().as_str()), (403, "banned"), "{refused:?}");
-    // With claims of others it is no error of the request.
+    // With claims of others it is not an error of the request.
     let both = rig.verify(&format!("[{}, {}]", claim(name, true), claim("honest", true)));
     assert_eq!(both.status, 200);
     assert_eq!((&both.json()[0]["refused"], &both.json()[0]["valid"]), (&json!("banned"), &json!(false)));

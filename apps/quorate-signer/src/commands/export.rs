@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_keystore::secret_file::{self, Overwrite, SecretFileError};
+use quorate_keystore::secret_file::{self, Existing, SecretFileError};
 
 use super::{DataArguments, note, print};
 
@@ -34,7 +34,7 @@ impl Arguments {
         match &self.out {
             None => print(&text)?,
             Some(path) => {
-                secret_file::write(path, text.as_bytes(), Overwrite::Refuse).map_err(|error| match error {
+                secret_file::write(path, text.as_bytes(), Existing::Refuse).map_err(|error| match error {
                     SecretFileError::Exists { path } => {
                         Failure::usage(anyhow::anyhow!("{}: the file exists already; name another", path.display()))
                     }

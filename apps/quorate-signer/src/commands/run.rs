@@ -7,10 +7,11 @@ use clap::Args;
 use quorate_host::{
     exit::{Exit, Failure, Result},
     log::{self, LogFormat, LogLevel},
-    plain,
+    plain, socket,
 };
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::{
+    net::UnixListener,
     runtime,
     signal::unix::{SignalKind, signal},
     task::spawn_blocking,
@@ -23,7 +24,6 @@ use crate::{
     key::KeyArguments,
     server::{self, now},
     signer::Signer,
-    socket::{Socket, SocketError},
 };
 
 /// Serve signatures on a Unix socket
@@ -77,11 +77,10 @@ impl Arguments {
             let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
             let (mut interrupt, mut terminate) =
                 (interrupt.map_err(Failure::internal)?, terminate.map_err(Failure::internal)?);
-            let socket = Socket::bind(&path).map_err(|error| match error {
-                SocketError::InUse(_) => Failure::refused(error),
-                SocketError::System { .. } => Failure::io(error),
-                _ => Failure::usage(error),
-            })?;
+            // Only the folder's owner reaches the socket.
+            socket::make_private_folder_of(&path)?;
+            let (listener, _file) = socket::listen(&path, 0o600)?;
+            let listener = UnixListener::from_std(listener).map_err(Failure::io)?;
             let name = plain(&path.display().to_string());
             print(&format!("listening on {name}\n"))?;
             tracing::info!(public_key = %config.identity.public_key, "listening on {name}");
@@ -94,7 +93,7 @@ impl Arguments {
             };
             let pause = Duration::from_secs((config.identity.network.epoch_length.get() / 2).clamp(1, MOST_SECONDS));
             let watch = tokio::spawn(watch_clock(Arc::clone(&signer), pause));
-            let answered = server::serve(&socket.listener, signer, stop).await;
+            let answered = server::serve(&listener, signer, stop).await;
             watch.abort();
             Ok::<_, Failure>(answered)
         })?;
@@ -106,7 +105,7 @@ impl Arguments {
     }
 }
 
-/// Looks at the clock again and again, so that time which passes while nobody asks is no jump.
+/// Looks at the clock again and again, so that time which passes while nobody asks is not a jump.
 async fn watch_clock(signer: Arc<Signer>, pause: Duration) {
     loop {
         sleep(pause).await;

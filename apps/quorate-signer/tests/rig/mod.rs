@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, BufReader},
     num::NonZeroU64,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::{Arc, LazyLock},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -18,10 +18,10 @@ use quorate_keystore::{
     keystore::{Kdf, Keystore, KeystoreOptions, Scrypt},
     passphrase::Passphrase,
     secret::Secret,
-    secret_file::{self, Overwrite},
+    secret_file::{self, Existing},
 };
+use quorate_lab::run::{Ran, Run as _, Running, Signal, command_after};
 use quorate_signer_client::network::NetworkTerms;
-use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 pub(crate) const VERIFIER: Address = Address::repeat_byte(0xee);
@@ -54,8 +54,7 @@ impl Place {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let key = OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[7; 48]);
         keystore_of(folder.path(), "key.json", &[7; 48]);
-        secret_file::write(&folder.path().join("passphrase"), PASSPHRASE.as_bytes(), Overwrite::Refuse)
-            .expect("writes");
+        secret_file::write(&folder.path().join("passphrase"), PASSPHRASE.as_bytes(), Existing::Refuse).expect("writes");
         let place = Self { folder, public_key: key.member(), secret: hex::encode(*key.to_bytes()) };
         let data = place.folder().join("data");
         let (exit, out, error) = place.run_with("true", &place.init_arguments(data.to_str().expect("UTF-8")));
@@ -115,10 +114,9 @@ impl Place {
     }
 
     fn command(&self, before: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new("sh");
-        let script = format!("{before}; exec \"$@\"");
-        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_quorate-signer")]).args(arguments);
+        let mut command = command_after(before, "quorate-signer");
         command
+            .args(arguments)
             .env("QUORATE_SIGNER_DATA", self.folder().join("data"))
             .env("QUORATE_SIGNER_SOCKET", self.socket())
             .env("QUORATE_SIGNER_KEYSTORE", self.folder().join("key.json"))
@@ -133,27 +131,26 @@ impl Place {
 
     /// The same after a line of shell.
     pub(crate) fn run_with(&self, before: &str, arguments: &[&str]) -> (i32, String, String) {
-        let out = self.command(before, arguments).output().expect("runs");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        (out.status.code().expect("not killed"), text(out.stdout), text(out.stderr))
+        let Ran { code, out, err } = self.command(before, arguments).ran();
+        (code, out, err)
     }
 
     /// Starts the signer and waits until it listens.
-    pub(crate) fn start(&self) -> Running {
+    pub(crate) fn start(&self) -> Listening {
         self.start_with("true")
     }
 
     /// The same after a line of shell.
-    pub(crate) fn start_with(&self, before: &str) -> Running {
+    pub(crate) fn start_with(&self, before: &str) -> Listening {
         let log = self.folder().join("log");
         let file = fs::File::create(&log).expect("a log");
         let mut command = self.command(before, &["run"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(file).spawn().expect("starts");
+        let mut run = Running::start(command.stdout(Stdio::piped()).stderr(file));
         let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("reads");
+        BufReader::new(run.child.stdout.take().expect("piped")).read_line(&mut line).expect("reads");
         let listening = format!("listening on {}\n", self.socket().display());
         assert_eq!(line, listening, "{}", fs::read_to_string(&log).expect("a log"));
-        Running { child, log }
+        Listening { run, log }
     }
 }
 
@@ -166,19 +163,19 @@ pub(crate) fn keystore_of(folder: &Path, name: &str, entropy: &[u8; 48]) -> Path
     let secret = Secret::new(key.to_bytes());
     let keystore = Keystore::encrypt(&secret, &public_key, &Passphrase::from(PASSPHRASE), options).expect("encrypts");
     let path = folder.join(name);
-    secret_file::write(&path, keystore.to_json().as_bytes(), Overwrite::Refuse).expect("writes");
+    secret_file::write(&path, keystore.to_json().as_bytes(), Existing::Refuse).expect("writes");
     path
 }
 
 /// A signer that runs. It is killed when it is dropped.
-pub(crate) struct Running {
-    child: Child,
+pub(crate) struct Listening {
+    run: Running,
     log: PathBuf,
 }
 
-impl Running {
+impl Listening {
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.run.child.id()
     }
 
     /// What it wrote to standard error.
@@ -188,21 +185,12 @@ impl Running {
 
     /// kill -9.
     pub(crate) fn kill(&mut self) {
-        self.child.kill().expect("a process");
-        self.child.wait().expect("ends");
+        self.run.kill();
     }
 
     /// Sends a signal, and returns the exit code.
-    pub(crate) fn end(&mut self, signal: Signal) -> Option<i32> {
-        kill_process(Pid::from_child(&self.child), signal).expect("a process");
-        self.child.wait().expect("ends").code()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub(crate) fn end(&mut self, signal: Signal) -> i32 {
+        self.run.signal(signal);
+        self.run.ended()
     }
 }

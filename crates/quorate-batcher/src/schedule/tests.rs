@@ -492,7 +492,7 @@ fn an_idle_queue_takes_all_claims_of_a_suspect_one_after_the_other() {
     assert!(rig.refused.is_empty() && rig.overloads.is_empty(), "{:?}", rig.overloads);
 }
 
-/// The queue of suspects is full: they are told why, and it is no overload of the others.
+/// The queue of suspects is full: they are told why, and it is not an overload of the others.
 #[test]
 fn an_overload_of_suspects_is_theirs_alone() {
     let mut rig = Rig::new(settings());

@@ -168,7 +168,7 @@ fn a_drop_leaves_nobody_without_an_answer() {
     assert_eq!(pending.wait(), Err(Refused::Stopped));
 }
 
-/// A pending answer that nobody waits for is no problem, and the claim is verified nevertheless.
+/// A pending answer that nobody waits for is not a problem, and the claim is verified nevertheless.
 #[test]
 fn an_answer_that_nobody_waits_for() {
     let batcher = Batcher::start(settings(1)).unwrap();

@@ -4,13 +4,14 @@ use std::{
     env,
     io::{BufRead, BufReader},
     path::Path,
-    process::{Command, Stdio},
+    process::Stdio,
     thread,
     time::Duration,
 };
 
 use quorate::{ClaimBytes, MinPk, Suite};
-use quorate_batcher::{KnownStore, Opened, StoreSettings};
+use quorate_batcher::{KnownStore, OpenedStore, StoreSettings};
+use quorate_lab::run::{Running, test};
 use rand_chacha::{
     ChaCha20Rng,
     rand_core::{Rng, SeedableRng},
@@ -30,8 +31,8 @@ fn writer() {
     let Ok(folder) = env::var(FOLDER) else { return };
     let (store, opened) = KnownStore::open(Path::new(&folder), StoreSettings::default()).unwrap();
     let mut next = match opened {
-        Opened::Existing { records } => records,
-        Opened::New => 0,
+        OpenedStore::Existing { records } => records,
+        OpenedStore::New => 0,
         other => panic!("{other:?}"),
     };
     loop {
@@ -48,14 +49,10 @@ fn kill(times: u32, seed: u8) {
     let mut rng = ChaCha20Rng::from_seed([seed; 32]);
     let mut acknowledged = 0;
     for time in 0..times {
-        let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "kill::writer", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut writer = test("kill::writer");
+        let writer = writer.env(FOLDER, folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut writer = Running::start(writer);
+        let lines = BufReader::new(writer.child.stdout.take().unwrap()).lines();
         // What the child printed before it was killed is read to the end.
         let reader = thread::spawn(move || {
             let said = lines.map_while(Result::ok);
@@ -63,12 +60,11 @@ fn kill(times: u32, seed: u8) {
             numbers.last()
         });
         thread::sleep(Duration::from_micros(u64::from(rng.next_u32() % 60_000)));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        writer.kill();
         acknowledged = reader.join().unwrap().unwrap_or(acknowledged);
         let (store, opened) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
         let records = store.records().unwrap();
-        assert!(matches!(opened, Opened::Existing { .. } | Opened::New), "{opened:?} after kill {time}");
+        assert!(matches!(opened, OpenedStore::Existing { .. } | OpenedStore::New), "{opened:?} after kill {time}");
         assert!(records >= acknowledged, "{records} of {acknowledged} after kill {time}");
         // The last ones, and some of all.
         let last = acknowledged.saturating_sub(100)..acknowledged;

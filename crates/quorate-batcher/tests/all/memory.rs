@@ -7,11 +7,11 @@ use std::{
 };
 
 use quorate::{ClaimBytes, MinPk, Verdict};
-use quorate_batcher::{BatchKind, Batcher, Class, KnownStore, Opened, Settings, StoreSettings};
+use quorate_batcher::{BatchKind, Batcher, Class, KnownStore, OpenedStore, Settings, StoreSettings};
 
 use crate::claims::{Seen, block, claim};
 
-fn start(folder: &std::path::Path, known: usize) -> (Batcher, std::sync::Arc<Seen>, Opened) {
+fn start(folder: &std::path::Path, known: usize) -> (Batcher, std::sync::Arc<Seen>, OpenedStore) {
     let (store, opened) = KnownStore::open(folder, StoreSettings::default()).unwrap();
     let seen = Seen::new();
     let settings =
@@ -40,7 +40,7 @@ fn a_block_after_a_restart_subtracts_what_was_stored() {
     for known in [1000, 8] {
         let folder = tempfile::tempdir().unwrap();
         let (batcher, seen, opened) = start(folder.path(), known);
-        assert_eq!(opened, Opened::New);
+        assert_eq!(opened, OpenedStore::New);
         verify(&batcher, &transactions[..22]);
         // What is not a single statement, or false, or known, is not stored.
         assert_eq!(
@@ -52,7 +52,7 @@ fn a_block_after_a_restart_subtracts_what_was_stored() {
         drop(batcher);
 
         let (batcher, seen, opened) = start(folder.path(), known);
-        assert_eq!(opened, Opened::Existing { records: 22 });
+        assert_eq!(opened, OpenedStore::Existing { records: 22 });
         assert_eq!(batcher.known(), 22.min(known / 2));
         assert_eq!(batcher.submit(block(MinPk::Basic, &transactions), Class::Block, None).wait(), Ok(Verdict::Valid));
         let batches = seen.batches.lock().unwrap();

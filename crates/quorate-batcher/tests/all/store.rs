@@ -8,7 +8,7 @@ use std::{
 };
 
 use quorate::{ClaimBytes, Messages, MinPk, MinSig, Suite};
-use quorate_batcher::{KnownStore, Opened, StoreError, StoreSettings};
+use quorate_batcher::{KnownStore, OpenedStore, StoreError, StoreSettings};
 
 /// Now.
 const NOW: u64 = 1_790_000_000;
@@ -18,13 +18,13 @@ fn claim(i: u32) -> ClaimBytes {
     ClaimBytes::single(MinPk::Eth2.any(), &[7; 48], &i.to_be_bytes(), &[i.to_le_bytes(); 24].concat())
 }
 
-fn open(folder: &Path) -> (KnownStore, Opened) {
+fn open(folder: &Path) -> (KnownStore, OpenedStore) {
     KnownStore::open(folder, StoreSettings::default()).unwrap()
 }
 
 fn filled(folder: &Path, n: u32) {
     let (store, opened) = open(folder);
-    assert_eq!(opened, Opened::New);
+    assert_eq!(opened, OpenedStore::New);
     assert_eq!(store.put(&(0..n).map(claim).collect::<Vec<_>>(), NOW).unwrap(), n as usize);
 }
 
@@ -33,7 +33,7 @@ fn statements_come_back_by_suite_key_and_message() {
     let folder = tempfile::tempdir().unwrap();
     filled(folder.path(), 10);
     let (store, opened) = open(folder.path());
-    assert_eq!(opened, Opened::Existing { records: 10 });
+    assert_eq!(opened, OpenedStore::Existing { records: 10 });
     for i in 0..10 {
         assert_eq!(store.signature(&claim(i), 0, NOW).unwrap(), Some(claim(i).signature));
     }
@@ -113,7 +113,7 @@ fn a_damaged_file_never_makes_a_record() {
         write_key(folder.path(), &key);
         let (store, opened) = open(folder.path());
         match opened {
-            Opened::SetAside { to, .. } => {
+            OpenedStore::SetAside { to, .. } => {
                 assert!(to.exists());
                 set_aside += 1;
             }
@@ -163,14 +163,14 @@ fn stores_that_cannot_be_trusted_are_set_aside() {
         filled(folder.path(), 3);
         harm(folder.path());
         let (store, opened) = open(folder.path());
-        let Opened::SetAside { to, why } = opened else { panic!("{expected}: {opened:?}") };
+        let OpenedStore::SetAside { to, why } = opened else { panic!("{expected}: {opened:?}") };
         assert!(why.contains(expected), "{why}");
         assert!(to.exists());
         assert_eq!(store.records().unwrap(), 0);
         store.put(&[claim(1)], NOW).unwrap();
         drop(store);
         let (store, opened) = open(folder.path());
-        assert_eq!(opened, Opened::Existing { records: 1 });
+        assert_eq!(opened, OpenedStore::Existing { records: 1 });
         assert_eq!(store.signature(&claim(1), 0, NOW).unwrap(), Some(claim(1).signature));
     }
 }
@@ -211,7 +211,7 @@ fn forged_records_are_not_there() {
         write.commit().unwrap();
         drop((read, database));
         let (store, opened) = open(folder.path());
-        assert_eq!(opened, Opened::Existing { records: 2 });
+        assert_eq!(opened, OpenedStore::Existing { records: 2 });
         for claim in [claim(0), claim(1)] {
             assert_eq!(store.signature(&claim, 0, NOW).unwrap(), None, "forgery {i}");
         }
@@ -256,7 +256,7 @@ fn a_store_that_was_never_finished() {
         fs::write(folder.path().join("known.redb.new"), left).unwrap();
         filled(folder.path(), 3);
         assert!(!folder.path().join("known.redb.new").exists());
-        assert_eq!(open(folder.path()).1, Opened::Existing { records: 3 });
+        assert_eq!(open(folder.path()).1, OpenedStore::Existing { records: 3 });
     }
 }
 

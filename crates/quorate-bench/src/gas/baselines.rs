@@ -8,13 +8,6 @@ use quorate_evm::{
     KeyGroup, MemberSet, QuorumSignature,
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     alloy_sol_types::{SolCall, SolConstructor, SolValue},
-    contract::{
-        DifferenceCache, EigenChecker, EigenDeployment, ExactMatchCache, SumOfAll,
-        eigen_checker::{
-            Bn254::{G1, G2},
-            EigenChecker::Params,
-        },
-    },
     hint::CounterHint,
 };
 
@@ -22,6 +15,36 @@ use super::deployed::{Model, Secrets, WEIGHT, row};
 use crate::{
     chain::{CHAIN_ID, Chain, Prices},
     row::Row,
+};
+
+/// The contracts' ABI and creation code, which `make contracts-snapshots` writes to `abi/`.
+mod contract {
+    macro_rules! contracts {
+        ($($module:ident: $name:ident, $path:literal;)*) => { $(
+            // The ABIs share types, so each contract has a module of its own.
+            #[allow(missing_docs, unreachable_pub, clippy::all, reason = "generated from the ABI")]
+            pub(super) mod $module {
+                alloy_sol_types::sol!($name, $path);
+            }
+            pub(super) use $module::$name;
+        )* };
+    }
+
+    contracts! {
+        sum_of_all: SumOfAll, "abi/SumOfAll.json";
+        exact_match: ExactMatchCache, "abi/ExactMatchCache.json";
+        difference: DifferenceCache, "abi/DifferenceCache.json";
+        eigen_checker: EigenChecker, "abi/EigenChecker.json";
+        eigen_deployment: EigenDeployment, "abi/EigenDeployment.json";
+    }
+}
+
+use contract::{
+    DifferenceCache, EigenChecker, EigenDeployment, ExactMatchCache, SumOfAll,
+    eigen_checker::{
+        Bn254::{G1, G2},
+        EigenChecker::Params,
+    },
 };
 
 /// The result that is settled, again and again.

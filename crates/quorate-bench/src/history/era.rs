@@ -10,6 +10,7 @@ use quorate::{ClaimBytes, Messages, MinPk, SecretKey};
 use quorate_curve::Scalar;
 use quorate_formats::network::Fork;
 use quorate_history::{Block, Chain, ChainClaim, ClaimKind, Committees, Preset, State, Surroundings};
+use quorate_lab::vectors;
 
 /// The files of an era: the one before it, whose state it begins with, and its own.
 pub(super) struct EraFiles {
@@ -20,22 +21,13 @@ pub(super) struct EraFiles {
 
 impl EraFiles {
     /// Era 2 of a chain of the test vectors; none if they are not on this machine.
-    pub(super) fn of_vectors(name: &str) -> Option<Self> {
-        let root = std::env::var("QUORATE_VECTORS").unwrap_or_else(|_| "../shared/vectors".into());
-        let folder = Path::new(&root).join("20_history").join(name);
-        let read = || -> Result<Self> {
-            let file = |name: &str| fs::read(folder.join(name)).with_context(|| format!("no {name}"));
-            let text = String::from_utf8(file("chain.json")?)?;
-            let chain = Chain::from_json(&text, "chain.json")?;
-            Ok(Self { chain, before: file("minimal-00001.era")?, era: file("minimal-00002.era")? })
-        };
-        match read() {
-            Ok(files) => Some(files),
-            Err(error) => {
-                println!("skipped: the eras of {}: {error:#}", folder.display());
-                None
-            }
-        }
+    pub(super) fn of_vectors(name: &str) -> Result<Option<Self>> {
+        let Some(folder) = vectors::path(Path::new("20_history").join(name)) else { return Ok(None) };
+        let file =
+            |name: &str| fs::read(folder.join(name)).with_context(|| format!("no {name} in {}", folder.display()));
+        let text = String::from_utf8(file("chain.json")?)?;
+        let chain = Chain::from_json(&text, "chain.json")?;
+        Ok(Some(Self { chain, before: file("minimal-00001.era")?, era: file("minimal-00002.era")? }))
     }
 
     /// Era 1 of a chain of mainnet's sizes, with blocks in its first slots.

@@ -25,7 +25,7 @@ use crate::{
 
 pub(crate) fn run(run: &Run) -> Vec<Row> {
     let mut rows = Vec::new();
-    if let Some(files) = EraFiles::of_vectors("deneb") {
+    if let Some(files) = EraFiles::of_vectors("deneb").expect("an era that can be read") {
         rows.extend(measured(run, &files, "minimal", "an era of the minimal preset, 128 validators"));
     }
     let made = EraFiles::made(run.choose(2, 64)).expect("an era is made");

@@ -14,12 +14,13 @@ use anyhow::{Context, Result, ensure};
 use quorate::{Backend, MinPk, Verifier};
 use quorate_history::{
     Files,
-    shards::{self, Manifest, Terms},
+    shards::{self, Manifest, RunTerms},
 };
 use tempfile::TempDir;
 
 use super::memory::resident_of;
 use crate::{
+    built::beside,
     data::{self, Signed},
     measure::{Engine, Run, measure},
     row::Row,
@@ -35,7 +36,7 @@ fn folder() -> Result<TempDir> {
 fn planned(folder: &TempDir, files: &[PathBuf], shard_bytes: u64) -> Result<(PathBuf, Manifest)> {
     let run = folder.path().join("run");
     let files = Files::open(files, None, None)?;
-    let terms = Terms { suite: None, soundness: quorate::Soundness::default(), all_verdicts: true };
+    let terms = RunTerms { suite: None, soundness: quorate::Soundness::default(), all_verdicts: true };
     let manifest = shards::plan(&files, &run, terms, shard_bytes, |_| ControlFlow::Continue(()))?;
     Ok((run, manifest))
 }
@@ -89,8 +90,7 @@ fn claims(folder: &TempDir, files: usize, of_each: usize) -> Result<Vec<PathBuf>
 
 /// Starts `quorate history`, which was built beside this program.
 fn history(arguments: &[&str], run: &Path) -> Result<Child> {
-    let program = std::env::current_exe()?.with_file_name("quorate");
-    ensure!(program.is_file(), "there is no {}; build it: cargo build --release -p quorate-cli", program.display());
+    let program = beside("quorate", "-p quorate-cli")?;
     let mut command = Command::new(&program);
     command.arg("history").args(arguments).arg(run).stdin(Stdio::null());
     command.spawn().with_context(|| format!("cannot start {}", program.display()))

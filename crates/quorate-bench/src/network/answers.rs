@@ -137,7 +137,7 @@ pub(super) fn estimates(status: &Value) -> Result<Vec<(B256, u64)>> {
     let sent = settles.filter_map(|sent| Some((text(sent, "/transaction")?, sent.get("estimate")?.as_u64())));
     sent.map(|(hash, estimate)| {
         let estimate = estimate.with_context(|| format!("transaction {hash} has no estimate"))?;
-        Ok((hash.parse().with_context(|| format!("{hash} is no hash"))?, estimate))
+        Ok((hash.parse().with_context(|| format!("{hash} is not a hash"))?, estimate))
     })
     .collect()
 }

@@ -12,13 +12,13 @@ use quorate_evm::{
     alloy_sol_types::SolEvent as _,
     contract::TaskNetwork,
 };
-use quorate_node::local::{LocalNetwork, LocalPart};
+use quorate_lab::network::{LocalNetwork, LocalPart, LocalPrograms};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
     answers::{self, Gas},
-    watched::{Programs, Work, settings},
+    watched::{Work, settings},
 };
 
 /// The operators of the demonstration: one whose results are false, and one that crashes.
@@ -46,7 +46,7 @@ pub(super) struct Day {
 }
 
 /// Runs the network for so many hours of the day, with a task each minute of it.
-pub(super) async fn watch(programs: &Programs, hours: u64) -> Result<Day> {
+pub(super) async fn watch(programs: &LocalPrograms, hours: u64) -> Result<Day> {
     let work = |operator| Work { lies_to_perform: operator == LIAR, lies_to_attest: false };
     let mut settings = settings(programs, OPERATORS, work, 1);
     settings.epoch_length = HOUR;

@@ -16,10 +16,11 @@ mod day;
 mod simulated;
 
 use anyhow::{Context, Result};
+use quorate_lab::network::LocalPrograms;
 
 use self::{
     answers::Gas,
-    watched::{Plan, Programs, Seen, watch},
+    watched::{Plan, Seen, watch},
 };
 use crate::{
     measure::Run,
@@ -30,7 +31,7 @@ use crate::{
 const ENGINE: &str = "quorate/libp2p";
 
 pub(crate) fn run(run: &Run) -> Result<Vec<Row>> {
-    let programs = Programs::found()?;
+    let programs = LocalPrograms::find()?;
     let runtime = runtime()?;
     let tasks = run.choose(8, 100);
     let sizes: &[usize] = run.choose(&[4, 10], &[4, 10, 25, 50]);
@@ -79,7 +80,7 @@ pub(crate) fn run(run: &Run) -> Result<Vec<Row>> {
 pub(crate) fn day(run: &Run) -> Result<Vec<Row>> {
     let hours = run.choose(1, 24);
     eprintln!("{hours} hours of the demonstration's traffic in as many minutes …");
-    let seen = runtime()?.block_on(day::watch(&Programs::found()?, hours))?;
+    let seen = runtime()?.block_on(day::watch(&LocalPrograms::find()?, hours))?;
     let each = whole(seen.everything as f64 / seen.gas.len() as f64);
     let note = format!(
         "{} tasks in {hours} epochs, {} of them rejected; with snapshots, bases, tallies and failures {each} a task",

@@ -1,7 +1,7 @@
-//! `network/simulated`: networks of thousands of nodes, by the simulator of `quorate-node`.
+//! `network/simulated`: networks of thousands of nodes, by the simulator of `quorate-lab`.
 
+use quorate_lab::simulator::{Figures as Simulated, measure};
 use quorate_network::groups::GROUP;
-use quorate_node::simulator::{Figures as Simulated, measure};
 
 use crate::row::{Figures, Row, Times, short, whole};
 

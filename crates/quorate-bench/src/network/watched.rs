@@ -4,15 +4,13 @@ use std::{
     cell::RefCell,
     collections::BTreeMap,
     convert::Infallible,
-    env,
-    path::PathBuf,
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context, Result, bail, ensure};
 use quorate_evm::{KeyGroup, OperatorKey, bls12381};
-use quorate_node::local::{LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalSettings, find_anvil};
+use quorate_lab::network::{LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalPrograms, LocalSettings};
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -20,36 +18,6 @@ use super::{
     answers::{self, Gas, Node},
     cpu,
 };
-
-/// The programs that a network consists of.
-pub(super) struct Programs {
-    node: PathBuf,
-    signer: PathBuf,
-    anvil: PathBuf,
-}
-
-impl Programs {
-    /// Node and signer beside this program, because they must be of the same build; anvil where the demonstration finds it.
-    pub(super) fn found() -> Result<Self> {
-        let own = env::current_exe().context("the path of this program is not known")?;
-        let build = if cfg!(debug_assertions) { "cargo build" } else { "cargo build --release" };
-        let beside = |name: &str| {
-            let path = own.with_file_name(name);
-            ensure!(
-                path.is_file(),
-                "{} is not there; build it with `{build} -p quorate-node -p quorate-signer -p quorate-bench --features \
-                 quorate-bench/network`",
-                path.display()
-            );
-            Ok(path)
-        };
-        let anvil = env::var_os("QUORATE_ANVIL").map(PathBuf::from).or_else(find_anvil);
-        let anvil = anvil.context(
-            "there is no anvil, the local chain: `cd contracts && npm ci` installs it, or name one in QUORATE_ANVIL",
-        )?;
-        Ok(Self { node: beside("quorate-node")?, signer: beside("quorate-signer")?, anvil })
-    }
-}
 
 /// What is started and measured.
 pub(super) struct Plan {
@@ -145,22 +113,19 @@ pub(super) struct Work {
 /// A network over libp2p on a chain with a block a second: as many operators with unequal stakes, the work of each, and the
 /// seconds from one task to the next.
 pub(super) fn settings(
-    programs: &Programs,
+    programs: &LocalPrograms,
     operators: usize,
     work: impl Fn(usize) -> Work,
     task_every: u64,
 ) -> LocalSettings {
-    let program = |lie: bool| format!("'{}' demo-work{}", programs.node.display(), if lie { " --lie" } else { "" });
     let operator = |operator: usize| {
         let Work { lies_to_perform, lies_to_attest } = work(operator);
-        let (execute, validate) = (program(lies_to_perform), program(lies_to_attest));
+        let (execute, validate) = (programs.work(lies_to_perform), programs.work(lies_to_attest));
         LocalOperator { stake: stake(operator), execute, validate, aggregate: true }
     };
     LocalSettings {
         operators: (0..operators).map(operator).collect(),
-        node_program: programs.node.clone(),
-        signer_program: programs.signer.clone(),
-        anvil_program: programs.anvil.clone(),
+        programs: programs.clone(),
         peers: LocalPeers::Libp2p,
         block_time: 1,
         task_every,
@@ -172,7 +137,7 @@ pub(super) fn settings(
 }
 
 /// Starts a network, runs its tasks, and ends it.
-pub(super) async fn watch(programs: &Programs, plan: &Plan) -> Result<Seen> {
+pub(super) async fn watch(programs: &LocalPrograms, plan: &Plan) -> Result<Seen> {
     let work = |operator| Work { lies_to_perform: false, lies_to_attest: plan.liars.contains(&operator) };
     let settings = settings(programs, plan.operators, work, plan.every);
     let network = LocalNetwork::start(settings).await?;

@@ -28,6 +28,7 @@ use tokio::{
 };
 
 use super::load::Target;
+use crate::built::beside;
 
 /// A server that this program started, and stops.
 pub(crate) struct ServerProcess {
@@ -39,12 +40,7 @@ pub(crate) struct ServerProcess {
 impl ServerProcess {
     /// Starts the `quorate-server` that was built beside this program.
     pub(crate) fn start(threads: usize) -> Result<Self> {
-        let program = std::env::current_exe()?.with_file_name("quorate-server");
-        ensure!(
-            program.is_file(),
-            "there is no {}; build it: cargo build --release -p quorate-server",
-            program.display()
-        );
+        let program = beside("quorate-server", "-p quorate-server")?;
         let folder = std::env::temp_dir().join(format!("quorate-bench-{}", std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let free = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;

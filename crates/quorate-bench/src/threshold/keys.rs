@@ -52,7 +52,7 @@ fn few_threads(t: usize) -> &'static [usize] {
     if t <= 1 << 13 { &[1, 2] } else { &[2] }
 }
 
-/// Dealing is constant-time code of blst on every back end, so one stands for all.
+/// Dealing is constant-time code of blst on every backend, so one stands for all.
 fn dealing(run: &Run, t: usize) -> Vec<Row> {
     let (committee, suite) = (committee(t), MinPk::Basic);
     let secret = SecretKey::key_gen(suite, &[3; 32], b"").expect("32 bytes are enough");

@@ -7,7 +7,7 @@ use rand_core::Rng;
 
 use crate::{block::published, data, measure::Run, row::Row};
 
-/// Every back end with these numbers of threads. For more than `most` signers the fastest alone, because blst takes minutes.
+/// Every backend with these numbers of threads. For more than `most` signers the fastest alone, because blst takes minutes.
 pub(super) fn engines<'a>(
     run: &'a Run,
     threads: &'a [usize],

@@ -10,7 +10,6 @@ pub fn right_side(x: Fq) -> Fq {
 
 /// Whether a field element, read as an integer, is even or odd: `sgn0` of RFC 9380, section 4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "an integer is even or odd")]
 pub enum Parity {
     /// `sgn0` is 0.
     Even,

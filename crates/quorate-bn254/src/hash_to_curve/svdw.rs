@@ -7,7 +7,6 @@ use super::roots::{is_square, parity, point, right_side, root_of_parity};
 
 /// Which of the three candidates for x the map took. The numbers are those that the contract reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the map has three candidates")]
 pub enum Candidate {
     /// The first candidate is the x of a point.
     First = 1,

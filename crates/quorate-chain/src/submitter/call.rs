@@ -11,7 +11,6 @@ use crate::{
 
 /// How transactions are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct SubmitSettings {
     /// The most that a unit of gas may cost. A call waits while it costs more. The last ninth of it is kept for the replacement of a
     /// transaction that is given up. A transaction that replaces one may tip more than the limit of the tip, since each replacement has
@@ -50,7 +49,6 @@ impl Default for SubmitSettings {
 
 /// A call to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
 pub struct Call<L = String> {
     /// What the caller calls it. Events name it.
     pub label: L,

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     fees::Prices,
-    rpc::{Block, Rpc, RpcError},
+    rpc::{Rpc, RpcBlock, RpcError},
     task_network::Confirmations,
 };
 
@@ -161,7 +161,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         self.events.send(event).await.map_err(|_| Stop::Ended)
     }
 
-    async fn sight(&self, newest: &Block) -> Result<Sight, RpcError> {
+    async fn sight(&self, newest: &RpcBlock) -> Result<Sight, RpcError> {
         let last_final = match self.settings.confirmations {
             Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
             Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number),
@@ -185,7 +185,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         Ok(Sight { newest: newest.number, last_final, nonce, mined })
     }
 
-    async fn prices(&self, newest: &Block) -> Result<Prices, RpcError> {
+    async fn prices(&self, newest: &RpcBlock) -> Result<Prices, RpcError> {
         let prices = self.settings.fees.prices(&self.rpc, newest).await?;
         Ok(Prices { tip: self.settings.tip.unwrap_or(prices.tip), ..prices })
     }

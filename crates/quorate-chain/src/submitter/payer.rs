@@ -1,4 +1,4 @@
-//! The key that pays for transactions. It is no operator's key: it signs no result.
+//! The key that pays for transactions. It is not an operator's key: it signs no result.
 
 use std::{fmt, path::Path};
 

@@ -6,64 +6,70 @@ use quorate_evm::{
     alloy_sol_types::SolValue as _,
     base::PAGE_BYTES,
     contract::{
-        TaskNetwork, TestToken, VerifierBls12381G2 as Verifier,
+        Erc20, TaskNetwork, VerifierBls12381G2 as Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
 };
 
-use super::{plan::PlannedCall, terms::Terms};
+use super::{plan::PlannedCall, terms::ContractTerms};
 
 /// Lets the network take tokens of the sender: before [`register`], [`add_stake`] and [`fund`].
-pub fn approve(terms: &Terms, amount: U256) -> PlannedCall {
-    // The function is that of every token.
-    PlannedCall::of(terms.token, &TestToken::approveCall { spender: terms.contract, value: amount })
+pub fn approve(terms: &ContractTerms, amount: U256) -> PlannedCall {
+    // ERC-20's `approve`.
+    PlannedCall::of(terms.token, &Erc20::approveCall { spender: terms.contract, value: amount })
 }
 
 /// Adds to the pool from which rewards are paid, after [`approve`].
-pub fn fund(terms: &Terms, amount: U256) -> PlannedCall {
+pub fn fund(terms: &ContractTerms, amount: U256) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::fundCall { amount })
 }
 
 /// Registers the sender as an operator. Key and proof are those of a [`Registration`](quorate_evm::Registration) for
 /// the verifier and the sender.
-pub fn register(terms: &Terms, key: Bytes, proof: Bytes, amount: U256) -> PlannedCall {
+pub fn register(terms: &ContractTerms, key: Bytes, proof: Bytes, amount: U256) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::registerCall { key, proof, amount })
 }
 
 /// Adds to the sender's stake.
-pub fn add_stake(terms: &Terms, amount: U256) -> PlannedCall {
+pub fn add_stake(terms: &ContractTerms, amount: U256) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::addStakeCall { amount })
 }
 
 /// Replaces the sender's key.
-pub fn rotate_key(terms: &Terms, key: Bytes, proof: Bytes) -> PlannedCall {
+pub fn rotate_key(terms: &ContractTerms, key: Bytes, proof: Bytes) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::rotateKeyCall { key, proof })
 }
 
 /// Asks for a part of the sender's stake.
-pub fn request_withdrawal(terms: &Terms, amount: U256) -> PlannedCall {
+pub fn request_withdrawal(terms: &ContractTerms, amount: U256) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::requestWithdrawalCall { amount })
 }
 
 /// Gives up the sender's seat and asks for all of its stake.
-pub fn deregister(terms: &Terms) -> PlannedCall {
+pub fn deregister(terms: &ContractTerms) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::deregisterCall {})
 }
 
 /// Pays the sender what it asked for, once the delay is over.
-pub fn withdraw(terms: &Terms) -> PlannedCall {
+pub fn withdraw(terms: &ContractTerms) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::withdrawCall {})
 }
 
 /// Fixes the weights of the current epoch. Anyone may send it, once in an epoch.
-pub fn snapshot(terms: &Terms) -> PlannedCall {
+pub fn snapshot(terms: &ContractTerms) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::snapshotCall {})
 }
 
 /// Adds up what keys earned in an epoch that can settle nothing more. `tasks` are approved ones as they were settled,
 /// which were rewarded; `quorums` are those of the epoch's `Attested`; `earned` is that of the last `Tallied` of the
 /// epoch, or empty.
-pub fn tally(terms: &Terms, epoch: u64, tasks: Vec<Task>, quorums: &[MemberSet], earned: Vec<U256>) -> PlannedCall {
+pub fn tally(
+    terms: &ContractTerms,
+    epoch: u64,
+    tasks: Vec<Task>,
+    quorums: &[MemberSet],
+    earned: Vec<U256>,
+) -> PlannedCall {
     let signers = quorums.iter().map(|quorum| Bytes::copy_from_slice(quorum.as_bytes())).collect();
     PlannedCall::of(
         terms.contract,
@@ -111,7 +117,7 @@ const MOST_BYTES: u64 = 131_072 - 1_024;
 const MOST_TALLY_GAS: u64 = (1 << 24) - 500_000;
 
 /// Pays an operator what its keys earned, by their [shares](share_of). Anyone may send it; the operator is paid.
-pub fn claim(terms: &Terms, operator: Address, shares: Vec<Share>) -> PlannedCall {
+pub fn claim(terms: &ContractTerms, operator: Address, shares: Vec<Share>) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::claimCall { operator, shares })
 }
 
@@ -136,14 +142,14 @@ pub fn share_of(epoch: u64, index: usize, earned: &[U256]) -> Option<Share> {
 
 /// Carries operators' keys to the next key table, once the running one is nearly full. Anyone may send it, for as many
 /// operators as keys fit into a page. `nonces` are pages of the running table that hold their keys: see [`compact`].
-pub fn carry(terms: &Terms, operators: Vec<Address>, nonces: &[u32]) -> PlannedCall {
+pub fn carry(terms: &ContractTerms, operators: Vec<Address>, nonces: &[u32]) -> PlannedCall {
     let nonces = nonces.iter().copied().map(U256::from).collect();
     PlannedCall::of(terms.contract, &TaskNetwork::carryCall { operators, nonces })
 }
 
 /// Moves keys of the running table whose indices follow each other into pages, which makes settlements cheaper. Anyone
 /// may send these calls. `keys` are those from index `first` on, without what stands behind the contract's own bytes.
-pub fn compact(terms: &Terms, first: usize, keys: &[Bytes]) -> Vec<PlannedCall> {
+pub fn compact(terms: &ContractTerms, first: usize, keys: &[Bytes]) -> Vec<PlannedCall> {
     let size = terms.key_group.key_bytes();
     let most = PAGE_BYTES / size;
     let page = |(part, keys): (usize, &[Bytes])| {

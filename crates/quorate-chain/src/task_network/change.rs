@@ -3,22 +3,10 @@
 use std::sync::Arc;
 
 use alloy::primitives::{Address, B256, Bytes, FixedBytes, U256};
-use quorate_evm::MemberSet;
-
-/// How certain it is that the chain keeps a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is nothing between the two")]
-pub enum Finality {
-    /// A reorganisation can undo it.
-    Recent,
-    /// It has as many confirmations as the settings ask for. If it is undone all the same, the follower stops with an
-    /// error.
-    Final,
-}
+use quorate_evm::{Finality, MemberSet};
 
 /// A key of an epoch's table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "all that is fixed of a key")]
 pub struct Member {
     /// Who registered the key.
     pub owner: Address,
@@ -30,7 +18,6 @@ pub struct Member {
 
 /// What is fixed for an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "all that the contract fixes; tests make them")]
 pub struct EpochSnapshot {
     /// The epoch.
     pub epoch: u64,

@@ -7,7 +7,7 @@ use crate::rpc::RpcError;
 /// Why a network cannot be followed, or not now. The follower is as it was before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum FollowError {
+pub enum NetworkFollowError {
     /// The node gave no answer that can be used.
     #[error(transparent)]
     Rpc(#[from] RpcError),

@@ -11,26 +11,25 @@ use alloy::{
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_evm::{
-    MemberSet, Network, QuorumSignature, Task,
+    Finality, MemberSet, Network, QuorumSignature, Task,
     contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task as AbiTask},
     gas::{Measured, RewardRecord},
     quorum::Store,
 };
 
 use super::{
-    change::{Change, EpochSnapshot, Finality},
-    error::{Contradiction, FollowError},
+    change::{Change, EpochSnapshot},
+    error::{Contradiction, NetworkFollowError},
     history::{BlockId, History},
     log::{Event, topics},
     plan::{CallError, PlannedCall, Writes, settle_with, storing},
     state::{State, Transaction, needs_calldata, rent_of},
-    terms::Terms,
+    terms::ContractTerms,
 };
-use crate::rpc::{Block, Patience, Rpc, RpcError};
+use crate::rpc::{Rpc, RpcBlock, RpcError, RpcPatience};
 
 /// When a change is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum Confirmations {
     /// Once so many blocks follow its block. 0: at once.
     Blocks(u64),
@@ -40,7 +39,6 @@ pub enum Confirmations {
 
 /// How a network is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct FollowSettings {
     /// The block of the deployment, or one before it. All logs from there on are read.
     pub from_block: u64,
@@ -63,9 +61,9 @@ const AT_A_TIME: usize = 8;
 
 /// A network, followed on its chain. See the [module](super).
 #[derive(Debug)]
-pub struct Follower {
+pub struct NetworkFollower {
     rpc: Rpc,
-    terms: Terms,
+    terms: ContractTerms,
     settings: FollowSettings,
     /// How many blocks are asked for next.
     page: u64,
@@ -108,19 +106,19 @@ enum Step {
     Moved,
 }
 
-impl Follower {
+impl NetworkFollower {
     /// Reads the terms of a network. No logs are read yet.
     ///
     /// # Errors
-    /// [`FollowError`]: there is no contract, it is not a network, or the node does not answer.
-    pub async fn open(rpc: Rpc, contract: Address, settings: FollowSettings) -> Result<Self, FollowError> {
-        let terms = Terms::read(&rpc, contract).await?;
+    /// [`NetworkFollowError`]: there is no contract, it is not a network, or the node does not answer.
+    pub async fn open(rpc: Rpc, contract: Address, settings: FollowSettings) -> Result<Self, NetworkFollowError> {
+        let terms = ContractTerms::read(&rpc, contract).await?;
         let settings = FollowSettings { blocks_per_request: settings.blocks_per_request.max(1), ..settings };
         Ok(Self { rpc, terms, settings, page: settings.blocks_per_request, seen: Seen::default(), draft: None })
     }
 
     /// What is fixed for the network.
-    pub fn terms(&self) -> &Terms {
+    pub fn terms(&self) -> &ContractTerms {
         &self.terms
     }
 
@@ -219,17 +217,17 @@ impl Follower {
     /// dropped: the next call goes on where it was. A node that is behind is waited for: nothing has changed then.
     ///
     /// # Errors
-    /// [`FollowError`]. Nothing has changed then, and a further call may succeed.
-    pub async fn poll(&mut self) -> Result<Vec<Change>, FollowError> {
+    /// [`NetworkFollowError`]. Nothing has changed then, and a further call may succeed.
+    pub async fn poll(&mut self) -> Result<Vec<Change>, NetworkFollowError> {
         let answer = self.advance().await;
-        if !matches!(answer, Ok(_) | Err(FollowError::Rpc(_))) {
+        if !matches!(answer, Ok(_) | Err(NetworkFollowError::Rpc(_))) {
             // What was read is wrong.
             self.draft = None;
         }
         answer
     }
 
-    async fn advance(&mut self) -> Result<Vec<Change>, FollowError> {
+    async fn advance(&mut self) -> Result<Vec<Change>, NetworkFollowError> {
         let newest = self.rpc.newest().await?;
         let last_final = match self.settings.confirmations {
             Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
@@ -268,7 +266,7 @@ impl Follower {
     }
 
     /// Whether a block is one of the chain that ends with this one.
-    async fn is_in_chain(&self, (number, hash): BlockId, newest: &Block) -> Result<bool, FollowError> {
+    async fn is_in_chain(&self, (number, hash): BlockId, newest: &RpcBlock) -> Result<bool, NetworkFollowError> {
         if number > newest.number {
             return Ok(false);
         }
@@ -282,7 +280,7 @@ impl Follower {
     }
 
     /// What was told, without the blocks that are not the chain's any more. `None` if the node is behind.
-    async fn back_to_chain(&self, newest: &Block) -> Result<Option<Draft>, FollowError> {
+    async fn back_to_chain(&self, newest: &RpcBlock) -> Result<Option<Draft>, NetworkFollowError> {
         let mut draft = Draft::of(&self.seen);
         let Some(last) = draft.seen.history.newest() else { return Ok(Some(draft)) };
         if last.0 > newest.number {
@@ -298,7 +296,7 @@ impl Follower {
             if self.is_in_chain(last, newest).await? {
                 break;
             }
-            let undone = draft.seen.history.undo().ok_or(FollowError::FinalBlockUndone { block: last.0 })?;
+            let undone = draft.seen.history.undo().ok_or(NetworkFollowError::FinalBlockUndone { block: last.0 })?;
             draft.undone.extend(undone);
             // A slot may hold what it held before.
             draft.seen.compared.clear();
@@ -307,7 +305,12 @@ impl Follower {
     }
 
     /// Reads the next blocks into the draft.
-    async fn step(&mut self, from: u64, newest: &Block, last_final: Option<u64>) -> Result<Step, FollowError> {
+    async fn step(
+        &mut self,
+        from: u64,
+        newest: &RpcBlock,
+        last_final: Option<u64>,
+    ) -> Result<Step, NetworkFollowError> {
         let to = newest.number.min(from.saturating_add(self.page - 1));
         // If the last block is the same before and after, the logs are those of one chain.
         let last = if to == newest.number { Some(*newest) } else { self.rpc.block_at(to).await? };
@@ -317,7 +320,7 @@ impl Follower {
             .event_signature(topics())
             .from_block(from)
             .to_block(to);
-        let patience = if self.page > 1 { Patience::Once } else { Patience::Retry };
+        let patience = if self.page > 1 { RpcPatience::Once } else { RpcPatience::Retry };
         let logs = match self.rpc.logs(&filter, patience).await {
             Ok(logs) => logs,
             Err(error) if self.page > 1 => {
@@ -345,14 +348,14 @@ impl Follower {
         let Some(draft) = &mut self.draft else { return Ok(Step::Moved) };
         draft.read(&self.terms, &blocks, &weights, (last.number, last.hash), last_final)?;
         if draft.seen.history.len() > MOST_RECENT {
-            return Err(FollowError::NotFinal(draft.seen.history.len()));
+            return Err(NetworkFollowError::NotFinal(draft.seen.history.len()));
         }
         self.page = self.settings.blocks_per_request.min(self.page.saturating_mul(2));
         Ok(Step::Read)
     }
 
     /// Asks for the calldata of those transactions whose logs do not say all.
-    async fn add_calldata(&self, blocks: &mut [BlockLogs]) -> Result<(), FollowError> {
+    async fn add_calldata(&self, blocks: &mut [BlockLogs]) -> Result<(), NetworkFollowError> {
         let wanted: Vec<(u64, B256)> = blocks
             .iter()
             .flat_map(|block| block.transactions.iter().map(|transaction| (block.id.0, transaction)))
@@ -362,7 +365,7 @@ impl Follower {
         let ask = |(block, hash): (u64, B256)| async move {
             let found = self.rpc.calldata(hash).await?;
             let why = Contradiction::NoTransaction(hash);
-            found.map(|calldata| (hash, calldata)).ok_or(FollowError::Contradiction { block, why })
+            found.map(|calldata| (hash, calldata)).ok_or(NetworkFollowError::Contradiction { block, why })
         };
         let found: BTreeMap<B256, Bytes> = stream::iter(wanted).map(ask).buffered(AT_A_TIME).try_collect().await?;
         for transaction in blocks.iter_mut().flat_map(|block| &mut block.transactions) {
@@ -376,7 +379,11 @@ impl Follower {
     /// The weights of the epochs whose snapshots are in these blocks, unless their conflicts can no longer be reported:
     /// so old ones say nothing to anybody. Weights do not change, so they are read in the newest state, which every
     /// node has.
-    async fn weights(&self, blocks: &[BlockLogs], newest: &Block) -> Result<BTreeMap<u64, Vec<u64>>, FollowError> {
+    async fn weights(
+        &self,
+        blocks: &[BlockLogs],
+        newest: &RpcBlock,
+    ) -> Result<BTreeMap<u64, Vec<u64>>, NetworkFollowError> {
         let events = blocks.iter().flat_map(|block| &block.transactions).flat_map(|transaction| &transaction.events);
         let epoch = |event: &Event| match event {
             Event::Snapshotted { epoch, .. } if self.terms.slashable_until(*epoch) > newest.timestamp => Some(*epoch),
@@ -394,11 +401,14 @@ impl Follower {
     /// Compares the draft with the contract and its verifier after the newest block. Returns its state without the
     /// bases that the verifier's slots do not hold, and the commitments that they hold. `None` if nothing was read: the
     /// first block is not there yet.
-    async fn compare(&self, newest: &Block) -> Result<Option<(State, BTreeMap<(u16, u16), B256>)>, FollowError> {
-        let Terms { contract, verifier, key_group, .. } = self.terms;
+    async fn compare(
+        &self,
+        newest: &RpcBlock,
+    ) -> Result<Option<(State, BTreeMap<(u16, u16), B256>)>, NetworkFollowError> {
+        let ContractTerms { contract, verifier, key_group, .. } = self.terms;
         let Some(draft) = &self.draft else { return Ok(None) };
         let Some(state) = draft.seen.history.state() else { return Ok(None) };
-        let differs = |what, found: String, expected: String| FollowError::Contradiction {
+        let differs = |what, found: String, expected: String| NetworkFollowError::Contradiction {
             block: newest.number,
             why: Contradiction::Contract { what, found, expected },
         };
@@ -460,7 +470,7 @@ impl Follower {
     }
 
     /// Compares settled tasks of open epochs, and slashed operators, with the contract.
-    async fn compare_told(&self, draft: &Draft, newest: &Block, epoch: u64) -> Result<(), FollowError> {
+    async fn compare_told(&self, draft: &Draft, newest: &RpcBlock, epoch: u64) -> Result<(), NetworkFollowError> {
         let contract = self.terms.contract;
         let ask = |change: &Change| {
             let change = change.clone();
@@ -482,14 +492,14 @@ impl Follower {
                 };
                 let (found, expected) = ("it is not".to_owned(), format!("{change:?}"));
                 let why = Contradiction::Contract { what, found, expected };
-                if is_so { Ok(()) } else { Err(FollowError::Contradiction { block: newest.number, why }) }
+                if is_so { Ok(()) } else { Err(NetworkFollowError::Contradiction { block: newest.number, why }) }
             }
         };
         stream::iter(&draft.told).map(ask).buffered(AT_A_TIME).try_collect().await
     }
 
     /// Takes over what was read and compared, and says what is told.
-    fn commit(&mut self, draft: Draft, newest: &Block, last_final: Option<u64>) -> Vec<Change> {
+    fn commit(&mut self, draft: Draft, newest: &RpcBlock, last_final: Option<u64>) -> Vec<Change> {
         let Draft { mut seen, undone, told } = draft;
         let mut changes = undone;
         if seen.newest != Some((newest.number, newest.hash)) {
@@ -513,19 +523,19 @@ impl Draft {
     /// Takes the logs of a range of blocks. `last` is the range's last block.
     pub(super) fn read(
         &mut self,
-        terms: &Terms,
+        terms: &ContractTerms,
         blocks: &[BlockLogs],
         weights: &BTreeMap<u64, Vec<u64>>,
         last: BlockId,
         last_final: Option<u64>,
-    ) -> Result<(), FollowError> {
+    ) -> Result<(), NetworkFollowError> {
         let mut state = self.seen.history.state().cloned().unwrap_or_default();
         for block in blocks {
             let number = block.id.0;
             let mut changes = Vec::new();
             for transaction in &block.transactions {
                 let told = state.apply(terms, transaction, weights);
-                changes.extend(told.map_err(|why| FollowError::Contradiction { block: number, why })?);
+                changes.extend(told.map_err(|why| NetworkFollowError::Contradiction { block: number, why })?);
             }
             if last_final.is_some_and(|last_final| number <= last_final) {
                 for change in &mut changes {
@@ -561,8 +571,13 @@ pub(super) struct BlockLogs {
 }
 
 /// Logs by block and transaction, in the order of the chain. Refuses logs that are not of this range, or of two chains.
-fn blocks_of(terms: &Terms, mut logs: Vec<Log>, from: u64, last: &Block) -> Result<Vec<BlockLogs>, FollowError> {
-    let other = |block| FollowError::Contradiction { block, why: Contradiction::OtherBlock };
+fn blocks_of(
+    terms: &ContractTerms,
+    mut logs: Vec<Log>,
+    from: u64,
+    last: &RpcBlock,
+) -> Result<Vec<BlockLogs>, NetworkFollowError> {
+    let other = |block| NetworkFollowError::Contradiction { block, why: Contradiction::OtherBlock };
     logs.sort_by_key(|log| (log.block_number, log.log_index));
     let mut blocks: Vec<BlockLogs> = Vec::new();
     let mut before = None;
@@ -577,7 +592,7 @@ fn blocks_of(terms: &Terms, mut logs: Vec<Log>, from: u64, last: &Block) -> Resu
             return Err(other(number));
         }
         let event = Event::decode(&log, terms.contract, terms.verifier);
-        let event = event.map_err(|why| FollowError::Contradiction { block: number, why })?;
+        let event = event.map_err(|why| NetworkFollowError::Contradiction { block: number, why })?;
         let Some(event) = event else { continue };
         if blocks.last().is_none_or(|block| block.id.0 != number) {
             blocks.push(BlockLogs { id: (number, hash), transactions: Vec::new() });

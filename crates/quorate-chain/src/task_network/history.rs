@@ -3,11 +3,9 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use alloy::primitives::B256;
+use quorate_evm::Finality;
 
-use super::{
-    change::{Change, Finality},
-    state::State,
-};
+use super::{change::Change, state::State};
 
 /// A block by number and hash.
 pub(super) type BlockId = (u64, B256);

@@ -5,15 +5,12 @@ use alloy::{
     rpc::types::Log,
 };
 use quorate_evm::{
-    MemberSet,
+    Finality, MemberSet,
     alloy_sol_types::SolEvent,
     contract::{TaskNetwork as Network, VerifierBls12381G2 as Verifier},
 };
 
-use super::{
-    change::{Change, Finality},
-    error::Contradiction,
-};
+use super::{change::Change, error::Contradiction};
 
 /// A log, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]

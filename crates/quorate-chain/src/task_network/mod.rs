@@ -1,7 +1,7 @@
 //! A `TaskNetwork` on its chain: followed block by block, and called.
 //!
-//! [`Follower::poll`] asks a node for what is new, and answers with [`Change`]s in the order of the chain. What a
-//! reorganisation undoes comes first, newest first. [`Follower::network`] is what a quorum is planned with, and
+//! [`NetworkFollower::poll`] asks a node for what is new, and answers with [`Change`]s in the order of the chain. What a
+//! reorganisation undoes comes first, newest first. [`NetworkFollower::network`] is what a quorum is planned with, and
 //! [`settle`] plans it.
 //!
 //! What the node says is compared, and a node that lies is an error that changes nothing:
@@ -37,9 +37,9 @@ pub use calls::{
     add_stake, approve, carry, claim, compact, deregister, fund, parts_of_tally, register, request_withdrawal,
     rotate_key, share_of, snapshot, tally, withdraw,
 };
-pub use change::{Change, EpochSnapshot, Finality, Member};
-pub use error::{Contradiction, FollowError};
-pub use follower::{Confirmations, FollowSettings, Follower};
+pub use change::{Change, EpochSnapshot, Member};
+pub use error::{Contradiction, NetworkFollowError};
+pub use follower::{Confirmations, FollowSettings, NetworkFollower};
 pub use plan::{CallError, PlannedCall, SignedTask, report_conflict, settle};
 pub use replay::Replay;
-pub use terms::{Terms, TermsError};
+pub use terms::{ContractTerms, TermsError};

@@ -15,7 +15,7 @@ use quorate_evm::{
     state::NEVER,
 };
 
-use super::{change::EpochSnapshot, terms::Terms};
+use super::{change::EpochSnapshot, terms::ContractTerms};
 
 /// A call of a network, or of its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,6 @@ pub enum CallError {
 
 /// A task that one key signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
 pub struct SignedTask {
     /// The task.
     pub task: Task,
@@ -96,20 +95,20 @@ pub(super) struct Writes {
     pub(super) fined: bool,
 }
 
-/// The call that settles a task, by the cheapest way from a base that `network` has ([`Follower::network`]).
+/// The call that settles a task, by the cheapest way from a base that `network` has ([`NetworkFollower::network`]).
 ///
 /// The aggregate signature is verified: two Miller loops and one final exponentiation. The estimate of the gas takes it
 /// that the pool pays, that the signers submit for the first time in the epoch, and that the performer of a rejected task
-/// is fined; [`Follower::settle`] knows better.
+/// is fined; [`NetworkFollower::settle`] knows better.
 ///
-/// [`Follower::network`]: super::Follower::network
-/// [`Follower::settle`]: super::Follower::settle
+/// [`NetworkFollower::network`]: super::NetworkFollower::network
+/// [`NetworkFollower::settle`]: super::NetworkFollower::settle
 ///
 /// # Errors
 /// [`CallError`].
 pub fn settle(
     network: &Network,
-    terms: &Terms,
+    terms: &ContractTerms,
     snapshot: &EpochSnapshot,
     task: &Task,
     signers: &MemberSet,
@@ -123,7 +122,7 @@ pub fn settle(
 #[allow(clippy::too_many_arguments, reason = "the two callers pass what they have")]
 pub(super) fn settle_with(
     network: &Network,
-    terms: &Terms,
+    terms: &ContractTerms,
     snapshot: &EpochSnapshot,
     task: &Task,
     signers: &MemberSet,
@@ -168,7 +167,11 @@ pub(super) fn settle_with(
 ///
 /// # Errors
 /// [`CallError`].
-pub fn report_conflict(terms: &Terms, first: &SignedTask, second: &SignedTask) -> Result<PlannedCall, CallError> {
+pub fn report_conflict(
+    terms: &ContractTerms,
+    first: &SignedTask,
+    second: &SignedTask,
+) -> Result<PlannedCall, CallError> {
     if !first.task.is_slashed_with(&second.task) {
         return Err(CallError::NotConflicting);
     }
@@ -205,7 +208,7 @@ pub(super) fn abi(task: &Task) -> AbiTask {
 }
 
 /// The key, the signature and the curve's hints, as `IVerifier.signerOf` takes them, once the signature is verified.
-fn proof(terms: &Terms, signed: &SignedTask) -> Result<Bytes, CallError> {
+fn proof(terms: &ContractTerms, signed: &SignedTask) -> Result<Bytes, CallError> {
     let (key_group, digest) = (terms.key_group, signed.task.digest(terms.domain()));
     let (expected, found) = (key_group.member_bytes(), signed.key.len());
     if found != expected {

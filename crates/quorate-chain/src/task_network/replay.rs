@@ -13,23 +13,23 @@ use super::{
     error::Contradiction,
     log::Event,
     state::{State, Transaction},
-    terms::Terms,
+    terms::ContractTerms,
 };
 
-/// Follows a network by logs from an archive, or from a fuzzer: what [`Follower`](super::Follower) does with a node's
+/// Follows a network by logs from an archive, or from a fuzzer: what [`NetworkFollower`](super::NetworkFollower) does with a node's
 /// logs, without a node.
 ///
 /// Logs are compared with each other, and with the id of each snapshot whose weights are given. Nothing is compared
 /// with the contract, so whoever made the logs is believed. A reorganisation is not known here.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    terms: Terms,
+    terms: ContractTerms,
     state: State,
 }
 
 impl Replay {
     /// A network without keys.
-    pub fn new(terms: Terms) -> Self {
+    pub fn new(terms: ContractTerms) -> Self {
         Self { terms, state: State::default() }
     }
 

@@ -22,7 +22,7 @@ use super::{
     change::{Change, EpochSnapshot, Member},
     error::Contradiction,
     log::Event,
-    terms::Terms,
+    terms::ContractTerms,
 };
 
 /// The logs of one transaction.
@@ -108,7 +108,7 @@ impl State {
     /// [`Contradiction`]. The state is not to be used any more then.
     pub(super) fn apply(
         &mut self,
-        terms: &Terms,
+        terms: &ContractTerms,
         transaction: &Transaction,
         weights: &BTreeMap<u64, Vec<u64>>,
     ) -> Result<Vec<Change>, Contradiction> {
@@ -243,7 +243,7 @@ impl State {
     }
 
     /// What quorums of an epoch are planned with. `None` without its snapshot.
-    pub(super) fn network(&self, terms: &Terms, epoch: u64) -> Option<Network> {
+    pub(super) fn network(&self, terms: &ContractTerms, epoch: u64) -> Option<Network> {
         let of = self.epochs.get(&epoch)?;
         let snapshot = of.snapshot.as_ref()?;
         let table = self.tables.get(&of.table)?;
@@ -297,7 +297,7 @@ impl State {
 
     fn key_added(
         &mut self,
-        terms: &Terms,
+        terms: &ContractTerms,
         number: u16,
         index: usize,
         key: &Bytes,
@@ -330,7 +330,7 @@ impl State {
     }
 
     /// An operator registered the key at an index of the running table.
-    fn owned(&mut self, terms: &Terms, operator: Address, index: u32) -> Result<(), Contradiction> {
+    fn owned(&mut self, terms: &ContractTerms, operator: Address, index: u32) -> Result<(), Contradiction> {
         let (running, at) = (self.running, index as usize);
         let table = self.table(running)?;
         let unknown = Contradiction::Unknown { what: "key", number: index.into() };
@@ -376,7 +376,7 @@ impl State {
 
     fn snapshotted(
         &mut self,
-        terms: &Terms,
+        terms: &ContractTerms,
         event: &Event,
         weights: &BTreeMap<u64, Vec<u64>>,
     ) -> Result<Option<Arc<EpochSnapshot>>, Contradiction> {

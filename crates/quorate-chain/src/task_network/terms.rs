@@ -10,14 +10,13 @@ use quorate_evm::{
     digest::Contract,
 };
 
-use super::error::FollowError;
+use super::error::NetworkFollowError;
 use crate::rpc::{Rpc, RpcError};
 
 /// The parameters of a network, as the contract explains them in `ITaskNetwork.Parameters`, and where it is. Times are
 /// in seconds, amounts in the token's smallest unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "all that the contract fixes; tests make them")]
-pub struct Terms {
+pub struct ContractTerms {
     /// The chain's id (EIP-155).
     pub chain_id: u64,
     /// The network.
@@ -88,7 +87,7 @@ pub enum TermsError {
     },
 }
 
-impl Terms {
+impl ContractTerms {
     /// Chain and contract, for which tasks are signed.
     pub fn domain(&self) -> Contract {
         Contract { chain_id: self.chain_id, address: self.contract }
@@ -97,11 +96,11 @@ impl Terms {
     /// Reads the terms from the contract and its verifier, and checks them.
     ///
     /// # Errors
-    /// [`FollowError`]: there is no contract, it is not a network, or the node does not answer.
-    pub async fn read(rpc: &Rpc, contract: Address) -> Result<Self, FollowError> {
+    /// [`NetworkFollowError`]: there is no contract, it is not a network, or the node does not answer.
+    pub async fn read(rpc: &Rpc, contract: Address) -> Result<Self, NetworkFollowError> {
         let chain_id = rpc.chain_id().await?;
         if rpc.code(contract).await?.is_empty() {
-            return Err(FollowError::NoContract { contract, chain_id });
+            return Err(NetworkFollowError::NoContract { contract, chain_id });
         }
         let reader = Reader { rpc, contract, chain_id };
         let verifier = reader.ask(contract, &TaskNetwork::verifierCall {}).await?;
@@ -188,16 +187,16 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn refuse(&self, why: TermsError) -> FollowError {
-        FollowError::NotANetwork { contract: self.contract, chain_id: self.chain_id, why: why.to_string() }
+    fn refuse(&self, why: TermsError) -> NetworkFollowError {
+        NetworkFollowError::NotANetwork { contract: self.contract, chain_id: self.chain_id, why: why.to_string() }
     }
 
-    /// What a contract answers. An answer that is none of a network says that it is not one.
-    async fn ask<C: SolCall>(&self, to: Address, call: &C) -> Result<C::Return, FollowError> {
+    /// What a contract answers. An answer that no network gives means that it is not a network.
+    async fn ask<C: SolCall>(&self, to: Address, call: &C) -> Result<C::Return, NetworkFollowError> {
         self.rpc.read(to, call, None).await.map_err(|error| match error {
             RpcError::Answer { .. } | RpcError::Refused { data: Some(_), .. } => {
                 let why = format!("it does not answer {}", C::SIGNATURE);
-                FollowError::NotANetwork { contract: self.contract, chain_id: self.chain_id, why }
+                NetworkFollowError::NotANetwork { contract: self.contract, chain_id: self.chain_id, why }
             }
             error => error.into(),
         })
@@ -207,14 +206,14 @@ impl Reader<'_> {
         &self,
         what: &'static str,
         call: &C,
-    ) -> Result<T, FollowError> {
+    ) -> Result<T, NetworkFollowError> {
         let found = self.ask(self.contract, call).await?;
         T::try_from(found).map_err(|_| self.refuse(TermsError::Term { what, found }))
     }
 
     /// The group of the verifier's keys. The length of a key is told by the most keys that it takes for one page, which
     /// it names when it refuses more; how it hashes digests is told by its code.
-    async fn key_group(&self, verifier: Address) -> Result<KeyGroup, FollowError> {
+    async fn key_group(&self, verifier: Address) -> Result<KeyGroup, NetworkFollowError> {
         let hash = DigestHash::in_code(&self.rpc.code(verifier).await?);
         let call = Verifier::compactCall {
             first: U256::ZERO,

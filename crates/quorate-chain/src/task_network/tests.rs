@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use alloy::primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
 use quorate_evm::{
-    KeyGroup, MemberSet, OperatorKey, Quorum,
+    Finality, KeyGroup, MemberSet, OperatorKey, Quorum,
     alloy_sol_types::{SolCall as _, SolValue as _},
     base::{KeyPage, WeightPage},
     contract::{TaskNetwork, task_network::ITaskNetwork::Task},
@@ -12,16 +12,16 @@ use quorate_evm::{
 };
 
 use super::{
-    change::{Change, Finality},
-    error::{Contradiction, FollowError},
+    change::Change,
+    error::{Contradiction, NetworkFollowError},
     follower::{BlockLogs, Draft},
     log::Event,
     state::{State, Transaction},
-    terms::Terms,
+    terms::ContractTerms,
 };
 
-pub(super) fn terms() -> Terms {
-    Terms {
+pub(super) fn terms() -> ContractTerms {
+    ContractTerms {
         chain_id: 1,
         contract: Address::repeat_byte(0xaa),
         verifier: Address::repeat_byte(0xbb),
@@ -519,7 +519,7 @@ fn an_error_names_its_block() {
     let mut draft = Draft::default();
     let blocks = [block(7, 0, begin[..1].to_vec()), block(8, 0, begin[2..].to_vec())];
     let error = draft.read(&terms(), &blocks, &model.weights, (9, B256::ZERO), None).unwrap_err();
-    assert!(matches!(error, FollowError::Contradiction { block: 8, .. }), "{error}");
+    assert!(matches!(error, NetworkFollowError::Contradiction { block: 8, .. }), "{error}");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use quorate_chain::{
     deploy::NetworkPlan,
-    task_network::{self, CallError, Change, Confirmations, Finality, FollowError, Follower},
+    task_network::{self, CallError, Change, Confirmations, NetworkFollowError, NetworkFollower},
 };
 use quorate_evm::{
-    KeyGroup, MemberSet, QuorumSignature, Task,
+    Finality, KeyGroup, MemberSet, QuorumSignature, Task,
     alloy_primitives::{B256, U256},
     contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task as AbiTask},
     quorum::Store,
@@ -31,7 +31,7 @@ fn assert_near((estimate, used): (u64, u64), what: &str) {
 const RING: [u16; 4] = [0, 2, 3, 4];
 
 /// The commitments of all bases are the verifier's.
-fn assert_bases(world: &World, follower: &Follower, slots: &[u16]) {
+fn assert_bases(world: &World, follower: &NetworkFollower, slots: &[u16]) {
     let network = follower.network(follower.epoch()).unwrap();
     assert_eq!(network.bases.iter().map(|base| base.slot).collect::<Vec<_>>(), slots);
     for base in &network.bases {
@@ -216,7 +216,7 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
 
     // Whoever begins now is told the same network, by larger questions.
     let settings = task_network::FollowSettings { blocks_per_request: 1_000, ..world.settings() };
-    let open = Follower::open(world.rpc.clone(), world.deployed.network, settings);
+    let open = NetworkFollower::open(world.rpc.clone(), world.deployed.network, settings);
     let mut late = world.runtime.block_on(open).unwrap();
     let changes = world.poll(&mut late);
     assert_eq!(late.network(1), follower.network(1));
@@ -301,12 +301,12 @@ fn what_a_reorganisation_undoes_is_told_first() {
     world.node.mine(2);
     for _ in 0..2 {
         let error = world.try_poll(&mut follower).unwrap_err();
-        assert!(matches!(error, FollowError::FinalBlockUndone { .. }), "{error}");
+        assert!(matches!(error, NetworkFollowError::FinalBlockUndone { .. }), "{error}");
     }
     assert_eq!((follower.block(), follower.network(0)), before);
 }
 
-/// A quorum that is not the one of the signature, or too light, is no call; and ski rental decides where it is stored.
+/// A quorum that is not the one of the signature, or too light, is not a call; and ski rental decides where it is stored.
 #[test]
 fn plans_are_verified_before_they_are_paid_for() {
     let Some(world) = World::with_operators(KeyGroup::Bls12381G2) else { return };
@@ -419,7 +419,7 @@ fn finality_of_the_node() {
     let Some(world) = World::with_operators(KeyGroup::Bls12381G2Nu) else { return };
     world.snapshot();
     let settings = task_network::FollowSettings { confirmations: Confirmations::Finalized, ..world.settings() };
-    let open = Follower::open(world.rpc.clone(), world.deployed.network, settings);
+    let open = NetworkFollower::open(world.rpc.clone(), world.deployed.network, settings);
     let mut follower = world.runtime.block_on(open).unwrap();
     assert_eq!(follower.terms().key_group, KeyGroup::Bls12381G2Nu);
     world.poll(&mut follower);
@@ -437,19 +437,19 @@ fn finality_of_the_node() {
 fn a_wrong_address_is_refused() {
     let Some(world) = World::with_operators(KeyGroup::Bn254G2) else { return };
     assert_eq!(world.follower().terms().key_group, KeyGroup::Bn254G2);
-    let open = |contract| world.runtime.block_on(Follower::open(world.rpc.clone(), contract, world.settings()));
+    let open = |contract| world.runtime.block_on(NetworkFollower::open(world.rpc.clone(), contract, world.settings()));
     let none = open(world.node.account(40)).unwrap_err();
-    assert!(matches!(none, FollowError::NoContract { .. }), "{none}");
+    assert!(matches!(none, NetworkFollowError::NoContract { .. }), "{none}");
     for other in [world.deployed.token, world.deployed.verifier] {
         let error = open(other).unwrap_err();
-        assert!(matches!(error, FollowError::NotANetwork { .. }), "{error}");
+        assert!(matches!(error, NetworkFollowError::NotANetwork { .. }), "{error}");
     }
     // Too late a start: logs are missing.
     let settings = task_network::FollowSettings { from_block: world.node.block(), ..world.settings() };
     world.snapshot();
-    let open = Follower::open(world.rpc.clone(), world.deployed.network, settings);
+    let open = NetworkFollower::open(world.rpc.clone(), world.deployed.network, settings);
     let mut follower = world.runtime.block_on(open).unwrap();
     let error = world.try_poll(&mut follower).unwrap_err();
-    assert!(matches!(error, FollowError::Contradiction { .. }), "{error}");
+    assert!(matches!(error, NetworkFollowError::Contradiction { .. }), "{error}");
     assert_eq!(follower.block(), None);
 }

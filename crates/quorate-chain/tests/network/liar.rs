@@ -1,17 +1,11 @@
 //! A node that lies or hangs, in front of a true one.
 
-use std::{
-    io::{self, BufRead as _, BufReader, Read as _, Write as _},
-    net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
-    thread,
-    time::Duration,
-};
+use std::time::Duration;
 
 use quorate_chain::{
     Call, FeeLimits, Payer, Rpc, RpcLimits, SubmitEvent, SubmitSettings, Submitter,
     deploy::{Account, NetworkPlan},
-    task_network::{Change, FollowError, Follower},
+    task_network::{Change, NetworkFollowError, NetworkFollower},
 };
 use quorate_evm::{
     KeyGroup, MemberSet,
@@ -19,80 +13,10 @@ use quorate_evm::{
     alloy_sol_types::{SolCall as _, SolEvent as _},
     contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier},
 };
+use quorate_lab::proxy::Proxy;
 use serde_json::{Value, json};
 
 use crate::world::{STAKES, World};
-
-/// Changes an answer, or says that there shall be none.
-type Lie = Box<dyn FnMut(&Value, &mut Value) -> bool + Send>;
-
-/// A proxy that tells the truth until it is given a lie.
-struct Liar {
-    url: String,
-    lie: Arc<Mutex<Option<Lie>>>,
-}
-
-impl Liar {
-    /// Starts the proxy. It ends with the test's process.
-    fn start(node: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let node = node.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
-        let lie: Arc<Mutex<Option<Lie>>> = Arc::default();
-        let shared = lie.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (node, lie) = (node.clone(), shared.clone());
-                // The asker may have left.
-                thread::spawn(move || drop(serve(stream.unwrap(), &node, &lie)));
-            }
-        });
-        Self { url, lie }
-    }
-
-    fn tells(&self, lie: impl FnMut(&Value, &mut Value) -> bool + Send + 'static) {
-        *self.lie.lock().unwrap() = Some(Box::new(lie));
-    }
-
-    fn tells_the_truth(&self) {
-        *self.lie.lock().unwrap() = None;
-    }
-}
-
-fn serve(mut stream: TcpStream, node: &str, lie: &Mutex<Option<Lie>>) -> io::Result<()> {
-    let body = read_body(&stream)?;
-    let question: Value = serde_json::from_slice(&body)?;
-    let mut behind = TcpStream::connect(node)?;
-    let head = "POST / HTTP/1.1\r\nhost: node\r\nconnection: close\r\ncontent-type: application/json\r\n";
-    write!(behind, "{head}content-length: {}\r\n\r\n", body.len())?;
-    behind.write_all(&body)?;
-    let mut answer: Value = serde_json::from_slice(&read_body(&behind)?)?;
-    let answers = lie.lock().unwrap().as_mut().is_none_or(|lie| lie(&question, &mut answer));
-    if !answers {
-        // Hangs until the asker gives up.
-        return stream.read(&mut [0]).map(|_| ());
-    }
-    let answer = answer.to_string();
-    let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n";
-    write!(stream, "{head}content-length: {}\r\n\r\n{answer}", answer.len())
-}
-
-fn read_body(stream: &TcpStream) -> io::Result<Vec<u8>> {
-    let mut reader = BufReader::new(stream);
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line)?;
-        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap_or(0);
-        }
-        if line.trim().is_empty() {
-            let mut body = vec![0; length];
-            reader.read_exact(&mut body)?;
-            return Ok(body);
-        }
-    }
-}
 
 fn is_call(question: &Value, selector: [u8; 4]) -> bool {
     let data = question["params"][0]["data"].as_str().unwrap_or_default();
@@ -111,7 +35,7 @@ fn logs(answer: &mut Value, topic: B256) -> impl Iterator<Item = &mut Value> {
 fn lies_are_found_and_change_nothing() {
     let Some(world) = World::with_operators(KeyGroup::Bls12381G2) else { return };
     world.snapshot();
-    let liar = Liar::start(&world.node.url());
+    let liar = Proxy::start(&world.node.url());
     let limits = RpcLimits {
         timeout: Duration::from_secs(2),
         tries: 1,
@@ -119,16 +43,16 @@ fn lies_are_found_and_change_nothing() {
         answer_bytes: 1 << 20,
     };
     let rpc = Rpc::with(&liar.url, limits).unwrap();
-    let open = Follower::open(rpc, world.deployed.network, world.settings());
+    let open = NetworkFollower::open(rpc, world.deployed.network, world.settings());
     let mut follower = world.runtime.block_on(open).unwrap();
     let all = MemberSet::full(STAKES.len());
-    let fails = |follower: &mut Follower, what: &str| {
+    let fails = |follower: &mut NetworkFollower, what: &str| {
         let before = (follower.block(), follower.network(0));
         // Whoever asks again is told the same.
         for _ in 0..2 {
             let error = world.try_poll(follower).expect_err(what);
             println!("{what}: {error}");
-            assert!(matches!(error, FollowError::Contradiction { .. }), "{what}: {error}");
+            assert!(matches!(error, NetworkFollowError::Contradiction { .. }), "{what}: {error}");
             assert_eq!((follower.block(), follower.network(0)), before, "{what}");
         }
     };
@@ -233,25 +157,25 @@ fn lies_are_found_and_change_nothing() {
     let next = world.task(&follower, 2, true);
     world.settle(&follower, &all, &next);
     liar.tells(|_, _| false);
-    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    assert!(matches!(world.try_poll(&mut follower), Err(NetworkFollowError::Rpc(_))));
     liar.tells(|_, answer| {
         answer["more"] = json!("x".repeat(2 << 20));
         true
     });
-    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    assert!(matches!(world.try_poll(&mut follower), Err(NetworkFollowError::Rpc(_))));
     // In the middle of a poll.
     let mut left = 3;
     liar.tells(move |_, _| {
         left -= 1;
         left >= 0
     });
-    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    assert!(matches!(world.try_poll(&mut follower), Err(NetworkFollowError::Rpc(_))));
     liar.tells_the_truth();
     let changes = world.poll(&mut follower);
     assert!(changes.iter().any(|change| matches!(change, Change::Settled { id, .. } if *id == next.id)), "{changes:?}");
     assert_eq!(follower.network(0).unwrap().bases.len(), 1, "the second quorum was stored");
 
-    // A node that is behind is waited for, and is no reorganisation.
+    // A node that is behind is waited for, and is not a reorganisation.
     let newest = world.node.ask("eth_getBlockByNumber", json!([format!("{:#x}", world.node.block() - 1), false]));
     liar.tells(move |question, answer| {
         if question["method"] == "eth_getBlockByNumber" && question["params"][0] == "latest" {
@@ -289,7 +213,7 @@ fn a_poll_may_be_dropped() {
 #[test]
 fn a_node_that_asks_for_a_large_tip_gets_no_more_than_the_limit() {
     let Some(world) = World::deploy(&NetworkPlan::default()) else { return };
-    let liar = Liar::start(&world.node.url());
+    let liar = Proxy::start(&world.node.url());
     liar.tells(|question, answer| {
         if question["method"] == "eth_maxPriorityFeePerGas" {
             answer["result"] = json!(U256::from(1_000 * GWEI));

@@ -20,7 +20,7 @@ use crate::world::{STAKES, World};
 
 type Event = SubmitEvent<u32>;
 
-/// The account that pays. It is no operator's.
+/// The account that pays. It is not an operator's.
 const PAYER: usize = 50;
 
 fn settings() -> SubmitSettings {

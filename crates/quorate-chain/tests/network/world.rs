@@ -3,8 +3,10 @@
 use quorate_chain::{
     FeeLimits, Payer, Rpc,
     deploy::{self, Account, Deployed, NetworkPlan},
-    rpc::Receipt,
-    task_network::{self, Change, Confirmations, FollowError, FollowSettings, Follower, PlannedCall, SignedTask},
+    rpc::TransactionReceipt,
+    task_network::{
+        self, Change, Confirmations, FollowSettings, NetworkFollowError, NetworkFollower, PlannedCall, SignedTask,
+    },
 };
 use quorate_evm::{
     KeyGroup, MemberSet, Task,
@@ -12,9 +14,8 @@ use quorate_evm::{
     contract::{TaskNetwork, TestToken},
     digest::Contract,
 };
+use quorate_lab::{anvil::TestNode, operators::Operators};
 use tokio::runtime::{Builder, Runtime};
-
-use crate::{node::TestNode, rig::Operators};
 
 /// The stake of each operator: unequal, in the token's units.
 pub(crate) const STAKES: [u64; 7] = [90_000, 40_000, 30_000, 20_000, 10_000, 5_000, 1_000];
@@ -61,16 +62,16 @@ impl World {
         }
     }
 
-    pub(crate) fn follower(&self) -> Follower {
-        let open = Follower::open(self.rpc.clone(), self.deployed.network, self.settings());
+    pub(crate) fn follower(&self) -> NetworkFollower {
+        let open = NetworkFollower::open(self.rpc.clone(), self.deployed.network, self.settings());
         self.runtime.block_on(open).unwrap()
     }
 
-    pub(crate) fn poll(&self, follower: &mut Follower) -> Vec<Change> {
+    pub(crate) fn poll(&self, follower: &mut NetworkFollower) -> Vec<Change> {
         self.try_poll(follower).unwrap()
     }
 
-    pub(crate) fn try_poll(&self, follower: &mut Follower) -> Result<Vec<Change>, FollowError> {
+    pub(crate) fn try_poll(&self, follower: &mut NetworkFollower) -> Result<Vec<Change>, NetworkFollowError> {
         self.runtime.block_on(follower.poll())
     }
 
@@ -104,7 +105,7 @@ impl World {
     }
 
     /// A task of the performer that the contract elects.
-    pub(crate) fn task(&self, follower: &Follower, number: u8, approved: bool) -> Task {
+    pub(crate) fn task(&self, follower: &NetworkFollower, number: u8, approved: bool) -> Task {
         let (epoch, id) = (follower.epoch(), B256::repeat_byte(number));
         let call = TaskNetwork::performerOfCall { epoch: U256::from(epoch), id };
         let performer = self.node.read(self.deployed.network, &call).to();
@@ -118,13 +119,13 @@ impl World {
     }
 
     /// The plan of a task that these members sign.
-    pub(crate) fn plan(&self, follower: &Follower, signers: &MemberSet, task: &Task) -> PlannedCall {
+    pub(crate) fn plan(&self, follower: &NetworkFollower, signers: &MemberSet, task: &Task) -> PlannedCall {
         let signature = self.operators.sign(signers, &[task.digest(self.domain())]);
         follower.settle(task, signers, &signature).unwrap()
     }
 
     /// Settles a task. Returns what the plan estimates and what it took, in gas.
-    pub(crate) fn settle(&self, follower: &Follower, signers: &MemberSet, task: &Task) -> (u64, u64) {
+    pub(crate) fn settle(&self, follower: &NetworkFollower, signers: &MemberSet, task: &Task) -> (u64, u64) {
         let plan = self.plan(follower, signers, task);
         let receipt = self.node.send_listed(0, plan.to, plan.calldata, &plan.access_list);
         (plan.gas.unwrap(), receipt.gas_used)
@@ -141,7 +142,7 @@ impl World {
         self.node.ask("anvil_reorg", serde_json::json!([depth, []]));
     }
 
-    pub(crate) fn receipt(&self, transaction: B256) -> Option<Receipt> {
+    pub(crate) fn receipt(&self, transaction: B256) -> Option<TransactionReceipt> {
         self.runtime.block_on(self.rpc.receipt(transaction)).unwrap()
     }
 }

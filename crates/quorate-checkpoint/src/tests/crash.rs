@@ -4,11 +4,12 @@ use std::{
     env, fs,
     io::{BufRead, BufReader, ErrorKind, Write},
     path::Path,
-    process::{Command, Stdio},
+    process::Stdio,
     thread,
     time::Duration,
 };
 
+use quorate_lab::run::{self, Running};
 use sha2::{Digest as _, Sha256};
 
 use super::*;
@@ -89,22 +90,17 @@ fn the_signer_that_is_killed() {
 
 /// Runs a test of this program in a child, and kills it when it has reached a step. Gives what it had printed.
 fn run_and_kill(test: &str, folder: &Path, step: usize) -> String {
-    let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
-        .env(FOLDER, folder)
-        .env(STEP, step.to_string())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut command = run::test(test);
+    command.env(FOLDER, folder).env(STEP, step.to_string()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut process = Running::start(&mut command);
     let mut printed = String::new();
-    let reached = BufReader::new(child.stdout.take().unwrap()).lines().any(|line| {
+    let reached = BufReader::new(process.child.stdout.take().unwrap()).lines().any(|line| {
         printed += &line.unwrap();
         printed.contains("reached")
     });
     assert!(reached, "the child ended before {:?}", STEPS[step]);
-    child.kill().unwrap();
-    assert!(!child.wait().unwrap().success());
+    process.kill();
+    assert_ne!(process.ended(), 0);
     printed
 }
 

@@ -41,9 +41,9 @@ fn both_sets_sign_a_rotation() {
     let (enough_old, enough_new) = ([(0, 0), (1, 1), (2, 2)], [(0, 3), (1, 4), (2, 5)]);
     let few = |side, found| RotationError::TooFew { side, found, needed: 3 };
     let wrong = [
-        (rotation(&old, &second(), &enough_old[..2], &enough_new), few(Side::Old, 2)),
-        (rotation(&old, &second(), &enough_old, &enough_new[..2]), few(Side::New, 2)),
-        (rotation(&old, &second(), &[], &enough_new), few(Side::Old, 0)),
+        (rotation(&old, &second(), &enough_old[..2], &enough_new), few(SetSide::Old, 2)),
+        (rotation(&old, &second(), &enough_old, &enough_new[..2]), few(SetSide::New, 2)),
+        (rotation(&old, &second(), &[], &enough_new), few(SetSide::Old, 0)),
         (
             rotation(&old, &manifest(3, 3, 3..8), &enough_old, &enough_new),
             RotationError::Epoch { found: 3, expected: Some(2) },
@@ -57,14 +57,17 @@ fn both_sets_sign_a_rotation() {
         assert_eq!(chain.extend(rotation, &mut rng()), Err(error));
     }
     let twice = rotation(&old, &second(), &[(0, 0), (0, 0), (1, 1)], &enough_new);
-    let error = RotationError::Signatures { side: Side::Old, kind: FlawKind::NotAscending { index: 0 } };
+    let error = RotationError::Signatures { side: SetSide::Old, kind: FlawKind::NotAscending { index: 0 } };
     assert_eq!(chain.extend(twice, &mut rng()), Err(error));
     let false_one = rotation(&old, &second(), &enough_old, &[(0, 3), (1, 3), (2, 5)]);
     let error = chain.extend(false_one, &mut rng()).unwrap_err();
-    assert!(matches!(error, RotationError::Signatures { side: Side::New, kind: FlawKind::Signature { index: 1, .. } }));
+    assert!(matches!(
+        error,
+        RotationError::Signatures { side: SetSide::New, kind: FlawKind::Signature { index: 1, .. } }
+    ));
     // Signatures of one change are none of another.
     let moved = Rotation { to: manifest(2, 3, 4..9), ..good() };
-    assert!(matches!(chain.extend(moved, &mut rng()), Err(RotationError::Signatures { side: Side::Old, .. })));
+    assert!(matches!(chain.extend(moved, &mut rng()), Err(RotationError::Signatures { side: SetSide::Old, .. })));
     chain.extend(good(), &mut rng()).unwrap();
     assert_eq!((chain.newest().epoch(), chain.pinned()), (2, first().id()));
     assert!(matches!(chain.extend(good(), &mut rng()), Err(RotationError::Epoch { found: 2, expected: Some(3) })));
@@ -116,7 +119,7 @@ fn two_rotations_of_one_set_are_evidence() {
     let node = node.restart();
     let Some(Alarm::Equivocation(evidence)) = node.client.alarm() else { panic!() };
     assert_eq!(evidence.verify(&chain(), &mut rng()).unwrap(), [key(1).public_key()]);
-    // A change that too few have signed is none.
+    // A change that too few have signed does not count.
     let mut node = Node::new();
     let unsigned = Rotation { old: theirs.old[..2].to_vec(), ..theirs };
     let fork = Served { sets: Sets { first: first(), rotations: vec![unsigned] }, ..serving(&[]) };
@@ -150,7 +153,7 @@ fn a_board_goes_over_to_the_next_set() {
     post(&mut board, &signed(&at(100), &[0, 1, 2])).unwrap();
     post(&mut board, &signed(&at(200), &[0, 1])).unwrap();
     let too_few = Rotation { new: Vec::new(), ..good() };
-    assert!(matches!(board.rotate(too_few, &mut rng()), Err(RotationError::TooFew { side: Side::New, .. })));
+    assert!(matches!(board.rotate(too_few, &mut rng()), Err(RotationError::TooFew { side: SetSide::New, .. })));
     assert_eq!(board.serve().checkpoints.len(), 2);
     board.rotate(good(), &mut rng()).unwrap();
     // What enough keys of the old set signed is still served; what waited for them is not.
@@ -158,7 +161,7 @@ fn a_board_goes_over_to_the_next_set() {
     let old = post(&mut board, &signed(&at(200), &[2])).unwrap_err();
     assert_eq!(old, PostError::Epoch { found: 1, newest: 2 });
     assert_eq!(post(&mut board, &at_epoch_2(200, &[0, 1, 2])).unwrap().signatures, 3);
-    // The same change once more is none, and another one is evidence.
+    // The same change once more is not evidence, and another one is.
     assert!(board.rotate(good(), &mut rng()).is_err());
     assert!(board.evidence().is_none());
     let theirs = manifest(2, 2, 7..10);

@@ -73,7 +73,6 @@ pub trait Curve: Copy + Eq + 'static {
 
 /// One of the two groups, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the curve has two groups, and what hangs on one must be said of both")]
 pub enum GroupId {
     /// The subgroup of E(Fp). A compressed point has 48 bytes.
     G1,

@@ -2,7 +2,8 @@
 //!
 //! A [`Backend`] is a closed enum that a program chooses once. Each verb takes a slice or segments and has one `match`,
 //! so that no field operation is dispatched. The backends themselves stand below this module and know points of the two
-//! curves; [`Group`] wraps these, and this module translates.
+//! curves; [`Group`] wraps these, and this module translates. A verb of one group is only documented here: `verbs` has its
+//! work, compiled for both groups.
 //!
 //! | verb | in | out |
 //! |---|---|---|
@@ -41,123 +42,36 @@ pub(crate) mod lanes;
 pub(crate) mod ifma;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod fma;
+pub(crate) mod choice;
 mod prepared;
+mod verbs;
 #[cfg(test)]
 mod soak;
 
 use alloc::vec::Vec;
-use core::{fmt, str::FromStr};
-
 use blst::{blst_p1_affine, blst_p2_affine};
 
-pub use self::prepared::PreparedG2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub use self::choice::{Avx2, Avx512, Ifma};
 pub use self::{
-    fma::{Avx2, Avx512},
-    ifma::Ifma,
+    choice::{Backend, UnknownBackend},
+    prepared::PreparedG2,
 };
-use self::{portable::hash_to_curve::HashForSums, prepared::PreparedLines};
+use self::{
+    choice::{dispatch, dispatch_scalars},
+    prepared::PreparedLines,
+};
 use crate::{
-    arithmetic::{Curve, curve::GroupId},
+    arithmetic::curve::GroupId,
     encoding::DecodeError,
-    group::{G1, G2, Group, InBackends, cut, sealed::Sealed, weighted_cut},
+    group::{G1, G2, Group, sealed::Sealed},
     pairing::{Gt, MillerValue, Pairing},
     scalar::Scalar,
     segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
     weight::Soundness,
 };
 
-/// An implementation of the verbs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the engine's table of costs has a row for each")]
-pub enum Backend {
-    /// blst, which computes one item at a time in assembly. It runs on any CPU.
-    Portable,
-    /// Eight items at a time, with the 52-bit multiplier of AVX-512 IFMA.
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    Ifma(Ifma),
-    /// Eight items at a time, with the double-precision multiplier of AVX-512 F.
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    FmaAvx512(Avx512),
-    /// Twice four items at a time, with the double-precision multiplier of AVX2 and FMA.
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    FmaAvx2(Avx2),
-}
-
-/// All backends, the fastest first. A CPU that can run one of them can run those behind it.
-// SAFETY: `Backend::available`, which alone uses this constant, has asked for the instructions.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-const ALL: &[Backend] = unsafe {
-    &[
-        Backend::Ifma(Ifma::assume()),
-        Backend::FmaAvx512(Avx512::assume()),
-        Backend::FmaAvx2(Avx2::assume()),
-        Backend::Portable,
-    ]
-};
-
-/// Does the work of a verb: that of the portable backend, or that of the lanes with their token. Lanes of doubles need the
-/// rounding to nearest.
-macro_rules! dispatch {
-    ($backend:expr, $portable:expr, |$lanes:ident| $in_lanes:expr) => {
-        match $backend {
-            Self::Portable => $portable,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma($lanes) => $in_lanes,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx512($lanes) => fma::rounding::to_nearest(|| $in_lanes),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx2($lanes) => fma::rounding::to_nearest(|| $in_lanes),
-        }
-    };
-}
-
-/// Does the work of a verb on scalars, for which only the lanes of integers are faster than blst.
-macro_rules! dispatch_scalars {
-    ($backend:expr, $portable:expr, |$lanes:ident| $in_lanes:expr) => {
-        match $backend {
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma($lanes) => $in_lanes,
-            _ => $portable,
-        }
-    };
-}
-
 impl Backend {
-    /// The backends that this machine can run, the fastest first.
-    pub fn available() -> &'static [Self] {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        {
-            let mut can = Avx2::detect().is_some();
-            let mut from = ALL.len() - 1;
-            for next in [true, Avx512::detect().is_some(), Ifma::detect().is_some()] {
-                can &= next;
-                from -= usize::from(can);
-            }
-            &ALL[from..]
-        }
-        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-        &[Self::Portable]
-    }
-
-    /// The fastest backend that this machine can run.
-    pub fn auto() -> Self {
-        Self::available()[0]
-    }
-
-    /// The name: "ifma", "fma-avx512", "fma-avx2" or "portable".
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "portable",
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => "ifma",
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx512(_) => "fma-avx512",
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx2(_) => "fma-avx2",
-        }
-    }
-
     /// How many items the backend computes at a time. Parts of equal size that are multiples of it leave no lane idle.
     pub const fn lanes(self) -> usize {
         match self {
@@ -231,10 +145,7 @@ impl Backend {
     ///
     /// Cost: a square root for each.
     pub fn decode_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
-        let points = dispatch!(self, portable::encoding::decode_each(encodings), |lanes| {
-            lanes::encoding::decode_each(lanes, encodings)
-        });
-        points.into_iter().map(|point| point.map(G::wrap)).collect()
+        G::decode_each(self, encodings)
     }
 
     /// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
@@ -242,10 +153,7 @@ impl Backend {
     /// # Errors
     /// For each encoding [`DecodeError`], which names the flaw.
     pub fn decode_uncompressed_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
-        let points = dispatch!(self, portable::encoding::decode_uncompressed_each(encodings), |lanes| {
-            lanes::encoding::decode_uncompressed_each(lanes, encodings)
-        });
-        points.into_iter().map(|point| point.map(G::wrap)).collect()
+        G::decode_uncompressed_each(self, encodings)
     }
 
     /// Decodes one compressed point: [`decode_each`](Self::decode_each).
@@ -269,14 +177,12 @@ impl Backend {
     /// Each message is the concatenation of two parts: an AUG suite puts the key in the first. `dst` is the domain
     /// separation tag. A tag of more than 255 bytes is hashed first, as section 5.3.3 says.
     pub fn hash_to_curve<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-        wrap(dispatch!(self, portable::hash_to_curve::hash_to_curve(dst, messages), |lanes| {
-            lanes::hash_to_curve::hash_to_curve(lanes, dst, messages)
-        }))
+        G::hash_to_curve(self, dst, messages)
     }
 
     /// [`hash_to_curve`](Self::hash_to_curve) of one message, by blst and without allocation.
     pub fn hash_to_curve_one<G: Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
-        G::wrap(portable::hash_to_curve::hash_to_curve_one(dst, message))
+        G::hash_to_curve_one(dst, message)
     }
 
     /// `encode_to_curve` of RFC 9380 (section 8.8, the `_NU_` suites with SHA-256) of one message, by blst: one map in
@@ -285,7 +191,7 @@ impl Backend {
     /// Its points are in the subgroup of order r, but are not uniformly distributed in it. Use it only in protocols whose
     /// proof of security allows that, as BLS signatures do (docs/nonuniform.md).
     pub fn encode_to_curve_one<G: Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
-        G::wrap(portable::hash_to_curve::encode_to_curve_one(dst, message))
+        G::encode_to_curve_one(dst, message)
     }
 
     /// A hash Q(m) for each message such that [`clear_sums`](Self::clear_sums) turns any Σ w·Q(m) into Σ w·H(m), where
@@ -294,34 +200,28 @@ impl Backend {
     ///
     /// Cheaper than `hash_to_curve` in G2: clearing the cofactor is linear, and it is more than half of a hash.
     pub fn hash_for_sums<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-        wrap(dispatch!(self, G::Affine::hash_for_sums(dst, messages), |lanes| lanes::hash_to_curve::hash_for_sums(
-            lanes, dst, messages
-        )))
+        G::hash_for_sums(self, dst, messages)
     }
 
     /// Clears the cofactor of sums of the hashes of [`hash_for_sums`](Self::hash_for_sums). The results are the same
     /// sums of the hashes of [`hash_to_curve`](Self::hash_to_curve).
     pub fn clear_sums<G: Group>(self, sums: &[G]) -> Vec<G> {
-        let sums = G::slice(sums);
-        wrap(dispatch!(self, G::Affine::clear_sums(sums), |lanes| lanes::hash_to_curve::clear_sums(lanes, sums)))
+        G::clear_sums(self, sums)
     }
 
     /// Whether each point is in the subgroup of order r. The identity is.
     pub fn in_subgroup<G: Group>(self, points: &[G]) -> Vec<bool> {
-        dispatch!(self, portable::subgroup::in_subgroup(G::slice(points)), |lanes| lanes::subgroup::in_subgroup(
-            lanes,
-            G::slice(points)
-        ))
+        G::in_subgroup(self, points)
     }
 
     /// [`in_subgroup`](Self::in_subgroup) of one point, by blst and without allocation.
     pub fn is_member<G: Group>(self, point: &G) -> bool {
-        point.inner().in_subgroup()
+        G::is_member(point)
     }
 
     /// The sum of all points. The sum of no points is the identity.
     pub fn sum<G: Group>(self, points: &[G]) -> G {
-        G::wrap(self.sums_of(Cut::new(G::slice(points), &[points.len()]))[0])
+        G::sum(self, points)
     }
 
     /// The sum of each segment.
@@ -330,11 +230,7 @@ impl Backend {
     /// If the last segment is open.
     pub fn sums<G: Group>(self, points: &Segments<G>) -> Vec<G> {
         points.assert_closed();
-        wrap(self.sums_of(cut(points)))
-    }
-
-    fn sums_of<C: InBackends>(self, points: Cut<'_, C>) -> Vec<C> {
-        dispatch!(self, portable::sum::sums(points), |lanes| lanes::sum::sums(lanes, points))
+        G::sums(self, points)
     }
 
     /// The weighted sum Σ wᵢ·Pᵢ of each segment.
@@ -345,12 +241,7 @@ impl Backend {
     /// If the last segment is open.
     pub fn weighted_sums<G: Group>(self, points: &WeightedSegments<G>) -> Vec<G> {
         points.points().assert_closed();
-        let points = weighted_cut(points);
-        wrap(dispatch!(
-            self,
-            portable::weighted_sum::weighted_sums(points),
-            |lanes| lanes::weighted_sum::weighted_sums(lanes, points)
-        ))
+        G::weighted_sums(self, points)
     }
 
     /// The weighted sum Σ wᵢ·Pᵢ of each segment, or `None` if a point is not in the subgroup of order r.
@@ -368,27 +259,14 @@ impl Backend {
         soundness: Soundness,
     ) -> Option<Vec<G>> {
         points.weighted().points().assert_closed();
-        let weighted = weighted_cut(points.weighted());
-        // The portable backend checks each point, which is exact and needs no random bits.
-        let _ = soundness;
-        let by_blst = || {
-            let members = portable::subgroup::in_subgroup(weighted.points().items());
-            members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
-        };
-        let sums = dispatch!(self, by_blst(), |lanes| {
-            lanes::weighted_sum::weighted_sums_of_members(lanes, weighted, points.further(), soundness)
-        });
-        sums.map(wrap)
+        G::weighted_sums_of_members(self, points, soundness)
     }
 
     /// The multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars. The result for no terms is the identity.
     ///
     /// All points must be in the subgroup of order r, unless the backend has lanes and all scalars are below 2^127.
     pub fn msm<G: Group>(self, terms: &[(G, Scalar)]) -> G {
-        let term = |(point, scalar): &(G, Scalar)| (point.inner(), scalar.to_le_bytes());
-        G::wrap(dispatch!(self, portable::msm::msm(terms.iter().map(term)), |lanes| {
-            lanes::msm::msm(lanes, terms, term)
-        }))
+        G::msm(self, terms)
     }
 
     /// The multiple nᵢ·Pᵢ of each point by the public scalar at its place. The points must be in the subgroup of order r.
@@ -399,22 +277,14 @@ impl Backend {
     /// Cost: a multiplication each. In lanes, 130 doublings and 65 additions for eight of them.
     pub fn multiples<G: Group>(self, points: &[G], scalars: &[Scalar]) -> Vec<G> {
         assert_eq!(points.len(), scalars.len(), "the multiples of points need as many scalars");
-        let (points, scalars) =
-            (G::slice(points), scalars.iter().map(|scalar| scalar.to_le_bytes()).collect::<Vec<_>>());
-        wrap(dispatch!(self, portable::multiples::multiples(points, &scalars), |lanes| lanes::multiples::multiples(
-            lanes, points, &scalars
-        )))
+        G::multiples(self, points, scalars)
     }
 
     /// Σ nᵢ·Pᵢ for integers of few bits, with signs. The points may be outside the subgroup.
     ///
     /// Cost: a doubling for each bit of the largest integer, and an addition for each bit that is set in any, by blst.
     pub fn short_msm<G: Group>(self, terms: &[(G, i64)]) -> G {
-        let positive = |(point, n): &(G, i64)| {
-            let point = if *n < 0 { point.negate() } else { *point };
-            (point.inner(), n.unsigned_abs())
-        };
-        G::wrap(portable::msm::short_msm(&terms.iter().map(positive).collect::<Vec<_>>()))
+        G::short_msm(terms)
     }
 
     /// The product ∏ f(Pᵢ, Qᵢ) over each segment, where f is the Miller loop of `pairing`. The product of no pairs is
@@ -602,52 +472,11 @@ fn finite((p, q): (G1, G2)) -> Option<(blst_p1_affine, blst_p2_affine)> {
     (!p.is_identity() && !q.is_identity()).then(|| (p.inner(), q.inner()))
 }
 
-/// The points of a backend as points of a group.
-fn wrap<G: Group>(points: Vec<G::Affine>) -> Vec<G> {
-    points.into_iter().map(G::wrap).collect()
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A backend was named that this machine does not have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no backend named `{asked}` on this machine; it has: {}", Names)]
-pub struct UnknownBackend {
-    asked: alloc::string::String,
-}
-
-struct Names;
-
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Backend::available()
-            .iter()
-            .enumerate()
-            .try_for_each(|(i, b)| write!(f, "{}{b}", if i == 0 { "" } else { ", " }))
-    }
-}
-
-impl FromStr for Backend {
-    type Err = UnknownBackend;
-
-    /// Finds a backend by its [`name`](Backend::name). `auto` is the fastest, and `fma` the fastest of those with doubles.
-    fn from_str(name: &str) -> Result<Self, UnknownBackend> {
-        let is_named = |b: &&Self| b.name() == name || name == "fma" && b.name().starts_with("fma-");
-        let named = Self::available().iter().find(is_named).copied();
-        let auto = (name == "auto").then(Self::auto);
-        auto.or(named).ok_or_else(|| UnknownBackend { asked: name.into() })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::weight::Weight;
-    use alloc::{string::ToString, vec};
+    use alloc::vec;
 
     /// A point outside the subgroup at every place of sums around every width is found, and nothing else is refused.
     fn weighted_sums_of_members<G: Group>(outside: G) {
@@ -787,20 +616,6 @@ mod tests {
                     assert_eq!(register(), hostile & !0x3f, "{backend}");
                 });
             }
-        }
-    }
-
-    #[test]
-    fn names_parse_back_and_absent_ones_are_errors() {
-        for backend in Backend::available() {
-            assert_eq!(backend.name().parse(), Ok(*backend));
-        }
-        assert_eq!("auto".parse(), Ok(Backend::auto()));
-        let fma = Backend::available().iter().find(|backend| backend.name().starts_with("fma-"));
-        assert_eq!("fma".parse().ok(), fma.copied());
-        for name in ["neon", "", "Portable"] {
-            let error = name.parse::<Backend>().unwrap_err().to_string();
-            assert!(error.contains("portable"), "{error}");
         }
     }
 }

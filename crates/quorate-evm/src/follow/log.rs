@@ -9,7 +9,7 @@ use crate::contract::{SettlementBn254G2 as Settlement, StakeRegistrar};
 /// A log of a settlement. All settlements emit the same logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum SettlementEvent {
     /// A key was given an index in a table.
     KeyAdded {
         /// The table.
@@ -102,7 +102,7 @@ pub struct BadLog {
     pub why: String,
 }
 
-impl Event {
+impl SettlementEvent {
     /// The topics of all logs that [`decode`](Self::decode) reads.
     pub const TOPICS: [B256; 11] = [
         Settlement::KeyAdded::SIGNATURE_HASH,

@@ -10,7 +10,7 @@ use super::error::{PlanError, PointError};
 use crate::{
     base::Base,
     bls12381,
-    hint::{Accumulator, Change, slopes},
+    hint::{Accumulator, BaseChange, slopes},
     key_group::KeyGroup,
     member_set::MemberSet,
     quorum::KeySum,
@@ -18,7 +18,6 @@ use crate::{
 
 /// The key of a quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "one variant for each group of keys")]
 pub enum QuorumKey {
     /// In G2 of BN254.
     Bn254G2(Bn254PublicKey),
@@ -147,7 +146,7 @@ impl MemberKeys<'_> {
         changed: &MemberSet,
     ) -> Result<Vec<KeySum>, PlanError> {
         let start = start.map(|key| key.point());
-        let change = |index| if signers.contains(index) { Change::Added } else { Change::Removed };
+        let change = |index| if signers.contains(index) { BaseChange::Added } else { BaseChange::Removed };
         let keys = self.members::<Bn254PublicKey>(changed.iter(), 0..128)?;
         let changes: Vec<_> = keys.iter().map(Bn254PublicKey::point).zip(changed.iter().map(change)).collect();
         let mut sum = Accumulator::new(start);

@@ -22,7 +22,6 @@ use crate::{
 
 /// What a quorum is asked to sign and to settle in one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a call has no other parts, and callers set all of them")]
 pub struct Order {
     /// The results, in order.
     pub results: Vec<B256>,
@@ -233,7 +232,6 @@ impl SettlementPlan {
 
 /// An aggregate signature as the contract takes it. The bytes are not checked to be a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the contracts know no other")]
 pub enum QuorumSignature {
     /// On BN254: x ‖ y.
     Bn254([u8; 64]),

@@ -11,10 +11,9 @@ use quorate_evm::{
     quorum::Store,
     state::{self, Head, NEVER},
 };
-
-use crate::{
-    node::{TestNode, events},
-    rig::Operators,
+use quorate_lab::{
+    anvil::{TestNode, events},
+    operators::Operators,
 };
 
 #[test]

@@ -13,10 +13,9 @@ use quorate_evm::{
     hint::CounterHint,
     quorum::Store,
 };
-
-use crate::{
-    node::{TestNode, events},
-    rig::Operators,
+use quorate_lab::{
+    anvil::{TestNode, events},
+    operators::Operators,
 };
 
 const OPERATORS: usize = 50;

@@ -19,7 +19,7 @@ use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_ipc::{Endianness, Message, MessageHeader};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
 
-use crate::table::{form, is_read};
+use crate::table::{Kind, is_read};
 
 /// A stream in memory.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Stream {
     /// The next batch; none at the end.
     ///
     /// # Errors
-    /// The stream is damaged, cut off or compressed, or is no Arrow stream.
+    /// The stream is damaged, cut off or compressed, or is not an Arrow stream.
     pub(super) fn next(&mut self) -> Result<Option<Decoded>, String> {
         while let Some((message, body)) = self.message()? {
             let message = message.as_ref();
@@ -200,9 +200,9 @@ impl Read {
 
 /// Whether a column can hold claims at all: values, or lists of values.
 fn is_flat(kind: &DataType) -> bool {
-    match form(kind) {
-        DataType::List(item) => !item.data_type().is_nested(),
-        kind => !kind.is_nested(),
+    match Kind::from(kind) {
+        Kind::List(element) => !matches!(*element, Kind::List(_) | Kind::Nested(_)),
+        kind => !matches!(kind, Kind::Nested(_)),
     }
 }
 

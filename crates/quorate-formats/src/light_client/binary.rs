@@ -7,7 +7,7 @@
 //! Spec: ethereum/consensus-specs, `specs/{altair,capella,deneb,electra}/light-client/sync-protocol.md` and
 //! `ssz/simple-serialize.md`; ethereum/beacon-APIs, `light_client/updates`.
 
-use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Committee, Execution, Header, Object, Update};
+use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Execution, Header, Object, SyncCommittee, Update};
 use crate::format::SszShape;
 use crate::hex::{Hex, HexBytes};
 use crate::number::{Uint, Uint256, counted};
@@ -221,9 +221,9 @@ impl Fields<'_> {
         (0..length).map(|_| self.take()).collect()
     }
 
-    fn committee(&mut self) -> Result<Committee, String> {
+    fn committee(&mut self) -> Result<SyncCommittee, String> {
         let public_keys = (0..COMMITTEE_SIZE).map(|_| self.take()).collect::<Result<_, _>>()?;
-        Ok(Committee { public_keys, aggregate_public_key: Some(self.take()?) })
+        Ok(SyncCommittee { public_keys, aggregate_public_key: Some(self.take()?) })
     }
 
     fn beacon(&mut self) -> Result<BeaconHeader, String> {

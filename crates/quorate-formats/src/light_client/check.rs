@@ -4,7 +4,7 @@
 //! Spec: ethereum/consensus-specs, `specs/{altair,capella,deneb,electra}/light-client/sync-protocol.md`.
 
 use super::network::BeaconNetwork;
-use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Committee, Header, Update};
+use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Header, SyncCommittee, Update};
 use crate::network::Fork;
 use crate::record::{Check, CheckResult};
 use crate::ssz::{self, Root};
@@ -191,7 +191,7 @@ struct Proof<'a> {
 }
 
 impl Proof<'_> {
-    fn of_committee(&self, committee: &Committee) -> Check {
+    fn of_committee(&self, committee: &SyncCommittee) -> Check {
         match committee.root() {
             Some(root) => self.of(&root),
             None => failed(self.name, "the committee has no \"aggregate_pubkey\", which its root needs"),

@@ -3,7 +3,7 @@
 use quorate::Messages;
 
 use super::check;
-use super::committees::Committees;
+use super::committees::SyncCommittees;
 use super::document::Document;
 use super::network::BeaconNetwork;
 use super::object::{CommitteeFile, Object, Update};
@@ -17,7 +17,7 @@ impl Document {
     /// specification asks for [`MIN_PARTICIPANTS`](check::MIN_PARTICIPANTS).
     pub fn records(
         &self,
-        committees: &Committees,
+        committees: &SyncCommittees,
         network: &BeaconNetwork,
         at_least: usize,
     ) -> impl Iterator<Item = Entry> {
@@ -39,7 +39,13 @@ impl Document {
 /// for the check `participants` to say.
 const SUITE: &str = "eth2-sync-aggregate";
 
-fn claim(update: &Update, place: Place, committees: &Committees, network: &BeaconNetwork, at_least: usize) -> Entry {
+fn claim(
+    update: &Update,
+    place: Place,
+    committees: &SyncCommittees,
+    network: &BeaconNetwork,
+    at_least: usize,
+) -> Entry {
     let period = BeaconNetwork::period(update.signature_slot);
     let known = committees.known(period).ok_or_else(|| {
         let reason = format!(
@@ -82,7 +88,7 @@ fn claim(update: &Update, place: Place, committees: &Committees, network: &Beaco
 
 /// A next committee that its branch proves must be the committee that is known for its period. Two different ones would mean
 /// a forged state or a fork.
-fn next_committee_agrees(update: &Update, committees: &Committees) -> Option<Check> {
+fn next_committee_agrees(update: &Update, committees: &SyncCommittees) -> Option<Check> {
     let (committee, branch) = update.next_committee.as_ref()?;
     if branch.iter().all(|node| *node == [0; 32]) {
         return None;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::check;
 use super::document::Document;
 use super::network::BeaconNetwork;
-use super::object::{Bootstrap, Committee, CommitteeFile, Object, Update};
+use super::object::{Bootstrap, CommitteeFile, Object, SyncCommittee, Update};
 use crate::error::InputError;
 use crate::record::{Check, CheckResult, Origin};
 use crate::ssz::Root;
@@ -19,12 +19,12 @@ use crate::ssz::Root;
 /// it name the update ([`Record::rests_on`](crate::Record::rests_on)). Such a chain of proofs always ends at a committee that
 /// the caller gave: an update of period p teaches the committee of p + 1, and only if the committee of p is known.
 #[derive(Clone, Debug, Default)]
-pub struct Committees {
+pub struct SyncCommittees {
     by_period: BTreeMap<u64, Known>,
     trusted_root: Option<Root>,
 }
 
-impl Committees {
+impl SyncCommittees {
     /// No committees, and the only block that they may start from: a bootstrap of another block is refused, and so is a committee
     /// among the documents. Committees that the caller adds by [`add_file`](Self::add_file) are still trusted.
     #[must_use]
@@ -93,7 +93,7 @@ impl Committees {
 
     /// The committee of a period.
     #[must_use]
-    pub fn committee(&self, period: u64) -> Option<&Committee> {
+    pub fn committee(&self, period: u64) -> Option<&SyncCommittee> {
         self.by_period.get(&period).map(|known| known.committee.as_ref())
     }
 
@@ -224,14 +224,14 @@ pub enum Teaching {
 /// A committee and what proves it.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
-    pub committee: Arc<Committee>,
+    pub committee: Arc<SyncCommittee>,
     pub from: String,
     /// The update whose signature proves it; none if the caller gave the committee.
     pub rests_on: Option<Origin>,
 }
 
 impl Known {
-    fn given(committee: Committee, from: String) -> Self {
+    fn given(committee: SyncCommittee, from: String) -> Self {
         Self { committee: Arc::new(committee), from, rests_on: None }
     }
 }

@@ -56,7 +56,7 @@ impl Document {
         Ok(())
     }
 
-    /// Keeps an object. Unlike objects, what is none takes more memory than its text, so there is a limit to it.
+    /// Keeps an object. An element that is not one takes more memory than its text, so there is a limit to these.
     fn push(&mut self, object: Result<Object, String>) -> Result<(), InputError> {
         self.unfit += usize::from(object.is_err());
         if self.unfit > UNFIT_LIMIT {

@@ -37,7 +37,7 @@ pub(super) enum Object {
 #[derive(Debug)]
 pub(super) struct Bootstrap {
     pub header: Header,
-    pub committee: Committee,
+    pub committee: SyncCommittee,
     pub branch: Vec<Root>,
     pub block_roots: Option<(Root, Vec<Root>)>,
     pub validators_root: Option<Root>,
@@ -49,7 +49,7 @@ pub(super) struct Bootstrap {
 pub(super) struct CommitteeFile {
     pub network: Option<String>,
     pub period: Option<u64>,
-    pub committee: Committee,
+    pub committee: SyncCommittee,
 }
 
 /// A full update, a finality update (without the next committee) or an optimistic update (without finality as well).
@@ -57,7 +57,7 @@ pub(super) struct CommitteeFile {
 pub(super) struct Update {
     pub attested: Header,
     pub finalized: Option<(Header, Vec<Root>)>,
-    pub next_committee: Option<(Committee, Vec<Root>)>,
+    pub next_committee: Option<(SyncCommittee, Vec<Root>)>,
     /// The root of `block_roots` in the finalized state, and its branch.
     pub block_roots: Option<(Root, Vec<Root>)>,
     pub bits: [u8; COMMITTEE_SIZE / 8],
@@ -71,7 +71,7 @@ impl Object {
     pub(super) fn from_json(text: &str, fork: Option<Fork>) -> Result<Self, String> {
         let mut fields: Fields = json::known_object(text, &HARMLESS).map_err(|error| error.to_string())?;
         if let Some(pubkeys) = fields.pubkeys.take() {
-            let committee = Committee::new(pubkeys, fields.aggregate_pubkey.take())?;
+            let committee = SyncCommittee::new(pubkeys, fields.aggregate_pubkey.take())?;
             let period = fields.period.take().map(|number| number.0);
             let network = fields.network.take();
             fields.none_left("a committee")?;
@@ -244,14 +244,14 @@ impl Execution {
 
 /// The keys of a sync committee, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Committee {
+pub struct SyncCommittee {
     /// The 512 keys, 48 bytes each.
     pub public_keys: Vec<[u8; 48]>,
     /// Their sum as the document states it. It is not computed again here, because that takes curve arithmetic.
     pub aggregate_public_key: Option<[u8; 48]>,
 }
 
-impl Committee {
+impl SyncCommittee {
     fn new(keys: Vec<Hex<48>>, aggregate: Option<Hex<48>>) -> Result<Self, String> {
         if keys.len() != COMMITTEE_SIZE {
             return Err(format!(
@@ -359,7 +359,7 @@ struct CommitteeFields {
     aggregate_pubkey: Option<Hex<48>>,
 }
 
-impl TryFrom<CommitteeFields> for Committee {
+impl TryFrom<CommitteeFields> for SyncCommittee {
     type Error = String;
 
     fn try_from(fields: CommitteeFields) -> Result<Self, String> {

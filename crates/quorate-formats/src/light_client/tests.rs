@@ -26,16 +26,16 @@ fn hexes(nodes: &[Root]) -> String {
     format!("[{}]", quoted.join(","))
 }
 
-fn committee(seed: u8) -> Committee {
+fn committee(seed: u8) -> SyncCommittee {
     let key = |index: usize| {
         let mut key = [seed; 48];
         key[..8].copy_from_slice(&(index as u64).to_le_bytes());
         key
     };
-    Committee { public_keys: (0..COMMITTEE_SIZE).map(key).collect(), aggregate_public_key: Some([seed; 48]) }
+    SyncCommittee { public_keys: (0..COMMITTEE_SIZE).map(key).collect(), aggregate_public_key: Some([seed; 48]) }
 }
 
-fn committee_json(committee: &Committee) -> String {
+fn committee_json(committee: &SyncCommittee) -> String {
     let keys: Vec<String> = committee.public_keys.iter().map(|key| format!("{:?}", hex(key))).collect();
     let aggregate = hex(&committee.aggregate_public_key.unwrap());
     format!(r#"{{"pubkeys": [{}], "aggregate_pubkey": "{aggregate}"}}"#, keys.join(","))
@@ -58,7 +58,7 @@ fn header(slot: u64, state_root: &Root) -> String {
     )
 }
 
-fn bootstrap(slot: u64, committee: &Committee, index: u64) -> String {
+fn bootstrap(slot: u64, committee: &SyncCommittee, index: u64) -> String {
     let (branch, state_root) = climb(committee.root().unwrap(), index);
     format!(
         r#"{{"header": {}, "current_sync_committee": {}, "current_sync_committee_branch": {}}}"#,
@@ -81,7 +81,7 @@ fn update(attested: u64, signature_slot: u64, rest: &str) -> String {
 }
 
 /// An update whose attested state holds the next committee.
-fn teaching_update(slot: u64, next: &Committee, index: u64) -> String {
+fn teaching_update(slot: u64, next: &SyncCommittee, index: u64) -> String {
     let (branch, state_root) = climb(next.root().unwrap(), index);
     let rest = format!(
         r#", "next_sync_committee": {}, "next_sync_committee_branch": {}"#,
@@ -98,7 +98,7 @@ fn read(text: &str) -> Document {
 /// Reads one document, learns from it, and returns what it taught and claims.
 fn run(text: &str, network: &BeaconNetwork) -> (Vec<Lesson>, Vec<Entry>) {
     let documents = [read(text)];
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     let lessons = committees.learn(&documents, network);
     (lessons, documents[0].records(&committees, network, MIN_PARTICIPANTS).collect())
 }
@@ -138,9 +138,9 @@ fn an_update_without_finality_or_next_committee() {
 
 #[test]
 fn zeros_stand_for_no_finality_and_no_next_committee() {
-    let empty = Committee { public_keys: vec![[0; 48]; 512], aggregate_public_key: Some([0; 48]) };
+    let empty = SyncCommittee { public_keys: vec![[0; 48]; 512], aggregate_public_key: Some([0; 48]) };
     let zero_header = header(0, &[0; 32]).replace(&hex(&[9; 32]), &hex(&[0; 32])).replace("\"1\"", "\"0\"");
-    let rest = |finalized: &str, next: &Committee| {
+    let rest = |finalized: &str, next: &SyncCommittee| {
         format!(
             r#", "finalized_header": {finalized}, "finality_branch": {}, "next_sync_committee": {}, "next_sync_committee_branch": {}"#,
             hexes(&[[0; 32]; 6]),
@@ -211,7 +211,7 @@ fn a_caller_may_ask_for_two_thirds() {
         bootstrap(CAPELLA, &committee(1), 54),
         update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &[0x0f; 64], "")
     ))];
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     committees.learn(&documents, &mainnet());
     let record = documents[0].records(&committees, &mainnet(), 342).next().unwrap().unwrap();
     assert_eq!(record.failed_check().unwrap().name, "participants");
@@ -322,7 +322,7 @@ fn a_committee_file_is_believed_first() {
     let file = |seed| {
         committee_json(&committee(seed)).replacen('{', &format!(r#"{{"network": "mainnet", "period": {period}, "#), 1)
     };
-    let mut committees = Committees::default();
+    let mut committees = SyncCommittees::default();
     assert_eq!(committees.add_file(&file(1), "a.json", None, &mainnet()).unwrap(), period);
     assert_eq!(committees.add_file(&file(1), "b.json", Some(period), &mainnet()).unwrap(), period);
     assert!(

@@ -101,7 +101,7 @@ impl Pages {
         })
     }
 
-    /// The sizes of the next page that is no index, checked, and where that page begins; none at the end of the column.
+    /// The sizes of the next page that is not an index, checked, and where that page begins; none at the end of the column.
     fn declared(&self) -> Result<Option<(u64, PageSizes)>> {
         let mut at = self.next;
         while at < self.end {

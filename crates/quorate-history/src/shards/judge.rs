@@ -6,7 +6,7 @@ use quorate::{AnySuite, Verifier, rand_core::CryptoRng};
 use quorate_formats::{
     About, At, ChainVerdictLine, Check, ClaimIndex, Entry, Id, Malformed, OfChain, Place, Record, SignatureName,
     VerdictLine,
-    judge::{self, Bound, Judge},
+    judge::{self, Judge, WindowLimit},
 };
 use serde::{Deserialize, Serialize};
 
@@ -84,8 +84,7 @@ impl Fault {
 
 /// Counts of claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "they are counts")]
-pub struct Counts {
+pub struct ClaimCounts {
     /// All claims: the sum of the others.
     pub claims: u64,
     /// True ones.
@@ -102,7 +101,7 @@ pub(super) fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-impl Counts {
+impl ClaimCounts {
     /// Whether each claim is counted as one of the three.
     pub(super) fn fit(self) -> bool {
         let parts = self.valid.checked_add(self.invalid).and_then(|sum| sum.checked_add(self.legal));
@@ -144,11 +143,11 @@ impl Judged {
     }
 
     /// What it adds to the counts.
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> ClaimCounts {
         if self.is_malformed() {
-            return Counts::default();
+            return ClaimCounts::default();
         }
-        Counts {
+        ClaimCounts {
             claims: 1,
             valid: u64::from(self.is_valid()),
             invalid: u64::from(!self.is_valid() && !self.legal),
@@ -209,7 +208,7 @@ pub(super) fn judge(
     undecided: impl Fn() -> ShardError,
     mut take: impl FnMut(Vec<Judged>) -> Result<(), ShardError>,
 ) -> Result<(), ShardError> {
-    let (to, mut windows) = judge::queue(Bound::of(verifier.options().threads), Duration::MAX);
+    let (to, mut windows) = judge::queue(WindowLimit::of(verifier.options().threads), Duration::MAX);
     thread::scope(|scope| {
         let reader = scope.spawn(move || read(&mut Sink(to)));
         let mut judge = Judge::new(verifier.clone());

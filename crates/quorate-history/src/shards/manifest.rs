@@ -6,18 +6,18 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
-    io::{BufRead, BufReader, BufWriter, Read as _, Write},
+    io::{BufRead, BufReader, BufWriter, IntoInnerError, Read as _, Write},
     path::{Path, PathBuf},
 };
 
 use quorate::{AnySuite, Soundness};
+use quorate_host::file::{Existing, NewFile, Readers};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
     error::ShardError,
     hashing::{Digest, Hashing},
-    whole_file,
 };
 use crate::{chain::Chain, files::DrandChain};
 
@@ -32,15 +32,14 @@ pub struct Manifest {
     /// The chain of drand's rounds; none if the files state it.
     pub drand: Option<DrandChain>,
     /// How claims are verified, and what is kept.
-    pub terms: Terms,
+    pub terms: RunTerms,
     /// The shards, in the order of their numbers, which begin at 0.
     pub shards: Vec<Shard>,
 }
 
 /// What is the same for all shards of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "callers write it out")]
-pub struct Terms {
+pub struct RunTerms {
     /// The suite of claims that name none.
     pub suite: Option<AnySuite>,
     /// How improbable it must be that a false claim passes.
@@ -81,7 +80,7 @@ pub enum Covers {
         /// The number of its blocks.
         blocks: u64,
         /// The file of the era before, whose state it needs; none for era 0.
-        before: Option<Before>,
+        before: Option<EraBefore>,
     },
     /// Lines of a file in JSON Lines.
     Lines {
@@ -115,7 +114,7 @@ pub enum Covers {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Before {
+pub struct EraBefore {
     /// Where it lies.
     pub file: PathBuf,
     /// Its length in bytes.
@@ -180,7 +179,7 @@ impl Manifest {
         folder: &Path,
         chain: Option<Chain>,
         drand: Option<DrandChain>,
-        terms: Terms,
+        terms: RunTerms,
         shards: Vec<Shard>,
     ) -> Result<Self, ShardError> {
         let path = Self::path(folder);
@@ -197,15 +196,16 @@ impl Manifest {
             soundness: terms.soundness.bits(),
             verdicts: (if terms.all_verdicts { ALL } else { INVALID }).to_owned(),
         };
-        let digest = whole_file::write(&path, |file| {
-            let mut to = Hashing::new(BufWriter::new(file));
+        let write = || {
+            let mut to = Hashing::new(BufWriter::new(NewFile::begin(&path, Readers::Everybody)?));
             line(&mut to, &head)?;
             shards.iter().try_for_each(|shard| line(&mut to, shard))?;
             let digest = to.digest();
             line(to.inner(), &End { shards: shards.len() as u64, sha256: digest })?;
-            to.flush()?;
+            to.into_inner().into_inner().map_err(IntoInnerError::into_error)?.finish(Existing::Replace)?;
             Ok(digest)
-        })?;
+        };
+        let digest = write().map_err(ShardError::write(&path))?;
         Ok(Self { digest, chain, drand, terms, shards })
     }
 
@@ -278,14 +278,14 @@ impl Manifest {
     }
 }
 
-fn head(text: &[u8]) -> Result<(Option<Chain>, Option<DrandChain>, Terms), String> {
+fn head(text: &[u8]) -> Result<(Option<Chain>, Option<DrandChain>, RunTerms), String> {
     // Another version may have other fields.
     #[derive(Deserialize)]
     struct Which {
         format: String,
         version: u32,
     }
-    let other = |error: serde_json::Error| format!("this is no manifest of shards: {error}");
+    let other = |error: serde_json::Error| format!("this is not a manifest of shards: {error}");
     let Which { format, version } = serde_json::from_slice(text).map_err(other)?;
     if format != FORMAT {
         return Err(format!("found the format {format:?}, expected {FORMAT:?}"));
@@ -310,7 +310,7 @@ fn head(text: &[u8]) -> Result<(Option<Chain>, Option<DrandChain>, Terms), Strin
         INVALID => false,
         other => return Err(format!("\"verdicts\": found {other:?}, expected {ALL:?} or {INVALID:?}")),
     };
-    let terms = Terms { suite: suite.transpose().map_err(|e| e.to_string())?, soundness, all_verdicts };
+    let terms = RunTerms { suite: suite.transpose().map_err(|e| e.to_string())?, soundness, all_verdicts };
     Ok((chain.transpose().map_err(|e| format!("\"network\": {e}"))?, drand.transpose()?, terms))
 }
 

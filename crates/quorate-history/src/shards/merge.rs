@@ -7,15 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use quorate_host::file::{self, Existing, NewFile, Readers};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
     error::ShardError,
-    judge::{Counts, is_zero},
+    judge::{ClaimCounts, is_zero},
     manifest::Manifest,
     results::{self, Receipt, Span},
-    whole_file,
 };
 use crate::drand;
 
@@ -27,13 +27,13 @@ pub struct Report {
     pub shards: u64,
     /// The claims.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: ClaimCounts,
     /// Entries that make no claim.
     #[serde(skip_serializing_if = "is_zero")]
     pub malformed: u64,
     /// The claims by their kind, if they are of a chain.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub kinds: BTreeMap<String, Counts>,
+    pub kinds: BTreeMap<String, ClaimCounts>,
     /// Signatures of which their block does not say what they sign. They are not claims, and are not counted among them.
     #[serde(skip_serializing_if = "is_zero")]
     pub unverified: u64,
@@ -92,7 +92,7 @@ pub fn merge(folder: &Path, manifest: &Manifest) -> Result<Report, ShardError> {
     let mut report = Report { shards: manifest.shards.len() as u64, ..Report::default() };
     let mut spans = Vec::new();
     let path = verdicts_path(folder);
-    let mut verdicts = BufWriter::new(whole_file::begin(&path)?);
+    let mut verdicts = BufWriter::new(NewFile::begin(&path, Readers::Everybody).map_err(ShardError::write(&path))?);
     for shard in &manifest.shards {
         let take = |line: &[u8]| {
             verdicts.write_all(line).map_err(ShardError::write(&path))?;
@@ -117,11 +117,12 @@ pub fn merge(folder: &Path, manifest: &Manifest) -> Result<Report, ShardError> {
         report.claims_per_core_second = report.counts.claims as f64 / report.core_seconds;
     }
     let verdicts = verdicts.into_inner().map_err(|error| ShardError::write(&path)(error.into_error()))?;
-    whole_file::finish(verdicts, &path)?;
-    whole_file::write(&report_path(folder), |file| {
-        serde_json::to_writer(&mut *file, &report)?;
-        file.write_all(b"\n")
-    })?;
+    verdicts.finish(Existing::Replace).map_err(ShardError::write(&path))?;
+    let path = report_path(folder);
+    let write = ShardError::write(&path);
+    let mut text = serde_json::to_vec(&report).map_err(|error| write(error.into()))?;
+    text.push(b'\n');
+    file::write(&path, Readers::Everybody, Existing::Replace, &text).map_err(write)?;
     remove_unfinished(folder)?;
     Ok(report)
 }
@@ -165,7 +166,7 @@ fn remove_unfinished(folder: &Path) -> Result<(), ShardError> {
     let results = results::folder(folder);
     for entry in fs::read_dir(&results).map_err(ShardError::read(&results))? {
         let entry = entry.map_err(ShardError::read(&results))?;
-        if entry.file_name().to_string_lossy().starts_with(whole_file::UNFINISHED) {
+        if file::is_unfinished(&entry.file_name()) {
             let _ = fs::remove_file(entry.path());
         }
     }

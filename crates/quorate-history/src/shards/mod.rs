@@ -10,7 +10,6 @@
 
 mod error;
 mod hashing;
-mod whole_file;
 mod manifest;
 mod judge;
 mod results;
@@ -21,8 +20,8 @@ mod merge;
 
 pub use error::ShardError;
 pub use hashing::Digest;
-pub use judge::Counts;
-pub use manifest::{Before, Covers, Manifest, Shard, Terms};
+pub use judge::ClaimCounts;
+pub use manifest::{Covers, EraBefore, Manifest, RunTerms, Shard};
 pub use merge::{Report, merge, report_path, verdicts_path};
 pub use plan::plan;
 pub use results::{Receipt, Span, result_path};

@@ -13,7 +13,7 @@ use quorate_formats::{Format, parquet::ParquetRows};
 use super::{
     error::ShardError,
     hashing::{Digest, Hashing, digest_of_parts},
-    manifest::{Before, Covers, Manifest, Shard, Terms, make_folder},
+    manifest::{Covers, EraBefore, Manifest, RunTerms, Shard, make_folder},
 };
 use crate::files::{Content, EraInput, Files, OtherInput};
 
@@ -25,7 +25,7 @@ use crate::files::{Content, EraInput, Files, OtherInput};
 pub fn plan(
     files: &Files,
     folder: &Path,
-    terms: Terms,
+    terms: RunTerms,
     shard_bytes: u64,
     progress: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Manifest, ShardError> {
@@ -64,7 +64,7 @@ struct Planner<P> {
 
 impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
     fn eras(&mut self, eras: &[EraInput]) -> Result<(), ShardError> {
-        let mut before: Option<(u64, Before)> = None;
+        let mut before: Option<(u64, EraBefore)> = None;
         let mut digests = BTreeMap::new();
         for input in eras {
             // The eras of one file are told apart by where they begin.
@@ -93,7 +93,7 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
                 let covers = Covers::Era { era: input.era, begins, blocks: input.blocks as u64, before: state };
                 self.shards.push(Shard { shard: 0, file: file.clone(), bytes, sha256, covers });
             }
-            before = Some((input.era, Before { file, bytes, sha256, begins }));
+            before = Some((input.era, EraBefore { file, bytes, sha256, begins }));
         }
         Ok(())
     }
@@ -261,7 +261,7 @@ fn piece(reader: &mut impl BufRead, at_least: u64) -> io::Result<Option<Piece>> 
     Ok((bytes > 0).then(|| Piece { bytes, lines, sha256: hash.digest() }))
 }
 
-/// The first character that is no white space, after a byte order mark.
+/// The first character that is not white space, after a byte order mark.
 fn first_character(reader: impl BufRead) -> io::Result<Option<u8>> {
     let mut bytes =
         reader.bytes().filter(|byte| !matches!(byte, Ok(byte) if byte.is_ascii_whitespace() || BOM.contains(byte)));

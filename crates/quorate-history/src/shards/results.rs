@@ -5,20 +5,20 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, BufRead, BufReader, BufWriter, Write},
+    io::{self, BufRead, BufReader, BufWriter, Read as _, Write},
     path::{Path, PathBuf},
 };
 
 use quorate::AnySuite;
+use quorate_formats::lines::LINE_LIMIT;
+use quorate_host::file::{Existing, NewFile, Readers};
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
 use super::{
     error::ShardError,
     hashing::{Digest, Hashing},
-    judge::{Counts, Judged, is_zero},
+    judge::{ClaimCounts, Judged, is_zero},
     manifest::Manifest,
-    whole_file,
 };
 use crate::drand::RoundSpan;
 
@@ -32,13 +32,13 @@ pub struct Receipt {
     pub shard: u64,
     /// How many claims it has.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: ClaimCounts,
     /// Entries that make no claim.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub malformed: u64,
     /// The claims by their kind, if they are of a chain.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub kinds: BTreeMap<String, Counts>,
+    pub kinds: BTreeMap<String, ClaimCounts>,
     /// Signatures of which their block does not say what they sign. They are not claims.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified: u64,
@@ -134,13 +134,13 @@ pub fn result_path(folder: &Path, shard: u64) -> PathBuf {
 
 /// A result that is being written. If it is dropped, nothing of it is left.
 pub(super) struct Unfinished {
-    to: Hashing<BufWriter<NamedTempFile>>,
+    to: Hashing<BufWriter<NewFile>>,
     path: PathBuf,
     file: String,
     all: bool,
-    counts: Counts,
+    counts: ClaimCounts,
     malformed: u64,
-    kinds: BTreeMap<&'static str, Counts>,
+    kinds: BTreeMap<&'static str, ClaimCounts>,
     lines: u64,
 }
 
@@ -151,18 +151,21 @@ impl Unfinished {
         std::fs::create_dir_all(&results).map_err(ShardError::write(&results))?;
         let path = result_path(folder, shard);
         Ok(Self {
-            to: Hashing::new(BufWriter::with_capacity(WRITE_BEHIND, whole_file::begin(&path)?)),
+            to: Hashing::new(BufWriter::with_capacity(
+                WRITE_BEHIND,
+                NewFile::begin(&path, Readers::Everybody).map_err(ShardError::write(&path))?,
+            )),
             path,
             file: file.display().to_string(),
             all,
-            counts: Counts::default(),
+            counts: ClaimCounts::default(),
             malformed: 0,
             kinds: BTreeMap::new(),
             lines: 0,
         })
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> ClaimCounts {
         self.counts
     }
 
@@ -209,7 +212,7 @@ impl Unfinished {
         serde_json::to_writer(to.inner(), &Last { receipt: &receipt }).map_err(|error| write(error.into()))?;
         to.inner().write_all(b"\n").map_err(write)?;
         let file = to.into_inner().into_inner().map_err(|error| write(error.into_error()))?;
-        whole_file::finish(file, &path)?;
+        file.finish(Existing::Replace).map_err(write)?;
         Ok(receipt)
     }
 }
@@ -236,8 +239,12 @@ pub(super) fn read(
     let again = |what: &str| ShardError::unfit(&path, format!("{what}; delete this file and run shard {shard} again"));
     loop {
         line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(ShardError::read(&path))? == 0 {
+        let read = reader.by_ref().take(LINE_LIMIT as u64).read_until(b'\n', &mut line);
+        if read.map_err(ShardError::read(&path))? == 0 {
             return Err(again("the result has no receipt"));
+        }
+        if line.len() == LINE_LIMIT && !line.ends_with(b"\n") {
+            return Err(again("a line is longer than any that is written"));
         }
         if line.starts_with(LAST) {
             break;
@@ -260,7 +267,7 @@ pub(super) fn read(
     if (receipt.lines, receipt.sha256) != (lines, hash.digest()) {
         return Err(again("the verdicts are not those that were written"));
     }
-    let Counts { claims, valid, .. } = receipt.counts;
+    let ClaimCounts { claims, valid, .. } = receipt.counts;
     let left_out = if manifest.terms.all_verdicts { 0 } else { valid };
     let kept = claims.saturating_sub(left_out).saturating_add(receipt.malformed);
     if lines != kept || !receipt.counts.fit() {

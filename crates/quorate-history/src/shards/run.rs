@@ -15,8 +15,8 @@ use quorate_host::cpu_time;
 use super::{
     error::ShardError,
     hashing::{Digest, digest_of_parts},
-    judge::{Counts, Item, Sink, Unjudged, judge},
-    manifest::{Before, Covers, Manifest, Shard},
+    judge::{ClaimCounts, Item, Sink, Unjudged, judge},
+    manifest::{Covers, EraBefore, Manifest, Shard},
     plan::{CHANGED, digest_of_file, digest_of_rows},
     results::{self, Receipt, SPANS, Span, Unfinished},
 };
@@ -43,7 +43,7 @@ pub fn run(
     shard: u64,
     verifier: &Verifier,
     rng: &mut impl CryptoRng,
-    mut progress: impl FnMut(Counts) -> ControlFlow<()>,
+    mut progress: impl FnMut(ClaimCounts) -> ControlFlow<()>,
 ) -> Result<Receipt, ShardError> {
     let planned = manifest.shard(shard)?;
     if let Some(receipt) = results::receipt(folder, manifest, shard)? {
@@ -93,7 +93,7 @@ fn read(manifest: &Manifest, shard: &Shard, sink: &mut Sink, beside: &mut Beside
             let chain = manifest.chain.clone().expect("a manifest with eras names their chain");
             must_be(file, *bytes, *sha256)?;
             let mut eras = Eras::new(chain);
-            if let Some(Before { file, bytes, sha256, begins }) = before {
+            if let Some(EraBefore { file, bytes, sha256, begins }) = before {
                 must_be(file, *bytes, *sha256)?;
                 eras.begin_with(&mut era(file, *begins)?).map_err(of_era(file))?;
             }

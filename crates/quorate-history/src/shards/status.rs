@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{error::ShardError, judge::Counts, manifest::Manifest, results};
+use super::{error::ShardError, judge::ClaimCounts, manifest::Manifest, results};
 
 /// How far a run is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -18,7 +18,7 @@ pub struct Status {
     pub left: Vec<u64>,
     /// The claims of the results.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: ClaimCounts,
     /// The bytes of the inputs that are done, and all.
     pub bytes: u64,
     /// The bytes of all inputs.

@@ -25,7 +25,6 @@ pub use writer::{LogEnd, LogWriter};
 /// How a log line looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "a person reads them or a program does")]
 pub enum LogFormat {
     /// For people.
     #[default]
@@ -51,7 +50,7 @@ pub enum LogError {
     Taken(#[from] TryInitError),
 }
 
-/// A text that is no level.
+/// A text that is not a level.
 #[derive(Debug, Error)]
 #[error("found {found:?}, expected error, warn, info, debug, trace, or rules such as info,quorate_node=debug: {why}")]
 pub struct NoLogLevel {

@@ -2,7 +2,7 @@
 
 use super::kdf::KdfError;
 use crate::hex::HexError;
-use crate::secret::SecretError;
+use crate::secret::NotASecret;
 use quorate_host::exit::{Ends, Exit};
 
 /// Why a keystore could not be read, written or decrypted.
@@ -64,7 +64,7 @@ pub enum KeystoreError {
     WrongPassphrase,
     /// The passphrase is right, but the secret is not the key that the file states.
     #[error(transparent)]
-    Secret(#[from] SecretError),
+    Secret(#[from] NotASecret),
     /// An empty passphrase does not protect the secret.
     #[error("the passphrase is empty, which would not protect the key; choose another")]
     EmptyPassphrase,

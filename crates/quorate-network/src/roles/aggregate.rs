@@ -19,13 +19,13 @@ use quorate_evm::{
 };
 
 use super::{
-    event::{Output, Settlement},
+    event::{NodeOutput, Settlement},
     state::{Due, Node, OpenTask},
 };
 
 impl Node {
     /// Settles a task if it is this node's turn, and says when to look again.
-    pub(super) fn settle(&mut self, task: &OpenTask, key: (u64, SnapshotId), out: &mut Vec<Output>) -> Option<u64> {
+    pub(super) fn settle(&mut self, task: &OpenTask, key: (u64, SnapshotId), out: &mut Vec<NodeOutput>) -> Option<u64> {
         let round = task.rounds.get(&key)?;
         let ready = round.ready.filter(|_| self.settings.roles.aggregate)?;
         let id = ready.candidate.id;
@@ -54,13 +54,13 @@ impl Node {
         let signers = cover.signers;
         self.saved.pending.insert(id, timeout);
         self.unsaved = true;
-        out.push(Output::Settle(Settlement { candidate: ready.candidate, signers, signatures }));
+        out.push(NodeOutput::Settle(Settlement { candidate: ready.candidate, signers, signatures }));
         Some(timeout)
     }
 
     /// A reorganisation undid a settlement. Turns begin anew. If this node's own submission settled it, that one is among
     /// the transactions that wait again.
-    pub(super) fn unsettled(&mut self, id: B256, out: &mut Vec<Output>) {
+    pub(super) fn unsettled(&mut self, id: B256, out: &mut Vec<NodeOutput>) {
         self.settled.remove(&id);
         let now = self.now;
         if let Some(task) = self.tasks.get_mut(&id) {
@@ -75,7 +75,7 @@ impl Node {
         self.look_at(id, out);
     }
 
-    pub(super) fn settle_failed(&mut self, id: B256, out: &mut Vec<Output>) {
+    pub(super) fn settle_failed(&mut self, id: B256, out: &mut Vec<NodeOutput>) {
         self.unsaved |= self.saved.pending.remove(&id).is_some();
         let later = self.now + self.settings.retry;
         if let Some(task) = self.tasks.get_mut(&id) {
@@ -85,7 +85,7 @@ impl Node {
     }
 
     /// Reports a conflict if it is this node's turn, and notes when to look again.
-    pub(super) fn look_at_conflict(&mut self, operator: Address, id: B256, out: &mut Vec<Output>) {
+    pub(super) fn look_at_conflict(&mut self, operator: Address, id: B256, out: &mut Vec<NodeOutput>) {
         let key = (operator, id);
         let due = Due::Conflict(operator, id);
         let Some(mut conflict) = self.conflicts.remove(&key) else { return };
@@ -103,7 +103,7 @@ impl Node {
                 None => {
                     self.saved.reports.insert(key, timeout);
                     self.unsaved = true;
-                    out.push(Output::ReportConflict { operator, evidence: conflict.evidence.clone() });
+                    out.push(NodeOutput::ReportConflict { operator, evidence: conflict.evidence.clone() });
                     timeout
                 }
             });
@@ -115,7 +115,7 @@ impl Node {
     }
 
     /// A reorganisation undid a slashing. Turns begin anew.
-    pub(super) fn unslashed(&mut self, operator: Address, id: B256, epoch: u64, out: &mut Vec<Output>) {
+    pub(super) fn unslashed(&mut self, operator: Address, id: B256, epoch: u64, out: &mut Vec<NodeOutput>) {
         let key = (operator, id);
         self.slashed.remove(&(operator, id, epoch));
         let (now, timeout) = (self.now, self.now + self.settings.submission_timeout);
@@ -129,7 +129,7 @@ impl Node {
         self.look_at_conflict(operator, id, out);
     }
 
-    pub(super) fn report_failed(&mut self, operator: Address, id: B256, out: &mut Vec<Output>) {
+    pub(super) fn report_failed(&mut self, operator: Address, id: B256, out: &mut Vec<NodeOutput>) {
         self.unsaved |= self.saved.reports.remove(&(operator, id)).is_some();
         let later = self.now + self.settings.retry;
         if let Some(conflict) = self.conflicts.get_mut(&(operator, id)) {

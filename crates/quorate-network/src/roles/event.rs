@@ -3,29 +3,19 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    MemberSet, Task,
+    Finality, MemberSet, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
 
 use crate::{
     election::Snapshot,
     groups::Audience,
-    message::{Answer, Branch, Evidence, Request, Signed, Verified},
+    message::{Branch, ConflictEvidence, PeerAnswer, PeerRequest, Signed, Verified},
 };
 
 /// A peer, by a number that the edge gives it. Answers and refusals name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Source(pub u64);
-
-/// How certain it is that the chain keeps a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is nothing between the two")]
-pub enum Finality {
-    /// A reorganisation can undo it.
-    Recent,
-    /// Nothing undoes it.
-    Final,
-}
+pub struct PeerSource(pub u64);
 
 /// Why the signer did not sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +30,7 @@ pub enum SignerRefusal {
 /// What happens to a node.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Event {
+pub enum NodeEvent {
     /// There is a task. It comes from the operator's own source of tasks, never from a peer, and again after a restart.
     Task {
         /// Its id.
@@ -106,16 +96,16 @@ pub enum Event {
     /// A signed message came, as gossip or as a part of an answer.
     Received {
         /// From which peer.
-        source: Source,
+        source: PeerSource,
         /// The message. Its signatures are true.
         message: Verified,
     },
     /// A peer asks for what it missed.
     Asked {
         /// Which peer.
-        source: Source,
+        source: PeerSource,
         /// What it holds.
-        request: Request,
+        request: PeerRequest,
     },
     /// The user's program executed a task.
     Executed {
@@ -131,14 +121,14 @@ pub enum Event {
     },
     /// The user's program judged a result.
     Validated {
-        /// What the output [`Output::Validate`] named.
+        /// What the output [`NodeOutput::Validate`] named.
         candidate: Task,
         /// Whether the result is right.
         approved: bool,
     },
-    /// The user's program failed to judge a result. That is no verdict.
+    /// The user's program failed to judge a result. That is not a verdict.
     ValidateFailed {
-        /// What the output [`Output::Validate`] named.
+        /// What the output [`NodeOutput::Validate`] named.
         candidate: Task,
     },
     /// The signer signed.
@@ -155,17 +145,16 @@ pub enum Event {
         /// Why not.
         refusal: SignerRefusal,
     },
-    /// A time named by [`Output::WakeAt`] has come.
+    /// A time named by [`NodeOutput::WakeAt`] has come.
     Tick,
 }
 
 /// What a node wants done, in this order.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "whoever embeds a node does each of them")]
-pub enum Output {
+pub enum NodeOutput {
     /// Write [`Node::saved`](super::Node::saved) to disk before any output behind this one leaves.
     Save,
-    /// Run the user's program for a task, and answer with [`Event::Executed`] or [`Event::ExecuteFailed`].
+    /// Run the user's program for a task, and answer with [`NodeEvent::Executed`] or [`NodeEvent::ExecuteFailed`].
     Execute {
         /// The task.
         id: B256,
@@ -174,7 +163,7 @@ pub enum Output {
         /// What came with it.
         payload: Bytes,
     },
-    /// Let the user's program judge a result, and answer with [`Event::Validated`] or [`Event::ValidateFailed`].
+    /// Let the user's program judge a result, and answer with [`NodeEvent::Validated`] or [`NodeEvent::ValidateFailed`].
     Validate {
         /// What the performer signed.
         candidate: Task,
@@ -183,7 +172,7 @@ pub enum Output {
         /// The result.
         bytes: Bytes,
     },
-    /// Let the signer sign, and answer with [`Event::Signed`] or [`Event::SignRefused`]. The same request may come again.
+    /// Let the signer sign, and answer with [`NodeEvent::Signed`] or [`NodeEvent::SignRefused`]. The same request may come again.
     Sign {
         /// What to sign.
         candidate: Task,
@@ -191,25 +180,25 @@ pub enum Output {
     /// Send a message to an audience, as gossip.
     Publish(Signed, Audience),
     /// Ask a peer of an audience, chosen at random each time; any peer, if none of the audience is connected.
-    Ask(Request, Audience),
+    Ask(PeerRequest, Audience),
     /// Send an answer to a peer.
     Answer {
         /// The peer.
-        to: Source,
+        to: PeerSource,
         /// The answer.
-        answer: Answer,
+        answer: PeerAnswer,
     },
     /// A message was new and right: forward it.
     Accepted {
         /// Who sent it.
-        source: Source,
+        source: PeerSource,
     },
-    /// A message was not used, and must not be forwarded. See [`Refusal::is_fault`] for whether to penalise its source.
+    /// A message was not used, and must not be forwarded. See [`MessageRefusal::is_fault`] for whether to penalise its source.
     Refused {
         /// Who sent it.
-        source: Source,
+        source: PeerSource,
         /// Why it was not used.
-        refusal: Refusal,
+        refusal: MessageRefusal,
     },
     /// The operator gives no verdict here, because it would conflict with one that it gave.
     Abstained {
@@ -223,7 +212,7 @@ pub enum Output {
         /// Who signed both.
         operator: Address,
         /// The two attestations.
-        evidence: Evidence,
+        evidence: ConflictEvidence,
     },
     /// A task was not taken.
     NotTaken {
@@ -232,7 +221,7 @@ pub enum Output {
         /// Why not.
         reason: NotTaken,
     },
-    /// Send [`Event::Tick`] at this time, in the node's own milliseconds. Replaces an earlier one.
+    /// Send [`NodeEvent::Tick`] at this time, in the node's own milliseconds. Replaces an earlier one.
     WakeAt(u64),
 }
 
@@ -267,7 +256,7 @@ pub enum NotTaken {
 /// Why a message was not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum MessageRefusal {
     /// Nothing of this epoch can settle any more, or it has not begun.
     #[error("epoch {found} cannot settle in epoch {current}")]
     Epoch {
@@ -313,7 +302,7 @@ pub enum Refusal {
     NotOneOperator,
 }
 
-impl Refusal {
+impl MessageRefusal {
     /// Whether no honest peer on the same chain sends this, so that its source is to be penalised.
     pub fn is_fault(&self) -> bool {
         matches!(self, Self::NotElected { .. } | Self::NoSuchSigner(_) | Self::NotOneOperator | Self::NoSuchBranch(_))

@@ -4,7 +4,7 @@
 //! become rarer, down to one in `ask_most`.
 //!
 //! What a sum holds counts as held. But who signed two candidates that conflict, at least one of them in a sum, is a
-//! *suspect*: a sum is no evidence, so a node asks for a suspect's attestations.
+//! *suspect*: a sum is not evidence, so a node asks for a suspect's attestations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use quorate_evm::{
 };
 
 use super::{
-    event::{Output, Source},
+    event::{NodeOutput, PeerSource},
     state::{HeldSum, Node, OpenTask, Round},
 };
 use crate::groups::Audience;
 use crate::message::{
-    Answer, Branch, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS, MAX_ANSWER_SUMS,
-    MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, Request,
+    Branch, ConflictEvidence, HeldBallot, HeldTask, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS, MAX_ANSWER_SUMS,
+    MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, PeerAnswer, PeerRequest,
 };
 
 impl Node {
@@ -36,9 +36,9 @@ impl Node {
     }
 
     /// Asks about all tasks whose time has come, with as few requests as the limits allow.
-    pub(super) fn ask(&mut self, out: &mut Vec<Output>) {
+    pub(super) fn ask(&mut self, out: &mut Vec<NodeOutput>) {
         let ids = std::mem::take(&mut self.to_ask);
-        let mut requests: BTreeMap<Audience, (Request, usize)> = BTreeMap::new();
+        let mut requests: BTreeMap<Audience, (PeerRequest, usize)> = BTreeMap::new();
         for id in ids {
             let Some(task) = self.tasks.get(&id) else { continue };
             let suspects = self.suspects(id, task);
@@ -49,7 +49,7 @@ impl Node {
                 let audience = whom_to_ask(task.asked, round, &suspects);
                 let (request, size) = requests.entry(audience).or_default();
                 if *size + more > MAX_MESSAGE - HEADER || request.tasks.len() == MAX_REQUEST_TASKS {
-                    out.push(Output::Ask(std::mem::take(request), audience));
+                    out.push(NodeOutput::Ask(std::mem::take(request), audience));
                     *size = 0;
                 }
                 *size += more;
@@ -57,7 +57,7 @@ impl Node {
             }
         }
         for (audience, (request, _)) in requests {
-            out.push(Output::Ask(request, audience));
+            out.push(NodeOutput::Ask(request, audience));
         }
     }
 
@@ -93,7 +93,7 @@ impl Node {
         signed.map(|(operator, _)| operator).collect()
     }
 
-    fn held(&self, id: B256, round: &Round, suspects: &BTreeSet<Address>) -> Held {
+    fn held(&self, id: B256, round: &Round, suspects: &BTreeSet<Address>) -> HeldTask {
         let mut ballots: BTreeMap<(B256, bool), MemberSet> = BTreeMap::new();
         for (ballot, held) in round.held.iter().filter(|(ballot, _)| round.sums.contains_key(*ballot)) {
             let suspect = |index: usize| {
@@ -111,7 +111,7 @@ impl Node {
         let ballots = ballots.into_iter().take(MAX_HELD);
         let accused = self.evidence_of(id).filter_map(|(operator, _)| round.snapshot.index_of(operator));
         let accused = accused.map(|index| index as usize).filter(|index| *index < 8 * MAX_BITMAP).collect();
-        Held {
+        HeldTask {
             id,
             epoch: round.snapshot.epoch(),
             snapshot: round.snapshot.id(),
@@ -122,8 +122,8 @@ impl Node {
     }
 
     /// Answers a peer with what it does not hold, as much as one answer takes.
-    pub(super) fn answer(&self, source: Source, request: &Request, out: &mut Vec<Output>) {
-        let mut answer = Answer::default();
+    pub(super) fn answer(&self, source: PeerSource, request: &PeerRequest, out: &mut Vec<NodeOutput>) {
+        let mut answer = PeerAnswer::default();
         for held in request.tasks.iter().take(MAX_REQUEST_TASKS) {
             let task = self.tasks.get(&held.id);
             let Some(round) = task.and_then(|task| task.rounds.get(&(held.epoch, held.snapshot))) else { continue };
@@ -168,12 +168,15 @@ impl Node {
             }
         }
         if !answer.is_empty() {
-            out.push(Output::Answer { to: source, answer });
+            out.push(NodeOutput::Answer { to: source, answer });
         }
     }
 
     /// Evidence of conflicts about a task, and who signed both.
-    fn evidence_of(&self, id: B256) -> impl Iterator<Item = (quorate_evm::alloy_primitives::Address, &Evidence)> {
+    fn evidence_of(
+        &self,
+        id: B256,
+    ) -> impl Iterator<Item = (quorate_evm::alloy_primitives::Address, &ConflictEvidence)> {
         let of_task = self.conflicts.iter().filter(move |((_, of), _)| *of == id);
         of_task.map(|((operator, _), conflict)| (*operator, &conflict.evidence))
     }
@@ -197,7 +200,7 @@ fn whom_to_ask(turn: u64, round: &Round, suspects: &BTreeSet<Address>) -> Audien
 const HEADER: usize = 64;
 
 /// The most bytes that a task takes in a request: lengths and integers are below ten bytes each.
-fn size_of_held(held: &Held) -> usize {
+fn size_of_held(held: &HeldTask) -> usize {
     let ballots: usize = held.ballots.iter().map(|ballot| 43 + ballot.signers.as_bytes().len()).sum();
     32 + 10 + 20 + 33 + 10 + ballots + 10 + held.accused.as_bytes().len()
 }

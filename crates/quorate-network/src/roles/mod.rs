@@ -1,4 +1,4 @@
-//! The roles of a node as one state machine: [`Node::step`] takes an [`Event`] and the time, and gives [`Output`]s.
+//! The roles of a node as one state machine: [`Node::step`] takes an [`NodeEvent`] and the time, and gives [`NodeOutput`]s.
 //!
 //! ```text
 //!              operator's source ── Task ─┐                       ┌─ Execute, Validate ── user's programs
@@ -61,7 +61,7 @@ mod verdict;
 mod step;
 mod report;
 
-pub use event::{Event, Finality, NotTaken, Output, Refusal, Settlement, SignerRefusal, Source};
-pub use report::{ConflictReport, LeadingReport, Part, ReadyReport, ResultReport, RoundReport, TaskReport};
+pub use event::{MessageRefusal, NodeEvent, NodeOutput, NotTaken, PeerSource, Settlement, SignerRefusal};
+pub use report::{ConflictReport, LeadingReport, ReadyReport, ResultReport, RoundPart, RoundReport, TaskReport};
 pub use saved::{Saved, SavedError};
-pub use state::{Footprint, Node, Roles, Settings};
+pub use state::{Footprint, Node, NodeSettings, Roles};

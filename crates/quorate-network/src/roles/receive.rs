@@ -10,21 +10,21 @@ use quorate_evm::{
 };
 
 use super::{
-    event::{Output, Source},
+    event::{NodeOutput, PeerSource},
     state::{Conflict, Node, OpenTask, Ready, Round},
 };
 use crate::{
     groups::Audience,
-    message::{Attestation, Evidence, PartialSum, Signed},
+    message::{Attestation, ConflictEvidence, PartialSum, Signed},
 };
 
 impl Node {
-    pub(super) fn receive(&mut self, source: Source, message: &Signed, out: &mut Vec<Output>) {
+    pub(super) fn receive(&mut self, source: PeerSource, message: &Signed, out: &mut Vec<NodeOutput>) {
         let screened = self.screen(message);
         match screened {
-            Ok(()) => out.push(Output::Accepted { source }),
+            Ok(()) => out.push(NodeOutput::Accepted { source }),
             Err(refusal) => {
-                out.push(Output::Refused { source, refusal });
+                out.push(NodeOutput::Refused { source, refusal });
                 if !refusal.is_worth_verifying() {
                     return;
                 }
@@ -63,14 +63,14 @@ impl Node {
     }
 
     /// Counts an attestation if its signer has none in the round, and compares it with all others of its signer.
-    pub(super) fn insert(&mut self, task: &mut OpenTask, attestation: &Attestation, out: &mut Vec<Output>) {
+    pub(super) fn insert(&mut self, task: &mut OpenTask, attestation: &Attestation, out: &mut Vec<NodeOutput>) {
         let candidate = *attestation.candidate();
         let key = (candidate.epoch, candidate.snapshot);
         let Some(round) = task.rounds.get_mut(&key) else { return };
         let Some(operator) = round.snapshot.owner(attestation.index()) else { return };
         match round.attested.entry(attestation.index()) {
             Entry::Occupied(first) => {
-                let evidence = Evidence::new(first.get().clone(), attestation.clone());
+                let evidence = ConflictEvidence::new(first.get().clone(), attestation.clone());
                 evidence.into_iter().for_each(|evidence| self.found_conflict(operator, evidence, out));
             }
             Entry::Vacant(place) => {
@@ -86,7 +86,7 @@ impl Node {
             if *epoch != key.0
                 && let Some(held) = other.snapshot.index_of(operator).and_then(|index| other.attested.get(&index))
             {
-                found.extend(Evidence::new(held.clone(), attestation.clone()));
+                found.extend(ConflictEvidence::new(held.clone(), attestation.clone()));
             }
         }
         for evidence in found {
@@ -96,7 +96,7 @@ impl Node {
         }
     }
 
-    fn insert_sum(&mut self, sum: &PartialSum, out: &mut Vec<Output>) {
+    fn insert_sum(&mut self, sum: &PartialSum, out: &mut Vec<NodeOutput>) {
         let candidate = *sum.candidate();
         let Some(signers) = self.signers(sum) else { return };
         let Some(mut task) = self.tasks.remove(&candidate.id) else { return };
@@ -131,7 +131,7 @@ impl Node {
     }
 
     /// Compares what each operator signed for a task in two epochs, after the chain has taken or replaced a snapshot.
-    pub(super) fn compare_epochs(&mut self, id: B256, out: &mut Vec<Output>) {
+    pub(super) fn compare_epochs(&mut self, id: B256, out: &mut Vec<NodeOutput>) {
         let Some(task) = self.tasks.get(&id) else { return };
         let rounds: Vec<_> =
             task.rounds.iter().filter(|((epoch, snapshot), _)| self.is_in_chain(*epoch, *snapshot)).collect();
@@ -141,7 +141,7 @@ impl Node {
                 for (index, attestation) in round.attested.iter().filter(|_| epoch != other_epoch) {
                     let Some(operator) = round.snapshot.owner(*index) else { continue };
                     let held = other.snapshot.index_of(operator).and_then(|index| other.attested.get(&index));
-                    let evidence = held.and_then(|held| Evidence::new(held.clone(), attestation.clone()));
+                    let evidence = held.and_then(|held| ConflictEvidence::new(held.clone(), attestation.clone()));
                     found.extend(evidence.map(|evidence| (operator, evidence)));
                 }
             }
@@ -152,16 +152,16 @@ impl Node {
     }
 
     /// A conflict that this node found: everybody shall know it.
-    fn found_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) {
+    fn found_conflict(&mut self, operator: Address, evidence: ConflictEvidence, out: &mut Vec<NodeOutput>) {
         if self.add_conflict(operator, evidence.clone(), out) {
-            out.push(Output::Publish(Signed::Evidence(evidence), Audience::Everybody));
+            out.push(NodeOutput::Publish(Signed::Evidence(evidence), Audience::Everybody));
         }
     }
 
     /// Keeps evidence of a conflict, and says whether it is new. There is one for each operator and id: that of the latest
     /// epoch, because the contract slashes again for a later epoch, and not for an earlier one. Evidence that the chain can
     /// use takes the place of evidence that it cannot.
-    fn add_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) -> bool {
+    fn add_conflict(&mut self, operator: Address, evidence: ConflictEvidence, out: &mut Vec<NodeOutput>) -> bool {
         let id = evidence.id();
         let place = self.snapshots.get(&evidence.epoch()).cloned().map_or(0, |(snapshot, _)| self.place(&snapshot, id));
         match self.conflicts.get_mut(&(operator, id)).map(|held| held.evidence.clone()) {

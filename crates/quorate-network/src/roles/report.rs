@@ -5,14 +5,11 @@
 use std::sync::Arc;
 
 use quorate_evm::{
-    MemberSet, Task,
+    Finality, MemberSet, Task,
     alloy_primitives::{Address, B256},
 };
 
-use super::{
-    event::Finality,
-    state::{Duty, Execution, Node, OpenTask, Round, Support},
-};
+use super::state::{Duty, Execution, Node, OpenTask, Round, Support};
 use crate::election::Snapshot;
 
 /// A task that the operator's own source has named, and how far it is.
@@ -38,7 +35,7 @@ pub struct RoundReport {
     /// The index of the node's own operator, if it has weight.
     pub own: Option<u32>,
     /// What the node's own operator does.
-    pub part: Part,
+    pub part: RoundPart,
     /// The performer's result, if it is there.
     pub result: Option<ResultReport>,
     /// The result and verdict that weigh most, if anybody has signed.
@@ -82,8 +79,7 @@ pub struct ReadyReport {
 
 /// What the node's own operator does for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
-pub enum Part {
+pub enum RoundPart {
     /// Nothing: it has no weight, or the node does not have the role.
     None,
     /// It will have a part, and waits for a result, a program or a time.
@@ -195,22 +191,22 @@ impl Node {
         }
     }
 
-    fn part(&self, task: &OpenTask, round: &Round) -> Part {
-        let Some(own) = round.own else { return Part::None };
+    fn part(&self, task: &OpenTask, round: &Round) -> RoundPart {
+        let Some(own) = round.own else { return RoundPart::None };
         // After a restart the own signature comes back from peers.
         if round.attested.contains_key(&own) {
-            return Part::Signed;
+            return RoundPart::Signed;
         }
         let performs = own == round.performer;
         match round.duty {
-            Duty::Done => Part::Signed,
-            Duty::Abstained => Part::Abstained,
-            Duty::Signing(..) => Part::Signing,
-            Duty::Validating => Part::Validating,
-            Duty::Idle(_) if performs && matches!(task.execution, Execution::Running) => Part::Performing,
-            Duty::Idle(_) if performs && self.settings.roles.perform => Part::Waiting,
-            Duty::Idle(_) if !performs && self.settings.roles.attest => Part::Waiting,
-            Duty::Idle(_) => Part::None,
+            Duty::Done => RoundPart::Signed,
+            Duty::Abstained => RoundPart::Abstained,
+            Duty::Signing(..) => RoundPart::Signing,
+            Duty::Validating => RoundPart::Validating,
+            Duty::Idle(_) if performs && matches!(task.execution, Execution::Running) => RoundPart::Performing,
+            Duty::Idle(_) if performs && self.settings.roles.perform => RoundPart::Waiting,
+            Duty::Idle(_) if !performs && self.settings.roles.attest => RoundPart::Waiting,
+            Duty::Idle(_) => RoundPart::None,
         }
     }
 }

@@ -6,18 +6,18 @@ use std::{
 };
 
 use quorate_evm::{
-    MemberSet, SnapshotId, Task,
+    Finality, MemberSet, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
 
 use super::{
-    event::{Finality, Output, Refusal},
+    event::{MessageRefusal, NodeOutput},
     saved::Saved,
 };
 use crate::{
     election::Snapshot,
     groups::{GROUP, Groups, add_up},
-    message::{Attestation, Branch, Evidence, PartialSum, Signed, TaskResult},
+    message::{Attestation, Branch, ConflictEvidence, PartialSum, Signed, TaskResult},
 };
 
 /// What a node does. A node with none of these still forwards, answers and finds conflicts.
@@ -34,7 +34,7 @@ pub struct Roles {
 /// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first`, `ask_most`, `group` and `gather`,
 /// zero means 1.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct NodeSettings {
     /// The operator whose key the signer holds. Without one, a node can only aggregate.
     pub operator: Option<Address>,
     /// What it does.
@@ -70,7 +70,7 @@ pub struct Settings {
     pub add_up: fn(&[&Bytes]) -> Option<Bytes>,
 }
 
-impl Default for Settings {
+impl Default for NodeSettings {
     /// No operator and no role. The times suit blocks of 2 to 12 seconds.
     fn default() -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Default for Settings {
 /// A node: any of the three roles, as one state machine.
 #[derive(Clone, Debug)]
 pub struct Node {
-    pub(super) settings: Settings,
+    pub(super) settings: NodeSettings,
     pub(super) saved: Saved,
     /// Whether `saved` has changed in this step.
     pub(super) unsaved: bool,
@@ -248,7 +248,7 @@ pub(super) struct Ready {
 /// A conflict of one operator, and the report of it.
 #[derive(Clone, Debug)]
 pub(super) struct Conflict {
-    pub(super) evidence: Evidence,
+    pub(super) evidence: ConflictEvidence,
     /// When the first reporter's turn begins.
     pub(super) begins: u64,
     /// How many turns pass before that of this node.
@@ -281,9 +281,9 @@ impl Node {
     ///
     /// After a restart the caller sends the chain's snapshots, the settlements of epochs that can still settle, and the
     /// tasks, as if they were new.
-    pub fn new(settings: Settings, epoch: u64, saved: Saved) -> Self {
+    pub fn new(settings: NodeSettings, epoch: u64, saved: Saved) -> Self {
         // A time of zero would ask for a tick that is due at once, for ever.
-        let settings = Settings {
+        let settings = NodeSettings {
             submission_timeout: settings.submission_timeout.max(1),
             retry: settings.retry.max(1),
             ask_first: settings.ask_first.max(1),
@@ -310,7 +310,7 @@ impl Node {
         }
     }
 
-    /// What must be on disk before the outputs behind [`Output::Save`] leave.
+    /// What must be on disk before the outputs behind [`NodeOutput::Save`] leave.
     pub fn saved(&self) -> &Saved {
         &self.saved
     }
@@ -344,23 +344,23 @@ impl Node {
     }
 
     /// The round of a candidate, if its task is known for its epoch, and the chain has its snapshot.
-    fn round_of(&self, candidate: &Task) -> Result<&Round, Refusal> {
+    fn round_of(&self, candidate: &Task) -> Result<&Round, MessageRefusal> {
         let Task { epoch, snapshot, id, .. } = *candidate;
         if !self.is_open(epoch) {
-            return Err(Refusal::Epoch { found: epoch, current: self.epoch });
+            return Err(MessageRefusal::Epoch { found: epoch, current: self.epoch });
         }
         if !self.is_in_chain(epoch, snapshot) {
-            return Err(Refusal::OtherSnapshot(epoch));
+            return Err(MessageRefusal::OtherSnapshot(epoch));
         }
         let round = self.tasks.get(&id).and_then(|task| task.rounds.get(&(epoch, snapshot)));
-        round.ok_or(Refusal::UnknownTask)
+        round.ok_or(MessageRefusal::UnknownTask)
     }
 
     /// Whether a message would be used, before anybody verifies its signatures. Changes nothing.
     ///
     /// # Errors
-    /// The refusal that [`Node::step`] will output. If [`Refusal::is_worth_verifying`], verify and hand it on all the same.
-    pub fn screen(&self, message: &Signed) -> Result<(), Refusal> {
+    /// The refusal that [`Node::step`] will output. If [`MessageRefusal::is_worth_verifying`], verify and hand it on all the same.
+    pub fn screen(&self, message: &Signed) -> Result<(), MessageRefusal> {
         match message {
             Signed::Result(result) => {
                 let candidate = result.candidate();
@@ -368,21 +368,21 @@ impl Node {
                 elected(round, candidate)?;
                 match &round.result {
                     None => Ok(()),
-                    Some(held) if held.candidate() == candidate => Err(Refusal::Duplicate),
-                    Some(_) => Err(Refusal::Conflicting(result.performer())),
+                    Some(held) if held.candidate() == candidate => Err(MessageRefusal::Duplicate),
+                    Some(_) => Err(MessageRefusal::Conflicting(result.performer())),
                 }
             }
             Signed::Attestation(attestation) => {
                 let (candidate, index) = (attestation.candidate(), attestation.index());
                 let round = self.round_of(candidate)?;
                 if round.snapshot.weight(index) == 0 {
-                    return Err(Refusal::NoSuchSigner(index));
+                    return Err(MessageRefusal::NoSuchSigner(index));
                 }
                 elected(round, candidate)?;
                 match round.attested.get(&index) {
                     None => Ok(()),
-                    Some(held) if held.candidate() == candidate => Err(Refusal::Duplicate),
-                    Some(_) => Err(Refusal::Conflicting(index)),
+                    Some(held) if held.candidate() == candidate => Err(MessageRefusal::Duplicate),
+                    Some(_) => Err(MessageRefusal::Conflicting(index)),
                 }
             }
             Signed::Sum(sum) => {
@@ -391,24 +391,24 @@ impl Node {
                 elected(round, candidate)?;
                 let signers = round.groups.indices(sum.branch(), sum.signers());
                 let Some(signers) = signers.filter(|_| sum.branch().level < round.groups.top()) else {
-                    return Err(Refusal::NoSuchBranch(sum.branch()));
+                    return Err(MessageRefusal::NoSuchBranch(sum.branch()));
                 };
                 if !round.groups.hears(round.own, sum.branch()) {
-                    return Err(Refusal::OtherBranch(sum.branch()));
+                    return Err(MessageRefusal::OtherBranch(sum.branch()));
                 }
                 // Of other results there could be sums without end.
                 if round.result.as_ref().is_none_or(|held| held.candidate().result != candidate.result) {
-                    return Err(Refusal::OtherResult);
+                    return Err(MessageRefusal::OtherResult);
                 }
                 let gain = round.is_gain((candidate.result, candidate.approved), sum.branch(), &signers);
-                if gain { Ok(()) } else { Err(Refusal::Duplicate) }
+                if gain { Ok(()) } else { Err(MessageRefusal::Duplicate) }
             }
             Signed::Evidence(evidence) => {
                 let operator = self.accused(evidence)?;
                 match self.conflicts.get(&(operator, evidence.id())) {
-                    Some(held) if held.evidence == *evidence => Err(Refusal::Duplicate),
+                    Some(held) if held.evidence == *evidence => Err(MessageRefusal::Duplicate),
                     Some(held) if self.is_reportable(&held.evidence) && evidence.epoch() <= held.evidence.epoch() => {
-                        Err(Refusal::Duplicate)
+                        Err(MessageRefusal::Duplicate)
                     }
                     _ => Ok(()),
                 }
@@ -425,18 +425,18 @@ impl Node {
     }
 
     /// The operator that signed both halves of evidence.
-    pub(super) fn accused(&self, evidence: &Evidence) -> Result<Address, Refusal> {
+    pub(super) fn accused(&self, evidence: &ConflictEvidence) -> Result<Address, MessageRefusal> {
         let owner = |attestation: &Attestation| {
             let Task { epoch, snapshot, id, .. } = *attestation.candidate();
             if !self.tasks.contains_key(&id) {
-                return Err(Refusal::UnknownTask);
+                return Err(MessageRefusal::UnknownTask);
             }
             let held = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot);
-            let (held, _) = held.ok_or(Refusal::OtherSnapshot(epoch))?;
-            held.owner(attestation.index()).ok_or(Refusal::NoSuchSigner(attestation.index()))
+            let (held, _) = held.ok_or(MessageRefusal::OtherSnapshot(epoch))?;
+            held.owner(attestation.index()).ok_or(MessageRefusal::NoSuchSigner(attestation.index()))
         };
         let (first, second) = (owner(evidence.first())?, owner(evidence.second())?);
-        if first == second { Ok(first) } else { Err(Refusal::NotOneOperator) }
+        if first == second { Ok(first) } else { Err(MessageRefusal::NotOneOperator) }
     }
 
     /// Whether the chain has slashed an operator for a conflict of an id in this epoch or a later one: it pays for an id once
@@ -446,7 +446,7 @@ impl Node {
     }
 
     /// Whether the contract would take evidence: the chain has both snapshots.
-    pub(super) fn is_reportable(&self, evidence: &Evidence) -> bool {
+    pub(super) fn is_reportable(&self, evidence: &ConflictEvidence) -> bool {
         [evidence.first(), evidence.second()].into_iter().all(|attestation| {
             let candidate = attestation.candidate();
             self.is_in_chain(candidate.epoch, candidate.snapshot)
@@ -454,12 +454,12 @@ impl Node {
     }
 
     /// Asks for a tick at the earliest time at which something is due.
-    pub(super) fn wake(&mut self, out: &mut Vec<Output>) {
+    pub(super) fn wake(&mut self, out: &mut Vec<NodeOutput>) {
         if let Some((at, _)) = self.wakes.first()
             && self.woken_at != Some(*at)
         {
             self.woken_at = Some(*at);
-            out.push(Output::WakeAt(*at));
+            out.push(NodeOutput::WakeAt(*at));
         }
     }
 }
@@ -495,9 +495,9 @@ impl Round {
     }
 }
 
-fn elected(round: &Round, candidate: &Task) -> Result<(), Refusal> {
+fn elected(round: &Round, candidate: &Task) -> Result<(), MessageRefusal> {
     let (found, elected) = (candidate.performer, round.performer.into());
-    if round.names_elected(candidate) { Ok(()) } else { Err(Refusal::NotElected { found, elected }) }
+    if round.names_elected(candidate) { Ok(()) } else { Err(MessageRefusal::NotElected { found, elected }) }
 }
 
 /// Keeps the earlier of two times.

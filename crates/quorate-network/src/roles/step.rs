@@ -2,10 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use quorate_evm::alloy_primitives::{B256, Bytes};
+use quorate_evm::{
+    Finality,
+    alloy_primitives::{B256, Bytes},
+};
 
 use super::{
-    event::{Event, Finality, NotTaken, Output},
+    event::{NodeEvent, NodeOutput, NotTaken},
     state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Round, earlier},
 };
 use crate::groups::Groups;
@@ -15,68 +18,68 @@ impl Node {
     /// stays the same over restarts; if it goes back, the greatest one so far counts.
     ///
     /// The new state and the outputs are a function of the state, the event and `now` alone.
-    pub fn step(&mut self, event: Event, now: u64) -> Vec<Output> {
+    pub fn step(&mut self, event: NodeEvent, now: u64) -> Vec<NodeOutput> {
         self.now = self.now.max(now);
         let mut out = Vec::new();
         match event {
-            Event::Task { id, epoch, payload } => self.task(id, epoch, payload, &mut out),
-            Event::Epoch(epoch) => self.epoch(epoch, &mut out),
-            Event::Snapshot(snapshot) => {
+            NodeEvent::Task { id, epoch, payload } => self.task(id, epoch, payload, &mut out),
+            NodeEvent::Epoch(epoch) => self.epoch(epoch, &mut out),
+            NodeEvent::Snapshot(snapshot) => {
                 // Two epochs can have snapshots of one id, and the groups of each are those of its own epoch.
                 let groups = Arc::new(Groups::new(&snapshot, self.settings.group));
                 self.snapshots.insert(snapshot.epoch(), (snapshot, groups));
                 self.look_at_all(&mut out);
             }
-            Event::SnapshotRemoved { epoch } => {
+            NodeEvent::SnapshotRemoved { epoch } => {
                 self.snapshots.remove(&epoch);
                 self.look_at_all(&mut out);
             }
-            Event::Settled { id, epoch, finality } => {
+            NodeEvent::Settled { id, epoch, finality } => {
                 self.settled.insert(id, (epoch, finality));
                 if finality == Finality::Final {
                     self.unsaved |= self.saved.pending.remove(&id).is_some();
                 }
                 self.look_at(id, &mut out);
             }
-            Event::Unsettled { id } => self.unsettled(id, &mut out),
-            Event::SettleFailed { id } => self.settle_failed(id, &mut out),
-            Event::Slashed { operator, id, epoch } => {
+            NodeEvent::Unsettled { id } => self.unsettled(id, &mut out),
+            NodeEvent::SettleFailed { id } => self.settle_failed(id, &mut out),
+            NodeEvent::Slashed { operator, id, epoch } => {
                 self.slashed.insert((operator, id, epoch), self.epoch);
                 self.look_at_conflict(operator, id, &mut out);
             }
-            Event::Unslashed { operator, id, epoch } => self.unslashed(operator, id, epoch, &mut out),
-            Event::ReportFailed { operator, id } => self.report_failed(operator, id, &mut out),
-            Event::Received { source, message } => self.receive(source, message.message(), &mut out),
-            Event::Asked { source, request } => self.answer(source, &request, &mut out),
-            Event::Executed { id, bytes } => self.executed(id, bytes, &mut out),
-            Event::ExecuteFailed { id } => {
+            NodeEvent::Unslashed { operator, id, epoch } => self.unslashed(operator, id, epoch, &mut out),
+            NodeEvent::ReportFailed { operator, id } => self.report_failed(operator, id, &mut out),
+            NodeEvent::Received { source, message } => self.receive(source, message.message(), &mut out),
+            NodeEvent::Asked { source, request } => self.answer(source, &request, &mut out),
+            NodeEvent::Executed { id, bytes } => self.executed(id, bytes, &mut out),
+            NodeEvent::ExecuteFailed { id } => {
                 let later = self.now + self.settings.retry;
                 if let Some(task) = self.tasks.get_mut(&id) {
                     task.execution = Execution::Idle(later);
                 }
                 self.look_at(id, &mut out);
             }
-            Event::Validated { candidate, approved } => self.validated(&candidate, Some(approved), &mut out),
-            Event::ValidateFailed { candidate } => self.validated(&candidate, None, &mut out),
-            Event::Signed { candidate, signature } => self.signed(candidate, signature, &mut out),
-            Event::SignRefused { candidate, refusal } => self.sign_refused(candidate, refusal, &mut out),
-            Event::Tick => self.tick(&mut out),
+            NodeEvent::Validated { candidate, approved } => self.validated(&candidate, Some(approved), &mut out),
+            NodeEvent::ValidateFailed { candidate } => self.validated(&candidate, None, &mut out),
+            NodeEvent::Signed { candidate, signature } => self.signed(candidate, signature, &mut out),
+            NodeEvent::SignRefused { candidate, refusal } => self.sign_refused(candidate, refusal, &mut out),
+            NodeEvent::Tick => self.tick(&mut out),
         }
         self.ask(&mut out);
         if std::mem::take(&mut self.unsaved) {
-            out.insert(0, Output::Save);
+            out.insert(0, NodeOutput::Save);
         }
         self.wake(&mut out);
         out
     }
 
-    fn task(&mut self, id: B256, epoch: u64, payload: Bytes, out: &mut Vec<Output>) {
+    fn task(&mut self, id: B256, epoch: u64, payload: Bytes, out: &mut Vec<NodeOutput>) {
         if epoch + 1 < self.epoch || epoch > self.epoch + 1 {
             let reason = NotTaken::Epoch { found: epoch, current: self.epoch };
-            return out.push(Output::NotTaken { id, reason });
+            return out.push(NodeOutput::NotTaken { id, reason });
         }
         if !self.tasks.contains_key(&id) && self.tasks.len() >= self.settings.most_tasks {
-            return out.push(Output::NotTaken { id, reason: NotTaken::Full(self.settings.most_tasks) });
+            return out.push(NodeOutput::NotTaken { id, reason: NotTaken::Full(self.settings.most_tasks) });
         }
         let task = self.tasks.entry(id).or_insert_with(|| OpenTask {
             payload,
@@ -97,7 +100,7 @@ impl Node {
     }
 
     /// Drops what can settle no more. Snapshots stay as long as conflicts of their epoch can be reported.
-    fn epoch(&mut self, epoch: u64, out: &mut Vec<Output>) {
+    fn epoch(&mut self, epoch: u64, out: &mut Vec<NodeOutput>) {
         if epoch == self.epoch {
             return;
         }
@@ -135,7 +138,7 @@ impl Node {
         self.look_at_all(out);
     }
 
-    fn tick(&mut self, out: &mut Vec<Output>) {
+    fn tick(&mut self, out: &mut Vec<NodeOutput>) {
         self.woken_at = None;
         let due: Vec<Due> = self.wakes.iter().take_while(|(at, _)| *at <= self.now).map(|(_, due)| *due).collect();
         for due in due {
@@ -146,7 +149,7 @@ impl Node {
         }
     }
 
-    fn look_at_all(&mut self, out: &mut Vec<Output>) {
+    fn look_at_all(&mut self, out: &mut Vec<NodeOutput>) {
         for id in self.tasks.keys().copied().collect::<Vec<_>>() {
             self.look_at(id, out);
             self.compare_epochs(id, out);
@@ -157,7 +160,7 @@ impl Node {
     }
 
     /// Does all that is due for a task, and notes when the next thing is. It may be called at any time.
-    pub(super) fn look_at(&mut self, id: B256, out: &mut Vec<Output>) {
+    pub(super) fn look_at(&mut self, id: B256, out: &mut Vec<NodeOutput>) {
         let Some(mut task) = self.tasks.remove(&id) else { return };
         if let Some(at) = task.wake.take() {
             self.wakes.remove(&(at, Due::Task(id)));

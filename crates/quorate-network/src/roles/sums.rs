@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use quorate_evm::{MemberSet, SnapshotId, Task};
 
 use super::{
-    event::Output,
+    event::NodeOutput,
     state::{Duty, Node, OpenTask, Round, Share, earlier},
 };
 use crate::{
@@ -26,7 +26,12 @@ use crate::{
 
 impl Node {
     /// Publishes the sums that are due for a round, and an appeal, and says when to look again.
-    pub(super) fn share(&mut self, task: &mut OpenTask, key: (u64, SnapshotId), out: &mut Vec<Output>) -> Option<u64> {
+    pub(super) fn share(
+        &mut self,
+        task: &mut OpenTask,
+        key: (u64, SnapshotId),
+        out: &mut Vec<NodeOutput>,
+    ) -> Option<u64> {
         let round = task.rounds.get_mut(&key)?;
         let result = round.result.as_ref().map(|result| *result.candidate())?;
         let mut wake = None;
@@ -41,14 +46,14 @@ impl Node {
     }
 
     /// Publishes the sum of one branch of the node's operator, the one at this place of its path, if it is due.
-    fn share_branch(&self, round: &mut Round, candidate: Task, place: usize, out: &mut Vec<Output>) -> Option<u64> {
+    fn share_branch(&self, round: &mut Round, candidate: Task, place: usize, out: &mut Vec<NodeOutput>) -> Option<u64> {
         let (branch, members, turn) = *round.places.get(place)?;
         let key = (branch.level, candidate.approved);
         let share = round.shares.get(&key).copied().unwrap_or_default();
         let Step { share, wake, sum } = self.next_sum(round, candidate, (branch, members, turn?), share);
         round.shares.insert(key, share);
         if let Some((sum, signers)) = sum {
-            out.push(Output::Publish(Signed::Sum(sum.clone()), round.groups.audience(branch.above())));
+            out.push(NodeOutput::Publish(Signed::Sum(sum.clone()), round.groups.audience(branch.above())));
             round.insert_sum(sum, signers);
         }
         wake
@@ -96,7 +101,7 @@ impl Node {
     }
 
     /// Publishes the operator's own attestation to everybody, once, if the task has no quorum for too long.
-    fn appeal(&self, round: &mut Round, out: &mut Vec<Output>) -> Option<u64> {
+    fn appeal(&self, round: &mut Round, out: &mut Vec<NodeOutput>) -> Option<u64> {
         // A quorum that was there can be gone, if a sum with more signers and less weight took the place of another one.
         let quorum = round.held.values().any(|held| held.weight > round.snapshot.required());
         let own = round.own.filter(|_| round.groups.top() != 0 && !quorum && !round.appealed)?;
@@ -106,7 +111,7 @@ impl Node {
         if self.now < due {
             return Some(due);
         }
-        out.push(Output::Publish(Signed::Attestation(attestation.clone()), Audience::Everybody));
+        out.push(NodeOutput::Publish(Signed::Attestation(attestation.clone()), Audience::Everybody));
         round.appealed = true;
         None
     }

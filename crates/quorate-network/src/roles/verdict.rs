@@ -15,7 +15,7 @@ use quorate_evm::{
 };
 
 use super::{
-    event::{Output, SignerRefusal},
+    event::{NodeOutput, SignerRefusal},
     saved::SavedVerdict,
     state::{Duty, Execution, Node, OpenTask},
 };
@@ -31,7 +31,7 @@ impl Node {
         id: B256,
         task: &mut OpenTask,
         key: (u64, SnapshotId),
-        out: &mut Vec<Output>,
+        out: &mut Vec<NodeOutput>,
     ) -> Option<u64> {
         let round = task.rounds.get_mut(&key)?;
         let own = round.own?;
@@ -54,7 +54,7 @@ impl Node {
                     Execution::Running => None,
                     Execution::Idle(_) => {
                         task.execution = Execution::Running;
-                        out.push(Output::Execute { id, epoch: key.0, payload: task.payload.clone() });
+                        out.push(NodeOutput::Execute { id, epoch: key.0, payload: task.payload.clone() });
                         None
                     }
                 };
@@ -70,16 +70,16 @@ impl Node {
         let candidate = *result.candidate();
         if !self.saved.permits(&candidate) && !self.saved.permits(&Task { approved: false, ..candidate }) {
             round.duty = Duty::Abstained;
-            out.push(Output::Abstained { candidate });
+            out.push(NodeOutput::Abstained { candidate });
             return None;
         }
         round.duty = Duty::Validating;
-        out.push(Output::Validate { candidate, payload: task.payload.clone(), bytes: result.bytes().clone() });
+        out.push(NodeOutput::Validate { candidate, payload: task.payload.clone(), bytes: result.bytes().clone() });
         None
     }
 
     /// Signs a candidate and publishes the signature, as far as the signer has answered.
-    fn say(&mut self, task: &mut OpenTask, candidate: Task, out: &mut Vec<Output>) -> Option<u64> {
+    fn say(&mut self, task: &mut OpenTask, candidate: Task, out: &mut Vec<NodeOutput>) -> Option<u64> {
         let key = (candidate.epoch, candidate.snapshot);
         let again = self.now + self.settings.retry;
         let round = task.rounds.get_mut(&key)?;
@@ -98,16 +98,16 @@ impl Node {
             }
             _ => {
                 round.duty = Duty::Abstained;
-                out.push(Output::Abstained { candidate });
+                out.push(NodeOutput::Abstained { candidate });
                 return None;
             }
         }
         round.duty = Duty::Signing(candidate, again);
-        out.push(Output::Sign { candidate });
+        out.push(NodeOutput::Sign { candidate });
         Some(again)
     }
 
-    fn publish(&mut self, task: &mut OpenTask, candidate: Task, signature: Bytes, out: &mut Vec<Output>) {
+    fn publish(&mut self, task: &mut OpenTask, candidate: Task, signature: Bytes, out: &mut Vec<NodeOutput>) {
         let key = (candidate.epoch, candidate.snapshot);
         let Some(round) = task.rounds.get_mut(&key) else { return };
         let Some(own) = round.own else { return };
@@ -127,10 +127,10 @@ impl Node {
         for attestation in message.attestations() {
             self.insert(task, attestation, out);
         }
-        out.push(Output::Publish(message, audience));
+        out.push(NodeOutput::Publish(message, audience));
     }
 
-    pub(super) fn executed(&mut self, id: B256, bytes: Bytes, out: &mut Vec<Output>) {
+    pub(super) fn executed(&mut self, id: B256, bytes: Bytes, out: &mut Vec<NodeOutput>) {
         let later = self.now + self.settings.retry;
         let Some(task) = self.tasks.get_mut(&id) else { return };
         if bytes.len() > MAX_RESULT {
@@ -145,7 +145,7 @@ impl Node {
     }
 
     /// The user's program has judged a result, or failed (`None`).
-    pub(super) fn validated(&mut self, candidate: &Task, approved: Option<bool>, out: &mut Vec<Output>) {
+    pub(super) fn validated(&mut self, candidate: &Task, approved: Option<bool>, out: &mut Vec<NodeOutput>) {
         let key = (candidate.epoch, candidate.snapshot);
         let usable = self.is_open(key.0) && self.is_in_chain(key.0, key.1) && !self.settled.contains_key(&candidate.id);
         let later = self.now + self.settings.retry;
@@ -167,7 +167,7 @@ impl Node {
         self.look_at(candidate.id, out);
     }
 
-    pub(super) fn signed(&mut self, candidate: Task, signature: Bytes, out: &mut Vec<Output>) {
+    pub(super) fn signed(&mut self, candidate: Task, signature: Bytes, out: &mut Vec<NodeOutput>) {
         // A signer whose answer has no possible length is asked again after `retry`.
         if Attestation::new(candidate, 0, signature.clone()).is_err() {
             return;
@@ -180,7 +180,7 @@ impl Node {
         self.look_at(candidate.id, out);
     }
 
-    pub(super) fn sign_refused(&mut self, candidate: Task, refusal: SignerRefusal, out: &mut Vec<Output>) {
+    pub(super) fn sign_refused(&mut self, candidate: Task, refusal: SignerRefusal, out: &mut Vec<NodeOutput>) {
         match refusal {
             SignerRefusal::NotNow => {
                 self.set_duty(&candidate, Duty::Signing(candidate, self.now + self.settings.retry));
@@ -191,7 +191,7 @@ impl Node {
                     self.unsaved = true;
                 }
                 self.set_duty(&candidate, Duty::Abstained);
-                out.push(Output::Abstained { candidate });
+                out.push(NodeOutput::Abstained { candidate });
             }
         }
         self.look_at(candidate.id, out);

@@ -1,4 +1,4 @@
-"""The exceptions of the package. A false signature is none of them: it is a verdict, or ``False``."""
+"""The exceptions of the package. A false signature raises none of them: it is a verdict, or ``False``."""
 
 
 class Error(Exception):

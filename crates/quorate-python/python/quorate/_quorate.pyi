@@ -73,7 +73,7 @@ def verify(
     claims of one statement are added to it. With ``explain`` the plans are in ``Verdicts.plan``.
 
     A row of which no claim can be made has a verdict that is not valid and says why. Raises ``TableError`` if the table has not
-    the columns of claims, ``TypeError`` if ``claims`` is no table, and what an iterator raises.
+    the columns of claims, ``TypeError`` if ``claims`` is not a table, and what an iterator raises.
 
     ``progress`` is called after each window, on the thread that called, with the number of claims that have a verdict and with
     the number of all claims, or ``None`` where the input does not say it. What it raises ends the call and comes out of it.

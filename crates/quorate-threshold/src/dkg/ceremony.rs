@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    hex::{Bytes, Digest},
-    identity::{Member, Name},
+    hex::{Bytes, CeremonyDigest},
+    identity::{CeremonyMember, Name},
     round::Round,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Ceremony<S: Suite> {
     suite: S,
-    purpose: Purpose<S>,
+    purpose: CeremonyPurpose<S>,
     committee: Committee,
     seats: Vec<Seat>,
     /// The members who deal, by their index as dealers.
@@ -33,13 +33,13 @@ pub struct Ceremony<S: Suite> {
     receivers: BTreeMap<Index, MemberNumber>,
     dealers_needed: usize,
     nonce: [u8; 16],
-    id: Digest,
+    id: CeremonyDigest,
 }
 
 /// What a ceremony makes.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Purpose<S: Suite> {
+pub enum CeremonyPurpose<S: Suite> {
     /// A new key, the sum of what each dealer contributes.
     NewKey(Variant),
     /// The same key, shared anew: among other participants, with another threshold, or among the same ones, so that
@@ -80,10 +80,9 @@ pub struct MemberNumber(u32);
 /// A member of a ceremony and its roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "a caller makes it field by field")]
 pub struct Seat {
     /// The member that sits here.
-    pub member: Member,
+    pub member: CeremonyMember,
     /// The index as a dealer: from 1 on in a ceremony for a new key; the index of the share that the dealer has in the
     /// others.
     pub dealer: Option<u32>,
@@ -93,12 +92,11 @@ pub struct Seat {
 
 /// A ceremony as a caller describes it. [`Ceremony::new`] checks it.
 #[derive(Clone)]
-#[allow(clippy::exhaustive_structs, reason = "a caller makes it field by field")]
 pub struct Description<S: Suite> {
     /// The suite of the shared key.
     pub suite: S,
     /// What the ceremony makes.
-    pub purpose: Purpose<S>,
+    pub purpose: CeremonyPurpose<S>,
     /// How many shares make a signature afterwards.
     pub threshold: usize,
     /// The points of the receivers.
@@ -184,7 +182,7 @@ pub enum CeremonyError {
         expected: usize,
     },
     /// A member of a recovery whose roles do not fit.
-    #[error("{0} must have the same index as dealer and as receiver, and only who lost the share is no dealer")]
+    #[error("{0} must have the same index as dealer and as receiver, and only who lost the share is not a dealer")]
     RecoverySeat(Name),
     /// The participant who lost a share is not there.
     #[error("participant {0} lost the share, and no member receives as participant {0}")]
@@ -243,8 +241,8 @@ impl<S: Suite> Ceremony<S> {
         let dealers = by_index("dealer", seats.iter().map(|seat| seat.dealer))?;
         let receivers = by_index("receiver", seats.iter().map(|seat| seat.receiver))?;
         let committee = match &purpose {
-            Purpose::Recover { shared_key, .. } => shared_key.committee().clone(),
-            Purpose::NewKey(_) | Purpose::Reshare(_) => {
+            CeremonyPurpose::Recover { shared_key, .. } => shared_key.committee().clone(),
+            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) => {
                 consecutive("receiver", &receivers)?;
                 Committee::new(threshold, receivers.len(), identifiers, backend)?
             }
@@ -256,13 +254,13 @@ impl<S: Suite> Ceremony<S> {
         let receivers = receivers.collect::<Result<BTreeMap<_, _>, CommitteeError>>()?;
         let needed = needed(&purpose, &committee, &dealers, &receivers, dealers_needed)?;
         match &purpose {
-            Purpose::NewKey(_) => consecutive("dealer", &dealers)?,
-            Purpose::Reshare(previous) => {
+            CeremonyPurpose::NewKey(_) => consecutive("dealer", &dealers)?,
+            CeremonyPurpose::Reshare(previous) => {
                 for index in dealers.keys() {
                     previous.committee().index((*index).into())?;
                 }
             }
-            Purpose::Recover { shared_key, lost } => {
+            CeremonyPurpose::Recover { shared_key, lost } => {
                 for seat in &seats {
                     let expected = seat.receiver.filter(|index| *index != lost.number());
                     if seat.receiver.is_none() || seat.dealer != expected {
@@ -281,16 +279,16 @@ impl<S: Suite> Ceremony<S> {
         if dealers.len() < needed {
             return Err(CeremonyError::TooFewDealers { found: dealers.len(), needed });
         }
-        let id = Digest([0; 32]);
+        let id = CeremonyDigest([0; 32]);
         let mut ceremony =
             Self { suite, purpose, committee, seats, dealers, receivers, dealers_needed: needed, nonce, id };
         let json = serde_json::to_vec(&ceremony.file()).expect("text and numbers are JSON");
-        ceremony.id = Digest(Sha256::digest(json).into());
+        ceremony.id = CeremonyDigest(Sha256::digest(json).into());
         Ok(ceremony)
     }
 
     /// The digest of everything else: SHA-256 of the JSON without white space.
-    pub fn id(&self) -> Digest {
+    pub fn id(&self) -> CeremonyDigest {
         self.id
     }
 
@@ -300,7 +298,7 @@ impl<S: Suite> Ceremony<S> {
     }
 
     /// What the ceremony makes.
-    pub fn purpose(&self) -> &Purpose<S> {
+    pub fn purpose(&self) -> &CeremonyPurpose<S> {
         &self.purpose
     }
 
@@ -320,7 +318,7 @@ impl<S: Suite> Ceremony<S> {
     }
 
     /// The member with a number, if there is one.
-    pub fn member(&self, number: MemberNumber) -> Option<&Member> {
+    pub fn member(&self, number: MemberNumber) -> Option<&CeremonyMember> {
         self.seat(number).map(|seat| &seat.member)
     }
 
@@ -369,8 +367,8 @@ impl<S: Suite> Ceremony<S> {
     /// Whose share is recovered.
     pub(super) fn lost(&self) -> Option<Index> {
         match &self.purpose {
-            Purpose::Recover { lost, .. } => Some(*lost),
-            Purpose::NewKey(_) | Purpose::Reshare(_) => None,
+            CeremonyPurpose::Recover { lost, .. } => Some(*lost),
+            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) => None,
         }
     }
 
@@ -382,8 +380,10 @@ impl<S: Suite> Ceremony<S> {
     /// The shared key whose shares the dealers have.
     pub fn previous(&self) -> Option<&SharedKey<S>> {
         match &self.purpose {
-            Purpose::Reshare(previous) | Purpose::Recover { shared_key: previous, .. } => Some(previous),
-            Purpose::NewKey(_) => None,
+            CeremonyPurpose::Reshare(previous) | CeremonyPurpose::Recover { shared_key: previous, .. } => {
+                Some(previous)
+            }
+            CeremonyPurpose::NewKey(_) => None,
         }
     }
 
@@ -396,10 +396,10 @@ impl<S: Suite> Ceremony<S> {
     /// The rounds of this ceremony, in their order.
     pub fn rounds(&self) -> &'static [Round] {
         match self.purpose {
-            Purpose::NewKey(Variant::JointFeldman) | Purpose::Reshare(_) => {
+            CeremonyPurpose::NewKey(Variant::JointFeldman) | CeremonyPurpose::Reshare(_) => {
                 &[Round::Deal, Round::Response, Round::Justification, Round::Confirmation]
             }
-            Purpose::NewKey(Variant::CommitFirst) => &[
+            CeremonyPurpose::NewKey(Variant::CommitFirst) => &[
                 Round::Deal,
                 Round::Response,
                 Round::Justification,
@@ -408,14 +408,14 @@ impl<S: Suite> Ceremony<S> {
                 Round::Disclosure,
                 Round::Confirmation,
             ],
-            Purpose::Recover { .. } => {
+            CeremonyPurpose::Recover { .. } => {
                 &[Round::Deal, Round::Response, Round::Justification, Round::Confirmation, Round::Contribution]
             }
         }
     }
 
     pub(super) fn hides_contributions(&self) -> bool {
-        matches!(self.purpose, Purpose::NewKey(Variant::CommitFirst))
+        matches!(self.purpose, CeremonyPurpose::NewKey(Variant::CommitFirst))
     }
 
     /// How many receivers must say the same before it counts: so many that two different things would need t receivers
@@ -426,10 +426,10 @@ impl<S: Suite> Ceremony<S> {
 
     fn file(&self) -> File {
         let (purpose, lost) = match &self.purpose {
-            Purpose::NewKey(Variant::JointFeldman) => (FilePurpose::NewKeyJointFeldman, None),
-            Purpose::NewKey(Variant::CommitFirst) => (FilePurpose::NewKeyCommitFirst, None),
-            Purpose::Reshare(_) => (FilePurpose::Reshare, None),
-            Purpose::Recover { lost, .. } => (FilePurpose::Recover, Some(lost.number())),
+            CeremonyPurpose::NewKey(Variant::JointFeldman) => (FilePurpose::NewKeyJointFeldman, None),
+            CeremonyPurpose::NewKey(Variant::CommitFirst) => (FilePurpose::NewKeyCommitFirst, None),
+            CeremonyPurpose::Reshare(_) => (FilePurpose::Reshare, None),
+            CeremonyPurpose::Recover { lost, .. } => (FilePurpose::Recover, Some(lost.number())),
         };
         File {
             format: FORMAT.to_owned(),
@@ -465,12 +465,12 @@ impl<S: Suite> Ceremony<S> {
         let suite = file.suite.parse().map_err(|_| CeremonyError::Suite(file.suite.escape_debug().to_string()))?;
         let previous = file.previous.map(|previous| SharedKey::from_fields(&previous, backend));
         let purpose = match (file.purpose, previous.transpose()?, file.lost) {
-            (FilePurpose::NewKeyJointFeldman, None, None) => Purpose::NewKey(Variant::JointFeldman),
-            (FilePurpose::NewKeyCommitFirst, None, None) => Purpose::NewKey(Variant::CommitFirst),
-            (FilePurpose::Reshare, Some(previous), None) => Purpose::Reshare(previous),
+            (FilePurpose::NewKeyJointFeldman, None, None) => CeremonyPurpose::NewKey(Variant::JointFeldman),
+            (FilePurpose::NewKeyCommitFirst, None, None) => CeremonyPurpose::NewKey(Variant::CommitFirst),
+            (FilePurpose::Reshare, Some(previous), None) => CeremonyPurpose::Reshare(previous),
             (FilePurpose::Recover, Some(shared_key), Some(lost)) => {
                 let lost = shared_key.committee().index(lost.into())?;
-                Purpose::Recover { shared_key, lost }
+                CeremonyPurpose::Recover { shared_key, lost }
             }
             _ => {
                 return Err(wrong("`previous` belongs to `reshare` and `recover`, and `lost` to `recover`".to_owned()));
@@ -492,13 +492,13 @@ impl<S: Suite> Ceremony<S> {
 
 /// How many dealers must be left in the end.
 fn needed<S: Suite>(
-    purpose: &Purpose<S>,
+    purpose: &CeremonyPurpose<S>,
     committee: &Committee,
     dealers: &BTreeMap<u32, MemberNumber>,
     receivers: &BTreeMap<Index, MemberNumber>,
     asked: Option<usize>,
 ) -> Result<usize, CeremonyError> {
-    if let Purpose::Reshare(previous) = purpose {
+    if let CeremonyPurpose::Reshare(previous) = purpose {
         let expected = previous.committee().threshold();
         let found = asked.unwrap_or(expected);
         return if found == expected {
@@ -507,7 +507,7 @@ fn needed<S: Suite>(
             Err(CeremonyError::ReshareDealersNeeded { found, expected })
         };
     }
-    let same = matches!(purpose, Purpose::Recover { .. }) || dealers.values().eq(receivers.values());
+    let same = matches!(purpose, CeremonyPurpose::Recover { .. }) || dealers.values().eq(receivers.values());
     let default = if same { committee.threshold() } else { dealers.len() / 2 + 1 };
     match asked {
         Some(needed) if needed == 0 || needed > dealers.len() => {

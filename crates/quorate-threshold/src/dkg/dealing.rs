@@ -10,9 +10,9 @@ use sha2::{Digest as _, Sha512};
 use zeroize::Zeroizing;
 
 use super::{
-    ceremony::{Ceremony, MemberNumber, Purpose},
+    ceremony::{Ceremony, CeremonyPurpose, MemberNumber},
     hex::Bytes,
-    message::{Body, Opening},
+    message::{Body, ShareOpening},
     misdeed::Misdeed,
 };
 use crate::{
@@ -48,15 +48,15 @@ impl<'a, S: Suite> Dealer<'a, S> {
             (0..n).map(|k| derive(ceremony, seed, purpose, k as u32)).collect()
         };
         let polynomial = match ceremony.purpose() {
-            Purpose::NewKey(_) => random("coefficient", t)?,
-            Purpose::Reshare(_) => {
+            CeremonyPurpose::NewKey(_) => random("coefficient", t)?,
+            CeremonyPurpose::Reshare(_) => {
                 let mut coefficients = random("coefficient", t)?;
                 let share = share.expect("a participant who deals a share has it");
                 coefficients[0] = SecretScalar::from_bytes(&share.secret().to_bytes())?;
                 coefficients
             }
             // (X - x)·ρ(X), which is zero at the point x of the lost share.
-            Purpose::Recover { shared_key, lost } => {
+            CeremonyPurpose::Recover { shared_key, lost } => {
                 let zero_at = shared_key.committee().point(*lost);
                 let factor = random("coefficient", t - 1)?;
                 let coefficient = |k: usize| {
@@ -106,10 +106,10 @@ impl<'a, S: Suite> Dealer<'a, S> {
             }
         };
         let proof = match self.ceremony.purpose() {
-            Purpose::NewKey(_) if self.blinding.is_none() => {
+            CeremonyPurpose::NewKey(_) if self.blinding.is_none() => {
                 Some(prove(self.ceremony, self.member, &self.polynomial.coefficients()[0])?)
             }
-            Purpose::NewKey(_) | Purpose::Reshare(_) | Purpose::Recover { .. } => None,
+            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) | CeremonyPurpose::Recover { .. } => None,
         };
         let plaintexts = self.shares()?;
         let shares = self.ceremony.receivers().zip(&plaintexts).map(|((_, receiver), share)| {
@@ -120,9 +120,9 @@ impl<'a, S: Suite> Dealer<'a, S> {
     }
 
     /// What was sent to a receiver, shown to everyone.
-    pub(super) fn opening(&self, receiver: MemberNumber) -> Result<Opening, SecretError> {
+    pub(super) fn opening(&self, receiver: MemberNumber) -> Result<ShareOpening, SecretError> {
         let (share, ephemeral) = (self.share(receiver)?, self.ephemeral(receiver)?);
-        Ok(Opening { receiver, share: share.as_slice().into(), ephemeral: ephemeral.as_slice().into() })
+        Ok(ShareOpening { receiver, share: share.as_slice().into(), ephemeral: ephemeral.as_slice().into() })
     }
 
     /// The contribution to the key, which the deal hid. `hidden` is the deal's commitment.
@@ -253,22 +253,22 @@ impl<S: Suite> Deal<S> {
         let constant = commitment[0];
         let proof = proof.as_ref().map(|proof| proof.0.as_slice());
         match (ceremony.purpose(), proof) {
-            (Purpose::NewKey(_), Some(proof)) if !ceremony.hides_contributions() => {
+            (CeremonyPurpose::NewKey(_), Some(proof)) if !ceremony.hides_contributions() => {
                 if !proves(ceremony, dealer, &key::<S>(constant)?, proof) {
                     return Err(Misdeed::Proof);
                 }
             }
-            (Purpose::NewKey(_), None) if ceremony.hides_contributions() => {}
-            (Purpose::NewKey(_), _) => return Err(Misdeed::Proof),
+            (CeremonyPurpose::NewKey(_), None) if ceremony.hides_contributions() => {}
+            (CeremonyPurpose::NewKey(_), _) => return Err(Misdeed::Proof),
             (_, Some(_)) => return Err(Misdeed::Proof),
-            (Purpose::Reshare(previous), None) => {
+            (CeremonyPurpose::Reshare(previous), None) => {
                 let index = ceremony.previous_index(dealer).expect("the ceremony was checked");
                 let expected = previous.verification_key(index, backend).map_err(|_| Misdeed::OtherSecret)?;
                 if expected.point() != constant {
                     return Err(Misdeed::OtherSecret);
                 }
             }
-            (Purpose::Recover { shared_key, lost }, None) => {
+            (CeremonyPurpose::Recover { shared_key, lost }, None) => {
                 if !value(&commitment, shared_key.committee().point(*lost), backend).is_identity() {
                     return Err(Misdeed::NotZero);
                 }

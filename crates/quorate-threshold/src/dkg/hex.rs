@@ -10,7 +10,7 @@ pub struct Bytes(pub Vec<u8>);
 
 /// A SHA-256 digest, in JSON as hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest(pub [u8; 32]);
+pub struct CeremonyDigest(pub [u8; 32]);
 
 impl<T: AsRef<[u8]>> From<T> for Bytes {
     fn from(bytes: T) -> Self {
@@ -24,13 +24,13 @@ impl Debug for Bytes {
     }
 }
 
-impl Display for Digest {
+impl Display for CeremonyDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&const_hex::encode(self.0))
     }
 }
 
-impl Debug for Digest {
+impl Debug for CeremonyDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
     }
@@ -49,13 +49,13 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-impl Serialize for Digest {
+impl Serialize for CeremonyDigest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&const_hex::encode(self.0))
     }
 }
 
-impl<'de> Deserialize<'de> for Digest {
+impl<'de> Deserialize<'de> for CeremonyDigest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let bytes = Bytes::deserialize(deserializer)?.0;
         let found = bytes.len();

@@ -26,7 +26,7 @@ const TAG: &[u8] = b"QUORATE-DKG-V01-MESSAGE-BLS12381G2_XMD:SHA-256_SSWU_RO_";
 /// # Ok::<(), quorate_threshold::dkg::IdentityError>(())
 /// ```
 #[derive(Clone)]
-pub struct Identity {
+pub struct ParticipantIdentity {
     name: Name,
     signing: SecretKey<MinPk>,
     decryption: DecryptionKey,
@@ -41,7 +41,7 @@ pub struct Identity {
 /// The signing key is a BLS key of 48 bytes in G1, and the encryption key a key of X25519.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "MemberFile", into = "MemberFile")]
-pub struct Member {
+pub struct CeremonyMember {
     name: Name,
     signing_key: PublicKey<MinPk>,
     encryption_key: EncryptionKey,
@@ -52,10 +52,10 @@ pub struct Member {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Name(String);
 
-/// Why something is no identity.
+/// Why something is not an identity.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum IdentityError {
+pub enum ParticipantIdentityError {
     /// The name has other characters, or too many.
     #[error(
         "the name `{}` must be 1 to 40 letters, digits, `-`, `_` or `.`, and begin with a letter or a digit",
@@ -73,7 +73,7 @@ pub enum IdentityError {
     /// A secret is not 32 bytes in hexadecimal, or no key. What stands there is not repeated.
     #[error("`{0}` is not 32 bytes in hexadecimal that are a secret key")]
     Secret(&'static str),
-    /// The signing key of a member is no key.
+    /// The signing key of a member is not valid.
     #[error("the signing key of {name}: {reason}")]
     SigningKey {
         /// The member.
@@ -81,17 +81,17 @@ pub enum IdentityError {
         /// What is wrong with it.
         reason: quorate::ParseError,
     },
-    /// The encryption key of a member is no key of X25519, or one of small order.
+    /// The encryption key of a member is not a key of X25519, or one of small order.
     #[error("the encryption key of {0} is not a key of X25519 that can be encrypted to")]
     EncryptionKey(Name),
 }
 
-impl Identity {
+impl ParticipantIdentity {
     /// New keys.
     ///
     /// # Errors
-    /// [`IdentityError::Name`].
-    pub fn generate(name: &str, rng: &mut impl CryptoRng) -> Result<Self, IdentityError> {
+    /// [`ParticipantIdentityError::Name`].
+    pub fn generate(name: &str, rng: &mut impl CryptoRng) -> Result<Self, ParticipantIdentityError> {
         let name = Name::new(name)?;
         let signing = SecretKey::generate(SUITE, rng);
         let mut material = Zeroizing::new([0; 32]);
@@ -100,8 +100,8 @@ impl Identity {
     }
 
     /// The public half.
-    pub fn member(&self) -> Member {
-        Member {
+    pub fn member(&self) -> CeremonyMember {
+        CeremonyMember {
             name: self.name.clone(),
             signing_key: self.signing.public_key(),
             encryption_key: self.decryption.encryption_key(),
@@ -144,8 +144,8 @@ impl Identity {
     /// Reads the JSON of a file. It keeps no copy of `json`.
     ///
     /// # Errors
-    /// [`IdentityError`].
-    pub fn from_json(json: &[u8]) -> Result<Self, IdentityError> {
+    /// [`ParticipantIdentityError`].
+    pub fn from_json(json: &[u8]) -> Result<Self, ParticipantIdentityError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct File<'a> {
@@ -154,12 +154,12 @@ impl Identity {
             decryption_secret_key: &'a str,
         }
         let file: File<'_> = serde_json::from_slice(json)
-            .map_err(|error| IdentityError::Json { line: error.line(), column: error.column() })?;
+            .map_err(|error| ParticipantIdentityError::Json { line: error.line(), column: error.column() })?;
         let name = Name::new(file.name)?;
-        let wrong = || IdentityError::Secret("signing_secret_key");
+        let wrong = || ParticipantIdentityError::Secret("signing_secret_key");
         let signing = secret(file.signing_secret_key).ok_or_else(wrong)?;
         let signing = SecretKey::from_bytes(&signing).map_err(|_| wrong())?;
-        let wrong = || IdentityError::Secret("decryption_secret_key");
+        let wrong = || ParticipantIdentityError::Secret("decryption_secret_key");
         let decryption = secret(file.decryption_secret_key).ok_or_else(wrong)?;
         let decryption = DecryptionKey::from_bytes(&decryption).ok_or_else(wrong)?;
         Ok(Self { name, signing, decryption })
@@ -173,7 +173,7 @@ pub(super) fn secret(text: &str) -> Option<Zeroizing<[u8; 32]>> {
     (length == 32).then_some(bytes)
 }
 
-impl Member {
+impl CeremonyMember {
     /// The name.
     pub fn name(&self) -> &Name {
         &self.name
@@ -198,14 +198,14 @@ impl Name {
     /// Checks a name.
     ///
     /// # Errors
-    /// [`IdentityError::Name`].
-    pub fn new(text: &str) -> Result<Self, IdentityError> {
+    /// [`ParticipantIdentityError::Name`].
+    pub fn new(text: &str) -> Result<Self, ParticipantIdentityError> {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
         let fits = text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.len() <= 40;
         if fits && text.chars().all(plain) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(IdentityError::Name(text.to_owned()))
+            Err(ParticipantIdentityError::Name(text.to_owned()))
         }
     }
 
@@ -223,21 +223,22 @@ struct MemberFile {
     encryption_key: Bytes,
 }
 
-impl TryFrom<MemberFile> for Member {
-    type Error = IdentityError;
+impl TryFrom<MemberFile> for CeremonyMember {
+    type Error = ParticipantIdentityError;
 
-    fn try_from(file: MemberFile) -> Result<Self, IdentityError> {
+    fn try_from(file: MemberFile) -> Result<Self, ParticipantIdentityError> {
         let name = Name::new(&file.name)?;
         let signing_key = PublicKey::from_bytes(&file.signing_key.0);
-        let signing_key = signing_key.map_err(|reason| IdentityError::SigningKey { name: name.clone(), reason })?;
+        let signing_key =
+            signing_key.map_err(|reason| ParticipantIdentityError::SigningKey { name: name.clone(), reason })?;
         let encryption_key = EncryptionKey::from_bytes(&file.encryption_key.0);
-        let encryption_key = encryption_key.ok_or_else(|| IdentityError::EncryptionKey(name.clone()))?;
+        let encryption_key = encryption_key.ok_or_else(|| ParticipantIdentityError::EncryptionKey(name.clone()))?;
         Ok(Self { name, signing_key, encryption_key })
     }
 }
 
-impl From<Member> for MemberFile {
-    fn from(member: Member) -> Self {
+impl From<CeremonyMember> for MemberFile {
+    fn from(member: CeremonyMember) -> Self {
         Self {
             name: member.name.0,
             signing_key: member.signing_key.to_bytes().into(),
@@ -258,13 +259,13 @@ impl Debug for Name {
     }
 }
 
-impl Debug for Identity {
+impl Debug for ParticipantIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Identity({}, redacted)", self.name)
     }
 }
 
-impl Debug for Member {
+impl Debug for CeremonyMember {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Member({})", self.name)
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     ceremony::{Ceremony, MemberNumber},
     dealing::{Deal, DealtShare, seal},
-    message::{Body, Message, Opening, Seen},
+    message::{Body, CeremonyMessage, Seen, ShareOpening},
     misdeed::Misdeed,
     round::Round,
 };
@@ -21,16 +21,16 @@ use super::{
 pub struct Blame {
     member: MemberNumber,
     misdeed: Misdeed,
-    evidence: Evidence,
+    evidence: DealerEvidence,
 }
 
 /// Signed messages that prove something. Two of one sender and round are given in short, where that is enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Evidence {
+pub struct DealerEvidence {
     /// Whole messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    messages: Vec<Message>,
+    messages: Vec<CeremonyMessage>,
     /// Two that contradict each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     seen: Vec<Seen>,
@@ -39,7 +39,7 @@ pub struct Evidence {
 impl Blame {
     pub(super) fn equivocation(first: Seen, second: Seen) -> Self {
         let (member, misdeed) = (first.sender, Misdeed::Equivocation(first.round));
-        Self { member, misdeed, evidence: Evidence { messages: Vec::new(), seen: vec![first, second] } }
+        Self { member, misdeed, evidence: DealerEvidence { messages: Vec::new(), seen: vec![first, second] } }
     }
 
     /// The member that broke a rule.
@@ -67,7 +67,7 @@ impl Blame {
         json: &[u8],
         backend: Backend,
     ) -> Result<Vec<Self>, serde_json::Error> {
-        let Evidence { messages, seen } = serde_json::from_slice(json)?;
+        let DealerEvidence { messages, seen } = serde_json::from_slice(json)?;
         let mut proven = judge(ceremony, &messages, backend);
         let signed: Vec<_> = seen.into_iter().filter(|seen| seen.is_signed(ceremony)).collect();
         proven.extend(contradictions(signed));
@@ -76,8 +76,8 @@ impl Blame {
 }
 
 /// Everything that signed messages of a ceremony prove, in the order of the rounds.
-pub fn judge<S: Suite>(ceremony: &Ceremony<S>, messages: &[Message], backend: Backend) -> Vec<Blame> {
-    let signed = |message: &&Message| message.ceremony() == ceremony.id() && message.seen().is_signed(ceremony);
+pub fn judge<S: Suite>(ceremony: &Ceremony<S>, messages: &[CeremonyMessage], backend: Backend) -> Vec<Blame> {
+    let signed = |message: &&CeremonyMessage| message.ceremony() == ceremony.id() && message.seen().is_signed(ceremony);
     let signed: Vec<_> = messages.iter().filter(signed).collect();
     let mut proven: Vec<_> = contradictions(signed.iter().map(|message| message.seen()));
     let mut board = BTreeMap::new();
@@ -104,7 +104,7 @@ pub(super) fn contradictions(seen: impl IntoIterator<Item = Seen>) -> Vec<Blame>
 }
 
 /// The messages of a ceremony, one for each round and sender, whose signatures were checked.
-pub(super) type Board<'a> = BTreeMap<(Round, MemberNumber), &'a Message>;
+pub(super) type Board<'a> = BTreeMap<(Round, MemberNumber), &'a CeremonyMessage>;
 
 /// What the messages up to now say about dealers and receivers.
 pub(super) struct Judgement<S: Suite> {
@@ -166,12 +166,12 @@ impl<S: Suite> Judgement<S> {
         self.blames.iter().any(|blame| blame.member == dealer && blame.misdeed == misdeed)
     }
 
-    fn blame(&mut self, member: MemberNumber, misdeed: Misdeed, messages: &[&Message]) {
+    fn blame(&mut self, member: MemberNumber, misdeed: Misdeed, messages: &[&CeremonyMessage]) {
         let messages = messages.iter().map(|message| (*message).clone()).collect();
-        self.blames.push(Blame { member, misdeed, evidence: Evidence { messages, seen: Vec::new() } });
+        self.blames.push(Blame { member, misdeed, evidence: DealerEvidence { messages, seen: Vec::new() } });
     }
 
-    fn deal(&mut self, ceremony: &Ceremony<S>, sender: MemberNumber, message: &Message, backend: Backend) {
+    fn deal(&mut self, ceremony: &Ceremony<S>, sender: MemberNumber, message: &CeremonyMessage, backend: Backend) {
         if !ceremony.is_dealer(sender) {
             return;
         }
@@ -183,7 +183,7 @@ impl<S: Suite> Judgement<S> {
         }
     }
 
-    fn response(&mut self, ceremony: &Ceremony<S>, sender: MemberNumber, message: &Message, board: &Board<'_>) {
+    fn response(&mut self, ceremony: &Ceremony<S>, sender: MemberNumber, message: &CeremonyMessage, board: &Board<'_>) {
         let Body::Response { deals, complaints } = message.body() else { return };
         if ceremony.receiver_index(sender).is_none() {
             return;
@@ -259,7 +259,7 @@ impl<S: Suite> Judgement<S> {
         }
     }
 
-    fn absence(&mut self, ceremony: &Ceremony<S>, sender: MemberNumber, message: &Message) {
+    fn absence(&mut self, ceremony: &Ceremony<S>, sender: MemberNumber, message: &CeremonyMessage) {
         let Body::Absence { dealers } = message.body() else { return };
         if ascending(dealers) && dealers.iter().all(|dealer| ceremony.is_dealer(*dealer)) {
             self.absent.insert(sender, dealers.clone());
@@ -297,7 +297,7 @@ fn is_what_was_sent<S: Suite>(
     ceremony: &Ceremony<S>,
     dealer: MemberNumber,
     deal: &Deal<S>,
-    opening: &Opening,
+    opening: &ShareOpening,
     backend: Backend,
 ) -> bool {
     let receiver = opening.receiver;

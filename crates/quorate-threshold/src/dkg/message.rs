@@ -5,8 +5,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     ceremony::{Ceremony, MemberNumber},
-    hex::{Bytes, Digest},
-    identity::Identity,
+    hex::{Bytes, CeremonyDigest},
+    identity::ParticipantIdentity,
     round::Round,
 };
 use quorate::Suite;
@@ -19,8 +19,8 @@ use quorate::Suite;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Message {
-    ceremony: Digest,
+pub struct CeremonyMessage {
+    ceremony: CeremonyDigest,
     sender: MemberNumber,
     body: Body,
     signature: Bytes,
@@ -53,7 +53,7 @@ pub enum Body {
     /// [`Round::Justification`].
     Justification {
         /// One for each complaint, ascending by receiver.
-        openings: Vec<Opening>,
+        openings: Vec<ShareOpening>,
     },
     /// [`Round::Reveal`].
     Reveal {
@@ -82,7 +82,7 @@ pub enum Body {
     /// [`Round::Confirmation`].
     Confirmation {
         /// The digest of the outcome.
-        outcome: Digest,
+        outcome: CeremonyDigest,
         /// Every message that the sender had seen. If two participants saw different ones, the signatures tell why.
         seen: Vec<Seen>,
     },
@@ -92,8 +92,7 @@ pub enum Body {
 /// that anyone can encrypt it again and compare.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "the protocol has these fields")]
-pub struct Opening {
+pub struct ShareOpening {
     /// Who complained.
     pub receiver: MemberNumber,
     /// The share, 32 bytes, or 64 with its blinding.
@@ -105,7 +104,6 @@ pub struct Opening {
 /// A share that its receiver makes public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "the protocol has these fields")]
 pub struct Disclosed {
     /// Who dealt it.
     pub dealer: MemberNumber,
@@ -116,23 +114,22 @@ pub struct Disclosed {
 /// That a message was seen: enough to prove who signed it, without what it says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "the protocol has these fields")]
 pub struct Seen {
     /// Who signed it.
     pub sender: MemberNumber,
     /// The round.
     pub round: Round,
     /// The digest of what it says.
-    pub body: Digest,
+    pub body: CeremonyDigest,
     /// The signature.
     pub signature: Bytes,
 }
 
-impl Message {
+impl CeremonyMessage {
     pub(super) fn sign<S: Suite>(
         ceremony: &Ceremony<S>,
         sender: MemberNumber,
-        identity: &Identity,
+        identity: &ParticipantIdentity,
         body: Body,
     ) -> Self {
         let signed = signed_bytes(ceremony.id(), sender, body.round(), body.digest());
@@ -141,7 +138,7 @@ impl Message {
     }
 
     /// The ceremony that it belongs to.
-    pub fn ceremony(&self) -> Digest {
+    pub fn ceremony(&self) -> CeremonyDigest {
         self.ceremony
     }
 
@@ -174,7 +171,7 @@ impl Message {
     /// Reads the JSON of a file. The signature is checked by who takes the message.
     ///
     /// # Errors
-    /// The JSON is none, or not that of a message.
+    /// The text is not JSON, or not that of a message.
     pub fn from_json(json: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(json)
     }
@@ -189,7 +186,7 @@ impl Seen {
 }
 
 /// What a participant signs: the ceremony, who it is, the round, and the digest of the body.
-fn signed_bytes(ceremony: Digest, sender: MemberNumber, round: Round, body: Digest) -> Vec<u8> {
+fn signed_bytes(ceremony: CeremonyDigest, sender: MemberNumber, round: Round, body: CeremonyDigest) -> Vec<u8> {
     [&ceremony.0[..], &sender.number().to_be_bytes(), &[round as u8], &body.0].concat()
 }
 
@@ -209,7 +206,7 @@ impl Body {
     }
 
     /// SHA-256 of the JSON without white space, its fields in the order in which they stand here.
-    fn digest(&self) -> Digest {
-        Digest(Sha256::digest(serde_json::to_vec(self).expect("text and numbers are JSON")).into())
+    fn digest(&self) -> CeremonyDigest {
+        CeremonyDigest(Sha256::digest(serde_json::to_vec(self).expect("text and numbers are JSON")).into())
     }
 }

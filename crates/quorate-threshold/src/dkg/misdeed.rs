@@ -20,7 +20,7 @@ pub enum Misdeed {
         expected: usize,
     },
     /// A point of its commitment does not decode, is outside the subgroup, or is the identity.
-    #[error("published a commitment whose point {place}, from 0 on, is none: {reason}")]
+    #[error("published a commitment whose point {place}, from 0 on, is not valid: {reason}")]
     Point {
         /// Its place.
         place: usize,

@@ -15,13 +15,13 @@
 //!
 //! | module | noun |
 //! |---|---|
-//! | [`identity`] | [`Identity`] and [`Member`]: the keys with which a participant signs and decrypts |
+//! | [`identity`] | [`ParticipantIdentity`] and [`CeremonyMember`]: the keys with which a participant signs and decrypts |
 //! | [`ceremony`] | [`Ceremony`]: what it is for, and who takes part |
 //! | [`round`] | [`Round`]: the steps of a ceremony |
-//! | [`message`] | [`Message`]: what is said in a round |
+//! | [`message`] | [`CeremonyMessage`]: what is said in a round |
 //! | [`misdeed`] | [`Misdeed`]: what a member can do wrong |
 //! | [`mod@judge`] | [`judge()`] and [`Blame`]: what signed messages prove |
-//! | [`outcome`] | [`Outcome`], [`Failure`] and [`Culprit`] |
+//! | [`outcome`] | [`CeremonyOutcome`], [`CeremonyFailure`] and [`Culprit`] |
 //! | [`participant`] | [`Participant`]: the state machine |
 //!
 //! What a ceremony promises, while fewer than t receivers and fewer than [`Ceremony::dealers_needed`] dealers are
@@ -31,7 +31,7 @@
 //! - Two participants never end with different keys, and a participant's share fits its key.
 //! - Whoever is proven guilty is guilty.
 //!
-//! A ceremony that loses too many messages or members ends with a [`Failure`], and [`Participant::culprits`] names them.
+//! A ceremony that loses too many messages or members ends with a [`CeremonyFailure`], and [`Participant::culprits`] names them.
 //!
 //! ```
 //! use quorate::{Backend, MinPk, Options};
@@ -105,12 +105,12 @@ mod simulator;
 #[cfg(test)]
 mod tests;
 
-pub use ceremony::{Ceremony, CeremonyError, Description, MemberNumber, Purpose, Seat, Variant};
-pub use hex::{Bytes, Digest};
-pub use identity::{Identity, IdentityError, Member, Name};
-pub use judge::{Blame, Evidence, judge};
-pub use message::{Body, Disclosed, Message, Opening, Seen};
+pub use ceremony::{Ceremony, CeremonyError, CeremonyPurpose, Description, MemberNumber, Seat, Variant};
+pub use hex::{Bytes, CeremonyDigest};
+pub use identity::{CeremonyMember, Name, ParticipantIdentity, ParticipantIdentityError};
+pub use judge::{Blame, DealerEvidence, judge};
+pub use message::{Body, CeremonyMessage, Disclosed, Seen, ShareOpening};
 pub use misdeed::Misdeed;
-pub use outcome::{Culprit, Failure, Outcome};
-pub use participant::{Event, JoinError, MessageError, Output, Participant};
+pub use outcome::{CeremonyFailure, CeremonyOutcome, Culprit};
+pub use participant::{CeremonyEvent, CeremonyOutput, JoinError, MessageError, Participant};
 pub use round::Round;

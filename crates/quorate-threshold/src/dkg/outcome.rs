@@ -2,13 +2,13 @@
 
 use quorate::Suite;
 
-use super::{ceremony::MemberNumber, judge::Blame, message::Message, round::Round};
+use super::{ceremony::MemberNumber, judge::Blame, message::CeremonyMessage, round::Round};
 use crate::{committee::Index, shared_key::SharedKey, sharing::KeyShare};
 
 /// What a ceremony made.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Outcome<S: Suite> {
+pub struct CeremonyOutcome<S: Suite> {
     /// The key.
     pub shared_key: SharedKey<S>,
     /// This participant's share of it, if it receives one. It was checked against the commitment.
@@ -16,13 +16,13 @@ pub struct Outcome<S: Suite> {
     /// The dealers who contributed.
     pub dealers: Vec<MemberNumber>,
     /// The signed confirmations of receivers that the outcome is this one.
-    pub confirmations: Vec<Message>,
+    pub confirmations: Vec<CeremonyMessage>,
 }
 
 /// Why a ceremony ended without a key. [`Participant::culprits`](super::Participant::culprits) says who prevented it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum CeremonyFailure {
     /// So few dealers are left that perhaps none of them is honest.
     #[error("{left} dealers are left, and {needed} are needed")]
     TooFewDealers {
@@ -67,7 +67,7 @@ pub enum Failure {
         /// How many it takes.
         needed: usize,
     },
-    /// The sum of the contributions is no key, or this participant's share of it is zero.
+    /// The sum of the contributions is not a key, or this participant's share of it is zero.
     ///
     /// To an honest participant it happens with a probability of 2^-254. A dealer who speaks last sees its own shares of the
     /// other deals, so it chooses what its own share becomes, zero included. The others then end with a key, sign without it,

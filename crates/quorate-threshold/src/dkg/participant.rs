@@ -5,7 +5,7 @@
 //! again. Write the state to disk after each step, before the outputs leave.
 //!
 //! A round ends when everyone who has something to say in it has said it ([`Participant::is_complete`]), or when the
-//! caller stops waiting. The caller ends it with [`Event::Close`].
+//! caller stops waiting. The caller ends it with [`CeremonyEvent::Close`].
 //!
 //! A dealer may reveal its contribution to some participants only, once it has seen the key. So whoever has a reveal that
 //! another participant says it misses publishes it again, and reveals are taken until the shares of those that are missing
@@ -30,12 +30,12 @@ use zeroize::Zeroizing;
 use super::{
     ceremony::{Ceremony, MemberNumber},
     dealing::Dealer,
-    hex::Digest,
-    identity::Identity,
+    hex::CeremonyDigest,
+    identity::ParticipantIdentity,
     judge::{Blame, Board, Judgement, contradictions},
-    message::{Body, Disclosed, Message, Seen},
+    message::{Body, CeremonyMessage, Disclosed, Seen},
     misdeed::Misdeed,
-    outcome::{Culprit, Failure, Outcome},
+    outcome::{CeremonyFailure, CeremonyOutcome, Culprit},
     round::Round,
 };
 use crate::{committee::Index, sharing::KeyShare};
@@ -45,27 +45,26 @@ use crate::{committee::Index, sharing::KeyShare};
 pub struct Participant<S: Suite> {
     ceremony: Ceremony<S>,
     member: MemberNumber,
-    identity: Identity,
+    identity: ParticipantIdentity,
     seed: Zeroizing<[u8; 32]>,
     /// The share of the previous key, if the member deals it.
     share: Option<KeyShare<S>>,
     /// How many rounds are closed.
     closed: usize,
-    messages: BTreeMap<(Round, MemberNumber), Message>,
+    messages: BTreeMap<(Round, MemberNumber), CeremonyMessage>,
     /// What the messages of the closed rounds say.
     judgement: Arc<Judgement<S>>,
     /// Members who signed two messages, and how many rounds were closed when it was found.
     contradictions: Vec<(usize, Blame)>,
-    end: Option<Result<Outcome<S>, Failure>>,
+    end: Option<Result<CeremonyOutcome<S>, CeremonyFailure>>,
     options: Options,
 }
 
 /// What happens to a participant.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "a ceremony has no clock: nothing else can happen")]
-pub enum Event {
+pub enum CeremonyEvent {
     /// A message came, from whoever says so.
-    Message(Message),
+    Message(CeremonyMessage),
     /// The current round is over: whoever has not spoken is left out of it.
     Close,
 }
@@ -73,9 +72,9 @@ pub enum Event {
 /// What a participant answers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Output {
+pub enum CeremonyOutput {
     /// Give this message to all other participants. It is this participant's, or a reveal that another participant misses.
-    Publish(Message),
+    Publish(CeremonyMessage),
     /// The message was not taken.
     Refused(MessageError),
     /// The ceremony is over: [`Participant::end`] says how.
@@ -90,9 +89,9 @@ pub enum MessageError {
     #[error("the message belongs to the ceremony {found}, and this one is {expected}")]
     OtherCeremony {
         /// Its ceremony.
-        found: Digest,
+        found: CeremonyDigest,
         /// This one.
-        expected: Digest,
+        expected: CeremonyDigest,
     },
     /// No member has the sender's number.
     #[error("there is no member {0}")]
@@ -159,7 +158,7 @@ pub enum JoinError {
         /// Column, from 1.
         column: usize,
     },
-    /// A secret in the state is none. What stands there is not repeated.
+    /// A secret in the state is not valid. The message does not repeat it.
     #[error("`{0}` is not 32 bytes in hexadecimal that are a secret")]
     Secret(&'static str),
     /// The state is of another ceremony, or of another member.
@@ -168,7 +167,7 @@ pub enum JoinError {
         /// Its member.
         found: MemberNumber,
         /// Its ceremony.
-        ceremony: Digest,
+        ceremony: CeremonyDigest,
     },
     /// A message in the state is not one that the participant would have taken.
     #[error("a message in the state: {0}")]
@@ -189,11 +188,11 @@ impl<S: Suite> Participant<S> {
     /// [`JoinError`].
     pub fn join(
         ceremony: Ceremony<S>,
-        identity: Identity,
+        identity: ParticipantIdentity,
         seed: Zeroizing<[u8; 32]>,
         share: Option<KeyShare<S>>,
         options: Options,
-    ) -> Result<(Self, Vec<Output>), JoinError> {
+    ) -> Result<(Self, Vec<CeremonyOutput>), JoinError> {
         let mut participant = Self::new(ceremony, identity, seed, share, options)?;
         let mut outputs = Vec::new();
         if participant.ceremony.is_dealer(participant.member) {
@@ -205,7 +204,7 @@ impl<S: Suite> Participant<S> {
 
     fn new(
         ceremony: Ceremony<S>,
-        identity: Identity,
+        identity: ParticipantIdentity,
         seed: Zeroizing<[u8; 32]>,
         share: Option<KeyShare<S>>,
         options: Options,
@@ -244,18 +243,18 @@ impl<S: Suite> Participant<S> {
     /// Cost: for a message, a signature is verified. At the end of a round each deal is read again (t points, one
     /// multi-scalar multiplication), a hundredth of a second for a hundred dealers and a threshold of fifty.
     #[must_use]
-    pub fn step(mut self, event: Event) -> (Self, Vec<Output>) {
+    pub fn step(mut self, event: CeremonyEvent) -> (Self, Vec<CeremonyOutput>) {
         let mut outputs = Vec::new();
         match event {
-            Event::Message(message) => {
+            CeremonyEvent::Message(message) => {
                 let before: Vec<_> = self.missed_elsewhere().cloned().collect();
                 if let Err(error) = self.take(message) {
-                    outputs.push(Output::Refused(error));
+                    outputs.push(CeremonyOutput::Refused(error));
                 }
                 let new = self.missed_elsewhere().filter(|message| !before.contains(message));
-                outputs.extend(new.cloned().map(Output::Publish));
+                outputs.extend(new.cloned().map(CeremonyOutput::Publish));
             }
-            Event::Close => self.close(&mut outputs),
+            CeremonyEvent::Close => self.close(&mut outputs),
         }
         (self, outputs)
     }
@@ -276,20 +275,21 @@ impl<S: Suite> Participant<S> {
     }
 
     /// How the ceremony ended, once it has.
-    pub fn end(&self) -> Option<&Result<Outcome<S>, Failure>> {
+    pub fn end(&self) -> Option<&Result<CeremonyOutcome<S>, CeremonyFailure>> {
         self.end.as_ref()
     }
 
     /// The messages that this participant has published, in the order of the rounds: its own, and the reveals that others
     /// miss. Publish them again if they may not have arrived: they are the same.
-    pub fn published(&self) -> impl Iterator<Item = &Message> {
-        let missed: BTreeSet<_> = self.missed_elsewhere().map(Message::sender).collect();
-        let again = move |message: &Message| message.round() == Round::Reveal && missed.contains(&message.sender());
+    pub fn published(&self) -> impl Iterator<Item = &CeremonyMessage> {
+        let missed: BTreeSet<_> = self.missed_elsewhere().map(CeremonyMessage::sender).collect();
+        let again =
+            move |message: &CeremonyMessage| message.round() == Round::Reveal && missed.contains(&message.sender());
         self.messages.values().filter(move |message| message.sender() == self.member || again(message))
     }
 
     /// The reveals that are here, and that others say they miss.
-    fn missed_elsewhere(&self) -> impl Iterator<Item = &Message> {
+    fn missed_elsewhere(&self) -> impl Iterator<Item = &CeremonyMessage> {
         let absences = self.messages.values().filter(|message| message.sender() != self.member);
         let missed: BTreeSet<_> = absences.flat_map(|message| missed_by(message).iter().copied()).collect();
         self.messages
@@ -298,7 +298,7 @@ impl<S: Suite> Participant<S> {
     }
 
     /// All messages that were taken, in the order of the rounds.
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+    pub fn messages(&self) -> impl Iterator<Item = &CeremonyMessage> {
         self.messages.values()
     }
 
@@ -359,7 +359,9 @@ impl<S: Suite> Participant<S> {
             culprits.extend(members.map(|member| Culprit::FalseContribution { member }));
         }
         if let Some(Err(
-            Failure::Unconfirmed { .. } | Failure::AbsenceNotAgreed { .. } | Failure::TooFewDisclosures { .. },
+            CeremonyFailure::Unconfirmed { .. }
+            | CeremonyFailure::AbsenceNotAgreed { .. }
+            | CeremonyFailure::TooFewDisclosures { .. },
         )) = self.end
         {
             culprits.extend(self.unequal_views());
@@ -386,20 +388,20 @@ impl<S: Suite> Participant<S> {
         place.expect("every ceremony has a round of justification")
     }
 
-    fn publish(&mut self, body: Body, outputs: &mut Vec<Output>) {
-        let message = Message::sign(&self.ceremony, self.member, &self.identity, body);
+    fn publish(&mut self, body: Body, outputs: &mut Vec<CeremonyOutput>) {
+        let message = CeremonyMessage::sign(&self.ceremony, self.member, &self.identity, body);
         self.messages.insert((message.round(), self.member), message.clone());
-        outputs.push(Output::Publish(message));
+        outputs.push(CeremonyOutput::Publish(message));
     }
 
     /// For liars in the tests: remembers what was really published in a round, if anything.
     #[cfg(test)]
-    pub(super) fn pretend(&mut self, round: Round, said: Option<Message>) {
+    pub(super) fn pretend(&mut self, round: Round, said: Option<CeremonyMessage>) {
         self.messages.remove(&(round, self.member));
         self.messages.extend(said.map(|message| ((round, self.member), message)));
     }
 
-    fn take(&mut self, message: Message) -> Result<(), MessageError> {
+    fn take(&mut self, message: CeremonyMessage) -> Result<(), MessageError> {
         let (round, sender) = (message.round(), message.sender());
         if message.ceremony() != self.ceremony.id() {
             return Err(MessageError::OtherCeremony { found: message.ceremony(), expected: self.ceremony.id() });
@@ -460,7 +462,7 @@ impl<S: Suite> Participant<S> {
         self.ceremony.rounds()[..self.closed].contains(&round)
     }
 
-    fn insert(&mut self, message: Message) {
+    fn insert(&mut self, message: CeremonyMessage) {
         let (round, sender) = (message.round(), message.sender());
         self.messages.insert((round, sender), message);
         if self.is_closed(round) {
@@ -469,7 +471,7 @@ impl<S: Suite> Participant<S> {
     }
 
     /// Whether a message reveals the contribution that its sender has committed to.
-    fn is_true_reveal(&self, message: &Message) -> bool {
+    fn is_true_reveal(&self, message: &CeremonyMessage) -> bool {
         let deal = self.judgement.deals.get(&message.sender());
         deal.is_some_and(|deal| {
             deal.revealed(&self.ceremony, message.sender(), message.body(), self.options.backend).is_ok()
@@ -544,7 +546,7 @@ impl<S: Suite> Participant<S> {
         dealers
     }
 
-    fn close(&mut self, outputs: &mut Vec<Output>) {
+    fn close(&mut self, outputs: &mut Vec<CeremonyOutput>) {
         while let Some(closing) = self.round() {
             self.closed += 1;
             self.judgement = Arc::new(Judgement::new(&self.ceremony, &self.board(), self.options.backend));
@@ -568,7 +570,7 @@ impl<S: Suite> Participant<S> {
     }
 
     /// Why the ceremony cannot go on after a round, if it cannot.
-    fn failure_after(&self, closed: Round) -> Option<Failure> {
+    fn failure_after(&self, closed: Round) -> Option<CeremonyFailure> {
         let (qualified, needed) = (self.qualified().len(), self.ceremony.dealers_needed());
         let quorum = self.ceremony.confirmations_needed();
         let left = match closed {
@@ -579,15 +581,15 @@ impl<S: Suite> Participant<S> {
             Round::Reveal => qualified - self.unrevealed().len(),
             Round::Absence if !self.unrevealed().is_empty() => {
                 let agreeing = self.agreeing_absences();
-                return (agreeing < quorum).then_some(Failure::AbsenceNotAgreed { agreeing, needed: quorum });
+                return (agreeing < quorum).then_some(CeremonyFailure::AbsenceNotAgreed { agreeing, needed: quorum });
             }
             Round::Confirmation => {
                 let agreeing = self.agreeing().len();
-                return (agreeing < quorum).then_some(Failure::Unconfirmed { agreeing, needed: quorum });
+                return (agreeing < quorum).then_some(CeremonyFailure::Unconfirmed { agreeing, needed: quorum });
             }
             _ => return None,
         };
-        (left < needed).then_some(Failure::TooFewDealers { left, needed })
+        (left < needed).then_some(CeremonyFailure::TooFewDealers { left, needed })
     }
 
     /// How many receivers said that they miss the same contributions, among them all that this participant still misses.
@@ -605,9 +607,9 @@ impl<S: Suite> Participant<S> {
         counts.into_values().max().unwrap_or(0)
     }
 
-    fn finish(&mut self, end: Result<Outcome<S>, Failure>, outputs: &mut Vec<Output>) {
+    fn finish(&mut self, end: Result<CeremonyOutcome<S>, CeremonyFailure>, outputs: &mut Vec<CeremonyOutput>) {
         self.end = Some(end);
-        outputs.push(Output::Ended);
+        outputs.push(CeremonyOutput::Ended);
     }
 
     pub(super) fn dealer(&self) -> Result<Dealer<'_, S>, SecretError> {
@@ -615,9 +617,9 @@ impl<S: Suite> Participant<S> {
     }
 
     /// What this member says in a round that has just begun.
-    fn speech(&self, round: Round) -> Result<Body, Failure> {
+    fn speech(&self, round: Round) -> Result<Body, CeremonyFailure> {
         let judgement = &self.judgement;
-        let zero = |_: SecretError| Failure::Zero;
+        let zero = |_: SecretError| CeremonyFailure::Zero;
         match round {
             Round::Deal => self.dealer().and_then(|dealer| dealer.deal()).map_err(zero),
             Round::Response => {
@@ -659,7 +661,7 @@ impl<S: Suite> Participant<S> {
     /// Why receivers came to different outcomes, or to none: members who signed two messages, and messages that not all saw.
     fn unequal_views(&self) -> Vec<Culprit> {
         let mut views: BTreeMap<MemberNumber, BTreeSet<(Round, MemberNumber)>> = BTreeMap::new();
-        let own: Vec<_> = self.messages.values().map(Message::seen).collect();
+        let own: Vec<_> = self.messages.values().map(CeremonyMessage::seen).collect();
         let mut all: Vec<Seen> = own.clone();
         for message in self.messages.values() {
             let Body::Confirmation { seen, .. } = message.body() else { continue };
@@ -700,7 +702,7 @@ impl<S: Suite> Participant<S> {
 }
 
 /// The dealers whose contributions a message says are missing.
-fn missed_by(message: &Message) -> &[MemberNumber] {
+fn missed_by(message: &CeremonyMessage) -> &[MemberNumber] {
     match message.body() {
         Body::Absence { dealers } => dealers,
         _ => &[],

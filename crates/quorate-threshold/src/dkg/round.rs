@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// The step of a ceremony that a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[allow(clippy::exhaustive_enums, reason = "the protocol has these rounds")]
 pub enum Round {
     /// Dealers commit to their polynomials and send each receiver its share, encrypted.
     Deal = 1,

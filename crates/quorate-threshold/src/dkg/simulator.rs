@@ -51,7 +51,7 @@ pub(super) enum Behaviour {
     FalseDisclosure,
     /// Changes something in each message before it signs it: a digit, a number, the length of a list.
     Mutates(u64),
-    /// Confirms an outcome that is none.
+    /// Confirms a false outcome.
     FalseConfirmation,
     /// In a recovery: sends another value.
     FalseContribution,
@@ -110,22 +110,22 @@ pub(super) struct Faults {
 
 pub(super) struct Simulation<S: Suite> {
     pub(super) ceremony: Ceremony<S>,
-    pub(super) identities: Vec<Identity>,
+    pub(super) identities: Vec<ParticipantIdentity>,
     pub(super) participants: Vec<Participant<S>>,
     pub(super) behaviours: Vec<Behaviour>,
     faults: Faults,
     /// Who gets what, not yet delivered.
-    queue: Vec<(usize, Message)>,
+    queue: Vec<(usize, CeremonyMessage)>,
     rng: ChaCha20Rng,
 }
 
-pub(super) fn identities(n: usize) -> Vec<Identity> {
+pub(super) fn identities(n: usize) -> Vec<ParticipantIdentity> {
     let mut rng = ChaCha20Rng::from_seed([9; 32]);
-    (1..=n).map(|i| Identity::generate(&format!("member-{i}"), &mut rng).expect("a name")).collect()
+    (1..=n).map(|i| ParticipantIdentity::generate(&format!("member-{i}"), &mut rng).expect("a name")).collect()
 }
 
 /// A ceremony in which all members deal and receive.
-pub(super) fn description<S: Suite>(suite: S, t: usize, n: usize, purpose: Purpose<S>) -> Description<S> {
+pub(super) fn description<S: Suite>(suite: S, t: usize, n: usize, purpose: CeremonyPurpose<S>) -> Description<S> {
     let seats = identities(n).into_iter().map(|identity| identity.member()).zip(1..);
     let seats = seats.map(|(member, i)| Seat { member, dealer: Some(i), receiver: Some(i) }).collect();
     let identifiers = Identifiers::Integers;
@@ -167,7 +167,7 @@ impl<S: Suite> Simulation<S> {
         }
         for (place, outputs) in last {
             let deals: Vec<_> = simulation.queue.iter().filter(|(to, _)| *to == place).cloned().collect();
-            deals.into_iter().for_each(|(_, deal)| simulation.step(place, Event::Message(deal)));
+            deals.into_iter().for_each(|(_, deal)| simulation.step(place, CeremonyEvent::Message(deal)));
             simulation.send(place, outputs);
         }
         simulation
@@ -184,7 +184,7 @@ impl<S: Suite> Simulation<S> {
             while !self.queue.is_empty() {
                 let next = self.below(self.queue.len());
                 let (place, message) = self.queue.swap_remove(next);
-                self.step(place, Event::Message(message));
+                self.step(place, CeremonyEvent::Message(message));
             }
             let ready: Vec<_> = self.places(Participant::is_complete);
             let waiting = self.places(|participant| participant.end().is_none());
@@ -195,7 +195,7 @@ impl<S: Suite> Simulation<S> {
             let behind = waiting.iter().map(|place| self.participants[*place].round()).min().expect("not empty");
             let behind: Vec<_> = self.places(|participant| participant.round() == behind && behind.is_some());
             for place in if ready.is_empty() { behind } else { ready } {
-                self.step(place, Event::Close);
+                self.step(place, CeremonyEvent::Close);
             }
         }
     }
@@ -208,10 +208,10 @@ impl<S: Suite> Simulation<S> {
         (self.rng.next_u64() % n as u64) as usize
     }
 
-    fn step(&mut self, place: usize, event: Event) {
+    fn step(&mut self, place: usize, event: CeremonyEvent) {
         match (self.behaviours[place], &event) {
-            (Behaviour::ZeroShare, Event::Message(message)) => self.confirm_as(place, message),
-            (Behaviour::RevealsLate, Event::Message(message)) => self.reveal_late(place, message),
+            (Behaviour::ZeroShare, CeremonyEvent::Message(message)) => self.confirm_as(place, message),
+            (Behaviour::RevealsLate, CeremonyEvent::Message(message)) => self.reveal_late(place, message),
             _ => {}
         }
         let (participant, outputs) = self.participants[place].clone().step(event);
@@ -223,12 +223,12 @@ impl<S: Suite> Simulation<S> {
     }
 
     /// A liar whose share is zero confirms what another one confirms.
-    fn confirm_as(&mut self, place: usize, message: &Message) {
+    fn confirm_as(&mut self, place: usize, message: &CeremonyMessage) {
         let member = self.participants[place].member();
         let confirmed = self.participants[place].published().any(|message| message.round() == Round::Confirmation);
         if message.round() == Round::Confirmation && !confirmed {
-            let copy = Message::sign(&self.ceremony, member, &self.identities[place], message.body().clone());
-            self.send(place, vec![Output::Publish(copy)]);
+            let copy = CeremonyMessage::sign(&self.ceremony, member, &self.identities[place], message.body().clone());
+            self.send(place, vec![CeremonyOutput::Publish(copy)]);
         }
     }
 
@@ -289,7 +289,7 @@ impl<S: Suite> Simulation<S> {
     }
 
     /// A liar who shows its contribution late gives it to one half of those who say that they miss it.
-    fn reveal_late(&mut self, place: usize, message: &Message) {
+    fn reveal_late(&mut self, place: usize, message: &CeremonyMessage) {
         let Body::Absence { dealers } = message.body() else { return };
         let member = self.participants[place].member();
         if dealers.contains(&member) && message.sender().number().is_multiple_of(2) {
@@ -311,9 +311,9 @@ impl<S: Suite> Simulation<S> {
         self.participants[place] = resumed;
     }
 
-    fn send(&mut self, place: usize, outputs: Vec<Output>) {
+    fn send(&mut self, place: usize, outputs: Vec<CeremonyOutput>) {
         for output in outputs {
-            let Output::Publish(message) = output else { continue };
+            let CeremonyOutput::Publish(message) = output else { continue };
             // What it passes on is signed by another one, so it can only be as it is.
             let own = message.sender() == self.participants[place].member();
             if own {
@@ -341,7 +341,7 @@ impl<S: Suite> Simulation<S> {
     }
 
     /// What a member really tells another.
-    fn said(&self, place: usize, to: usize, message: &Message) -> Option<Message> {
+    fn said(&self, place: usize, to: usize, message: &CeremonyMessage) -> Option<CeremonyMessage> {
         let ceremony = &self.ceremony;
         let sender = message.sender();
         let even = (to + 1).is_multiple_of(2);
@@ -404,9 +404,9 @@ impl<S: Suite> Simulation<S> {
                 }
             }
             (Behaviour::FalseSighting, Body::Response { deals, .. }) => {
-                deals.last_mut().expect("a deal").body = Digest([1; 32]);
+                deals.last_mut().expect("a deal").body = CeremonyDigest([1; 32]);
             }
-            (Behaviour::FalseConfirmation, Body::Confirmation { outcome, .. }) => *outcome = Digest([1; 32]),
+            (Behaviour::FalseConfirmation, Body::Confirmation { outcome, .. }) => *outcome = CeremonyDigest([1; 32]),
             (Behaviour::Mutates(seed), said) => *said = mutated(said, seed ^ u64::from(message.round() as u8) << 32)?,
             (Behaviour::FalseContribution, Body::Contribution { share }) => {
                 let lost = ceremony.lost_member().expect("a recovery");
@@ -414,11 +414,11 @@ impl<S: Suite> Simulation<S> {
             }
             _ => return Some(message.clone()),
         }
-        Some(Message::sign(ceremony, sender, &self.identities[place], body))
+        Some(CeremonyMessage::sign(ceremony, sender, &self.identities[place], body))
     }
 
     /// What must hold however the members and the network behave. Returns how the honest ones ended.
-    pub(super) fn check(&self) -> Vec<&Result<Outcome<S>, Failure>> {
+    pub(super) fn check(&self) -> Vec<&Result<CeremonyOutcome<S>, CeremonyFailure>> {
         let honest = self.participants.iter().filter(|participant| self.is_honest(participant.member()));
         let honest: Vec<_> = honest.collect();
         let ends: Vec<_> = honest.iter().map(|participant| participant.end().expect("it ran to the end")).collect();

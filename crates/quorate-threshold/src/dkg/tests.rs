@@ -38,7 +38,7 @@ fn all_succeed<S: Suite>(simulation: &Simulation<S>) {
 }
 
 /// One member with a behaviour, the others honest.
-fn with_one<S: Suite>(purpose: Purpose<S>, suite: S, t: usize, n: usize, one: Behaviour) -> Simulation<S> {
+fn with_one<S: Suite>(purpose: CeremonyPurpose<S>, suite: S, t: usize, n: usize, one: Behaviour) -> Simulation<S> {
     let mut behaviours = honest(n);
     behaviours[0] = one;
     run(description(suite, t, n, purpose), &[], &behaviours, Faults::default(), 1)
@@ -66,7 +66,8 @@ fn new_keys<S: Suite>(suite: S) {
     for variant in VARIANTS {
         for (t, n) in [(1, 1), (1, 2), (2, 2), (3, 5)] {
             for identifiers in [Identifiers::Integers, Identifiers::RootsOfUnity] {
-                let description = Description { identifiers, ..description(suite, t, n, Purpose::NewKey(variant)) };
+                let description =
+                    Description { identifiers, ..description(suite, t, n, CeremonyPurpose::NewKey(variant)) };
                 let simulation = run(description, &[], &honest(n), Faults::default(), 0);
                 all_succeed(&simulation);
                 assert!(simulation.participants.iter().all(|participant| participant.culprits().is_empty()));
@@ -94,7 +95,7 @@ fn a_crash_after_any_step_changes_nothing() {
         ] {
             let mut behaviours = honest(3);
             behaviours[0] = behaviour;
-            let description = || description(MinPk::Eth2, 2, 3, Purpose::NewKey(variant));
+            let description = || description(MinPk::Eth2, 2, 3, CeremonyPurpose::NewKey(variant));
             let crashing = run(description(), &[], &behaviours, faults, 5);
             let steady = run(description(), &[], &behaviours, Faults::default(), 5);
             crashing.check();
@@ -111,7 +112,7 @@ fn a_crash_after_any_step_changes_nothing() {
 fn one_liar_is_named_and_stops_nobody() {
     for variant in VARIANTS {
         for lie in LIES {
-            let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 2, 4, lie);
+            let simulation = with_one(CeremonyPurpose::NewKey(variant), MinPk::Eth2, 2, 4, lie);
             let commit_first = variant == Variant::CommitFirst;
             let hiding_only = matches!(
                 lie,
@@ -159,7 +160,7 @@ fn any_behaviours_make_one_key_or_name_someone() {
             behaviours[below(n as u64)] = LIES[below(LIES.len() as u64)];
         }
         let faults = Faults { lost: [0, 0, 3, 20][below(4)], doubled: 20, ..Faults::default() };
-        let purpose = Purpose::NewKey(VARIANTS[below(2)]);
+        let purpose = CeremonyPurpose::NewKey(VARIANTS[below(2)]);
         let simulation = run(description(MinPk::Eth2, t, n, purpose), &[], &behaviours, faults, seed);
         for end in simulation.check() {
             ended[usize::from(end.is_err())] += 1;
@@ -175,7 +176,7 @@ fn whatever_a_member_signs() {
     let mut named_ones = 0;
     for seed in 0..15 {
         for variant in VARIANTS {
-            let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 2, 4, Behaviour::Mutates(seed));
+            let simulation = with_one(CeremonyPurpose::NewKey(variant), MinPk::Eth2, 2, 4, Behaviour::Mutates(seed));
             all_succeed(&simulation);
             named_ones += usize::from(!named(&simulation).is_empty());
         }
@@ -187,7 +188,7 @@ fn whatever_a_member_signs() {
 #[test]
 fn false_share() {
     for variant in VARIANTS {
-        let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 4, 7, Behaviour::FalseShares);
+        let simulation = with_one(CeremonyPurpose::NewKey(variant), MinPk::Eth2, 4, 7, Behaviour::FalseShares);
         all_succeed(&simulation);
         let expected: Vec<_> = [2, 4, 6].map(|receiver| Misdeed::FalseShare { receiver: number(receiver) }).into();
         assert_eq!(misdeeds(&simulation), expected);
@@ -199,7 +200,7 @@ fn false_share() {
 /// The dealer who was accused keeps silent: nothing is proven, but its deal does not count.
 #[test]
 fn unanswered_complaint() {
-    let purpose = Purpose::NewKey(Variant::JointFeldman);
+    let purpose = CeremonyPurpose::NewKey(Variant::JointFeldman);
     let simulation = with_one(purpose, MinPk::Eth2, 4, 7, Behaviour::FalseSharesUnanswered);
     all_succeed(&simulation);
     let dealer = number(1);
@@ -211,7 +212,7 @@ fn unanswered_complaint() {
 /// So many complain that one of them must be honest. The dealer must not open t shares, which would be its secret.
 #[test]
 fn as_many_complaints_as_the_threshold() {
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 7, Behaviour::Garbage);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 7, Behaviour::Garbage);
     all_succeed(&simulation);
     assert_eq!(named(&simulation), [Culprit::Accused { dealer: number(1), complaints: 7 }]);
     assert!(simulation.participants[0].published().all(|message| message.round() != Round::Justification));
@@ -219,7 +220,7 @@ fn as_many_complaints_as_the_threshold() {
 
 #[test]
 fn false_complaint() {
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::Complains);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::Complains);
     all_succeed(&simulation);
     let found = misdeeds(&simulation);
     assert!((2..=5).all(|dealer| found.contains(&Misdeed::FalseComplaint { dealer: number(dealer) })), "{found:?}");
@@ -230,9 +231,9 @@ fn false_complaint() {
 #[test]
 fn raised_degree() {
     for variant in VARIANTS {
-        let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 3, 5, Behaviour::RaisedDegree);
+        let simulation = with_one(CeremonyPurpose::NewKey(variant), MinPk::Eth2, 3, 5, Behaviour::RaisedDegree);
         assert_eq!(misdeeds(&simulation), [Misdeed::CommitmentLength { found: 4, expected: 3 }]);
-        let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 3, 5, Behaviour::LoweredDegree);
+        let simulation = with_one(CeremonyPurpose::NewKey(variant), MinPk::Eth2, 3, 5, Behaviour::LoweredDegree);
         assert_eq!(misdeeds(&simulation), [Misdeed::CommitmentLength { found: 2, expected: 3 }]);
     }
 }
@@ -240,9 +241,9 @@ fn raised_degree() {
 #[test]
 fn identity_commitment_and_small_subgroup() {
     for behaviour in [Behaviour::Identity, Behaviour::OutsideSubgroup] {
-        let simulation = with_one(Purpose::NewKey(Variant::CommitFirst), MinSig::Basic, 2, 4, behaviour);
+        let simulation = with_one(CeremonyPurpose::NewKey(Variant::CommitFirst), MinSig::Basic, 2, 4, behaviour);
         assert!(matches!(misdeeds(&simulation)[..], [Misdeed::Point { .. }]), "{:?}", misdeeds(&simulation));
-        let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 4, behaviour);
+        let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 4, behaviour);
         assert!(matches!(misdeeds(&simulation)[..], [Misdeed::Point { .. }]), "{:?}", misdeeds(&simulation));
     }
 }
@@ -250,18 +251,19 @@ fn identity_commitment_and_small_subgroup() {
 /// A dealer whose contribution is its own minus those of all others would own the key. It cannot prove that it knows it.
 #[test]
 fn rogue_key() {
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::OtherConstant);
+    let simulation =
+        with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::OtherConstant);
     assert_eq!(misdeeds(&simulation), [Misdeed::Proof]);
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::FalseProof);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::FalseProof);
     assert_eq!(misdeeds(&simulation), [Misdeed::Proof]);
 }
 
 /// In Joint-Feldman a proof names the dealer and the ceremony, so a copy of a whole deal proves nothing.
 #[test]
 fn copied_deal() {
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 3, Behaviour::Honest);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 3, Behaviour::Honest);
     let deal = simulation.participants[1].published().next().unwrap();
-    let copy = Message::sign(&simulation.ceremony, number(1), &simulation.identities[0], deal.body().clone());
+    let copy = CeremonyMessage::sign(&simulation.ceremony, number(1), &simulation.identities[0], deal.body().clone());
     let blames = judge(&simulation.ceremony, &[copy], Backend::auto());
     assert_eq!(blames.iter().map(Blame::misdeed).collect::<Vec<_>>(), [&Misdeed::Proof]);
 }
@@ -270,7 +272,7 @@ fn copied_deal() {
 #[test]
 fn withheld_contribution() {
     let key = |behaviour| {
-        let simulation = with_one(Purpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 3, 6, behaviour);
+        let simulation = with_one(CeremonyPurpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 3, 6, behaviour);
         all_succeed(&simulation);
         let outcome = simulation.participants[1].end().unwrap().as_ref().unwrap();
         (outcome.shared_key.clone(), named(&simulation))
@@ -300,7 +302,7 @@ fn a_rushing_dealer_without_a_share_stops_nobody() {
     fn of<S: Suite>(suite: S) {
         for variant in VARIANTS {
             for (t, n) in [(2, 3), (2, 4), (3, 5)] {
-                let simulation = with_one(Purpose::NewKey(variant), suite, t, n, Behaviour::ZeroShare);
+                let simulation = with_one(CeremonyPurpose::NewKey(variant), suite, t, n, Behaviour::ZeroShare);
                 all_succeed(&simulation);
                 let liar = simulation.ceremony.committee().index(1).unwrap();
                 for participant in &simulation.participants[1..] {
@@ -312,8 +314,8 @@ fn a_rushing_dealer_without_a_share_stops_nobody() {
                     );
                     assert_eq!((participant.culprits(), outcome.confirmations.len()), (vec![], n));
                 }
-                // Its own share is zero, which is no key.
-                assert_eq!(simulation.participants[0].end().unwrap().as_ref().err(), Some(&Failure::Zero));
+                // Its own share is zero, which is not a key.
+                assert_eq!(simulation.participants[0].end().unwrap().as_ref().err(), Some(&CeremonyFailure::Zero));
             }
         }
     }
@@ -329,7 +331,7 @@ fn a_rushing_dealer_without_a_share_in_a_refresh() {
         let (shared_key, shares) = previous(MinPk::Eth2, t, n);
         let mut behaviours = honest(n);
         behaviours[0] = Behaviour::ZeroShare;
-        let refresh = description(MinPk::Eth2, t, n, Purpose::Reshare(shared_key.clone()));
+        let refresh = description(MinPk::Eth2, t, n, CeremonyPurpose::Reshare(shared_key.clone()));
         let simulation = run(refresh, &all_shares(&shares), &behaviours, Faults::default(), 1);
         all_succeed(&simulation);
         let outcomes = simulation.participants[1..].iter().map(|member| member.end().unwrap().as_ref().unwrap());
@@ -338,7 +340,7 @@ fn a_rushing_dealer_without_a_share_in_a_refresh() {
         assert_eq!(refreshed.public_key(), shared_key.public_key());
         assert_eq!(refreshed.without_share(&Options::default()), [refreshed.committee().index(1).unwrap()]);
 
-        let mut again = description(MinPk::Eth2, t, n, Purpose::Reshare(refreshed.clone()));
+        let mut again = description(MinPk::Eth2, t, n, CeremonyPurpose::Reshare(refreshed.clone()));
         again.seats[0].dealer = None;
         let held: Held = [None].into_iter().chain(outcomes.iter().map(|outcome| outcome.key_share.clone())).collect();
         let simulation = run(again, &held, &honest(n), Faults::default(), 2);
@@ -352,10 +354,10 @@ fn a_rushing_dealer_without_a_share_in_a_refresh() {
 /// A share that is zero is not recovered: there is none.
 #[test]
 fn no_share_is_recovered_for_a_participant_without_one() {
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::ZeroShare);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::ZeroShare);
     let shared_key = simulation.participants[1].end().unwrap().as_ref().unwrap().shared_key.clone();
     let lost = shared_key.committee().index(1).unwrap();
-    let mut description = description(MinPk::Eth2, 3, 5, Purpose::Recover { shared_key, lost });
+    let mut description = description(MinPk::Eth2, 3, 5, CeremonyPurpose::Recover { shared_key, lost });
     description.seats[0].dealer = None;
     let error = Ceremony::new(description, Backend::auto()).unwrap_err();
     assert!(matches!(error, CeremonyError::NoShare(index) if index == lost), "{error}");
@@ -370,7 +372,7 @@ fn a_contribution_revealed_to_some_is_passed_on() {
         for crashes in [false, true] {
             let mut behaviours = honest(5);
             behaviours[0] = one;
-            let purpose = Purpose::NewKey(Variant::CommitFirst);
+            let purpose = CeremonyPurpose::NewKey(Variant::CommitFirst);
             let faults = Faults { crashes, doubled: 20, ..Faults::default() };
             let simulation = run(description(MinPk::Eth2, 3, 5, purpose), &[], &behaviours, faults, 1);
             all_succeed(&simulation);
@@ -395,7 +397,7 @@ fn a_contribution_revealed_to_some_is_passed_on() {
 /// Who revealed two contributions is named with both.
 #[test]
 fn two_reveals_are_proven() {
-    let simulation = with_one(Purpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 3, 5, Behaviour::RevealsTwo);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 3, 5, Behaviour::RevealsTwo);
     let proven = simulation.participants[2].culprits().into_iter().filter_map(|culprit| match culprit {
         Culprit::Proven(blame) => Some((blame.member(), blame.misdeed().clone())),
         _ => None,
@@ -410,7 +412,7 @@ fn a_contribution_revealed_late_does_not_undo_the_agreement() {
     let mut behaviours = honest(7);
     behaviours[0] = Behaviour::Silent(Round::Reveal);
     behaviours[1] = Behaviour::RevealsLate;
-    let purpose = Purpose::NewKey(Variant::CommitFirst);
+    let purpose = CeremonyPurpose::NewKey(Variant::CommitFirst);
     let simulation = run(description(MinPk::Eth2, 3, 7, purpose), &[], &behaviours, Faults::default(), 1);
     all_succeed(&simulation);
     let outcome = simulation.participants[2].end().unwrap().as_ref().unwrap();
@@ -423,12 +425,12 @@ fn a_contribution_revealed_late_does_not_undo_the_agreement() {
 fn a_contribution_revealed_to_some_and_not_passed_on_names_its_dealer() {
     let mut behaviours = honest(5);
     behaviours[0] = Behaviour::RevealsToSome;
-    let purpose = Purpose::NewKey(Variant::CommitFirst);
+    let purpose = CeremonyPurpose::NewKey(Variant::CommitFirst);
     let faults = Faults { nothing_passed_on: true, ..Faults::default() };
     let simulation = run(description(MinPk::Eth2, 3, 5, purpose), &[], &behaviours, faults, 1);
     let ends: Vec<_> = simulation.check().into_iter().map(|end| end.as_ref().err().copied()).collect();
-    let unconfirmed = Some(Failure::Unconfirmed { agreeing: 3, needed: 4 });
-    let not_agreed = Some(Failure::AbsenceNotAgreed { agreeing: 2, needed: 4 });
+    let unconfirmed = Some(CeremonyFailure::Unconfirmed { agreeing: 3, needed: 4 });
+    let not_agreed = Some(CeremonyFailure::AbsenceNotAgreed { agreeing: 2, needed: 4 });
     assert_eq!(ends, [unconfirmed, not_agreed, unconfirmed, not_agreed]);
     let unseen_by = vec![number(3), number(5)];
     let not_seen = Culprit::NotSeenByAll { round: Round::Reveal, sender: number(1), unseen_by };
@@ -443,12 +445,13 @@ fn a_contribution_revealed_to_some_and_not_passed_on_names_its_dealer() {
 /// too few receivers miss the same.
 #[test]
 fn lost_reveals_are_not_disclosed() {
-    for (silent, expected) in
-        [(3, Failure::TooFewDealers { left: 2, needed: 3 }), (2, Failure::AbsenceNotAgreed { agreeing: 3, needed: 4 })]
-    {
+    for (silent, expected) in [
+        (3, CeremonyFailure::TooFewDealers { left: 2, needed: 3 }),
+        (2, CeremonyFailure::AbsenceNotAgreed { agreeing: 3, needed: 4 }),
+    ] {
         let mut behaviours = honest(5);
         behaviours[..silent].fill(Behaviour::Silent(Round::Reveal));
-        let purpose = Purpose::NewKey(Variant::CommitFirst);
+        let purpose = CeremonyPurpose::NewKey(Variant::CommitFirst);
         let simulation = run(description(MinPk::Eth2, 3, 5, purpose), &[], &behaviours, Faults::default(), 1);
         for participant in &simulation.participants {
             assert!(participant.messages().all(|message| message.round() != Round::Disclosure));
@@ -471,7 +474,7 @@ fn helpers_agree_before_they_contribute() {
         assert!(participant.messages().all(|message| message.round() != Round::Contribution));
         assert!(matches!(
             participant.end(),
-            Some(Err(Failure::Unconfirmed { agreeing: 3 | 4, needed: 4 })) | Some(Ok(_))
+            Some(Err(CeremonyFailure::Unconfirmed { agreeing: 3 | 4, needed: 4 })) | Some(Ok(_))
         ));
     }
 }
@@ -479,7 +482,7 @@ fn helpers_agree_before_they_contribute() {
 /// A revealed contribution with a multiple of Pedersen's second base in it: the sum would fit, the proof does not.
 #[test]
 fn revealed_contribution_with_the_second_base() {
-    let simulation = with_one(Purpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 2, 3, Behaviour::Honest);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 2, 3, Behaviour::Honest);
     let of = |round| simulation.participants[0].published().find(|message| message.round() == round).unwrap();
     let (deal, reveal) = (of(Round::Deal), of(Round::Reveal));
     assert_eq!(judge(&simulation.ceremony, &[deal.clone(), reveal.clone()], Backend::auto()), []);
@@ -491,7 +494,7 @@ fn revealed_contribution_with_the_second_base() {
         blinding: Bytes(vec![0; 32]),
         proof: Bytes(vec![0xc0].into_iter().chain([0; 95]).collect()),
     };
-    let moved = Message::sign(&simulation.ceremony, number(1), &simulation.identities[0], moved);
+    let moved = CeremonyMessage::sign(&simulation.ceremony, number(1), &simulation.identities[0], moved);
     let blames = judge(&simulation.ceremony, &[deal.clone(), moved], Backend::auto());
     assert_eq!(blames.iter().map(Blame::misdeed).collect::<Vec<_>>(), [&Misdeed::Proof]);
     assert_eq!((commitment.len(), blinding.0.len()), (2, 32));
@@ -502,10 +505,10 @@ fn revealed_contribution_with_the_second_base() {
 fn equivocating_dealer() {
     for variant in VARIANTS {
         let behaviour = Behaviour::Equivocates(Round::Deal);
-        all_succeed(&with_one(Purpose::NewKey(variant), MinPk::Eth2, 3, 5, behaviour));
+        all_succeed(&with_one(CeremonyPurpose::NewKey(variant), MinPk::Eth2, 3, 5, behaviour));
     }
     let behaviour = Behaviour::Equivocates(Round::Deal);
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, behaviour);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, behaviour);
     assert_eq!(misdeeds(&simulation), [Misdeed::Equivocation(Round::Deal)]);
     // The honest ones who complained about the other deal are not to blame.
     let proven = simulation.participants[2].culprits().into_iter().filter_map(|culprit| match culprit {
@@ -526,7 +529,8 @@ fn equivocating_dealer() {
 /// Nobody can be framed: messages that somebody else signed, or that are of another ceremony, prove nothing.
 #[test]
 fn framing() {
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::RaisedDegree);
+    let simulation =
+        with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::RaisedDegree);
     let blame = match &named(&simulation)[..] {
         [Culprit::Proven(blame)] => blame.clone(),
         other => panic!("{other:?}"),
@@ -534,8 +538,10 @@ fn framing() {
     let framed = blame.to_json().replace("\"sender\":1", "\"sender\":2");
     assert_ne!(framed, blame.to_json());
     assert_eq!(Blame::from_json(&simulation.ceremony, framed.as_bytes(), Backend::auto()).unwrap(), []);
-    let other =
-        Description { nonce: [4; 16], ..description(MinPk::Eth2, 3, 5, Purpose::NewKey(Variant::JointFeldman)) };
+    let other = Description {
+        nonce: [4; 16],
+        ..description(MinPk::Eth2, 3, 5, CeremonyPurpose::NewKey(Variant::JointFeldman))
+    };
     let other = Ceremony::new(other, Backend::auto()).unwrap();
     assert_eq!(Blame::from_json(&other, blame.to_json().as_bytes(), Backend::auto()).unwrap(), []);
 }
@@ -548,7 +554,7 @@ fn all_shares<S: Suite>(shares: &[KeyShare<S>]) -> Vec<Option<KeyShare<S>>> {
 fn reshares<S: Suite>(suite: S) {
     let (shared_key, shares) = previous(suite, 3, 5);
     for (t, n, dealers) in [(3, 5, 5), (4, 6, 4), (2, 3, 3)] {
-        let mut description = description(suite, t, n.max(5), Purpose::Reshare(shared_key.clone()));
+        let mut description = description(suite, t, n.max(5), CeremonyPurpose::Reshare(shared_key.clone()));
         for (place, seat) in description.seats.iter_mut().enumerate() {
             seat.dealer = seat.dealer.filter(|_| place < dealers);
             seat.receiver = seat.receiver.filter(|_| place < n);
@@ -574,7 +580,7 @@ fn resharing_keeps_the_key() {
 #[test]
 fn shares_of_before_and_after_a_refresh_do_not_mix() {
     let (shared_key, shares) = previous(MinPk::Eth2, 2, 3);
-    let description = description(MinPk::Eth2, 2, 3, Purpose::Reshare(shared_key));
+    let description = description(MinPk::Eth2, 2, 3, CeremonyPurpose::Reshare(shared_key));
     let simulation = run(description, &all_shares(&shares), &honest(3), Faults::default(), 1);
     let outcome = simulation.participants[0].end().unwrap().as_ref().unwrap();
     let committee = outcome.shared_key.committee();
@@ -588,7 +594,7 @@ fn resharing_something_else_than_the_share() {
     let (shared_key, shares) = previous(MinPk::Eth2, 3, 5);
     let mut behaviours = honest(5);
     behaviours[0] = Behaviour::OtherConstant;
-    let description = description(MinPk::Eth2, 3, 5, Purpose::Reshare(shared_key.clone()));
+    let description = description(MinPk::Eth2, 3, 5, CeremonyPurpose::Reshare(shared_key.clone()));
     let simulation = run(description, &all_shares(&shares), &behaviours, Faults::default(), 1);
     all_succeed(&simulation);
     assert_eq!(misdeeds(&simulation), [Misdeed::OtherSecret]);
@@ -600,7 +606,7 @@ fn resharing_something_else_than_the_share() {
 #[test]
 fn few_dealers_and_many_receivers() {
     for variant in VARIANTS {
-        let mut description = description(MinPk::Eth2, 4, 10, Purpose::NewKey(variant));
+        let mut description = description(MinPk::Eth2, 4, 10, CeremonyPurpose::NewKey(variant));
         for (place, seat) in description.seats.iter_mut().enumerate() {
             seat.dealer = seat.dealer.filter(|_| place < 3);
             seat.receiver = (place as u32).checked_sub(2).filter(|index| *index > 0);
@@ -619,7 +625,7 @@ type Held = Vec<Option<KeyShare<MinPk>>>;
 fn recovery(helpers: &[usize], lost: usize) -> (Description<MinPk>, Held, Vec<KeyShare<MinPk>>) {
     let (shared_key, shares) = previous(MinPk::Eth2, 3, 6);
     let lost_index = shared_key.committee().index(lost as u64).unwrap();
-    let purpose = Purpose::Recover { shared_key, lost: lost_index };
+    let purpose = CeremonyPurpose::Recover { shared_key, lost: lost_index };
     let mut description = description(MinPk::Eth2, 3, helpers.len() + 1, purpose);
     for (seat, index) in description.seats.iter_mut().zip([&[lost], helpers].concat()) {
         seat.receiver = Some(index as u32);
@@ -669,7 +675,7 @@ fn liars_in_a_recovery() {
     let behaviours = [Behaviour::Honest, Behaviour::FalseContribution, Behaviour::Honest, Behaviour::Honest];
     let simulation = run(description, &held, &behaviours, Faults::default(), 3);
     let lost = &simulation.participants[0];
-    assert_eq!(lost.end().unwrap().as_ref().err(), Some(&Failure::TooFewContributions { found: 2, needed: 3 }));
+    assert_eq!(lost.end().unwrap().as_ref().err(), Some(&CeremonyFailure::TooFewContributions { found: 2, needed: 3 }));
     assert_eq!(lost.culprits(), [Culprit::FalseContribution { member: number(2) }]);
 }
 
@@ -683,7 +689,7 @@ fn recovery_of_another_share() {
     let Body::Deal { commitment, proof, shares } = deal.body().clone() else { panic!() };
     let turned = commitment.into_iter().rev().collect();
     let turned = Body::Deal { commitment: turned, proof, shares };
-    let turned = Message::sign(&simulation.ceremony, number(2), &simulation.identities[1], turned);
+    let turned = CeremonyMessage::sign(&simulation.ceremony, number(2), &simulation.identities[1], turned);
     let blames = judge(&simulation.ceremony, &[turned], Backend::auto());
     assert_eq!(blames.iter().map(Blame::misdeed).collect::<Vec<_>>(), [&Misdeed::NotZero]);
 }
@@ -693,10 +699,10 @@ fn recovery_of_another_share() {
 fn too_few_dealers_is_a_failure() {
     let mut behaviours = honest(5);
     behaviours[..3].fill(Behaviour::Silent(Round::Deal));
-    let purpose = Purpose::NewKey(Variant::JointFeldman);
+    let purpose = CeremonyPurpose::NewKey(Variant::JointFeldman);
     let simulation = run(description(MinPk::Eth2, 3, 5, purpose), &[], &behaviours, Faults::default(), 1);
     for end in simulation.check() {
-        assert_eq!(end.as_ref().err(), Some(&Failure::TooFewDealers { left: 2, needed: 3 }));
+        assert_eq!(end.as_ref().err(), Some(&CeremonyFailure::TooFewDealers { left: 2, needed: 3 }));
     }
     let silent = |member| Culprit::Silent { round: Round::Deal, member: number(member) };
     assert_eq!(simulation.participants[4].culprits()[..3], [silent(1), silent(2), silent(3)]);
@@ -707,27 +713,27 @@ fn too_few_dealers_is_a_failure() {
 fn too_few_confirmations_is_a_failure() {
     let mut behaviours = honest(5);
     behaviours[..2].fill(Behaviour::Silent(Round::Confirmation));
-    let purpose = Purpose::NewKey(Variant::JointFeldman);
+    let purpose = CeremonyPurpose::NewKey(Variant::JointFeldman);
     let simulation = run(description(MinPk::Eth2, 3, 5, purpose), &[], &behaviours, Faults::default(), 1);
     for end in simulation.check() {
-        assert_eq!(end.as_ref().err(), Some(&Failure::Unconfirmed { agreeing: 3, needed: 4 }));
+        assert_eq!(end.as_ref().err(), Some(&CeremonyFailure::Unconfirmed { agreeing: 3, needed: 4 }));
     }
 }
 
 /// A participant with messages of everyone else, and what it says to each message that is not as it should be.
 #[test]
 fn messages_that_are_not_taken() {
-    let purpose = Purpose::NewKey(Variant::JointFeldman);
+    let purpose = CeremonyPurpose::NewKey(Variant::JointFeldman);
     let simulation = with_one(purpose.clone(), MinPk::Eth2, 2, 3, Behaviour::Honest);
     let ceremony = &simulation.ceremony;
     let join = || {
         let identity = simulation.identities[0].clone();
         Participant::join(ceremony.clone(), identity, member_seed(0), None, Options::default()).unwrap().0
     };
-    let answer = |participant: Participant<MinPk>, message: &Message| {
+    let answer = |participant: Participant<MinPk>, message: &CeremonyMessage| {
         let before = participant.to_json();
-        let (after, outputs) = participant.step(Event::Message(message.clone()));
-        let [Output::Refused(error)] = &outputs[..] else { panic!("{outputs:?}") };
+        let (after, outputs) = participant.step(CeremonyEvent::Message(message.clone()));
+        let [CeremonyOutput::Refused(error)] = &outputs[..] else { panic!("{outputs:?}") };
         if !matches!(error, MessageError::Contradiction { .. }) {
             assert_eq!(*after.to_json(), *before);
         }
@@ -736,7 +742,7 @@ fn messages_that_are_not_taken() {
     let deal = simulation.participants[1].published().next().unwrap();
     let sender = deal.sender();
     let json = deal.to_json();
-    let read = |json: &str| Message::from_json(json.as_bytes()).unwrap();
+    let read = |json: &str| CeremonyMessage::from_json(json.as_bytes()).unwrap();
     assert_eq!(
         answer(join(), &read(&json.replace("\"sender\":2", "\"sender\":3"))),
         MessageError::Signature(number(3))
@@ -748,28 +754,28 @@ fn messages_that_are_not_taken() {
     let other =
         Ceremony::new(Description { nonce: [4; 16], ..description(MinPk::Eth2, 2, 3, purpose) }, Backend::auto());
     let other = other.unwrap();
-    let foreign = Message::sign(&other, sender, &simulation.identities[1], deal.body().clone());
+    let foreign = CeremonyMessage::sign(&other, sender, &simulation.identities[1], deal.body().clone());
     let expected = MessageError::OtherCeremony { found: other.id(), expected: ceremony.id() };
     assert_eq!(answer(join(), &foreign), expected);
     let reveal = Body::Reveal { commitment: Vec::new(), blinding: Bytes(Vec::new()), proof: Bytes(Vec::new()) };
-    let reveal = Message::sign(ceremony, sender, &simulation.identities[1], reveal);
+    let reveal = CeremonyMessage::sign(ceremony, sender, &simulation.identities[1], reveal);
     assert_eq!(answer(join(), &reveal), MessageError::NoRole { sender, round: Round::Reveal });
-    let (taken, outputs) = join().step(Event::Message(deal.clone()));
+    let (taken, outputs) = join().step(CeremonyEvent::Message(deal.clone()));
     assert!(outputs.is_empty());
     assert_eq!(answer(taken.clone(), deal), MessageError::Duplicate);
     let second = Body::Deal { commitment: Vec::new(), proof: None, shares: Vec::new() };
-    let second = Message::sign(ceremony, sender, &simulation.identities[1], second);
+    let second = CeremonyMessage::sign(ceremony, sender, &simulation.identities[1], second);
     assert_eq!(answer(taken, &second), MessageError::Contradiction { sender, round: Round::Deal });
-    let (closed, _) = join().step(Event::Close);
+    let (closed, _) = join().step(CeremonyEvent::Close);
     assert_eq!(answer(closed, deal), MessageError::Late(Round::Deal));
     for cut in 0..json.len() - 2 {
-        assert!(Message::from_json(&json.as_bytes()[..cut]).is_err(), "{cut} bytes");
+        assert!(CeremonyMessage::from_json(&json.as_bytes()[..cut]).is_err(), "{cut} bytes");
     }
 }
 
 #[test]
 fn ceremonies_that_are_none() {
-    let purpose = || Purpose::NewKey(Variant::JointFeldman);
+    let purpose = || CeremonyPurpose::NewKey(Variant::JointFeldman);
     let error = |change: &dyn Fn(&mut Description<MinPk>)| {
         let mut description = description(MinPk::Eth2, 2, 3, purpose());
         change(&mut description);
@@ -830,8 +836,11 @@ fn recoveries_that_are_none() {
 fn ceremonies_are_read_as_they_were_written() {
     let (shared_key, _) = previous(MinPk::Eth2, 3, 5);
     let recover = recovery(&[1, 2, 3], 4).0;
-    let purposes =
-        [Purpose::NewKey(Variant::JointFeldman), Purpose::NewKey(Variant::CommitFirst), Purpose::Reshare(shared_key)];
+    let purposes = [
+        CeremonyPurpose::NewKey(Variant::JointFeldman),
+        CeremonyPurpose::NewKey(Variant::CommitFirst),
+        CeremonyPurpose::Reshare(shared_key),
+    ];
     let descriptions = purposes.map(|purpose| description(MinPk::Eth2, 3, 5, purpose));
     for description in descriptions.into_iter().chain([recover]) {
         let ceremony = Ceremony::new(description, Backend::auto()).unwrap();
@@ -855,16 +864,16 @@ fn ceremonies_are_read_as_they_were_written() {
 #[test]
 fn who_may_not_join() {
     let (shared_key, shares) = previous(MinPk::Eth2, 2, 3);
-    let new_key = description(MinPk::Eth2, 2, 3, Purpose::NewKey(Variant::JointFeldman));
-    let reshare = description(MinPk::Eth2, 2, 3, Purpose::Reshare(shared_key));
-    let join = |description: &Description<MinPk>, identity: &Identity, share: Option<&KeyShare<MinPk>>| {
+    let new_key = description(MinPk::Eth2, 2, 3, CeremonyPurpose::NewKey(Variant::JointFeldman));
+    let reshare = description(MinPk::Eth2, 2, 3, CeremonyPurpose::Reshare(shared_key));
+    let join = |description: &Description<MinPk>, identity: &ParticipantIdentity, share: Option<&KeyShare<MinPk>>| {
         let ceremony = Ceremony::new(description.clone(), Backend::auto()).unwrap();
         Participant::join(ceremony, identity.clone(), member_seed(0), share.cloned(), Options::default()).unwrap_err()
     };
     let identities = identities(4);
     assert!(matches!(join(&new_key, &identities[3], None), JoinError::NotAMember(_)));
     let mut rng = ChaCha20Rng::from_seed([1; 32]);
-    let impostor = Identity::generate("member-1", &mut rng).unwrap();
+    let impostor = ParticipantIdentity::generate("member-1", &mut rng).unwrap();
     assert!(matches!(join(&new_key, &impostor, None), JoinError::NotAMember(_)));
     assert!(matches!(join(&new_key, &identities[0], Some(&shares[0])), JoinError::ShareUnneeded));
     assert!(matches!(join(&reshare, &identities[0], None), JoinError::ShareMissing(_)));
@@ -875,10 +884,10 @@ fn who_may_not_join() {
 
 #[test]
 fn states_and_identities_that_are_none() {
-    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 3, Behaviour::Honest);
+    let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 3, Behaviour::Honest);
     let (ceremony, identities) = (&simulation.ceremony, &simulation.identities);
     let state = simulation.participants[0].to_json();
-    let read = |json: &str, identity: &Identity| {
+    let read = |json: &str, identity: &ParticipantIdentity| {
         Participant::from_json(json.as_bytes(), ceremony.clone(), identity.clone(), Options::default())
     };
     assert!(read(&state, &identities[0]).is_ok());
@@ -892,19 +901,19 @@ fn states_and_identities_that_are_none() {
     let json = identities[0].to_json();
     assert_eq!(format!("{:?}", identities[0]), "Identity(member-1, redacted)");
     let cut = json.replacen("\"signing_secret_key\": \"", "\"signing_secret_key\": \"zz", 1);
-    let error = Identity::from_json(cut.as_bytes()).unwrap_err();
+    let error = ParticipantIdentity::from_json(cut.as_bytes()).unwrap_err();
     assert_eq!(error.to_string(), "`signing_secret_key` is not 32 bytes in hexadecimal that are a secret key");
     // A string with an escape is not borrowed, and the parser's own message would quote it.
     let digits = json.split('"').nth(7).unwrap();
     for text in [json.replace(digits, &format!("{digits}\\n")), json.replace(digits, &format!("\", \"{digits}"))] {
-        let error = Identity::from_json(text.as_bytes()).unwrap_err();
-        assert!(matches!(error, IdentityError::Json { .. }), "{error:?}");
+        let error = ParticipantIdentity::from_json(text.as_bytes()).unwrap_err();
+        assert!(matches!(error, ParticipantIdentityError::Json { .. }), "{error:?}");
         assert!(!format!("{error} {error:?}").contains(digits), "{error}");
     }
     let error = read(&state.replacen("\"seed\":\"", "\"seed\":\"\\n", 1), &identities[0]).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("0101"), "{error}");
     for name in ["", "-", "a b", "../x", "é", &"a".repeat(41)] {
-        assert!(matches!(Name::new(name), Err(IdentityError::Name(_))), "{name}");
+        assert!(matches!(Name::new(name), Err(ParticipantIdentityError::Name(_))), "{name}");
     }
 }
 
@@ -914,11 +923,14 @@ fn states_and_identities_that_are_none() {
 fn bytes_that_must_not_change() {
     let transcript = |purpose| {
         let simulation = with_one(purpose, MinPk::Eth2, 2, 3, Behaviour::Honest);
-        let messages: String = simulation.participants[0].messages().map(Message::to_json).collect();
+        let messages: String = simulation.participants[0].messages().map(CeremonyMessage::to_json).collect();
         let digest: [u8; 32] = <sha2::Sha256 as sha2::Digest>::digest(messages).into();
-        (simulation.ceremony.id().to_string(), Digest(digest).to_string())
+        (simulation.ceremony.id().to_string(), CeremonyDigest(digest).to_string())
     };
-    let found = [transcript(Purpose::NewKey(Variant::JointFeldman)), transcript(Purpose::NewKey(Variant::CommitFirst))];
+    let found = [
+        transcript(CeremonyPurpose::NewKey(Variant::JointFeldman)),
+        transcript(CeremonyPurpose::NewKey(Variant::CommitFirst)),
+    ];
     let expected = [
         (
             "d2c1ce6648b9c121e38709ffe1635ae425ceb8253da53651a301140056b4da67",
@@ -939,8 +951,8 @@ fn bytes_that_must_not_change() {
 fn ids_with_a_previous_key_do_not_depend_on_features_of_serde_json() {
     let (shared_key, _) = previous(MinPk::Eth2, 3, 5);
     let lost = shared_key.committee().index(1).unwrap();
-    let reshare = description(MinPk::Eth2, 3, 5, Purpose::Reshare(shared_key.clone()));
-    let mut recover = description(MinPk::Eth2, 3, 5, Purpose::Recover { shared_key, lost });
+    let reshare = description(MinPk::Eth2, 3, 5, CeremonyPurpose::Reshare(shared_key.clone()));
+    let mut recover = description(MinPk::Eth2, 3, 5, CeremonyPurpose::Recover { shared_key, lost });
     recover.seats[0].dealer = None;
     let expected = [
         "4877155da5d80c1e708762e3b2a1e36770aa13ed1aaebf4c83c8119524c28473",

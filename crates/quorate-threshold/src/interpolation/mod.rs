@@ -282,7 +282,7 @@ impl Interpolation {
     /// The interpolation after one signer has been replaced by another participant.
     ///
     /// # Errors
-    /// [`InterpolationError::NoMember`] if `leaves` is no signer, [`InterpolationError::Twice`] if `joins` is one,
+    /// [`InterpolationError::NoMember`] if `leaves` is not a signer, [`InterpolationError::Twice`] if `joins` is one,
     /// [`InterpolationError::NotApplicable`] if the signers are cosets, which must stay whole.
     ///
     /// Cost: some seven products for each signer.

@@ -8,12 +8,10 @@ use quorate::{
     aggregate::aggregate_public_keys, bdn, naive, verify, verify_and_remember,
 };
 use quorate_curve::{Group, Scalar, Weight};
+use quorate_lab::forge::{Forge, Recipe, cases, recipe, secret};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use crate::{
-    forge::{Forge, Recipe, cases, recipe, secret},
-    options::every_options,
-};
+use crate::options::every_options;
 
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([21; 32])

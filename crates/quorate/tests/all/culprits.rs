@@ -8,12 +8,10 @@ use quorate::{
     culprit, execute::Execution, plan::cost::Costs, verify,
 };
 use quorate_curve::{Group, Pairing};
+use quorate_lab::forge::{Forge, Lie, Recipe, Shape, cases, claims, secret};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use crate::{
-    forge::{Forge, Lie, Recipe, Shape, cases, claims, secret},
-    options::{Turns, every_mode, every_options},
-};
+use crate::options::{Turns, every_mode, every_options};
 
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([61; 32])
@@ -50,7 +48,7 @@ fn finds<S: Forge>(batch: &[Vec<Claim<S>>; 2], places: &[usize], turns: &mut Tur
 
 /// The most values that find one false claim among n. Each value halves the claims that are left, or with two threads each
 /// two values leave a third of them. One more is needed if a set is cut into nine parts. With two threads, another one is
-/// needed if half of the set is left whole, because it is no third.
+/// needed if half of the set is left whole, because it is not a third.
 fn most_values(n: usize, options: &Options) -> usize {
     let rounds = |pieces: usize| (n - 1).ilog(pieces) as usize + 1;
     let half_is_whole = options.backend.products_at_once() < options.backend.lanes();

@@ -11,12 +11,10 @@ use quorate::{
     naive, verify, verify_and_remember,
 };
 use quorate_curve::Group;
+use quorate_lab::forge::{Forge, Lie, Recipe, Shape, cases, claims, recipe, secret};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use crate::{
-    forge::{Forge, Lie, Recipe, Shape, cases, claims, recipe, secret},
-    options::{Turns, every_options},
-};
+use crate::options::{Turns, every_options};
 
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([42; 32])

@@ -6,12 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate::{
     Backend, Known, MinPk, MinSig, Options, ParseError, Reason, Verdict, naive, verify, verify_and_remember,
 };
+use quorate_lab::forge::{Case, Forge, Lie, Recipe, Shape, cases, claims};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use crate::{
-    forge::{Case, Forge, Lie, Recipe, Shape, cases, claims},
-    options::{Turns, every_mode},
-};
+use crate::options::{Turns, every_mode};
 
 /// One vector and two vectors, each with one lane more and one lane less. The same around eight vectors, because from
 /// there on sums check membership. And sixteen vectors with one lane more.

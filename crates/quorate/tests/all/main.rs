@@ -1,8 +1,9 @@
 //! The tests of the engine through its public interface, in one binary, so that the engine is compiled once for all.
 //!
+//! `quorate_lab::forge` makes true and false claims for them, and asks the oracle about these.
+//!
 //! | module | what it checks |
 //! |---|---|
-//! | [`forge`] | makes true and false claims for the others, and asks the oracle about them |
 //! | [`options`] | the backends, threads and soundnesses under which batches are verified |
 //! | [`vectors`] | known answers |
 //! | [`graphs`] | random graphs of keys and messages: the batch against the oracle |
@@ -14,7 +15,6 @@
 //! | [`verifier`] | the entry for claims as bytes |
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
-mod forge;
 mod options;
 
 mod bdn;

@@ -7,15 +7,13 @@ use quorate::{
     all_valid, verify,
 };
 use quorate_curve::{Group, Segments};
+use quorate_lab::forge::{secret, times};
 use rand_chacha::{
     ChaCha20Rng,
     rand_core::{Rng, SeedableRng},
 };
 
-use crate::{
-    forge::{secret, times},
-    options::{Turns, every_mode},
-};
+use crate::options::{Turns, every_mode};
 
 /// The order of the subgroup, in hexadecimal.
 const R: &str = "73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001";

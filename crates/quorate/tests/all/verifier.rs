@@ -97,7 +97,7 @@ fn cases() -> Vec<(ClaimBytes, Verdict)> {
         (several(MinSig::ProofOfPossession, &[1, 2], shared(b"m")), Verdict::Valid),
         (several(MinSig::DrandQuicknet, &[7], shared(b"round")), Verdict::Valid),
         (several(MinPk::Eth2, &[1], Messages::ProofOfPossession), Verdict::Valid),
-        // A proof is no signature over the key.
+        // A proof is not a signature over the key.
         (
             ClaimBytes {
                 messages: Messages::Shared(secret(MinPk::Eth2, 1).public_key().to_bytes().into()),

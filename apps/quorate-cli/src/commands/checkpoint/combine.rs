@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_checkpoint::{Posting, Rotation, RotationError, Side, SignedCheckpoint, unite};
+use quorate_checkpoint::{Posting, Rotation, RotationError, SetSide, SignedCheckpoint, unite};
 use quorate_host::exit::{Exit, Failure, Result};
 
 use super::inputs::{SetsArguments, read_lines};
@@ -85,7 +85,7 @@ impl AdoptArguments {
         for (source, flaw) in &flaws {
             print::note(format_args!("{source}: {flaw}"));
         }
-        let signers = [(Side::Old, united.old.len()), (Side::New, united.new.len())];
+        let signers = [(SetSide::Old, united.old.len()), (SetSide::New, united.new.len())];
         match chain.extend(united, rng) {
             Ok(()) => {}
             Err(error @ RotationError::TooFew { .. }) => {

@@ -32,7 +32,7 @@ use crate::{
         unlock,
     },
     secrets::{
-        passphrase::{PassphraseSource, Purpose},
+        passphrase::{PassphrasePurpose, PassphraseSource},
         secret::Secret,
         secret_file::{self, SecretFileError},
         share_file::{ShareFile, ShareSecret},
@@ -135,7 +135,7 @@ impl Finish {
         let keystore = &self.arguments.keystore;
         let what = path.display().to_string();
         let passphrase = match keystore.is_given() {
-            true => Some(unlock::ask(&self.passphrase, Purpose::Create, &what)?),
+            true => Some(unlock::ask(&self.passphrase, PassphrasePurpose::Create, &what)?),
             false => None,
         };
         let lock = passphrase.as_ref().map(|passphrase| (passphrase, keystore.kdf()));

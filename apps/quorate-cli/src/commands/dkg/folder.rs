@@ -21,7 +21,7 @@ use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Suite};
 use quorate_host::exit::Failure;
 use quorate_threshold::{
-    dkg::{Body, Ceremony, MemberNumber, Message, MessageError, Name, Round},
+    dkg::{Body, Ceremony, CeremonyMessage, MemberNumber, MessageError, Name, Round},
     shared_key::suite_of_json,
 };
 
@@ -49,7 +49,7 @@ pub(super) struct CeremonyFile {
 pub(super) struct MessageFile {
     /// In messages.
     pub(super) name: String,
-    pub(super) message: Message,
+    pub(super) message: CeremonyMessage,
     /// Whether the file has the name that this message has.
     pub(super) is_named_rightly: bool,
 }
@@ -211,8 +211,8 @@ impl Folder {
 /// What `messages/` says, to somebody who takes no part.
 #[derive(Default)]
 pub(super) struct Board {
-    pub(super) messages: BTreeMap<(Round, MemberNumber), Message>,
-    pub(super) others: Vec<Message>,
+    pub(super) messages: BTreeMap<(Round, MemberNumber), CeremonyMessage>,
+    pub(super) others: Vec<CeremonyMessage>,
 }
 
 impl Board {
@@ -269,7 +269,7 @@ pub(super) fn misnamed<S: Suite>(ceremony: &Ceremony<S>, round: Round, sender: M
 fn read<S: Suite>(ceremony: &Ceremony<S>, path: &Path, name: &str) -> Result<MessageFile, String> {
     let json = public_file::read(path).map_err(|error| format!("{:#}", anyhow!(error)))?;
     let display = path.display().to_string();
-    let message = Message::from_json(&json).map_err(|error| {
+    let message = CeremonyMessage::from_json(&json).map_err(|error| {
         format!("{display}: it is not a whole message: {error}; get the file again from whoever wrote it, or remove it")
     })?;
     let (round, sender) = (message.round(), message.sender());

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 use quorate::Suite;
-use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::{SharedKey, dkg::Purpose};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    file::{folder_of, is_unfinished},
+};
+use quorate_threshold::{SharedKey, dkg::CeremonyPurpose};
 
 use super::{
     finish::{is_share_there, is_shared_key_there},
@@ -62,7 +65,7 @@ impl InSuite for Forget {
     fn run_in<S: Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;
-        let Purpose::Reshare(previous) = session.ceremony.purpose() else {
+        let CeremonyPurpose::Reshare(previous) = session.ceremony.purpose() else {
             return Err(Failure::usage(anyhow!(
                 "the ceremony in {} does not share a key anew, so no share is useless after it; nothing was deleted",
                 file.folder.display()
@@ -160,8 +163,8 @@ fn of_ceremony<S: Suite>(
 /// What a program that was killed while it wrote a file has left beside it.
 fn unfinished(path: &Path) -> Vec<Remains> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    let entries = std::fs::read_dir(secret_file::directory_of(path)).into_iter().flatten().flatten();
-    let is_of = |file: &str| file.starts_with(&format!(".{name}.")) && file.ends_with(".tmp");
+    let entries = std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten();
+    let is_of = |file: &str| file.starts_with(&format!(".{name}.")) && is_unfinished(file.as_ref());
     let found = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_of));
     found
         .map(|entry| Remains { path: entry.path(), what: "which was left when it was not written to the end" })

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::{Identity, IdentityError};
+use quorate_threshold::dkg::{ParticipantIdentity, ParticipantIdentityError};
 
 use super::public_file;
 use crate::{
     commands::{print, random},
-    secrets::secret_file::{self, Overwrite, SecretFileError},
+    secrets::secret_file::{self, Existing, SecretFileError},
 };
 
 /// Make the keys with which you take part in ceremonies
@@ -30,10 +30,11 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        let identity = Identity::generate(&self.name, &mut random::generator()?).map_err(|error| match error {
-            IdentityError::Name(_) => Failure::usage(error),
-            _ => Failure::internal(error),
-        })?;
+        let identity =
+            ParticipantIdentity::generate(&self.name, &mut random::generator()?).map_err(|error| match error {
+                ParticipantIdentityError::Name(_) => Failure::usage(error),
+                _ => Failure::internal(error),
+            })?;
         let file = |kind: &str| self.out.join(format!("{}.{kind}.json", identity.name()));
         let (secret, public) = (file("identity"), file("member"));
         for path in [&secret, &public] {
@@ -41,7 +42,7 @@ impl Arguments {
                 return Err(exists(path.clone()));
             }
         }
-        secret_file::write(&secret, identity.to_json().as_bytes(), Overwrite::Refuse).map_err(|error| match error {
+        secret_file::write(&secret, identity.to_json().as_bytes(), Existing::Refuse).map_err(|error| match error {
             SecretFileError::Exists { path } => exists(path),
             other => other.into(),
         })?;

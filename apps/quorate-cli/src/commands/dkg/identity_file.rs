@@ -9,20 +9,20 @@ use std::{
 use anyhow::anyhow;
 use quorate::{Options, Suite};
 use quorate_host::exit::Failure;
-use quorate_threshold::dkg::{Ceremony, Digest, Identity, Participant};
+use quorate_threshold::dkg::{Ceremony, CeremonyDigest, Participant, ParticipantIdentity};
 
 use crate::{
     commands::{
         print,
         unlock::{is_dash, read_secret_bytes, warn},
     },
-    secrets::secret_file::{self, Overwrite, SecretFile},
+    secrets::secret_file::{self, Existing, SecretFile},
 };
 
 /// A file that was read. While it is held, no other run with the same identity goes on.
 pub(super) struct IdentityFile {
     path: PathBuf,
-    pub(super) identity: Identity,
+    pub(super) identity: ParticipantIdentity,
     _lock: Option<File>,
 }
 
@@ -36,9 +36,9 @@ impl IdentityFile {
         }
         let name = path.display().to_string();
         let json = read_secret_bytes(path)?;
-        let identity = Identity::from_json(&json).map_err(|error| {
+        let identity = ParticipantIdentity::from_json(&json).map_err(|error| {
             Failure::usage(error).context(format!(
-                "{name} is no identity; give the file NAME.identity.json that `quorate dkg identity` wrote"
+                "{name} is not an identity; give the file NAME.identity.json that `quorate dkg identity` wrote"
             ))
         })?;
         Ok(Self { path: path.to_owned(), identity, _lock: lock(path, &name)? })
@@ -50,12 +50,12 @@ impl IdentityFile {
     }
 
     /// Where the private state of a ceremony is kept.
-    pub(super) fn state_path(&self, ceremony: Digest) -> PathBuf {
+    pub(super) fn state_path(&self, ceremony: CeremonyDigest) -> PathBuf {
         self.beside(&format!("{}.{ceremony}.state.json", self.identity.name()))
     }
 
     /// Where the key share of a ceremony is written, if the user names no other file.
-    pub(super) fn share_path(&self, ceremony: Digest) -> PathBuf {
+    pub(super) fn share_path(&self, ceremony: CeremonyDigest) -> PathBuf {
         let ceremony = ceremony.to_string();
         self.beside(&format!("{}.share-{}.json", self.identity.name(), &ceremony[..8]))
     }
@@ -84,7 +84,7 @@ impl IdentityFile {
     /// Writes the state, in one step. The old one survives a full disk and Ctrl-C.
     pub(super) fn save<S: Suite>(&self, participant: &Participant<S>) -> Result<(), Failure> {
         let path = self.state_path(participant.ceremony().id());
-        Ok(secret_file::write(&path, participant.to_json().as_bytes(), Overwrite::Replace)?)
+        Ok(secret_file::write(&path, participant.to_json().as_bytes(), Existing::Replace)?)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use quorate::Suite;
 use quorate_host::exit::Result;
-use quorate_threshold::dkg::{Description, Member, Purpose, Variant};
+use quorate_threshold::dkg::{CeremonyMember, CeremonyPurpose, Description, Variant};
 
 use super::members::{self, Names, names, numbered};
 use crate::commands::{
@@ -69,14 +69,14 @@ impl InSuite for Arguments {
         let all = members::read(&self.members)?;
         let numbers = |named: &Option<Names>| match named {
             Some(Names(names)) => numbered(names),
-            None => numbered(all.iter().map(Member::name)),
+            None => numbered(all.iter().map(CeremonyMember::name)),
         };
         let (dealers, receivers) = (numbers(&self.dealers), numbers(&self.receivers));
         let seats = members::seats(&all, &dealers, &receivers)?;
         let variant = if self.commit_first { Variant::CommitFirst } else { Variant::JointFeldman };
         let description = Description {
             suite,
-            purpose: Purpose::NewKey(variant),
+            purpose: CeremonyPurpose::NewKey(variant),
             threshold: self.threshold,
             identifiers: self.identifiers.into(),
             dealers_needed: self.dealers_needed,

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, Suite};
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::{Blame, Ceremony, Message, judge};
+use quorate_threshold::dkg::{Blame, Ceremony, CeremonyMessage, judge};
 use serde::Serialize;
 
 use super::{
@@ -69,7 +69,7 @@ impl InSuite for Judge {
         let (mut messages, mut blames) = (Vec::new(), Vec::new());
         for path in &arguments.files {
             let json = public_file::read(path)?;
-            match Message::from_json(&json) {
+            match CeremonyMessage::from_json(&json) {
                 Ok(message) => messages.push(checked(&ceremony, path, message)?),
                 Err(_) => blames.push(evidence(&ceremony, path, &json)?),
             }
@@ -112,12 +112,12 @@ impl InSuite for Judge {
 fn checked<S: Suite>(
     ceremony: &Ceremony<S>,
     path: &std::path::Path,
-    message: Message,
-) -> std::result::Result<Message, Failure> {
+    message: CeremonyMessage,
+) -> std::result::Result<CeremonyMessage, Failure> {
     let is_of_it = message.ceremony() == ceremony.id() && message.seen().is_signed(ceremony);
     is_of_it.then_some(message).ok_or_else(|| {
         Failure::usage(anyhow!(
-            "{} is no message of the ceremony {} that a member signed; name the folder of its own ceremony, or another file",
+            "{} is not a message of the ceremony {} that a member signed; name the folder of its own ceremony, or another file",
             path.display(),
             ceremony.id()
         ))

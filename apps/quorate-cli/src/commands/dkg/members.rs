@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use quorate::{Backend, Suite};
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::{Ceremony, Description, Member, Name, Seat};
+use quorate_threshold::dkg::{Ceremony, CeremonyMember, Description, Name, Seat};
 
 use super::{folder::Folder, public_file};
 use crate::commands::{print, random, value::parsed};
@@ -40,8 +40,8 @@ pub(super) fn holder(text: &str) -> std::result::Result<Holder, String> {
 }
 
 /// Reads the files that `quorate dkg identity` wrote for others.
-pub(super) fn read(paths: &[PathBuf]) -> std::result::Result<Vec<Member>, Failure> {
-    let mut members: Vec<Member> = Vec::with_capacity(paths.len());
+pub(super) fn read(paths: &[PathBuf]) -> std::result::Result<Vec<CeremonyMember>, Failure> {
+    let mut members: Vec<CeremonyMember> = Vec::with_capacity(paths.len());
     for path in paths {
         let member = read_one(path)?;
         if members.iter().any(|other| other.name() == member.name()) {
@@ -58,7 +58,7 @@ pub(super) fn read(paths: &[PathBuf]) -> std::result::Result<Vec<Member>, Failur
 }
 
 /// Reads one file.
-pub(super) fn read_one(path: &Path) -> std::result::Result<Member, Failure> {
+pub(super) fn read_one(path: &Path) -> std::result::Result<CeremonyMember, Failure> {
     let json = public_file::read(path)?;
     serde_json::from_slice(&json).map_err(|error| {
         let secret = "it is a secret identity; its owner should give you NAME.member.json, and take this file back";
@@ -72,7 +72,7 @@ pub(super) fn read_one(path: &Path) -> std::result::Result<Member, Failure> {
 
 /// The members with their roles: those named deal and receive, in the order of their names.
 pub(super) fn seats(
-    members: &[Member],
+    members: &[CeremonyMember],
     dealers: &[(Name, u32)],
     receivers: &[(Name, u32)],
 ) -> std::result::Result<Vec<Seat>, Failure> {
@@ -91,7 +91,7 @@ pub(super) fn seats(
     };
     role("--dealers", dealers)?;
     role("--receivers", receivers)?;
-    let index = |named: &[(Name, u32)], member: &Member| {
+    let index = |named: &[(Name, u32)], member: &CeremonyMember| {
         named.iter().find(|(name, _)| name == member.name()).map(|(_, index)| *index)
     };
     let seats = members.iter().map(|member| Seat {

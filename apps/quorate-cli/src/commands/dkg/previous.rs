@@ -8,7 +8,7 @@ use quorate::{Backend, Suite};
 use quorate_host::exit::Failure;
 use quorate_threshold::{
     SharedKey,
-    dkg::{Member, Name},
+    dkg::{CeremonyMember, Name},
 };
 
 use super::{
@@ -47,7 +47,7 @@ pub(super) struct Previous<S: Suite> {
     /// By name, with the index of the share.
     pub(super) holders: Vec<(Name, u32)>,
     /// The holders and all others of whom a file was given.
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<CeremonyMember>,
 }
 
 impl PreviousArguments {
@@ -99,7 +99,7 @@ impl PreviousFiles {
         }
         holders.sort_by_key(|(_, index)| *index);
         for member in members::read(others)? {
-            match members.iter_mut().find(|known: &&mut Member| known.name() == member.name()) {
+            match members.iter_mut().find(|known: &&mut CeremonyMember| known.name() == member.name()) {
                 Some(known) if *known != member => {
                     print::note(format_args!("{} takes part with other keys than before", member.name()));
                     *known = member;

@@ -1,14 +1,15 @@
 //! Files that everyone may read: read with a limit, because others may have made them, and written whole or not at all.
 
-use quorate_host::exit::Failure;
 use std::{
-    ffi::OsStr,
     fs::{self, File},
-    io::{self, ErrorKind, Read, Write},
+    io::{self, ErrorKind, Read},
     path::{Path, PathBuf},
 };
 
-use tempfile::Builder;
+use quorate_host::{
+    exit::Failure,
+    file::{self, Existing, Readers},
+};
 
 /// Why a file was not read or written.
 #[derive(Debug, thiserror::Error)]
@@ -60,29 +61,12 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PublicFileEr
 
 /// Writes a file that is not there yet, and says whether it did. It appears whole or not at all, and never in the place of
 /// another.
-///
-/// The bytes go to a hidden file beside it, which gets the name when it is on the disk.
 pub(super) fn write_new(path: &Path, contents: &[u8]) -> Result<bool, PublicFileError> {
-    let cannot = |source| PublicFileError::Io { action: "write", path: path.to_owned(), source };
-    let name = path.file_name().ok_or_else(|| cannot(ErrorKind::InvalidInput.into()))?;
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let prefix = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
-    let mut builder = Builder::new();
-    builder.prefix(&prefix).suffix(".tmp");
-    // The process's umask takes from it what others may not do.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut unfinished = builder.tempfile_in(folder).map_err(cannot)?;
-    let file = unfinished.as_file_mut();
-    file.write_all(contents).and_then(|()| file.sync_all()).map_err(cannot)?;
-    match unfinished.persist_noclobber(path) {
-        Ok(_) => {}
-        Err(refused) if refused.error.kind() == ErrorKind::AlreadyExists => return Ok(false),
-        Err(refused) => return Err(cannot(refused.error)),
+    match file::write(path, Readers::Everybody, Existing::Refuse, contents) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => Err(PublicFileError::Io { action: "write", path: path.to_owned(), source }),
     }
-    #[cfg(unix)]
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(cannot)?;
-    Ok(true)
 }
 
 impl From<PublicFileError> for Failure {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use quorate::{Backend, Suite};
-use quorate_host::exit::Failure;
-use quorate_threshold::{SharedKey, dkg::Purpose};
+use quorate_host::{exit::Failure, file::folder_of};
+use quorate_threshold::{SharedKey, dkg::CeremonyPurpose};
 
 use super::session::Session;
 use crate::{
@@ -25,7 +25,7 @@ pub(super) struct Remains {
 
 /// Says what is to be deleted after a key was shared anew, as far as it stands beside the identity, and by which command.
 pub(super) fn say_what_to_delete<S: Suite>(session: &Session<S>) {
-    let Purpose::Reshare(previous) = session.ceremony.purpose() else { return };
+    let CeremonyPurpose::Reshare(previous) = session.ceremony.purpose() else { return };
     print::note(
         "When all members have finished, delete what still makes the key without the new shares. These files are yours:",
     );
@@ -42,7 +42,7 @@ pub(super) fn say_what_to_delete<S: Suite>(session: &Session<S>) {
 /// The old shares that have the names of such files, the states that have theirs, and the state of this ceremony.
 fn beside_identity<S: Suite>(session: &Session<S>, previous: &SharedKey<S>) -> Vec<Remains> {
     let (name, own) = (session.identity.identity.name(), session.identity.state_path(session.ceremony.id()));
-    let folder = secret_file::directory_of(&own);
+    let folder = folder_of(&own);
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<_> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();

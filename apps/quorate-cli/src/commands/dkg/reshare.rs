@@ -8,7 +8,7 @@ use quorate::{Options, Suite};
 use quorate_host::exit::{Failure, Result};
 use quorate_threshold::{
     Identifiers,
-    dkg::{Description, Member, Name, Purpose},
+    dkg::{CeremonyMember, CeremonyPurpose, Description, Name},
 };
 
 use super::{
@@ -152,7 +152,7 @@ impl InSuite for Anew {
                     suite,
                     threshold: arguments.threshold,
                     identifiers: arguments.identifiers.into(),
-                    purpose: Purpose::Reshare(previous.key),
+                    purpose: CeremonyPurpose::Reshare(previous.key),
                     dealers_needed: None,
                     seats,
                     nonce: members::nonce()?,
@@ -174,7 +174,7 @@ impl InSuite for Anew {
                     threshold: committee.threshold(),
                     identifiers: committee.identifiers(),
                     seats: members::seats(&previous.members, &previous.dealing(), holders)?,
-                    purpose: Purpose::Reshare(previous.key),
+                    purpose: CeremonyPurpose::Reshare(previous.key),
                     dealers_needed: None,
                     nonce: members::nonce()?,
                 };
@@ -209,7 +209,7 @@ impl RecoverArguments {
         let committee = previous.key.committee().clone();
         let lost = committee.index(index.into()).map_err(Failure::usage)?;
         let (threshold, identifiers): (usize, Identifiers) = (committee.threshold(), committee.identifiers());
-        let purpose = Purpose::Recover { shared_key: previous.key, lost };
+        let purpose = CeremonyPurpose::Recover { shared_key: previous.key, lost };
         let nonce = members::nonce()?;
         let description = Description { suite, purpose, threshold, identifiers, dealers_needed: None, seats, nonce };
         members::make(&self.folder, description)
@@ -217,7 +217,7 @@ impl RecoverArguments {
 }
 
 impl<S: Suite> Previous<S> {
-    /// The holders who can deal a share, with its index. Zero is no share, and a verification key that is the identity says that
+    /// The holders who can deal a share, with its index. Zero is not a share, and a verification key that is the identity says that
     /// it is zero.
     fn dealing(&self) -> Vec<(Name, u32)> {
         let without = self.key.without_share(&Options::default());
@@ -253,7 +253,7 @@ impl<S: Suite> Previous<S> {
     fn all(&self) -> Vec<Name> {
         let holders = self.holders.iter().map(|(name, _)| name);
         let is_new = |name: &&Name| self.holders.iter().all(|(holder, _)| holder != *name);
-        holders.chain(self.members.iter().map(Member::name).filter(is_new)).cloned().collect()
+        holders.chain(self.members.iter().map(CeremonyMember::name).filter(is_new)).cloned().collect()
     }
 }
 

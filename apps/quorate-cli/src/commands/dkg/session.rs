@@ -13,8 +13,8 @@ use quorate_host::exit::{Exit, Failure};
 use quorate_threshold::{
     KeyShare,
     dkg::{
-        Body, Ceremony, Culprit, Event, JoinError, Member, MemberNumber, Message, MessageError, Output, Participant,
-        Round,
+        Body, Ceremony, CeremonyEvent, CeremonyMember, CeremonyMessage, CeremonyOutput, Culprit, JoinError,
+        MemberNumber, MessageError, Participant, Round,
     },
 };
 
@@ -166,7 +166,7 @@ impl<S: Suite> Session<S> {
 
     /// Publishes again what is not in the folder: one's own messages, and the reveals that others miss.
     fn publish_missing(&self, participant: &Participant<S>) -> Result<(), Failure> {
-        let is_there = |message: &Message| match message.sender() == participant.member() {
+        let is_there = |message: &CeremonyMessage| match message.sender() == participant.member() {
             true => self.is_there(message),
             // Whatever else stands there under another one's name is left as it is.
             false => Ok(self.path_of(message).symlink_metadata().is_ok()),
@@ -213,7 +213,7 @@ impl<S: Suite> Session<S> {
             if is_forced && close != Some(round) {
                 return Ok((participant, Progress::Waiting { round, missing }));
             }
-            let (next, outputs) = participant.clone().step(Event::Close);
+            let (next, outputs) = participant.clone().step(CeremonyEvent::Close);
             if let (true, Some(Err(failure))) = (is_forced, next.end()) {
                 // Nothing was published in this step, so it is not written down: messages may still come.
                 self.name_culprits(&next);
@@ -258,11 +258,11 @@ impl<S: Suite> Session<S> {
             participant.messages().any(|message| (message.round(), message.sender()) == (Round::Confirmation, member))
         };
         for reveal in participant.published().filter(|message| message.round() == Round::Reveal) {
-            let misses = |message: &&Message| {
+            let misses = |message: &&CeremonyMessage| {
                 matches!(message.body(), Body::Absence { dealers } if dealers.contains(&reveal.sender()))
                     && !confirmed(message.sender())
             };
-            let members: Vec<_> = participant.messages().filter(misses).map(Message::sender).collect();
+            let members: Vec<_> = participant.messages().filter(misses).map(CeremonyMessage::sender).collect();
             if !members.is_empty() {
                 print::note(format_args!(
                     "{} had not got the reveal of {}, which is here: see that they get {}",
@@ -348,12 +348,12 @@ impl<S: Suite> Session<S> {
                 // Whoever has ended only passes on what others miss.
                 continue;
             }
-            let (next, outputs) = participant.step(Event::Message(message));
+            let (next, outputs) = participant.step(CeremonyEvent::Message(message));
             participant = next;
             for output in outputs {
                 match output {
-                    Output::Refused(MessageError::Duplicate) => {}
-                    Output::Refused(error) => problems.of(&name, &words::message_error(&self.ceremony, &error)),
+                    CeremonyOutput::Refused(MessageError::Duplicate) => {}
+                    CeremonyOutput::Refused(error) => problems.of(&name, &words::message_error(&self.ceremony, &error)),
                     _ => {}
                 }
             }
@@ -374,9 +374,9 @@ impl<S: Suite> Session<S> {
     }
 
     /// Writes the state, and then the messages that belong to it. Refuses both if other messages are in their place.
-    fn save_and_publish(&self, participant: &Participant<S>, outputs: Vec<Output>) -> Result<(), Failure> {
+    fn save_and_publish(&self, participant: &Participant<S>, outputs: Vec<CeremonyOutput>) -> Result<(), Failure> {
         let messages = outputs.into_iter().filter_map(|output| match output {
-            Output::Publish(message) => Some(message),
+            CeremonyOutput::Publish(message) => Some(message),
             _ => None,
         });
         let messages: Vec<_> =
@@ -388,7 +388,7 @@ impl<S: Suite> Session<S> {
         Ok(())
     }
 
-    fn publish(&self, message: &Message, what: &str) -> Result<(), Failure> {
+    fn publish(&self, message: &CeremonyMessage, what: &str) -> Result<(), Failure> {
         let path = self.path_of(message);
         let write = || {
             self.folder.make_messages_folder()?;
@@ -408,11 +408,11 @@ impl<S: Suite> Session<S> {
     }
 
     /// Whether one's own message is in the folder. Refuses everything else in its place.
-    fn is_there(&self, message: &Message) -> Result<bool, Failure> {
+    fn is_there(&self, message: &CeremonyMessage) -> Result<bool, Failure> {
         let path = self.path_of(message);
         let Some(json) = public_file::read_if_there(&path)? else { return Ok(false) };
         let path = path.display();
-        match Message::from_json(&json) {
+        match CeremonyMessage::from_json(&json) {
             Ok(found) if found == *message => Ok(true),
             Ok(found) if found.seen().is_signed(&self.ceremony) && found.sender() == message.sender() => {
                 Err(Failure::usage(anyhow!(
@@ -437,8 +437,8 @@ impl<S: Suite> Session<S> {
             let path = self.folder.message_path(*round, me.name());
             let Some(json) = public_file::read_if_there(&path)? else { continue };
             let (path, state) = (path.display(), state.display());
-            let is_own = Message::from_json(&json).is_ok_and(|message| {
-                self.ceremony.member(message.sender()).map(Member::name) == Some(me.name())
+            let is_own = CeremonyMessage::from_json(&json).is_ok_and(|message| {
+                self.ceremony.member(message.sender()).map(CeremonyMember::name) == Some(me.name())
                     && message.seen().is_signed(&self.ceremony)
             });
             return Err(Failure::usage(match is_own {
@@ -475,7 +475,7 @@ impl<S: Suite> Session<S> {
         Ok(())
     }
 
-    fn path_of(&self, message: &Message) -> PathBuf {
+    fn path_of(&self, message: &CeremonyMessage) -> PathBuf {
         self.folder.message_path(message.round(), self.ceremony.name(message.sender()))
     }
 }

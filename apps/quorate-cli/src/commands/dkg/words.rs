@@ -2,7 +2,7 @@
 
 use quorate::Suite;
 use quorate_threshold::dkg::{
-    Ceremony, Culprit, Failure, MemberNumber, MessageError, Misdeed, Purpose, Round, Variant,
+    Ceremony, CeremonyFailure, CeremonyPurpose, Culprit, MemberNumber, MessageError, Misdeed, Round, Variant,
 };
 
 use crate::commands::print::plural;
@@ -29,9 +29,9 @@ pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
 /// What a ceremony makes: "a new key", "bob's lost share".
 pub(super) fn purpose<S: Suite>(ceremony: &Ceremony<S>) -> String {
     match ceremony.purpose() {
-        Purpose::NewKey(Variant::CommitFirst) => "a new key, commitments first".to_owned(),
-        Purpose::Reshare(_) => "the same key, shared anew".to_owned(),
-        Purpose::Recover { .. } => {
+        CeremonyPurpose::NewKey(Variant::CommitFirst) => "a new key, commitments first".to_owned(),
+        CeremonyPurpose::Reshare(_) => "the same key, shared anew".to_owned(),
+        CeremonyPurpose::Recover { .. } => {
             let lost = ceremony.lost_member().map_or("a member", |member| ceremony.name(member).as_str());
             format!("the lost share of {lost}")
         }
@@ -74,20 +74,20 @@ pub(super) fn culprit<S: Suite>(ceremony: &Ceremony<S>, culprit: &Culprit) -> St
 }
 
 /// Why there is no key.
-pub(super) fn failure<S: Suite>(ceremony: &Ceremony<S>, failure: &Failure) -> String {
+pub(super) fn failure<S: Suite>(ceremony: &Ceremony<S>, failure: &CeremonyFailure) -> String {
     match failure {
-        Failure::TooFewDisclosures { dealer, found, needed } => format!(
+        CeremonyFailure::TooFewDisclosures { dealer, found, needed } => format!(
             "{} did not reveal its contribution, and {} disclosed shares of it, where {needed} are needed",
             ceremony.name(*dealer),
             plural(*found, "receiver")
         ),
-        Failure::TooFewDealers { left, needed } => {
+        CeremonyFailure::TooFewDealers { left, needed } => {
             format!("{} left, and {needed} are needed", are(*left, "dealer"))
         }
-        Failure::TooFewContributions { found, needed } => {
+        CeremonyFailure::TooFewContributions { found, needed } => {
             format!("{} there from which the share is recovered, and {needed} are needed", are(*found, "contribution"))
         }
-        Failure::Unconfirmed { agreeing, needed } => {
+        CeremonyFailure::Unconfirmed { agreeing, needed } => {
             format!("{} confirmed this key, and {needed} are needed", plural(*agreeing, "receiver"))
         }
         other => other.to_string(),

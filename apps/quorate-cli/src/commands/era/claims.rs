@@ -14,11 +14,13 @@ use std::{
 use anyhow::{Error, anyhow};
 use clap::Args;
 use indicatif::{HumanBytes, ProgressBar, ProgressFinish, ProgressStyle};
-use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, OtherInput, Refused};
+use quorate_history::{ClaimKind, EraError, EraFile, EraInput, Eras, Files, OtherInput, RefusedFile};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 
-use super::sink::{Existing, OutputFormat, Sink};
+use quorate_host::file::Existing;
+
+use super::sink::{OutputFormat, Sink};
 use crate::commands::{
     history::open_files,
     print::{self, note, plural},
@@ -141,7 +143,7 @@ impl Arguments {
         if let Some(OtherInput { path, content, .. }) = files.others.first() {
             return Err(Failure::usage(anyhow!("{}: found {content}, expected an era", path.display())));
         }
-        if let Some(Refused { path, reason, unread, .. }) = files.refused.first() {
+        if let Some(RefusedFile { path, reason, unread, .. }) = files.refused.first() {
             let error = Error::msg(format!("{}: {reason}; nothing is written", path.display()));
             return Err(if *unread { Failure::io(error) } else { Failure::usage(error) });
         }

@@ -14,9 +14,11 @@ use quorate_formats::{
     parquet::{ChainRow, ChainRows},
 };
 use quorate_history::ChainClaim;
-use quorate_host::exit::Failure;
+use quorate_host::{
+    exit::Failure,
+    file::{Existing, NewFile, Readers},
+};
 use serde::Serialize;
-use tempfile::{Builder, NamedTempFile};
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -27,18 +29,11 @@ pub(super) enum OutputFormat {
     Jsonl,
 }
 
-/// What becomes of a file that exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Existing {
-    Refuse,
-    Replace,
-}
-
 /// A file that appears at its place whole, or not at all: until then it has another name, and vanishes when it is dropped.
 pub(super) struct Sink {
     path: PathBuf,
     existing: Existing,
-    unfinished: NamedTempFile,
+    unfinished: NewFile,
     rows: Rows,
 }
 
@@ -66,13 +61,8 @@ impl Sink {
     pub(super) fn begin(path: &Path, format: OutputFormat, existing: Existing) -> Result<Self, Failure> {
         Self::check(path, existing)?;
         let begin = || {
-            let mut builder = Builder::new();
-            builder.prefix(UNFINISHED);
-            // As any other file; temporary ones are for their owner alone otherwise.
-            #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let unfinished = builder.tempfile_in(folder_of(path))?;
-            let file = unfinished.as_file().try_clone()?;
+            let mut unfinished = NewFile::begin(path, Readers::Everybody)?;
+            let file = unfinished.file().try_clone()?;
             let rows = match format {
                 OutputFormat::Parquet => Rows::Parquet(Box::new(ChainRows::new(file)?)),
                 OutputFormat::Jsonl => Rows::Jsonl(BufWriter::new(file)),
@@ -118,22 +108,14 @@ impl Sink {
 
     /// Puts the file to its place when all of it is on the disk. Answers with its length.
     pub(super) fn finish(self) -> Result<u64, Failure> {
-        let Self { path, existing, unfinished, rows } = self;
+        let Self { path, existing, mut unfinished, rows } = self;
         let finish = || {
             match rows {
                 Rows::Parquet(rows) => drop(rows.finish()?),
                 Rows::Jsonl(mut lines) => lines.flush()?,
             }
-            unfinished.as_file().sync_all()?;
-            let length = unfinished.as_file().metadata()?.len();
-            match existing {
-                Existing::Refuse => unfinished.persist_noclobber(&path)?,
-                Existing::Replace => unfinished.persist(&path)?,
-            };
-            // The rename is on the disk once its folder is. Not every system can open a folder.
-            if let Ok(folder) = File::open(folder_of(&path)) {
-                folder.sync_all()?;
-            }
+            let length = unfinished.file().metadata()?.len();
+            unfinished.finish(existing)?;
             Ok(length)
         };
         finish().map_err(|error: io::Error| unwritten(&path, error))
@@ -152,16 +134,6 @@ struct Line {
     name: SignatureName<'static>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-}
-
-/// How the names of unfinished files begin.
-const UNFINISHED: &str = ".unfinished-";
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 fn unwritten(path: &Path, error: io::Error) -> Failure {

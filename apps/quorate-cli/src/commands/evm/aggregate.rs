@@ -9,7 +9,7 @@ use quorate_evm::{
     Collection, KeyGroup, Network, NotAdded, PlanError, QuorumSignature,
     alloy_primitives::{B256, Bytes},
 };
-use quorate_formats::judge::{Bound, Item, Window};
+use quorate_formats::judge::{Item, Window, WindowLimit};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -86,7 +86,7 @@ impl Arguments {
             verdicts: self.verdicts,
             options,
             collecting: None,
-            window: Window::new(Bound::of(options.threads)),
+            window: Window::new(WindowLimit::of(options.threads)),
             tally: Tally::default(),
             complaints: Complaints::default(),
         };

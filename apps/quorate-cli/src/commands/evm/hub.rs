@@ -48,7 +48,7 @@ impl Arguments {
     /// Runs the command.
     ///
     /// # Errors
-    /// A file cannot be read, is no signed plan, or is of another chain or key group than the first.
+    /// A file cannot be read, is not a signed plan, or is of another chain or key group than the first.
     pub(super) fn run(self) -> Result {
         let plans = self.plan.iter().map(|path| {
             let name = path.display();

@@ -16,7 +16,7 @@ use quorate_formats::{
     drand::{ChainInfo, DrandOptions},
 };
 use quorate_history::{
-    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, OtherInput, Refused,
+    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, OtherInput, RefusedFile,
     chia::{self, ChiaError},
     drand::{self, RoundRange},
 };
@@ -57,7 +57,7 @@ impl ChainArguments {
 }
 
 /// Why a file is refused: its name, the exit code, and the reason.
-pub(super) fn refusal(Refused { path, reason, unread, .. }: &Refused) -> (String, Exit, &str) {
+pub(super) fn refusal(RefusedFile { path, reason, unread, .. }: &RefusedFile) -> (String, Exit, &str) {
     (path.display().to_string(), if *unread { Exit::Io } else { Exit::Usage }, reason)
 }
 

@@ -8,7 +8,7 @@ use quorate::{AnySuite, Soundness};
 use quorate_formats::Format;
 use quorate_history::{
     Content, Files,
-    shards::{self, Manifest, Terms},
+    shards::{self, Manifest, RunTerms},
 };
 use quorate_host::exit::{Exit, Failure, Result};
 
@@ -77,8 +77,11 @@ impl Arguments {
             bar.inc(bytes);
             if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let terms =
-            Terms { suite: self.suite, soundness: Soundness::from(self.soundness), all_verdicts: !self.only_invalid };
+        let terms = RunTerms {
+            suite: self.suite,
+            soundness: Soundness::from(self.soundness),
+            all_verdicts: !self.only_invalid,
+        };
         let shard_bytes = self.shard_size.map_or(SHARD_SIZE, NonZeroU64::get).saturating_mul(1 << 20);
         let manifest = shards::plan(&files, &self.into, terms, shard_bytes, heard).map_err(failure)?;
         bar.finish_and_clear();

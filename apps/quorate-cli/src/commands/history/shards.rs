@@ -4,7 +4,7 @@ use std::{io::IsTerminal, path::PathBuf};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
-use quorate_history::shards::{Counts, Manifest, ShardError};
+use quorate_history::shards::{ClaimCounts, Manifest, ShardError};
 use quorate_host::exit::{Exit, Failure};
 
 use crate::commands::print::plural;
@@ -39,7 +39,7 @@ pub(super) fn exit_of(error: &ShardError) -> Exit {
     }
 }
 
-/// A bar over bytes with the time left; none where standard error is no terminal.
+/// A bar over bytes with the time left; none where standard error is not a terminal.
 pub(super) fn progress(bytes: u64, quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -52,7 +52,7 @@ pub(super) fn progress(bytes: u64, quiet: bool) -> ProgressBar {
 }
 
 /// "1,024 claims: 1,023 valid, 1 invalid".
-pub(super) fn counted(counts: Counts, malformed: u64) -> String {
+pub(super) fn counted(counts: ClaimCounts, malformed: u64) -> String {
     let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let human = |n: u64| indicatif::HumanCount(n).to_string();
     let claims = plural(number(counts.claims), "claim");
@@ -67,7 +67,7 @@ pub(super) fn counted(counts: Counts, malformed: u64) -> String {
 }
 
 /// The code with which a command ends that found this.
-pub(super) fn found(counts: Counts, malformed: u64) -> Exit {
+pub(super) fn found(counts: ClaimCounts, malformed: u64) -> Exit {
     match (malformed, counts.invalid) {
         (1.., _) => Exit::Usage,
         (_, 1..) => Exit::Negative,

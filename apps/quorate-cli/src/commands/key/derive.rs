@@ -19,7 +19,7 @@ use crate::{
     secrets::{
         key_path::KeyPath,
         mnemonic,
-        passphrase::{self, PassphraseSource, Purpose},
+        passphrase::{self, PassphrasePurpose, PassphraseSource},
         secret_source::SecretSource,
     },
 };
@@ -128,7 +128,7 @@ impl Arguments {
             (None, None) => None,
             (file, fd) => {
                 let source = PassphraseSource::from_flags(file.clone(), fd)?;
-                Some(unlock::ask(&source, Purpose::Unlock, "the mnemonic")?)
+                Some(unlock::ask(&source, PassphrasePurpose::Unlock, "the mnemonic")?)
             }
         };
         let (text, name) = match &self.mnemonic_file {

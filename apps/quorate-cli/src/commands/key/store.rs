@@ -13,9 +13,9 @@ use crate::{
     secrets::{
         key_path::KeyPath,
         keystore::{Keystore, KeystoreOptions},
-        passphrase::{PassphraseSource, Purpose},
+        passphrase::{PassphrasePurpose, PassphraseSource},
         secret::Secret,
-        secret_file::{self, Overwrite, SecretFileError},
+        secret_file::{self, Existing, SecretFileError},
     },
 };
 use quorate_host::exit::{Exit, Failure, Result};
@@ -100,7 +100,7 @@ impl Destination {
         let path = provenance.path.filter(|_| self.keystore.is_given());
         let (contents, uuid) = if self.keystore.is_given() {
             let what = if self.to_standard_output() { "the keystore".into() } else { self.out.display().to_string() };
-            let passphrase = unlock::ask(passphrase, Purpose::Create, &what)?;
+            let passphrase = unlock::ask(passphrase, PassphrasePurpose::Create, &what)?;
             let options = KeystoreOptions { kdf: self.keystore.kdf(), path: path.clone(), description };
             let keystore = Keystore::encrypt(secret, public_key, &passphrase, options)?;
             (Zeroizing::new(keystore.to_json()), Some(keystore.uuid().to_string()))
@@ -111,7 +111,7 @@ impl Destination {
             print::all(contents.as_bytes())?;
             return Ok(None);
         }
-        let overwrite = if self.force { Overwrite::Replace } else { Overwrite::Refuse };
+        let overwrite = if self.force { Existing::Replace } else { Existing::Refuse };
         secret_file::write(&self.out, contents.as_bytes(), overwrite)?;
         Ok(Some(WrittenFile {
             format: if self.keystore.is_given() { "keystore" } else { "plain" },

@@ -135,7 +135,7 @@ enum Taken<S: Suite> {
     Signature(Signature<S>),
     /// It is a share of the message, true or false.
     Share,
-    /// It is no share of the message.
+    /// It is not a share of the message.
     Nothing,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Spot {
     pub(super) line: u64,
 }
 
-/// A line, or the reason why it is no share of the shared key.
+/// A line, or the reason why it is not a share of the shared key.
 pub(super) struct ShareLine {
     pub(super) spot: Spot,
     pub(super) share: Result<SignatureShare, String>,
@@ -86,7 +86,7 @@ impl ShareLines {
         self.several
     }
 
-    /// The next share of the shared key, or the reason why a line is none, with its place.
+    /// The next share of the shared key, or the reason why a line is not one, with its place.
     pub(super) fn next(&mut self) -> Result<Option<ShareLine>, Failure> {
         while let Some(lines) = self.inputs.last_mut() {
             if let Some(Line { number, text }) = lines.next()? {

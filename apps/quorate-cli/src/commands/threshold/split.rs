@@ -19,7 +19,7 @@ use crate::{
         suite::{InSuite, SuiteArgument},
         unlock::{self, FromPassphraseArguments, KeyFile},
     },
-    secrets::{passphrase::Purpose, secret_folder},
+    secrets::{passphrase::PassphrasePurpose, secret_folder},
 };
 
 /// Split a key into shares, and print its public key
@@ -111,7 +111,7 @@ impl InSuite for Arguments {
         let public_key = shared.public_key().to_bytes();
 
         let passphrase = match self.keystore.is_given() {
-            true => Some(unlock::ask(&passphrase, Purpose::Create, "the shares")?),
+            true => Some(unlock::ask(&passphrase, PassphrasePurpose::Create, "the shares")?),
             false => None,
         };
         let lock = passphrase.as_ref().map(|passphrase| (passphrase, self.keystore.kdf()));

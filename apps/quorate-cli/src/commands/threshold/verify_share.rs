@@ -10,7 +10,7 @@ use clap::Args;
 use quorate::{Backend, ClaimBytes, Options, ParseError, Reason, Suite, Verdict, Verifier};
 use quorate_formats::{
     At, Id, Place, VerdictLine,
-    judge::{Bound, Item, Judge, Ruling, Window},
+    judge::{Item, Judge, Ruling, Window, WindowLimit},
 };
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{KeyShare, SharedKey, SharingError};
@@ -125,7 +125,8 @@ impl Arguments {
         let mut lines = ShareLines::open(&self.files, name, key.public_key().to_bytes().as_ref().to_vec())?;
         let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
         let mut keys = VerificationKeys::new(key, options.backend);
-        let (mut judge, mut window) = (Judge::new(Verifier::new(options)), Window::new(Bound::of(options.threads)));
+        let (mut judge, mut window) =
+            (Judge::new(Verifier::new(options)), Window::new(WindowLimit::of(options.threads)));
         let mut count = Count::default();
         loop {
             while !window.is_full()
@@ -181,7 +182,7 @@ impl Arguments {
     }
 }
 
-/// The keys of the participants whose shares were there, encoded. `None` if it is the identity, which is no key.
+/// The keys of the participants whose shares were there, encoded. `None` if it is the identity, which is not a key.
 struct VerificationKeys<'a, S: Suite> {
     key: &'a SharedKey<S>,
     backend: Backend,

@@ -14,7 +14,7 @@ use quorate_host::{
     file::LARGEST_DOCUMENT,
     plain,
 };
-use quorate_threshold::stake::{Allotment, Part};
+use quorate_threshold::stake::{Allotment, StakePart};
 use serde::Serialize;
 
 use crate::commands::{
@@ -53,14 +53,14 @@ pub(super) struct Arguments {
 /// A part of the stake, and how it was written.
 #[derive(Clone, Debug)]
 struct Fraction {
-    part: Part,
+    part: StakePart,
     text: String,
 }
 
 fn fraction(text: &str) -> std::result::Result<Fraction, String> {
     let read = || {
         let (numerator, denominator) = text.split_once('/')?;
-        Part::new(numerator.parse().ok()?, denominator.parse().ok()?)
+        StakePart::new(numerator.parse().ok()?, denominator.parse().ok()?)
     };
     let part = read().ok_or("expected a fraction from 0/1 to 1/1, such as 1/3")?;
     Ok(Fraction { part, text: text.to_owned() })

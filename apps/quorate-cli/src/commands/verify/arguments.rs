@@ -223,7 +223,6 @@ const DEFAULT_NETWORK: &str = "mainnet";
 
 /// [`Soundness`] as the command line writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[allow(clippy::exhaustive_enums, reason = "the command line matches both")]
 pub enum SoundnessBits {
     /// 2^-64, as Ethereum's clients use
     #[value(name = "64")]

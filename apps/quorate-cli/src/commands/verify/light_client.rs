@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quorate_formats::{
     Entry,
-    light_client::{BeaconNetwork, Committees, Document, Lesson},
+    light_client::{BeaconNetwork, Document, Lesson, SyncCommittees},
 };
 use quorate_host::exit::Failure;
 
@@ -17,9 +17,9 @@ pub(super) struct LightClient {
     names: Vec<Arc<str>>,
     documents: Vec<Document>,
     /// What the user gave.
-    given: Committees,
+    given: SyncCommittees,
     /// What the documents taught beside it.
-    committees: Committees,
+    committees: SyncCommittees,
     /// None if there is no document.
     network: Option<BeaconNetwork>,
     least_participants: usize,
@@ -33,7 +33,7 @@ impl LightClient {
         documents: Vec<(Arc<str>, Document)>,
     ) -> Result<(Self, Vec<Lesson>), Failure> {
         let network = arguments.beacon_network().map_err(|error| Failure::usage(error).context("--network"))?;
-        let mut given = arguments.trusted_root.map_or_else(Committees::default, Committees::trusting);
+        let mut given = arguments.trusted_root.map_or_else(SyncCommittees::default, SyncCommittees::trusting);
         for (name, text) in committee_files {
             given.add_file(&text, &name, None, &network).map_err(|e| Failure::usage(e).context(name))?;
         }
@@ -75,7 +75,7 @@ impl LightClient {
     fn entries<'a>(
         &self,
         document: &'a Document,
-        committees: &'a Committees,
+        committees: &'a SyncCommittees,
         network: &'a BeaconNetwork,
     ) -> impl Iterator<Item = Entry> + use<'a> {
         document.records(committees, network, self.least_participants)

@@ -30,7 +30,7 @@ use inputs::{Inputs, Unreadable};
 use interrupt::Ended;
 pub(super) use interrupt::Interrupt;
 pub(super) use judge::Judge;
-use quorate_formats::judge::{Bound, queue};
+use quorate_formats::judge::{WindowLimit, queue};
 pub(super) use report::{Report, Style};
 
 impl Arguments {
@@ -68,7 +68,7 @@ pub(super) fn judge_what_arrives(
     mut report: Report,
     read: impl FnOnce(Pusher) + Send + 'static,
 ) -> Result {
-    let (to, mut windows) = queue(Bound::of(threads), LINGER);
+    let (to, mut windows) = queue(WindowLimit::of(threads), LINGER);
     let reader = thread::spawn(move || read(Pusher(to)));
     interrupt.watch();
     while let Some(items) = windows.next(|| interrupt.is_set()) {

@@ -338,7 +338,7 @@ impl Report {
         self.remark(&format!("drand: the inputs have {rounds}"));
     }
 
-    /// Something that the user should know, and that is no error.
+    /// Something that the user should know, and that is not an error.
     pub(in crate::commands) fn remark(&self, text: &str) {
         if !self.style.quiet {
             self.say(text);
@@ -448,7 +448,7 @@ impl Report {
         if ended == Ended::Interrupted {
             self.exit = self.exit.max(Exit::Interrupted);
         } else {
-            // Nothing to verify is no success: an empty input may be the output of a command that failed.
+            // Nothing to verify is not a success: an empty input may be the output of a command that failed.
             let claims_elsewhere = self.tally.entries() > 0;
             let mut silent = std::mem::take(&mut self.silent);
             silent.retain(|file| !(claims_elsewhere && self.chain_infos.contains(file)));

@@ -10,7 +10,6 @@ use quorate_network::{message::MAX_MESSAGE, wire};
 
 /// What the aggregator asks a node to sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields of an encoding")]
 pub struct Challenge {
     /// Random bytes, which are good once.
     pub bytes: [u8; 32],
@@ -20,7 +19,6 @@ pub struct Challenge {
 
 /// A node says who it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields of an encoding")]
 pub struct Opening {
     /// What the aggregator asked it to sign.
     pub challenge: [u8; 32],
@@ -36,7 +34,6 @@ pub struct Opening {
 
 /// What the aggregator says to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_enums, reason = "whoever gets one must say what it does with each")]
 pub enum Opened {
     /// The node is admitted.
     Session {
@@ -61,7 +58,6 @@ pub enum Opened {
 
 /// What is new at the aggregator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "the fields of an encoding")]
 pub struct News {
     /// From which number on to ask next.
     pub next: u64,
@@ -73,7 +69,6 @@ pub struct News {
 
 /// Who signs a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "a session has two sides")]
 pub enum Side {
     /// The node that opens the session.
     Node = 0,

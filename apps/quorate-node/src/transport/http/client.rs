@@ -31,7 +31,7 @@ use super::{
 };
 use quorate_network::{
     message::{MAX_MESSAGE, Message},
-    roles::Source,
+    roles::PeerSource,
     wire,
 };
 
@@ -120,7 +120,7 @@ enum Failure {
     Refused(String),
     #[error("the aggregator's chain is behind")]
     NotYet,
-    #[error("what answers is no aggregator of this network: {0}")]
+    #[error("what answers is not an aggregator of this network: {0}")]
     NotAggregator(&'static str),
     #[error("the aggregator is not admitted: {0:?}")]
     NotAdmitted(String),
@@ -182,7 +182,7 @@ struct Node {
     link: Link,
     outbox: Outbox,
     tally: Arc<Tally>,
-    tickets: Tickets<Source>,
+    tickets: Tickets<PeerSource>,
     judgements: mpsc::UnboundedReceiver<(u64, Judgement)>,
     calls: mpsc::Receiver<Call>,
     /// Messages of this node that the aggregator has not acknowledged.
@@ -199,7 +199,7 @@ struct Node {
 /// A session with the aggregator.
 struct Session {
     link: Link,
-    source: Source,
+    source: PeerSource,
     report: PeerReport,
     since: Instant,
     hello: Hello,
@@ -325,7 +325,7 @@ impl Node {
         if self.run != Some(run) {
             (self.run, self.next) = (Some(run), next);
         }
-        let source = Source(self.sessions);
+        let source = PeerSource(self.sessions);
         if !self.outbox.offer(Arrival::Joined { source, peer, operator }, 0) {
             return Err(Failure::Busy);
         }

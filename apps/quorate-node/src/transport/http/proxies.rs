@@ -1,7 +1,7 @@
 //! Who sends a request that may have come through a proxy.
 //!
 //! A proxy appends to `X-Forwarded-For` the address from which it was asked. So of the addresses there the right-most one that
-//! is no trusted proxy's is who asks; whatever stands to the left of it may be made up. From anybody but a trusted proxy the
+//! is not a trusted proxy's is who asks; whatever stands to the left of it may be made up. From anybody but a trusted proxy the
 //! header is not read.
 
 use std::{net::IpAddr, str::FromStr};
@@ -15,7 +15,7 @@ use super::super::origin::{may_be_shared, network};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<IpNet>);
 
-/// A text is no list of proxies.
+/// A text is not a list of proxies.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found:?} is not an address such as 192.0.2.1, or a network such as 10.0.0.0/8")]
 pub struct ProxiesError {

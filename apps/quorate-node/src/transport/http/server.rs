@@ -439,7 +439,7 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<Origin>, body
 async fn messages(Shared(hub): HubState, headers: HeaderMap, body: Bytes) -> Response {
     authorized(&hub, &headers, body.len(), |state, token| match decode_batch(&body) {
         Some(messages) => state.messages(token, messages),
-        // One message that is none: the session ends.
+        // A body that is not a batch counts as a message that does not decode, which ends the session.
         None => state.messages(token, vec![body.to_vec()]),
     })
     .map_or_else(refused, |()| StatusCode::NO_CONTENT.into_response())

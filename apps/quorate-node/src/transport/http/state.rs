@@ -25,8 +25,8 @@ use super::{
     ring::{Ring, Seen},
 };
 use quorate_network::{
-    message::{Answer, Message, Request, Signed},
-    roles::Source,
+    message::{Message, PeerAnswer, PeerRequest, Signed},
+    roles::PeerSource,
     wire,
 };
 
@@ -40,7 +40,7 @@ pub(super) struct State {
     pub(super) outbox: Outbox,
     pub(super) tally: Arc<Tally>,
     pub(super) bans: Bans,
-    pub(super) tickets: Tickets<(Source, PeerId, Arc<[u8]>)>,
+    pub(super) tickets: Tickets<(PeerSource, PeerId, Arc<[u8]>)>,
     pub(super) ring: Ring,
     seen: Seen,
     sessions: HashMap<Token, Session>,
@@ -49,7 +49,7 @@ pub(super) struct State {
     started: Instant,
     /// Challenges that were used, until they are too old.
     used: VecDeque<[u8; 32]>,
-    gone: VecDeque<(Source, PeerId, Address)>,
+    gone: VecDeque<(PeerSource, PeerId, Address)>,
     next_source: u64,
     next_question: u64,
 }
@@ -59,7 +59,7 @@ pub(super) struct State {
 struct Session {
     peer: PeerId,
     operator: Address,
-    source: Source,
+    source: PeerSource,
     credential: Credential,
     address: IpAddr,
     since: Instant,
@@ -68,7 +68,7 @@ struct Session {
     bytes: Bucket,
     requests: Bucket,
     /// Its questions, which wait for the aggregator's answers.
-    asked: VecDeque<oneshot::Sender<Answer>>,
+    asked: VecDeque<oneshot::Sender<PeerAnswer>>,
     /// The aggregator's questions, which wait for its answers: until when, and whether it has fetched them.
     questions: Vec<Question>,
     silent: u32,
@@ -99,7 +99,7 @@ impl State {
         terms: Terms,
         outbox: Outbox,
         tally: Arc<Tally>,
-        tickets: Tickets<(Source, PeerId, Arc<[u8]>)>,
+        tickets: Tickets<(PeerSource, PeerId, Arc<[u8]>)>,
     ) -> Self {
         Self {
             terms,
@@ -198,7 +198,7 @@ impl State {
                 return Err("as many nodes as allowed have joined");
             }
         }
-        let source = Source(self.next_source);
+        let source = PeerSource(self.next_source);
         let session = Session {
             peer,
             operator,
@@ -244,13 +244,13 @@ impl State {
         self.sessions.iter().map(credential).collect()
     }
 
-    /// Lets a node go whose credential holds no more. That is no fault.
+    /// Lets a node go whose credential holds no more. That is not a fault.
     pub(super) fn dismiss(&mut self, token: &Token) {
         self.end(token);
     }
 
     /// Bans a node and its operator, by a number that it has or had.
-    pub(super) fn ban(&mut self, source: Source, time: Duration, why: &str) {
+    pub(super) fn ban(&mut self, source: PeerSource, time: Duration, why: &str) {
         let joined = self.sessions.values().map(|session| (session.source, session.peer, session.operator));
         let Some((_, peer, operator)) = joined.chain(self.gone.iter().copied()).find(|(theirs, ..)| *theirs == source)
         else {
@@ -265,7 +265,7 @@ impl State {
         theirs.iter().for_each(|token| self.end(token));
     }
 
-    fn fault(&mut self, source: Source, why: &str) -> Refusal {
+    fn fault(&mut self, source: PeerSource, why: &str) -> Refusal {
         self.ban(source, self.terms.limits.ban, why);
         Refusal::Banned
     }
@@ -362,7 +362,7 @@ impl State {
     }
 
     /// A node asks. The answer comes on the channel, unless the node is let go before.
-    pub(super) fn asked(&mut self, token: &Token, bytes: &[u8]) -> Result<oneshot::Receiver<Answer>, Refusal> {
+    pub(super) fn asked(&mut self, token: &Token, bytes: &[u8]) -> Result<oneshot::Receiver<PeerAnswer>, Refusal> {
         let session = self.sessions.get_mut(token).ok_or(Refusal::NoSession)?;
         let source = session.source;
         if !session.requests.take(1, Instant::now()) {
@@ -371,7 +371,7 @@ impl State {
         session.traffic[2] += 1;
         let request = match wire::decode(bytes, self.terms.network) {
             Ok(Message::Request(request)) => request,
-            Ok(_) => return Err(self.fault(source, "a question that is none")),
+            Ok(_) => return Err(self.fault(source, "a message that is not a question")),
             Err(error) => return Err(self.fault(source, &format!("its question: {error}"))),
         };
         session.asked.retain(|channel| !channel.is_closed());
@@ -385,7 +385,7 @@ impl State {
     }
 
     /// The aggregator answers a node.
-    pub(super) fn answer(&mut self, to: Source, answer: Answer) {
+    pub(super) fn answer(&mut self, to: PeerSource, answer: PeerAnswer) {
         let Some(session) = self.sessions.values_mut().find(|session| session.source == to) else { return };
         session.asked.retain(|channel| !channel.is_closed());
         if let Some(channel) = session.asked.pop_front() {
@@ -396,7 +396,7 @@ impl State {
     }
 
     /// The aggregator asks a node, chosen at random among those that left the fewest questions unanswered.
-    pub(super) fn ask(&mut self, request: Request) {
+    pub(super) fn ask(&mut self, request: PeerRequest) {
         let open = self.sessions.values_mut().filter(|session| session.questions.len() < OPEN_QUESTIONS);
         let chosen = open.min_by_key(|session| (session.silent, session.questions.len(), rand::random::<u64>()));
         let Some(session) = chosen else { return count(&self.tally.unanswered) };
@@ -418,7 +418,7 @@ impl State {
         }
         let answer = match wire::decode(bytes, self.terms.network) {
             Ok(Message::Answer(answer)) => answer,
-            Ok(_) => return Err(self.fault(source, "an answer that is none")),
+            Ok(_) => return Err(self.fault(source, "a message that is not an answer")),
             Err(error) => return Err(self.fault(source, &format!("its answer: {error}"))),
         };
         if open.is_some() {

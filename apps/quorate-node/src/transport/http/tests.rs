@@ -23,7 +23,7 @@ use super::{
 use crate::transport::PeerId;
 use quorate_network::{
     groups::Audience,
-    message::{Answer, MAX_MESSAGE, Message, Request, Signed},
+    message::{MAX_MESSAGE, Message, PeerAnswer, PeerRequest, Signed},
     wire,
 };
 
@@ -125,7 +125,7 @@ async fn questions_are_answered_both_ways() {
     let source = joined(&mut hub, node.peer_id()).await;
     let to_hub = joined(&mut node, hub.peer_id()).await;
     let Signed::Attestation(attestation) = message(1, 0) else { panic!("an attestation") };
-    let answer = Answer { attestations: vec![attestation], ..Answer::default() };
+    let answer = PeerAnswer { attestations: vec![attestation], ..PeerAnswer::default() };
     let asked = |arrival| match arrival {
         Arrival::Asked { source, .. } => Some(source),
         _ => None,
@@ -134,11 +134,11 @@ async fn questions_are_answered_both_ways() {
         Arrival::Answered { source, answer } => Some((source, answer)),
         _ => None,
     };
-    node.ask(Request::default(), Audience::Everybody);
+    node.ask(PeerRequest::default(), Audience::Everybody);
     assert_eq!(wait_for(&mut hub, "a question", asked).await, source);
     hub.answer(source, answer.clone());
     assert_eq!(wait_for(&mut node, "an answer", answered).await, (to_hub, answer.clone()));
-    hub.ask(Request::default(), Audience::Everybody);
+    hub.ask(PeerRequest::default(), Audience::Everybody);
     assert_eq!(wait_for(&mut node, "a question", asked).await, to_hub);
     node.answer(to_hub, answer.clone());
     assert_eq!(wait_for(&mut hub, "an answer", answered).await, (source, answer));
@@ -156,13 +156,13 @@ async fn a_silent_node_is_not_asked_for_ever() {
     tokio::spawn(async move {
         while let Some(arrival) = helpful.next().await {
             if let Arrival::Asked { source, .. } = arrival {
-                helpful.answer(source, Answer::default());
+                helpful.answer(source, PeerAnswer::default());
             }
         }
     });
     let mut answers = 0;
     for _ in 0..6 {
-        hub.ask(Request::default(), Audience::Everybody);
+        hub.ask(PeerRequest::default(), Audience::Everybody);
         let answered = tokio::time::timeout(Duration::from_secs(2), async {
             wait_for(&mut hub, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(())).await;
         });
@@ -218,7 +218,7 @@ async fn the_registry_decides_who_joins() {
     hub.readmit();
     left(&mut hub, source).await;
     left(&mut late, there).await;
-    assert_eq!(hub.counts().banned, 0, "to leave is no fault");
+    assert_eq!(hub.counts().banned, 0, "to leave is not a fault");
 
     // The credential of another peer, and an aggregator that is not admitted.
     let stolen = terms(3, &registry);
@@ -314,7 +314,7 @@ async fn a_node_that_misbehaves_loses_its_own_session_alone() {
     joined(&mut honest, hub.peer_id()).await;
     let other = quorate_evm::digest::Contract { chain_id: 1, ..NETWORK };
     let one = |node, network| wire::encode(&Message::Signed(message(node, 0)), network);
-    let question = wire::encode(&Message::Request(Request::default()), NETWORK);
+    let question = wire::encode(&Message::Request(PeerRequest::default()), NETWORK);
     let many: Vec<_> = (0..150).map(|number| wire::encode(&Message::Signed(message(9, number)), NETWORK)).collect();
     let deeds: [(&str, &str, Vec<u8>, usize); 8] = [
         ("bytes that are no list", "/v1/messages", vec![0xff; 50], 1),

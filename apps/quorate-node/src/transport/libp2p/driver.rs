@@ -52,8 +52,8 @@ use super::{
 };
 use quorate_network::{
     groups::Audience,
-    message::{Message, Request},
-    roles::Source,
+    message::{Message, PeerRequest},
+    roles::PeerSource,
     wire,
 };
 
@@ -70,13 +70,13 @@ pub(super) struct Driver {
     audiences: watch::Receiver<BTreeSet<Audience>>,
     peers: HashMap<Libp2pId, Peer>,
     /// Admitted peers, by number.
-    sources: HashMap<Source, Libp2pId>,
+    sources: HashMap<PeerSource, Libp2pId>,
     /// Those that left, so that a late ban finds them.
-    gone: VecDeque<(Source, PeerId, Address)>,
+    gone: VecDeque<(PeerSource, PeerId, Address)>,
     next_source: u64,
     bans: Bans,
     book: Book,
-    tickets: Tickets<(MessageId, Libp2pId, Source)>,
+    tickets: Tickets<(MessageId, Libp2pId, PeerSource)>,
     judgements: mpsc::UnboundedReceiver<(u64, Judgement)>,
     checks: JoinSet<(Libp2pId, Admitted)>,
     names: JoinSet<(Libp2pId, Vec<Multiaddr>)>,
@@ -295,7 +295,7 @@ impl Driver {
         let message = match wire::decode(bytes, self.terms.network) {
             Ok(Message::Signed(message)) => message,
             Ok(_) => {
-                self.fault(from, "gossip that is no signed message");
+                self.fault(from, "gossip that is not a signed message");
                 return Err(MessageAcceptance::Reject);
             }
             Err(error) => {
@@ -328,7 +328,7 @@ impl Driver {
 
     // Questions and answers.
 
-    fn ask(&mut self, request: Request, audience: Audience) {
+    fn ask(&mut self, request: PeerRequest, audience: Audience) {
         let heard = topic(self.terms.network, audience).hash();
         let gossip = &self.swarm.behaviour().gate.gossip;
         let members: HashSet<_> =
@@ -372,7 +372,7 @@ impl Driver {
                         peer.messages_in += 1;
                         self.outbox.offer(Arrival::Answered { source, answer }, response.len());
                     }
-                    Ok(_) => self.fault(id, "an answer that is none"),
+                    Ok(_) => self.fault(id, "a message that is not an answer"),
                     Err(error) => self.fault(id, &format!("its answer: {error}")),
                 }
             }
@@ -420,7 +420,7 @@ impl Driver {
         }
         let request = match wire::decode(bytes, self.terms.network) {
             Ok(Message::Request(request)) => request,
-            Ok(_) => return self.fault(id, "a question that is none"),
+            Ok(_) => return self.fault(id, "a message that is not a question"),
             Err(error) => return self.fault(id, &format!("its question: {error}")),
         };
         // Without a place the channel is dropped, and the peer asks somebody else.
@@ -565,7 +565,7 @@ impl Driver {
                 return Reply::Full(told);
             }
         }
-        let source = Source(self.next_source);
+        let source = PeerSource(self.next_source);
         let Some(peer) = self.peers.get_mut(&id) else { return Reply::NotYet };
         if !self.outbox.offer(Arrival::Joined { source, peer: peer.id, operator }, 0) {
             // The node is too busy to hear of it.
@@ -873,7 +873,7 @@ impl Driver {
             let gossip = &mut self.swarm.behaviour_mut().gate.gossip;
             gossip.report_message_validation_result(&id, &from, MessageAcceptance::Ignore);
         }
-        // What fails again was logged when it failed first.
+        // Already logged at the first failure.
         self.listen();
         self.publish_unsent(now);
         self.bans.clean(now);

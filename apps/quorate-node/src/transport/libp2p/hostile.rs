@@ -33,7 +33,7 @@ use super::{
 };
 use quorate_network::{
     groups::Audience,
-    message::{MAX_MESSAGE, Message, Request, Signed, TaskResult},
+    message::{MAX_MESSAGE, Message, PeerRequest, Signed, TaskResult},
     wire,
 };
 
@@ -221,14 +221,14 @@ async fn a_peer_that_misbehaves_loses_its_own_connection_alone() {
             hostile.gossip(bytes(3, 0, Contract { address: Address::ZERO, ..NETWORK }));
         }),
         ("a question as gossip", |hostile| {
-            hostile.gossip(wire::encode(&Message::Request(Request::default()), NETWORK));
+            hostile.gossip(wire::encode(&Message::Request(PeerRequest::default()), NETWORK));
         }),
         ("gossip beyond the length of a message", |hostile| hostile.gossip(vec![1; 200_000])),
         ("a question that does not decode", |hostile| {
             hostile.swarm.behaviour_mut().ask.send_request(&hostile.victim, vec![7; 50]);
         }),
         ("a question of another network", |hostile| {
-            let question = wire::encode(&Message::Request(Request::default()), OTHER);
+            let question = wire::encode(&Message::Request(PeerRequest::default()), OTHER);
             hostile.swarm.behaviour_mut().ask.send_request(&hostile.victim, question);
         }),
         ("a question beyond the length of a message", |hostile| {
@@ -276,7 +276,7 @@ async fn questions_without_end_end_the_connection() {
     let registry = Arc::new(Registry::default());
     let (victim, mut honest) = scene(&registry).await;
     let mut hostile = Hostile::connect(terms(3, &registry), &victim).await.admitted().await;
-    let question = wire::encode(&Message::Request(Request::default()), NETWORK);
+    let question = wire::encode(&Message::Request(PeerRequest::default()), NETWORK);
     let end = Instant::now() + PATIENCE;
     while !hostile.closed {
         assert!(Instant::now() < end, "still connected");
@@ -297,7 +297,7 @@ async fn an_answer_that_is_none_ends_the_connection() {
         let end = Instant::now() + PATIENCE;
         while !hostile.closed {
             assert!(Instant::now() < end, "still connected");
-            victim.ask(Request::default(), Audience::Everybody);
+            victim.ask(PeerRequest::default(), Audience::Everybody);
             hostile.run(Duration::from_millis(100)).await;
         }
         assert_eq!(victim.counts().banned, u64::from(number) - 2);
@@ -368,7 +368,7 @@ async fn a_stranger_is_let_go_and_nothing_of_it_is_heard() {
     let deeds: &[Deed] = &[
         ("silence", |_| {}),
         ("a question", |hostile| {
-            let question = wire::encode(&Message::Request(Request::default()), NETWORK);
+            let question = wire::encode(&Message::Request(PeerRequest::default()), NETWORK);
             hostile.swarm.behaviour_mut().ask.send_request(&hostile.victim, question);
         }),
         ("gossip", |hostile| {

@@ -27,7 +27,7 @@ use super::{
 
 /// Where a node listens, and whom it dials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct MeshSettings {
     /// Multiaddresses of TCP to listen at, as `/ip4/0.0.0.0/tcp/9600`. Port 0 takes a free one. Without one the node only
     /// dials.
     pub listen: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// [`TransportError`] if an address is wrong or in use, or the credential too long.
-pub fn start(terms: Terms, settings: &Settings) -> Result<Transport, TransportError> {
+pub fn start(terms: Terms, settings: &MeshSettings) -> Result<Transport, TransportError> {
     terms.credential.check()?;
     let read =
         |field, texts: &[String]| texts.iter().map(|text| book::address(field, text)).collect::<Result<Vec<_>, _>>();

@@ -21,7 +21,7 @@ use super::{
     lobby,
     stream::{Flood, Traffic},
 };
-use quorate_network::roles::Source;
+use quorate_network::roles::PeerSource;
 
 /// The channel of a question that waits for its answer.
 pub(super) type Channel = ResponseChannel<Vec<u8>>;
@@ -68,7 +68,7 @@ pub(super) enum State {
     /// Not admitted. If it was told [`Reply::NotYet`](super::super::handshake::Reply::NotYet), it has more time.
     Stranger { not_yet: bool },
     /// Admitted, since when; and since when the node cannot say any more whether it is.
-    Admitted { source: Source, operator: Address, since: Instant, doubt: Option<Instant> },
+    Admitted { source: PeerSource, operator: Address, since: Instant, doubt: Option<Instant> },
     /// Its connections are closed at this time, when the last reply has left.
     Leaving { at: Instant },
 }
@@ -107,7 +107,7 @@ impl Peer {
     }
 
     /// The peer's number and operator, if it is admitted.
-    pub(super) fn admitted(&self) -> Option<(Source, Address)> {
+    pub(super) fn admitted(&self) -> Option<(PeerSource, Address)> {
         match self.state {
             State::Admitted { source, operator, .. } => Some((source, operator)),
             _ => None,

@@ -19,7 +19,7 @@ use quorate_network::{
     election::Snapshot,
     groups::Audience,
     message::{Branch, Signed, Verified},
-    roles::{Event, Node, Output, Roles, Saved, Settings, Settlement},
+    roles::{Node, NodeEvent, NodeOutput, NodeSettings, Roles, Saved, Settlement},
 };
 
 const GROUP: Audience = Audience::Branch(3, Branch { level: 0, number: 5 });
@@ -107,7 +107,7 @@ fn snapshot() -> Arc<Snapshot> {
 
 /// Runs the state machine of one operator on its transport until a settlement was seen by all.
 async fn run(mut transport: Transport, operator: u8, settled: mpsc::Sender<Settlement>) {
-    let settings = Settings {
+    let settings = NodeSettings {
         operator: Some(address(operator)),
         roles: Roles { perform: true, attest: true, aggregate: true },
         stragglers: 0,
@@ -119,13 +119,15 @@ async fn run(mut transport: Transport, operator: u8, settled: mpsc::Sender<Settl
         relief: 500,
         appeal: 60_000,
         add_up,
-        ..Settings::default()
+        ..NodeSettings::default()
     };
     let mut node = Node::new(settings, 0, Saved::default());
     let start = Instant::now();
     let now = || start.elapsed().as_millis() as u64;
-    let mut events =
-        vec![(Event::Task { id: ID, epoch: 0, payload: Bytes::new() }, None), (Event::Snapshot(snapshot()), None)];
+    let mut events = vec![
+        (NodeEvent::Task { id: ID, epoch: 0, payload: Bytes::new() }, None),
+        (NodeEvent::Snapshot(snapshot()), None),
+    ];
     let mut wake = u64::MAX;
     loop {
         while let Some((event, mut ticket)) = events.pop() {
@@ -133,28 +135,30 @@ async fn run(mut transport: Transport, operator: u8, settled: mpsc::Sender<Settl
             transport.listen(node.audiences());
             for output in outputs {
                 match output {
-                    Output::Execute { id, .. } => events.push((Event::Executed { id, bytes: vec![7].into() }, None)),
-                    Output::Validate { candidate, .. } => {
-                        events.push((Event::Validated { candidate, approved: true }, None));
+                    NodeOutput::Execute { id, .. } => {
+                        events.push((NodeEvent::Executed { id, bytes: vec![7].into() }, None))
                     }
-                    Output::Sign { candidate } => {
+                    NodeOutput::Validate { candidate, .. } => {
+                        events.push((NodeEvent::Validated { candidate, approved: true }, None));
+                    }
+                    NodeOutput::Sign { candidate } => {
                         let own = snapshot().index_of(address(operator)).unwrap();
                         let signature = signature(&[own as usize].into_iter().collect());
-                        events.push((Event::Signed { candidate, signature }, None));
+                        events.push((NodeEvent::Signed { candidate, signature }, None));
                     }
-                    Output::Publish(message, audience) => {
+                    NodeOutput::Publish(message, audience) => {
                         let single = matches!(message, Signed::Attestation(_));
                         assert!(!single || audience != Audience::Everybody, "an attestation is for its group");
                         transport.publish(message, audience);
                     }
-                    Output::Ask(request, audience) => transport.ask(request, audience),
-                    Output::Answer { to, answer } => transport.answer(to, answer),
-                    Output::Settle(settlement) => {
+                    NodeOutput::Ask(request, audience) => transport.ask(request, audience),
+                    NodeOutput::Answer { to, answer } => transport.answer(to, answer),
+                    NodeOutput::Settle(settlement) => {
                         // The test has enough, if nobody receives it.
                         let _ = settled.send(settlement).await;
                     }
-                    Output::WakeAt(at) => wake = at,
-                    Output::Accepted { .. } => {
+                    NodeOutput::WakeAt(at) => wake = at,
+                    NodeOutput::Accepted { .. } => {
                         if let Some(ticket) = ticket.take() {
                             transport.judge(ticket, Judgement::Accept);
                         }
@@ -167,7 +171,7 @@ async fn run(mut transport: Transport, operator: u8, settled: mpsc::Sender<Settl
         match timeout(rest, transport.next()).await {
             Err(_) if now() >= wake => {
                 wake = u64::MAX;
-                events.push((Event::Tick, None));
+                events.push((NodeEvent::Tick, None));
             }
             Err(_) => {}
             Ok(None) => return,
@@ -176,13 +180,15 @@ async fn run(mut transport: Transport, operator: u8, settled: mpsc::Sender<Settl
                     let signers = node.signers(sum).unwrap();
                     assert_eq!(*sum.signature(), signature(&signers), "a true sum");
                 }
-                events.push((Event::Received { source, message: Verified::by_the_caller(message) }, Some(ticket)));
+                events.push((NodeEvent::Received { source, message: Verified::by_the_caller(message) }, Some(ticket)));
             }
-            Ok(Some(Arrival::Asked { source, request })) => events.push((Event::Asked { source, request }, None)),
+            Ok(Some(Arrival::Asked { source, request })) => events.push((NodeEvent::Asked { source, request }, None)),
             Ok(Some(Arrival::Answered { source, answer })) => {
                 let parts = answer.into_signed();
                 events.extend(
-                    parts.map(|message| (Event::Received { source, message: Verified::by_the_caller(message) }, None)),
+                    parts.map(|message| {
+                        (NodeEvent::Received { source, message: Verified::by_the_caller(message) }, None)
+                    }),
                 );
             }
             Ok(Some(_)) => {}

@@ -14,7 +14,7 @@ use super::{
 };
 use quorate_network::{
     groups::Audience,
-    message::{Answer, Request, Signed},
+    message::{PeerAnswer, PeerRequest, Signed},
 };
 
 /// Nodes with three bootstrap peers, each of which publishes. Every message comes to every other node once.
@@ -96,7 +96,7 @@ async fn line() -> (Transport, Transport, Transport) {
     (first, middle, last)
 }
 
-async fn signed(transport: &mut Transport) -> (super::super::Ticket, Signed, quorate_network::roles::Source) {
+async fn signed(transport: &mut Transport) -> (super::super::Ticket, Signed, quorate_network::roles::PeerSource) {
     wait_for(transport, "a message", |arrival| match arrival {
         Arrival::Signed { source, ticket, message } => Some((ticket, message, source)),
         _ => None,
@@ -200,13 +200,13 @@ async fn a_late_node_asks_for_the_past() {
     let registry = Arc::new(Registry::default());
     let (mut first, mut late, _) = pair(terms(1, &registry), terms(2, &registry)).await;
     let Signed::Attestation(attestation) = message(1, 0) else { panic!("an attestation") };
-    let answer = Answer { attestations: vec![attestation], ..Answer::default() };
+    let answer = PeerAnswer { attestations: vec![attestation], ..PeerAnswer::default() };
     until("it is welcome", || !late.peers().is_empty()).await;
     let (sent, asker) = (answer.clone(), late.peer_id());
     let answering = tokio::spawn(async move {
         let source = wait_for(&mut first, "a question", |arrival| match arrival {
             Arrival::Asked { source, request } => {
-                assert_eq!(request, Request::default());
+                assert_eq!(request, PeerRequest::default());
                 Some(source)
             }
             _ => None,
@@ -220,7 +220,7 @@ async fn a_late_node_asks_for_the_past() {
     // A question before the other one has said welcome is dropped, so the node asks again, as nodes do.
     let asking = async {
         loop {
-            late.ask(Request::default(), Audience::Everybody);
+            late.ask(PeerRequest::default(), Audience::Everybody);
             let answered = wait_for(&mut late, "an answer", |arrival| match arrival {
                 Arrival::Answered { answer, .. } => Some(answer),
                 _ => None,
@@ -251,14 +251,14 @@ async fn a_silent_peer_is_not_asked_for_ever() {
     tokio::spawn(async move {
         while let Some(arrival) = helpful.next().await {
             if let Arrival::Asked { source, .. } = arrival {
-                helpful.answer(source, Answer::default());
+                helpful.answer(source, PeerAnswer::default());
             }
         }
     });
     // At most one question is lost at the silent one; then the other one is asked.
     let mut answers = 0;
     for _ in 0..6 {
-        asker.ask(Request::default(), Audience::Everybody);
+        asker.ask(PeerRequest::default(), Audience::Everybody);
         let answered = tokio::time::timeout(Duration::from_secs(2), async {
             wait_for(&mut asker, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(()))
                 .await;
@@ -276,7 +276,7 @@ async fn an_operator_that_left_is_let_go() {
     registry.say(2, Admitted::No("the operator has left".to_owned()));
     first.readmit();
     left(&mut first, source).await;
-    assert_eq!(first.counts().banned, 0, "to leave is no fault");
+    assert_eq!(first.counts().banned, 0, "to leave is not a fault");
     registry.forget(2);
     wait_for(&mut first, "it is back", |arrival| matches!(arrival, Arrival::Joined { .. }).then_some(())).await;
 }

@@ -18,7 +18,7 @@ use super::super::{
 };
 use quorate_network::{
     message::{Attestation, Signed},
-    roles::Source,
+    roles::PeerSource,
 };
 
 /// The network of the tests.
@@ -104,10 +104,10 @@ pub(in crate::transport) async fn node(terms: Terms, bootstrap: &[String]) -> Tr
 }
 
 pub(in crate::transport) async fn node_at(terms: Terms, listen: &str, bootstrap: &[String]) -> Transport {
-    let settings = libp2p::Settings {
+    let settings = libp2p::MeshSettings {
         listen: vec![listen.to_owned()],
         bootstrap: bootstrap.to_vec(),
-        ..libp2p::Settings::default()
+        ..libp2p::MeshSettings::default()
     };
     let transport = libp2p::start(terms, &settings).unwrap();
     until("it listens", || !transport.addresses().is_empty()).await;
@@ -151,7 +151,7 @@ pub(in crate::transport) async fn wait_for<T>(
     }
 }
 
-pub(in crate::transport) async fn joined(transport: &mut Transport, peer: PeerId) -> Source {
+pub(in crate::transport) async fn joined(transport: &mut Transport, peer: PeerId) -> PeerSource {
     wait_for(transport, "a peer joins", |arrival| match arrival {
         Arrival::Joined { source, peer: other, .. } if other == peer => Some(source),
         _ => None,
@@ -159,7 +159,7 @@ pub(in crate::transport) async fn joined(transport: &mut Transport, peer: PeerId
     .await
 }
 
-pub(in crate::transport) async fn left(transport: &mut Transport, gone: Source) {
+pub(in crate::transport) async fn left(transport: &mut Transport, gone: PeerSource) {
     wait_for(transport, "a peer leaves", |arrival| match arrival {
         Arrival::Left { source } if source == gone => Some(()),
         _ => None,
@@ -168,7 +168,7 @@ pub(in crate::transport) async fn left(transport: &mut Transport, gone: Source) 
 }
 
 /// Two nodes that admitted each other, and the number that the first gave the second.
-pub(in crate::transport) async fn pair(one: Terms, other: Terms) -> (Transport, Transport, Source) {
+pub(in crate::transport) async fn pair(one: Terms, other: Terms) -> (Transport, Transport, PeerSource) {
     let mut first = node(one, &[]).await;
     let mut second = node(other, &first.addresses()).await;
     let source = joined(&mut first, second.peer_id()).await;

@@ -372,10 +372,10 @@ pub(super) mod tests {
         }
         fn add_mul(self, a: Self, b: Self) -> Self {
             let sum = a.mul_add(b, self);
-            // The one factor that is no integer is a power of two.
+            // The one factor that is not an integer is a power of two.
             let product = if b.abs() < 1.0 && b != 0.0 {
                 let divisor = integer(1.0 / b);
-                assert_eq!(integer(a) % divisor, 0, "{a} is no multiple of {divisor}");
+                assert_eq!(integer(a) % divisor, 0, "{a} is not a multiple of {divisor}");
                 integer(a) / divisor
             } else {
                 integer(a) * integer(b)

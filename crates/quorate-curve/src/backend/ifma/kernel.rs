@@ -174,7 +174,7 @@ pub(super) mod tests {
         }
 
         fn assert_factor(self) {
-            assert!(self.least >= 0 && self.most < 1 << 52, "{self:?} is no factor");
+            assert!(self.least >= 0 && self.most < 1 << 52, "{self:?} is not a factor");
         }
     }
 
@@ -323,7 +323,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "is no factor")]
+    #[should_panic(expected = "is not a factor")]
     fn five_units_are_no_factor() {
         product(&[Range::units(5); 8], &[Range::units(1); 8]);
     }

@@ -627,7 +627,7 @@ mod tests {
     }
 
     in_each_kind! {
-        /// Zero is no value of a pairing. It must not become one, which would prove what it stands for.
+        /// Zero is not a value of a pairing. It must not become one, which would prove what it stands for.
         fn zero_does_not_become_one(lanes: L) {
             let zero = MillerValue::new(Pairing::Ate, blst_fp12 { fp6: [blst::blst_fp6::default(); 2] });
             for n in 1..=LANES {

@@ -61,7 +61,7 @@ class _BaseG2Ciphersuite:
 
     @classmethod
     def SkToPk(cls, privkey: int) -> bytes:
-        """The public key of a secret. Raises ``ValidationError`` if it is none."""
+        """The public key of a secret. Raises ``ValidationError`` if it is not a secret."""
         if not cls._is_valid_privkey(privkey):
             raise ValidationError("Invalid private key")
         return _quorate.sk_to_pk(privkey.to_bytes(32, "big"))
@@ -116,7 +116,7 @@ class _BaseG2Ciphersuite:
 
     @classmethod
     def Sign(cls, SK: int, message: bytes) -> bytes:
-        """Signs a message. Raises ``ValidationError`` if the secret or the message is none."""
+        """Signs a message. Raises ``ValidationError`` if the secret or the message is not valid."""
         return cls._CoreSign(SK, message, cls.DST)
 
     @classmethod
@@ -145,7 +145,7 @@ class G2MessageAugmentation(_BaseG2Ciphersuite):
 
     @classmethod
     def Sign(cls, SK: int, message: bytes) -> bytes:
-        """Signs a message. Raises ``ValidationError`` if the secret or the message is none."""
+        """Signs a message. Raises ``ValidationError`` if the secret or the message is not valid."""
         return cls._CoreSign(SK, cls.SkToPk(SK) + message, cls.DST)
 
     @classmethod

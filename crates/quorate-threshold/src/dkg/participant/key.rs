@@ -10,12 +10,12 @@ use super::Participant;
 use crate::{
     committee::Index,
     dkg::{
-        ceremony::{MemberNumber, Purpose},
+        ceremony::{CeremonyPurpose, MemberNumber},
         dealing::{Deal, DealtShare, derive, envelope_info, seal, value},
-        hex::Digest,
+        hex::CeremonyDigest,
         lagrange::{coefficients_at, polynomial_through},
-        message::{Body, Message},
-        outcome::{Failure, Outcome},
+        message::{Body, CeremonyMessage},
+        outcome::{CeremonyFailure, CeremonyOutcome},
         round::Round,
     },
     interpolation::Interpolation,
@@ -38,10 +38,10 @@ impl<S: Suite> Participant<S> {
     fn weights(&self) -> Vec<(MemberNumber, Scalar)> {
         let qualified = self.qualified();
         match self.ceremony.purpose() {
-            Purpose::NewKey(_) | Purpose::Recover { .. } => {
+            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Recover { .. } => {
                 qualified.into_iter().map(|dealer| (dealer, Scalar::ONE)).collect()
             }
-            Purpose::Reshare(previous) => {
+            CeremonyPurpose::Reshare(previous) => {
                 let index = |dealer: &MemberNumber| self.ceremony.previous_index(*dealer).expect("it was checked");
                 let by_index: BTreeMap<_, _> = qualified.iter().map(|dealer| (index(dealer), *dealer)).collect();
                 let indices: Vec<_> = by_index.keys().copied().collect();
@@ -54,8 +54,8 @@ impl<S: Suite> Participant<S> {
     }
 
     /// The key that the contributions make.
-    pub(super) fn shared_key(&self) -> Result<SharedKey<S>, Failure> {
-        if let Purpose::Recover { shared_key, .. } = self.ceremony.purpose() {
+    pub(super) fn shared_key(&self) -> Result<SharedKey<S>, CeremonyFailure> {
+        if let CeremonyPurpose::Recover { shared_key, .. } = self.ceremony.purpose() {
             return Ok(shared_key.clone());
         }
         let committee = self.ceremony.committee();
@@ -81,16 +81,16 @@ impl<S: Suite> Participant<S> {
             (0..t).map(|k| backend.msm(&column(k))).collect()
         };
         let keys: Result<Vec<_>, _> = points.into_iter().map(PublicKey::assume_in_subgroup).collect();
-        let commitment = Commitment::new(committee, keys.map_err(|_| Failure::Zero)?).expect("t points");
+        let commitment = Commitment::new(committee, keys.map_err(|_| CeremonyFailure::Zero)?).expect("t points");
         Ok(SharedKey::new(self.ceremony.suite(), committee.clone(), commitment).expect("t points"))
     }
 
     /// The contribution of a dealer who did not reveal it, from the shares that receivers disclosed.
-    fn reconstructed(&self, dealer: MemberNumber) -> Result<Vec<S::Key>, Failure> {
+    fn reconstructed(&self, dealer: MemberNumber) -> Result<Vec<S::Key>, CeremonyFailure> {
         let needed = self.ceremony.committee().threshold();
         let disclosed = self.judgement.disclosed.get(&dealer).map_or(&[][..], Vec::as_slice);
         if disclosed.len() < needed {
-            return Err(Failure::TooFewDisclosures { dealer, found: disclosed.len(), needed });
+            return Err(CeremonyFailure::TooFewDisclosures { dealer, found: disclosed.len(), needed });
         }
         let shares = disclosed[..needed].iter().map(|(receiver, share)| {
             let index = self.ceremony.receiver_index(*receiver).expect("who discloses is a receiver");
@@ -100,15 +100,15 @@ impl<S: Suite> Participant<S> {
         let (points, values): (Vec<_>, Vec<_>) = shares.unzip();
         let coefficients = polynomial_through(&points, &values, self.options.backend).into_iter();
         let secrets = coefficients.map(|coefficient| SecretScalar::from_bytes(&coefficient.to_bytes()));
-        secrets.map(|secret| secret.map(|secret| S::public_key(&secret)).map_err(|_| Failure::Zero)).collect()
+        secrets.map(|secret| secret.map(|secret| S::public_key(&secret)).map_err(|_| CeremonyFailure::Zero)).collect()
     }
 
     /// This member's share of the new key, if it receives one.
-    pub(super) fn key_share(&self, shared_key: &SharedKey<S>) -> Result<Option<KeyShare<S>>, Failure> {
+    pub(super) fn key_share(&self, shared_key: &SharedKey<S>) -> Result<Option<KeyShare<S>>, CeremonyFailure> {
         let Some(index) = self.ceremony.receiver_index(self.member) else { return Ok(None) };
         let shares = self.weights().into_iter().map(|(dealer, weight)| {
             let share = self.dealt_share(dealer, &self.judgement.deals[&dealer]);
-            share.map(|share| (weight, share.value)).ok_or(Failure::ShareMismatch(index))
+            share.map(|share| (weight, share.value)).ok_or(CeremonyFailure::ShareMismatch(index))
         });
         let shares = shares.collect::<Result<Vec<_>, _>>()?;
         let sum = SecretScalar::combination(shares.iter().map(|(weight, share)| (*weight, share)));
@@ -122,16 +122,16 @@ impl<S: Suite> Participant<S> {
         index: Index,
         secret: Result<SecretScalar, SecretError>,
         shared_key: &SharedKey<S>,
-    ) -> Result<KeyShare<S>, Failure> {
-        let secret = secret.map_err(|_| Failure::Zero)?;
-        let secret = SecretKey::from_bytes(&secret.to_bytes()).map_err(|_| Failure::Zero)?;
+    ) -> Result<KeyShare<S>, CeremonyFailure> {
+        let secret = secret.map_err(|_| CeremonyFailure::Zero)?;
+        let secret = SecretKey::from_bytes(&secret.to_bytes()).map_err(|_| CeremonyFailure::Zero)?;
         let share = KeyShare::new(index, secret);
         let proven = shared_key.commitment().proves(shared_key.committee(), &share, self.options.backend);
-        proven.map_err(|_| Failure::ShareMismatch(index))?;
+        proven.map_err(|_| CeremonyFailure::ShareMismatch(index))?;
         Ok(share)
     }
 
-    pub(super) fn digest(&self, shared_key: &SharedKey<S>, dealers: &[MemberNumber]) -> Digest {
+    pub(super) fn digest(&self, shared_key: &SharedKey<S>, dealers: &[MemberNumber]) -> CeremonyDigest {
         let mut hash = Sha256::new();
         hash.update(b"quorate-dkg-v1 outcome");
         hash.update(self.ceremony.id().0);
@@ -140,45 +140,44 @@ impl<S: Suite> Participant<S> {
             hash.update(dealer.number().to_be_bytes());
         }
         hash.update(shared_key.to_json());
-        Digest(hash.finalize().into())
+        CeremonyDigest(hash.finalize().into())
     }
 
     /// The confirmations of the outcome that this participant came to.
-    pub(super) fn agreeing(&self) -> Vec<&Message> {
+    pub(super) fn agreeing(&self) -> Vec<&CeremonyMessage> {
         let Ok(shared_key) = self.shared_key() else { return Vec::new() };
         let expected = self.digest(&shared_key, &self.qualified());
-        let agrees =
-            |message: &&Message| matches!(message.body(), Body::Confirmation { outcome, .. } if *outcome == expected);
+        let agrees = |message: &&CeremonyMessage| matches!(message.body(), Body::Confirmation { outcome, .. } if *outcome == expected);
         self.messages.values().filter(agrees).collect()
     }
 
     /// How the ceremony ended, all rounds being closed.
-    pub(super) fn result(&self) -> Result<Outcome<S>, Failure> {
+    pub(super) fn result(&self) -> Result<CeremonyOutcome<S>, CeremonyFailure> {
         let dealers = self.qualified();
         let confirmations = self.agreeing().into_iter().cloned().collect();
-        if let Purpose::Recover { shared_key, lost } = self.ceremony.purpose() {
+        if let CeremonyPurpose::Recover { shared_key, lost } = self.ceremony.purpose() {
             let key_share = if self.ceremony.lost_member() == Some(self.member) {
                 Some(self.recovered(shared_key, *lost)?)
             } else {
                 self.share.clone()
             };
-            return Ok(Outcome { shared_key: shared_key.clone(), key_share, dealers, confirmations });
+            return Ok(CeremonyOutcome { shared_key: shared_key.clone(), key_share, dealers, confirmations });
         }
         let shared_key = self.shared_key()?;
         let key_share = self.key_share(&shared_key)?;
-        Ok(Outcome { shared_key, key_share, dealers, confirmations })
+        Ok(CeremonyOutcome { shared_key, key_share, dealers, confirmations })
     }
 
     /// In a recovery: this member's share, hidden by the sum of what was dealt to it, which is zero at the lost share
     /// (Herzberg, Jarecki, Krawczyk and Yung, 1995).
-    pub(super) fn contribution(&self) -> Result<Body, Failure> {
+    pub(super) fn contribution(&self) -> Result<Body, CeremonyFailure> {
         let lost = self.ceremony.lost_member().expect("only a recovery has contributions");
         let own = self.share.as_ref().expect("a helper has its share");
         let deals = self.qualified().into_iter().map(|dealer| (dealer, &self.judgement.deals[&dealer]));
         // A sum over other dealers than those that were confirmed would tell more than the lost share.
         let dealt = deals.map(|(dealer, deal)| self.dealt_share(dealer, deal));
-        let dealt = dealt.collect::<Option<Vec<_>>>().ok_or(Failure::ShareMismatch(own.index()))?;
-        let zero = |_: SecretError| Failure::Zero;
+        let dealt = dealt.collect::<Option<Vec<_>>>().ok_or(CeremonyFailure::ShareMismatch(own.index()))?;
+        let zero = |_: SecretError| CeremonyFailure::Zero;
         let own = SecretScalar::from_bytes(&own.secret().to_bytes()).map_err(zero)?;
         let terms = dealt.iter().map(|share| &share.value).chain([&own]);
         let sum = SecretScalar::combination(terms.map(|term| (Scalar::ONE, term))).map_err(zero)?;
@@ -212,12 +211,12 @@ impl<S: Suite> Participant<S> {
         (true_ones, false_ones)
     }
 
-    fn recovered(&self, shared_key: &SharedKey<S>, lost: Index) -> Result<KeyShare<S>, Failure> {
+    fn recovered(&self, shared_key: &SharedKey<S>, lost: Index) -> Result<KeyShare<S>, CeremonyFailure> {
         let committee = shared_key.committee();
         let needed = committee.threshold();
         let (contributions, _) = self.contributions();
         if contributions.len() < needed {
-            return Err(Failure::TooFewContributions { found: contributions.len(), needed });
+            return Err(CeremonyFailure::TooFewContributions { found: contributions.len(), needed });
         }
         let chosen = &contributions[..needed];
         let points: Vec<_> = chosen.iter().map(|(index, _)| committee.point(*index)).collect();

@@ -10,10 +10,10 @@ use super::{JoinError, Participant};
 use crate::{
     dkg::{
         ceremony::{Ceremony, MemberNumber},
-        hex::Digest,
-        identity::{Identity, secret},
+        hex::CeremonyDigest,
+        identity::{ParticipantIdentity, secret},
         judge::{Blame, Judgement},
-        message::Message,
+        message::CeremonyMessage,
     },
     sharing::KeyShare,
 };
@@ -55,7 +55,7 @@ impl<S: Suite> Participant<S> {
     pub fn from_json(
         json: &[u8],
         ceremony: Ceremony<S>,
-        identity: Identity,
+        identity: ParticipantIdentity,
         options: Options,
     ) -> Result<Self, JoinError> {
         #[derive(Deserialize)]
@@ -97,7 +97,7 @@ impl<S: Suite> Participant<S> {
         self.end = match (failed, self.round()) {
             (Some(failure), _) => Some(Err(failure)),
             (None, None) => Some(self.result()),
-            // Who is to speak has spoken, or could not.
+            // Every member of this round has sent its message, or has timed out.
             (None, Some(round)) => {
                 let silent = !self.messages.contains_key(&(round, self.member));
                 let due = silent && self.speakers(round).contains(&self.member);
@@ -110,9 +110,9 @@ impl<S: Suite> Participant<S> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PublicState {
-    ceremony: Digest,
+    ceremony: CeremonyDigest,
     member: MemberNumber,
     closed: usize,
-    messages: Vec<Message>,
+    messages: Vec<CeremonyMessage>,
     contradictions: Vec<(usize, String)>,
 }

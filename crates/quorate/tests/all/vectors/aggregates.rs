@@ -6,7 +6,7 @@ use quorate::{
 };
 use serde::Deserialize;
 
-use super::loader::{
+use quorate_lab::answers::{
     File, Vectors,
     bytes::{Hex, hex_bytes, plain},
     catalogue::Kind,

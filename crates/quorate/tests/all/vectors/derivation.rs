@@ -3,7 +3,7 @@
 use quorate::{MinPk, MinSig, SecretKey};
 use serde::Deserialize;
 
-use super::loader::{
+use quorate_lab::answers::{
     File, Vectors,
     bytes::{Base64Url, Hex, Scalar},
     catalogue::Kind,

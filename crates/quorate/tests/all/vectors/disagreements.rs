@@ -4,16 +4,13 @@
 use quorate::{AnySuite, Backend, MinPk, MinSig, ParseError, PublicKey, SecretKey, Signature, Suite, naive};
 use quorate_curve::{G1, Group};
 
-use super::{
-    encodings::MISNAMED,
-    hashing::DEFAULT_TAGS,
-    loader::{
-        Case, Messages, Vectors, is_overruled,
-        secrets::{compatible, reduced, signings},
-        stated_cases,
-    },
-    signatures::claim,
+use quorate_lab::answers::{
+    Case, Messages, Vectors, is_overruled,
+    secrets::{compatible, reduced, signings},
+    stated_cases,
 };
+
+use super::{encodings::MISNAMED, hashing::DEFAULT_TAGS, signatures::claim};
 
 /// A known disagreement.
 struct Disagreement {

@@ -4,7 +4,7 @@ use quorate::{Backend, MinPk, ParseError, PublicKey, Signature};
 use quorate_curve::{DecodeError, G1, G2, Group};
 use serde::Deserialize;
 
-use super::loader::{
+use quorate_lab::answers::{
     File, Vectors,
     bytes::{Hex, plain},
     catalogue::Kind,

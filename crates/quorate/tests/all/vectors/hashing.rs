@@ -4,7 +4,7 @@ use quorate::{Backend, MinPk, MinSig, Suite};
 use quorate_curve::{G1, G2, Group};
 use serde::Deserialize;
 
-use super::loader::{
+use quorate_lab::answers::{
     File, Vectors,
     bytes::{Field, Hex},
     catalogue::Kind,

@@ -3,7 +3,7 @@
 
 use quorate::{AnySuite, MinPk};
 
-use super::loader::{
+use quorate_lab::answers::{
     Case, Messages, Vectors, drand, ethereum, herumi, schemes,
     secrets::{compatible, signings},
     wycheproof,

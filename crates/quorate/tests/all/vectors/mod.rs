@@ -1,12 +1,10 @@
 //! Known-answer tests: every answer in the vectors folder that concerns BLS12-381.
 //!
-//! The data lies outside the repository, in `../shared/vectors` or where `QUORATE_VECTORS` says. Where it is absent
-//! each test says what it skips and passes; with `CI=true` it fails. Counts are visible with `--nocapture`.
+//! `quorate_lab::vectors` says where the data lies, and what a test does without it. Counts are visible with `--nocapture`.
 //!
 //! | file | what it checks |
 //! |---|---|
-//! | [`loader`] | where the data lies, what each file is, and every signature in it as a neutral `Case` |
-//! | [`loading`] | that the loaders take files which they have not seen, and count what they skip |
+//! | [`loading`] | that the loaders of `quorate_lab::answers` take files which they have not seen, and count what they skip |
 //! | [`signatures`] | each case alone, and all of a variant in one batch |
 //! | [`signing`] | secret and message to signature |
 //! | [`aggregates`] | sums of signatures and of keys |
@@ -21,7 +19,6 @@ mod derivation;
 mod disagreements;
 mod encodings;
 mod hashing;
-mod loader;
 mod loading;
 mod multiples;
 mod signatures;

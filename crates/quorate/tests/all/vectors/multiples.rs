@@ -4,7 +4,7 @@ use quorate::Backend;
 use quorate_curve::{DecodeError, Group, SecretScalar};
 use serde::Deserialize;
 
-use super::loader::{
+use quorate_lab::answers::{
     File, Vectors,
     bytes::{Field, Scalar},
     catalogue::Kind,
@@ -78,7 +78,7 @@ fn first_multiple(file: &File) -> u64 {
     cut.map_or(0, |(first, _)| first.parse().unwrap_or_else(|e| panic!("{}: {e}", file.name)))
 }
 
-/// `None` for zero, which is no secret key.
+/// `None` for zero, which is not a secret key.
 fn scalar(k: u64) -> Option<SecretScalar> {
     let mut bytes = [0; 32];
     bytes[24..].copy_from_slice(&k.to_be_bytes());

@@ -5,8 +5,8 @@ use quorate::{
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use super::loader::{Case, Messages, Vectors, ethereum, signature_cases};
 use crate::options::Turns;
+use quorate_lab::answers::{Case, Messages, Vectors, ethereum, signature_cases};
 
 #[test]
 fn min_pk_cases_alone_and_together() {

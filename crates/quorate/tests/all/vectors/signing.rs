@@ -2,7 +2,7 @@
 
 use quorate::{AnySuite, SecretKey, Suite};
 
-use super::loader::{
+use quorate_lab::answers::{
     Vectors,
     secrets::{Signing, reduced, signings},
 };

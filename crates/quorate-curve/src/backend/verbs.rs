@@ -1,0 +1,148 @@
+//! The verbs on points of one group, each compiled here once for G1 and once for G2.
+//!
+//! Were they generic in the group, each crate that calls one would compile the formulas of all kinds of lanes again.
+
+use alloc::vec::Vec;
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::lanes;
+use super::{
+    choice::{Backend, dispatch},
+    portable::{self, hash_to_curve::HashForSums},
+};
+use crate::{
+    arithmetic::Curve,
+    encoding::DecodeError,
+    group::{
+        G1, G2, cut,
+        sealed::{Sealed, Verbs},
+        weighted_cut,
+    },
+    scalar::Scalar,
+    segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
+    weight::Soundness,
+};
+
+macro_rules! verbs {
+    ($group:ident) => {
+        impl Verbs for $group {
+            fn decode_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>> {
+                wrap_each(dispatch!(backend, portable::encoding::decode_each(encodings), |lanes| {
+                    lanes::encoding::decode_each(lanes, encodings)
+                }))
+            }
+
+            fn decode_uncompressed_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>> {
+                wrap_each(dispatch!(backend, portable::encoding::decode_uncompressed_each(encodings), |lanes| {
+                    lanes::encoding::decode_uncompressed_each(lanes, encodings)
+                }))
+            }
+
+            fn hash_to_curve(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
+                wrap(dispatch!(backend, portable::hash_to_curve::hash_to_curve(dst, messages), |lanes| {
+                    lanes::hash_to_curve::hash_to_curve(lanes, dst, messages)
+                }))
+            }
+
+            fn hash_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self {
+                Self::wrap(portable::hash_to_curve::hash_to_curve_one(dst, message))
+            }
+
+            fn encode_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self {
+                Self::wrap(portable::hash_to_curve::encode_to_curve_one(dst, message))
+            }
+
+            fn hash_for_sums(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
+                wrap(dispatch!(backend, HashForSums::hash_for_sums(dst, messages), |lanes| {
+                    lanes::hash_to_curve::hash_for_sums(lanes, dst, messages)
+                }))
+            }
+
+            fn clear_sums(backend: Backend, sums: &[Self]) -> Vec<Self> {
+                let sums = Self::slice(sums);
+                wrap(dispatch!(backend, HashForSums::clear_sums(sums), |lanes| {
+                    lanes::hash_to_curve::clear_sums(lanes, sums)
+                }))
+            }
+
+            fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool> {
+                let points = Self::slice(points);
+                dispatch!(backend, portable::subgroup::in_subgroup(points), |lanes| {
+                    lanes::subgroup::in_subgroup(lanes, points)
+                })
+            }
+
+            fn is_member(&self) -> bool {
+                self.inner().in_subgroup()
+            }
+
+            fn sum(backend: Backend, points: &[Self]) -> Self {
+                let ends = [points.len()];
+                let points = Cut::new(Self::slice(points), &ends);
+                Self::wrap(dispatch!(backend, portable::sum::sums(points), |lanes| lanes::sum::sums(lanes, points))[0])
+            }
+
+            fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self> {
+                let points = cut(points);
+                wrap(dispatch!(backend, portable::sum::sums(points), |lanes| lanes::sum::sums(lanes, points)))
+            }
+
+            fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self> {
+                let points = weighted_cut(points);
+                wrap(dispatch!(backend, portable::weighted_sum::weighted_sums(points), |lanes| {
+                    lanes::weighted_sum::weighted_sums(lanes, points)
+                }))
+            }
+
+            fn weighted_sums_of_members(
+                backend: Backend,
+                points: &UncheckedSegments<Self>,
+                soundness: Soundness,
+            ) -> Option<Vec<Self>> {
+                let weighted = weighted_cut(points.weighted());
+                // The portable backend checks each point, which is exact and needs no random bits.
+                let _ = soundness;
+                let by_blst = || {
+                    let members = portable::subgroup::in_subgroup(weighted.points().items());
+                    members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
+                };
+                let sums = dispatch!(backend, by_blst(), |lanes| {
+                    lanes::weighted_sum::weighted_sums_of_members(lanes, weighted, points.further(), soundness)
+                });
+                sums.map(wrap)
+            }
+
+            fn msm(backend: Backend, terms: &[(Self, Scalar)]) -> Self {
+                let term = |(point, scalar): &(Self, Scalar)| (point.inner(), scalar.to_le_bytes());
+                Self::wrap(dispatch!(backend, portable::msm::msm(terms.iter().map(term)), |lanes| {
+                    lanes::msm::msm(lanes, terms, term)
+                }))
+            }
+
+            fn multiples(backend: Backend, points: &[Self], scalars: &[Scalar]) -> Vec<Self> {
+                let points = Self::slice(points);
+                let scalars: Vec<_> = scalars.iter().map(|scalar| scalar.to_le_bytes()).collect();
+                wrap(dispatch!(backend, portable::multiples::multiples(points, &scalars), |lanes| {
+                    lanes::multiples::multiples(lanes, points, &scalars)
+                }))
+            }
+
+            fn short_msm(terms: &[(Self, i64)]) -> Self {
+                let positive = |(point, n): &(Self, i64)| (point.inner().signed(*n < 0), n.unsigned_abs());
+                Self::wrap(portable::msm::short_msm(&terms.iter().map(positive).collect::<Vec<_>>()))
+            }
+        }
+    };
+}
+
+verbs!(G1);
+verbs!(G2);
+
+/// The points of a backend as points of a group.
+fn wrap<G: Sealed>(points: Vec<G::Affine>) -> Vec<G> {
+    points.into_iter().map(G::wrap).collect()
+}
+
+fn wrap_each<G: Sealed>(points: Vec<Result<G::Affine, DecodeError>>) -> Vec<Result<G, DecodeError>> {
+    points.into_iter().map(|point| point.map(G::wrap)).collect()
+}
