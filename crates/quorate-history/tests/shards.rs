@@ -188,6 +188,17 @@ fn what_a_killed_process_leaves_is_no_result() {
     assert!(!left.exists());
 }
 
+/// The reader waits with a full queue then, and must not keep the call waiting.
+#[test]
+fn a_long_shard_that_is_interrupted_ends() {
+    let run = Run::planned(&"{}\n".repeat(20_000), 64 << 20, TERMS);
+    let verifier = Verifier::new(Options { threads: std::num::NonZeroUsize::MIN, ..Options::default() });
+    let mut rng = ChaCha20Rng::from_seed([7; 32]);
+    let stop = |_| ControlFlow::Break(());
+    refused(shards::run(&run.path(), &run.manifest, 0, &verifier, &mut rng, stop), "interrupted");
+    assert_eq!(fs::read_dir(run.path().join("results")).unwrap().count(), 0);
+}
+
 /// A result that somebody else wrote takes no more memory than the longest line.
 #[test]
 fn a_result_without_a_line_end_is_refused() {

@@ -3,8 +3,8 @@
     target/python/bin/python crates/quorate-python/benchmarks/measure.py --json rows.json
     target/python/bin/python crates/quorate-python/benchmarks/measure.py --record
 
-Install a wheel that was built with `--profile dist`, and build the command line so: `make python-bench` does both. The engines of a
-benchmark run in turn (A B A B …), after one round that is not counted, and every answer is asserted.
+Install a wheel that was built with `--profile dist`, and build the command line so: `make python-bench` does both. The engines
+of a benchmark run in turn (A B A B …), after one round that is not counted, and every answer is asserted.
 """
 
 from __future__ import annotations

@@ -208,8 +208,10 @@ pub(super) fn judge(
     undecided: impl Fn() -> ShardError,
     mut take: impl FnMut(Vec<Judged>) -> Result<(), ShardError>,
 ) -> Result<(), ShardError> {
-    let (to, mut windows) = judge::queue(WindowLimit::of(verifier.options().threads), Duration::MAX);
+    let (to, windows) = judge::queue(WindowLimit::of(verifier.options().threads), Duration::MAX);
     thread::scope(|scope| {
+        // Dropped here, also on an error, so that the reader ends and can be waited for.
+        let mut windows = windows;
         let reader = scope.spawn(move || read(&mut Sink(to)));
         let mut judge = Judge::new(verifier.clone());
         while let Some(items) = windows.next(|| false) {
