@@ -96,7 +96,7 @@ impl Arguments {
             Some(ConfigForm::Toml) => {
                 return print(&options.to_toml().map_err(Failure::internal)?).map(|()| Exit::Success);
             }
-            Some(ConfigForm::Environment) => return print(&options.to_environment()).map(|()| Exit::Success),
+            Some(ConfigForm::Environment) => return print(options.to_environment()).map(|()| Exit::Success),
             None => {}
         }
         let _end = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
