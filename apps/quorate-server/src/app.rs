@@ -2,17 +2,18 @@
 
 use std::{sync::Arc, time::Instant};
 
+use axum::extract::Request;
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use quorate_batcher::{Batcher, Pending, Refused};
+use quorate_host::listen::{Connections, RemoteEnd};
 
 use crate::{
     answer::Answer,
     bans::BansFile,
     board::Board,
     budget::Budget,
-    claims::{Asked, Named},
+    claims::{Asked, Caller, Named},
     config::Config,
-    listen::Connections,
     metrics::{Metrics, Now},
 };
 
@@ -32,6 +33,16 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// Who sent a request.
+    pub(crate) fn caller(&self, request: &Request) -> Caller {
+        // A router that is called without a connection has one caller.
+        let (number, name) = match request.extensions().get::<RemoteEnd>() {
+            Some(remote) => (remote.number, &*remote.name),
+            None => (0, "this process"),
+        };
+        Caller::new(number, name, self.config.sources.by_connection)
+    }
+
     /// Verifies the claims of a request, and answers each, in their order.
     pub(crate) async fn verify(&self, claims: Vec<Named>, asked: &Asked) -> Vec<(Option<Refused>, Answer)> {
         let mut answers = Vec::with_capacity(claims.len());

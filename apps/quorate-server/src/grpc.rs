@@ -44,7 +44,6 @@ use crate::{
     app::App,
     budget::Held,
     claims::{Asked, Caller, Named},
-    listen::caller,
 };
 
 /// The routes of gRPC, beside those of HTTP.
@@ -65,7 +64,7 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
     let Some(place) = app.budget.request() else { return busy().into_http() };
     let (limits, charge) = (&app.config.limits, Charge::new(&app.budget));
-    let caller = caller(&request);
+    let caller = app.caller(&request);
     let mut request = request.map(|body| Body::new(Wire::new(body, charge.clone(), limits, message_bytes(&app))));
     request.extensions_mut().insert(Call { caller, charge: charge.clone() });
     let longest = Duration::from_millis(limits.body_ms);

@@ -45,8 +45,7 @@ mod bans;
 // What a node that syncs asks of servers.
 pub mod fetch;
 
-// Connections, and what is shared by everything that is served on them.
-mod listen;
+// What is shared by everything that is served.
 mod app;
 
 // What is served.

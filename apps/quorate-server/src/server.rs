@@ -9,7 +9,10 @@ use std::{
 
 use anyhow::Context as _;
 use quorate_batcher::{Batcher, KnownStore, Observer, OpenedStore, StoreSettings};
-use quorate_host::socket;
+use quorate_host::{
+    listen::{Bounds, Connections, Hosts, Served},
+    socket,
+};
 use tokio::{
     net::{TcpListener, UnixListener},
     time::timeout,
@@ -21,9 +24,8 @@ use crate::{
     bans::BansFile,
     board::{self, Board},
     budget::Budget,
-    config::Config,
+    config::{Config, ServerLimits},
     dashboard,
-    listen::{Connections, Served},
     metrics::Metrics,
 };
 
@@ -39,7 +41,8 @@ impl Server {
     /// # Errors
     /// An address or a socket cannot be listened on, or the store of known statements cannot be used.
     pub async fn start(config: Config) -> anyhow::Result<Self> {
-        let connections = Connections::new(&config);
+        let hosts = Hosts { names: config.listen.hosts.as_slice().into(), stated_in: "listen.hosts" };
+        let connections = Connections::new(bounds(&config.limits), Some(hosts));
         let administration = connections.with_own(ADMINISTRATORS);
 
         // Everything that can fail comes before the first connection is accepted.
@@ -85,7 +88,7 @@ impl Server {
             started: Instant::now(),
         });
 
-        let public = Served { running: api::public(&app, dashboard::routes()), draining: api::draining(&app) };
+        let public = Served { running: api::public(&app, dashboard::routes()), draining: Some(api::draining(&app)) };
         if let Some(listener) = tcp {
             app.connections.listen_tcp(listener, public.clone());
         }
@@ -139,6 +142,19 @@ impl Server {
         let _ = timeout(GRACE, app.connections.end()).await;
         app.connections.abort();
         all
+    }
+}
+
+/// What the limits say of connections.
+fn bounds(limits: &ServerLimits) -> Bounds {
+    Bounds {
+        connections: limits.connections,
+        streams: Some(u32::try_from(limits.requests_per_connection).unwrap_or(u32::MAX)),
+        head_bytes: limits.header_bytes,
+        head: Duration::from_millis(limits.header_ms),
+        idle: Duration::from_millis(limits.idle_ms),
+        write: Duration::from_millis(limits.write_ms),
+        longest: None,
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
+//! | `listen` | HTTP with bounds for connections, with the feature `http` |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
 
@@ -26,6 +27,8 @@ pub mod lock_file;
 pub mod file;
 #[cfg(unix)]
 pub mod socket;
+#[cfg(all(unix, feature = "http"))]
+pub mod listen;
 pub mod key_record;
 #[cfg(feature = "log")]
 pub mod log;

@@ -3,7 +3,7 @@
 use quorate_evm::alloy_primitives::{B256, Bytes};
 use tokio::sync::{mpsc, oneshot::Sender};
 
-use super::{listen::ApiLimits, token::Token};
+use super::{limits::ApiLimits, token::Token};
 use crate::board::NodeBoard;
 use quorate_network::roles::NotTaken;
 

@@ -19,17 +19,18 @@
 
 mod token;
 mod error;
-mod listen;
+mod limits;
 mod app;
 mod task;
 mod routes;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use tokio::{net::TcpListener, sync::mpsc};
+use quorate_host::listen::{Connections, Hosts, Served};
+use tokio::{net::TcpListener, sync::mpsc, time::timeout};
 
 pub use app::TaskOrder;
-pub use listen::ApiLimits;
+pub use limits::ApiLimits;
 pub use token::{Token, TokenError};
 
 use crate::board::NodeBoard;
@@ -81,6 +82,12 @@ pub async fn serve(
     }
     let ApiSettings { token, hosts, limits, .. } = settings;
     let router = routes::router(Arc::new(App { board, tasks, token, limits }));
-    listen::run(listener, router, hosts.into(), limits, stop).await;
+    let hosts = Hosts { names: hosts.into(), stated_in: "the node's hosts" };
+    let connections = Connections::new(limits.bounds(), Some(hosts));
+    let _end = connections.abort_on_drop();
+    connections.listen_tcp(listener, Served { running: router, draining: None });
+    stop.await;
+    // What has not ended by then is cut off.
+    let _ = timeout(Duration::from_millis(limits.drain_ms), connections.drain()).await;
     Ok(())
 }

@@ -10,8 +10,9 @@ use axum::{
     extract::State,
     http::{
         HeaderValue, StatusCode,
-        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY},
+        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
     },
+    middleware::map_response,
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -38,7 +39,14 @@ pub(super) fn router(app: Arc<App>) -> Router {
             let message = "this path is served with another method; docs/node.md says which";
             ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
         })
+        .layer(map_response(as_stated))
         .with_state(app)
+}
+
+/// Keeps browsers from guessing what an answer is.
+async fn as_stated(mut response: Response) -> Response {
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
 }
 
 impl App {

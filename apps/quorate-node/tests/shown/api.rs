@@ -384,15 +384,30 @@ fn a_reader_who_never_reads() {
 fn more_connections_than_allowed_wait_their_turn() {
     let rig = Rig::with(|settings| {
         settings.limits.connections = 1;
-        settings.limits.header_ms = 700;
+        settings.limits.body_ms = 900;
     });
-    let first = rig.tcp();
+    let mut first = rig.tcp();
+    // A body that does not come: the connection is busy.
+    first.write_all(rig.post_head("", 1_000).as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(100));
     let begun = Instant::now();
-    // The first one is closed for its silence.
     assert_eq!(rig.get("/livez").status, 200);
-    assert!(begun.elapsed() > Duration::from_millis(300), "it did not wait");
-    drop(first);
+    assert!(begun.elapsed() > Duration::from_millis(500), "it did not wait");
+    assert_eq!(answer(first).status, 408);
+}
+
+/// A client that holds all connections, and does nothing with them, keeps nobody else out.
+#[test]
+fn an_idle_connection_makes_room() {
+    let rig = Rig::with(|settings| settings.limits.connections = 2);
+    let mut idle = [rig.tcp(), rig.tcp()];
+    for stream in &mut idle {
+        stream.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let begun = Instant::now();
+    assert_eq!(rig.get("/livez").status, 200);
+    assert!(begun.elapsed() < Duration::from_millis(ApiLimits::default().header_ms / 2), "it waited");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use axum::{
 use bytes::{Bytes, BytesMut};
 use futures_util::{FutureExt as _, StreamExt as _, stream, stream::FuturesUnordered};
 use http_body_util::BodyExt as _;
+use quorate_host::listen::PIECE;
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc},
     time::{Instant, timeout, timeout_at},
@@ -24,7 +25,6 @@ use crate::{
     app::App,
     budget::Held,
     claims::{Asked, BadClaims, Caller, Named, Reader},
-    listen::PIECE,
 };
 
 /// Answers lines of a body as they come.

@@ -14,6 +14,7 @@ use axum::{
 use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::BodyExt as _;
+use quorate_host::listen::PIECE;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
@@ -22,7 +23,6 @@ use crate::{
     app::App,
     budget::Held,
     claims::{Asked, BadClaims, Caller, Named, Reader},
-    listen::{PIECE, caller},
 };
 
 /// Verifies claims.
@@ -81,7 +81,7 @@ async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Re
     let query = query.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let asked = Asked::read(query, app.config.suite()).map_err(ApiError::bad_query)?;
     let place = app.budget.request().ok_or_else(ApiError::busy)?;
-    let caller = caller(&request);
+    let caller = app.caller(&request);
     if content == Content::Lines {
         return Ok(stream(app.clone(), asked, caller, request.into_body(), place));
     }

@@ -1,8 +1,6 @@
 //! The aggregator's side: routes, connections and their limits.
 
 use std::{
-    collections::HashMap,
-    convert::Infallible,
     net::{IpAddr, SocketAddr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -10,23 +8,21 @@ use std::{
 
 use axum::{
     Router,
-    body::{Body, Bytes},
-    extract::{DefaultBodyLimit, Extension, Path, Query, State as Shared},
-    http::{HeaderMap, Request as HttpRequest, StatusCode, header},
+    body::Bytes,
+    extract::{DefaultBodyLimit, Extension, Path, Query, Request as HttpRequest, State as Shared},
+    http::{HeaderMap, StatusCode, header},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use quorate_host::listen::{Bounds, ByAddress, Connections, Counts, RemoteEnd, Served};
 use serde::Deserialize;
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     sync::{Notify, Semaphore, mpsc, watch},
     task::JoinSet,
-    time::{MissedTickBehavior, interval, sleep, timeout},
+    time::{MissedTickBehavior, interval, timeout},
 };
-use tokio_io_timeout::TimeoutStream;
-use tower::ServiceExt as _;
 
 use super::{
     super::{
@@ -39,7 +35,7 @@ use super::{
         tickets::Tickets,
     },
     bodies::{Challenge, MAX_BODY, MAX_OPENING, News, Opened, Opening, Side, decode, decode_batch, encode, statement},
-    proxies::{Origin, Proxies},
+    proxies::{Origin, Proxies, Unreadable},
     state::{Refusal, State, Token},
 };
 use quorate_network::{
@@ -88,12 +84,14 @@ pub async fn serve(terms: Terms, settings: &ServeSettings) -> Result<Transport, 
         poll: settings.poll,
         proxies: settings.proxies.clone(),
         at_once: AtOnce::new(&terms.limits),
-        requests: Mutex::default(),
+        requests: Arc::default(),
         checks: Semaphore::new(CHECKS),
         news: Notify::new(),
         state: Mutex::new(State::new(terms, outbox, tally.clone(), tickets)),
     });
-    let task = tokio::spawn(run(hub, listener, called, judgements, reports));
+    let connections = connections(&hub);
+    connections.listen_tcp(listener, Served { running: router(hub.clone()), draining: None });
+    let task = tokio::spawn(run(hub, connections, called, judgements, reports));
     Ok(Transport { peer_id, addresses, calls, audiences: watch::Sender::default(), inbox, peers, tally, task })
 }
 
@@ -104,8 +102,8 @@ struct Hub {
     poll: Duration,
     proxies: Proxies,
     at_once: AtOnce,
-    /// Requests in progress that came through a proxy, by who sent them.
-    requests: Mutex<HashMap<IpAddr, usize>>,
+    /// Requests in progress that came through a proxy, by who sent them. Their number in all is bounded by that of the connections.
+    requests: Arc<Counts<IpAddr>>,
     /// Credentials that are checked at once.
     checks: Semaphore,
     /// There may be news.
@@ -117,7 +115,7 @@ struct Hub {
 #[derive(Clone, Copy, Debug)]
 struct AtOnce {
     all: usize,
-    /// Of one address.
+    /// From one address.
     here: usize,
     /// Of one that many may share.
     shared: usize,
@@ -134,35 +132,10 @@ impl AtOnce {
     }
 }
 
-/// A request in progress.
-struct InProgress<'a> {
-    hub: &'a Hub,
-    from: IpAddr,
-}
-
-impl Drop for InProgress<'_> {
-    fn drop(&mut self) {
-        let mut requests = self.hub.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = requests.get_mut(&self.from) {
-            *count -= 1;
-            if *count == 0 {
-                requests.remove(&self.from);
-            }
-        }
-    }
-}
-
 impl Hub {
-    /// Counts a request that came through a proxy; `None` if as many of its sender as allowed are in progress. Their number in
-    /// all is bounded by that of the connections.
-    fn begin(&self, from: Origin) -> Option<InProgress<'_>> {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = requests.entry(from.address).or_default();
-        if *count >= self.at_once.of(from.shared) {
-            return None;
-        }
-        *count += 1;
-        Some(InProgress { hub: self, from: from.address })
+    /// How long a request may take.
+    fn longest(&self) -> Duration {
+        self.poll + REQUEST
     }
 
     /// Held only for moments: nothing waits while it is.
@@ -173,13 +146,12 @@ impl Hub {
 
 async fn run(
     hub: Arc<Hub>,
-    listener: TcpListener,
+    connections: Connections,
     mut calls: mpsc::Receiver<Call>,
     mut judgements: mpsc::UnboundedReceiver<(u64, Judgement)>,
     reports: watch::Sender<Vec<PeerReport>>,
 ) {
-    let router = router(hub.clone());
-    let mut connections = Connections { hub: hub.clone(), router, open: JoinSet::new(), from: Vec::new(), told: None };
+    let _end = connections.abort_on_drop();
     let mut checks = JoinSet::new();
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -198,14 +170,6 @@ async fn run(
                     hub.news.notify_waiters();
                 }
             }
-            accepted = listener.accept() => match accepted {
-                Ok((stream, from)) => connections.add(stream, from.ip()),
-                Err(error) => {
-                    // Often there are no file descriptors left: they come back.
-                    tracing::warn!(%error, "cannot accept a connection; trying again");
-                    sleep(TICK).await;
-                }
-            },
             Some(checked) = checks.join_next(), if !checks.is_empty() => {
                 if let Ok(Some(token)) = checked {
                     hub.state().dismiss(&token);
@@ -213,7 +177,6 @@ async fn run(
                 }
             }
             _ = tick.tick() => {
-                connections.clean();
                 let mut state = hub.state();
                 state.tick(3 * hub.poll);
                 if state.outbox.is_closed() {
@@ -228,8 +191,8 @@ async fn run(
             differs
         });
     }
-    // Connections end with their tasks.
-    connections.open.shutdown().await;
+    connections.abort();
+    connections.drain().await;
     checks.shutdown().await;
 }
 
@@ -260,91 +223,46 @@ fn readmit(hub: &Arc<Hub>, checks: &mut JoinSet<Option<Token>>) {
     }
 }
 
-/// Connections, one task each.
-struct Connections {
-    hub: Arc<Hub>,
-    router: Router,
-    open: JoinSet<IpAddr>,
-    from: Vec<IpAddr>,
-    /// When the log last said that connections are closed.
-    told: Option<Instant>,
-}
-
-impl Connections {
-    fn add(&mut self, stream: TcpStream, peer: IpAddr) {
-        self.clean();
-        let from = network(peer);
-        let AtOnce { all, .. } = self.hub.at_once;
-        // Of a proxy's connections the requests are counted, by who sent them.
-        let most_here = if self.hub.proxies.trusts(peer) { all } else { self.hub.at_once.of(may_be_shared(peer)) };
-        let here = self.from.iter().filter(|other| **other == from).count();
-        if self.from.len() >= all || here >= most_here {
-            if self.told.is_none_or(|told| told.elapsed() >= TELL) {
-                self.told = Some(Instant::now());
-                let open = self.from.len();
-                tracing::warn!(%from, here, most_here, open, all, "as many connections as allowed are open, so further ones \
-                    are closed; a proxy that many nodes share must be named by --trusted-proxy");
-            }
-            return;
-        }
-        self.from.push(from);
-        let (hub, router) = (self.hub.clone(), self.router.clone());
-        self.open.spawn(async move {
-            connection(&hub, router, stream, peer).await;
-            from
-        });
-    }
-
-    /// Forgets connections that have ended.
-    fn clean(&mut self) {
-        while let Some(ended) = self.open.try_join_next() {
-            match ended {
-                Ok(from) => {
-                    if let Some(at) = self.from.iter().position(|other| *other == from) {
-                        self.from.swap_remove(at);
-                    }
-                }
-                Err(error) => tracing::error!(%error, "a connection's task failed"),
-            }
-        }
-    }
-}
-
-async fn connection(hub: &Hub, router: Router, stream: TcpStream, peer: IpAddr) {
-    let _ = stream.set_nodelay(true);
-    let whole = hub.poll + REQUEST;
-    let mut stream = TimeoutStream::new(stream);
+/// The connections of an aggregator.
+fn connections(hub: &Arc<Hub>) -> Connections {
     // While a question for news is open, nothing needs to come.
-    stream.set_read_timeout(Some(whole + REQUEST));
-    stream.set_write_timeout(Some(REQUEST));
-    let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let router = router.clone();
-        async move {
-            let mut request: HttpRequest<Body> = request.map(Body::new);
-            let Ok(from) = hub.proxies.origin(peer, request.headers()) else {
-                return Ok(plain(StatusCode::BAD_REQUEST, "the proxy's X-Forwarded-For does not end in an address"));
-            };
-            let _in_progress = match hub.proxies.trusts(peer).then(|| hub.begin(from)) {
-                None => None,
-                Some(Some(begun)) => Some(begun),
-                Some(None) => {
-                    return Ok(plain(StatusCode::TOO_MANY_REQUESTS, "as many requests of this address as allowed run"));
-                }
-            };
-            request.extensions_mut().insert(from);
-            // Also for a body that comes a byte at a time.
-            let response = timeout(whole, router.oneshot(request)).await;
-            Ok::<_, Infallible>(match response {
-                Ok(response) => response.unwrap_or_else(|never| match never {}),
-                Err(_) => plain(StatusCode::REQUEST_TIMEOUT, "the request took too long"),
-            })
-        }
-    });
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(whole + REQUEST).max_buf_size(HEADERS).max_headers(32);
-    if let Err(error) = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).await {
-        tracing::debug!(%error, "a connection ended");
+    let silent = hub.longest() + REQUEST;
+    let bounds = Bounds {
+        connections: hub.at_once.all,
+        streams: None,
+        head_bytes: HEADERS,
+        head: silent,
+        idle: silent,
+        write: REQUEST,
+        longest: None,
+    };
+    let (at_once, proxies) = (hub.at_once, hub.proxies.clone());
+    // Of a proxy's connections the requests are counted, by who sent them.
+    let most =
+        move |peer| (network(peer), if proxies.trusts(peer) { at_once.all } else { at_once.of(may_be_shared(peer)) });
+    let hint = "a proxy that many nodes share must be named by --trusted-proxy";
+    Connections::new(bounds, None).by_address(ByAddress { most: Box::new(most), hint })
+}
+
+/// Finds out who sends a request, of whom only so many run at once. Also a body that comes a byte at a time ends some day.
+async fn arrived(
+    Shared(hub): HubState,
+    Extension(remote): Extension<RemoteEnd>,
+    mut request: HttpRequest,
+    next: Next,
+) -> Response {
+    let peer = remote.address.ok_or(Unreadable);
+    let found = peer.and_then(|peer| Ok((hub.proxies.origin(peer, request.headers())?, hub.proxies.trusts(peer))));
+    let Ok((from, is_forwarded)) = found else {
+        return plain(StatusCode::BAD_REQUEST, "the proxy's X-Forwarded-For does not end in an address");
+    };
+    let counted = is_forwarded.then(|| hub.requests.begin(from.address, hub.at_once.of(from.shared)));
+    if let Some(None) = counted {
+        return plain(StatusCode::TOO_MANY_REQUESTS, "as many requests of this address as allowed run");
     }
+    request.extensions_mut().insert(from);
+    let response = timeout(hub.longest(), next.run(request)).await;
+    response.unwrap_or_else(|_| plain(StatusCode::REQUEST_TIMEOUT, "the request took too long"))
 }
 
 fn router(hub: Arc<Hub>) -> Router {
@@ -355,6 +273,7 @@ fn router(hub: Arc<Hub>) -> Router {
         .route("/v1/news", get(news))
         .route("/v1/question", post(question).layer(DefaultBodyLimit::max(MAX_MESSAGE)))
         .route("/v1/answers/{number}", post(answer).layer(DefaultBodyLimit::max(MAX_MESSAGE)))
+        .layer(from_fn_with_state(hub.clone(), arrived))
         .with_state(hub)
 }
 
@@ -549,8 +468,6 @@ fn bytes(bytes: Vec<u8>) -> Response {
 const TICK: Duration = Duration::from_millis(100);
 /// How long a request may take beside waiting for news; and reading or writing without progress.
 const REQUEST: Duration = Duration::from_secs(20);
-/// How often the log says that connections are closed.
-const TELL: Duration = Duration::from_secs(60);
 /// The most bytes of a request's head.
 const HEADERS: usize = 16 * 1024;
 /// Connections of one node.

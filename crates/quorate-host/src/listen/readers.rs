@@ -19,18 +19,18 @@ use super::activity::InProgress;
 
 /// The bodies of one connection that wait for their reader, and since when.
 #[derive(Debug, Default)]
-pub(crate) struct Readers {
+pub(super) struct Readers {
     waiting: Mutex<(u64, BTreeMap<u64, Instant>)>,
 }
 
 impl Readers {
     /// Whether a body has waited longer than this for its reader.
-    pub(crate) fn stalled(&self, longest: Duration) -> bool {
+    pub(super) fn stalled(&self, longest: Duration) -> bool {
         self.with(|(_, waiting)| waiting.values().any(|since| since.elapsed() > longest))
     }
 
     /// A body of this connection, watched. With it the request ends.
-    pub(crate) fn watch(self: &Arc<Self>, body: Body, in_progress: InProgress) -> Body {
+    pub(super) fn watch(self: &Arc<Self>, body: Body, in_progress: InProgress) -> Body {
         let id = self.with(|(next, waiting)| {
             *next += 1;
             waiting.insert(*next, Instant::now());
