@@ -10,9 +10,11 @@ use std::{
 
 use crate::needs::{checkout, skip};
 
-/// The folder of the test data, whether it exists or not.
+/// The folder of the test data, whether it exists or not. If it exists, its path is the one that programs print: without links
+/// and `..`.
 pub fn root() -> PathBuf {
-    checkout().join(env::var_os("QUORATE_VECTORS").unwrap_or_else(|| DEFAULT.into()))
+    let named = checkout().join(env::var_os("QUORATE_VECTORS").unwrap_or_else(|| DEFAULT.into()));
+    fs::canonicalize(&named).unwrap_or(named)
 }
 
 /// The path of a file or folder of the test data; `None`, with a printed line, if it is absent.
