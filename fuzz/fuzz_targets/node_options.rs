@@ -3,12 +3,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_node::options::{Options, parts};
+use quorate_host::options::{Source, parse, parts, to_toml};
+use quorate_node::options::Options;
 
 fuzz_target!(|text: &str| {
-    let Ok(options) = Options::from_toml(text) else { return };
-    let written = options.to_toml().expect("a file has only numbers that TOML has");
-    assert_eq!(Options::from_toml(&written).expect("what we write we read"), options);
+    let read = |text| parse::<Options>(Source { name: "fuzz", text });
+    let Ok(options) = read(text) else { return };
+    assert_eq!(read(&to_toml(&options)).expect("what we write we read"), options);
     assert_eq!(options.clone().or(Options::default()), options);
     assert_eq!(Options::default().or(options.clone()), options);
     for list in [&options.bootstrap, &options.listen, &options.program_environment].into_iter().flatten() {

@@ -3,14 +3,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_server::config::{Config, Source};
+use quorate_host::options::{Source, to_toml};
+use quorate_server::config::Config;
 
 fuzz_target!(|text: &str| {
     let (file, flags) = text.split_once("\0").unwrap_or((text, ""));
     let flags: Vec<_> =
         flags.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
     let Ok(config) = Config::read(Some(Source { name: "fuzz", text: file }), [], &flags) else { return };
-    let printed = config.print();
+    let printed = to_toml(&config);
     let again = Config::read(Some(Source { name: "printed", text: &printed }), [], &[]).expect("what was printed is read");
     assert_eq!(again, config);
 });

@@ -8,14 +8,14 @@
 //! quorum = "2/3"
 //! ```
 
-use std::{fmt, path::Path, str::FromStr};
+use std::{fmt, str::FromStr};
 
 use quorate_chain::deploy::NetworkPlan;
 use quorate_evm::alloy_primitives::{Address, U256};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    options::{OptionsError, options},
+    options::options,
     tokens::{self, AmountError},
 };
 
@@ -157,16 +157,6 @@ pub struct TermError {
 }
 
 impl NetworkTerms {
-    /// The terms of a file.
-    ///
-    /// # Errors
-    /// [`OptionsError`], with line and name of what is wrong.
-    pub fn read(path: &Path) -> Result<Self, OptionsError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| OptionsError::Read { path: path.to_owned(), source })?;
-        toml::from_str(&text).map_err(|source| OptionsError::Parse { path: path.to_owned(), source: Box::new(source) })
-    }
-
     /// The plan of the network, for a token with so many decimals. Nothing goes to the pool.
     ///
     /// # Errors
@@ -215,10 +205,16 @@ impl NetworkTerms {
 
 #[cfg(test)]
 mod tests {
+    use quorate_host::options::{OptionsError, Source, parse};
+
     use super::*;
 
+    fn read(text: &str) -> Result<NetworkTerms, OptionsError> {
+        parse(Source { name: "terms.toml", text })
+    }
+
     fn terms(text: &str) -> NetworkTerms {
-        toml::from_str(text).unwrap()
+        read(text).unwrap()
     }
 
     #[test]
@@ -253,7 +249,7 @@ mod tests {
         for (wrong, expected) in
             [("quorum = \"2:3\"", "such as 2/3"), ("epoch-lenght = 3", "unknown field `epoch-lenght`")]
         {
-            let error = toml::from_str::<NetworkTerms>(wrong).unwrap_err().to_string();
+            let error = read(wrong).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

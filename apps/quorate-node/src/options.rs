@@ -8,7 +8,7 @@
 //! validate = "python3 price.py"
 //! ```
 
-use std::{fs, num::NonZeroU64, path::PathBuf, str::FromStr};
+use std::{num::NonZeroU64, path::PathBuf, str::FromStr};
 
 use quorate_chain::FeeLimits;
 use quorate_evm::alloy_primitives::Address;
@@ -37,19 +37,13 @@ macro_rules! options {
             pub fn or(self, other: Self) -> Self {
                 Self { $($name: self.$name.or(other.$name),)* }
             }
-
-            /// What is given, as variables of the environment with their values.
-            pub fn variables(&self) -> Vec<(&'static str, String)> {
-                let given = [$((
-                    $variable,
-                    self.$name.as_ref().and_then($crate::options::text_of),
-                ),)*];
-                given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-            }
         }
     };
 }
 pub(crate) use options;
+
+/// What the names of a node's variables begin with.
+pub const PREFIX: &str = "QUORATE_NODE_";
 
 options! {
     /// The options of a node. What is not given is `None`; [`Options::or`] fills it from a file.
@@ -215,72 +209,7 @@ impl From<ConfirmationsOption> for ConfirmationsText {
     }
 }
 
-/// A file of options cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OptionsError {
-    /// It cannot be read.
-    #[error("{}: cannot read: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
-    /// It is not a file of options.
-    #[error("{}: {source}", path.display())]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        source: Box<toml::de::Error>,
-    },
-}
-
-/// The value of an option as its flag and its variable take it.
-pub(crate) fn text_of(value: &impl Serialize) -> Option<String> {
-    match toml::Value::try_from(value).ok()? {
-        toml::Value::String(text) => Some(text),
-        other => Some(other.to_string()),
-    }
-}
-
 impl Options {
-    /// The options of a file.
-    ///
-    /// # Errors
-    /// [`OptionsError`], with line and name of what is wrong.
-    pub fn read(path: &std::path::Path) -> Result<Self, OptionsError> {
-        let text = fs::read_to_string(path).map_err(|source| OptionsError::Read { path: path.to_owned(), source })?;
-        Self::from_toml(&text).map_err(|source| OptionsError::Parse { path: path.to_owned(), source })
-    }
-
-    /// The options of a file's text.
-    ///
-    /// # Errors
-    /// With line and name of what is wrong.
-    pub fn from_toml(text: &str) -> Result<Self, Box<toml::de::Error>> {
-        toml::from_str(text).map_err(Box::new)
-    }
-
-    /// The text of a file, which is read as the same options.
-    ///
-    /// # Errors
-    /// What the writer of TOML refuses. It takes every value that an option can have, as the tests show.
-    pub fn to_toml(&self) -> Result<String, Box<toml::ser::Error>> {
-        toml::to_string(self).map_err(Box::new)
-    }
-
-    /// The text of a file of variables, as systemd reads it (`EnvironmentFile=`).
-    pub fn to_environment(&self) -> String {
-        let quoted = |value: String| {
-            let escaped = |letter| if "\\\"$`".contains(letter) { vec!['\\', letter] } else { vec![letter] };
-            value.chars().flat_map(escaped).collect::<String>()
-        };
-        let lines = self.variables().into_iter().map(|(name, value)| format!("{name}=\"{}\"\n", quoted(value)));
-        lines.collect()
-    }
-
     /// The most that is paid for a unit of gas.
     pub fn fees(&self) -> FeeLimits {
         let default = FeeLimits::default();
@@ -296,15 +225,11 @@ impl Options {
     }
 }
 
-/// The parts of a list with commas, without spaces around them; empty parts are left out.
-pub fn parts(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|part| !part.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory as _, Parser};
     use proptest::prelude::*;
+    use quorate_host::options::{OptionsError, Source, parse, parts, to_environment, to_toml};
 
     use super::*;
 
@@ -314,13 +239,17 @@ mod tests {
         options: Options,
     }
 
+    fn from_toml(text: &str) -> Result<Options, OptionsError> {
+        parse(Source { name: "node.toml", text })
+    }
+
     fn line(arguments: &[&str]) -> Options {
         Line::parse_from([&["quorate-node"], arguments].concat()).options
     }
 
     #[test]
     fn flags_are_before_the_file() {
-        let file: Options = toml::from_str(
+        let file = from_toml(
             "attest = true\nperform = true\nrpc = \"http://a\"\nconfirmations = 3\nlog = \"json\"\ntask-every = 12",
         )
         .unwrap();
@@ -333,8 +262,6 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("node.toml");
         for (text, expected) in [
             ("atest = true", "unknown field `atest`"),
             ("attest = 1", "expected a boolean"),
@@ -342,11 +269,9 @@ mod tests {
             ("contract = \"0x12\"", "line 1"),
             ("log-level = \"a=b=c\"", "expected error, warn, info"),
         ] {
-            fs::write(&path, text).unwrap();
-            let error = Options::read(&path).unwrap_err().to_string();
-            assert!(error.contains("node.toml") && error.contains(expected), "{error}");
+            let error = from_toml(text).unwrap_err().to_string();
+            assert!(error.starts_with("node.toml: ") && error.contains(expected), "{error}");
         }
-        assert!(Options::read(&folder.path().join("absent")).unwrap_err().to_string().contains("absent"));
     }
 
     fn value() -> impl Strategy<Value = String> {
@@ -371,8 +296,8 @@ mod tests {
             "listen", "bootstrap", "http", "beyond-loopback", "log", "log-level", "unknown", "[table]\nrpc",
         ]), value()), 0..6)) {
             let text: String = lines.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
-            if let Ok(options) = Options::from_toml(&text) {
-                prop_assert_eq!(Options::from_toml(&options.to_toml().unwrap()).unwrap(), options.clone());
+            if let Ok(options) = from_toml(&text) {
+                prop_assert_eq!(from_toml(&to_toml(&options)).unwrap(), options.clone());
                 prop_assert_eq!(options.clone().or(Options::default()), options.clone());
                 prop_assert_eq!(Options::default().or(options.clone()), options);
             }
@@ -388,8 +313,8 @@ mod tests {
                 let at = at.index(bytes.len());
                 bytes[at] = byte;
             }
-            if let Ok(options) = Options::from_toml(&String::from_utf8_lossy(&bytes)) {
-                prop_assert_eq!(Options::from_toml(&options.to_toml().unwrap()).unwrap(), options);
+            if let Ok(options) = from_toml(&String::from_utf8_lossy(&bytes)) {
+                prop_assert_eq!(from_toml(&to_toml(&options)).unwrap(), options);
             }
         }
 
@@ -401,33 +326,36 @@ mod tests {
         }
     }
 
-    /// Each variable has the value that its flag takes, and a quotation mark or a dollar sign in it stays what it is.
+    /// Each printed variable is the one that clap reads, with the value that its flag takes.
     #[test]
     fn options_are_printed_as_variables() {
-        let arguments = ["--attest", "--confirmations", "finalized", "--turn", "5", "--validate", "sh -c \"echo $X\""];
-        let options = line(&arguments);
-        let variables = options.variables();
-        let expected = [
-            ("QUORATE_NODE_ATTEST", "true"),
-            ("QUORATE_NODE_VALIDATE", "sh -c \"echo $X\""),
-            ("QUORATE_NODE_CONFIRMATIONS", "finalized"),
-            ("QUORATE_NODE_TURN", "5"),
-        ];
-        assert_eq!(variables.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>(), expected);
-        assert!(options.to_environment().contains("QUORATE_NODE_VALIDATE=\"sh -c \\\"echo \\$X\\\"\"\n"));
+        let arguments = ["--attest", "--confirmations", "finalized", "--turn", "5", "--task-every", "7"];
+        let printed = to_environment(PREFIX, &line(&arguments));
+        let expected = "\
+QUORATE_NODE_ATTEST=\"true\"
+QUORATE_NODE_CONFIRMATIONS=\"finalized\"
+QUORATE_NODE_TASK_EVERY=\"7\"
+QUORATE_NODE_TURN=\"5\"
+";
+        assert_eq!(printed, expected);
+        for argument in Line::command().get_arguments() {
+            let name = argument.get_long().unwrap_or_default();
+            let variable = format!("{PREFIX}{}", name.to_uppercase().replace('-', "_"));
+            assert_eq!(argument.get_env().and_then(|variable| variable.to_str()), Some(&*variable), "{name}");
+        }
     }
 
     /// TOML itself promises numbers up to 2^63 - 1 alone.
     #[test]
     fn the_largest_number_comes_back() {
         let options = line(&["--turn", &u64::MAX.to_string()]);
-        assert_eq!(Options::from_toml(&options.to_toml().unwrap()).unwrap(), options);
+        assert_eq!(from_toml(&to_toml(&options)).unwrap(), options);
     }
 
     #[test]
     fn a_file_is_written_as_it_is_read() {
         let options = line(&["--attest", "--confirmations", "finalized", "--bootstrap", "a,b", "--turn", "5"]);
-        assert_eq!(Options::from_toml(&options.to_toml().unwrap()).unwrap(), options);
+        assert_eq!(from_toml(&to_toml(&options)).unwrap(), options);
         assert_eq!(parts(" a, ,b ").collect::<Vec<_>>(), ["a", "b"]);
     }
 }

@@ -1,13 +1,14 @@
 //! What the server is told: a file, then the environment, then flags; the later one wins.
 //!
 //! ```
-//! use quorate_server::config::{Config, Source};
+//! use quorate_host::options::Source;
+//! use quorate_server::config::Config;
 //!
 //! let file = "[limits]\nclaims = 500\n";
 //! let environment = [("QUORATE_SERVER_LIMITS_CLAIMS".to_owned(), "600".to_owned())];
 //! let config = Config::read(Some(Source { name: "server.toml", text: file }), environment, &[])?;
 //! assert_eq!(config.limits.claims, 600);
-//! # Ok::<(), quorate_server::config::ConfigError>(())
+//! # Ok::<(), quorate_host::options::OptionsError>(())
 //! ```
 //!
 //! Every field has a default, so an empty file is a configuration. A field that does not exist is refused by its name.
@@ -25,10 +26,12 @@ use std::{
 use quorate::{AnySuite, Backend, Soundness};
 use quorate_batcher::{Settings, SourceSettings, StoreSettings};
 use quorate_formats::from_hex;
-use quorate_host::log::{LogFormat, LogLevel};
+use quorate_host::{
+    log::{LogFormat, LogLevel},
+    options::{self, OptionsError, Source},
+};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use toml::{Table, Value};
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -358,77 +361,22 @@ pub struct Log {
     pub otlp: String,
 }
 
-/// A configuration file.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// How errors name it.
-    pub name: &'a str,
-    /// The content of the file, in TOML.
-    pub text: &'a str,
-}
-
-/// Why a configuration is refused. The message says where it stands and what was expected.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{origin}: {reason}")]
-pub struct ConfigError {
-    /// The file, the variable, the flag or the field.
-    origin: String,
-    reason: String,
-}
-
-impl ConfigError {
-    fn new(origin: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { origin: origin.into(), reason: reason.into() }
-    }
-}
-
 /// What the names of environment variables begin with.
 pub const PREFIX: &str = "QUORATE_SERVER_";
 
 impl Config {
     /// Reads a file, the environment and flags, each of which is `("section.field", value)`.
     ///
-    /// Variables without the prefix are ignored; `QUORATE_SERVER_CONFIG` names the file and is not a field.
-    ///
     /// # Errors
-    /// [`ConfigError`] names the field: it does not exist, or its value is not what was expected.
+    /// [`OptionsError`] names the field: it does not exist, or its value is not what was expected.
     pub fn read(
         file: Option<Source<'_>>,
         environment: impl IntoIterator<Item = (String, String)>,
         flags: &[(String, String)],
-    ) -> Result<Self, ConfigError> {
-        let mut merged = match file {
-            Some(Source { name, text }) => {
-                let named = |error: toml::de::Error| ConfigError::new(name, error.to_string().trim_end());
-                // Alone first, because such an error shows the line.
-                toml::from_str::<Self>(text).map_err(named)?;
-                text.parse::<Table>().map_err(named)?
-            }
-            None => Table::new(),
-        };
-        let mut variables: Vec<_> = environment.into_iter().filter(|(name, _)| name.starts_with(PREFIX)).collect();
-        variables.sort();
-        for (name, value) in variables {
-            if name == format!("{PREFIX}CONFIG") {
-                continue;
-            }
-            let field = name[PREFIX.len()..].to_lowercase();
-            let field = field.replacen('_', ".", 1);
-            set(&mut merged, &field, &value).map_err(|reason| ConfigError::new(&name, reason))?;
-        }
-        for (field, value) in flags {
-            set(&mut merged, field, value).map_err(|reason| ConfigError::new(format!("--set {field}"), reason))?;
-        }
-        let config: Self =
-            Value::Table(merged).try_into().map_err(|error| ConfigError::new("configuration", error.to_string()))?;
+    ) -> Result<Self, OptionsError> {
+        let config: Self = options::layered(file, PREFIX, environment, flags)?;
         config.check()?;
         Ok(config)
-    }
-
-    /// The configuration as a file that [`read`](Self::read) takes.
-    #[must_use]
-    pub fn print(&self) -> String {
-        toml::to_string_pretty(self).expect("tables of numbers, texts and lists, which TOML can write")
     }
 
     /// The suite of claims that name none.
@@ -494,10 +442,10 @@ impl Config {
     }
 
     /// Refuses values that have the right type and make no sense.
-    fn check(&self) -> Result<(), ConfigError> {
+    fn check(&self) -> Result<(), OptionsError> {
         let Self { listen, verify, sources, known, checkpoint, limits, drain, log } = self;
         let wrong = |field: &str, found: &dyn std::fmt::Debug, expected: &str| {
-            Err(ConfigError::new(field, format!("found {found:?}, expected {expected}")))
+            Err(OptionsError::refused(field, format!("found {found:?}, expected {expected}")))
         };
         if !listen.address.is_empty() {
             let Some(address) = listen.tcp() else {
@@ -529,10 +477,10 @@ impl Config {
         if !verify.suite.is_empty()
             && let Err(error) = verify.suite.parse::<AnySuite>()
         {
-            return Err(ConfigError::new("verify.suite", error.to_string()));
+            return Err(OptionsError::refused("verify.suite", error.to_string()));
         }
         if let Err(error) = verify.backend.parse::<Backend>() {
-            return Err(ConfigError::new("verify.backend", error.to_string()));
+            return Err(OptionsError::refused("verify.backend", error.to_string()));
         }
         if self.soundness().is_none() {
             return wrong("verify.soundness", &verify.soundness, "64 or 128");
@@ -590,7 +538,7 @@ impl Config {
                 return wrong(field, value, expected);
             }
             for (field, value) in [("checkpoint.pin", &checkpoint.pin), ("checkpoint.chain_id", &checkpoint.chain_id)] {
-                hash(value).map_err(|error| ConfigError::new(field, error.to_string()))?;
+                hash(value).map_err(|error| OptionsError::refused(field, error.to_string()))?;
             }
         }
         if checkpoint.body_bytes > LARGEST_POSTING {
@@ -637,60 +585,11 @@ impl Config {
     }
 }
 
-/// Sets a field, whose value is text, and checks that the result is still a configuration.
-fn set(merged: &mut Table, field: &str, text: &str) -> Result<(), String> {
-    let known = Value::try_from(Config::default()).map_err(|error| error.to_string())?;
-    let (section, name) = field.split_once('.').unwrap_or((field, ""));
-    let Some(default) = known.get(section).and_then(|section| section.get(name)) else {
-        let sections = known.as_table().into_iter().flatten();
-        let fields: Vec<String> = match known.get(section).and_then(Value::as_table) {
-            Some(fields) => fields.keys().map(|name| format!("{section}.{name}")).collect(),
-            None => sections.map(|(section, _)| format!("{section}.…")).collect(),
-        };
-        return Err(format!("there is no field {field:?}; expected one of {}", fields.join(", ")));
-    };
-    let value = match default {
-        Value::String(_) => Value::String(text.to_owned()),
-        Value::Array(_) => {
-            Value::Array(text.split(',').filter(|part| !part.is_empty()).map(|part| part.trim().into()).collect())
-        }
-        other => {
-            let parsed = text.parse::<Value>().ok();
-            let kind = other.type_str();
-            // A whole number stands for a fraction.
-            let parsed = match (parsed, other) {
-                (Some(Value::Integer(whole)), Value::Float(_)) => Some(Value::Float(whole as f64)),
-                (parsed, _) => parsed,
-            };
-            parsed
-                .filter(|value| value.type_str() == kind)
-                .ok_or_else(|| format!("found {text:?}, expected {}", described(kind)))?
-        }
-    };
-    let fields = merged.entry(section).or_insert_with(|| Value::Table(Table::new()));
-    let fields = fields.as_table_mut().ok_or_else(|| format!("{section} is not a section"))?;
-    fields.insert(name.to_owned(), value);
-    // Negative numbers, and names that are none of the expected ones.
-    Value::Table(merged.clone())
-        .try_into::<Config>()
-        .map_err(|error| error.to_string().trim_end().replace('\n', ": "))?;
-    Ok(())
-}
-
-fn described(kind: &str) -> &'static str {
-    match kind {
-        "integer" => "a whole number",
-        "float" => "a number",
-        "boolean" => "true or false",
-        _ => "another type",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn file(text: &str) -> Result<Config, ConfigError> {
+    fn file(text: &str) -> Result<Config, OptionsError> {
         Config::read(Some(Source { name: "server.toml", text }), [], &[])
     }
 
@@ -699,22 +598,12 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_stronger_than_the_environment_and_that_than_the_file() {
-        let text = "[limits]\nclaims = 1\nkeys = 1\nbody_bytes = 100\n";
-        let environment: Vec<_> =
-            variable("LIMITS_CLAIMS", "2").into_iter().chain(variable("LIMITS_KEYS", "2")).collect();
-        let flags = [("limits.claims".to_owned(), "3".to_owned())];
-        let config = Config::read(Some(Source { name: "f", text }), environment, &flags).unwrap();
-        assert_eq!((config.limits.claims, config.limits.keys, config.limits.body_bytes), (3, 2, 100));
-    }
-
-    #[test]
     fn what_is_printed_is_read_back() {
         let text = "[listen]\nsocket = \"/run/q \\\" é\"\nhosts = [\"a\", \"b\"]\n[sources]\nban_at = 7.5\n[log]\nformat = \"json\"\n";
         let config = file(text).unwrap();
-        assert_eq!(file(&config.print()).unwrap(), config);
+        assert_eq!(file(&options::to_toml(&config)).unwrap(), config);
         assert_eq!(config.listen.hosts, ["a", "b"]);
-        assert_eq!(file(&Config::default().print()).unwrap(), Config::default());
+        assert_eq!(file(&options::to_toml(&Config::default())).unwrap(), Config::default());
     }
 
     #[test]

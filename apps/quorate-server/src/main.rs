@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 use std::{
-    fs,
     io::{self, Write as _},
     path::PathBuf,
     process::ExitCode,
@@ -11,10 +10,13 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Parser, Subcommand};
-use quorate_host::exit::{self, Exit, Failure, Result};
+use quorate_host::{
+    exit::{self, Exit, Failure, Result},
+    options::{self, Printed, Source},
+};
 use quorate_server::{
     Server,
-    config::{Config, Source},
+    config::{Config, PREFIX},
     demo, fetch, log,
 };
 use tokio::{
@@ -86,9 +88,9 @@ struct Settings {
     /// Any other field of the configuration, as often as needed.
     #[arg(long, value_name = "SECTION.FIELD=VALUE", global = true)]
     set: Vec<String>,
-    /// Print the configuration as TOML and end.
-    #[arg(long, global = true)]
-    print_config: bool,
+    /// Print the configuration and end. `--print-config=environment` prints variables for systemd's EnvironmentFile.
+    #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "toml", require_equals = true, global = true)]
+    print_config: Option<Printed>,
 }
 
 impl Settings {
@@ -97,14 +99,11 @@ impl Settings {
         let Self { config: _, listen, socket, admin_socket, suite, threads, known, log, set, print_config } = self;
         [listen, socket, admin_socket, suite, threads, known, log].iter().any(|flag| flag.is_some())
             || !set.is_empty()
-            || *print_config
+            || print_config.is_some()
     }
 
     fn read(&self) -> anyhow::Result<Config> {
-        let text = match &self.config {
-            None => None,
-            Some(path) => Some(fs::read_to_string(path).with_context(|| format!("--config {}", path.display()))?),
-        };
+        let text = self.config.as_deref().map(options::text_of).transpose()?;
         let name = self.config.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         let file = text.as_deref().map(|text| Source { name: &name, text });
         let short = [
@@ -142,8 +141,8 @@ fn main() -> ExitCode {
 /// Starts a server, or the demonstration, which may end after so many seconds.
 fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
     let config = settings.read().map_err(Failure::usage)?;
-    if settings.print_config {
-        io::stdout().write_all(config.print().as_bytes())?;
+    if let Some(printed) = settings.print_config {
+        io::stdout().write_all(printed.of(PREFIX, &config).as_bytes())?;
         return Ok(Exit::Success);
     }
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;

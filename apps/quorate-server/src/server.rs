@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use quorate_batcher::{Batcher, KnownStore, Observer, OpenedStore, StoreSettings};
 use quorate_host::{
-    listen::{Bounds, Connections, Hosts, Served},
+    listen::{Bounds, Connections, Hosts, Routers},
     socket,
 };
 use tokio::{
@@ -88,7 +88,7 @@ impl Server {
             started: Instant::now(),
         });
 
-        let public = Served { running: api::public(&app, dashboard::routes()), draining: Some(api::draining(&app)) };
+        let public = Routers { running: api::public(&app, dashboard::routes()), draining: Some(api::draining(&app)) };
         if let Some(listener) = tcp {
             app.connections.listen_tcp(listener, public.clone());
         }
@@ -96,7 +96,7 @@ impl Server {
             app.connections.listen_unix(socket, public.clone());
         }
         if let Some(socket) = admin_socket {
-            administration.listen_unix(socket, Served { running: api::administration(&app), ..public });
+            administration.listen_unix(socket, Routers { running: api::administration(&app), ..public });
         }
         Ok(Self { app, address })
     }

@@ -13,6 +13,7 @@
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `listen` | HTTP with bounds for connections, with the feature `http` |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
+//! | `options` | what a program is told: a file, the environment, flags; with the feature `options` |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
 
 #![forbid(unsafe_code)]
@@ -30,6 +31,8 @@ pub mod socket;
 #[cfg(all(unix, feature = "http"))]
 pub mod listen;
 pub mod key_record;
+#[cfg(feature = "options")]
+pub mod options;
 #[cfg(feature = "log")]
 pub mod log;
 

@@ -26,7 +26,7 @@ mod routes;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use quorate_host::listen::{Connections, Hosts, Served};
+use quorate_host::listen::{Connections, Hosts, Routers};
 use tokio::{net::TcpListener, sync::mpsc, time::timeout};
 
 pub use app::TaskOrder;
@@ -85,7 +85,7 @@ pub async fn serve(
     let hosts = Hosts { names: hosts.into(), stated_in: "the node's hosts" };
     let connections = Connections::new(limits.bounds(), Some(hosts));
     let _end = connections.abort_on_drop();
-    connections.listen_tcp(listener, Served { running: router, draining: None });
+    connections.listen_tcp(listener, Routers { running: router, draining: None });
     stop.await;
     // What has not ended by then is cut off.
     let _ = timeout(Duration::from_millis(limits.drain_ms), connections.drain()).await;

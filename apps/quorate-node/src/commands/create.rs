@@ -13,13 +13,9 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     utc,
 };
-use quorate_node::{
-    network_terms::NetworkTerms,
-    options::{Options, OptionsError},
-    tokens,
-};
+use quorate_node::{network_terms::NetworkTerms, options::Options, tokens};
 
-use super::{Token, account, interrupted, payer, print, rpc, runtime, send_call};
+use super::{Token, account, interrupted, payer, print, read_options, rpc, runtime, send_call};
 
 /// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
 ///
@@ -72,10 +68,7 @@ impl Arguments {
         let (rpc, payer) = (rpc(&options)?, payer(&options)?);
         let terms = match &self.terms {
             None => self.flags.clone(),
-            Some(path) => self.flags.clone().or(NetworkTerms::read(path).map_err(|error| match error {
-                OptionsError::Read { .. } => Failure::io(error),
-                _ => Failure::usage(error),
-            })?),
+            Some(path) => self.flags.clone().or(read_options(path)?),
         };
         if terms.token.is_some() && terms.supply.is_some() {
             return Err(Failure::usage(anyhow!("--supply is that of a new token, and --token names one that exists")));

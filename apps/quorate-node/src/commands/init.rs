@@ -2,7 +2,10 @@
 
 use clap::Args;
 use quorate_evm::alloy_primitives::U256;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    options::to_toml,
+};
 use quorate_node::{data_folder::DataFolder, tokens, transport::Identity};
 
 use super::{NodeArguments, Token, contract, print, rpc, runtime, terms};
@@ -43,8 +46,7 @@ impl Arguments {
         let file = folder.options_file();
         let exists = file.exists();
         if !exists {
-            let text = options.to_toml().map_err(Failure::usage)?;
-            folder.write_options(&text)?;
+            folder.write_options(&to_toml(&options))?;
         }
         let operator = self.operator.map_or("0x…".to_owned(), |operator| operator.to_string());
         let signer = options.signer.as_ref().map_or("signer/signer.sock".to_owned(), |path| path.display().to_string());

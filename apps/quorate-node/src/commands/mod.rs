@@ -34,6 +34,7 @@ use quorate_evm::{
 use quorate_host::{
     clipped,
     exit::{Failure, Result},
+    options::{self, OptionsError},
 };
 use quorate_keystore::{
     passphrase::{LineError, Passphrase},
@@ -41,6 +42,7 @@ use quorate_keystore::{
 };
 use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
 use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
+use serde::de::DeserializeOwned;
 use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{SignalKind, signal},
@@ -68,12 +70,16 @@ impl NodeArguments {
             None => Some(&default).filter(|path| path.exists()),
         };
         let Some(path) = file else { return Ok(self.options.clone()) };
-        let file = Options::read(path).map_err(|error| match error {
-            quorate_node::options::OptionsError::Read { .. } => Failure::io(error),
-            _ => Failure::usage(error),
-        })?;
-        Ok(self.options.clone().or(file))
+        Ok(self.options.clone().or(read_options(path)?))
     }
+}
+
+/// The options of a file.
+pub(crate) fn read_options<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    options::read(path).map_err(|error| match error {
+        OptionsError::Read(_) => Failure::io(error),
+        _ => Failure::usage(error),
+    })
 }
 
 /// An option that a command cannot do without.

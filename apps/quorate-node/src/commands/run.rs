@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::anyhow;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use quorate_batcher::{Batcher, Settings as BatcherSettings};
 use quorate_chain::{
     SubmitSettings, Submitter,
@@ -17,6 +17,7 @@ use quorate_evm::{
 use quorate_host::{
     exit::{Exit, Failure, Result},
     log,
+    options::{Printed, parts},
 };
 use quorate_network::{
     registry::{NotAdmitted, Registry},
@@ -27,7 +28,7 @@ use quorate_node::{
     api::{self, ApiSettings, Token},
     board::{Component, Expectations, IdentityReport, NodeBoard},
     data_folder::DataFolder,
-    options::{ConfirmationsOption, Options, parts},
+    options::{ConfirmationsOption, Options, PREFIX},
     programs::{Program, ProgramSettings, Programs},
     runtime::{self, ChainEdge, Epochs, Parts, Pay, Submitting},
     transport::{self, Admission, Admitted, Credential, Identity, Limits, Transport},
@@ -58,16 +59,7 @@ pub(crate) struct Arguments {
     /// Print the options that the file, the environment and the flags come to, and end. `--print-config=environment` prints
     /// variables for systemd's EnvironmentFile. A URL among them may hold a secret
     #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "toml", require_equals = true)]
-    print_config: Option<ConfigForm>,
-}
-
-/// In which form the options are printed.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ConfigForm {
-    /// As the file that --config reads
-    Toml,
-    /// As variables
-    Environment,
+    print_config: Option<Printed>,
 }
 
 const EXAMPLE: &str = "\
@@ -92,12 +84,8 @@ const MOST_ORDERS: usize = 256;
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let options = self.node.options()?;
-        match self.print_config {
-            Some(ConfigForm::Toml) => {
-                return print(&options.to_toml().map_err(Failure::internal)?).map(|()| Exit::Success);
-            }
-            Some(ConfigForm::Environment) => return print(options.to_environment()).map(|()| Exit::Success),
-            None => {}
+        if let Some(printed) = self.print_config {
+            return print(printed.of(PREFIX, &options).trim_end()).map(|()| Exit::Success);
         }
         let _end = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
             .map_err(Failure::internal)?;

@@ -2,11 +2,12 @@
 
 use std::{fs, path::Path, process::Command};
 
+use quorate_host::options::{Source, to_toml};
 use quorate_lab::{
     needs::{checkout, example},
     run::{Run as _, has, program_of, shell},
 };
-use quorate_server::config::{Config, PREFIX, Source};
+use quorate_server::config::{Config, PREFIX};
 
 use crate::rig::Rig;
 
@@ -52,7 +53,7 @@ fn the_python_example_over_tcp_and_a_socket() {
 fn the_document_has_every_field_with_its_default() {
     let document = read("docs/server.md");
     let mut section = String::new();
-    for line in Config::default().print().lines() {
+    for line in to_toml(&Config::default()).lines() {
         if let Some(name) = line.strip_prefix('[') {
             section = name.trim_end_matches(']').to_owned();
         } else if let Some((name, value)) = line.split_once(" = ") {

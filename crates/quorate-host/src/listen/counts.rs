@@ -9,22 +9,22 @@ use std::{
 
 /// Counts by key. Keys with a count of zero take no memory.
 #[derive(Debug)]
-pub struct Counts<K>(Mutex<HashMap<K, usize>>);
+pub struct CountsByKey<K>(Mutex<HashMap<K, usize>>);
 
 /// One that is counted, until this is dropped.
 #[derive(Debug)]
 pub struct Counted<K: Eq + Hash> {
     key: K,
-    counts: Arc<Counts<K>>,
+    counts: Arc<CountsByKey<K>>,
 }
 
-impl<K> Default for Counts<K> {
+impl<K> Default for CountsByKey<K> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Copy + Eq + Hash> Counts<K> {
+impl<K: Copy + Eq + Hash> CountsByKey<K> {
     /// Counts one more; `None` if the key has as many as it may.
     pub fn begin(self: &Arc<Self>, key: K, most: usize) -> Option<Counted<K>> {
         let mut counts = self.lock();
@@ -40,7 +40,7 @@ impl<K: Copy + Eq + Hash> Counts<K> {
     }
 }
 
-impl<K> Counts<K> {
+impl<K> CountsByKey<K> {
     fn lock(&self) -> MutexGuard<'_, HashMap<K, usize>> {
         // Nothing panics while it holds this.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn each_has_as_many_as_it_may_and_nothing_is_left_afterwards() {
-        let counts = Arc::new(Counts::default());
+        let counts = Arc::new(CountsByKey::default());
         let [first, second] = [(); 2].map(|()| counts.begin("a", 2));
         assert!(first.is_some() && second.is_some() && counts.begin("a", 2).is_none());
         assert!(counts.begin("b", 2).is_some() && counts.begin("c", 0).is_none());

@@ -46,7 +46,7 @@ use tokio_util::{
 };
 use tower::ServiceExt as _;
 
-pub use self::counts::{Counted, Counts};
+pub use self::counts::{Counted, CountsByKey};
 use self::{
     activity::{Activities, Activity},
     authority::Renamed,
@@ -104,7 +104,7 @@ pub struct RemoteEnd {
 
 /// What a listener serves.
 #[derive(Clone, Debug)]
-pub struct Served {
+pub struct Routers {
     /// As long as the server runs.
     pub running: Router,
     /// To connections that come while it drains. Without it, the listener ends when draining begins.
@@ -203,45 +203,45 @@ impl Connections {
     }
 
     /// Accepts TCP connections until the server has stopped.
-    pub fn listen_tcp(&self, listener: TcpListener, served: Served) {
+    pub fn listen_tcp(&self, listener: TcpListener, routers: Routers) {
         let this = self.clone();
         self.listeners.spawn(async move {
-            while let Some((stream, address)) = this.next(&served, || listener.accept()).await {
+            while let Some((stream, address)) = this.next(&routers, || listener.accept()).await {
                 let address = address.ip();
                 let counted = match this.by_address.as_ref().map(|addresses| addresses.begin(address)) {
                     None => None,
                     Some(Some(counted)) => Some(counted),
                     Some(None) => continue,
                 };
-                let Some(place) = this.place(&served).await else { return };
+                let Some(place) = this.place(&routers).await else { return };
                 // Answers are small, or come in pieces, and must not wait for each other.
                 let _ = stream.set_nodelay(true);
-                this.begin(stream, (place, counted), &served, Some(address), address.to_string());
+                this.begin(stream, (place, counted), &routers, Some(address), address.to_string());
             }
         });
     }
 
     /// Accepts connections on a Unix socket until the server has stopped.
-    pub fn listen_unix(&self, (listener, file): (UnixListener, SocketFile), served: Served) {
+    pub fn listen_unix(&self, (listener, file): (UnixListener, SocketFile), routers: Routers) {
         let this = self.clone();
         self.listeners.spawn(async move {
             let _file = file;
-            while let Some((stream, _)) = this.next(&served, || listener.accept()).await {
-                let Some(place) = this.place(&served).await else { return };
+            while let Some((stream, _)) = this.next(&routers, || listener.accept()).await {
+                let Some(place) = this.place(&routers).await else { return };
                 let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
                 let name = process.map_or("a Unix socket".to_owned(), |process| format!("process {process}"));
-                this.begin(stream, (place, None), &served, None, name);
+                this.begin(stream, (place, None), &routers, None, name);
             }
         });
     }
 
     /// Is cancelled when a listener is to end.
-    fn over(&self, served: &Served) -> &CancellationToken {
-        if served.draining.is_some() { &self.end } else { &self.stop }
+    fn over(&self, routers: &Routers) -> &CancellationToken {
+        if routers.draining.is_some() { &self.end } else { &self.stop }
     }
 
     /// The next connection; `None` when the listener is to end.
-    async fn next<T, F: Future<Output = io::Result<T>>>(&self, served: &Served, accept: impl Fn() -> F) -> Option<T> {
+    async fn next<T, F: Future<Output = io::Result<T>>>(&self, routers: &Routers, accept: impl Fn() -> F) -> Option<T> {
         let accepted = async {
             let mut complained = false;
             loop {
@@ -260,7 +260,7 @@ impl Connections {
         };
         tokio::select! {
             biased;
-            () = self.over(served).cancelled() => None,
+            () = self.over(routers).cancelled() => None,
             () = self.end.cancelled() => None,
             accepted = accepted => Some(accepted),
         }
@@ -268,7 +268,7 @@ impl Connections {
 
     /// A place for a connection that has come, because a listener that waits for clients must not keep a place from another one. If none
     /// is free, the connection that has been idle for the longest time gives up its own. `None` when the listener is to end.
-    async fn place(&self, served: &Served) -> Option<OwnedSemaphorePermit> {
+    async fn place(&self, routers: &Routers) -> Option<OwnedSemaphorePermit> {
         if let Ok(place) = self.free.clone().try_acquire_owned() {
             return Some(place);
         }
@@ -282,7 +282,7 @@ impl Connections {
         };
         tokio::select! {
             biased;
-            () = self.over(served).cancelled() => None,
+            () = self.over(routers).cancelled() => None,
             () = self.end.cancelled() => None,
             place = place => place,
         }
@@ -293,7 +293,7 @@ impl Connections {
         &self,
         stream: S,
         place: (OwnedSemaphorePermit, Option<Counted<IpAddr>>),
-        served: &Served,
+        routers: &Routers,
         address: Option<IpAddr>,
         name: String,
     ) {
@@ -301,7 +301,9 @@ impl Connections {
         let remote = RemoteEnd { number, address, name: name.into() };
         let activity = Arc::new(self.activities.open(number));
         let late = self.stop.is_cancelled();
-        let Some(router) = (if late { served.draining.clone() } else { Some(served.running.clone()) }) else { return };
+        let Some(router) = (if late { routers.draining.clone() } else { Some(routers.running.clone()) }) else {
+            return;
+        };
         let tracker = if late { &self.listeners } else { &self.tracker };
         let this = self.clone();
         tracker.spawn(async move {
@@ -465,7 +467,7 @@ impl fmt::Debug for ByAddress {
 #[derive(Debug)]
 struct Addresses {
     rule: ByAddress,
-    open: Arc<Counts<IpAddr>>,
+    open: Arc<CountsByKey<IpAddr>>,
     /// When the log last said that connections are closed.
     told: Mutex<Option<Instant>>,
 }

@@ -15,7 +15,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use quorate_host::listen::{Bounds, ByAddress, Connections, Counts, RemoteEnd, Served};
+use quorate_host::listen::{Bounds, ByAddress, Connections, CountsByKey, RemoteEnd, Routers};
 use serde::Deserialize;
 use tokio::{
     net::TcpListener,
@@ -90,7 +90,7 @@ pub async fn serve(terms: Terms, settings: &ServeSettings) -> Result<Transport, 
         state: Mutex::new(State::new(terms, outbox, tally.clone(), tickets)),
     });
     let connections = connections(&hub);
-    connections.listen_tcp(listener, Served { running: router(hub.clone()), draining: None });
+    connections.listen_tcp(listener, Routers { running: router(hub.clone()), draining: None });
     let task = tokio::spawn(run(hub, connections, called, judgements, reports));
     Ok(Transport { peer_id, addresses, calls, audiences: watch::Sender::default(), inbox, peers, tally, task })
 }
@@ -103,7 +103,7 @@ struct Hub {
     proxies: Proxies,
     at_once: AtOnce,
     /// Requests in progress that came through a proxy, by who sent them. Their number in all is bounded by that of the connections.
-    requests: Arc<Counts<IpAddr>>,
+    requests: Arc<CountsByKey<IpAddr>>,
     /// Credentials that are checked at once.
     checks: Semaphore,
     /// There may be news.
