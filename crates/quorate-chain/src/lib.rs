@@ -3,21 +3,21 @@
 //! transaction, never an operator's.
 //!
 //! ```text
-//! logs, calldata ── task_network::Follower ──> changes, and the network to plan with
-//! a quorum ── task_network::settle ──> a planned call ── Submitter ──> transactions, until one is final
+//! a node ── NetworkFollower ──> changes, and the NetworkView to plan with
+//! a planned call ── Submitter ──> transactions, until one is final
 //! ```
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`revert`] | a contract's error in words |
 //! | [`rpc`] | [`Rpc`]: questions to a node |
-//! | [`task_network`] | follows a `TaskNetwork`, and makes the calls of its operators and aggregators |
+//! | [`task_network`] | follows a `TaskNetwork` by what a node says |
 //! | [`fees`] | what is offered for a unit of gas |
 //! | [`submitter`] | [`Submitter`]: the transactions of one account, from the call to finality |
 //! | [`deploy`] | deploys a token, a verifier and a `TaskNetwork`, for demonstrations and tests |
 //!
-//! A module imports only modules above it. The program follows settlements, which are another kind of contract, by
-//! [`quorate_evm::follow`].
+//! A module imports only modules above it. What logs and calldata say is computed in `quorate-evm`, without a node: of a
+//! `TaskNetwork` in [`quorate_evm::task_network`], of a settlement, which the program follows, in [`quorate_evm::follow`].
 
 #![forbid(unsafe_code)]
 

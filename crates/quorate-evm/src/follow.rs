@@ -22,8 +22,8 @@
 //! [`Follower::forget`] leaves a base out. Pass each part of the [weights](Follower::packed_weights) to the contract's
 //! `publish`, and if it refuses, the [others](Follower::other_weights).
 
-mod call;
-mod log;
+pub(crate) mod call;
+pub(crate) mod log;
 
 use std::{collections::BTreeMap, fmt};
 
@@ -42,7 +42,7 @@ use crate::{
     quorum::{Quorum, Store},
     state::{self, Head, NEVER},
 };
-use call::{Call, calls};
+use call::{Call, calls, take};
 
 /// What a settlement fixed when it was deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -681,13 +681,6 @@ fn pack(weights: &[u64]) -> Bytes {
 
 fn is_newest(base: Option<&Stored>) -> bool {
     base.is_some_and(|base| base.slot == NEWEST)
-}
-
-/// Takes the first call for which the function has an answer out of the calls.
-fn take<T>(calls: &mut Vec<Call>, wanted: impl Fn(&Call) -> Option<T>) -> Option<T> {
-    let (place, found) = calls.iter().enumerate().find_map(|(place, call)| Some((place, wanted(call)?)))?;
-    calls.remove(place);
-    Some(found)
 }
 
 fn follows<T: TryInto<u64>>(what: &'static str, found: T, expected: T) -> Result<(), FollowError> {

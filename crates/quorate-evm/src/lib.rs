@@ -26,6 +26,7 @@
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
 //! | [`follow`] | the network rebuilt from a contract's logs and the calldata of their transactions |
+//! | [`task_network`] | a `TaskNetwork` rebuilt from its logs, and the calls of its operators and aggregators |
 //! | [`transaction`] | calls on their way from the program that makes them to the one that sends them |
 //! | [`epoch`] | the calls with which a registrar begins an epoch |
 //! | [`upkeep`] | the calls that keep a settlement cheap: pages, pinned bases, the next key table |
@@ -51,6 +52,7 @@ pub mod quorum;
 pub mod contract;
 pub mod network;
 pub mod follow;
+pub mod task_network;
 pub mod transaction;
 pub mod epoch;
 pub mod upkeep;

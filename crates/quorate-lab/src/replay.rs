@@ -1,17 +1,17 @@
-//! Makes logs and calldata of bytes, and replays them: for tests with random bytes, and for the fuzzer.
+//! Makes logs and calldata of bytes, and reads them as a follower does: for tests with random bytes, and for the fuzzer.
 //!
 //! Most numbers are those that the network expects, so that what follows is reached; a byte decides when one is wrong.
 //! Hashes are kept here a second time, because no bytes guess them.
 
 use std::collections::BTreeMap;
 
-use quorate_chain::task_network::{Change, ContractTerms, Replay};
 use quorate_evm::{
     KeyGroup, MemberSet, Quorum,
-    alloy_primitives::{Address, B256, Bytes, FixedBytes, Log, LogData, U256, keccak256},
+    alloy_primitives::{Address, B256, FixedBytes, Log, LogData, U256, keccak256},
     alloy_sol_types::{SolCall as _, SolEvent, SolValue as _},
     contract::{TaskNetwork as Network, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
     quorum::{Proof, Store},
+    task_network::{BlockContradiction, BlockLogs, Change, ContractTerms, NetworkView, PlacedLog},
 };
 
 const NETWORK: Address = Address::repeat_byte(0xaa);
@@ -66,7 +66,7 @@ impl Input<'_> {
 }
 
 struct Chain {
-    replay: Replay,
+    view: NetworkView,
     /// The hash of all keys and owners, as the contract keeps it.
     roster: U256,
     /// The keys of the running table that have an owner.
@@ -107,7 +107,7 @@ impl Chain {
             slash_share: 1,
             bounty_share: 1,
         };
-        Self { replay: Replay::new(terms), roster: U256::ZERO, owned: 0, table: 0, epoch: 0 }
+        Self { view: NetworkView::new(terms), roster: U256::ZERO, owned: 0, table: 0, epoch: 0 }
     }
 
     /// Whether it was taken.
@@ -124,11 +124,9 @@ impl Chain {
             let length = input.byte().into();
             effects.calldata = input.bytes(length);
         }
-        let before = self.replay.extent();
-        let hash = B256::from(U256::from(block + 1));
-        let calldata = Bytes::from(effects.calldata);
-        let Ok(changes) = self.replay.transaction(block, hash, &logs, &calldata, &effects.weights) else {
-            assert_eq!(self.replay.extent(), before, "what is refused changes nothing");
+        let before = self.extent();
+        let Ok(changes) = self.read(block, &logs, effects.calldata, &effects.weights) else {
+            assert_eq!(self.extent(), before, "what is refused changes nothing");
             return false;
         };
         assert!(changes.len() <= logs.len(), "{changes:?} of {logs:?}");
@@ -142,19 +140,49 @@ impl Chain {
             self.epoch = told.epoch + 1;
             let total: u128 = told.members.iter().map(|member| u128::from(member.weight)).sum();
             assert_eq!(total, told.total, "{told:?}");
-            let planned = self.replay.network(told.epoch).expect("the epoch has a snapshot");
+            let planned = self.view.network(told.epoch).expect("the epoch has a snapshot");
             assert_eq!(planned.keys.len(), told.members.len());
         }
-        // It adds up the keys of bases, which need not be points.
-        let _ = self.replay.network(self.epoch.saturating_sub(1));
+        let _ = self.view.network(self.epoch.saturating_sub(1));
         true
+    }
+
+    /// Reads a block with one transaction, whose bases the verifier has. Says what changed.
+    fn read(
+        &mut self,
+        number: u64,
+        logs: &[Log],
+        calldata: Vec<u8>,
+        weights: &BTreeMap<u64, Vec<u64>>,
+    ) -> Result<Vec<Change>, BlockContradiction> {
+        let (block, transaction) = ((number, B256::from(U256::from(number))), B256::from(U256::from(number + 1)));
+        let placed = |(index, log): (u64, &Log)| PlacedLog { block, transaction, index, log: log.clone() };
+        let logs = (0..).zip(logs).map(placed).collect();
+        let mut blocks = BlockLogs::of(self.view.terms(), logs, number, block)?;
+        blocks
+            .iter_mut()
+            .for_each(|block| block.add_calldata(&BTreeMap::from([(transaction, calldata.clone().into())])));
+        let mut draft = self.view.draft();
+        draft.read(&blocks, weights, block, Some(number))?;
+        // It adds up the keys of bases, which need not be points.
+        let bases = draft.bases_to_compare();
+        let held: Vec<_> = bases.iter().map(|(_, commitment)| *commitment).collect();
+        draft.compare_bases(&bases, &held);
+        let told = draft.told().to_vec();
+        (self.view, _) = draft.finish(block, 0, Some(number));
+        Ok(told)
+    }
+
+    /// What the verifier's `extent()` says if the logs are its logs.
+    fn extent(&self) -> (u64, u64, u64) {
+        self.view.draft().extent()
     }
 
     /// One key or two.
     fn register(&self, input: &mut Input<'_>, effects: &mut Effects) -> Vec<Log> {
         let mut logs = Vec::new();
         for place in 0..1 + u64::from(input.byte() == 9) {
-            let index = self.replay.extent().0 + place;
+            let index = self.extent().0 + place;
             let length = if input.byte() == 255 { 100 } else { KEY_GROUP.key_bytes() };
             let key = vec![input.byte(); length];
             let (operator, stake) = (Address::repeat_byte(input.byte()), input.near(5));
@@ -223,7 +251,7 @@ impl Chain {
 
     /// Pages, carried keys and pinned bases.
     fn others(&self, input: &mut Input<'_>) -> Vec<Log> {
-        let (_, carried, _) = self.replay.extent();
+        let (_, carried, _) = self.extent();
         let table = input.near(self.table + 1);
         let first = input.near(carried);
         match input.byte() % 3 {
@@ -247,7 +275,7 @@ impl Chain {
 
     /// The nonce of the verifier's next page.
     fn page(&self, input: &mut Input<'_>) -> U256 {
-        input.near(self.replay.extent().2 + 1)
+        input.near(self.extent().2 + 1)
     }
 }
 

@@ -76,8 +76,8 @@ impl Arguments {
 
 impl InSuite for Arguments {
     fn run_in<S: Suite>(self, suite: S) -> Result {
-        let lines = Lines::open(self.file.as_deref())?;
-        let name = lines.name().to_owned();
+        let lines = Lines::open(self.file.as_slice())?;
+        let name = lines.names();
         let empty = |error: MisuseError| Failure::usage(anyhow!(error).context(name));
         let (sum, count) = if self.public_keys {
             let keys = lines.parse_all(|text| key::<S>(text, self.suite.suite))?;

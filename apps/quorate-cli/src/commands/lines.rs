@@ -1,9 +1,10 @@
 //! Inputs with one item on each line: hexadecimal digits, or a JSON object that has the item as a field.
 
 use std::{
+    fmt,
     fs::File,
     io::{self, BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, anyhow};
@@ -12,7 +13,7 @@ use quorate_formats::{
     lines::{BoundedLines, LineRead},
 };
 use quorate_host::exit::Failure;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     complaints::Complaints,
@@ -21,65 +22,98 @@ use super::{
     unlock::{is_dash, name_of},
 };
 
-/// The lines of an input that are not blank, numbered from 1.
+/// The lines of inputs that are not blank, and what is wrong with them.
 pub(super) struct Lines {
-    name: String,
-    lines: BoundedLines<Box<dyn BufRead>>,
+    /// Those to be read, the next one last.
+    inputs: Vec<Input>,
+    names: Vec<String>,
     buffer: Vec<u8>,
     complaints: Complaints,
+}
+
+struct Input {
+    name: String,
+    lines: BoundedLines<Box<dyn BufRead>>,
+}
+
+/// Where a line stands.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Spot {
+    /// The name of its input.
+    pub(super) file: String,
+    /// Its number, from 1.
+    pub(super) line: u64,
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}", self.file, self.line)
+    }
 }
 
 /// A line, or the reason why it cannot be read: its bytes are not text, or it is longer than
 /// [`LINE_LIMIT`](quorate_formats::lines::LINE_LIMIT) and was skipped.
 pub(super) struct Line {
-    pub(super) number: u64,
+    pub(super) spot: Spot,
     pub(super) text: Result<String, String>,
 }
 
 impl Lines {
-    /// Opens a file. `-`, or no path, means standard input.
-    pub(super) fn open(path: Option<&Path>) -> Result<Self, Failure> {
-        let path = path.unwrap_or(Path::new("-"));
-        let name = name_of(path);
-        let reader: Box<dyn BufRead> = if is_dash(path) {
-            Box::new(io::stdin().lock())
-        } else {
-            let file = File::open(path).with_context(|| format!("cannot open {name}")).map_err(Failure::io)?;
-            Box::new(BufReader::new(file))
-        };
-        Ok(Self { name, lines: BoundedLines::new(reader), buffer: Vec::new(), complaints: Complaints::default() })
+    /// Opens files, before the first line is read. `-`, or no path, means standard input.
+    pub(super) fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
+        Self::open_beside(paths, None)
     }
 
-    /// The input's name in messages.
-    pub(super) fn name(&self) -> &str {
-        &self.name
+    /// Opens files, and refuses to read standard input if another file that the command reads is standard input.
+    pub(super) fn open_beside(paths: &[PathBuf], other: Option<&Path>) -> Result<Self, Failure> {
+        let standard_input = [PathBuf::from("-")];
+        let paths = if paths.is_empty() { &standard_input } else { paths };
+        if paths.iter().map(PathBuf::as_path).chain(other).filter(|path| is_dash(path)).count() > 1 {
+            return Err(Failure::usage(anyhow!("standard input cannot be read twice; name `-` once")));
+        }
+        let mut inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
+        let names = inputs.iter().map(|input| input.name.clone()).collect();
+        inputs.reverse();
+        Ok(Self { inputs, names, buffer: Vec::new(), complaints: Complaints::default() })
+    }
+
+    /// The names of the inputs in messages.
+    pub(super) fn names(&self) -> String {
+        self.names.join(", ")
+    }
+
+    /// Whether there are several inputs, so that a line's number alone does not say where it is.
+    pub(super) fn several(&self) -> bool {
+        self.names.len() > 1
     }
 
     /// The next line that is not blank.
     pub(super) fn next(&mut self) -> Result<Option<Line>, Failure> {
-        loop {
-            let read = self.lines.read(&mut self.buffer);
-            let read = read.map_err(|error| Failure::from(InputError::from(error)).context(self.name.clone()))?;
-            let number = self.lines.number();
-            match read {
-                None => return Ok(None),
-                Some(LineRead::TooLong(error)) => return Ok(Some(Line { number, text: Err(error.to_string()) })),
-                Some(LineRead::Whole | LineRead::AtEnd) => {
-                    let text = self.buffer.trim_ascii();
-                    if !text.is_empty() {
-                        let text = str::from_utf8(text).map(str::to_owned);
-                        let text = text.map_err(|_| "the line is not UTF-8 text".to_owned());
-                        return Ok(Some(Line { number, text }));
-                    }
+        while let Some(Input { name, lines }) = self.inputs.last_mut() {
+            let read = lines.read(&mut self.buffer);
+            let read = read.map_err(|error| Failure::from(InputError::from(error)).context(name.clone()))?;
+            let text = match read {
+                None => {
+                    self.inputs.pop();
+                    continue;
                 }
-            }
+                Some(LineRead::TooLong(error)) => Err(error.to_string()),
+                Some(LineRead::Whole | LineRead::AtEnd) => match self.buffer.trim_ascii() {
+                    [] => continue,
+                    text => {
+                        str::from_utf8(text).map(str::to_owned).map_err(|_| "the line is not UTF-8 text".to_owned())
+                    }
+                },
+            };
+            return Ok(Some(Line { spot: Spot { file: name.clone(), line: lines.number() }, text }));
         }
+        Ok(None)
     }
 
     /// Prints what is wrong with a line, if not many lines before it had the same fault.
-    pub(super) fn complain(&mut self, number: u64, reason: &str) {
+    pub(super) fn complain(&mut self, spot: &Spot, reason: &str) {
         if self.complaints.admit(reason) {
-            print::note(format_args!("{}, line {number}: {reason}", self.name));
+            print::note(format_args!("{spot}: {reason}"));
         }
     }
 
@@ -94,12 +128,12 @@ impl Lines {
     /// A line is not an item. Each such line is reported with its number, and the other lines are not used either.
     pub(super) fn parse_all<T>(mut self, mut parse: impl FnMut(&str) -> Result<T, String>) -> Result<Vec<T>, Failure> {
         let (mut items, mut bad) = (Vec::new(), 0_usize);
-        while let Some(Line { number, text }) = self.next()? {
+        while let Some(Line { spot, text }) = self.next()? {
             match text.and_then(|text| parse(&text)) {
                 Ok(item) => items.push(item),
                 Err(reason) => {
                     bad += 1;
-                    self.complain(number, &reason);
+                    self.complain(&spot, &reason);
                 }
             }
         }
@@ -111,6 +145,19 @@ impl Lines {
         Err(Failure::usage(anyhow!(
             "{bad} of {total} lines cannot be used, so nothing was printed; correct or remove them"
         )))
+    }
+}
+
+impl Input {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let name = name_of(path);
+        let reader: Box<dyn BufRead> = if is_dash(path) {
+            Box::new(io::stdin().lock())
+        } else {
+            let file = File::open(path).with_context(|| format!("cannot open {name}")).map_err(Failure::io)?;
+            Box::new(BufReader::new(file))
+        };
+        Ok(Self { name, lines: BoundedLines::new(reader) })
     }
 }
 

@@ -25,6 +25,8 @@ mod lines;
 mod whole_file;
 // The operating system's random numbers.
 mod random;
+// Batches with one claim on each line, verified.
+mod line_verdicts;
 // `--keystore`: how a secret is encrypted that is written.
 mod lock;
 // The message that is signed.

@@ -2,22 +2,19 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use quorate::{ClaimBytes, Options, Suite, Verdict, Verifier, proof_of_possession};
-use quorate_formats::{
-    Id, VerdictLine, from_hex, json,
-    judge::{Item, Judge, Ruling, Undecided, Window, WindowLimit},
-};
+use quorate::{ClaimBytes, Suite, Verdict, proof_of_possession};
+use quorate_formats::{Id, VerdictLine, from_hex, json};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{
     backend::BackendArgument,
-    lines::{Line, Lines, field, refuse_other},
-    print, random,
+    line_verdicts::{LineClaim, judge_lines},
+    lines::{Lines, field, refuse_other},
+    print,
     suite::{InSuite, KeySuite, SuiteArgument},
-    threads,
     unlock::{KeyFile, PassphraseArguments},
 };
 
@@ -149,83 +146,26 @@ impl Verify {
     }
 
     fn batch(&self) -> Result {
-        let mut lines = Lines::open(self.file.as_deref())?;
-        let mut count = Count::default();
-        let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
-        let (mut judge, mut window) =
-            (Judge::new(Verifier::new(options)), Window::new(WindowLimit::of(options.threads)));
-        loop {
-            while !window.is_full()
-                && let Some(Line { number, text }) = lines.next()?
-            {
-                match text.and_then(|text| parse(self.suite.suite, &text)) {
-                    Ok((id, claim)) => {
-                        let bytes = claim.memory();
-                        window.push(Item { about: (number, id), claim: Some(claim), bytes });
-                    }
-                    Err(reason) => {
-                        count.unreadable += 1;
-                        lines.complain(number, &reason);
-                    }
-                }
+        let mut lines = Lines::open(self.file.as_slice())?;
+        let read = |text: &str| parse(self.suite.suite, text);
+        let counts = judge_lines(&mut lines, self.backend.backend, read, |number, spot, id, verdict| {
+            if self.json {
+                print::json(&VerdictLine::new(number, id.as_ref(), reason(verdict)))
+            } else {
+                print::line(format_args!("{}: {verdict}", spot.line))
             }
-            if window.is_empty() {
-                break;
-            }
-            for judged in judge.judge(window.take(), &mut random::generator()?).judged {
-                let (number, id) = judged.about;
-                let verdict = judged.ruling.map_or(Err(Undecided), Ruling::decided);
-                let place = || format!("{}, line {number}", lines.name());
-                let verdict = verdict.with_context(place).map_err(Failure::internal)?;
-                if self.json {
-                    print::json(&VerdictLine::new(count.judged(), id.as_ref(), reason(verdict)))?;
-                } else {
-                    print::line(format_args!("{number}: {verdict}"))?;
-                }
-                if verdict.is_valid() { count.valid += 1 } else { count.invalid += 1 }
-            }
-        }
-        lines.complain_of_the_rest();
-        count.settle(lines.name())
-    }
-}
-
-/// The counts of a batch.
-#[derive(Default)]
-struct Count {
-    valid: usize,
-    invalid: usize,
-    unreadable: usize,
-}
-
-impl Count {
-    fn judged(&self) -> usize {
-        self.valid + self.invalid
-    }
-
-    fn settle(&self, name: &str) -> Result {
-        let Self { valid, invalid, unreadable } = self;
-        if self.judged() + unreadable == 0 {
-            return Err(Failure::usage(anyhow!("{name} is empty, so there is no proof to verify")));
-        }
-        let total = self.judged() + unreadable;
-        let proofs = if total == 1 { "proof" } else { "proofs" };
-        print::note(format_args!("{total} {proofs}: {valid} valid, {invalid} invalid, {unreadable} unreadable"));
-        Ok(match (unreadable, invalid) {
-            (0, 0) => Exit::Success,
-            (0, _) => Exit::Negative,
-            _ => Exit::Usage,
-        })
+        })?;
+        counts.settle("proof", &lines.names())
     }
 }
 
 /// The proof on a line, and its id.
-fn parse(suite: KeySuite, text: &str) -> std::result::Result<(Option<Id>, ClaimBytes), String> {
+fn parse(suite: KeySuite, text: &str) -> std::result::Result<(Option<Id>, LineClaim), String> {
     let object: Object<'_> = json::object(text).map_err(|error| error.to_string())?;
     refuse_other(object.suite.as_deref(), suite)?;
     let (key, proof) = (field("public_key", object.public_key)?, field("proof", object.proof)?);
     let id = object.id.map(Id::from_json).transpose()?.flatten();
-    Ok((id, ClaimBytes::proof_of_possession(suite.into(), &key, &proof)))
+    Ok((id, Ok(ClaimBytes::proof_of_possession(suite.into(), &key, &proof))))
 }
 
 #[derive(Deserialize)]

@@ -61,8 +61,8 @@ impl InSuite for Arguments {
         }
         let bytes = from_hex(&self.from).context("--from").map_err(Failure::usage)?;
         let whole = Signature::<S>::from_bytes(&bytes).context("--from").map_err(Failure::usage)?;
-        let lines = Lines::open(self.file.as_deref())?;
-        let name = lines.name().to_owned();
+        let lines = Lines::open(self.file.as_slice())?;
+        let name = lines.names();
         let parts = signatures(lines, self.suite.suite)?;
         if parts.is_empty() {
             print::note(format_args!("warning: {name} contains no signatures, so the aggregate is printed unchanged"));

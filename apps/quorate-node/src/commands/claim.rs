@@ -6,12 +6,16 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::{
     Rpc,
-    task_network::{self, Change, Confirmations, ContractTerms, FollowSettings, NetworkFollower},
+    task_network::{Confirmations, FollowSettings, NetworkFollower},
 };
 use quorate_evm::{
     MemberSet,
     alloy_primitives::{Address, B256, U256},
-    contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
+    contract::{
+        TaskNetwork, VerifierBls12381G2 as Verifier,
+        task_network::ITaskNetwork::{Share, Task},
+    },
+    task_network::{self, Change, ContractTerms},
 };
 use quorate_host::exit::{Exit, Failure, Result};
 
@@ -115,7 +119,7 @@ async fn read(rpc: &Rpc, contract: Address, from_block: u64) -> Result<BTreeMap<
             _ => {}
         }
     }
-    let running = follower.epoch();
+    let running = follower.view().epoch();
     epochs.retain(|epoch, _| epoch.saturating_add(2) <= running);
     Ok(epochs)
 }
@@ -162,7 +166,7 @@ async fn of_operator(
     epoch: u64,
     earned: &Earned,
     operator: Address,
-) -> Result<Vec<(quorate_evm::contract::task_network::ITaskNetwork::Share, U256)>> {
+) -> Result<Vec<(Share, U256)>> {
     let number = U256::from(epoch);
     let snapshot = rpc.read(terms.contract, &TaskNetwork::snapshotOfCall { epoch: number }, None).await;
     let table = snapshot.map_err(Failure::io)?.table;

@@ -2,8 +2,7 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_chain::task_network;
-use quorate_evm::contract::Erc20;
+use quorate_evm::{contract::Erc20, task_network};
 use quorate_host::exit::{Exit, Failure, Result};
 
 use super::{NodeArguments, Pool, Token, account, contract, payer, print, rpc, runtime, send, terms};

@@ -2,8 +2,7 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_chain::task_network;
-use quorate_evm::contract::TaskNetwork;
+use quorate_evm::{contract::TaskNetwork, task_network};
 use quorate_host::{
     exit::{Exit, Failure, Result},
     utc,

@@ -23,13 +23,14 @@ use quorate_chain::{
     Payer, Rpc,
     deploy::{Account, DeployError},
     rpc::TransactionReceipt,
-    task_network::{ContractTerms, PlannedCall},
+    task_network::read_terms,
 };
 use quorate_evm::{
     KeyGroup,
     alloy_primitives::{Address, U256},
     alloy_sol_types::SolCall,
     contract::{Erc20, TaskNetwork},
+    task_network::{ContractTerms, PlannedCall},
 };
 use quorate_host::{
     clipped,
@@ -100,7 +101,7 @@ pub(crate) fn contract(options: &Options) -> Result<Address> {
 
 /// What the contract fixes, if a node can take part in it.
 pub(crate) async fn terms(rpc: &Rpc, contract: Address) -> Result<ContractTerms> {
-    let terms = ContractTerms::read(rpc, contract).await.map_err(Failure::io)?;
+    let terms = read_terms(rpc, contract).await.map_err(Failure::io)?;
     if terms.key_group != KeyGroup::Bls12381G2 {
         return Err(Failure::usage(anyhow!(
             "the network's verifier has keys of {}; nodes and signers work with {}",

@@ -2,11 +2,11 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_chain::task_network;
 use quorate_evm::{
     alloy_primitives::U256,
     contract::{Erc20, TaskNetwork},
     digest::Contract,
+    task_network,
 };
 use quorate_host::exit::{Exit, Failure, Result};
 

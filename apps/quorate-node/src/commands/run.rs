@@ -7,12 +7,13 @@ use clap::Args;
 use quorate_batcher::{Batcher, Settings as BatcherSettings};
 use quorate_chain::{
     SubmitSettings, Submitter,
-    task_network::{Confirmations, ContractTerms, FollowSettings, NetworkFollower},
+    task_network::{Confirmations, FollowSettings, NetworkFollower},
 };
 use quorate_evm::{
     alloy_primitives::Address,
     contract::Erc20,
     digest::{Contract, PeerBinding},
+    task_network::ContractTerms,
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},

@@ -3,15 +3,13 @@
 
 use std::time::Duration;
 
-use quorate_chain::{
-    Call, SubmitEvent, Submitter,
-    task_network::{self, Change, NetworkFollower, PlannedCall, SignedTask},
-};
+use quorate_chain::{Call, SubmitEvent, Submitter, task_network::NetworkFollower};
 use quorate_evm::{
     QuorumSignature, SnapshotId,
     alloy_primitives::{Address, B256, U256},
     contract::TaskNetwork,
     digest::Contract,
+    task_network::{self, Change, PlannedCall, SignedTask},
 };
 use tokio::{
     sync::mpsc,
@@ -145,7 +143,7 @@ impl ChainEdge {
     ) -> (Self, ChainHandle) {
         let (orders, order_queue) = mpsc::channel(MOST_ORDERS);
         let (sender, news) = mpsc::channel(MOST_NEWS);
-        let terms = follower.terms();
+        let terms = follower.view().terms();
         let network = Contract { chain_id: terms.chain_id, address: terms.contract };
         let edge = Self {
             follower,
@@ -226,11 +224,11 @@ impl ChainEdge {
     /// Tells the board that the chain was read.
     fn show(&self) {
         let Some((head, time)) = self.head else { return };
-        let final_block = self.follower.final_block().unwrap_or(0);
-        let epoch = self.follower.epoch();
+        let final_block = self.follower.view().final_block().unwrap_or(0);
+        let epoch = self.follower.view().epoch();
         // A snapshot that the loop could not use does not count: the node is not ready then.
         let usable = |id: &SnapshotId| self.registry.has(epoch, *id);
-        let snapshot = self.follower.snapshot(epoch).map(|snapshot| snapshot.id).filter(usable);
+        let snapshot = self.follower.view().snapshot(epoch).map(|snapshot| snapshot.id).filter(usable);
         let report = ChainReport { head, time, final_block, epoch, snapshot, behind: None };
         self.board.chain(report, now());
         self.board.problem(Component::Chain, None);
@@ -255,8 +253,8 @@ impl ChainEdge {
                 }
             }
             ChainOrder::BeginEpoch => {
-                let call = task_network::snapshot(self.follower.terms());
-                match self.submit(Purpose::BeginEpoch(self.follower.epoch()), call) {
+                let call = task_network::snapshot(self.follower.view().terms());
+                match self.submit(Purpose::BeginEpoch(self.follower.view().epoch()), call) {
                     Ok(()) => Vec::new(),
                     Err(why) => vec![ChainNews::BeginFailed { why }],
                 }
@@ -270,7 +268,7 @@ impl ChainEdge {
         let signatures: Vec<_> = signatures.iter().map(|(_, signature)| signature).collect();
         let sum = add_up(&signatures).ok_or("a signature of the quorum does not decode")?;
         let sum = signature(&sum)?;
-        self.follower.settle(candidate, signers, &sum).map_err(|why| why.to_string())
+        self.follower.view().settle(candidate, signers, &sum).map_err(|why| why.to_string())
     }
 
     fn conflict(&self, evidence: &ConflictEvidence) -> Result<PlannedCall, String> {
@@ -281,7 +279,7 @@ impl ChainEdge {
             Ok::<_, String>(SignedTask { task: *candidate, key, signature: attestation.signature().clone() })
         };
         let (first, second) = (half(evidence.first())?, half(evidence.second())?);
-        task_network::report_conflict(self.follower.terms(), &first, &second).map_err(|why| why.to_string())
+        task_network::report_conflict(self.follower.view().terms(), &first, &second).map_err(|why| why.to_string())
     }
 
     fn submit(&mut self, purpose: Purpose, call: PlannedCall) -> Result<(), String> {

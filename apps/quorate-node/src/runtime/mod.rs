@@ -36,14 +36,12 @@ use std::{
 };
 
 use quorate::SourceId;
-use quorate_chain::{
-    Rpc,
-    task_network::{Change, EpochSnapshot},
-};
+use quorate_chain::Rpc;
 use quorate_evm::{
     Finality, Task,
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     digest::Contract,
+    task_network::{Change, EpochSnapshot},
 };
 use quorate_signer_client::{SignerClient, SignerError, protocol::RefusalCode};
 use tokio::{

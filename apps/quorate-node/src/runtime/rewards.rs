@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorate_chain::task_network::Change;
 use quorate_evm::{
     Finality,
     alloy_primitives::{Address, B256, U256},
+    task_network::Change,
 };
 
 use quorate_network::election::Snapshot;

@@ -2,14 +2,11 @@
 
 use std::{fmt, time::Instant};
 
-use quorate_chain::{
-    SubmitEvent,
-    task_network::{Change, EpochSnapshot},
-};
-
+use quorate_chain::SubmitEvent;
 use quorate_evm::{
     Finality,
     alloy_primitives::{Address, B256},
+    task_network::{Change, EpochSnapshot, Member},
 };
 
 use crate::{
@@ -97,11 +94,7 @@ pub(super) fn settled(change: &Change) -> Option<SettledReport> {
 }
 
 fn members(snapshot: &EpochSnapshot) -> impl Iterator<Item = MemberReport> + '_ {
-    let member = |(index, member): (u32, &quorate_chain::task_network::Member)| MemberReport {
-        index,
-        owner: member.owner,
-        weight: member.weight,
-    };
+    let member = |(index, member): (u32, &Member)| MemberReport { index, owner: member.owner, weight: member.weight };
     (0..).zip(&snapshot.members).filter(|(_, member)| member.weight != 0).map(member)
 }
 

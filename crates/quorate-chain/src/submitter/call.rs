@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use alloy::primitives::{Address, B256, Bytes};
+use quorate_evm::task_network::PlannedCall;
 
-use crate::{
-    fees::FeeLimits,
-    task_network::{Confirmations, PlannedCall},
-};
+use crate::{fees::FeeLimits, task_network::Confirmations};
 
 /// How transactions are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,13 +2,14 @@
 
 use quorate_chain::{
     deploy::NetworkPlan,
-    task_network::{self, CallError, Change, Confirmations, NetworkFollowError, NetworkFollower},
+    task_network::{Confirmations, FollowSettings, NetworkFollowError, NetworkFollower},
 };
 use quorate_evm::{
     Finality, KeyGroup, MemberSet, QuorumSignature, Task,
     alloy_primitives::{B256, U256},
     contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task as AbiTask},
     quorum::Store,
+    task_network::{self, CallError, Change},
 };
 
 use crate::world::{DAY, STAKES, UNIT, World};
@@ -32,7 +33,7 @@ const RING: [u16; 4] = [0, 2, 3, 4];
 
 /// The commitments of all bases are the verifier's.
 fn assert_bases(world: &World, follower: &NetworkFollower, slots: &[u16]) {
-    let network = follower.network(follower.epoch()).unwrap();
+    let network = follower.view().network(follower.view().epoch()).unwrap();
     assert_eq!(network.bases.iter().map(|base| base.slot).collect::<Vec<_>>(), slots);
     for base in &network.bases {
         let place = U256::from(network.table) << 16 | U256::from(base.slot);
@@ -45,7 +46,7 @@ fn assert_bases(world: &World, follower: &NetworkFollower, slots: &[u16]) {
 fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     let Some(mut world) = World::with_operators(KeyGroup::Bls12381G2) else { return };
     let mut follower = world.follower();
-    let terms = follower.terms().clone();
+    let terms = follower.view().terms().clone();
     assert_eq!((terms.key_group, terms.verifier), (KeyGroup::Bls12381G2, world.deployed.verifier));
     assert_eq!((terms.epoch_length, terms.unit, terms.attester_reward), (DAY, UNIT.into(), 500));
 
@@ -63,7 +64,7 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     let expected: Vec<_> = (0..STAKES.len()).map(|i| (world.account(i), i as u32, U256::from(STAKES[i]))).collect();
     assert_eq!(registered, expected);
     assert_eq!(world.poll(&mut follower), [], "nothing is new");
-    assert!(!follower.has_snapshot(0) && follower.network(0).is_none());
+    assert!(!follower.view().has_snapshot(0) && follower.view().network(0).is_none());
 
     // The snapshot.
     world.snapshot();
@@ -94,7 +95,7 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
                 world.node.send_from(9, call.to, call.calldata);
             }
             world.poll(&mut follower);
-            assert_eq!(follower.network(0).unwrap().key_pages.len(), 1);
+            assert_eq!(follower.view().network(0).unwrap().key_pages.len(), 1);
         }
         let task = world.task(&follower, number as u8 + 1, true);
         let gas = world.settle(&follower, signers, &task);
@@ -106,10 +107,10 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
             Change::Attested { epoch, signers, weight, amount, .. } => Some((*epoch, signers, *weight, *amount)),
             _ => None,
         });
-        let weight = follower.network(0).unwrap().weight(signers);
+        let weight = follower.view().network(0).unwrap().weight(signers);
         assert_eq!(attested, Some((0, signers, weight, 500)));
         ids.push(task.id);
-        stored.push(follower.network(follower.epoch()).unwrap().bases.len());
+        stored.push(follower.view().network(follower.view().epoch()).unwrap().bases.len());
         assert_bases(&world, &follower, &RING[..stored[stored.len() - 1]]);
     }
 
@@ -166,10 +167,10 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     let operator = world.account(rotating);
     assert!(changes.contains(&Change::Epoch(1)), "{changes:?}");
     assert!(changes.contains(&Change::KeyRotated { operator, old: rotating as u32, new: new as u32 }), "{changes:?}");
-    let snapshot = follower.snapshot(1).unwrap().clone();
+    let snapshot = follower.view().snapshot(1).unwrap().clone();
     assert_eq!((snapshot.members[rotating].weight, snapshot.members[rotating].owner), (0, operator));
     assert_eq!((snapshot.members[new].weight, snapshot.members[new].owner), (STAKES[rotating] / UNIT, operator));
-    assert!(follower.has_snapshot(0), "its tasks can still settle");
+    assert!(follower.view().has_snapshot(0), "its tasks can still settle");
     let mut signers = all.clone();
     signers.remove(rotating);
     signers.insert(new);
@@ -177,7 +178,7 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
         let task = world.task(&follower, number, true);
         assert_near(world.settle(&follower, &signers, &task), &format!("task {number} of epoch 1"));
         assert_eq!(settled(&world.poll(&mut follower)).last(), Some(&(task.id, Finality::Recent)));
-        stored.push(follower.network(follower.epoch()).unwrap().bases.len());
+        stored.push(follower.view().network(follower.view().epoch()).unwrap().bases.len());
         assert_bases(&world, &follower, &RING[..stored[stored.len() - 1]]);
     }
 
@@ -215,12 +216,12 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     assert!(changes.contains(&Change::SeatVacated { operator: world.account(5), index: 5 }), "{changes:?}");
 
     // Whoever begins now is told the same network, by larger questions.
-    let settings = task_network::FollowSettings { blocks_per_request: 1_000, ..world.settings() };
+    let settings = FollowSettings { blocks_per_request: 1_000, ..world.settings() };
     let open = NetworkFollower::open(world.rpc.clone(), world.deployed.network, settings);
     let mut late = world.runtime.block_on(open).unwrap();
     let changes = world.poll(&mut late);
-    assert_eq!(late.network(1), follower.network(1));
-    assert_eq!(late.snapshot(1), follower.snapshot(1));
+    assert_eq!(late.view().network(1), follower.view().network(1));
+    assert_eq!(late.view().snapshot(1), follower.view().snapshot(1));
     assert_eq!(settled(&changes).len(), 10);
 }
 
@@ -238,7 +239,7 @@ fn what_a_reorganisation_undoes_is_told_first() {
     world.reorganise(1);
     let changes = world.poll(&mut follower);
     assert_eq!(changes[0], Change::SnapshotRemoved { epoch: 0 });
-    assert!(!follower.has_snapshot(0) && follower.network(0).is_none());
+    assert!(!follower.view().has_snapshot(0) && follower.view().network(0).is_none());
     world.snapshot();
     world.poll(&mut follower);
     world.node.mine(3);
@@ -251,7 +252,7 @@ fn what_a_reorganisation_undoes_is_told_first() {
     let (one, two) = (world.task(&follower, 1, true), world.task(&follower, 2, true));
     world.settle(&follower, &all, &one);
     world.poll(&mut follower);
-    let before = follower.network(0).unwrap();
+    let before = follower.view().network(0).unwrap();
     world.settle(&follower, &most, &two);
     world.poll(&mut follower);
     world.reorganise(2);
@@ -265,17 +266,17 @@ fn what_a_reorganisation_undoes_is_told_first() {
             .any(|change| matches!(change, Change::Undone(inner) if matches!(**inner, Change::Attested { .. })))
     );
     assert!(changes[first_new..].iter().all(|change| !matches!(change, Change::Unsettled { .. } | Change::Undone(_))));
-    assert!(follower.network(0).unwrap().bases.is_empty());
+    assert!(follower.view().network(0).unwrap().bases.is_empty());
 
     // Settled again, alike: the base is as it was.
     world.settle(&follower, &all, &one);
     assert_eq!(settled(&world.poll(&mut follower)), [(one.id, Finality::Recent)]);
-    assert_eq!(follower.network(0).unwrap(), before);
+    assert_eq!(follower.view().network(0).unwrap(), before);
 
     // Three blocks, of which the follower saw the first two one by one, and the last never.
     let (first, second) = (world.task(&follower, 3, true), world.task(&follower, 4, true));
     let (first, second) = (world.signed(5, first), world.signed(5, Task { id: first.id, ..second }));
-    let report = task_network::report_conflict(follower.terms(), &first, &second).unwrap();
+    let report = task_network::report_conflict(follower.view().terms(), &first, &second).unwrap();
     world.node.mine(3);
     world.poll(&mut follower);
     world.node.send_from(20, report.to, report.calldata);
@@ -289,21 +290,21 @@ fn what_a_reorganisation_undoes_is_told_first() {
     assert!(changes.contains(&Change::Unsettled { id: last.id }), "{changes:?}");
     let operator = world.account(5);
     assert!(changes.contains(&Change::Unslashed { operator, id: first.task.id, epoch: 0 }), "{changes:?}");
-    assert_eq!(follower.network(0).unwrap().bases, before.bases, "the base before is in its slot again");
+    assert_eq!(follower.view().network(0).unwrap().bases, before.bases, "the base before is in its slot again");
     assert_near(world.settle(&follower, &most, &last), "a task after a reorganisation");
     assert_eq!(settled(&world.poll(&mut follower)), [(last.id, Finality::Recent)]);
 
     // Four blocks, of which the first was final: the follower stops, and is as it was.
     world.node.mine(2);
     world.poll(&mut follower);
-    let before = (follower.block(), follower.network(0));
+    let before = (follower.view().block(), follower.view().network(0));
     world.reorganise(4);
     world.node.mine(2);
     for _ in 0..2 {
         let error = world.try_poll(&mut follower).unwrap_err();
         assert!(matches!(error, NetworkFollowError::FinalBlockUndone { .. }), "{error}");
     }
-    assert_eq!((follower.block(), follower.network(0)), before);
+    assert_eq!((follower.view().block(), follower.view().network(0)), before);
 }
 
 /// A quorum that is not the one of the signature, or too light, is not a call; and ski rental decides where it is stored.
@@ -318,24 +319,24 @@ fn plans_are_verified_before_they_are_paid_for() {
     let signature = world.operators.sign(&all, &[task.digest(world.domain())]);
     let mut fewer = all.clone();
     fewer.remove(6);
-    assert_eq!(follower.settle(&task, &fewer, &signature).unwrap_err(), CallError::FalseSignature);
+    assert_eq!(follower.view().settle(&task, &fewer, &signature).unwrap_err(), CallError::FalseSignature);
     let few: MemberSet = [3, 4, 5, 6].into_iter().collect();
     let light = world.operators.sign(&few, &[task.digest(world.domain())]);
-    assert!(matches!(follower.settle(&task, &few, &light), Err(CallError::Plan(_))));
+    assert!(matches!(follower.view().settle(&task, &few, &light), Err(CallError::Plan(_))));
     let zero = QuorumSignature::Bls12381([0; 96]);
-    assert_eq!(follower.settle(&task, &all, &zero).unwrap_err(), CallError::FalseSignature);
+    assert_eq!(follower.view().settle(&task, &all, &zero).unwrap_err(), CallError::FalseSignature);
     for (wrong, what) in
         [(Task { epoch: 1, ..task }, None), (Task { snapshot: Default::default(), ..task }, Some("snapshot"))]
     {
-        let error = follower.settle(&wrong, &all, &signature).unwrap_err();
+        let error = follower.view().settle(&wrong, &all, &signature).unwrap_err();
         let expected = what.map_or(CallError::NoSnapshot { epoch: 1 }, |what| CallError::OtherTask { what });
         assert_eq!(error, expected);
     }
     // Seven keys in calldata cost more than a slot, and the base itself costs nothing.
-    assert_eq!(follower.store(0, &all), Store::Slot(0));
+    assert_eq!(follower.view().store(0, &all), Store::Slot(0));
     world.settle(&follower, &all, &task);
     world.poll(&mut follower);
-    assert_eq!(follower.store(0, &all), Store::Nowhere);
+    assert_eq!(follower.view().store(0, &all), Store::Nowhere);
     assert_bases(&world, &follower, &[0]);
 }
 
@@ -345,7 +346,7 @@ fn a_key_table_is_renewed() {
     let plan = NetworkPlan { maximum_operators: 43, ..NetworkPlan::default() };
     let Some(mut world) = World::deploy(&plan) else { return };
     let mut follower = world.follower();
-    let terms = follower.terms().clone();
+    let terms = follower.view().terms().clone();
     let (stake, much) = (U256::from(1_000), U256::from(1_000_000));
     for operator in 0..4 {
         let call = TestToken::transferCall { to: world.account(operator), value: much };
@@ -371,13 +372,13 @@ fn a_key_table_is_renewed() {
     register(&mut world, 2, due as u8);
     world.snapshot();
     world.poll(&mut follower);
-    assert_eq!(follower.snapshot(0).unwrap().members.len(), due);
+    assert_eq!(follower.view().snapshot(0).unwrap().members.len(), due);
 
     for call in task_network::compact(&terms, due - 4, &world.operators.members()[due - 4..]) {
         world.node.send_from(9, call.to, call.calldata);
     }
     world.poll(&mut follower);
-    let page = follower.network(0).unwrap().key_pages[0].nonce;
+    let page = follower.view().network(0).unwrap().key_pages[0].nonce;
     let carry = |operators: &[usize]| {
         let operators = operators.iter().map(|operator| world.account(*operator)).collect();
         task_network::carry(&terms, operators, &[page])
@@ -391,10 +392,10 @@ fn a_key_table_is_renewed() {
     world.snapshot();
     world.poll(&mut follower);
 
-    let snapshot = follower.snapshot(1).unwrap();
+    let snapshot = follower.view().snapshot(1).unwrap();
     let owners: Vec<_> = snapshot.members.iter().map(|member| (member.owner, member.weight)).collect();
     assert_eq!((snapshot.table, owners), (1, [1, 3, 2, 0].map(|operator| (world.account(operator), 10)).to_vec()));
-    assert_eq!(follower.network(0).unwrap().table, 0);
+    assert_eq!(follower.view().network(0).unwrap().table, 0);
     // A quorum in the indices of the next table.
     let keys: Vec<usize> = [due - 2, due, due - 1, due - 3].to_vec();
     for (index, key) in keys.iter().enumerate() {
@@ -402,7 +403,7 @@ fn a_key_table_is_renewed() {
     }
     let task = world.task(&follower, 1, true);
     let signature = world.operators.sign(&keys.into_iter().collect(), &[task.digest(world.domain())]);
-    let plan = follower.settle(&task, &MemberSet::full(4), &signature).unwrap();
+    let plan = follower.view().settle(&task, &MemberSet::full(4), &signature).unwrap();
     let receipt = world.node.send_listed(0, plan.to, plan.calldata, &plan.access_list);
     assert_near((plan.gas.unwrap(), receipt.gas_used), "a task in the next table");
     assert_eq!(settled(&world.poll(&mut follower)), [(task.id, Finality::Recent)]);
@@ -410,7 +411,7 @@ fn a_key_table_is_renewed() {
     assert_bases(&world, &follower, &[]);
     let mut late = world.follower();
     world.poll(&mut late);
-    assert_eq!(late.network(1), follower.network(1));
+    assert_eq!(late.view().network(1), follower.view().network(1));
 }
 
 /// What a confirmation is, by the node's word.
@@ -418,10 +419,10 @@ fn a_key_table_is_renewed() {
 fn finality_of_the_node() {
     let Some(world) = World::with_operators(KeyGroup::Bls12381G2Nu) else { return };
     world.snapshot();
-    let settings = task_network::FollowSettings { confirmations: Confirmations::Finalized, ..world.settings() };
+    let settings = FollowSettings { confirmations: Confirmations::Finalized, ..world.settings() };
     let open = NetworkFollower::open(world.rpc.clone(), world.deployed.network, settings);
     let mut follower = world.runtime.block_on(open).unwrap();
-    assert_eq!(follower.terms().key_group, KeyGroup::Bls12381G2Nu);
+    assert_eq!(follower.view().terms().key_group, KeyGroup::Bls12381G2Nu);
     world.poll(&mut follower);
     let all = MemberSet::full(STAKES.len());
     let task = world.task(&follower, 1, true);
@@ -436,7 +437,7 @@ fn finality_of_the_node() {
 #[test]
 fn a_wrong_address_is_refused() {
     let Some(world) = World::with_operators(KeyGroup::Bn254G2) else { return };
-    assert_eq!(world.follower().terms().key_group, KeyGroup::Bn254G2);
+    assert_eq!(world.follower().view().terms().key_group, KeyGroup::Bn254G2);
     let open = |contract| world.runtime.block_on(NetworkFollower::open(world.rpc.clone(), contract, world.settings()));
     let none = open(world.node.account(40)).unwrap_err();
     assert!(matches!(none, NetworkFollowError::NoContract { .. }), "{none}");
@@ -445,11 +446,11 @@ fn a_wrong_address_is_refused() {
         assert!(matches!(error, NetworkFollowError::NotANetwork { .. }), "{error}");
     }
     // Too late a start: logs are missing.
-    let settings = task_network::FollowSettings { from_block: world.node.block(), ..world.settings() };
+    let settings = FollowSettings { from_block: world.node.block(), ..world.settings() };
     world.snapshot();
     let open = NetworkFollower::open(world.rpc.clone(), world.deployed.network, settings);
     let mut follower = world.runtime.block_on(open).unwrap();
     let error = world.try_poll(&mut follower).unwrap_err();
     assert!(matches!(error, NetworkFollowError::Contradiction { .. }), "{error}");
-    assert_eq!(follower.block(), None);
+    assert_eq!(follower.view().block(), None);
 }

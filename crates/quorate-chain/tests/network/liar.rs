@@ -5,13 +5,14 @@ use std::time::Duration;
 use quorate_chain::{
     Call, FeeLimits, Payer, Rpc, RpcLimits, SubmitEvent, SubmitSettings, Submitter,
     deploy::{Account, NetworkPlan},
-    task_network::{Change, NetworkFollowError, NetworkFollower},
+    task_network::{NetworkFollowError, NetworkFollower},
 };
 use quorate_evm::{
     KeyGroup, MemberSet,
     alloy_primitives::{B256, U256},
     alloy_sol_types::{SolCall as _, SolEvent as _},
     contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier},
+    task_network::Change,
 };
 use quorate_lab::proxy::Proxy;
 use serde_json::{Value, json};
@@ -47,13 +48,13 @@ fn lies_are_found_and_change_nothing() {
     let mut follower = world.runtime.block_on(open).unwrap();
     let all = MemberSet::full(STAKES.len());
     let fails = |follower: &mut NetworkFollower, what: &str| {
-        let before = (follower.block(), follower.network(0));
+        let before = (follower.view().block(), follower.view().network(0));
         // Whoever asks again is told the same.
         for _ in 0..2 {
             let error = world.try_poll(follower).expect_err(what);
             println!("{what}: {error}");
             assert!(matches!(error, NetworkFollowError::Contradiction { .. }), "{what}: {error}");
-            assert_eq!((follower.block(), follower.network(0)), before, "{what}");
+            assert_eq!((follower.view().block(), follower.view().network(0)), before, "{what}");
         }
     };
 
@@ -150,7 +151,7 @@ fn lies_are_found_and_change_nothing() {
     });
     let changes = world.poll(&mut follower);
     assert!(changes.iter().any(|change| matches!(change, Change::Settled { id, .. } if *id == task.id)));
-    assert!(follower.network(0).unwrap().bases.is_empty());
+    assert!(follower.view().network(0).unwrap().bases.is_empty());
     liar.tells_the_truth();
 
     // A node that hangs, or answers without end, is an error. What comes after it is told.
@@ -173,7 +174,7 @@ fn lies_are_found_and_change_nothing() {
     liar.tells_the_truth();
     let changes = world.poll(&mut follower);
     assert!(changes.iter().any(|change| matches!(change, Change::Settled { id, .. } if *id == next.id)), "{changes:?}");
-    assert_eq!(follower.network(0).unwrap().bases.len(), 1, "the second quorum was stored");
+    assert_eq!(follower.view().network(0).unwrap().bases.len(), 1, "the second quorum was stored");
 
     // A node that is behind is waited for, and is not a reorganisation.
     let newest = world.node.ask("eth_getBlockByNumber", json!([format!("{:#x}", world.node.block() - 1), false]));
@@ -186,7 +187,7 @@ fn lies_are_found_and_change_nothing() {
     assert_eq!(world.poll(&mut follower), []);
     let place = U256::ZERO;
     let held = world.node.read(world.deployed.verifier, &Verifier::commitmentAtCall { place });
-    assert_eq!(follower.network(0).unwrap().bases[0].commitment(), held);
+    assert_eq!(follower.view().network(0).unwrap().bases[0].commitment(), held);
 }
 
 /// A poll that is dropped at any question is as if it had not been.
@@ -206,7 +207,7 @@ fn a_poll_may_be_dropped() {
         }
     };
     assert_eq!(told, expected);
-    assert_eq!(follower.network(0), whole.network(0));
+    assert_eq!(follower.view().network(0), whole.view().network(0));
 }
 
 /// A node asked for a tip of a thousand gwei, and the account paid it. What both kinds of senders pay is the base fee and their limit.

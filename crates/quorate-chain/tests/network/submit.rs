@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use quorate_chain::{
-    Call, FeeLimits, Payer, SubmitEvent, SubmitSettings, Submitter,
-    deploy::NetworkPlan,
-    task_network::{self, Confirmations},
+    Call, FeeLimits, Payer, SubmitEvent, SubmitSettings, Submitter, deploy::NetworkPlan, task_network::Confirmations,
 };
 use quorate_evm::{
     KeyGroup, MemberSet,
     alloy_primitives::{Address, U64, U256},
     alloy_sol_types::SolCall as _,
     contract::{TaskNetwork, TestToken},
+    task_network,
 };
 use serde_json::json;
 use tokio::{sync::mpsc::Receiver, time::timeout};
@@ -253,7 +252,7 @@ fn an_operator_registers_and_leaves() {
     world.node.send(world.deployed.token, &TestToken::transferCall { to: account, value: amount });
     // The owner of the key is the account that pays: that of operator 49.
     let (_, key, proof) = world.new_key(PAYER - 1, 1);
-    let terms = world.follower().terms().clone();
+    let terms = world.follower().view().terms().clone();
     let (submitter, mut events) = start(&world, settings());
     let calls = [
         task_network::approve(&terms, amount),

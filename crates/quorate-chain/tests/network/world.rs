@@ -4,15 +4,14 @@ use quorate_chain::{
     FeeLimits, Payer, Rpc,
     deploy::{self, Account, Deployed, NetworkPlan},
     rpc::TransactionReceipt,
-    task_network::{
-        self, Change, Confirmations, FollowSettings, NetworkFollowError, NetworkFollower, PlannedCall, SignedTask,
-    },
+    task_network::{Confirmations, FollowSettings, NetworkFollowError, NetworkFollower},
 };
 use quorate_evm::{
     KeyGroup, MemberSet, Task,
     alloy_primitives::{Address, B256, Bytes, FixedBytes, U256},
     contract::{TaskNetwork, TestToken},
     digest::Contract,
+    task_network::{self, Change, PlannedCall, SignedTask},
 };
 use quorate_lab::{anvil::TestNode, operators::Operators};
 use tokio::runtime::{Builder, Runtime};
@@ -94,7 +93,7 @@ impl World {
         let (to, amount) = (self.account(operator), U256::from(stake));
         self.node.send(self.deployed.token, &TestToken::transferCall { to, value: amount });
         let (_, key, proof) = self.new_key(operator, seed);
-        let terms = self.follower().terms().clone();
+        let terms = self.follower().view().terms().clone();
         for call in [task_network::approve(&terms, amount), task_network::register(&terms, key, proof, amount)] {
             self.node.send_from(operator + 1, call.to, call.calldata);
         }
@@ -106,10 +105,10 @@ impl World {
 
     /// A task of the performer that the contract elects.
     pub(crate) fn task(&self, follower: &NetworkFollower, number: u8, approved: bool) -> Task {
-        let (epoch, id) = (follower.epoch(), B256::repeat_byte(number));
+        let (epoch, id) = (follower.view().epoch(), B256::repeat_byte(number));
         let call = TaskNetwork::performerOfCall { epoch: U256::from(epoch), id };
         let performer = self.node.read(self.deployed.network, &call).to();
-        let snapshot: FixedBytes<20> = follower.snapshot(epoch).unwrap().id;
+        let snapshot: FixedBytes<20> = follower.view().snapshot(epoch).unwrap().id;
         Task { epoch, snapshot, id, performer, result: B256::repeat_byte(!number), approved }
     }
 
@@ -121,7 +120,7 @@ impl World {
     /// The plan of a task that these members sign.
     pub(crate) fn plan(&self, follower: &NetworkFollower, signers: &MemberSet, task: &Task) -> PlannedCall {
         let signature = self.operators.sign(signers, &[task.digest(self.domain())]);
-        follower.settle(task, signers, &signature).unwrap()
+        follower.view().settle(task, signers, &signature).unwrap()
     }
 
     /// Settles a task. Returns what the plan estimates and what it took, in gas.

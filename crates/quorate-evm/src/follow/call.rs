@@ -34,19 +34,31 @@ pub(super) enum Call {
 }
 
 /// The calls in the calldata of a transaction, in order.
+pub(super) fn calls(calldata: &[u8]) -> Vec<Call> {
+    calls_by(calldata, read)
+}
+
+/// The calls in the calldata of a transaction, in order. `read` reads a call with this selector from the bytes that it begins.
 ///
 /// The transaction may call another contract, such as a timelock or a multi-signature wallet, which passes calldata of its own
 /// on. So a call may begin at any byte. What is found was not necessarily called: the caller compares it with the logs.
-pub(super) fn calls(calldata: &[u8]) -> Vec<Call> {
-    let starts = (0..calldata.len().saturating_sub(3)).filter_map(|at| read(&calldata[at..]));
-    starts.take(MOST).collect()
+pub(crate) fn calls_by<T>(calldata: &[u8], read: fn([u8; 4], &[u8]) -> Option<T>) -> Vec<T> {
+    let starts = (0..calldata.len()).map(|at| &calldata[at..]);
+    starts.filter_map(|bytes| read(*bytes.first_chunk()?, bytes)).take(MOST).collect()
+}
+
+/// Takes the first call for which the function has an answer out of the calls.
+pub(crate) fn take<C, T>(calls: &mut Vec<C>, wanted: impl Fn(&C) -> Option<T>) -> Option<T> {
+    let (place, found) = calls.iter().enumerate().find_map(|(place, call)| Some((place, wanted(call)?)))?;
+    calls.remove(place);
+    Some(found)
 }
 
 /// More calls are not read, since each costs as much time as calldata is long.
 const MOST: usize = 256;
 
-fn read(bytes: &[u8]) -> Option<Call> {
-    match <[u8; 4]>::try_from(&bytes[..4]).ok()? {
+fn read(selector: [u8; 4], bytes: &[u8]) -> Option<Call> {
+    match selector {
         Settlement::registerCall::SELECTOR => {
             let call = Settlement::registerCall::abi_decode(bytes).ok()?;
             Some(Call::Register { key: call.key, proof: call.proof })

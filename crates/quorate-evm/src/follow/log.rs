@@ -199,11 +199,11 @@ impl SettlementEvent {
     }
 }
 
-fn read<E: SolEvent>(log: &Log) -> Result<E, BadLog> {
+pub(crate) fn read<E: SolEvent>(log: &Log) -> Result<E, BadLog> {
     let name = E::SIGNATURE.split('(').next().unwrap_or(E::SIGNATURE);
     E::decode_log_data(&log.data).map_err(|error| BadLog { name, why: error.to_string() })
 }
 
-fn number<T: TryFrom<U256>>(word: U256) -> Result<T, BadLog> {
+pub(crate) fn number<T: TryFrom<U256>>(word: U256) -> Result<T, BadLog> {
     T::try_from(word).map_err(|_| BadLog { name: "of numbers", why: format!("{word} is too large") })
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    slice,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -51,8 +52,8 @@ pub(super) fn read_lines<T>(
 ) -> Result<Vec<(SourceId, T)>, Failure> {
     let mut all = Vec::new();
     for path in paths {
-        let lines =
-            Lines::open(Some(path))?.parse_all(|text| parse(text.as_bytes()).map_err(|error| error.to_string()))?;
+        let lines = Lines::open(slice::from_ref(path))?
+            .parse_all(|text| parse(text.as_bytes()).map_err(|error| error.to_string()))?;
         if lines.is_empty() {
             return Err(Failure::usage(anyhow!("{} is empty, so there is nothing to unite", name_of(path))));
         }

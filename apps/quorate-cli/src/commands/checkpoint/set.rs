@@ -38,14 +38,8 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        let Self { threshold, epoch, mut files } = self;
-        if files.is_empty() {
-            files.push("-".into());
-        }
-        let mut signers = Vec::new();
-        for file in &files {
-            signers.extend(Lines::open(Some(file))?.parse_all(parse)?);
-        }
+        let Self { threshold, epoch, files } = self;
+        let signers = Lines::open(&files)?.parse_all(parse)?;
         let set = SignerSet::prove(SetManifest { epoch, threshold, signers }, &mut random::generator()?);
         let set = set.context("no set of signers, whose numbers count from 0").map_err(Failure::usage)?;
         print::json(&Sets { first: set.manifest().clone(), rotations: Vec::new() })?;

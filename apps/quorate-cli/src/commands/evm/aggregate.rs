@@ -23,9 +23,8 @@ use super::{
 use crate::commands::{
     backend::BackendArgument,
     complaints::Complaints,
-    lines::{Line, Lines},
+    lines::{Line, Lines, Spot},
     print, random, threads,
-    unlock::is_dash,
 };
 
 /// Check operators' signatures and add up the true ones
@@ -69,16 +68,9 @@ impl Arguments {
     /// # Errors
     /// The command line, the network or all lines are wrong, or reading or writing fails.
     pub(super) fn run(self) -> Result {
-        let standard_input = [PathBuf::from("-")];
-        let files = if self.files.is_empty() { &standard_input[..] } else { &self.files };
-        if files.iter().chain([&self.network]).filter(|path| is_dash(path)).count() > 1 {
-            return Err(Failure::usage(anyhow!("standard input cannot be read twice; name `-` once")));
-        }
+        let mut lines = Lines::open_beside(&self.files, Some(&self.network))?;
         let NetworkFile { network, name } = NetworkFile::read(&self.network)?;
         let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
-        // Opened before the first line is read.
-        let inputs = files.iter().map(|path| Lines::open(Some(path))).collect::<std::result::Result<Vec<_>, _>>()?;
-        let names: Vec<_> = inputs.iter().map(|lines| lines.name().to_owned()).collect();
         let mut run = Run {
             network: &network,
             name,
@@ -91,16 +83,14 @@ impl Arguments {
             complaints: Complaints::default(),
         };
         let mut rng = random::generator()?;
-        for mut lines in inputs {
-            while let Some(Line { number, text }) = lines.next()? {
-                run.take(Spot { file: lines.name().to_owned(), line: number }, text, &mut rng)?;
-            }
+        while let Some(Line { spot, text }) = lines.next()? {
+            run.take(spot, text, &mut rng)?;
         }
         run.judge(&mut rng)?;
         run.complaints.rest().for_each(print::note);
         let (tally, exit) = (run.tally, run.tally.exit());
         if tally.total() == 0 {
-            return Err(Failure::usage(anyhow!("no signature in {}, so there is nothing to add", names.join(", "))));
+            return Err(Failure::usage(anyhow!("no signature in {}, so there is nothing to add", lines.names())));
         }
         let Some(Collecting { parts, collection, .. }) = run.collecting else {
             return Err(Failure::usage(anyhow!("all lines are refused, so there is nothing to add")));
@@ -118,19 +108,6 @@ impl Arguments {
         let (weight, required) = (collection.weight(), network.required);
         print::note(format_args!("error: {}", PlanError::TooLight { weight, required }));
         Ok(exit.max(Exit::Negative))
-    }
-}
-
-/// Where a line stands.
-#[derive(Clone, Debug, Serialize)]
-struct Spot {
-    file: String,
-    line: u64,
-}
-
-impl fmt::Display for Spot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}", self.file, self.line)
     }
 }
 

@@ -11,9 +11,10 @@ use quorate::{Options, Reason, Signature, Suite, rand_core::CryptoRng};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{Collector, Index, ShareError};
 
-use super::shares::{Message, ShareLine, ShareLines, SignatureShare, Spot, message};
+use super::shares::{Message, ShareReader, SignatureShare, message};
 use crate::commands::{
     backend::BackendArgument,
+    lines::{Line, Lines, Spot},
     print::{self, ClaimLine, plural},
     random,
     shared_key::SharedKeyFile,
@@ -67,7 +68,8 @@ impl InSuite for Combine {
         let options = Options { threads: threads::all(), backend: arguments.backend.backend, ..Options::default() };
         let key = file.key::<S>(options.backend)?;
         let public_key = key.public_key().to_bytes();
-        let mut lines = ShareLines::open(&arguments.files, written.suite, public_key.as_ref().to_vec())?;
+        let reader = ShareReader { suite: written.suite, public_key: public_key.as_ref().to_vec() };
+        let mut lines = Lines::open(&arguments.files)?;
         let mut rng = random::generator()?;
 
         let collect = |message: &[u8]| {
@@ -76,8 +78,8 @@ impl InSuite for Combine {
         };
         let mut collecting = arguments.message.as_ref().map(|message| collect(&message.0)).transpose()?;
         let (mut shares, mut unreadable) = (0_usize, 0_usize);
-        while let Some(ShareLine { spot, share }) = lines.next()? {
-            let share = match share {
+        while let Some(Line { spot, text }) = lines.next()? {
+            let share = match text.and_then(|text| reader.read(&text)) {
                 Ok(share) => share,
                 Err(reason) => {
                     unreadable += 1;
@@ -140,13 +142,7 @@ enum Taken<S: Suite> {
 }
 
 impl<S: Suite> Collecting<S> {
-    fn take(
-        &mut self,
-        share: SignatureShare,
-        spot: Spot,
-        rng: &mut impl CryptoRng,
-        lines: &mut ShareLines,
-    ) -> Taken<S> {
+    fn take(&mut self, share: SignatureShare, spot: Spot, rng: &mut impl CryptoRng, lines: &mut Lines) -> Taken<S> {
         if share.message != self.message {
             lines.complain(&spot, "the share is of another message; --message chooses the message");
             return Taken::Nothing;
@@ -202,8 +198,7 @@ impl<S: Suite> Collecting<S> {
 
 /// Names a false share. None is left out, however many there are.
 fn tell(spot: &Spot, index: Index, reason: Reason) {
-    let Spot { file, line } = spot;
-    print::note(format_args!("{file}, line {line}: the share of participant {index} is false: {reason}"));
+    print::note(format_args!("{spot}: the share of participant {index} is false: {reason}"));
 }
 
 const EXAMPLES: &str = "\

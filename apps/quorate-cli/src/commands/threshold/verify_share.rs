@@ -5,25 +5,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
-use quorate::{Backend, ClaimBytes, Options, ParseError, Reason, Suite, Verdict, Verifier};
-use quorate_formats::{
-    At, Id, Place, VerdictLine,
-    judge::{Item, Judge, Ruling, Window, WindowLimit},
-};
+use quorate::{Backend, ClaimBytes, ParseError, Reason, Suite, Verdict};
+use quorate_formats::{At, Id, Place, VerdictLine};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{KeyShare, SharedKey, SharingError};
 
-use super::shares::{ShareLine, ShareLines, SignatureShare, Spot};
+use super::shares::{ShareReader, SignatureShare};
 use crate::commands::{
     backend::BackendArgument,
     key_share::KeyShareFile,
-    print::{self, plural},
-    random,
+    line_verdicts::judge_lines,
+    lines::{Lines, Spot},
+    print,
     shared_key::SharedKeyFile,
     suite::{InSuite, KeySuite},
-    threads,
     unlock::PassphraseArguments,
 };
 
@@ -122,62 +119,35 @@ impl Arguments {
 
     /// The verdicts of signature shares.
     fn signature_shares<S: Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>) -> Result {
-        let mut lines = ShareLines::open(&self.files, name, key.public_key().to_bytes().as_ref().to_vec())?;
-        let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
-        let mut keys = VerificationKeys::new(key, options.backend);
-        let (mut judge, mut window) =
-            (Judge::new(Verifier::new(options)), Window::new(WindowLimit::of(options.threads)));
-        let mut count = Count::default();
-        loop {
-            while !window.is_full()
-                && let Some(ShareLine { spot, share }) = lines.next()?
-            {
-                match share.and_then(|share| Ok((keys.of(share.index)?, share))) {
-                    Ok((verification_key, SignatureShare { index, message, signature })) => {
-                        let claim =
-                            verification_key.map(|key| ClaimBytes::single(suite.any(), &key, &message, &signature));
-                        let bytes = message.len() + claim.as_ref().map_or(0, ClaimBytes::memory);
-                        window.push(Item { about: (spot, index), claim, bytes });
-                    }
-                    Err(reason) => {
-                        count.unreadable += 1;
-                        lines.complain(&spot, &reason);
-                    }
-                }
-            }
-            if window.is_empty() {
-                break;
-            }
-            for judged in judge.judge(window.take(), &mut random::generator()?).judged {
-                let (spot, index) = judged.about;
-                // Nothing is the share of a participant whose verification key is the identity.
-                let identity = Verdict::Invalid(Reason::Parse(ParseError::IdentityKey));
-                let verdict = judged.ruling.map_or(Ok(identity), Ruling::decided);
-                let place = || format!("{}, line {}", spot.file, spot.line);
-                let verdict = verdict.with_context(place).map_err(Failure::internal)?;
-                self.print(&lines, spot, index, count.judged(), verdict)?;
-                if verdict.is_valid() { count.valid += 1 } else { count.invalid += 1 }
-            }
-        }
-        lines.complain_of_the_rest();
-        count.settle(lines.names())
+        let reader = ShareReader { suite: name, public_key: key.public_key().to_bytes().as_ref().to_vec() };
+        let mut keys = VerificationKeys::new(key, self.backend.backend);
+        let read = |text: &str| {
+            let SignatureShare { index, message, signature } = reader.read(text)?;
+            // Nothing is the share of a participant whose verification key is the identity.
+            let key = keys.of(index)?.ok_or(Reason::Parse(ParseError::IdentityKey));
+            Ok((index, key.map(|key| ClaimBytes::single(suite.any(), &key, &message, &signature))))
+        };
+        let mut lines = Lines::open(&self.files)?;
+        let several = lines.several();
+        let tell = |number, spot: &Spot, index, verdict| self.print(several, spot, index, number, verdict);
+        let counts = judge_lines(&mut lines, self.backend.backend, read, tell)?;
+        counts.settle("share", &lines.names())
     }
 
     fn print(
         &self,
-        lines: &ShareLines,
-        spot: Spot,
+        several: bool,
+        Spot { file, line }: &Spot,
         index: u64,
         number: usize,
         verdict: Verdict,
     ) -> std::result::Result<(), Failure> {
-        let Spot { file, line } = spot;
         if self.json {
-            let at = At::new(lines.several().then_some(file), Some(Place::Line(line)));
+            let at = At::new(several.then(|| file.clone()), Some(Place::Line(*line)));
             let reason = verdict.reason().map(|reason| reason.to_string());
             return print::json(&VerdictLine::new(number, Some(&Id::number(index)), reason).at(Some(at)));
         }
-        let file = if lines.several() { format!("{file}, line ") } else { String::new() };
+        let file = if several { format!("{file}, line ") } else { String::new() };
         print::line(format_args!("{file}{line}: participant {index}: {verdict}"))
     }
 }
@@ -207,35 +177,6 @@ impl<'a, S: Suite> VerificationKeys<'a, S> {
                 Ok(entry.insert(key).clone())
             }
         }
-    }
-}
-
-/// The counts of a run.
-#[derive(Default)]
-struct Count {
-    valid: usize,
-    invalid: usize,
-    unreadable: usize,
-}
-
-impl Count {
-    fn judged(&self) -> usize {
-        self.valid + self.invalid
-    }
-
-    fn settle(&self, names: &str) -> Result {
-        let Self { valid, invalid, unreadable } = self;
-        let total = self.judged() + unreadable;
-        if total == 0 {
-            return Err(Failure::usage(anyhow!("no share in {names}, so there is nothing to verify")));
-        }
-        let shares = plural(total, "share");
-        print::note(format_args!("{shares}: {valid} valid, {invalid} invalid, {unreadable} unreadable"));
-        Ok(match (unreadable, invalid) {
-            (0, 0) => Exit::Success,
-            (0, _) => Exit::Negative,
-            _ => Exit::Usage,
-        })
     }
 }
 

@@ -1,17 +1,17 @@
 //! The calls of an operator, and those that anyone makes for a network.
 
-use alloy::primitives::{Address, B256, Bytes, U256, keccak256};
-use quorate_evm::{
-    MemberSet,
-    alloy_sol_types::SolValue as _,
+use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+use alloy_sol_types::SolValue as _;
+
+use super::{plan::PlannedCall, terms::ContractTerms};
+use crate::{
     base::PAGE_BYTES,
     contract::{
         Erc20, TaskNetwork, VerifierBls12381G2 as Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
+    member_set::MemberSet,
 };
-
-use super::{plan::PlannedCall, terms::ContractTerms};
 
 /// Lets the network take tokens of the sender: before [`register`], [`add_stake`] and [`fund`].
 pub fn approve(terms: &ContractTerms, amount: U256) -> PlannedCall {
@@ -24,7 +24,7 @@ pub fn fund(terms: &ContractTerms, amount: U256) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::fundCall { amount })
 }
 
-/// Registers the sender as an operator. Key and proof are those of a [`Registration`](quorate_evm::Registration) for
+/// Registers the sender as an operator. Key and proof are those of a [`Registration`](crate::Registration) for
 /// the verifier and the sender.
 pub fn register(terms: &ContractTerms, key: Bytes, proof: Bytes, amount: U256) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::registerCall { key, proof, amount })

@@ -2,22 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use alloy::primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
-use quorate_evm::{
+use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
+use alloy_sol_types::{SolCall as _, SolValue as _};
+
+use super::{
+    block::BlockLogs,
+    change::Change,
+    contradiction::{BlockContradiction, Contradiction},
+    log::Event,
+    state::{State, TransactionLogs},
+    terms::ContractTerms,
+    view::{NetworkDraft, NetworkView},
+};
+use crate::{
     Finality, KeyGroup, MemberSet, OperatorKey, Quorum,
-    alloy_sol_types::{SolCall as _, SolValue as _},
     base::{KeyPage, WeightPage},
     contract::{TaskNetwork, task_network::ITaskNetwork::Task},
     quorum::{Proof, Store},
-};
-
-use super::{
-    change::Change,
-    error::{Contradiction, NetworkFollowError},
-    follower::{BlockLogs, Draft},
-    log::Event,
-    state::{State, Transaction},
-    terms::ContractTerms,
 };
 
 pub(super) fn terms() -> ContractTerms {
@@ -71,12 +72,12 @@ fn low(hash: B256) -> U256 {
 }
 
 impl Model {
-    fn transaction(&mut self, events: Vec<Event>, calldata: Vec<u8>) -> Transaction {
+    fn transaction(&mut self, events: Vec<Event>, calldata: Vec<u8>) -> TransactionLogs {
         self.transactions += 1;
-        Transaction { hash: B256::from(U256::from(self.transactions)), events, calldata: calldata.into() }
+        TransactionLogs { hash: B256::from(U256::from(self.transactions)), events, calldata: calldata.into() }
     }
 
-    fn register(&mut self, seed: u8, weight: u64) -> Transaction {
+    fn register(&mut self, seed: u8, weight: u64) -> TransactionLogs {
         let (index, key, operator) = (self.keys.len(), key(seed), owner(seed));
         let mut events = vec![Event::KeyAdded { table: self.table, index, key: key.clone() }];
         self.keys.push((key.clone(), operator, weight));
@@ -97,7 +98,7 @@ impl Model {
         self.pages + 1
     }
 
-    fn carry(&mut self, indices: &[u32]) -> Transaction {
+    fn carry(&mut self, indices: &[u32]) -> TransactionLogs {
         let (table, first, keys) = (self.table + 1, self.next.len(), indices.len());
         let packed: Bytes = indices.iter().flat_map(|index| index.to_be_bytes()).collect();
         self.roster = low(keccak256((self.roster, keccak256(&packed)).abi_encode()));
@@ -111,7 +112,7 @@ impl Model {
         self.keys = std::mem::take(&mut self.next);
     }
 
-    fn snapshot(&mut self, epoch: u64) -> Transaction {
+    fn snapshot(&mut self, epoch: u64) -> TransactionLogs {
         let weights: Vec<u64> = self.keys.iter().map(|(_, _, weight)| *weight).collect();
         let packed: Vec<u8> = weights.iter().flat_map(|weight| weight.to_be_bytes()).collect();
         let total: u128 = weights.iter().copied().map(u128::from).sum();
@@ -124,13 +125,13 @@ impl Model {
         self.transaction(vec![fixed, paged], Vec::new())
     }
 
-    fn settle(&mut self, epoch: u64, id: u8, signers: &MemberSet, store: Store) -> Transaction {
+    fn settle(&mut self, epoch: u64, id: u8, signers: &MemberSet, store: Store) -> TransactionLogs {
         let (events, calldata) = (settled(epoch, id, signers), submitted(epoch, id, signers, store));
         self.transaction(events, calldata)
     }
 
     /// A network of four operators with a snapshot of epoch 0.
-    fn begin(&mut self) -> Vec<Transaction> {
+    fn begin(&mut self) -> Vec<TransactionLogs> {
         let mut all: Vec<_> = (1..=4).map(|seed| self.register(seed, 10 * u64::from(seed))).collect();
         all.push(self.snapshot(0));
         all
@@ -170,7 +171,7 @@ fn submitted(epoch: u64, id: u8, signers: &MemberSet, store: Store) -> Vec<u8> {
 }
 
 /// A state after these transactions.
-fn after(transactions: &[Transaction], weights: &BTreeMap<u64, Vec<u64>>) -> Result<State, Contradiction> {
+fn after(transactions: &[TransactionLogs], weights: &BTreeMap<u64, Vec<u64>>) -> Result<State, Contradiction> {
     let mut state = State::default();
     for transaction in transactions {
         state.apply(&terms(), transaction, weights)?;
@@ -178,15 +179,15 @@ fn after(transactions: &[Transaction], weights: &BTreeMap<u64, Vec<u64>>) -> Res
     Ok(state)
 }
 
-fn block(number: u64, fork: u8, transactions: Vec<Transaction>) -> BlockLogs {
+fn block(number: u64, fork: u8, transactions: Vec<TransactionLogs>) -> BlockLogs {
     BlockLogs { id: (number, B256::from(U256::from(number << 8 | u64::from(fork)))), transactions }
 }
 
 /// Reads one block.
-fn read(draft: &mut Draft, model: &Model, block: BlockLogs, last_final: Option<u64>) -> Vec<Change> {
+fn read(draft: &mut NetworkDraft, model: &Model, block: BlockLogs, last_final: Option<u64>) -> Vec<Change> {
     let id = block.id;
     draft.told.clear();
-    draft.read(&terms(), &[block], &model.weights, id, last_final).unwrap();
+    draft.read(&[block], &model.weights, id, last_final).unwrap();
     draft.told.clone()
 }
 
@@ -194,7 +195,7 @@ fn read(draft: &mut Draft, model: &Model, block: BlockLogs, last_final: Option<u
 fn reorganisations_of_one_to_three_blocks() {
     let mut model = Model::default();
     let all = MemberSet::full(4);
-    let mut draft = Draft::default();
+    let mut draft = NetworkView::new(terms()).draft();
     let registered = (1..=4).map(|seed| model.register(seed, 10 * u64::from(seed))).collect();
     read(&mut draft, &model, block(1, 0, registered), Some(1));
     let snapshot = model.snapshot(0);
@@ -206,26 +207,26 @@ fn reorganisations_of_one_to_three_blocks() {
     three.remove(0);
     let second = model.settle(0, 2, &three, Store::Slot(0));
     read(&mut draft, &model, block(4, 0, vec![second]), Some(1));
-    let signers = |draft: &Draft| {
-        let network = draft.seen.history.state().unwrap().network(&terms(), 0).unwrap();
+    let signers = |draft: &NetworkDraft| {
+        let network = draft.view.history.state().unwrap().network(&terms(), 0).unwrap();
         network.bases.into_iter().map(|base| base.signers).collect::<Vec<_>>()
     };
     assert_eq!(signers(&draft), [three]);
 
     // One block: the base before is in the slot again.
-    let undone = draft.seen.history.undo().unwrap();
+    let undone = draft.view.history.undo().unwrap();
     assert!(matches!(&undone[0], Change::Undone(inner) if matches!(**inner, Change::Attested { .. })), "{undone:?}");
     assert_eq!(undone[1], Change::Unsettled { id: B256::repeat_byte(2) });
     assert_eq!(signers(&draft), std::slice::from_ref(&all));
     // Two: no base.
-    let undone = draft.seen.history.undo().unwrap();
+    let undone = draft.view.history.undo().unwrap();
     assert_eq!(undone[1], Change::Unsettled { id: B256::repeat_byte(1) });
     assert!(signers(&draft).is_empty());
     // Three: no snapshot.
-    assert_eq!(draft.seen.history.undo().unwrap(), [Change::SnapshotRemoved { epoch: 0 }]);
-    assert!(draft.seen.history.state().unwrap().network(&terms(), 0).is_none());
+    assert_eq!(draft.view.history.undo().unwrap(), [Change::SnapshotRemoved { epoch: 0 }]);
+    assert!(draft.view.history.state().unwrap().network(&terms(), 0).is_none());
     // Four: the first block is final.
-    assert_eq!(draft.seen.history.undo(), None);
+    assert_eq!(draft.view.history.undo(), None);
 
     // The other branch takes another snapshot, with one more operator.
     let mut branch = model.clone();
@@ -239,7 +240,7 @@ fn reorganisations_of_one_to_three_blocks() {
 #[test]
 fn a_settlement_is_final_once_its_block_is() {
     let mut model = Model::default();
-    let mut draft = Draft::default();
+    let mut draft = NetworkView::new(terms()).draft();
     let begin = model.begin();
     read(&mut draft, &model, block(1, 0, begin), None);
     let all = MemberSet::full(4);
@@ -265,10 +266,10 @@ fn a_settlement_is_final_once_its_block_is() {
 #[test]
 fn a_fine_is_known() {
     let mut model = Model::default();
-    let mut draft = Draft::default();
+    let mut draft = NetworkView::new(terms()).draft();
     let begin = model.begin();
     read(&mut draft, &model, block(1, 0, begin), Some(1));
-    let fined = |draft: &Draft, epoch, performer| draft.seen.history.state().unwrap().is_fined(epoch, performer);
+    let fined = |draft: &NetworkDraft, epoch, performer| draft.view.history.state().unwrap().is_fined(epoch, performer);
     let mut rejected = model.settle(0, 1, &MemberSet::full(4), Store::Nowhere);
     let Event::Told(Change::Settled { approved, .. }) = &mut rejected.events[0] else { panic!("{rejected:?}") };
     *approved = false;
@@ -279,7 +280,7 @@ fn a_fine_is_known() {
     assert!(fined(&draft, 0, 0));
     assert!(!fined(&draft, 0, 1), "another performer");
     assert!(!fined(&draft, 1, 0), "another epoch");
-    draft.seen.history.undo().unwrap();
+    draft.view.history.undo().unwrap();
     assert!(!fined(&draft, 0, 0));
 }
 
@@ -309,7 +310,7 @@ fn gaps_are_found() {
     // A page that is left out before another one.
     let page = |nonce| Event::KeysPaged { nonce, table: 0, first: 0, keys: 1 };
     let mut later = all.clone();
-    later.push(Transaction { events: vec![page(4)], ..Transaction::default() });
+    later.push(TransactionLogs { events: vec![page(4)], ..TransactionLogs::default() });
     let found = after(&later, &model.weights).unwrap_err();
     assert_eq!(found, Contradiction::Gap { what: "page", found: 4, expected: 3 });
 }
@@ -319,7 +320,7 @@ fn gaps_are_found() {
 fn what_is_exchanged_is_found() {
     let mut model = Model::default();
     let all = model.begin();
-    let refused = |all: &[Transaction], weights: &BTreeMap<u64, Vec<u64>>| after(all, weights).unwrap_err();
+    let refused = |all: &[TransactionLogs], weights: &BTreeMap<u64, Vec<u64>>| after(all, weights).unwrap_err();
     let wrong = Contradiction::SnapshotId { epoch: 0 };
     for weights in [vec![20, 10, 30, 40], vec![10, 20, 30], vec![10, 20, 30, 41], vec![]] {
         assert_eq!(refused(&all, &BTreeMap::from([(0, weights)])), wrong);
@@ -369,7 +370,7 @@ fn bases_are_those_of_the_calls_that_were_made() {
     let signers = MemberSet::full(4);
     let mut three = signers.clone();
     three.remove(1);
-    let slots = |all: &[Transaction]| {
+    let slots = |all: &[TransactionLogs]| {
         let state = after(all, &model.weights).unwrap();
         let bases = state.network(&terms(), 0).unwrap().bases;
         let slots: Vec<_> = bases.iter().map(|base| (base.slot, base.signers.len())).collect();
@@ -378,7 +379,7 @@ fn bases_are_those_of_the_calls_that_were_made() {
     };
     let call = submitted(0, 1, &signers, Store::Slot(3));
     let with = |calldata: Vec<u8>| {
-        let made = Transaction { hash: B256::ZERO, events: settled(0, 1, &signers), calldata: calldata.into() };
+        let made = TransactionLogs { hash: B256::ZERO, events: settled(0, 1, &signers), calldata: calldata.into() };
         [&all[..], &[made]].concat()
     };
     assert_eq!(slots(&with(call.clone())), (vec![(3, 4)], 0));
@@ -397,12 +398,13 @@ fn bases_are_those_of_the_calls_that_were_made() {
     assert_eq!(slots(&with(several)), (vec![(3, 4)], 0));
 
     // A pinned slot gets a copy of what was in the other.
-    all.push(Transaction {
+    all.push(TransactionLogs {
         hash: B256::ZERO,
         events: settled(0, 1, &signers),
         calldata: submitted(0, 1, &signers, Store::Slot(0)).into(),
     });
-    let pin = |slot, from| Transaction { events: vec![Event::BasePinned { slot, from }], ..Transaction::default() };
+    let pin =
+        |slot, from| TransactionLogs { events: vec![Event::BasePinned { slot, from }], ..TransactionLogs::default() };
     all.push(pin(1, 0));
     assert_eq!(slots(&all).0, [(0, 4), (1, 4)]);
     all.push(pin(1, 9));
@@ -416,7 +418,7 @@ fn slots_are_used_in_turn() {
     let mut all = model.begin();
     let signers = MemberSet::full(4);
     let weights = model.weights.clone();
-    let next = |all: &[Transaction], pinned| after(all, &weights).unwrap().next_slot(pinned);
+    let next = |all: &[TransactionLogs], pinned| after(all, &weights).unwrap().next_slot(pinned);
     assert_eq!(next(&all, 1), 0);
     for (task, (slot, expected)) in (1..).zip([(0, 2), (2, 3), (3, 4), (4, 0), (9, 0), (2, 3)]) {
         all.push(model.settle(0, task, &signers, Store::Slot(slot)));
@@ -482,9 +484,9 @@ fn rent_is_paid_until_a_base_is_stored() {
     let mut model = Model::default();
     let mut all = model.begin();
     let signers = MemberSet::full(4);
-    let rent = |all: &[Transaction]| after(all, &model.weights).unwrap().rent();
+    let rent = |all: &[TransactionLogs]| after(all, &model.weights).unwrap().rent();
     assert_eq!(rent(&all), 0);
-    let settle = |id, store| Transaction {
+    let settle = |id, store| TransactionLogs {
         hash: B256::ZERO,
         events: settled(0, id, &signers),
         calldata: submitted(0, id, &signers, store).into(),
@@ -502,12 +504,12 @@ fn rent_is_paid_until_a_base_is_stored() {
 #[test]
 fn an_old_snapshot_says_nothing() {
     let mut model = Model::default();
-    let mut draft = Draft::default();
+    let mut draft = NetworkView::new(terms()).draft();
     let begin = model.begin();
     model.weights.clear();
     let told = read(&mut draft, &model, block(1, 0, begin), None);
     assert!(told.iter().all(|change| matches!(change, Change::Registered { .. })), "{told:?}");
-    let state = draft.seen.history.state().unwrap();
+    let state = draft.view.history.state().unwrap();
     assert!(state.network(&terms(), 0).is_none() && state.fixed(0).is_some());
 }
 
@@ -516,10 +518,10 @@ fn an_old_snapshot_says_nothing() {
 fn an_error_names_its_block() {
     let mut model = Model::default();
     let begin = model.begin();
-    let mut draft = Draft::default();
+    let mut draft = NetworkView::new(terms()).draft();
     let blocks = [block(7, 0, begin[..1].to_vec()), block(8, 0, begin[2..].to_vec())];
-    let error = draft.read(&terms(), &blocks, &model.weights, (9, B256::ZERO), None).unwrap_err();
-    assert!(matches!(error, NetworkFollowError::Contradiction { block: 8, .. }), "{error}");
+    let error = draft.read(&blocks, &model.weights, (9, B256::ZERO), None).unwrap_err();
+    assert!(matches!(error, BlockContradiction { block: 8, .. }), "{error}");
 }
 
 #[test]

@@ -6,28 +6,30 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use alloy::primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
-use quorate_evm::{
-    KeyGroup, MemberSet, Network, Quorum,
-    alloy_sol_types::SolValue as _,
-    base::{Base, KeyPage, NEWEST, PART, WeightPage},
-    gas::{CALLDATA_NONZERO, Measured, Steps},
-    network::sum_of_keys,
-    quorum::Store,
-    state::NEVER,
-};
+use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
+use alloy_sol_types::SolValue as _;
 
 use super::{
     calldata::{NetworkCall, calls},
     change::{Change, EpochSnapshot, Member},
-    error::Contradiction,
+    contradiction::Contradiction,
     log::Event,
     terms::ContractTerms,
+};
+use crate::{
+    base::{Base, KeyPage, NEWEST, PART, WeightPage},
+    follow::call::take,
+    gas::{CALLDATA_NONZERO, Measured, Steps},
+    key_group::KeyGroup,
+    member_set::MemberSet,
+    network::{Network, sum_of_keys},
+    quorum::{Quorum, Store},
+    state::NEVER,
 };
 
 /// The logs of one transaction.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Transaction {
+pub(super) struct TransactionLogs {
     pub(super) hash: B256,
     pub(super) events: Vec<Event>,
     /// Empty if [`needs_calldata`] says no.
@@ -109,7 +111,7 @@ impl State {
     pub(super) fn apply(
         &mut self,
         terms: &ContractTerms,
-        transaction: &Transaction,
+        transaction: &TransactionLogs,
         weights: &BTreeMap<u64, Vec<u64>>,
     ) -> Result<Vec<Change>, Contradiction> {
         let mut calls = calls(&transaction.calldata);
@@ -494,13 +496,6 @@ pub(super) fn rent_of(key_group: KeyGroup, paged: u64, passed: u64, key_pages: u
 /// The number that a roster keeps of a hash.
 fn low_160(hash: B256) -> U256 {
     U256::from_be_slice(&hash[12..])
-}
-
-/// Takes the first call for which the function has an answer out of the calls.
-fn take<T>(calls: &mut Vec<NetworkCall>, wanted: impl Fn(&NetworkCall) -> Option<T>) -> Option<T> {
-    let (place, found) = calls.iter().enumerate().find_map(|(place, call)| Some((place, wanted(call)?)))?;
-    calls.remove(place);
-    Some(found)
 }
 
 fn follows(what: &'static str, found: u64, expected: u64) -> Result<(), Contradiction> {

@@ -1,9 +1,10 @@
-//! What a follower tells: changes of a network, in the order of the chain.
+//! What is told of a network: its changes, in the order of the chain.
 
 use std::sync::Arc;
 
-use alloy::primitives::{Address, B256, Bytes, FixedBytes, U256};
-use quorate_evm::{Finality, MemberSet};
+use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256};
+
+use crate::{member_set::MemberSet, task::Finality};
 
 /// A key of an epoch's table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct Member {
     pub owner: Address,
     /// Its weight in the epoch, in stake units; 0 if its operator left or replaced it.
     pub weight: u64,
-    /// The key, as [`Network::keys`](quorate_evm::Network::keys) has it: `KeyGroup::member_bytes` bytes.
+    /// The key, as [`Network::keys`](crate::Network::keys) has it: `KeyGroup::member_bytes` bytes.
     pub key: Bytes,
 }
 

@@ -1,21 +1,23 @@
 //! Settlements and reports of conflicts, verified before anybody pays for them.
 
-use alloy::primitives::{Address, Bytes, U256};
-use quorate_evm::{
-    KeyGroup, MemberSet, Network, PlanError, QuorumSignature, Task,
-    alloy_sol_types::SolCall as _,
+use alloy_primitives::{Address, Bytes, U256};
+use alloy_sol_types::SolCall;
+
+use super::{change::EpochSnapshot, terms::ContractTerms};
+use crate::{
     contract::{
         TaskNetwork,
         task_network::ITaskNetwork::{Attestation, Task as AbiTask},
     },
     gas::{Calldata, Measured, Rejection, RewardRecord, Storing, Submission},
     hint::CounterHint,
-    network::{PointError, SignatureError},
+    key_group::KeyGroup,
+    member_set::MemberSet,
+    network::{Network, PlanError, PointError, QuorumSignature, SignatureError},
     quorum::{EncodeQuorumError, Store},
     state::NEVER,
+    task::Task,
 };
-
-use super::{change::EpochSnapshot, terms::ContractTerms};
 
 /// A call of a network, or of its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,14 +97,14 @@ pub(super) struct Writes {
     pub(super) fined: bool,
 }
 
-/// The call that settles a task, by the cheapest way from a base that `network` has ([`NetworkFollower::network`]).
+/// The call that settles a task, by the cheapest way from a base that `network` has ([`NetworkView::network`]).
 ///
 /// The aggregate signature is verified: two Miller loops and one final exponentiation. The estimate of the gas takes it
 /// that the pool pays, that the signers submit for the first time in the epoch, and that the performer of a rejected task
-/// is fined; [`NetworkFollower::settle`] knows better.
+/// is fined; [`NetworkView::settle`] knows better.
 ///
-/// [`NetworkFollower::network`]: super::NetworkFollower::network
-/// [`NetworkFollower::settle`]: super::NetworkFollower::settle
+/// [`NetworkView::network`]: super::NetworkView::network
+/// [`NetworkView::settle`]: super::NetworkView::settle
 ///
 /// # Errors
 /// [`CallError`].
@@ -197,7 +199,7 @@ pub(super) fn storing(network: &Network, from: Option<u16>, slot: u16) -> Storin
 
 impl PlannedCall {
     /// A call without an estimate.
-    pub(super) fn of(to: Address, call: &impl quorate_evm::alloy_sol_types::SolCall) -> Self {
+    pub(super) fn of(to: Address, call: &impl SolCall) -> Self {
         Self { to, calldata: call.abi_encode().into(), access_list: Vec::new(), gas: None }
     }
 }

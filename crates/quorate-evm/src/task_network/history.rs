@@ -2,13 +2,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use alloy::primitives::B256;
-use quorate_evm::Finality;
-
-use super::{change::Change, state::State};
-
-/// A block by number and hash.
-pub(super) type BlockId = (u64, B256);
+use super::{change::Change, log::BlockId, state::State};
+use crate::task::Finality;
 
 /// The network after a block.
 #[derive(Debug)]
@@ -105,6 +100,8 @@ fn finalised(change: &Change) -> Option<Change> {
 
 #[cfg(test)]
 mod tests {
+    use alloy_primitives::B256;
+
     use super::*;
 
     fn block(number: u64) -> BlockId {

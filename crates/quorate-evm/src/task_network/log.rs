@@ -1,16 +1,31 @@
 //! The logs of a network and of its verifier.
 
-use alloy::{
-    primitives::{Address, B256, Bytes, FixedBytes, U256},
-    rpc::types::Log,
-};
-use quorate_evm::{
-    Finality, MemberSet,
-    alloy_sol_types::SolEvent,
+use alloy_primitives::{Address, B256, Bytes, FixedBytes, Log};
+use alloy_sol_types::SolEvent as _;
+
+use super::{change::Change, contradiction::Contradiction};
+use crate::{
     contract::{TaskNetwork as Network, VerifierBls12381G2 as Verifier},
+    follow::log::{number, read},
+    member_set::{MemberSet, NotShortest},
+    task::Finality,
 };
 
-use super::{change::Change, error::Contradiction};
+/// A block by number and hash.
+pub type BlockId = (u64, B256);
+
+/// A log and its place in the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedLog {
+    /// Its block.
+    pub block: BlockId,
+    /// The hash of its transaction.
+    pub transaction: B256,
+    /// Its index among the logs of the block.
+    pub index: u64,
+    /// The log.
+    pub log: Log,
+}
 
 /// A log, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,20 +75,24 @@ const OF_NETWORK: [B256; 14] = [
     Network::Claimed::SIGNATURE_HASH,
 ];
 
-/// All topics that are asked for.
-pub(super) fn topics() -> Vec<B256> {
+/// The topics of all logs that [`BlockLogs::of`](super::BlockLogs::of) reads.
+pub fn topics() -> Vec<B256> {
     [&OF_VERIFIER[..], &OF_NETWORK].concat()
 }
 
 impl Event {
     /// Reads a log. `None` for a log of another contract, or of another topic.
-    pub(super) fn decode(log: &Log, network: Address, verifier: Address) -> Result<Option<Self>, Contradiction> {
-        let Some(topic) = log.topic0() else { return Ok(None) };
+    pub(super) fn decode(
+        placed: &PlacedLog,
+        network: Address,
+        verifier: Address,
+    ) -> Result<Option<Self>, Contradiction> {
+        let PlacedLog { block: (block, _), transaction, ref log, .. } = *placed;
+        let Some(topic) = log.topics().first() else { return Ok(None) };
         let emitter = if OF_VERIFIER.contains(topic) { verifier } else { network };
-        if log.address() != emitter {
+        if log.address != emitter {
             return Ok(None);
         }
-        let (block, transaction) = (log.block_number.unwrap_or_default(), log.transaction_hash.unwrap_or_default());
         Ok(Some(match *topic {
             Verifier::KeyAdded::SIGNATURE_HASH => {
                 let log = read::<Verifier::KeyAdded>(log)?;
@@ -109,10 +128,7 @@ impl Event {
             }
             Network::Attested::SIGNATURE_HASH => {
                 let log = read::<Network::Attested>(log)?;
-                let form = |error: quorate_evm::member_set::NotShortest| Contradiction::Form {
-                    name: "Attested",
-                    why: error.to_string(),
-                };
+                let form = |error: NotShortest| Contradiction::Form { name: "Attested", why: error.to_string() };
                 let signers = MemberSet::from_bytes(&log.signers).map_err(form)?;
                 let (weight, amount) = (number(log.weight)?, number(log.amount)?);
                 Self::Attested { epoch: number(log.epoch)?, signers, weight, amount }
@@ -141,7 +157,7 @@ impl Event {
 
 /// The logs that are told as they are.
 fn told(log: &Log) -> Result<Option<Change>, Contradiction> {
-    let Some(topic) = log.topic0() else { return Ok(None) };
+    let Some(topic) = log.topics().first() else { return Ok(None) };
     Ok(Some(match *topic {
         Network::Registered::SIGNATURE_HASH => {
             let log = read::<Network::Registered>(log)?;
@@ -195,13 +211,4 @@ fn told(log: &Log) -> Result<Option<Change>, Contradiction> {
         }
         _ => return Ok(None),
     }))
-}
-
-fn read<E: SolEvent>(log: &Log) -> Result<E, Contradiction> {
-    let name = E::SIGNATURE.split('(').next().unwrap_or(E::SIGNATURE);
-    E::decode_log_data(log.data()).map_err(|error| Contradiction::Form { name, why: error.to_string() })
-}
-
-fn number<T: TryFrom<U256>>(word: U256) -> Result<T, Contradiction> {
-    T::try_from(word).map_err(|_| Contradiction::Form { name: "of numbers", why: format!("{word} is too large") })
 }
