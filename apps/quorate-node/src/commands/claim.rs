@@ -11,7 +11,7 @@ use quorate_chain::{
 use quorate_evm::{
     MemberSet,
     alloy_primitives::{Address, B256, U256},
-    contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
+    contract::{TaskNetwork, Verifier, task_network::ITaskNetwork::Task},
 };
 use quorate_host::exit::{Exit, Failure, Result};
 

@@ -6,7 +6,7 @@ use quorate_evm::{
     alloy_sol_types::SolValue as _,
     base::PAGE_BYTES,
     contract::{
-        Erc20, TaskNetwork, VerifierBls12381G2 as Verifier,
+        Erc20, TaskNetwork, Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
 };

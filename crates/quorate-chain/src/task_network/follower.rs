@@ -12,7 +12,7 @@ use alloy::{
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_evm::{
     Finality, MemberSet, Network, QuorumSignature, Task,
-    contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task as AbiTask},
+    contract::{TaskNetwork, Verifier, task_network::ITaskNetwork::Task as AbiTask},
     gas::{Measured, RewardRecord},
     quorum::Store,
 };

@@ -7,7 +7,7 @@ use alloy::{
 use quorate_evm::{
     Finality, MemberSet,
     alloy_sol_types::SolEvent,
-    contract::{TaskNetwork as Network, VerifierBls12381G2 as Verifier},
+    contract::{TaskNetwork as Network, Verifier},
 };
 
 use super::{change::Change, error::Contradiction};
