@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes what Rust needs of the compiled contracts: ABI and creation code to crates/quorate-evm/abi, those of the baselines to
-crates/quorate-bench/abi, and what the contracts' errors mean to crates/quorate-chain/errors.json.
+"""Writes what Rust needs of the compiled contracts: interfaces to crates/quorate-evm/abi, creation code to
+crates/quorate-evm/code, both of the baselines to crates/quorate-bench/abi, and what the contracts' errors mean to
+crates/quorate-chain/errors.json.
 
 They are in git so that the crates build without npm. With --check nothing is written, and a difference is an error.
 """
@@ -10,17 +11,26 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "contracts" / "out"
-TO = ROOT / "crates" / "quorate-evm" / "abi"
+INTERFACES_TO = ROOT / "crates" / "quorate-evm" / "abi"
+CODE_TO = ROOT / "crates" / "quorate-evm" / "code"
 BASELINES_TO = ROOT / "crates" / "quorate-bench" / "abi"
 ERRORS = ROOT / "crates" / "quorate-chain" / "errors.json"
-CONTRACTS = {
-    "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"],
-    "TaskNetwork.sol": ["TaskNetwork"],
-    "Hubs.sol": ["HubBls12381G2", "HubBls12381G2Nu", "HubSettlementBls12381G2", "HubSettlementBls12381G2Nu"],
-    "Verifiers.sol": ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"],
-    "TestToken.sol": ["TestToken"],
-    "StakeRegistrar.sol": ["StakeRegistrar"],
+SETTLEMENTS = ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"]
+VERIFIERS = ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"]
+HUBS = ["HubBls12381G2", "HubBls12381G2Nu"]
+HUB_SETTLEMENTS = ["HubSettlementBls12381G2", "HubSettlementBls12381G2Nu"]
+# The contracts that have one interface. They differ by their keys, and so by some of their errors.
+INTERFACES = {
+    "Settlement": ("Settlements.sol", SETTLEMENTS),
+    "Verifier": ("Verifiers.sol", VERIFIERS),
+    "Hub": ("Hubs.sol", HUBS),
+    "HubSettlement": ("Hubs.sol", HUB_SETTLEMENTS),
+    "TaskNetwork": ("TaskNetwork.sol", ["TaskNetwork"]),
+    "StakeRegistrar": ("StakeRegistrar.sol", ["StakeRegistrar"]),
+    "TestToken": ("TestToken.sol", ["TestToken"]),
 }
+# The contracts that Rust deploys.
+DEPLOYED = ["Settlement", "Verifier", "Hub", "HubSettlement", "TaskNetwork", "TestToken"]
 # What the benchmarks compare with.
 BASELINES = {
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
@@ -28,19 +38,48 @@ BASELINES = {
 }
 # The contracts that a transaction may call. Their errors are explained by the comments beside them.
 EXPLAINED = {
-    "Settlements.sol": CONTRACTS["Settlements.sol"],
-    "Hubs.sol": CONTRACTS["Hubs.sol"],
+    "Settlements.sol": SETTLEMENTS,
+    "Hubs.sol": HUBS + HUB_SETTLEMENTS,
     "EigenLayerRegistrar.sol": ["EigenLayerRegistrar"],
     "SymbioticRegistrar.sol": ["SymbioticRegistrar"],
     "TaskNetwork.sol": ["TaskNetwork"],
-    "Verifiers.sol": CONTRACTS["Verifiers.sol"],
+    "Verifiers.sol": VERIFIERS,
 }
 
 
-def artifact(source: str, name: str) -> str:
-    compiled = json.loads((OUT / source / f"{name}.json").read_text())
-    kept = {"abi": compiled["abi"], "bytecode": {"object": compiled["bytecode"]["object"]}}
-    return json.dumps(kept, separators=(",", ":")) + "\n"
+def compiled(source: str, name: str) -> dict:
+    return json.loads((OUT / source / f"{name}.json").read_text())
+
+
+def dumped(value: object) -> str:
+    return json.dumps(value, separators=(",", ":")) + "\n"
+
+
+def interface(source: str, names: list[str]) -> list:
+    """What the contracts have in common, which must be all but their errors, and the errors of all."""
+    abis = [compiled(source, name)["abi"] for name in names]
+    common, *others = [[entry for entry in abi if entry["type"] != "error"] for abi in abis]
+    if any(other != common for other in others):
+        sys.exit(f"{', '.join(names)}: found different interfaces, expected one that differs in its errors alone")
+    raised = {dumped(entry): entry for abi in abis for entry in abi if entry["type"] == "error"}
+    return common + [raised[key] for key in sorted(raised)]
+
+
+def interfaces() -> dict[str, list]:
+    found = {name: interface(*contracts) for name, contracts in INTERFACES.items()}
+    # The settlement of a hub is a settlement: what it adds is what its interface says.
+    settlement = [entry for entry in found["Settlement"] if entry["type"] != "constructor"]
+    found["HubSettlement"] = [entry for entry in found["HubSettlement"] if entry not in settlement]
+    return found
+
+
+def code(source: str, name: str) -> bytes:
+    return bytes.fromhex(compiled(source, name)["bytecode"]["object"].removeprefix("0x"))
+
+
+def baseline(source: str, name: str) -> str:
+    artifact = compiled(source, name)
+    return dumped({"abi": artifact["abi"], "bytecode": {"object": artifact["bytecode"]["object"]}})
 
 
 def errors() -> str:
@@ -48,10 +87,10 @@ def errors() -> str:
     explained = {}
     for source, names in EXPLAINED.items():
         for name in names:
-            compiled = json.loads((OUT / source / f"{name}.json").read_text())
-            comments = json.loads(compiled["rawMetadata"])["output"]
+            artifact = compiled(source, name)
+            comments = json.loads(artifact["rawMetadata"])["output"]
             user, dev = (comments[kind].get("errors", {}) for kind in ("userdoc", "devdoc"))
-            for error in compiled["abi"]:
+            for error in artifact["abi"]:
                 if error["type"] != "error":
                     continue
                 signature = f"{error['name']}({','.join(parameter['type'] for parameter in error['inputs'])})"
@@ -66,17 +105,20 @@ def errors() -> str:
 
 def main() -> int:
     check = "--check" in sys.argv[1:]
+    wanted = {ERRORS: errors().encode()}
+    wanted |= {INTERFACES_TO / f"{name}.json": dumped(abi).encode() for name, abi in interfaces().items()}
+    for source, names in (INTERFACES[name] for name in DEPLOYED):
+        wanted |= {CODE_TO / f"{name}.bin": code(source, name) for name in names}
+    for source, names in BASELINES.items():
+        wanted |= {BASELINES_TO / f"{name}.json": baseline(source, name).encode() for name in names}
     differ = []
-    wanted = {}
-    for folder, contracts in ((TO, CONTRACTS), (BASELINES_TO, BASELINES)):
-        folder.mkdir(parents=True, exist_ok=True)
-        wanted |= {folder / f"{name}.json": artifact(source, name) for source, names in contracts.items() for name in names}
-    for path, text in {**wanted, ERRORS: errors()}.items():
-        if path.exists() and path.read_text() == text:
+    for path, content in wanted.items():
+        if path.exists() and path.read_bytes() == content:
             continue
         differ.append(path.relative_to(ROOT))
         if not check:
-            path.write_text(text)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
     for path in differ:
         print(f"{path}: {'is not what the contracts compile to; run make contracts' if check else 'written'}")
     return 1 if check and differ else 0

@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
 use indicatif::HumanCount;
 use quorate_chain::rpc::Rpc;
-use quorate_evm::{Head, Network, Sender, Transaction, contract::SettlementBn254G2 as Settlement};
+use quorate_evm::{Head, Network, Sender, Transaction, contract::Settlement};
 use quorate_host::{
     exit::{Exit, Failure, Result},
     file, plain,

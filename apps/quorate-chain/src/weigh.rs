@@ -15,7 +15,7 @@ use quorate_chain::rpc::Rpc;
 use quorate_evm::{
     Network, Sender, Transaction, Upkeep,
     alloy_sol_types::SolCall,
-    contract::{SettlementBn254G2 as Settlement, StakeRegistrar},
+    contract::{Settlement, StakeRegistrar},
     state,
 };
 use quorate_host::{

@@ -8,7 +8,7 @@ use quorate_evm::{
     Head, MemberSet, Network, Proof, Quorum,
     alloy_primitives::{U256, keccak256, uint},
     alloy_sol_types::SolCall,
-    contract::SettlementBn254G2,
+    contract::Settlement,
     quorum::Store,
 };
 use quorate_lab::{
@@ -147,7 +147,7 @@ fn a_signature_makes_calldata() {
     let signed = plan(&[&arguments[..], &["--signature", &signature]].concat()).exits(0).object();
     assert_eq!((&signed["missing"], &signed["store"]), (&json!([]), &json!(3)));
     let calldata = const_hex::decode(signed["calldata"].as_str().unwrap()).unwrap();
-    let call = SettlementBn254G2::settleAllCall::abi_decode(&calldata).unwrap();
+    let call = Settlement::settleAllCall::abi_decode(&calldata).unwrap();
     assert_eq!(call.results.iter().map(ToString::to_string).collect::<Vec<_>>(), [RESULT, &format!("0x{OTHER}")]);
     let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
     assert_eq!((call.newest, Head::decode(call.head)), (network.newest(), network.head()));

@@ -12,7 +12,7 @@ use quorate_evm::{
     alloy_sol_types::SolCall,
     base::Table,
     bls12381::{self, DigestHash},
-    contract::{SettlementBn254G2, TaskNetwork},
+    contract::{Settlement, TaskNetwork},
     digest::{Contract, KeyPossession},
     gas::Measured,
 };
@@ -151,7 +151,7 @@ fn from_keys_to_a_plan() {
             let register = ["register", "--key-group", name, "--key", &key, "--contract", CONTRACT, "--chain", "1"];
             let registered =
                 evm(&[&register[..], &["--owner", OWNER, "--json"], unlock].concat(), "").exits(0).object();
-            let call = SettlementBn254G2::registerCall::abi_decode(&bytes(&registered["calldata"])).unwrap();
+            let call = Settlement::registerCall::abi_decode(&bytes(&registered["calldata"])).unwrap();
             assert_eq!((call.owner, &call.key), (OWNER.parse().unwrap(), &registered_key));
             assert_eq!((&call.proof, registered["to"].as_str()), (&bytes(&registered["proof"]), Some(CONTRACT)));
             possesses(key_group, &member, &call.proof);
@@ -673,10 +673,10 @@ fn an_epoch_has_calls_for_the_registrar() {
     let report = epoch(&["--required", "60", "--json"]).exits(0).object();
     assert_eq!((&report["epoch"], &report["enough"], &report["total"]), (&json!(4), &json!(3), &json!("100")));
     assert_eq!(report["prepare"], json!([]));
-    let begin = SettlementBn254G2::beginCall::abi_decode(&bytes(&report["begin"])).unwrap();
+    let begin = Settlement::beginCall::abi_decode(&bytes(&report["begin"])).unwrap();
     assert_eq!((begin.threshold, begin.required.to::<u64>(), begin.weights.len()), (30, 60, 32));
     let network: Network = serde_json::from_str(&fs::read_to_string(&network).unwrap()).unwrap();
-    let enter = SettlementBn254G2::enterCall::abi_decode(&bytes(&report["enter"])).unwrap();
+    let enter = Settlement::enterCall::abi_decode(&bytes(&report["enter"])).unwrap();
     assert_eq!((enter.head, enter.newest), (network.head().encode().unwrap(), network.newest()));
     // More than two thirds of 100.
     let page = epoch(&["--more-than", "2/3"]).exits(0).out;

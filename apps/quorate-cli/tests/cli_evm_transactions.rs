@@ -8,7 +8,7 @@ use quorate_evm::{
     KeyGroup, Network, OperatorKey, Sender, Transaction,
     alloy_primitives::{Address, B256, U256},
     alloy_sol_types::SolCall,
-    contract::{SettlementBn254G2 as Settlement, StakeRegistrar},
+    contract::{Settlement, StakeRegistrar},
 };
 use quorate_lab::{
     needs::example,

@@ -14,7 +14,10 @@ use alloy::{
 use quorate_evm::{
     KeyGroup,
     alloy_sol_types::{SolCall, SolConstructor as _},
-    contract::{Erc20, TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Parameters},
+    contract::{
+        Erc20, TASK_NETWORK_CODE, TEST_TOKEN_CODE, TaskNetwork, TestToken, Verifier,
+        task_network::ITaskNetwork::Parameters,
+    },
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -337,7 +340,7 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
         }
         None => {
             let arguments = TestToken::constructorCall { supply: plan.supply };
-            account.create("the token", with(&TestToken::BYTECODE, &arguments.abi_encode())).await?.0
+            account.create("the token", with(TEST_TOKEN_CODE, &arguments.abi_encode())).await?.0
         }
     };
     // The verifier names the network, which the account creates next.
@@ -369,7 +372,7 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
         bountyShare: plan.bounty_share,
     };
     let arguments = TaskNetwork::constructorCall { parameters };
-    let code = with(&TaskNetwork::BYTECODE, &arguments.abi_encode());
+    let code = with(TASK_NETWORK_CODE, &arguments.abi_encode());
     let (created, receipt) = account.create("the network", code).await?;
     if created != network {
         let why =
@@ -384,8 +387,8 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
     Ok(Deployed { token, verifier, network, block: receipt.block_number.to() })
 }
 
-fn with(code: &Bytes, arguments: &[u8]) -> Bytes {
-    [&code[..], arguments].concat().into()
+fn with(code: &[u8], arguments: &[u8]) -> Bytes {
+    [code, arguments].concat().into()
 }
 
 fn failed(what: &'static str, error: &RpcError) -> DeployError {

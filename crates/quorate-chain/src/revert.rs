@@ -91,7 +91,7 @@ mod tests {
     use quorate_evm::{
         alloy_sol_types::{Panic, Revert, SolError},
         contract::{
-            SettlementBn254G2::{NotRegistrar, NotThisState, QuorumTooLight},
+            Settlement::{NotRegistrar, NotThisState, QuorumTooLight},
             StakeRegistrar::BadParameter,
         },
     };

@@ -1,15 +1,13 @@
-//! The contracts' ABI and creation code, generated from the compiled contracts of `contracts/`.
+//! The contracts' interfaces and creation code, generated from the compiled contracts of `contracts/`.
 //!
-//! `make contracts-snapshots` writes the files in `abi/`; `make contracts` fails if they differ from what the contracts
-//! compile to. [`TestToken`] is what a network of one's own gets if it names no token. The settlements have one interface, so calls to any of them can be made with
-//! [`SettlementBn254G2`]; and so have the verifiers of task networks, with [`VerifierBls12381G2`]. The types of a
-//! contract's parameters are in the module of its name, such as [`task_network::ITaskNetwork::Task`].
-
-use alloy_primitives::Bytes;
+//! `make contracts-snapshots` writes the files in `abi/` and `code/`; `make contracts` fails if they differ from what the contracts
+//! compile to. Contracts that differ by their keys alone have one interface, with the errors of all. [`HubSettlement`] has what
+//! a settlement with a hub adds to a [`Settlement`]. [`TestToken`] is what a network of one's own gets if it names no token. The
+//! types of a contract's parameters are in the module of its name, such as [`task_network::ITaskNetwork::Task`].
 
 use crate::key_group::KeyGroup;
 
-macro_rules! contracts {
+macro_rules! interfaces {
     ($($module:ident: $name:ident, $path:literal;)*) => { $(
         // Each contract has a module of its own: the ABIs share types, and the macro makes a module of each library and
         // base contract.
@@ -21,20 +19,12 @@ macro_rules! contracts {
     )* };
 }
 
-contracts! {
-    bn254_g2: SettlementBn254G2, "abi/SettlementBn254G2.json";
-    bn254_g1: SettlementBn254G1, "abi/SettlementBn254G1.json";
-    bls12381_g2: SettlementBls12381G2, "abi/SettlementBls12381G2.json";
-    bls12381_g2_nu: SettlementBls12381G2Nu, "abi/SettlementBls12381G2Nu.json";
-    hub_bls12381_g2: HubBls12381G2, "abi/HubBls12381G2.json";
-    hub_bls12381_g2_nu: HubBls12381G2Nu, "abi/HubBls12381G2Nu.json";
-    hub_settlement_bls12381_g2: HubSettlementBls12381G2, "abi/HubSettlementBls12381G2.json";
-    hub_settlement_bls12381_g2_nu: HubSettlementBls12381G2Nu, "abi/HubSettlementBls12381G2Nu.json";
+interfaces! {
+    settlement: Settlement, "abi/Settlement.json";
+    hub_settlement: HubSettlement, "abi/HubSettlement.json";
+    hub: Hub, "abi/Hub.json";
+    verifier: Verifier, "abi/Verifier.json";
     task_network: TaskNetwork, "abi/TaskNetwork.json";
-    verifier_bn254_g2: VerifierBn254G2, "abi/VerifierBn254G2.json";
-    verifier_bn254_g1: VerifierBn254G1, "abi/VerifierBn254G1.json";
-    verifier_bls12381_g2: VerifierBls12381G2, "abi/VerifierBls12381G2.json";
-    verifier_bls12381_g2_nu: VerifierBls12381G2Nu, "abi/VerifierBls12381G2Nu.json";
     stake_registrar: StakeRegistrar, "abi/StakeRegistrar.json";
     test_token: TestToken, "abi/TestToken.json";
 }
@@ -54,25 +44,47 @@ pub mod token {
 }
 pub use token::Erc20;
 
+/// The creation code of a task network. The constructor's arguments follow it.
+pub const TASK_NETWORK_CODE: &[u8] = include_bytes!("../code/TaskNetwork.bin");
+
+/// The creation code of the token for tests. The constructor's arguments follow it.
+pub const TEST_TOKEN_CODE: &[u8] = include_bytes!("../code/TestToken.bin");
+
 impl KeyGroup {
     /// The creation code of the settlement for these keys. The constructor's arguments follow it.
-    pub fn creation_code(self) -> &'static Bytes {
+    pub fn creation_code(self) -> &'static [u8] {
         match self {
-            Self::Bn254G2 => &SettlementBn254G2::BYTECODE,
-            Self::Bn254G1 => &SettlementBn254G1::BYTECODE,
-            Self::Bls12381G2 => &SettlementBls12381G2::BYTECODE,
-            Self::Bls12381G2Nu => &SettlementBls12381G2Nu::BYTECODE,
+            Self::Bn254G2 => include_bytes!("../code/SettlementBn254G2.bin"),
+            Self::Bn254G1 => include_bytes!("../code/SettlementBn254G1.bin"),
+            Self::Bls12381G2 => include_bytes!("../code/SettlementBls12381G2.bin"),
+            Self::Bls12381G2Nu => include_bytes!("../code/SettlementBls12381G2Nu.bin"),
         }
     }
 
     /// The creation code of a task network's verifier for these keys. The constructor's arguments follow it: the
     /// network, and how many slots are pinned.
-    pub fn verifier_code(self) -> &'static Bytes {
+    pub fn verifier_code(self) -> &'static [u8] {
         match self {
-            Self::Bn254G2 => &VerifierBn254G2::BYTECODE,
-            Self::Bn254G1 => &VerifierBn254G1::BYTECODE,
-            Self::Bls12381G2 => &VerifierBls12381G2::BYTECODE,
-            Self::Bls12381G2Nu => &VerifierBls12381G2Nu::BYTECODE,
+            Self::Bn254G2 => include_bytes!("../code/VerifierBn254G2.bin"),
+            Self::Bn254G1 => include_bytes!("../code/VerifierBn254G1.bin"),
+            Self::Bls12381G2 => include_bytes!("../code/VerifierBls12381G2.bin"),
+            Self::Bls12381G2Nu => include_bytes!("../code/VerifierBls12381G2Nu.bin"),
+        }
+    }
+
+    /// The creation code of a hub for these keys, which has no constructor, and of a settlement that it serves, before the
+    /// constructor's arguments; `None` if hubs do not take such keys.
+    pub fn hub_codes(self) -> Option<[&'static [u8]; 2]> {
+        match self {
+            Self::Bn254G2 | Self::Bn254G1 => None,
+            Self::Bls12381G2 => Some([
+                include_bytes!("../code/HubBls12381G2.bin"),
+                include_bytes!("../code/HubSettlementBls12381G2.bin"),
+            ]),
+            Self::Bls12381G2Nu => Some([
+                include_bytes!("../code/HubBls12381G2Nu.bin"),
+                include_bytes!("../code/HubSettlementBls12381G2Nu.bin"),
+            ]),
         }
     }
 }

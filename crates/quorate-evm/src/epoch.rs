@@ -5,7 +5,7 @@ use alloy_sol_types::SolCall;
 
 use crate::{
     base::PART,
-    contract::SettlementBn254G2,
+    contract::Settlement,
     network::Network,
     state::{self, NEVER, TooLarge},
     transaction::{Sender, Transaction},
@@ -106,12 +106,12 @@ impl NextEpoch {
             |weights: &[u64]| weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>().into();
         let mut calls = weights.chunks(PARTS_A_CALL * PART);
         let last = calls.next_back().unwrap_or_default();
-        let prepare = calls
-            .map(|weights| SettlementBn254G2::prepareCall { threshold, weights: packed(weights) }.abi_encode().into());
+        let prepare =
+            calls.map(|weights| Settlement::prepareCall { threshold, weights: packed(weights) }.abi_encode().into());
         let required = U256::from(required).to();
-        let begin = SettlementBn254G2::beginCall { threshold, weights: packed(last), required, renew };
+        let begin = Settlement::beginCall { threshold, weights: packed(last), required, renew };
         let (head, newest) = (network.head().encode()?, network.newest());
-        let enter = SettlementBn254G2::enterCall { head, newest }.abi_encode().into();
+        let enter = Settlement::enterCall { head, newest }.abi_encode().into();
         Ok(EpochCalls { threshold, enough, prepare: prepare.collect(), begin: begin.abi_encode().into(), enter })
     }
 }
@@ -120,7 +120,7 @@ impl EpochCalls {
     /// The calls as transactions, in the order in which they are sent. All but `enter` name the epoch that they follow, so
     /// that nobody sends them twice. `discard` stands before the first `prepare`: after an interruption all are sent again.
     pub fn transactions(&self, network: &Network) -> Vec<Transaction> {
-        let discard = SettlementBn254G2::discardCall {}.abi_encode().into();
+        let discard = Settlement::discardCall {}.abi_encode().into();
         let transaction = |about: String, sender, after_epoch, calldata: &Bytes| {
             let (chain_id, to, access_list) = (network.chain_id, network.contract, Vec::new());
             Transaction { about, chain_id, to, sender, after_epoch, access_list, calldata: calldata.clone() }
@@ -174,10 +174,10 @@ mod tests {
     fn few_weights_take_one_call() {
         let calls = next(vec![10, 20, 30, 40], 60).calls(&network(4)).unwrap();
         assert_eq!((calls.threshold, calls.enough, calls.prepare.len()), (30, 3, 0));
-        let begin = SettlementBn254G2::beginCall::abi_decode(&calls.begin).unwrap();
+        let begin = Settlement::beginCall::abi_decode(&calls.begin).unwrap();
         assert_eq!((begin.threshold, begin.required, begin.renew), (30, U256::from(60).to(), false));
         assert_eq!(begin.weights[..16], [[0; 7].as_slice(), &[10], &[0; 7], &[20]].concat());
-        let enter = SettlementBn254G2::enterCall::abi_decode(&calls.enter).unwrap();
+        let enter = Settlement::enterCall::abi_decode(&calls.enter).unwrap();
         assert_eq!((enter.head, enter.newest), (network(4).head().encode().unwrap(), network(4).newest()));
     }
 
@@ -190,11 +190,11 @@ mod tests {
         assert_eq!(calls.prepare.len(), 2);
         let mut sent = Vec::new();
         for call in &calls.prepare {
-            let call = SettlementBn254G2::prepareCall::abi_decode(call).unwrap();
+            let call = Settlement::prepareCall::abi_decode(call).unwrap();
             assert_eq!((call.threshold, call.weights.len() % (8 * PART)), (calls.threshold, 0));
             sent.extend(call.weights);
         }
-        sent.extend(SettlementBn254G2::beginCall::abi_decode(&calls.begin).unwrap().weights);
+        sent.extend(Settlement::beginCall::abi_decode(&calls.begin).unwrap().weights);
         assert_eq!(sent, weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>());
     }
 
@@ -205,7 +205,7 @@ mod tests {
         let network = network(n);
         let calls = next(vec![1; n], 7).calls(&network).unwrap();
         let all = calls.transactions(&network);
-        let discard = Bytes::from(SettlementBn254G2::discardCall {}.abi_encode());
+        let discard = Bytes::from(Settlement::discardCall {}.abi_encode());
         let expected = [&[discard][..], &calls.prepare, &[calls.begin, calls.enter]].concat();
         assert_eq!(all.iter().map(|transaction| transaction.calldata.clone()).collect::<Vec<_>>(), expected);
         let (enter, others) = all.split_last().unwrap();

@@ -11,7 +11,7 @@ use alloy_sol_types::SolCall;
 
 use crate::{
     base::NEWEST,
-    contract::{HubBls12381G2, HubSettlementBls12381G2, SettlementBn254G2, hub_bls12381_g2::Hub},
+    contract::{Hub, HubSettlement, Settlement},
     key_group::KeyGroup,
     quorum::{DecodeQuorumError, Quorum},
 };
@@ -55,13 +55,11 @@ impl Settling {
             KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => key_group.signature_bytes(),
             KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => return Err(HubError::KeyGroup(key_group)),
         };
-        let (head, newest, deadline, results, bytes) = if calldata.starts_with(&SettlementBn254G2::settleCall::SELECTOR)
-        {
-            let SettlementBn254G2::settleCall { head, deadline, result, quorum } =
-                SolCall::abi_decode_validate(calldata)?;
+        let (head, newest, deadline, results, bytes) = if calldata.starts_with(&Settlement::settleCall::SELECTOR) {
+            let Settlement::settleCall { head, deadline, result, quorum } = SolCall::abi_decode_validate(calldata)?;
             (head, None, deadline, vec![result], quorum)
         } else {
-            let SettlementBn254G2::settleAllCall { head, newest, deadline, results, quorum } =
+            let Settlement::settleAllCall { head, newest, deadline, results, quorum } =
                 SolCall::abi_decode_validate(calldata)?;
             (head, Some(newest), deadline, results, quorum)
         };
@@ -74,7 +72,7 @@ impl Settling {
         // The signature is the last part of a decoded quorum, so there are so many bytes.
         let at = bytes.len() - signature;
         let quorum = bytes.slice(..at);
-        let call = HubSettlementBls12381G2::settleByHubCall { head, newest, deadline, results, quorum };
+        let call = HubSettlement::settleByHubCall { head, newest, deadline, results, quorum };
         Ok(Self { settlement, call: call.abi_encode().into(), proof: bytes.slice(at..) })
     }
 }
@@ -83,7 +81,7 @@ impl Settling {
 pub fn call(all: &[Settling]) -> Bytes {
     let settling =
         |one: &Settling| Hub::Settling { settlement: one.settlement, call: one.call.clone(), proof: one.proof.clone() };
-    HubBls12381G2::settleCall { all: all.iter().map(settling).collect() }.abi_encode().into()
+    Hub::settleCall { all: all.iter().map(settling).collect() }.abi_encode().into()
 }
 
 #[cfg(test)]
@@ -115,14 +113,13 @@ mod tests {
     }
 
     fn single(quorum: Bytes) -> Vec<u8> {
-        SettlementBn254G2::settleCall { head: U256::from(1), deadline: 2, result: B256::repeat_byte(3), quorum }
-            .abi_encode()
+        Settlement::settleCall { head: U256::from(1), deadline: 2, result: B256::repeat_byte(3), quorum }.abi_encode()
     }
 
     fn several(quorum: Bytes) -> Vec<u8> {
         let (head, newest) = (U256::from(1), B256::repeat_byte(9));
         let results = vec![B256::repeat_byte(3)];
-        SettlementBn254G2::settleAllCall { head, newest, deadline: 2, results, quorum }.abi_encode()
+        Settlement::settleAllCall { head, newest, deadline: 2, results, quorum }.abi_encode()
     }
 
     /// Both calls say the same of a quorum from the newest base, but `settle` leaves out the newest commitment.
@@ -136,7 +133,7 @@ mod tests {
         ] {
             let settling = Settling::of_call(KeyGroup::Bls12381G2, settlement, &calldata).unwrap();
             assert_eq!((settling.settlement, &settling.proof[..]), (settlement, &[7; 96][..]));
-            let call = HubSettlementBls12381G2::settleByHubCall::abi_decode(&settling.call).unwrap();
+            let call = HubSettlement::settleByHubCall::abi_decode(&settling.call).unwrap();
             assert_eq!((call.head, call.newest, call.deadline), (U256::from(1), newest, 2));
             assert_eq!(call.results, [B256::repeat_byte(3)]);
             assert_eq!(call.quorum, bytes.slice(..bytes.len() - 96));

@@ -20,7 +20,7 @@ use quorate_bn254::{Bn254SecretKey, hash_to_curve::try_and_increment};
 
 use crate::{
     bls12381::{self, DigestHash},
-    contract::{SettlementBn254G2, StakeRegistrar, TaskNetwork},
+    contract::{Settlement, StakeRegistrar, TaskNetwork},
     digest::{Contract, KeyPossession},
     hint::CounterHint,
     key_group::KeyGroup,
@@ -149,7 +149,7 @@ impl Registration {
     /// The calldata of `Settlement.register(address,bytes,bytes)`, which the registrar sends.
     pub fn settlement_call(&self) -> Bytes {
         let Self { owner, key, proof, .. } = self.clone();
-        SettlementBn254G2::registerCall { owner, key, proof }.abi_encode().into()
+        Settlement::registerCall { owner, key, proof }.abi_encode().into()
     }
 
     /// The calldata of `StakeRegistrar.register(bytes,bytes)`, which the owner sends: the registrar admits who is an operator
@@ -240,7 +240,7 @@ mod tests {
     fn calls_carry_the_registration() {
         let key = OperatorKey::from_entropy(KeyGroup::Bn254G1, &[1; 48]);
         let registration = key.registration(CONTRACT, Address::repeat_byte(1));
-        let call = SettlementBn254G2::registerCall::abi_decode(&registration.settlement_call()).unwrap();
+        let call = Settlement::registerCall::abi_decode(&registration.settlement_call()).unwrap();
         assert_eq!((call.owner, &call.key, &call.proof), (registration.owner, &registration.key, &registration.proof));
         let call = TaskNetwork::registerCall::abi_decode(&registration.network_call(U256::from(5))).unwrap();
         assert_eq!((&call.key, &call.proof, call.amount), (&registration.key, &registration.proof, U256::from(5)));

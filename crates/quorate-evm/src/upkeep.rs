@@ -5,7 +5,7 @@ use alloy_sol_types::SolCall;
 
 use crate::{
     base::{KeyPage, PART},
-    contract::SettlementBn254G2 as Settlement,
+    contract::Settlement,
     network::Network,
     state::TooLarge,
     transaction::{Sender, Transaction},

@@ -7,7 +7,7 @@ use quorate_evm::{
     alloy_sol_types::SolCall as _,
     base::{KeyPage, PART, WeightPage},
     bls12381::DigestHash,
-    contract::SettlementBn254G2 as Settlement,
+    contract::Settlement,
     follow::{Deployment, FollowError, Follower, NoNetwork, Note, SettlementEvent},
     gas::Measured,
     hub::{self, Settling},

@@ -15,7 +15,7 @@ use quorate_evm::{
     alloy_sol_types::SolCall,
     base::{KeyPage, KeySources, Table, Weigh, Weighing, WeightPage, WeightSource},
     bls12381,
-    contract::SettlementBn254G2,
+    contract::Settlement,
     gas::{Measured, Storing},
     quorum::{EncodeQuorumError, Store},
     state::{self, Head, NEVER},
@@ -145,11 +145,11 @@ proptest! {
         // The call passes the values whose hash is the contract's state.
         let call = plan.call(&signature).unwrap();
         let (newest, head) = if plan.base_slot() == Some(0) && tasks == 1 {
-            let call = SettlementBn254G2::settleCall::abi_decode(&call).unwrap();
+            let call = Settlement::settleCall::abi_decode(&call).unwrap();
             prop_assert_eq!((call.result, call.deadline), (order.results[0], 100));
             (network.bases[0].commitment(), call.head)
         } else {
-            let call = SettlementBn254G2::settleAllCall::abi_decode(&call).unwrap();
+            let call = Settlement::settleAllCall::abi_decode(&call).unwrap();
             prop_assert_eq!((&call.results, call.deadline), (&order.results, 100));
             (call.newest, call.head)
         };

@@ -13,7 +13,7 @@ use quorate_evm::{
     alloy_primitives::{B256, Bytes, U256},
     alloy_sol_types::SolCall,
     base::{KeyPage, NEWEST, PART, Pricing, Table, Weigh, Weighing, WeightPage, WeightSource},
-    contract::SettlementBn254G2,
+    contract::Settlement,
     gas::{Calldata, Measured, Start, Steps, Storing, TRANSACTION},
     hint::{Accumulator, BaseChange, CounterHint, slopes},
     quorum::{Store, WEIGHT_LIMIT},
@@ -462,12 +462,8 @@ fn gas_is_near_the_snapshots() {
             let (weights, keys) = (vec![], vec![]);
             let quorum = Quorum { base, store: Store::Slot(2), key_pages, weights, keys, signers, proof };
             let (head, result) = (head.encode().unwrap(), B256::repeat_byte(9));
-            let call = SettlementBn254G2::settleCall {
-                head,
-                deadline: u64::MAX,
-                result,
-                quorum: quorum.encode().unwrap().into(),
-            };
+            let call =
+                Settlement::settleCall { head, deadline: u64::MAX, result, quorum: quorum.encode().unwrap().into() };
             let call = Calldata::of(&call.abi_encode());
             let estimate = measured.settle(key_group, call, 1, 1, &way.steps, Storing::Nowhere).total();
             println!("{name}, {row}: {gas} gas, {estimate} by the model");

@@ -9,7 +9,7 @@ use quorate_evm::{
     KeyGroup, MemberSet, Quorum,
     alloy_primitives::{Address, B256, FixedBytes, Log, LogData, U256, keccak256},
     alloy_sol_types::{SolCall as _, SolEvent, SolValue as _},
-    contract::{TaskNetwork as Network, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
+    contract::{TaskNetwork as Network, Verifier, task_network::ITaskNetwork::Task},
     quorum::{Proof, Store},
     task_network::{BlockContradiction, BlockLogs, Change, ContractTerms, NetworkView, PlacedLog},
 };

@@ -11,7 +11,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_chain::rpc::{self, Rpc, RpcPatience};
 use quorate_evm::{
     bls12381::DigestHash,
-    contract::SettlementBn254G2 as Settlement,
+    contract::Settlement,
     follow::{Deployment, Follower, Note, SettlementEvent},
     state::Head,
 };

@@ -6,7 +6,7 @@ use quorate_evm::{
     KeyGroup, MemberSet,
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::{SolConstructor as _, SolEvent as _},
-    contract::SettlementBn254G2 as Settlement,
+    contract::Settlement,
     quorum::Store,
 };
 
@@ -115,7 +115,7 @@ fn logs_of_the_registrar_under_the_topics_of_the_settlement() {
     let Some(node) = TestNode::start() else { return };
     let registrar = node.create(emitter(Settlement::KeyAdded::SIGNATURE_HASH));
     let arguments = Settlement::constructorCall { registrar, pinned: U256::ZERO, changesAStore: U256::ONE };
-    let code = [&KeyGroup::Bn254G2.creation_code()[..], &arguments.abi_encode()].concat();
+    let code = [KeyGroup::Bn254G2.creation_code(), &arguments.abi_encode()].concat();
     let settlement = node.create(code.into());
     node.send_from(0, registrar, Bytes::new());
     Folder::new().once(&node.url(), settlement, &[]).exits(1).says("the settlement has no keys yet");

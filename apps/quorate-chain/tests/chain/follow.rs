@@ -13,7 +13,7 @@ use quorate_evm::{
     alloy_primitives::{B256, Bytes, U64, U256},
     alloy_sol_types::SolCall as _,
     base::PART,
-    contract::SettlementBn254G2 as Settlement,
+    contract::Settlement,
     quorum::Store,
     state,
 };

@@ -5,7 +5,7 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::{SolCall as _, SolConstructor as _},
     base::{KeyPage, PART, WeightPage},
-    contract::SettlementBn254G2 as Settlement,
+    contract::Settlement,
     gas::Measured,
     quorum::Store,
     state::{self, Head},
@@ -41,7 +41,7 @@ impl World {
             pinned: U256::from(1),
             changesAStore: U256::from(CHANGES_A_STORE),
         };
-        let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
+        let code = [key_group.creation_code(), &arguments.abi_encode()].concat();
         let network = node.network(key_group, node.create(code.into()));
         let (members, carried, next_pages) = (Vec::new(), Vec::new(), Vec::new());
         let none = Operators::new(key_group, 0);

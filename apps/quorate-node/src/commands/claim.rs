@@ -12,7 +12,7 @@ use quorate_evm::{
     MemberSet,
     alloy_primitives::{Address, B256, U256},
     contract::{
-        TaskNetwork, VerifierBls12381G2 as Verifier,
+        TaskNetwork, Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
     task_network::{self, Change, ContractTerms},

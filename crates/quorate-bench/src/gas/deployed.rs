@@ -10,7 +10,7 @@ use quorate_evm::{
     alloy_sol_types::{SolCall, SolConstructor},
     base::{NEWEST, PART, Pricing, Table, Weigh, WeightPage},
     bls12381::{self, DigestHash},
-    contract::SettlementBn254G2,
+    contract::Settlement,
     digest::{Contract, KeyPossession},
     gas::{Measured, Storing},
     hint::CounterHint,
@@ -192,12 +192,9 @@ pub(super) struct Deployed {
 
 impl Deployed {
     pub(super) fn new(key_group: KeyGroup, weights: &[u64], prices: Prices) -> Self {
-        let arguments = SettlementBn254G2::constructorCall {
-            registrar: SENDER,
-            pinned: U256::from(1),
-            changesAStore: U256::from(2),
-        };
-        let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
+        let arguments =
+            Settlement::constructorCall { registrar: SENDER, pinned: U256::from(1), changesAStore: U256::from(2) };
+        let code = [key_group.creation_code(), &arguments.abi_encode()].concat();
         Self::of_code(Chain::new(prices), key_group, weights, code.into())
     }
 
@@ -212,7 +209,7 @@ impl Deployed {
             let key = member.slice(..key_group.key_bytes());
             let digest = KeyPossession { verifier, owner: SENDER, key: &key }.digest();
             let proof = secrets.possession(i, member, &digest);
-            let call = SettlementBn254G2::registerCall { owner: SENDER, key, proof };
+            let call = Settlement::registerCall { owner: SENDER, key, proof };
             chain.call(address, call.abi_encode().into()).expect("the key is registered");
         }
         let Table { key_pages, weight_pages, weights } = Table::paged(key_group, weights.to_vec(), FIRST_PAGE);
@@ -220,7 +217,7 @@ impl Deployed {
             let keys = &keys[page.first..page.first + page.keys];
             let tail: Vec<u8> = keys.iter().flat_map(|key| key[..key_group.key_bytes()].to_vec()).collect();
             let (first, keys) = (U256::from(page.first), U256::from(page.keys));
-            let call = SettlementBn254G2::compactCall { first, keys, nonces: vec![], tail: tail.into() };
+            let call = Settlement::compactCall { first, keys, nonces: vec![], tail: tail.into() };
             chain.call(address, call.abi_encode().into()).expect("the keys are in a page");
         }
         // With equal stakes one operator is enough, as in the source. With others, two thirds of all weight are required.
@@ -254,7 +251,7 @@ impl Deployed {
         let weigh = if equal { Weigh::IfNeeded } else { Weigh::Always };
         let all = MemberSet::full(n);
         this.settle_weighed(&all, 1, Store::Slot(RING), weigh);
-        let call = SettlementBn254G2::pinCall { slot: U256::from(PINNED), from: U256::from(RING) };
+        let call = Settlement::pinCall { slot: U256::from(PINNED), from: U256::from(RING) };
         this.chain.call(address, call.abi_encode().into()).expect("the full set is pinned");
         let pinned = Base { slot: PINNED, ..this.network.bases[0].clone() };
         this.network.bases.insert(0, pinned);
@@ -269,9 +266,9 @@ impl Deployed {
         let enough = state::enough_by(weights, *required, threshold);
         let required = U256::from(*required).to();
         let weights = weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>().into();
-        let call = SettlementBn254G2::beginCall { threshold, weights, required, renew: false };
+        let call = Settlement::beginCall { threshold, weights, required, renew: false };
         let begin = self.chain.call(self.address, call.abi_encode().into()).expect("the epoch has begun");
-        let call = SettlementBn254G2::enterCall { head, newest: self.network.newest() };
+        let call = Settlement::enterCall { head, newest: self.network.newest() };
         let enter = self.chain.call(self.address, call.abi_encode().into()).expect("the epoch is entered");
         self.network.epoch += 1;
         self.network.enough = enough;
@@ -283,8 +280,7 @@ impl Deployed {
     pub(super) fn publish(&mut self, page: WeightPage) -> u64 {
         let end = self.network.weights.len().min((page.part + 1) * PART);
         let weights = self.network.weights[page.part * PART..end].iter().flat_map(|weight| weight.to_be_bytes());
-        let call =
-            SettlementBn254G2::publishCall { part: U256::from(page.part), weights: weights.collect::<Vec<_>>().into() };
+        let call = Settlement::publishCall { part: U256::from(page.part), weights: weights.collect::<Vec<_>>().into() };
         self.network.weight_pages.push(page);
         self.chain.call(self.address, call.abi_encode().into()).expect("the weights are in a page")
     }

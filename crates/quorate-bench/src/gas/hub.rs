@@ -2,13 +2,10 @@
 
 use quorate_evm::{
     KeyGroup, MemberSet, Order,
-    alloy_primitives::{B256, Bytes, U256},
+    alloy_primitives::{B256, U256},
     alloy_sol_types::SolConstructor,
     base::NEWEST,
-    contract::{
-        HubBls12381G2, HubBls12381G2Nu, HubSettlementBls12381G2, HubSettlementBls12381G2Nu,
-        SettlementBn254G2 as Settlement,
-    },
+    contract::{HubSettlement, Settlement},
     gas::Measured,
     hub::{self, Settling},
     quorum::Store,
@@ -22,23 +19,16 @@ use crate::{
 
 /// The gas of a quorum among those of a trace, which settle in one transaction. Each starts from the one before it.
 pub(super) fn rows(n: usize, trace: &[MemberSet]) -> Vec<Row> {
-    let kinds = [
-        (KeyGroup::Bls12381G2, &HubBls12381G2::BYTECODE, &HubSettlementBls12381G2::BYTECODE),
-        (KeyGroup::Bls12381G2Nu, &HubBls12381G2Nu::BYTECODE, &HubSettlementBls12381G2Nu::BYTECODE),
-    ];
-    kinds.map(|(key_group, hub, settlement)| of(key_group, hub, settlement, n, trace)).into()
+    let served = KeyGroup::ALL.into_iter().filter_map(|key_group| Some((key_group, key_group.hub_codes()?)));
+    served.map(|(key_group, codes)| of(key_group, codes, n, trace)).collect()
 }
 
-fn of(key_group: KeyGroup, hub: &Bytes, settlement: &Bytes, n: usize, trace: &[MemberSet]) -> Row {
+fn of(key_group: KeyGroup, [hub, settlement]: [&'static [u8]; 2], n: usize, trace: &[MemberSet]) -> Row {
     let mut chain = Chain::new(Prices::Osaka);
-    let hub = chain.create(hub.clone()).expect("the hub is deployed");
-    let arguments = HubSettlementBls12381G2::constructorCall {
-        registrar: SENDER,
-        pinned: U256::from(1),
-        changesAStore: U256::from(2),
-        hub,
-    };
-    let code = [&settlement[..], &arguments.abi_encode()].concat();
+    let hub = chain.create(hub.into()).expect("the hub is deployed");
+    let arguments =
+        HubSettlement::constructorCall { registrar: SENDER, pinned: U256::from(1), changesAStore: U256::from(2), hub };
+    let code = [settlement, &arguments.abi_encode()].concat();
     let mut deployed = Deployed::of_code(chain, key_group, &vec![WEIGHT; n], code.into());
     let measured = Measured::default();
     let (mut all, mut pages) = (Vec::new(), Vec::new());

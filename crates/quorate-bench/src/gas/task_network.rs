@@ -7,7 +7,7 @@ use quorate_evm::{
     alloy_sol_types::{SolCall, SolConstructor, SolValue},
     base::{NEWEST, Table, WeightPage},
     contract::{
-        TaskNetwork, TestToken, VerifierBn254G2 as Verifier,
+        TASK_NETWORK_CODE, TEST_TOKEN_CODE, TaskNetwork, TestToken, Verifier,
         task_network::ITaskNetwork::{Parameters, Share, Task},
     },
     digest::{Contract, KeyPossession},
@@ -80,11 +80,11 @@ impl<'a> World<'a> {
         let mut chain = Chain::new(operators.chain.prices());
         let keys = &operators.network.keys;
         let supply = U256::from(1u64 << 40);
-        let code = [&TestToken::BYTECODE[..], &TestToken::constructorCall { supply }.abi_encode()].concat();
+        let code = [TEST_TOKEN_CODE, &TestToken::constructorCall { supply }.abi_encode()].concat();
         let token = chain.create(code.into()).expect("the token is deployed");
         // The network is what the sender creates after the token and the verifier.
         let arguments = Verifier::constructorCall { network: chain.next_contract(1), pinned: U256::ZERO };
-        let code = [&Verifier::BYTECODE[..], &arguments.abi_encode()].concat();
+        let code = [KeyGroup::Bn254G2.verifier_code(), &arguments.abi_encode()].concat();
         let verifier = chain.create(code.into()).expect("the verifier is deployed");
         let parameters = Parameters {
             token,
@@ -106,7 +106,7 @@ impl<'a> World<'a> {
             bountyShare: 500,
         };
         let arguments = TaskNetwork::constructorCall { parameters };
-        let code = [&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat();
+        let code = [TASK_NETWORK_CODE, &arguments.abi_encode()].concat();
         let address = chain.create(code.into()).expect("the network is deployed");
 
         let pool = U256::from(100_000_000);

@@ -8,7 +8,7 @@ use alloy::{
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_evm::{
-    contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task as AbiTask},
+    contract::{TaskNetwork, Verifier, task_network::ITaskNetwork::Task as AbiTask},
     task_network::{
         BasePlace, BlockId, BlockLogs, Change, Contradiction, NetworkDraft, NetworkView, PlacedLog, topics,
     },

@@ -6,7 +6,7 @@ use quorate_evm::{
     alloy_sol_types::{SolCall, SolError as _},
     base::PAGE_BYTES,
     bls12381::DigestHash,
-    contract::{TaskNetwork, VerifierBls12381G2 as Verifier},
+    contract::{TaskNetwork, Verifier},
     task_network::{ContractTerms, TermsError},
 };
 

@@ -7,7 +7,7 @@ use quorate_chain::{
 use quorate_evm::{
     Finality, KeyGroup, MemberSet, QuorumSignature, Task,
     alloy_primitives::{B256, U256},
-    contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task as AbiTask},
+    contract::{TaskNetwork, TestToken, Verifier, task_network::ITaskNetwork::Task as AbiTask},
     quorum::Store,
     task_network::{self, CallError, Change},
 };

@@ -11,7 +11,7 @@ use quorate_evm::{
     KeyGroup, MemberSet,
     alloy_primitives::{B256, U256},
     alloy_sol_types::{SolCall as _, SolEvent as _},
-    contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier},
+    contract::{TaskNetwork, TestToken, Verifier},
     task_network::Change,
 };
 use quorate_lab::proxy::Proxy;

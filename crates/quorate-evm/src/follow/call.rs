@@ -4,7 +4,7 @@ use alloy_primitives::{B256, Bytes, U256};
 use alloy_sol_types::SolCall;
 
 use crate::{
-    contract::{HubSettlementBls12381G2 as HubSettlement, SettlementBn254G2 as Settlement, StakeRegistrar},
+    contract::{HubSettlement, Settlement, StakeRegistrar},
     key_group::KeyGroup,
 };
 

@@ -4,7 +4,7 @@ use alloy_primitives::{B256, Bytes, Log, U256};
 use alloy_sol_types::SolEvent;
 
 use super::call::weights;
-use crate::contract::{SettlementBn254G2 as Settlement, StakeRegistrar};
+use crate::contract::{Settlement, StakeRegistrar};
 
 /// A log of a settlement. All settlements emit the same logs.
 #[derive(Clone, Debug, PartialEq, Eq)]

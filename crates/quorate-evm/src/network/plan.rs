@@ -11,7 +11,7 @@ use super::{
 use crate::{
     base::{Base, NEWEST, Way, Weigh, Weighing},
     bls12381::{self, DigestHash},
-    contract::SettlementBn254G2,
+    contract::Settlement,
     gas::{Calldata, Estimate, Measured, Storing},
     hint::CounterHint,
     key_group::KeyGroup,
@@ -196,11 +196,11 @@ impl SettlementPlan {
         // Every settlement has these functions.
         Ok(match results[..] {
             [result] if self.is_single() => {
-                SettlementBn254G2::settleCall { head, deadline, result, quorum }.abi_encode().into()
+                Settlement::settleCall { head, deadline, result, quorum }.abi_encode().into()
             }
             _ => {
                 let results = results.clone();
-                SettlementBn254G2::settleAllCall { head, newest, deadline, results, quorum }.abi_encode().into()
+                Settlement::settleAllCall { head, newest, deadline, results, quorum }.abi_encode().into()
             }
         })
     }

@@ -7,7 +7,7 @@ use super::{plan::PlannedCall, terms::ContractTerms};
 use crate::{
     base::PAGE_BYTES,
     contract::{
-        Erc20, TaskNetwork, VerifierBls12381G2 as Verifier,
+        Erc20, TaskNetwork, Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
     member_set::MemberSet,

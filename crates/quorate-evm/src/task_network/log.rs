@@ -5,7 +5,7 @@ use alloy_sol_types::SolEvent as _;
 
 use super::{change::Change, contradiction::Contradiction};
 use crate::{
-    contract::{TaskNetwork as Network, VerifierBls12381G2 as Verifier},
+    contract::{TaskNetwork as Network, Verifier},
     follow::log::{number, read},
     member_set::{MemberSet, NotShortest},
     task::Finality,

@@ -5,7 +5,7 @@ use quorate_evm::{
     alloy_primitives::{B256, Bytes, U256},
     alloy_sol_types::{SolConstructor, SolError},
     base::{KeyPage, Weighing, WeightPage},
-    contract::{HubBls12381G2Nu, HubSettlementBls12381G2Nu, SettlementBn254G2 as Settlement},
+    contract::{Hub, HubSettlement, Settlement},
     gas::Measured,
     hub::{self, Settling},
     quorum::Store,
@@ -55,14 +55,15 @@ fn before_the_first_epoch_nothing_settles() {
 #[test]
 fn three_quorums_by_a_hub() {
     let Some(chain) = TestNode::start() else { return };
-    let hub = chain.create(HubBls12381G2Nu::BYTECODE.clone());
-    let arguments = HubSettlementBls12381G2Nu::constructorCall {
+    let [hub_code, settlement_code] = KeyGroup::Bls12381G2Nu.hub_codes().unwrap();
+    let hub = chain.create(hub_code.into());
+    let arguments = HubSettlement::constructorCall {
         registrar: chain.account(0),
         pinned: U256::from(1),
         changesAStore: U256::from(CHANGES_A_STORE),
         hub,
     };
-    let code = [&HubSettlementBls12381G2Nu::BYTECODE[..], &arguments.abi_encode()].concat();
+    let code = [settlement_code, &arguments.abi_encode()].concat();
     let key_group = KeyGroup::Bls12381G2Nu;
     let mut world = World::deploy_code(chain, key_group, 12, code.into());
     world.network.weights = vec![1_000; 12];
@@ -82,7 +83,7 @@ fn three_quorums_by_a_hub() {
     let mut wrong = all.clone();
     wrong[2].proof = wrong[1].proof.clone();
     let refusal = world.chain.refusal(hub, hub::call(&wrong));
-    assert_eq!(refusal[..4], HubBls12381G2Nu::FalseSignatures::SELECTOR);
+    assert_eq!(refusal[..4], Hub::FalseSignatures::SELECTOR);
 
     let receipt = world.chain.send_from(1, hub, hub::call(&all));
     let settled = events::<Settlement::SettledAll>(&receipt);
@@ -181,7 +182,7 @@ impl World {
             pinned: U256::from(1),
             changesAStore: U256::from(CHANGES_A_STORE),
         };
-        let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
+        let code = [key_group.creation_code(), &arguments.abi_encode()].concat();
         Self::deploy_code(chain, key_group, n, code.into())
     }
 

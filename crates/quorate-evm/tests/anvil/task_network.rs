@@ -6,7 +6,7 @@ use quorate_evm::{
     alloy_sol_types::{SolCall, SolConstructor, SolError},
     base::{KeyPage, WeightPage},
     contract::{
-        TaskNetwork, TestToken, VerifierBn254G2 as Verifier,
+        TASK_NETWORK_CODE, TEST_TOKEN_CODE, TaskNetwork, TestToken, Verifier,
         task_network::ITaskNetwork::{Attestation, Parameters, Task},
     },
     gas::{Calldata, Measured, Rejection, RewardRecord, Storing, Submission},
@@ -94,10 +94,10 @@ impl World {
     /// epoch's weights.
     fn deploy(chain: TestNode) -> Self {
         let supply = U256::from(1u64 << 40);
-        let code = [&TestToken::BYTECODE[..], &TestToken::constructorCall { supply }.abi_encode()].concat();
+        let code = [TEST_TOKEN_CODE, &TestToken::constructorCall { supply }.abi_encode()].concat();
         let token = chain.create(code.into());
         let arguments = Verifier::constructorCall { network: chain.next_contract(1), pinned: U256::from(1) };
-        let verifier = chain.create([&Verifier::BYTECODE[..], &arguments.abi_encode()].concat().into());
+        let verifier = chain.create([KeyGroup::Bn254G2.verifier_code(), &arguments.abi_encode()].concat().into());
         let parameters = Parameters {
             token,
             verifier,
@@ -118,7 +118,7 @@ impl World {
             bountyShare: 500,
         };
         let arguments = TaskNetwork::constructorCall { parameters };
-        let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
+        let tasks = chain.create([TASK_NETWORK_CODE, &arguments.abi_encode()].concat().into());
         // The verifier does not count members.
         let network = chain.network(KeyGroup::Bn254G2, tasks);
         let mut this = Self {
