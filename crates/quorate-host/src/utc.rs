@@ -1,6 +1,6 @@
 //! A time as people read it.
 
-use jiff::Timestamp;
+use chrono::DateTime;
 
 /// A second of Unix time as a date and a time of UTC; a second that no calendar has, as its number.
 ///
@@ -10,10 +10,6 @@ use jiff::Timestamp;
 /// ```
 #[must_use]
 pub fn utc(second: u64) -> String {
-    let timestamp = i64::try_from(second).ok().and_then(|second| Timestamp::from_second(second).ok());
-    match timestamp {
-        // As RFC 3339 writes it: 2025-11-25T10:42:15Z.
-        Some(timestamp) => format!("{} UTC", timestamp.to_string().replace('T', " ").trim_end_matches('Z')),
-        None => format!("second {second} of Unix time"),
-    }
+    let date = i64::try_from(second).ok().and_then(|second| DateTime::from_timestamp(second, 0));
+    date.map_or_else(|| format!("second {second} of Unix time"), |date| date.format("%F %T UTC").to_string())
 }

@@ -18,7 +18,7 @@ use super::{
     terms::ContractTerms,
 };
 use crate::{
-    contract::{task_network::ITaskNetwork::Snapshot, verifier_bls12381_g2::KeyTable::Extent},
+    contract::{task_network::ITaskNetwork::Snapshot, verifier::KeyTable::Extent},
     gas::{Measured, RewardRecord},
     member_set::MemberSet,
     network::{Network, QuorumSignature},
