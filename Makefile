@@ -264,6 +264,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 	$(CARGO) check --locked -p quorate-formats --features arrow
 	$(CARGO) check --locked -p quorate-host
 	$(CARGO) check --locked -p quorate-host --features log
+	$(CARGO) check --locked -p quorate-host --features page
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254
 	$(CARGO) check --locked -p quorate-batcher --features tower

@@ -13,6 +13,7 @@
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
+//! | `page` | the page of a running program, with the feature `page` |
 
 #![forbid(unsafe_code)]
 
@@ -29,6 +30,8 @@ pub mod socket;
 pub mod key_record;
 #[cfg(feature = "log")]
 pub mod log;
+#[cfg(feature = "page")]
+pub mod page;
 
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
