@@ -63,8 +63,9 @@ contracts: contracts/node_modules/.package-lock.json ## Build and test the contr
 	cd contracts && FORGE_SNAPSHOT_CHECK=true $(FORGE) test
 	contracts/test/package.sh
 
-BROWSERS := apps/quorate-server/browser apps/quorate-node/browser
-$(BROWSERS:%=%/node_modules/.package-lock.json): %/node_modules/.package-lock.json: %/package-lock.json %/.npmrc
+BROWSER := crates/quorate-host/browser
+PAGE := crates/quorate-bench/page
+$(BROWSER)/node_modules/.package-lock.json $(PAGE)/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json %/.npmrc
 	cd $* && npm ci --loglevel=error
 	@touch $@
 
@@ -77,17 +78,11 @@ demo: contracts/node_modules/.package-lock.json ## A network of seven operators 
 	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
 	$(BUILT)/release/quorate-lab demo --nodes 7 $(DEMO)
 
-dashboard: $(BROWSERS:%=%/node_modules/.package-lock.json) ## The dashboards of the server and of the node in a real browser
+dashboard: $(BROWSER)/node_modules/.package-lock.json ## The dashboards of the server and of the node in a real browser
 	$(call build,-p quorate-server)
 	$(call build,-p quorate-node --example board)
 	mkdir -p $(BUILT)/browser
-	cd apps/quorate-server/browser && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server npm test
-	cd apps/quorate-node/browser && $(BROWSER_IN) QUORATE_NODE_BOARD=$(BUILT)/debug/examples/board npm test
-
-PAGE := crates/quorate-bench/page
-$(PAGE)/node_modules/.package-lock.json: $(PAGE)/package-lock.json $(PAGE)/.npmrc
-	cd $(PAGE) && npm ci --loglevel=error
-	@touch $@
+	cd $(BROWSER) && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server QUORATE_NODE_BOARD=$(BUILT)/debug/examples/board npm test
 
 page-script: $(PAGE)/node_modules/.package-lock.json ## The script of the report page: its plots and its model in one file
 	cd $(PAGE) && npm run --silent build -- --log-level=warning
@@ -266,6 +261,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 	$(CARGO) check --locked -p quorate-host --features log
 	$(CARGO) check --locked -p quorate-host --features http
 	$(CARGO) check --locked -p quorate-host --features options
+	$(CARGO) check --locked -p quorate-host --features page
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254
 	$(CARGO) check --locked -p quorate-batcher --features tower

@@ -152,6 +152,10 @@ options! {
     /// Allow an address for --http that other machines reach. There is no login: put a proxy in front
     #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Interface")]
     beyond_loopback: bool, "QUORATE_NODE_BEYOND_LOOPBACK";
+    /// Further names by which browsers and clients call the interface, with commas between them, such as that of the proxy in front.
+    /// IP addresses and localhost are always good
+    #[arg(value_name = "NAMES", help_heading = "Interface")]
+    http_hosts: String, "QUORATE_NODE_HTTP_HOSTS";
     /// How log lines look, on standard error [default: text]
     #[arg(value_name = "FORMAT", help_heading = "Interface")]
     log: LogFormat, "QUORATE_NODE_LOG";

@@ -1,6 +1,7 @@
 //! Amounts of a token as people write them: 1.5, and not 1500000000000000000.
 
 use quorate_evm::alloy_primitives::U256;
+use quorate_host::page::words::separated;
 
 /// An amount in the smallest unit of a token or coin, in whole ones, for the eye: all digits before the point with separators, and
 /// four of which the first is not zero behind it. What follows them is cut off.
@@ -65,18 +66,6 @@ pub fn parse(text: &str, decimals: u8) -> Result<U256, AmountError> {
     };
     let number = format!("{whole}{rest}{}", "0".repeat(missing));
     U256::from_str_radix(&number, 10).map_err(|_| AmountError::TooMuch(text.to_owned()))
-}
-
-/// A whole number with separators between thousands.
-pub(crate) fn separated(digits: &str) -> String {
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

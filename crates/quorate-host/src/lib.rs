@@ -15,6 +15,7 @@
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `options` | what a program is told: a file, the environment, flags; with the feature `options` |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
+//! | `page` | the page of a running program, with the feature `page` |
 
 #![forbid(unsafe_code)]
 
@@ -35,6 +36,8 @@ pub mod key_record;
 pub mod options;
 #[cfg(feature = "log")]
 pub mod log;
+#[cfg(feature = "page")]
+pub mod page;
 
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;

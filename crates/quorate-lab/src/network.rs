@@ -219,6 +219,8 @@ fn poll_ms(operators: usize) -> usize {
     (20 * operators).max(200)
 }
 
+/// The name by which questions of [`LocalNetwork::get`] call a node, as a proxy in front of it does.
+const HOST: &str = "operator.example";
 /// How long a part may take until it is ready.
 const READY: Duration = Duration::from_secs(60);
 /// What weighs 1, in the token's smallest unit: one token.
@@ -450,7 +452,7 @@ impl LocalNetwork {
     /// # Errors
     /// [`LocalError::NotReady`] if it does not answer with JSON.
     pub async fn get(&self, operator: usize, path: &str) -> Result<Value, LocalError> {
-        let request = self.client.get(format!("http://{}{path}", self.interfaces[operator]));
+        let request = self.client.get(format!("http://{}{path}", self.interfaces[operator])).header("host", HOST);
         Ok(self.answer(operator, request).await?.1)
     }
 
@@ -638,6 +640,7 @@ impl LocalNetwork {
             ("--execute", execute.clone()),
             ("--validate", validate.clone()),
             ("--http", self.interfaces[operator].to_string()),
+            ("--http-hosts", HOST.to_owned()),
             ("--confirmations", "2".to_owned()),
             ("--poll", poll_ms(settings.operators.len()).to_string()),
         ];

@@ -82,7 +82,7 @@ pub async fn serve(
     }
     let ApiSettings { token, hosts, limits, .. } = settings;
     let router = routes::router(Arc::new(App { board, tasks, token, limits }));
-    let hosts = Hosts { names: hosts.into(), stated_in: "the node's hosts" };
+    let hosts = Hosts { names: hosts.into(), stated_in: "--http-hosts" };
     let connections = Connections::new(limits.bounds(), Some(hosts));
     let _end = connections.abort_on_drop();
     connections.listen_tcp(listener, Routers { running: router, draining: None });

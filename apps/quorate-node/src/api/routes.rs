@@ -10,12 +10,13 @@ use axum::{
     extract::State,
     http::{
         HeaderValue, StatusCode,
-        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
+        header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
     },
     middleware::map_response,
     response::{IntoResponse, Response},
     routing::get,
 };
+use quorate_host::page::{self, Resource};
 use serde_json::json;
 
 use super::{app::App, error::ApiError, task};
@@ -23,9 +24,9 @@ use crate::{board::View, dashboard};
 
 pub(super) fn router(app: Arc<App>) -> Router {
     Router::new()
-        .route("/", get(page))
-        .route("/dashboard.css", get(async || asset("text/css; charset=utf-8", dashboard::STYLE)))
-        .route("/dashboard.js", get(async || asset("text/javascript; charset=utf-8", dashboard::SCRIPT)))
+        .route("/", get(shown))
+        .route(page::STYLE_PATH, get(async || page::style(dashboard::STYLE)))
+        .route(page::SCRIPT_PATH, get(async || page::script()))
         .route("/livez", get(async || "ok\n"))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
@@ -61,18 +62,8 @@ fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn asset(content_type: &'static str, text: &'static str) -> Response {
-    ([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-cache")], text).into_response()
-}
-
-async fn page(State(app): State<Arc<App>>) -> Response {
-    let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (CONTENT_SECURITY_POLICY, HeaderValue::from_static(dashboard::POLICY)),
-    ];
-    (headers, dashboard::render(&app.view())).into_response()
+async fn shown(State(app): State<Arc<App>>) -> Resource<String> {
+    dashboard::page(&app.view()).resource()
 }
 
 async fn ready(State(app): State<Arc<App>>) -> Response {

@@ -320,6 +320,7 @@ async fn serve(
     let token = Token::read_or_create(&data.path().join("token")).map_err(Failure::io)?;
     let settings = ApiSettings {
         token: Some(token),
+        hosts: parts(options.http_hosts.as_deref().unwrap_or("")).map(str::to_owned).collect(),
         beyond_loopback: options.beyond_loopback.unwrap_or(false),
         ..ApiSettings::default()
     };

@@ -1,109 +1,72 @@
 //! The page at `/`: what the node does now, for a person.
-//!
-//! The page is rendered here and nowhere else. Its script asks for the page again each second and takes over what has
-//! changed, so a page without a script shows the same, once. `maud` escapes every text.
 
 mod words;
 mod tables;
 mod tasks;
 
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
+use quorate_host::page::{
+    Page,
+    words::{count, duration, thousands},
+};
 
-use self::words::{count, duration, short, span, thousands};
+use self::words::{ends, short, span};
 use crate::{
     board::{Component, PunishmentView, View},
     tokens::amount,
 };
 
-/// The page may use its own style and script, and nothing else.
-pub(crate) const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
-                                 img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// What the node's page has beside the style of every page.
 pub(crate) const STYLE: &str = include_str!("style.css");
-pub(crate) const SCRIPT: &str = include_str!("script.js");
 
-/// A bar that has passed its mark, so that no browser asks for an icon.
-const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect \
-                    width='16' height='16' rx='4' fill='%232563c9'/%3E%3Cpath d='M3 8h8' stroke='white' stroke-width='4'/%3E\
-                    %3Cpath d='M10 3v10' stroke='%23ffd479' stroke-width='1.5'/%3E%3C/svg%3E";
+/// A bar that has passed its mark.
+const MARK: &str =
+    "<path d='M3 8h8' stroke='white' stroke-width='4'/><path d='M10 3v10' stroke='#ffd479' stroke-width='1.5'/>";
 
 /// The page of a board.
-pub(crate) fn render(view: &View) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "quorate-node" }
-                link rel="icon" href=(ICON);
-                link rel="stylesheet" href="/dashboard.css";
-                script src="/dashboard.js" defer {}
-            }
-            body {
-                a.skip href="#content" { "Skip to the tasks" }
-                header {
-                    div.name {
-                        h1 { "quorate-node" }
-                        p.state id="state" data-ready=(view.ready) {
-                            span.dot aria-hidden="true" {}
-                            @if view.ready { "ready" } @else { "not ready" }
-                        }
-                    }
-                    div.controls {
-                        p id="connection" role="status" {}
-                        button id="pause" type="button" aria-pressed="false" hidden { "Pause" }
-                        // The script takes this away.
-                        p id="still" { "Without JavaScript, load this page again to see what is new." }
-                    }
-                    (facts(view))
-                }
-                // The banner has numbers that change each second, which nobody wants to be read aloud.
-                p.unseen id="news" aria-live="polite" {
-                    @if view.ready { "The node is ready." } @else {
-                        "The node cannot do its work, for " (count(view.reasons.len() as u64, "reason")) "."
-                    }
-                }
-                div id="banner" { (banner(view)) (notices(view)) }
-                main id="content" tabindex="-1" {
-                    (figures(view))
-                    (tasks::section(view))
-                    (tables::submissions(view))
-                    (tables::operators(view))
-                    (tables::punishments(view))
-                    (tables::peers(view))
-                    (tables::bans(view))
-                }
-                footer {
-                    p {
-                        a href="/metrics" { "Metrics" } " for Prometheus; "
-                        a href="/v1/status" { "status" } " and " a href="/v1/tasks" { "tasks" } " as JSON."
-                    }
-                }
-            }
-        }
-    };
-    page.into_string()
+pub(crate) fn page(view: &View) -> Page<'static> {
+    Page {
+        program: "quorate-node",
+        mark: MARK,
+        ready: view.ready,
+        state: if view.ready { "ready" } else { "not ready" },
+        facts: facts(view),
+        // The banner has numbers that change each second, which nobody wants to be read aloud.
+        news: if view.ready {
+            "The node is ready.".to_owned()
+        } else {
+            format!("The node cannot do its work, for {}.", count(view.reasons.len() as u64, "reason"))
+        },
+        banner: html! { (banner(view)) (notices(view)) },
+        figures: figures(view),
+        sections: html! {
+            (tasks::section(view))
+            (tables::submissions(view))
+            (tables::operators(view))
+            (tables::punishments(view))
+            (tables::peers(view))
+            (tables::bans(view))
+        },
+        links: html! {
+            a href="/metrics" { "Metrics" } " for Prometheus; "
+            a href="/v1/status" { "status" } " and " a href="/v1/tasks" { "tasks" } " as JSON."
+        },
+    }
 }
 
 /// Who the node is.
-fn facts(view: &View) -> Markup {
-    html! {
-        dl id="facts" {
-            @if let Some(node) = &view.node {
-                @if let Some(operator) = &node.operator {
-                    div { dt { "operator" } dd { code title=(operator) { (short(operator)) } } }
-                }
-                div { dt { "roles" } dd {
-                    @if node.roles.is_empty() { "none" } @else { (node.roles.join(", ")) }
-                } }
-                div { dt { "network" } dd { code title=(node.contract) { (short(&node.contract)) } " on chain " (node.chain_id) } }
-                div { dt { "peer" } dd { code title=(node.peer_id) { (words::ends(&node.peer_id)) } } }
-                div { dt { "version" } dd { (node.version) } }
-                div { dt { "up" } dd { (duration(view.now_ms.saturating_sub(node.started_ms) / 1_000)) } }
-            }
-        }
-    }
+fn facts(view: &View) -> Vec<(&'static str, Markup)> {
+    let Some(node) = &view.node else { return Vec::new() };
+    let operator = node.operator.map(|operator| ("operator", html! { code title=(operator) { (short(&operator)) } }));
+    let roles = if node.roles.is_empty() { "none".to_owned() } else { node.roles.join(", ") };
+    let others = [
+        ("roles", html! { (roles) }),
+        ("network", html! { code title=(node.contract) { (short(&node.contract)) } " on chain " (node.chain_id) }),
+        ("peer", html! { code title=(node.peer_id) { (ends(&node.peer_id)) } }),
+        ("version", html! { (node.version) }),
+        ("up", html! { (duration(view.now_ms.saturating_sub(node.started_ms) / 1_000)) }),
+    ];
+    operator.into_iter().chain(others).collect()
 }
 
 /// Why the node is not ready.
@@ -142,7 +105,7 @@ fn notices(view: &View) -> Markup {
                             @if is_own(row) { "This node's operator" } @else { code title=(row.operator) { (short(&row.operator)) } }
                             " lost " (amount(row.amount, decimals)) " tokens: "
                             @if row.kind == "slashed" { "it signed two things that conflict" } @else { "its result was rejected" }
-                            " (task " code title=(row.id) { (words::ends(&row.id.to_string())) } ")."
+                            " (task " code title=(row.id) { (ends(&row.id.to_string())) } ")."
                         }
                     }
                 }
@@ -160,46 +123,41 @@ const NOTICES: usize = 3;
 fn figures(view: &View) -> Markup {
     let counts = &view.counts;
     html! {
-        section aria-labelledby="figures-title" {
-            h2.unseen id="figures-title" { "Figures" }
-            div.tiles {
-                article.tile {
-                    h3 { "Tasks" }
-                    p.big { (thousands(counts.open)) span.beside { " open" } }
-                    p.more {
-                        (figure("good", counts.approved, "approved")) " · "
-                        (figure("bad", counts.rejected, "rejected")) " · "
-                        (figure("bad", counts.lapsed, "lapsed"))
-                    }
-                }
-                article.tile {
-                    h3 { "Time to quorum" }
-                    @match counts.quorum_p50_ms {
-                        Some(ms) => p.big { (span(ms)) span.beside { " p50" } },
-                        None => p.big { "–" },
-                    }
-                    p.more {
-                        @match counts.settled_p50_ms {
-                            Some(ms) => { "after the result; settled after " (span(ms)) },
-                            None => "no task is settled yet",
-                        }
-                    }
-                }
-                (chain(view))
-                article.tile {
-                    h3 { "Peers" }
-                    p.big { (thousands(view.peers_in_all as u64)) span.beside {
-                        @if view.bans_in_all > 0 { " · " (thousands(view.bans_in_all as u64)) " banned" }
-                    } }
-                    p.more {
-                        span.whole { (count(counts.verified, "true message")) } " · "
-                        (figure("bad", counts.r#false, "false")) " · "
-                        (figure("whole", counts.ignored, "ignored"))
-                    }
-                }
-                (rewards(view))
+        article.tile {
+            h3 { "Tasks" }
+            p.big { (thousands(counts.open)) span.beside { " open" } }
+            p.more {
+                (figure("good", counts.approved, "approved")) " · "
+                (figure("bad", counts.rejected, "rejected")) " · "
+                (figure("bad", counts.lapsed, "lapsed"))
             }
         }
+        article.tile {
+            h3 { "Time to quorum" }
+            @match counts.quorum_p50_ms {
+                Some(ms) => p.big { (span(ms)) span.beside { " p50" } },
+                None => p.big { "–" },
+            }
+            p.more {
+                @match counts.settled_p50_ms {
+                    Some(ms) => { "after the result; settled after " (span(ms)) },
+                    None => "no task is settled yet",
+                }
+            }
+        }
+        (chain(view))
+        article.tile {
+            h3 { "Peers" }
+            p.big { (thousands(view.peers_in_all as u64)) span.beside {
+                @if view.bans_in_all > 0 { " · " (thousands(view.bans_in_all as u64)) " banned" }
+            } }
+            p.more {
+                span.whole { (count(counts.verified, "true message")) } " · "
+                (figure("bad", counts.r#false, "false")) " · "
+                (figure("whole", counts.ignored, "ignored"))
+            }
+        }
+        (rewards(view))
     }
 }
 

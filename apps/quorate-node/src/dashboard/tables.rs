@@ -2,39 +2,16 @@
 
 use maud::{Markup, html};
 use quorate_evm::alloy_primitives::{Address, U256};
+use quorate_host::page::{
+    table::section,
+    words::{count, duration, thousands},
+};
 
-use super::words::{bytes, count, duration, ends, percent, short, thousands};
+use super::words::{bytes, ends, percent, short};
 use crate::{
     board::{BanView, OperatorView, PeerView, PunishmentView, SubmissionView, TransportView, View},
     tokens::amount,
 };
-
-/// A section with a table, or with a sentence where there is no row. A heading with `#` before it is of a column of numbers.
-fn table(id: &str, title: &str, none: &str, heads: &[&str], rows: Vec<Markup>) -> Markup {
-    let label = format!("{id}-title");
-    html! {
-        section aria-labelledby=(label) {
-            h2 id=(label) { (title) }
-            @if rows.is_empty() {
-                p.none { (none) }
-            } @else {
-                div.scroll role="region" aria-labelledby=(label) tabindex="0" {
-                    table.cards role="table" id=(id) {
-                        thead role="rowgroup" { tr role="row" {
-                            @for head in heads {
-                                @match head.strip_prefix('#') {
-                                    Some(head) => th.number role="columnheader" scope="col" { (head) },
-                                    None => th role="columnheader" scope="col" { (head) },
-                                }
-                            }
-                        } }
-                        tbody role="rowgroup" { @for row in rows { (row) } }
-                    }
-                }
-            }
-        }
-    }
-}
 
 /// How many of all rows are shown, if not all.
 fn more(shown: usize, all: usize) -> Markup {
@@ -42,10 +19,10 @@ fn more(shown: usize, all: usize) -> Markup {
 }
 
 pub(super) fn submissions(view: &View) -> Markup {
-    let rows = view.submissions.iter().take(SUBMISSIONS).map(|row| submission(row, view.now_ms)).collect();
+    let rows: Vec<_> = view.submissions.iter().take(SUBMISSIONS).map(|row| submission(row, view.now_ms)).collect();
     let heads = ["For", "State", "#Nonce", "#Gas", "#Of the estimate", "#Fee", "#Changed"];
     html! {
-        (table("submissions", "Transactions of this node", "None since the start.", &heads, rows))
+        (section("submissions", "Transactions of this node", "None since the start.", &heads, &rows))
         (more(SUBMISSIONS, view.submissions.len()))
     }
 }
@@ -95,10 +72,10 @@ fn difference(gas: u64, estimate: u64) -> String {
 
 pub(super) fn operators(view: &View) -> Markup {
     let decimals = view.rewards.map_or(18, |rewards| rewards.decimals);
-    let rows = view.operators.iter().map(|row| operator(row, view.operators_weight, decimals)).collect();
+    let rows: Vec<_> = view.operators.iter().map(|row| operator(row, view.operators_weight, decimals)).collect();
     let heads = ["#Index", "Owner", "#Weight", "#Of all", "Settled tasks that it signed", "Fines"];
     html! {
-        (table("operators", "Operators", "The chain has no snapshot yet.", &heads, rows))
+        (section("operators", "Operators", "The chain has no snapshot yet.", &heads, &rows))
         (more(view.operators.len(), view.operators_in_all))
     }
 }
@@ -158,7 +135,7 @@ pub(super) fn punishments(view: &View) -> Markup {
     let heads = ["Operator", "For", "Task", "#Lost", "#Block"];
     let all = view.punishments.len() + view.conflicts.iter().filter(|conflict| !conflict.slashed).count();
     html! {
-        (table("punishments", "Conflicts and punishments", "None.", &heads, rows))
+        (section("punishments", "Conflicts and punishments", "None.", &heads, &rows))
         (more(SHOWN, all))
     }
 }
@@ -181,10 +158,10 @@ fn punishment(row: &PunishmentView, decimals: u8) -> Markup {
 }
 
 pub(super) fn peers(view: &View) -> Markup {
-    let rows = view.peers.iter().take(SHOWN).map(|row| peer(row, view.now_ms)).collect();
+    let rows: Vec<_> = view.peers.iter().take(SHOWN).map(|row| peer(row, view.now_ms)).collect();
     let heads = ["Peer", "Operator", "Address", "#Received", "#Sent", "#Score", "#Connected"];
     html! {
-        (table("peers", "Peers", "No peer is connected.", &heads, rows))
+        (section("peers", "Peers", "No peer is connected.", &heads, &rows))
         (more(SHOWN, view.peers_in_all))
     }
 }
@@ -214,9 +191,9 @@ fn owner(operator: Option<&Address>) -> Markup {
 }
 
 pub(super) fn bans(view: &View) -> Markup {
-    let rows = view.bans.iter().take(SHOWN).map(|row| ban(row, view.now_ms)).collect();
+    let rows: Vec<_> = view.bans.iter().take(SHOWN).map(|row| ban(row, view.now_ms)).collect();
     html! {
-        (table("bans", "Banned peers", "None.", &["Peer", "Operator", "Why", "#Still for"], rows))
+        (section("bans", "Banned peers", "None.", &["Peer", "Operator", "Why", "#Still for"], &rows))
         (more(SHOWN, view.bans_in_all))
         (transport(&view.counts.transport))
     }

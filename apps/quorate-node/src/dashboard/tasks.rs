@@ -1,8 +1,12 @@
 //! The tasks: each with a bar that fills up to the quorum's mark, who is missing, and when each thing was first so.
 
 use maud::{Markup, html};
+use quorate_host::page::{
+    table::table,
+    words::{count, duration, thousands},
+};
 
-use super::words::{count, duration, ends, percent, share, short, span, thousands};
+use super::words::{ends, percent, share, short, span};
 use crate::board::{MissingView, TaskState, TaskView, View};
 
 /// Tasks with a bar. The others are rows of a table.
@@ -189,22 +193,12 @@ fn settlement(task: &TaskView) -> Markup {
 
 /// The tasks before those with a bar.
 fn earlier(rows: &[TaskView], now_ms: u64) -> Markup {
+    let heads = ["Task", "State", "#Signed", "#Settled after", "#Gas", "#Age"];
+    let shown: Vec<_> = rows.iter().map(|task| row(task, now_ms)).collect();
     html! {
         details.earlier {
             summary { (count(rows.len() as u64, "earlier task")) }
-            div.scroll role="region" aria-label="Earlier tasks" tabindex="0" {
-                table.cards role="table" {
-                    thead role="rowgroup" { tr role="row" {
-                        th role="columnheader" scope="col" { "Task" }
-                        th role="columnheader" scope="col" { "State" }
-                        th.number role="columnheader" scope="col" { "Signed" }
-                        th.number role="columnheader" scope="col" { "Settled after" }
-                        th.number role="columnheader" scope="col" { "Gas" }
-                        th.number role="columnheader" scope="col" { "Age" }
-                    } }
-                    tbody role="rowgroup" { @for task in rows { (row(task, now_ms)) } }
-                }
-            }
+            (table("earlier", "Earlier tasks", &heads, &shown))
         }
     }
 }

@@ -1,31 +1,27 @@
 //! The page at `/`: what the server does now, for a person.
-//!
-//! The page is rendered here and nowhere else. Its script asks for the page again each second and takes over what has
-//! changed, so a page without a script shows the same, once.
 
 mod words;
 mod chart;
 
 use std::sync::Arc;
 
-use axum::{
-    Router,
-    extract::State,
-    http::{
-        HeaderName, HeaderValue,
-        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
-    },
-    response::{Html, IntoResponse},
-    routing::get,
-};
-use maud::{DOCTYPE, Markup, html};
+use axum::{Router, extract::State, routing::get};
+use maud::{Markup, html};
 
 use quorate_batcher::Load;
-use quorate_host::{clipped, plain};
+use quorate_host::{
+    clipped,
+    page::{
+        self, Page, Resource,
+        table::section,
+        words::{count, duration, ends, thousands},
+    },
+    plain,
+};
 
 use self::{
     chart::{claims, known, lines},
-    words::{count, duration, ends, milliseconds, short, thousands},
+    words::{milliseconds, short},
 };
 use crate::{
     api::{Evidence, Source, Status},
@@ -34,99 +30,47 @@ use crate::{
     metrics::{Second, planned},
 };
 
-/// The page may use its own style and script, and nothing else.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
-                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-type Headers = [(HeaderName, HeaderValue); 4];
-
-fn headers(content_type: &'static str) -> Headers {
-    [
-        (CONTENT_TYPE, HeaderValue::from_static(content_type)),
-        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-    ]
-}
-
 /// The page, its style and its script.
 pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/", get(page)).route("/dashboard.css", get(style)).route("/dashboard.js", get(script))
+    Router::new()
+        .route("/", get(shown))
+        .route(page::STYLE_PATH, get(async || page::style(STYLE)))
+        .route(page::SCRIPT_PATH, get(async || page::script()))
 }
 
-/// The page.
-async fn page(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let policy = [(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))];
-    (headers("text/html; charset=utf-8"), policy, Html(render(&Status::of(&app)).into_string()))
+async fn shown(State(app): State<Arc<App>>) -> Resource<String> {
+    page(&Status::of(&app)).resource()
 }
 
-/// Its style.
-async fn style() -> impl IntoResponse {
-    (headers("text/css; charset=utf-8"), include_str!("style.css"))
-}
+/// What the server's page has beside the style of every page.
+const STYLE: &str = include_str!("style.css");
 
-/// Its script.
-async fn script() -> impl IntoResponse {
-    (headers("text/javascript; charset=utf-8"), include_str!("script.js"))
-}
+/// The letter q.
+const MARK: &str = "<circle cx='7.5' cy='7.5' r='3.5' fill='none' stroke='white' stroke-width='2'/>\
+                    <path d='M9 9l4 4' stroke='white' stroke-width='2'/>";
 
-/// A square with the letter q, so that no browser asks for an icon.
-const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect \
-                    width='16' height='16' rx='4' fill='%232563c9'/%3E%3Ccircle cx='7.5' cy='7.5' r='3.5' fill='none' \
-                    stroke='white' stroke-width='2'/%3E%3Cpath d='M9 9l4 4' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
-
-fn render(status: &Status) -> Markup {
+fn page(status: &Status) -> Page<'_> {
     let banned: Vec<&Source> = status.sources.iter().filter(|source| source.is_banned()).collect();
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "quorate-server" }
-                link rel="icon" href=(ICON);
-                link rel="stylesheet" href="/dashboard.css";
-                script src="/dashboard.js" defer {}
-            }
-            body {
-                a.skip href="#content" { "Skip to the figures" }
-                header id="top" {
-                    div.name {
-                        h1 { "quorate-server" }
-                        p.state data-ready=(status.ready) {
-                            span.dot aria-hidden="true" {}
-                            (status.not_ready.unwrap_or("ready"))
-                        }
-                    }
-                    p.facts {
-                        span { "up " (duration(status.uptime_s)) }
-                        span { "backend " (status.backend) }
-                        span { (count(status.threads as u64, "thread")) }
-                        span { "version " (status.version) }
-                    }
-                    div.controls {
-                        p id="connection" role="status" {}
-                        button id="pause" type="button" aria-pressed="false" hidden { "Pause" }
-                        // The script takes this away.
-                        p id="still" { "Without JavaScript, load this page again to see what is new." }
-                    }
-                }
-                p.unseen id="news" aria-live="polite" { (news(&banned)) }
-                main id="content" tabindex="-1" {
-                    (figures(status))
-                    (sources(status))
-                    (minute(&status.seconds))
-                }
-                footer {
-                    p {
-                        a href="/metrics" { "Metrics" } " for Prometheus, "
-                        a href="/openapi.json" { "OpenAPI" } ", "
-                        a href="/v1/sources" { "sources" } " as JSON."
-                    }
-                }
-            }
-        }
+    Page {
+        program: "quorate-server",
+        mark: MARK,
+        ready: status.ready,
+        state: status.not_ready.unwrap_or("ready"),
+        facts: vec![
+            ("up", html! { (duration(status.uptime_s)) }),
+            ("backend", html! { (status.backend) }),
+            ("threads", html! { (status.threads) }),
+            ("version", html! { (status.version) }),
+        ],
+        news: news(&banned),
+        banner: html! {},
+        figures: figures(status),
+        sections: html! { (sources(status)) (minute(&status.seconds)) },
+        links: html! {
+            a href="/metrics" { "Metrics" } " for Prometheus, "
+            a href="/openapi.json" { "OpenAPI" } ", "
+            a href="/v1/sources" { "sources" } " as JSON."
+        },
     }
 }
 
@@ -151,35 +95,30 @@ fn figures(status: &Status) -> Markup {
     let hits = a_second(|second| second.known);
     let latest = over.iter().rev().find(|second| second.verdicts() > 0).copied().unwrap_or_default();
     html! {
-        section aria-labelledby="figures-title" {
-            h2.unseen id="figures-title" { "Figures" }
-            div.tiles {
-                article.tile.wide {
-                    h3 { "Claims a second" }
-                    p.big { (short(rate)) }
-                    p.more {
-                        @if batches > 0.0 { "in batches of " (short(rate / batches)) " · " }
-                        span.invalid { (thousands(invalid)) " false" } " and "
-                        span.refused { (thousands(refused)) " refused" } " in the last minute"
-                    }
-                    (claims(over))
-                }
-                article.tile.wide {
-                    h3 { "Latency" }
-                    p.big { (milliseconds(latest.p50_ms)) span.beside { " p50" } }
-                    p.more { span.slow { (milliseconds(latest.p99_ms)) " p99" } " · from submission to verdict" }
-                    (lines(over))
-                }
-                (queue(&status.queue))
-                article.tile {
-                    h3 { "Known statements" }
-                    p.big { (thousands(status.known as u64)) }
-                    p.more { (short(hits)) " a second are subtracted, so they cost no pairing" }
-                    (known(over))
-                }
-                @if let Some(summary) = &status.checkpoints { (checkpoint(summary, status.now)) }
+        article.tile {
+            h3 { "Claims a second" }
+            p.big { (short(rate)) }
+            p.more {
+                @if batches > 0.0 { "in batches of " (short(rate / batches)) " · " }
+                span.bad { (thousands(invalid)) " false" } " and "
+                span.wait { (thousands(refused)) " refused" } " in the last minute"
             }
+            (claims(over))
         }
+        article.tile {
+            h3 { "Latency" }
+            p.big { (milliseconds(latest.p50_ms)) span.beside { " p50" } }
+            p.more { span.wait { (milliseconds(latest.p99_ms)) " p99" } " · from submission to verdict" }
+            (lines(over))
+        }
+        (queue(&status.queue))
+        article.tile {
+            h3 { "Known statements" }
+            p.big { (thousands(status.known as u64)) }
+            p.more { (short(hits)) " a second are subtracted, so they cost no pairing" }
+            (known(over))
+        }
+        @if let Some(summary) = &status.checkpoints { (checkpoint(summary, status.now)) }
     }
 }
 
@@ -228,7 +167,7 @@ fn checkpoint(summary: &Summary, now: u64) -> Markup {
                     @if now < best.expires_at {
                         "expires in " (duration(best.expires_at - now))
                     } @else {
-                        span.refused { "expired" }
+                        span.wait { "expired" }
                     }
                     @if *documents > 1 { " · " (count(*documents as u64 - 1, "other")) }
                 }
@@ -238,7 +177,7 @@ fn checkpoint(summary: &Summary, now: u64) -> Markup {
             }
             p.more {
                 @if *evidence {
-                    span.invalid { "Evidence: signers signed two things that exclude each other. Nodes that see it stop skipping." }
+                    span.bad { "Evidence: signers signed two things that exclude each other. Nodes that see it stop skipping." }
                 } @else {
                     "No evidence against signers"
                 }
@@ -248,30 +187,13 @@ fn checkpoint(summary: &Summary, now: u64) -> Markup {
 }
 
 fn sources(status: &Status) -> Markup {
+    let none = "None. A source that sends a false claim appears here, with the claim as evidence.";
+    let rows: Vec<_> = status.sources.iter().map(row).collect();
+    let heads = ["Source", "State", "#Score", "#False", "Evidence"];
     html! {
-        section aria-labelledby="sources-title" {
-            h2 id="sources-title" { "Sources that sent false claims" }
-            @if status.sources.is_empty() {
-                p.none { "None. A source that sends a false claim appears here, with the claim as evidence." }
-            } @else {
-                div.scroll role="region" aria-labelledby="sources-title" tabindex="0" {
-                    table.sources role="table" {
-                        thead role="rowgroup" { tr role="row" {
-                            th role="columnheader" scope="col" { "Source" }
-                            th role="columnheader" scope="col" { "State" }
-                            th.number role="columnheader" scope="col" { "Score" }
-                            th.number role="columnheader" scope="col" { "False" }
-                            th role="columnheader" scope="col" { "Evidence" }
-                        } }
-                        tbody role="rowgroup" {
-                            @for source in &status.sources { (row(source)) }
-                        }
-                    }
-                }
-                @if status.sources_in_all > status.sources.len() {
-                    p.more { "The worst " (status.sources.len()) " of " (thousands(status.sources_in_all as u64)) "." }
-                }
-            }
+        (section("sources", "Sources that sent false claims", none, &heads, &rows))
+        @if status.sources_in_all > status.sources.len() {
+            p.more { "The worst " (status.sources.len()) " of " (thousands(status.sources_in_all as u64)) "." }
         }
     }
 }
@@ -317,9 +239,9 @@ fn evidence(evidence: &Evidence) -> Markup {
             div { dt { "suite" } dd { (plain(&claim.suite)) } }
             div {
                 dt { @if claim.keys == 1 { "key" } @else { "first of " (claim.keys) " keys" } }
-                dd { code { (ends(&claim.public_key)) } }
+                dd { code { (ends(&claim.public_key, 12, 12)) } }
             }
-            div { dt { "signature" } dd { code { (ends(&claim.signature)) } } }
+            div { dt { "signature" } dd { code { (ends(&claim.signature, 12, 12)) } } }
         }
         }
     }
@@ -399,10 +321,14 @@ mod tests {
         }
     }
 
+    fn render(status: &Status) -> String {
+        page(status).html()
+    }
+
     #[test]
     fn text_of_sources_is_escaped() {
         let names = ["<script>alert(1)</script>", "\" onmouseover=\"alert(1)", "\u{202e}evil", "</td>", "'"];
-        let page = render(&status(names.map(source).to_vec())).into_string();
+        let page = render(&status(names.map(source).to_vec()));
         for tag in ["<script>alert", "<img", "<b>reason", "\" onmouseover", "</td></td>", "\u{202e}"] {
             assert!(!page.contains(tag), "{tag}");
         }
@@ -415,7 +341,7 @@ mod tests {
         let name = "gnp.\u{202e}\u{1b}[2J\u{200b}\u{7}";
         // Alone it stands in the news as well.
         for sources in [vec![source(name)], vec![source(name), source("mallory")]] {
-            let page = render(&status(sources)).into_string();
+            let page = render(&status(sources));
             assert!(!page.chars().any(|letter| letter.is_control() && letter != '\n'));
             assert!(!page.contains(['\u{202e}', '\u{200b}']));
             assert!(page.matches(r"gnp.\u{202e}\u{1b}[2J\u{200b}\u{7}").count() >= 3, "{page}");
@@ -424,7 +350,7 @@ mod tests {
 
     #[test]
     fn the_page_says_what_a_screen_reader_needs() {
-        let page = render(&status(vec![source("mallory")])).into_string();
+        let page = render(&status(vec![source("mallory")]));
         for part in [
             "lang=\"en\"",
             "1 source is banned: mallory.",
@@ -433,13 +359,13 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part}");
         }
-        assert!(render(&status(vec![])).into_string().contains("No source is banned."));
+        assert!(render(&status(vec![])).contains("No source is banned."));
     }
 
     #[test]
     fn a_board_of_checkpoints_has_a_panel() {
         let show = |summary: Option<Summary>| {
-            let text = render(&Status { checkpoints: summary, ..status(vec![]) }).into_string();
+            let text = render(&Status { checkpoints: summary, ..status(vec![]) });
             let panel = text.split_once("<article class=\"tile checkpoint\">").map(|(_, panel)| panel.to_owned());
             panel.map(|panel| panel.split_once("</article>").unwrap().0.to_owned())
         };
@@ -462,9 +388,9 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_allows_no_strangers() {
-        assert!(!POLICY.contains("unsafe") && !POLICY.contains("http"));
-        let page = render(&status(vec![])).into_string();
+    fn the_page_asks_nothing_of_strangers() {
+        assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+        let page = render(&status(vec![]));
         assert!(!page.contains("style=") && !page.contains(" onclick"), "the policy forbids both");
         assert!(!page.replace("http://www.w3.org/2000/svg", "").contains("http"));
     }

@@ -1,5 +1,5 @@
 "use strict";
-// Asks for the page each second and takes over what has changed. The server renders it; here it is only compared. So what
+// Asks for the page each second and takes over what has changed. The program renders it; here it is only compared. So what
 // has the focus keeps it, what was opened stays open, and bars grow from where they were.
 (() => {
   const PERIOD = 1000;
@@ -66,7 +66,7 @@
         connection.textContent = "";
       } catch {
         failures += 1;
-        if (failures === 2) connection.textContent = "The node does not answer. Trying again.";
+        if (failures === 2) connection.textContent = `${document.title} does not answer. Trying again.`;
       }
     }
     setTimeout(tick, failures > 1 ? 3 * PERIOD : PERIOD);
