@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test: ## Every test: the crates, and where npm is the contracts, the dashboard a
 	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python PROGRAMS=built; \
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
+
+nightly: network timing soak-stream halmos miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
+	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 
 network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine)
 	$(CARGO) build --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
@@ -302,7 +305,7 @@ soak: ## A million random operations a verb, each backend against the portable o
 	$(CARGO) test --profile dist --locked -p quorate --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-blst --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-batcher --test all soak -- --ignored --nocapture
-	$(CARGO) test --profile dist --locked -p quorate-lab --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --profile dist --locked -p quorate-cli

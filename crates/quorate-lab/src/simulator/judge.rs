@@ -15,7 +15,7 @@ use super::{
     chain::{Change, Revert, State},
     faults::Lie,
     operators::Operators,
-    signer,
+    signer::{self, Signer},
 };
 use quorate_network::{
     election::Snapshot,
@@ -212,10 +212,19 @@ impl Judge {
     }
 
     /// What must have come when no task of the simulation can settle any more.
-    pub(super) fn end(&mut self, state: &State, works: &[Work], operators: &Operators, lives: &[u32]) {
+    pub(super) fn end(
+        &mut self,
+        state: &State,
+        works: &[Work],
+        operators: &Operators,
+        signers: &[&Signer],
+        lives: &[u32],
+    ) {
         for work in works {
             let Some(snapshot) = state.snapshots.get(&work.epoch) else { continue };
-            if operators.honest_weight(snapshot) <= snapshot.required() {
+            // Work whose result differs each time cannot settle again once its snapshot was replaced.
+            let free = |number: usize| !signers[number].is_bound(work.id, snapshot);
+            if operators.honest_weight(snapshot, free) <= snapshot.required() {
                 continue;
             }
             let performer = snapshot.performer(work.id);

@@ -6,15 +6,15 @@
 //!
 //! - An honest node never counts a signer twice, adds a false signature, submits too little weight, or submits what it knows
 //!   to be settled or has pending.
-//! - An honest operator is never slashed, fined, accused or blamed by an honest node, and its signer is never asked for a
-//!   conflict, crashes included.
+//! - An honest operator is never slashed, fined, accused or blamed by an honest node, and its signer is never asked for
+//!   what the contract would slash, crashes included.
 //! - The chain settles no id twice, no false verdict, and nobody's task but the elected performer's.
 //! - A node holds no more than its bounds.
 //!
 //! And in the end:
 //!
-//! - Every task whose performer published one result has settled with the true verdict, if honest stake exceeds what a
-//!   quorum must exceed.
+//! - Every task whose performer published one result has settled with the true verdict, if enough honest stake could sign it: an
+//!   operator that signed the task under a snapshot that was replaced signs no other result.
 //! - Every operator whose conflict honest nodes saw is slashed for it. The two halves may have been seen by two nodes.
 //! - Nothing is left of tasks that cannot settle.
 //!

@@ -80,10 +80,11 @@ impl Operators {
         Arc::new(Snapshot::new(epoch, id, beacon, members, total * 2 / 3).expect("everybody has stake"))
     }
 
-    /// What honest operators weigh in an epoch.
-    pub(super) fn honest_weight(&self, snapshot: &Snapshot) -> u128 {
-        let honest =
-            snapshot.indices().filter(|index| snapshot.owner(*index).is_some_and(|owner| self.is_honest(owner)));
+    /// What those honest operators weigh in an epoch whose number `counts`.
+    pub(super) fn honest_weight(&self, snapshot: &Snapshot, counts: impl Fn(usize) -> bool) -> u128 {
+        let is_counted = |number: usize| self.0[number].lie.is_none() && counts(number);
+        let number_of = |index: u32| self.number_of(snapshot.owner(index)?);
+        let honest = snapshot.indices().filter(|index| number_of(*index).is_some_and(is_counted));
         honest.map(|index| u128::from(snapshot.weight(index))).sum()
     }
 }

@@ -8,9 +8,15 @@ use std::{
     num::Wrapping,
 };
 
-use quorate_evm::{MemberSet, Task, alloy_primitives::Bytes};
+use quorate_evm::{
+    MemberSet, Task,
+    alloy_primitives::{B256, Bytes},
+};
 
-use quorate_network::message::{Attestation, Signed};
+use quorate_network::{
+    election::Snapshot,
+    message::{Attestation, Signed},
+};
 
 /// The signature of the key at an index.
 pub(super) fn sign(index: u32, candidate: &Task) -> Bytes {
@@ -50,7 +56,7 @@ pub(super) fn attest(candidate: Task, index: u32) -> Attestation {
     Attestation::new(candidate, index, sign(index, &candidate)).expect("eight bytes are a signature's length")
 }
 
-/// A signer with its record, which is on disk and survives every crash. The rule is that of `Slashing.sol`.
+/// A signer with its record, which is on disk and survives every crash. The rule is that of the real one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signer {
     record: Vec<Task>,
@@ -59,10 +65,21 @@ pub(super) struct Signer {
 impl Signer {
     /// Whether it signs. It does not sign what conflicts with anything in its record; it signs the same twice.
     pub(super) fn permits(&mut self, candidate: &Task) -> bool {
-        let permitted = !self.record.iter().any(|signed| signed.is_slashed_with(candidate));
+        let permitted = !self.record.iter().any(|signed| signed.conflict_with(candidate).is_some());
         if permitted && !self.record.contains(candidate) {
             self.record.push(*candidate);
         }
         permitted
+    }
+
+    /// Whether the contract would slash the operator if it signed.
+    pub(super) fn would_be_slashed(&self, candidate: &Task) -> bool {
+        self.record.iter().any(|signed| signed.is_slashed_with(candidate))
+    }
+
+    /// Whether it has signed the task under another snapshot of the epoch. It signs no other result then.
+    pub(super) fn is_bound(&self, id: B256, snapshot: &Snapshot) -> bool {
+        let of_epoch = |signed: &&Task| signed.id == id && signed.epoch == snapshot.epoch();
+        self.record.iter().filter(of_epoch).any(|signed| signed.snapshot != snapshot.id())
     }
 }

@@ -1,4 +1,4 @@
-//! Many seeds of every fault. A seed that fails prints how to run it again.
+//! Some seeds of every fault, and in `make nightly` many. A seed that fails prints how to run it again.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn seeds(name: &str, scenario: &Scenario, seeds: std::ops::Range<u64>) -> Simula
         match run(scenario, seed) {
             Err(violation) => panic!(
                 "{name}, {operators} operators in groups of {group}, seed {seed}: {violation}\nagain: QUORATE_FAULT={name} \
-                 QUORATE_OPERATORS={operators} QUORATE_GROUP={group} QUORATE_SEED={seed} cargo test -p quorate-node --lib one_seed -- --ignored --nocapture"
+                 QUORATE_OPERATORS={operators} QUORATE_GROUP={group} QUORATE_SEED={seed} cargo test -p quorate-lab --features simulator --lib one_seed -- --ignored --nocapture"
             ),
             Ok(outcome) => {
                 sum.steps += outcome.steps;
@@ -36,7 +36,7 @@ macro_rules! faults {
     ($($test:ident $name:literal;)*) => {
         $(#[test]
         fn $test() {
-            for (operators, group, count) in [(4, 64, 8), (7, 64, 6), (25, 64, 2), (9, 3, 4), (25, 4, 2)] {
+            for (operators, group, count) in [(4, 64, 4), (7, 64, 3), (25, 64, 1), (9, 3, 2), (25, 4, 1)] {
                 let sum = seeds($name, &fault($name, operators).in_groups(group), 0..count);
                 happened($name, &sum);
             }
@@ -94,10 +94,9 @@ faults! {
 }
 
 #[test]
-fn two_hundred_operators() {
-    for (name, seed) in [("none", 0), ("everything", 1), ("everything", 2)] {
-        seeds(name, &Scenario { tasks: 1, ..fault(name, 200) }, seed..seed + 1);
-    }
+fn a_hundred_operators() {
+    let scenario = Scenario { tasks: 1, ..fault("everything", 100) };
+    seeds("everything", &scenario, 1..2);
 }
 
 /// Twenty groups, so that there are branches between them and everybody.
@@ -135,6 +134,9 @@ fn soak() {
             let sum = seeds(&name, &scenario.in_groups(group), 1_000..1_000 + count);
             println!("{name}, {operators} operators in groups of {group}: {sum:?}");
         }
+    }
+    for name in ["none", "everything"] {
+        seeds(name, &Scenario { tasks: 1, ..fault(name, 200) }, 1_000..1_000 + count.div_ceil(20));
     }
 }
 

@@ -199,7 +199,8 @@ impl World {
             }
         }
         let lives: Vec<_> = self.peers.iter().map(|peer| peer.life).collect();
-        self.judge.end(self.chain.state(), &self.works, &self.operators, &lives);
+        let signers: Vec<_> = self.peers.iter().map(|peer| &peer.signer).collect();
+        self.judge.end(self.chain.state(), &self.works, &self.operators, &signers, &lives);
         for (number, peer) in self.peers.iter().enumerate() {
             let footprint = peer.node.as_ref().map(Node::footprint).unwrap_or_default();
             if (footprint.tasks, footprint.attestations, footprint.results) != (0, 0, 0) {
@@ -452,10 +453,11 @@ impl World {
             }
             return;
         }
-        let permitted = self.peers[to].signer.permits(&candidate);
-        if !permitted && self.peers[to].lie.is_none() {
+        // A node may ask again after its snapshot was replaced: the signer refuses, and nobody is slashed.
+        if self.peers[to].lie.is_none() && self.peers[to].signer.would_be_slashed(&candidate) {
             self.judge.accuse(format!("node {to}, which is honest, asked its signer for a conflict: {candidate:?}"));
         }
+        let permitted = self.peers[to].signer.permits(&candidate);
         let index = self.index(to, &candidate);
         let event = match index {
             Some(_) if self.peers[to].lie == Some(Lie::FalseSignature) && !self.performs(to, &candidate) => {
