@@ -1,10 +1,10 @@
 //! Asks a signer: what a node uses.
 //!
 //! ```no_run
-//! # async fn sign(task: &quorate_evm::digest::Task) -> Result<(), quorate_signer_client::SignerError> {
+//! # async fn sign(network: quorate_evm::digest::Contract, task: &quorate_evm::Task) -> Result<(), quorate_signer_client::SignerError> {
 //! use quorate_signer_client::SignerClient;
 //! let signer = SignerClient::new("/run/quorate-signer/signer.sock");
-//! let signature = signer.sign_task(task).await?;
+//! let signature = signer.sign_task(network, task).await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -87,8 +87,8 @@ impl Allotment {
     /// 2^26, as many as sorting the signers.
     ///
     /// ```
-    /// use quorate_threshold::stake::{Allotment, Part};
-    /// let [third, two_thirds] = [(1, 3), (2, 3)].map(|(a, b)| Part::new(a, b).expect("below one"));
+    /// use quorate_threshold::stake::{Allotment, StakePart};
+    /// let [third, two_thirds] = [(1, 3), (2, 3)].map(|(a, b)| StakePart::new(a, b).expect("below one"));
     /// let allotment = Allotment::new(&[32_000, 31_000, 1_000, 95_000], third, two_thirds)?;
     /// assert_eq!((allotment.shares(), allotment.threshold()), (&[0, 0, 0, 1][..], 1));
     /// # Ok::<(), quorate_threshold::stake::StakeError>(())

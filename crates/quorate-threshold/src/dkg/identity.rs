@@ -20,10 +20,10 @@ const TAG: &[u8] = b"QUORATE-DKG-V01-MESSAGE-BLS12381G2_XMD:SHA-256_SSWU_RO_";
 /// One identity may take part in many ceremonies: what it signs names the ceremony.
 ///
 /// ```
-/// use quorate_threshold::dkg::Identity;
-/// let alice = Identity::generate("alice", &mut rand::rng())?;
-/// assert_eq!(Identity::from_json(alice.to_json().as_bytes())?.member(), alice.member());
-/// # Ok::<(), quorate_threshold::dkg::IdentityError>(())
+/// use quorate_threshold::dkg::ParticipantIdentity;
+/// let alice = ParticipantIdentity::generate("alice", &mut rand::rng())?;
+/// assert_eq!(ParticipantIdentity::from_json(alice.to_json().as_bytes())?.member(), alice.member());
+/// # Ok::<(), quorate_threshold::dkg::ParticipantIdentityError>(())
 /// ```
 #[derive(Clone)]
 pub struct ParticipantIdentity {

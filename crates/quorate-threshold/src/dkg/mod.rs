@@ -39,24 +39,24 @@
 //! use zeroize::Zeroizing;
 //!
 //! // Three participants of whom any two sign.
-//! let identities = ["alice", "bob", "carol"].map(|name| Identity::generate(name, &mut rand::rng()).unwrap());
+//! let identities = ["alice", "bob", "carol"].map(|name| ParticipantIdentity::generate(name, &mut rand::rng()).unwrap());
 //! let seat = |(member, i)| Seat { member, dealer: Some(i), receiver: Some(i) };
 //! let description = Description {
 //!     suite: MinPk::Eth2,
-//!     purpose: Purpose::NewKey(Variant::JointFeldman),
+//!     purpose: CeremonyPurpose::NewKey(Variant::JointFeldman),
 //!     threshold: 2,
 //!     identifiers: Identifiers::Integers,
 //!     dealers_needed: None,
-//!     seats: identities.iter().map(Identity::member).zip(1..).map(seat).collect(),
+//!     seats: identities.iter().map(ParticipantIdentity::member).zip(1..).map(seat).collect(),
 //!     nonce: rand::random(),
 //! };
 //! let ceremony = Ceremony::new(description, Backend::auto())?;
 //!
 //! // Each on its own machine: `messages` stands for what connects them.
 //! let mut messages = Vec::new();
-//! let mut take = |outputs: Vec<Output>| {
+//! let mut take = |outputs: Vec<CeremonyOutput>| {
 //!     messages.extend(outputs.into_iter().filter_map(|output| match output {
-//!         Output::Publish(message) => Some(message),
+//!         CeremonyOutput::Publish(message) => Some(message),
 //!         _ => None,
 //!     }));
 //!     messages.clone()
@@ -73,10 +73,10 @@
 //!     for place in 0..participants.len() {
 //!         let mut participant = participants[place].clone();
 //!         for message in &heard {
-//!             participant = participant.step(Event::Message(message.clone())).0;
+//!             participant = participant.step(CeremonyEvent::Message(message.clone())).0;
 //!         }
 //!         if participant.is_complete() {
-//!             let (after, outputs) = participant.step(Event::Close);
+//!             let (after, outputs) = participant.step(CeremonyEvent::Close);
 //!             participant = after;
 //!             heard = take(outputs);
 //!         }
