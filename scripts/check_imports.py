@@ -71,7 +71,7 @@ NAMES = {
     "Signature": "quorate-blst has blst's names",
     "Sealed": "the private trait that keeps others from implementing a public one",
 }
-UNPUBLISHED = {"quorate-lab", "quorate-bench", "quorate-python"}
+UNPUBLISHED = {"quorate-bench", "quorate-python"}
 
 TYPE = re.compile(r"\bpub\s+(?:struct|enum|trait|type|union)\s+(\w+)")
 TOKEN = re.compile(

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, io::Write, path::PathBuf};
 
 use quorate_lab::answers::{
-    Case, Messages, Vectors,
+    Case, CaseMessages, Vectors,
     catalogue::{self, Kind},
     signature_cases,
 };
@@ -52,15 +52,15 @@ fn line(case: &Case) -> Value {
         "public_keys": hexes(&case.keys), "signature": hex::encode(&case.signature),
     });
     match &case.messages {
-        Messages::Shared(message) => line["message"] = hex::encode(message).into(),
-        Messages::Each(messages) => line["messages"] = hexes(messages).into(),
-        Messages::Possession => unreachable!("these are for another command"),
+        CaseMessages::Shared(message) => line["message"] = hex::encode(message).into(),
+        CaseMessages::Each(messages) => line["messages"] = hexes(messages).into(),
+        CaseMessages::Possession => unreachable!("these are for another command"),
     }
     line
 }
 
 fn is_possession(case: &Case) -> bool {
-    matches!(case.messages, Messages::Possession)
+    matches!(case.messages, CaseMessages::Possession)
 }
 
 /// Proofs of possession have a command of their own, one suite a run.

@@ -84,8 +84,8 @@ pub fn parse<T: DeserializeOwned>(Source { name, text }: Source<'_>) -> Result<T
     toml::from_str(text).map_err(|error| OptionsError::refused(name, error.to_string().trim_end()))
 }
 
-/// The options that a file, the environment and flags come to. Each flag is `("section.field", value)`. What none of them has is as
-/// in the default, which must have a value for each field.
+/// The options that a file, the environment and flags come to. Each flag is `("section.field", value)`, and errors name it as
+/// `--set section.field`. What none of them has is as in the default, which must have a value for each field.
 ///
 /// Variables without the prefix are ignored. The variable with the name `CONFIG` after the prefix names the file and is not a field.
 ///

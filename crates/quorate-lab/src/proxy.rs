@@ -24,15 +24,15 @@ pub struct Proxy {
 }
 
 /// What a proxy does with a question, which it may hand to the node.
-pub type Rule = dyn FnMut(&Value, &Node) -> io::Result<Reply> + Send;
+pub type Rule = dyn FnMut(&Value, &ProxiedNode) -> io::Result<ProxyReply> + Send;
 
 /// The true node behind a proxy.
 #[derive(Clone, Debug)]
-pub struct Node(String);
+pub struct ProxiedNode(String);
 
 /// What a proxy replies.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub enum ProxyReply {
     /// An answer of JSON-RPC.
     Answer(Value),
     /// Status 503.
@@ -48,7 +48,7 @@ impl Proxy {
     pub fn start(node: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let node = Node(node.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned());
+        let node = ProxiedNode(node.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned());
         let this = Self { url, rule: Arc::new(Mutex::new(Box::new(truth))), rules: Arc::default() };
         let proxy = this.clone();
         thread::spawn(move || {
@@ -62,7 +62,7 @@ impl Proxy {
     }
 
     /// From now on it replies by this rule.
-    pub fn follows(&self, rule: impl FnMut(&Value, &Node) -> io::Result<Reply> + Send + 'static) {
+    pub fn follows(&self, rule: impl FnMut(&Value, &ProxiedNode) -> io::Result<ProxyReply> + Send + 'static) {
         *self.rule.lock().unwrap() = Box::new(rule);
         self.rules.fetch_add(1, Ordering::SeqCst);
     }
@@ -71,7 +71,7 @@ impl Proxy {
     pub fn tells(&self, mut lie: impl FnMut(&Value, &mut Value) -> bool + Send + 'static) {
         self.follows(move |question, node| {
             let mut answer = node.answer(question)?;
-            Ok(if lie(question, &mut answer) { Reply::Answer(answer) } else { Reply::Hang })
+            Ok(if lie(question, &mut answer) { ProxyReply::Answer(answer) } else { ProxyReply::Hang })
         });
     }
 
@@ -80,18 +80,18 @@ impl Proxy {
         self.follows(truth);
     }
 
-    fn serve(&self, mut stream: TcpStream, node: &Node) -> io::Result<()> {
+    fn serve(&self, mut stream: TcpStream, node: &ProxiedNode) -> io::Result<()> {
         let question: Value = serde_json::from_slice(&body(&stream)?)?;
         loop {
             let known = self.rules.load(Ordering::SeqCst);
             let reply = (self.rule.lock().unwrap())(&question, node)?;
             match reply {
-                Reply::Answer(answer) => {
+                ProxyReply::Answer(answer) => {
                     return write_body(&mut stream, "HTTP/1.1 200 OK", answer.to_string().as_bytes());
                 }
-                Reply::Busy => return write_body(&mut stream, "HTTP/1.1 503 Busy", b""),
-                Reply::End => return Ok(()),
-                Reply::Hang => {
+                ProxyReply::Busy => return write_body(&mut stream, "HTTP/1.1 503 Busy", b""),
+                ProxyReply::End => return Ok(()),
+                ProxyReply::Hang => {
                     stream.set_read_timeout(Some(Duration::from_millis(50)))?;
                     while self.rules.load(Ordering::SeqCst) == known {
                         // The asker says nothing more; it may give up.
@@ -105,7 +105,7 @@ impl Proxy {
     }
 }
 
-impl Node {
+impl ProxiedNode {
     /// The node's answer.
     ///
     /// # Errors
@@ -117,8 +117,8 @@ impl Node {
     }
 }
 
-fn truth(question: &Value, node: &Node) -> io::Result<Reply> {
-    node.answer(question).map(Reply::Answer)
+fn truth(question: &Value, node: &ProxiedNode) -> io::Result<ProxyReply> {
+    node.answer(question).map(ProxyReply::Answer)
 }
 
 fn write_body(stream: &mut TcpStream, head: &str, body: &[u8]) -> io::Result<()> {

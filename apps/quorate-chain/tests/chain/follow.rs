@@ -18,7 +18,7 @@ use quorate_evm::{
     state,
 };
 use quorate_lab::{
-    proxy::{Proxy, Reply},
+    proxy::{Proxy, ProxyReply},
     run::{Ran, Signal},
 };
 use serde_json::json;
@@ -283,14 +283,14 @@ fn a_node_that_refuses_is_asked_again_and_for_fewer_blocks() {
         let number = |name: &str| serde_json::from_value::<U64>(question["params"][0][name].clone());
         if asked.insert(method.to_owned()) {
             counts.0.fetch_add(1, Ordering::SeqCst);
-            return Ok(Reply::Busy);
+            return Ok(ProxyReply::Busy);
         }
         if method == "eth_getLogs" && number("toBlock")? - number("fromBlock")? > U64::ONE {
             counts.1.fetch_add(1, Ordering::SeqCst);
             let error = json!({ "code": -32005, "message": "query returned more than 10000 results" });
-            return Ok(Reply::Answer(json!({ "jsonrpc": "2.0", "id": question["id"], "error": error })));
+            return Ok(ProxyReply::Answer(json!({ "jsonrpc": "2.0", "id": question["id"], "error": error })));
         }
-        node.answer(question).map(Reply::Answer)
+        node.answer(question).map(ProxyReply::Answer)
     });
     let folder = Folder::new();
     folder.once(&proxy.url, world.contract(), &["--blocks", "16"]).exits(0);

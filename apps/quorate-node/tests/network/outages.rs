@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use quorate_evm::{alloy_sol_types::SolEvent as _, contract::TaskNetwork};
 use quorate_lab::network::LocalPart;
-use quorate_lab::proxy::{Proxy, Reply};
+use quorate_lab::proxy::{Proxy, ProxyReply};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -46,12 +46,12 @@ async fn chain_fails(modes: &[(Mode, &str)]) {
     for (mode, reason) in modes {
         let mode = *mode;
         proxy.follows(move |question, node| match mode {
-            Mode::Refuse => Ok(Reply::End),
-            Mode::Hang => Ok(Reply::Hang),
+            Mode::Refuse => Ok(ProxyReply::End),
+            Mode::Hang => Ok(ProxyReply::Hang),
             Mode::Lie => {
                 let mut answer = node.answer(question)?;
                 lie(&mut answer);
-                Ok(Reply::Answer(answer))
+                Ok(ProxyReply::Answer(answer))
             }
         });
         let task = net.task(2).await;

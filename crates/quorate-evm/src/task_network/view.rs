@@ -311,6 +311,10 @@ impl NetworkDraft {
     }
 
     /// The view after the newest block, whose time is in Unix time, and what is told: what was undone first, newest first.
+    ///
+    /// What was read is believed from here on, so compare it with the contract first: [`compare_extent`](Self::compare_extent),
+    /// [`compare_snapshot`](Self::compare_snapshot), the settled and slashed of [`told`](Self::told), and
+    /// [`compare_bases`](Self::compare_bases), all in the state of the newest block.
     pub fn finish(self, newest: BlockId, time: u64, last_final: Option<u64>) -> (NetworkView, Vec<Change>) {
         let Self { mut view, undone, told } = self;
         let mut changes = undone;

@@ -17,11 +17,11 @@ pub struct Base64Url(pub Vec<u8>);
 
 /// A number below 2^256 as 32 bytes, big-endian: decimal, or hexadecimal after `0x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scalar(pub [u8; 32]);
+pub struct ScalarBytes(pub [u8; 32]);
 
 /// An element of the base field as 48 bytes, big-endian; written after `0x` without leading zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field(pub [u8; 48]);
+pub struct FieldBytes(pub [u8; 48]);
 
 /// The bytes of hexadecimal text, with or without `0x`; an error that quotes the text.
 pub fn hex_bytes(text: &str) -> Result<Vec<u8>, String> {
@@ -66,8 +66,8 @@ from_string! {
     Hex: hex_bytes;
     Base64: |text| general_purpose::STANDARD.decode(text);
     Base64Url: |text| general_purpose::URL_SAFE_NO_PAD.decode(text);
-    Scalar: scalar;
-    Field: |text: &str| number(text.strip_prefix("0x").unwrap_or(text), 16);
+    ScalarBytes: scalar;
+    FieldBytes: |text: &str| number(text.strip_prefix("0x").unwrap_or(text), 16);
 }
 
 /// The bytes of each item.

@@ -16,7 +16,7 @@ pub struct Case {
     /// The public keys, encoded.
     pub keys: Vec<Vec<u8>>,
     /// The signed messages.
-    pub messages: Messages,
+    pub messages: CaseMessages,
     /// The signature, encoded.
     pub signature: Vec<u8>,
     /// Whether the source says that it is true.
@@ -25,7 +25,7 @@ pub struct Case {
 
 /// What the keys of a case signed.
 #[derive(Clone, Debug)]
-pub enum Messages {
+pub enum CaseMessages {
     /// All of them one message.
     Shared(Vec<u8>),
     /// Each its own.
@@ -38,7 +38,7 @@ impl Case {
     /// The case, if it has one message or as many messages as keys. Otherwise it makes no claim that quorate could
     /// verify, and the case is skipped.
     pub fn paired(self, file: &File) -> Option<Self> {
-        let Messages::Each(messages) = &self.messages else { return Some(self) };
+        let CaseMessages::Each(messages) = &self.messages else { return Some(self) };
         if messages.len() == self.keys.len() {
             return Some(self);
         }

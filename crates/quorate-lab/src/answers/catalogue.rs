@@ -4,7 +4,7 @@ use quorate::{AnySuite, MinPk, MinSig};
 
 /// What is done with a file.
 #[derive(Clone, Copy, Debug)]
-pub enum Entry {
+pub enum CatalogueEntry {
     /// The file is read as this kind.
     Read(Kind),
     /// The file is not read, for this reason: it has no known answers, or none that a function of ours computes.
@@ -91,12 +91,12 @@ pub enum Kind {
 }
 
 /// What is done with the file of this name; `None` if no row fits.
-pub fn entry(name: &str) -> Option<Entry> {
+pub fn entry(name: &str) -> Option<CatalogueEntry> {
     ROWS.iter().find(|(pattern, _)| fits(pattern, name)).map(|(_, entry)| *entry)
 }
 
-const fn read(kind: Kind) -> Entry {
-    Entry::Read(kind)
+const fn read(kind: Kind) -> CatalogueEntry {
+    CatalogueEntry::Read(kind)
 }
 
 const ETH2: AnySuite = AnySuite::MinPk(MinPk::Eth2);
@@ -104,15 +104,18 @@ const CHIA: AnySuite = AnySuite::MinPk(MinPk::Chia);
 const MIN_SIG: AnySuite = AnySuite::MinSig(MinSig::Basic);
 
 /// The first row that fits counts. `*` is any text, slashes included.
-const ROWS: &[(&str, Entry)] = &[
+const ROWS: &[(&str, CatalogueEntry)] = &[
     // Words about the data.
-    ("INDEX.md", Entry::Ignore("the index of the data")),
-    ("*/README.md", Entry::Ignore("prose")),
-    ("*/LICENSE*", Entry::Ignore("prose")),
-    ("*/SOURCES.json", Entry::Ignore("where the files come from")),
-    ("01_*/formats/*.md", Entry::Ignore("prose: the shapes of the files beside it")),
-    ("05_keys/erc_text/*", Entry::Ignore("prose: the cases of its text stand in erc2333_cases.json and the keystores")),
-    ("09_*/schemas/*", Entry::Ignore("the shapes of the files beside it")),
+    ("INDEX.md", CatalogueEntry::Ignore("the index of the data")),
+    ("*/README.md", CatalogueEntry::Ignore("prose")),
+    ("*/LICENSE*", CatalogueEntry::Ignore("prose")),
+    ("*/SOURCES.json", CatalogueEntry::Ignore("where the files come from")),
+    ("01_*/formats/*.md", CatalogueEntry::Ignore("prose: the shapes of the files beside it")),
+    (
+        "05_keys/erc_text/*",
+        CatalogueEntry::Ignore("prose: the cases of its text stand in erc2333_cases.json and the keystores"),
+    ),
+    ("09_*/schemas/*", CatalogueEntry::Ignore("the shapes of the files beside it")),
     // The Ethereum suites.
     ("01_*/verify/*", read(Kind::EthVerify)),
     ("01_*/fast_aggregate_verify/*", read(Kind::EthFastAggregateVerify)),
@@ -127,13 +130,16 @@ const ROWS: &[(&str, Entry)] = &[
     ("01_consensus_spec_altair/eth_aggregate_pubkeys_*.yaml", read(Kind::AltairAggregateKeys)),
     ("01_herumi_*/*.txt", read(Kind::Herumi)),
     // Hashing.
-    ("02_bn254_*", Entry::Ignore("BN254: another curve, which quorate-evm has")),
+    ("02_bn254_*", CatalogueEntry::Ignore("BN254: another curve, which quorate-evm has")),
     ("02_rfc9380/BLS12381G?_XMD*_RO_.json", read(Kind::HashToCurve)),
     (
         "02_rfc9380/BLS12381G?_XMD*_NU_.json",
-        Entry::Ignore("encode_to_curve: no signature suite uses it, so no verb offers it"),
+        CatalogueEntry::Ignore("encode_to_curve: no signature suite uses it, so no verb offers it"),
     ),
-    ("02_rfc9380/expand_message_*", Entry::Ignore("expand_message is inside hash_to_curve, whose RO vectors cover it")),
+    (
+        "02_rfc9380/expand_message_*",
+        CatalogueEntry::Ignore("expand_message is inside hash_to_curve, whose RO vectors cover it"),
+    ),
     // Schemes and curves of other libraries.
     ("03_filecoin_miracl/*.json", read(Kind::Compatibility)),
     ("03_kyber_bls12381/*.json", read(Kind::Compatibility)),
@@ -143,23 +149,23 @@ const ROWS: &[(&str, Entry)] = &[
     ("03_noble_bls12381/*-g1-test-vectors*.txt", read(Kind::NobleMinSig)),
     (
         "03_noble_bls12381/*-scalar-test-vectors*.txt",
-        Entry::Ignore("48 bytes modulo r, a step inside KeyGen that no verb offers"),
+        CatalogueEntry::Ignore("48 bytes modulo r, a step inside KeyGen that no verb offers"),
     ),
     (
         "03_noble_bls12381/eip2537*.json",
-        Entry::Ignore("map_to_curve alone, a step inside hash_to_curve that no verb offers"),
+        CatalogueEntry::Ignore("map_to_curve alone, a step inside hash_to_curve that no verb offers"),
     ),
     (
         "03_noble_bls12381/pairing*.json",
-        Entry::Ignore("powers of e(g1, g2) as bytes: values of the target group have no encoding here"),
+        CatalogueEntry::Ignore("powers of e(g1, g2) as bytes: values of the target group have no encoding here"),
     ),
     ("03_zkcrypto_points/*.dat", read(Kind::Points)),
     ("03_constantine_scalarmul/tv_BLS12_381_*.json", read(Kind::ScalarMultiplication)),
-    ("03_constantine_scalarmul/tv_BN254_*.json", Entry::Ignore("BN254: another curve, which quorate-evm has")),
+    ("03_constantine_scalarmul/tv_BN254_*.json", CatalogueEntry::Ignore("BN254: another curve, which quorate-evm has")),
     ("03_chia_vectors/invalid_encodings.json", read(Kind::InvalidEncodings)),
     ("03_chia_vectors/invalid_encodings_*.json", read(Kind::InvalidEncodingsByReason)),
     ("03_chia_vectors/pyecc_vectors.json", read(Kind::ChiaSchemes)),
-    ("04_*", Entry::Ignore("EVM precompiles, which quorate-evm has")),
+    ("04_*", CatalogueEntry::Ignore("EVM precompiles, which quorate-evm has")),
     // Keys.
     ("05_keys/erc2333_cases.json", read(Kind::Derivation)),
     ("05_keys/*/tree_kdf.json", read(Kind::Derivation)),
@@ -167,12 +173,15 @@ const ROWS: &[(&str, Entry)] = &[
     ("05_keys/ChainSafe-bls-hd-key/*.json", read(Kind::Derivation)),
     ("05_keys/cose_bls_jwk_examples.json", read(Kind::Jwk)),
     ("05_keys/*deposit_data-*.json", read(Kind::DepositData)),
-    ("05_keys/*keystore*", Entry::Ignore("keystores are read by the command line, whose tests have them")),
-    ("05_keys/*mnemonic*", Entry::Ignore("BIP-39 sentences: quorate starts from the seed")),
+    ("05_keys/*keystore*", CatalogueEntry::Ignore("keystores are read by the command line, whose tests have them")),
+    ("05_keys/*mnemonic*", CatalogueEntry::Ignore("BIP-39 sentences: quorate starts from the seed")),
     // Real beacons.
-    ("06_drand/bn254_*", Entry::Ignore("BN254: another curve, which quorate-evm has")),
-    ("06_drand/chains.json", Entry::Ignore("parameters of the chains, which each file of beacons repeats")),
-    ("06_drand/group_*.toml", Entry::Ignore("a group's polynomial and node keys, which quorate-threshold has")),
+    ("06_drand/bn254_*", CatalogueEntry::Ignore("BN254: another curve, which quorate-evm has")),
+    ("06_drand/chains.json", CatalogueEntry::Ignore("parameters of the chains, which each file of beacons repeats")),
+    (
+        "06_drand/group_*.toml",
+        CatalogueEntry::Ignore("a group's polynomial and node keys, which quorate-threshold has"),
+    ),
     ("06_drand/negative_fixtures.json", read(Kind::BeaconFixtures)),
     ("06_drand/*.json", read(Kind::Beacons)),
     // Real signatures of other networks.
@@ -184,35 +193,38 @@ const ROWS: &[(&str, Entry)] = &[
     ("07_eth_datachainlab/*_sync_committee_*.json", read(Kind::CommitteeSum)),
     (
         "07_eth_datachainlab/*_signing_root_*.json",
-        Entry::Ignore("the message of the sync aggregate derived from the update of that slot"),
+        CatalogueEntry::Ignore("the message of the sync aggregate derived from the update of that slot"),
     ),
     (
         "07_eth_datachainlab/*_light_client_update_*",
-        Entry::Ignore("raw: its signature is in 07_eth_derived, its file in the command line's tests"),
+        CatalogueEntry::Ignore("raw: its signature is in 07_eth_derived, its file in the command line's tests"),
     ),
-    ("07_eth_datachainlab/*", Entry::Ignore("raw blocks, headers and context: no signature is taken from them")),
+    (
+        "07_eth_datachainlab/*",
+        CatalogueEntry::Ignore("raw blocks, headers and context: no signature is taken from them"),
+    ),
     (
         "07_eth_helios/*",
-        Entry::Ignore("raw: its signatures are in 07_eth_derived, its files in the command line's tests"),
+        CatalogueEntry::Ignore("raw: its signatures are in 07_eth_derived, its files in the command line's tests"),
     ),
     (
         "07_eth_trin/*",
-        Entry::Ignore("raw: its signatures are in 07_eth_derived, its files in the command line's tests"),
+        CatalogueEntry::Ignore("raw: its signatures are in 07_eth_derived, its files in the command line's tests"),
     ),
-    ("07_eth_nimbus_lc/*", Entry::Ignore("raw: its signatures are in 07_eth_derived")),
-    ("07_eth_portal/*", Entry::Ignore("raw SSZ: its signatures are in 07_eth_derived")),
+    ("07_eth_nimbus_lc/*", CatalogueEntry::Ignore("raw: its signatures are in 07_eth_derived")),
+    ("07_eth_portal/*", CatalogueEntry::Ignore("raw SSZ: its signatures are in 07_eth_derived")),
     ("07_chia_blocks/derived_*.json", read(Kind::Signed(CHIA))),
-    ("07_chia_blocks/*", Entry::Ignore("raw blocks: their signatures are in the derived file")),
+    ("07_chia_blocks/*", CatalogueEntry::Ignore("raw blocks: their signatures are in the derived file")),
     ("07_icp/*.json", read(Kind::Signed(MIN_SIG))),
     ("07_avalanche_pop/*.json", read(Kind::Possessions)),
-    ("08_*", Entry::Ignore("shares of keys, which quorate-threshold has")),
+    ("08_*", CatalogueEntry::Ignore("shares of keys, which quorate-threshold has")),
     // Edge cases.
     ("09_*/bls_hash_to_*.json", read(Kind::WycheproofHash)),
     ("09_*/*aggregate_verify*.json", read(Kind::WycheproofAggregateVerify)),
     ("09_*/*_verify_test.json", read(Kind::WycheproofVerify)),
-    ("10_*", Entry::Ignore("other signature schemes, for benchmarks")),
-    ("20_*", Entry::Ignore("whole chains: blocks and states, from which claims must first be made")),
-    ("11_*", Entry::Ignore("BN254: another curve, which quorate-evm has")),
+    ("10_*", CatalogueEntry::Ignore("other signature schemes, for benchmarks")),
+    ("20_*", CatalogueEntry::Ignore("whole chains: blocks and states, from which claims must first be made")),
+    ("11_*", CatalogueEntry::Ignore("BN254: another curve, which quorate-evm has")),
 ];
 
 /// Whether a name is of a pattern, in which `*` is any text and `?` any one byte.

@@ -4,7 +4,7 @@ use quorate::{AnySuite, MinPk, MinSig};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{Case, File, Messages, Vectors, bytes::Hex, catalogue::Kind};
+use super::{Case, CaseMessages, File, Vectors, bytes::Hex, catalogue::Kind};
 
 /// Every round of drand's networks on BLS12-381.
 pub fn cases(vectors: &Vectors) -> Vec<Case> {
@@ -78,7 +78,7 @@ fn case(file: &File, index: usize, scheme: &str, key: &Hex, beacon: Beacon, expe
         id: file.id(index),
         suite,
         keys: vec![key.0.clone()],
-        messages: Messages::Shared(message),
+        messages: CaseMessages::Shared(message),
         signature: beacon.signature.0,
         expected,
     })

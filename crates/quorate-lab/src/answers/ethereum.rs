@@ -5,7 +5,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Case, File, Messages, Vectors,
+    Case, CaseMessages, File, Vectors,
     bytes::{Base64, Hex, plain},
     catalogue::Kind,
 };
@@ -84,7 +84,7 @@ pub fn sync_aggregates(file: &File) -> Vec<Aggregate> {
             id: file.id(index),
             suite: SYNC_AGGREGATE,
             keys,
-            messages: Messages::Shared(item.signing_root.0),
+            messages: CaseMessages::Shared(item.signing_root.0),
             signature: item.signature.0,
             expected: item.expected,
         };
@@ -109,7 +109,7 @@ pub fn header_aggregate(file: &File) -> Option<Aggregate> {
         id: file.id(0),
         suite: SYNC_AGGREGATE,
         keys: content.pubkeys.into_iter().map(|key| key.0).collect(),
-        messages: Messages::Shared(content.message.0),
+        messages: CaseMessages::Shared(content.message.0),
         signature: content.signature.0,
         expected: true,
     };
@@ -133,7 +133,7 @@ fn verify(file: &File) -> Option<Case> {
         signature: Hex,
     }
     let Framed::<Input, bool> { input, output } = file.parse()?;
-    Some(case(file, POSSESSION, vec![input.pubkey], Messages::Shared(input.message.0), input.signature, output))
+    Some(case(file, POSSESSION, vec![input.pubkey], CaseMessages::Shared(input.message.0), input.signature, output))
 }
 
 fn aggregate_verify(file: &File) -> Option<Case> {
@@ -144,7 +144,8 @@ fn aggregate_verify(file: &File) -> Option<Case> {
         signature: Hex,
     }
     let Framed::<Input, bool> { input, output } = file.parse()?;
-    case(file, POSSESSION, input.pubkeys, Messages::Each(plain(input.messages)), input.signature, output).paired(file)
+    case(file, POSSESSION, input.pubkeys, CaseMessages::Each(plain(input.messages)), input.signature, output)
+        .paired(file)
 }
 
 fn fast_aggregate_verify(file: &File, suite: AnySuite) -> Option<Case> {
@@ -155,7 +156,7 @@ fn fast_aggregate_verify(file: &File, suite: AnySuite) -> Option<Case> {
         signature: Hex,
     }
     let Framed::<Input, bool> { input, output } = file.parse()?;
-    Some(case(file, suite, input.pubkeys, Messages::Shared(input.message.0), input.signature, output))
+    Some(case(file, suite, input.pubkeys, CaseMessages::Shared(input.message.0), input.signature, output))
 }
 
 fn batch(file: &File) -> Option<Batch> {
@@ -174,7 +175,7 @@ fn batch(file: &File) -> Option<Batch> {
     let members = keys.into_iter().zip(messages).zip(input.signatures).enumerate();
     let members = members.map(|(index, ((key, message), signature))| Case {
         id: file.id(index),
-        ..case(file, POSSESSION, vec![key], Messages::Shared(message.0), signature, output)
+        ..case(file, POSSESSION, vec![key], CaseMessages::Shared(message.0), signature, output)
     });
     Some(Batch { id: file.name.clone(), members: members.collect(), expected: output })
 }
@@ -201,13 +202,13 @@ fn deposits(file: &File) -> Vec<Case> {
         let mut domain = [0; 32];
         domain[0] = 3;
         domain[4..].copy_from_slice(&fork_data[..28]);
-        let message = Messages::Shared(digest(&root, &domain).to_vec());
+        let message = CaseMessages::Shared(digest(&root, &domain).to_vec());
         Case { id: file.id(index), ..case(file, ETH2, vec![item.pubkey], message, item.signature, true) }
     };
     file.items("deposits").into_iter().map(deposit).collect()
 }
 
-fn case(file: &File, suite: AnySuite, keys: Vec<Hex>, messages: Messages, signature: Hex, expected: bool) -> Case {
+fn case(file: &File, suite: AnySuite, keys: Vec<Hex>, messages: CaseMessages, signature: Hex, expected: bool) -> Case {
     let (set, id) = (file.set.clone(), file.name.clone());
     Case { set, id, suite, keys: plain(keys), messages, signature: signature.0, expected }
 }

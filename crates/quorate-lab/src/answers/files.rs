@@ -11,7 +11,7 @@ use std::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::catalogue::{self, Entry, Kind};
+use super::catalogue::{self, CatalogueEntry, Kind};
 use crate::vectors::{path, root};
 
 /// The data, file by file.
@@ -66,7 +66,7 @@ impl Vectors {
     /// If the catalogue does not read a file of such a name.
     pub fn inline(files: &[(&str, &'static str)]) -> Self {
         let file = |(name, text): &(&str, &'static str)| {
-            let Some(Entry::Read(kind)) = catalogue::entry(name) else { panic!("{name} is not read") };
+            let Some(CatalogueEntry::Read(kind)) = catalogue::entry(name) else { panic!("{name} is not read") };
             let (set, content) = (set_of(name).to_owned(), Content::Inline(text));
             File { set, name: (*name).to_owned(), kind, content, skipped: Cell::new(0) }
         };
@@ -119,11 +119,11 @@ impl Vectors {
                 let name = path.strip_prefix(root).expect("a path below the root").to_string_lossy().replace('\\', "/");
                 let set = set_of(&name).to_owned();
                 match catalogue::entry(&name) {
-                    Some(Entry::Read(kind)) => {
+                    Some(CatalogueEntry::Read(kind)) => {
                         let content = Content::At(path);
                         self.files.push(File { set, name, kind, content, skipped: Cell::new(0) });
                     }
-                    Some(Entry::Ignore(_)) => {}
+                    Some(CatalogueEntry::Ignore(_)) => {}
                     None => *unknown.entry(set).or_default() += 1,
                 }
             }

@@ -1,13 +1,13 @@
 //! herumi's text form of the Ethereum suites: lines `name value`. A line `out` ends a record.
 
-use super::{Case, File, Messages, Vectors, bytes::hex_bytes, catalogue::Kind, ethereum::POSSESSION};
+use super::{Case, CaseMessages, File, Vectors, bytes::hex_bytes, catalogue::Kind, ethereum::POSSESSION};
 
 /// The set whose files have this form.
 pub const SET: &str = "01_herumi_eth_draft07";
 
 /// One record: the inputs in order, and the output.
 #[derive(Default)]
-pub struct Record {
+pub struct HerumiRecord {
     /// File and place in the file.
     pub id: String,
     /// The lines `sec`.
@@ -26,7 +26,7 @@ pub struct Record {
 
 /// What a record is about. The names of its lines decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum HerumiContent {
     /// A verdict on a signature: `out` is true or false. It may have no keys.
     Verdict,
     /// A signature by a secret key: `out` is the signature.
@@ -38,13 +38,13 @@ pub enum About {
 /// Every verdict in herumi's files.
 pub fn cases(vectors: &Vectors) -> Vec<Case> {
     vectors.collect("herumi verdicts", |file| {
-        let records = of(file, About::Verdict)?;
+        let records = of(file, HerumiContent::Verdict)?;
         Some(records.into_iter().filter_map(|record| record.case(file)).collect())
     })
 }
 
 /// The records of a file that are about one thing; `None` if it has none.
-pub fn of(file: &File, about: About) -> Option<Vec<Record>> {
+pub fn of(file: &File, about: HerumiContent) -> Option<Vec<HerumiRecord>> {
     if file.kind != Kind::Herumi {
         return None;
     }
@@ -52,8 +52,8 @@ pub fn of(file: &File, about: About) -> Option<Vec<Record>> {
     (!records.is_empty()).then_some(records)
 }
 
-fn records(file: &File) -> Vec<Record> {
-    let (mut records, mut record) = (Vec::new(), Record::default());
+fn records(file: &File) -> Vec<HerumiRecord> {
+    let (mut records, mut record) = (Vec::new(), HerumiRecord::default());
     for (number, line) in file.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let (name, value) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         let list = match name {
@@ -62,9 +62,9 @@ fn records(file: &File) -> Vec<Record> {
             "msg" => &mut record.messages,
             "sig" => &mut record.signatures,
             "out" => {
-                let ended = Record { id: file.id(records.len()), out: value.to_owned(), ..record };
+                let ended = HerumiRecord { id: file.id(records.len()), out: value.to_owned(), ..record };
                 records.push(ended);
-                record = Record::default();
+                record = HerumiRecord::default();
                 continue;
             }
             _ => {
@@ -87,12 +87,12 @@ fn records(file: &File) -> Vec<Record> {
     records
 }
 
-impl Record {
-    fn about(&self) -> About {
+impl HerumiRecord {
+    fn about(&self) -> HerumiContent {
         match (self.out.as_str(), &self.secrets[..]) {
-            ("true" | "false", _) => About::Verdict,
-            (_, []) => About::Sum,
-            _ => About::Signing,
+            ("true" | "false", _) => HerumiContent::Verdict,
+            (_, []) => HerumiContent::Sum,
+            _ => HerumiContent::Signing,
         }
     }
 
@@ -102,8 +102,8 @@ impl Record {
         let Self { id, keys, messages, signatures, .. } = self;
         let signature = file.fitting(&id, signatures.into_iter().next().ok_or("it has no signature"))?;
         let messages = match <[_; 1]>::try_from(messages) {
-            Ok([message]) => Messages::Shared(message),
-            Err(messages) => Messages::Each(messages),
+            Ok([message]) => CaseMessages::Shared(message),
+            Err(messages) => CaseMessages::Each(messages),
         };
         let case = Case {
             set: SET.to_owned(),

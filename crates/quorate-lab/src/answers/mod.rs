@@ -22,7 +22,7 @@ pub mod secrets;
 pub mod drand;
 pub mod wycheproof;
 
-pub use case::{Case, Messages};
+pub use case::{Case, CaseMessages};
 pub use files::{File, Vectors};
 
 /// Every signature in the data with its known answer, or with ours if quorate overrules the source. None if the folder

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Case, File, Messages, Vectors,
+    Case, CaseMessages, File, Vectors,
     bytes::{Hex, hex_bytes, plain},
     catalogue::Kind,
 };
@@ -33,8 +33,8 @@ pub fn suite_of(tag: &str, key: &[u8]) -> Option<AnySuite> {
 fn chia_aggregates(file: &File) -> Vec<Case> {
     let aggregate = |(index, suite, chia): (usize, AnySuite, Chia)| {
         let messages = match suite {
-            AnySuite::MinPk(MinPk::ProofOfPossession) => Messages::Shared(chia.message.0),
-            _ => Messages::Each(vec![chia.message.0; chia.pk.len()]),
+            AnySuite::MinPk(MinPk::ProofOfPossession) => CaseMessages::Shared(chia.message.0),
+            _ => CaseMessages::Each(vec![chia.message.0; chia.pk.len()]),
         };
         let expected = suite != AnySuite::MinPk(MinPk::Basic);
         let (set, id, keys) = (file.set.clone(), format!("{} (aggregate)", file.id(index)), plain(chia.pk));
@@ -110,9 +110,9 @@ impl Signed {
             Some(other) => return Err(format!("its verdict is {other}")),
         };
         let (keys, messages) = match <[_; 1]>::try_from(messages) {
-            Ok([message]) => (keys, Messages::Shared(message)),
+            Ok([message]) => (keys, CaseMessages::Shared(message)),
             // The one key signed each of them.
-            Err(messages) => (vec![key.clone(); messages.len()], Messages::Each(messages)),
+            Err(messages) => (vec![key.clone(); messages.len()], CaseMessages::Each(messages)),
         };
         Ok(Case { set: file.set.clone(), id: file.id(index), suite, keys, messages, signature, expected })
     }
@@ -152,7 +152,7 @@ fn possessions(file: &File) -> Vec<Case> {
         id: file.id(index),
         suite: AnySuite::MinPk(MinPk::ProofOfPossession),
         keys: vec![item.public_key.0],
-        messages: Messages::Possession,
+        messages: CaseMessages::Possession,
         signature: item.proof_of_possession.0,
         expected: item.expected,
     };

@@ -4,8 +4,8 @@ use quorate::{AnySuite, MinPk, MinSig, SecretKey};
 use serde::Deserialize;
 
 use super::{
-    Case, File, Messages, Vectors,
-    bytes::{Base64, Hex, Scalar, hex_bytes},
+    Case, CaseMessages, File, Vectors,
+    bytes::{Base64, Hex, ScalarBytes, hex_bytes},
     catalogue::Kind,
     ethereum::{Framed, POSSESSION},
     herumi,
@@ -57,7 +57,7 @@ impl Signing {
             }
             other => panic!("the vectors have no case of {other}"),
         };
-        let (set, id, suite, messages) = (self.set, self.id, self.suite, Messages::Shared(self.message));
+        let (set, id, suite, messages) = (self.set, self.id, self.suite, CaseMessages::Shared(self.message));
         Some(Case { set, id, suite, keys: vec![key.ok()?], messages, signature: self.signature?, expected: true })
     }
 }
@@ -93,11 +93,12 @@ fn ethereum(file: &File) -> Option<Signing> {
 }
 
 fn signed_by_herumi(file: &File) -> Option<Vec<Signing>> {
-    let signings = herumi::of(file, herumi::About::Signing)?.into_iter().enumerate().filter_map(|(index, record)| {
-        let secret = file.fitting(&record.id, secret(&record.secrets.concat()))?;
-        let signature = file.fitting(&record.id, hex_bytes(&record.out))?;
-        Some(signing(file, index, POSSESSION, secret, None, record.messages.concat(), Some(signature)))
-    });
+    let signings =
+        herumi::of(file, herumi::HerumiContent::Signing)?.into_iter().enumerate().filter_map(|(index, record)| {
+            let secret = file.fitting(&record.id, secret(&record.secrets.concat()))?;
+            let signature = file.fitting(&record.id, hex_bytes(&record.out))?;
+            Some(signing(file, index, POSSESSION, secret, None, record.messages.concat(), Some(signature)))
+        });
     Some(signings.collect())
 }
 
@@ -133,7 +134,8 @@ fn compatibility(file: &File) -> Vec<Signing> {
     let records = compatible(file).into_iter().filter(|(_, record)| !record.secret.is_empty());
     let signing = |(index, record): (usize, Compatible)| {
         let signing = || {
-            let Scalar(secret) = serde_json::from_value(record.secret.into()).map_err(|error| error.to_string())?;
+            let ScalarBytes(secret) =
+                serde_json::from_value(record.secret.into()).map_err(|error| error.to_string())?;
             let key = record.key.ok_or("a secret key without its public key")?.0;
             let suite =
                 suite_of(&record.ciphersuite, &key).ok_or_else(|| format!("no suite {}", record.ciphersuite))?;

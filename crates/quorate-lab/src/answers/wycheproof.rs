@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Case, File, Messages, Vectors, bytes::Hex, bytes::plain, catalogue::Kind, schemes::suite_of};
+use super::{Case, CaseMessages, File, Vectors, bytes::Hex, bytes::plain, catalogue::Kind, schemes::suite_of};
 
 /// Every signature of Wycheproof.
 pub fn cases(vectors: &Vectors) -> Vec<Case> {
@@ -46,7 +46,7 @@ pub fn verify(file: &File) -> Vec<Commented> {
         result: String,
     }
     let cases = tests::<Group, Test>(file).into_iter().filter_map(|(group, test)| {
-        let (keys, messages) = (vec![group.public_key.pk.0.clone()], Messages::Shared(test.msg.0));
+        let (keys, messages) = (vec![group.public_key.pk.0.clone()], CaseMessages::Shared(test.msg.0));
         let case = case(file, test.tc_id, &group.ciphersuite, keys, messages, test.sig, &test.result)?;
         Some(Commented { case, comment: test.comment })
     });
@@ -88,7 +88,7 @@ fn aggregate_verify(file: &File) -> Vec<Case> {
         result: String,
     }
     let cases = tests::<Group, Test>(file).into_iter().filter_map(|(group, test)| {
-        let (keys, messages) = (plain(test.pubkeys), Messages::Each(plain(test.messages)));
+        let (keys, messages) = (plain(test.pubkeys), CaseMessages::Each(plain(test.messages)));
         case(file, test.tc_id, &group.ciphersuite, keys, messages, test.sig, &test.result)?.paired(file)
     });
     cases.collect()
@@ -99,7 +99,7 @@ fn case(
     number: u32,
     tag: &str,
     keys: Vec<Vec<u8>>,
-    messages: Messages,
+    messages: CaseMessages,
     signature: Hex,
     result: &str,
 ) -> Option<Case> {

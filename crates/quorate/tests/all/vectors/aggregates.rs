@@ -67,7 +67,7 @@ fn framed(file: &File) -> Option<Sum> {
 }
 
 fn summed_by_herumi(file: &File) -> Option<Vec<Sum>> {
-    let sums = herumi::of(file, herumi::About::Sum)?.into_iter().filter_map(|record| {
+    let sums = herumi::of(file, herumi::HerumiContent::Sum)?.into_iter().filter_map(|record| {
         let sum = Some(file.fitting(&record.id, hex_bytes(&record.out))?);
         Some(Sum { sum, id: record.id, parts: record.signatures })
     });

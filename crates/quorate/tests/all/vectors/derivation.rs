@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use quorate_lab::answers::{
     File, Vectors,
-    bytes::{Base64Url, Hex, Scalar},
+    bytes::{Base64Url, Hex, ScalarBytes},
     catalogue::Kind,
 };
 
@@ -51,10 +51,10 @@ fn secret_to_public_key_of_a_jwk() {
 struct Derivation {
     seed: Hex,
     #[serde(rename = "master_SK")]
-    master: Scalar,
+    master: ScalarBytes,
     child_index: u32,
     #[serde(rename = "child_SK")]
-    child: Scalar,
+    child: ScalarBytes,
 }
 
 fn derivations(file: &File) -> Vec<(String, Derivation)> {

@@ -5,7 +5,7 @@ use quorate::{AnySuite, Backend, MinPk, MinSig, ParseError, PublicKey, SecretKey
 use quorate_curve::{G1, Group};
 
 use quorate_lab::answers::{
-    Case, Messages, Vectors, is_overruled,
+    Case, CaseMessages, Vectors, is_overruled,
     secrets::{compatible, reduced, signings},
     stated_cases,
 };
@@ -129,7 +129,7 @@ const TABLE: &[Disagreement] = &[
         why: "a proof has a tag of its own, BLS_POP_…_POP_ (section 4.2.3): no signature over a message can be one",
         corrected_at: None,
         occurs: Occurs::In(is_over_its_key, |case| {
-            invalid(&Case { messages: Messages::Possession, ..case.clone() });
+            invalid(&Case { messages: CaseMessages::Possession, ..case.clone() });
             assert!(is_valid(case), "{}", case.id);
         }),
     },
@@ -202,7 +202,7 @@ fn is_over_its_key(case: &Case) -> bool {
         AnySuite::MinSig(suite) => suite.proof_of_possession_tag(),
         other => panic!("the vectors have no case of {other}"),
     };
-    tag.is_some() && matches!(&case.messages, Messages::Shared(message) if case.keys == [message.clone()])
+    tag.is_some() && matches!(&case.messages, CaseMessages::Shared(message) if case.keys == [message.clone()])
 }
 
 fn identity_key(case: &Case) {

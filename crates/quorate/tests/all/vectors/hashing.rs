@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use quorate_lab::answers::{
     File, Vectors,
-    bytes::{Field, Hex},
+    bytes::{FieldBytes, Hex},
     catalogue::Kind,
     ethereum::Framed,
     secrets::compatible,
@@ -65,7 +65,8 @@ impl Coordinates {
     /// The uncompressed encoding, which has c1 before c0.
     fn bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
         let parts = [&self.x, &self.y].into_iter().flat_map(|coordinate| coordinate.split(',').rev());
-        let fields = parts.map(|part| serde_json::from_value::<Field>(part.into())).collect::<Result<Vec<_>, _>>()?;
+        let fields =
+            parts.map(|part| serde_json::from_value::<FieldBytes>(part.into())).collect::<Result<Vec<_>, _>>()?;
         Ok(fields.into_iter().flat_map(|field| field.0).collect())
     }
 }

@@ -4,7 +4,7 @@
 use quorate::{AnySuite, MinPk};
 
 use quorate_lab::answers::{
-    Case, Messages, Vectors, drand, ethereum, herumi, schemes,
+    Case, CaseMessages, Vectors, drand, ethereum, herumi, schemes,
     secrets::{compatible, signings},
     wycheproof,
 };
@@ -12,9 +12,9 @@ use quorate_lab::answers::{
 /// The keys, messages and signatures in these tests are short, because no loader looks inside.
 fn shape(case: &Case) -> (Vec<u8>, String, bool) {
     let messages = match &case.messages {
-        Messages::Shared(message) => format!("{message:02x?}"),
-        Messages::Each(messages) => format!("each of {messages:02x?}"),
-        Messages::Possession => "possession".to_owned(),
+        CaseMessages::Shared(message) => format!("{message:02x?}"),
+        CaseMessages::Each(messages) => format!("each of {messages:02x?}"),
+        CaseMessages::Possession => "possession".to_owned(),
     };
     (case.keys.concat(), messages, case.expected)
 }
@@ -98,7 +98,14 @@ fn herumi_records_by_what_they_are_about() {
     assert_eq!(skipped, 3);
     let vectors = Vectors::inline(&[("01_herumi_eth_draft07/unseen.txt", TEXT)]);
     let about = |about| herumi::of(&vectors.files[0], about).map_or(0, |records| records.len());
-    assert_eq!((about(herumi::About::Verdict), about(herumi::About::Sum), about(herumi::About::Signing)), (5, 1, 1));
+    assert_eq!(
+        (
+            about(herumi::HerumiContent::Verdict),
+            about(herumi::HerumiContent::Sum),
+            about(herumi::HerumiContent::Signing)
+        ),
+        (5, 1, 1)
+    );
 }
 
 #[test]

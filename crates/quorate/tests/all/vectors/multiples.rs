@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use quorate_lab::answers::{
     File, Vectors,
-    bytes::{Field, Scalar},
+    bytes::{FieldBytes, ScalarBytes},
     catalogue::Kind,
 };
 
@@ -89,8 +89,8 @@ fn scalar(k: u64) -> Option<SecretScalar> {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Coordinate {
-    Fp(Field),
-    Fp2 { c0: Field, c1: Field },
+    Fp(FieldBytes),
+    Fp2 { c0: FieldBytes, c1: FieldBytes },
 }
 
 #[derive(Deserialize)]
@@ -122,7 +122,7 @@ fn products<G: Group>(file: &File, multiply: impl Fn(&SecretScalar, &G) -> G) ->
     struct Product {
         p: Point,
         #[serde(rename = "scalar")]
-        scalar: Scalar,
+        scalar: ScalarBytes,
         q: Point,
     }
     let check = |(index, product): (usize, Product)| {

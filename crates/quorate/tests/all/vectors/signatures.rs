@@ -6,7 +6,7 @@ use quorate::{
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use crate::options::Turns;
-use quorate_lab::answers::{Case, Messages, Vectors, ethereum, signature_cases};
+use quorate_lab::answers::{Case, CaseMessages, Vectors, ethereum, signature_cases};
 
 #[test]
 fn min_pk_cases_alone_and_together() {
@@ -87,14 +87,14 @@ pub(crate) fn claim<S: Suite>(
 ) -> Result<Claim<S>, ParseError> {
     let keys = case.keys.iter().map(|key| PublicKey::from_bytes(key)).collect::<Result<Vec<_>, _>>()?;
     Ok(match &case.messages {
-        Messages::Shared(message) if keys.len() == 1 => Claim::single(suite, keys[0], &message[..], signature),
-        Messages::Shared(message) => Claim::shared(suite, keys, &message[..], signature),
-        Messages::Each(messages) => {
+        CaseMessages::Shared(message) if keys.len() == 1 => Claim::single(suite, keys[0], &message[..], signature),
+        CaseMessages::Shared(message) => Claim::shared(suite, keys, &message[..], signature),
+        CaseMessages::Each(messages) => {
             assert_eq!(keys.len(), messages.len(), "{}: a message for each key", case.id);
             let statements = keys.into_iter().zip(messages.iter().map(|message| message[..].into())).collect();
             Claim::each(suite, statements, signature)
         }
-        Messages::Possession => {
+        CaseMessages::Possession => {
             Claim::proof_of_possession(suite, keys[0], signature).expect("a suite with proofs of possession")
         }
     })
