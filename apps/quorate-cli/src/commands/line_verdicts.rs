@@ -77,7 +77,9 @@ impl LineCounts {
         let Self { valid, invalid, unreadable } = self;
         let total = valid + invalid + unreadable;
         if total == 0 {
-            return Err(Failure::usage(anyhow!("no {noun} in {names}, so there is nothing to verify")));
+            return Err(Failure::usage(anyhow!(
+                "no {noun} in {names}: the input is empty, so there is nothing to verify"
+            )));
         }
         let lines = plural(total, noun);
         print::note(format_args!("{lines}: {valid} valid, {invalid} invalid, {unreadable} unreadable"));
