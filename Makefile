@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -284,20 +284,13 @@ test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
 		$(CARGO) test --locked --release --target $(AARCH64) -p quorate-curve -p quorate
 
-# A second is too short for the address sanitizer and for fast code, without which the targets build in a fraction of the
-# time. The seed is fixed, so that what fails here fails again; new inputs are looked for by `make fuzz`.
-SMOKE_PROFILE := CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
-	CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
-fuzz-smoke: ## Each fuzz target builds and runs for a second (needs a nightly toolchain)
-	@if cargo +nightly --version > /dev/null 2>&1; then $(SMOKE_PROFILE) $(MAKE) fuzz FUZZ_SECONDS=1 \
-		FUZZ_BUILD="--sanitizer none" FUZZ_FLAGS="-verbosity=0 -seed=1"; \
-	else echo "fuzz-smoke: skipped, there is no nightly toolchain (\`rustup toolchain install nightly\`)"; fi
-
-fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
+# The profile strips what is built for people; a stack that a failure prints needs the names.
+fuzz: ## Each fuzz target under libFuzzer for FUZZ_SECONDS, from its seeds (needs a nightly toolchain and a compiler of C++)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install cargo-fuzz --version 0.13.2 --locked
-	cargo +nightly fuzz build --release $(FUZZ_BUILD)
-	for target in $$(cargo +nightly fuzz list); do \
-		cargo +nightly fuzz run --release $(FUZZ_BUILD) $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
+	sh fuzz/seeds.sh
+	export CARGO_PROFILE_RELEASE_STRIP=false CARGO_PROFILE_RELEASE_DEBUG=line-tables-only; \
+	cargo +nightly fuzz build --release && for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
 soak: ## A million random operations a verb, each backend against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)

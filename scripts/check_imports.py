@@ -52,6 +52,7 @@ CRATES = {
     "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer-client", "quorate-network", "quorate-keystore", "quorate-host"},
     "quorate-lab": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-chain", "quorate-network", "quorate-keystore", "quorate-host", "quorate-node"},
     "quorate-bench": {"quorate-lab", "quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network"},
+    "quorate-fuzz": {"quorate-lab", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-checkpoint", "quorate-history", "quorate-formats", "quorate-host", "quorate-network", "quorate-signer-client", "quorate-cli", "quorate-server", "quorate-node"},
 }
 
 # Modules that their own submodules import. Of every other module, the file stands below its submodules.

@@ -1,6 +1,6 @@
 //! A node that is asked for checkpoints: where it is, and what it answers. There is no TLS.
 
-use std::{fmt, fs, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
+use std::{fmt, fs, net::{Ipv6Addr, SocketAddr}, path::PathBuf, str::FromStr, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};
@@ -63,11 +63,20 @@ impl FromStr for AskedNode {
             (None, false) if authority.as_str() == authority.host() => 80,
             _ => return Err(expected("a port from 1 to 65535")),
         };
-        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
-        if port == 0 || host.is_empty() {
-            return Err(expected("a host, and a port from 1 to 65535"));
-        }
+        let host = host(authority.host()).filter(|_| port != 0);
+        let host = host.ok_or_else(|| expected("a host, and a port from 1 to 65535"))?;
         Ok(Self::Http { host, port })
+    }
+}
+
+/// A name or an IPv4 address, or an IPv6 address in brackets, which is given without them. `http` also takes brackets elsewhere.
+fn host(text: &str) -> Option<String> {
+    match text.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']')?.parse::<Ipv6Addr>().ok().map(|address| address.to_string()),
+        None => {
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+            (!text.is_empty() && text.bytes().all(is_plain)).then(|| text.to_ascii_lowercase())
+        }
     }
 }
 
@@ -207,6 +216,7 @@ mod tests {
             ("http://127.0.0.1:9596", "http://127.0.0.1:9596"),
             ("http://Node.Example/", "http://node.example:80"),
             ("http://[::1]:9596", "http://[::1]:9596"),
+            ("http://[0:0::1]", "http://[::1]:80"),
             ("unix:/run/quorate.sock", "unix:/run/quorate.sock"),
         ] {
             let node: AskedNode = text.parse().unwrap();
@@ -226,6 +236,12 @@ mod tests {
             ("http://a.example:0", "a port"),
             ("http://a.example:70000", "in the form"),
             ("http://", "in the form"),
+            ("http://0[]", "in the form"),
+            ("http://[0]", "in the form"),
+            ("http://a[::1]", "in the form"),
+            ("http://[::1]]", "in the form"),
+            ("http://a%41.example", "in the form"),
+            ("http://a'b.example", "a host"),
             ("unix:run/socket", "begins with /"),
             ("unix:", "begins with /"),
         ] {

@@ -1,0 +1,7 @@
+//! No Arrow stream makes its reader panic, and none reads more than its limit: what panics in the library below is contained.
+
+use quorate_formats::arrow::ArrowRows;
+
+pub fn run(bytes: &[u8]) {
+    ArrowRows::new(bytes.to_vec()).for_each(drop);
+}

@@ -1,0 +1,4 @@
+//! The target `shards` under libFuzzer.
+#![cfg_attr(fuzzing, no_main)]
+
+quorate_fuzz::program!(shards);

@@ -1,0 +1,4 @@
+//! The target `verbs` under libFuzzer.
+#![cfg_attr(fuzzing, no_main)]
+
+quorate_fuzz::program!(verbs);

@@ -1,0 +1,8 @@
+//! What a chain's node answers about a task network: logs and calldata. Nothing panics, what is refused changes
+//! nothing, and what is taken agrees with itself.
+
+use quorate_lab::replay;
+
+pub fn run(bytes: &[u8]) {
+    replay::check(bytes);
+}

@@ -1,0 +1,112 @@
+//! Each target on its seeds, on variations of them, and on random bytes: the same ones each time. libFuzzer, which sees what a target has
+//! reached, finds more (`make fuzz`).
+
+use std::{collections::BTreeSet, fs, path::Path, process::Command, sync::LazyLock};
+
+use rand_chacha::{
+    ChaCha20Rng,
+    rand_core::{Rng, SeedableRng},
+};
+use tempfile::TempDir;
+
+macro_rules! targets {
+    ($($inputs:literal: $($target:ident)*;)*) => {
+        const NAMES: &[&str] = &[$($(stringify!($target)),*),*];
+        $($(
+            #[test]
+            fn $target() {
+                run(stringify!($target), crate::$target::run, $inputs);
+            }
+        )*)*
+    };
+}
+
+// Inputs a target: fewer where one takes milliseconds.
+targets! {
+    2_000: arrow chain_logs change checkpoint_headers chia compression decode_point deposit drand drand_chain era evm_point evm_quorum exit
+        history_ssz jsonl key_file keystore light_client lines node_bodies node_message node_options node_saved parquet server_config
+        server_request shards shared_key signer_record signer_request;
+    100: batch_vs_naive checkpoint checkpoint_files claims dkg evm_signatures shares verbs;
+}
+
+#[test]
+fn every_program_is_a_target_here() {
+    let programs = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin")).expect("the programs");
+    let programs = programs.map(|entry| entry.expect("a program").path().file_stem().expect("a name").to_owned());
+    assert_eq!(programs.collect::<BTreeSet<_>>(), NAMES.iter().map(Into::into).collect());
+}
+
+/// A folder of seeds a target, as `make fuzz` has them.
+static CORPUS: LazyLock<TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds.sh");
+    assert!(Command::new("sh").arg(script).arg(folder.path()).status().expect("a shell").success());
+    folder
+});
+
+/// A seed of megabytes is for the fuzzer, which has time.
+const LARGEST_SEED: usize = 64 << 10;
+
+fn run(name: &str, target: fn(&[u8]), inputs: usize) {
+    let mut seeds = vec![Vec::new()];
+    for entry in fs::read_dir(CORPUS.path().join(name)).into_iter().flatten() {
+        let seed = fs::read(entry.expect("a seed").path()).expect("a seed");
+        seeds.extend((seed.len() <= LARGEST_SEED).then_some(seed));
+    }
+    // A folder has no order, and the inputs are the same each time.
+    seeds.sort();
+    let mut rng = ChaCha20Rng::from_seed([1; 32]);
+    seeds.iter().for_each(|seed| tried(target, seed));
+    for _ in 0..inputs {
+        let mut input = seeds[below(seeds.len(), &mut rng)].clone();
+        for _ in 0..=below(4, &mut rng) {
+            vary(&mut input, &seeds, &mut rng);
+        }
+        tried(target, &input);
+    }
+}
+
+/// Says which input it was when a target panics.
+fn tried(target: fn(&[u8]), input: &[u8]) {
+    struct Input<'a>(&'a [u8]);
+    impl Drop for Input<'_> {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                eprintln!("the input was \"{}\"", self.0.escape_ascii());
+            }
+        }
+    }
+    let input = Input(input);
+    target(input.0);
+}
+
+/// Changes, repeats, cuts out or inserts some bytes.
+fn vary(input: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut ChaCha20Rng) {
+    /// What readers of text and of numbers look at.
+    const TELLING: &[&[u8]] =
+        &[b"", b"0", b"-1", b"\n", b"\"", b"[]", b"{}", b"null", b"\0", b"\x80", b"\xff\xff\xff\xff", b"\xef\xbb\xbf"];
+    let from = below(input.len() + 1, rng);
+    let to = (from + below(8, rng)).min(input.len());
+    let new = match below(5, rng) {
+        0 => TELLING[below(TELLING.len(), rng)].to_vec(),
+        1 => input[from..to].iter().map(|byte| byte ^ 1 << below(8, rng)).collect(),
+        2 => input[from..to].repeat(2),
+        3 => random(below(64, rng), rng),
+        _ => {
+            let other = &seeds[below(seeds.len(), rng)];
+            let start = below(other.len() + 1, rng);
+            other[start..(start + below(256, rng)).min(other.len())].to_vec()
+        }
+    };
+    input.splice(from..to, new);
+}
+
+fn random(length: usize, rng: &mut ChaCha20Rng) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    rng.fill_bytes(&mut bytes);
+    bytes
+}
+
+fn below(end: usize, rng: &mut ChaCha20Rng) -> usize {
+    rng.next_u32() as usize % end
+}
