@@ -34,16 +34,24 @@ fn told() -> impl Strategy<Value = Told> {
         .prop_map(|(node, document, signatures, sorted)| Told { node, document, signatures, sorted })
 }
 
-fn answer_of(told: &Told) -> NodeAnswer {
-    let mut list: Vec<_> = told
-        .signatures
-        .iter()
-        .map(|(index, key, over)| IndexedSignature { index: *index, signature: SIGNATURES[*over][*key] })
-        .collect();
-    if told.sorted {
-        list.sort_by_key(|signature| signature.index);
-        list.dedup_by_key(|signature| signature.index);
+impl Told {
+    /// The signatures that it sends. In order, there is one of each index.
+    fn sent(&self) -> Vec<Sent> {
+        let mut sent = self.signatures.clone();
+        if self.sorted {
+            sent.sort_by_key(|(index, ..)| *index);
+            sent.dedup_by_key(|(index, ..)| *index);
+        }
+        sent
     }
+}
+
+fn answer_of(told: &Told) -> NodeAnswer {
+    let list = told
+        .sent()
+        .into_iter()
+        .map(|(index, key, over)| IndexedSignature { index, signature: SIGNATURES[over][key] })
+        .collect();
     let posting = Posting { document: documents()[told.document].clone(), bitmap: None, sum: None, signatures: list };
     answer(&told.node.to_string(), &serving(&[posting]))
 }
@@ -58,7 +66,7 @@ proptest! {
         let decision = node.update(&answers).decision;
         // What each key signed in truth, over both checkpoints, and was sent at all.
         let keys = |document: usize| -> BTreeSet<usize> {
-            let sent = told.iter().filter(|told| told.document == document).flat_map(|told| &told.signatures);
+            let sent = told.iter().filter(|told| told.document == document).flat_map(Told::sent);
             sent.filter(|(index, key, over)| *over == document && usize::from(*index) == *key).map(|sent| sent.1).collect()
         };
         let nodes: BTreeSet<_> = told.iter().map(|told| told.node).collect();
@@ -71,15 +79,15 @@ proptest! {
         // false has not answered.
         let mut first = BTreeSet::new();
         let is_true = |told: &Told| {
-            told.signatures.iter().any(|(index, key, over)| *over == told.document && usize::from(*index) == *key)
+            told.sent().iter().any(|(index, key, over)| *over == told.document && usize::from(*index) == *key)
         };
         let answered = told.iter().filter(|told| first.insert(told.node) && (told.signatures.is_empty() || is_true(told))).count();
         let mut first = BTreeSet::new();
         let counted: BTreeSet<_> = told
             .iter()
             .filter(|told| first.insert(told.node) && told.sorted && told.document == 0)
-            .filter(|told| told.signatures.iter().all(|(index, key, over)| *over == 0 && usize::from(*index) == *key))
-            .flat_map(|told| told.signatures.iter().map(|sent| sent.1))
+            .filter(|told| told.sent().iter().all(|(index, key, over)| *over == 0 && usize::from(*index) == *key))
+            .flat_map(|told| told.sent().into_iter().map(|sent| sent.1))
             .collect();
         if counted.len() >= 3 && answered >= 3 && keys(1).len() < 3 {
             prop_assert!(node.decide().skips(100), "{:?}", told);
