@@ -253,6 +253,7 @@ msrv: ## Everything compiles with the minimum Rust version that Cargo.toml state
 # A feature that compiles only beside another one is found here. The tests of the crates have all of them on.
 features: ## Each crate with each of its features alone, and the programs without what only tests turn on
 	$(CARGO) check --locked
+	$(CARGO) check --locked -p quorate-curve --features bn254
 	$(CARGO) check --locked -p quorate
 	$(CARGO) check --locked -p quorate --features bn254
 	$(CARGO) check --locked -p quorate --features serde

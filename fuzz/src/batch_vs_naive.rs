@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use arbitrary::Arbitrary;
-use quorate::{Backend, MinPk, MinSig, Options, Soundness, naive, verify};
+use quorate::{Backend, Bn254Suite, MinPk, MinSig, Options, Soundness, naive, verify};
 use quorate_lab::forge::{Forge, Lie, Recipe, Shape, claims};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -23,11 +23,15 @@ enum EntryShape {
 }
 
 pub fn run(bytes: &[u8]) {
-    let Some(input) = crate::structured::<(bool, u8, Vec<Entry>)>(bytes) else { return };
-    let (min_sig, threads, entries) = input;
+    let Some(input) = crate::structured::<(u8, u8, Vec<Entry>)>(bytes) else { return };
+    let (variant, threads, entries) = input;
     let recipes: Vec<_> = entries.into_iter().take(12).map(recipe).collect();
     let threads = NonZeroUsize::MIN.saturating_add(usize::from(threads % 3));
-    if min_sig { agrees::<MinSig>(&recipes, threads) } else { agrees::<MinPk>(&recipes, threads) }
+    match variant % 3 {
+        0 => agrees::<MinPk>(&recipes, threads),
+        1 => agrees::<MinSig>(&recipes, threads),
+        _ => agrees::<Bn254Suite>(&recipes, threads),
+    }
 }
 
 fn agrees<S: Forge>(recipes: &[Recipe], threads: NonZeroUsize) {

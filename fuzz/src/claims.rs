@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, num::NonZeroUsize, sync::LazyLock};
 
 use arbitrary::Arbitrary;
 use quorate::{
-    AnySuite, Backend, Bn254Suite, ClaimBytes, Messages, Options, Reason, Scheme, SecretKey, Signature, Suite, Verdict,
-    Verifier, aggregate::aggregate, bdn, proof_of_possession,
+    AnySuite, Backend, Bls12381Suite, Bn254Suite, ClaimBytes, Messages, Options, Reason, Scheme, SecretKey, Signature,
+    Verdict, Verifier, aggregate::aggregate, bdn, proof_of_possession,
 };
 use quorate_bn254::{Bn254SecretKey, Bn254Signature};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -55,11 +55,14 @@ enum Change {
 const KEYS: u8 = 3;
 const MESSAGES: u8 = 3;
 
+/// The sum of the signatures of signers over messages, each by its index.
+type Signing = Box<dyn Fn(&[(u8, u8)]) -> Vec<u8> + Send + Sync>;
+
 /// The encodings of a suite's keys, and their owners' signatures.
 struct Signers {
     keys: Vec<Vec<u8>>,
     /// The sum of the signatures of these keys over these messages.
-    sign: Box<dyn Fn(&[(u8, u8)]) -> Vec<u8> + Send + Sync>,
+    sign: Signing,
     /// The key's proof of possession; nothing where the suite has none.
     prove: Box<dyn Fn(u8) -> Vec<u8> + Send + Sync>,
 }
@@ -143,7 +146,7 @@ impl Change {
     }
 }
 
-fn on_bls12381<S: Suite>(suite: S) -> Signers {
+fn on_bls12381<S: Bls12381Suite>(suite: S) -> Signers {
     let secrets: Vec<_> = (0..KEYS).map(|i| SecretKey::key_gen(suite, &[i; 32], b"fuzz").expect("32 bytes")).collect();
     let signed = |secret: &SecretKey<S>| (0..MESSAGES).map(|m| secret.sign(suite, &[m; 32])).collect();
     let signatures: Vec<Vec<Signature<S>>> = secrets.iter().map(signed).collect();

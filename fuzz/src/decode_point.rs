@@ -1,13 +1,13 @@
 //! A point that decodes encodes to the same bytes, on every backend, alone and among others.
 
-use quorate_curve::{Backend, G1, G2, Group};
+use quorate_curve::{Backend, Bls12381Group, G1, G2};
 
 pub fn run(bytes: &[u8]) {
     decode::<G1>(bytes);
     decode::<G2>(bytes);
 }
 
-fn decode<G: Group>(bytes: &[u8]) {
+fn decode<G: Bls12381Group>(bytes: &[u8]) {
     let compressed = Backend::Portable.decode::<G>(bytes);
     let uncompressed = Backend::Portable.decode_uncompressed::<G>(bytes);
     if let Ok(point) = compressed {

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use quorate::{Backend, MinPk, MinSig, Options, Suite};
+use quorate::{Backend, Bls12381Suite, MinPk, MinSig, Options};
 use quorate_threshold::{
     Identifiers,
     dkg::{
@@ -76,7 +76,7 @@ pub fn run(bytes: &[u8]) {
     let _ = participant.culprits();
 }
 
-fn ceremony<S: Suite>(bytes: &[u8]) {
+fn ceremony<S: Bls12381Suite>(bytes: &[u8]) {
     if let Ok(ceremony) = Ceremony::<S>::from_json(bytes, Backend::auto()) {
         let printed = ceremony.to_json();
         let again = Ceremony::<S>::from_json(printed.as_bytes(), Backend::auto()).expect("it was printed by us");

@@ -1,6 +1,6 @@
 //! No text makes the readers of shared keys and of key shares panic, and what they read prints back the same.
 
-use quorate::{Backend, MinPk, MinSig, Suite};
+use quorate::{Backend, Bls12381Suite, MinPk, MinSig};
 use quorate_cli::secrets::share_file::ShareFile;
 use quorate_threshold::{SharedKey, shared_key::suite_of_json};
 
@@ -20,7 +20,7 @@ pub fn run(bytes: &[u8]) {
     read::<MinSig>(bytes);
 }
 
-fn read<S: Suite>(bytes: &[u8]) {
+fn read<S: Bls12381Suite>(bytes: &[u8]) {
     if let Ok(key) = SharedKey::<S>::from_json(bytes, Backend::auto()) {
         assert_eq!(suite_of_json(bytes).expect("the key was read"), key.suite().any());
         let printed = key.to_json();

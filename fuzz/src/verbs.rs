@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
-use quorate_curve::{Backend, Domain, G1, G2, Group, Pairing, Scalar, Segments, Soundness, UncheckedSegments, Weight};
+use quorate_curve::{
+    Backend, Bls12381Group, Domain, G1, G2, Group, Pairing, Scalar, Segments, Soundness, UncheckedSegments, Weight,
+};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -122,7 +124,7 @@ fn pairings_agree(backend: Backend, input: &Input) {
     }
 }
 
-fn points<G: Group>(input: &Input, pool: &[G]) -> Vec<G> {
+fn points<G: Bls12381Group>(input: &Input, pool: &[G]) -> Vec<G> {
     let mut points: Vec<G> = Vec::new();
     for item in input.items.iter().take(MOST) {
         let last = points.last().copied().unwrap_or(G::IDENTITY);
@@ -150,7 +152,7 @@ fn cut<T: Copy>(input: &Input, items: &[T]) -> Segments<T> {
     segments
 }
 
-trait InPools: Group {
+trait InPools: Bls12381Group {
     /// Members of the subgroup, including the identity.
     fn members() -> &'static [Self];
     /// Members, and points outside the subgroup, some of small order.
@@ -175,7 +177,7 @@ macro_rules! pools {
 
 pools!(G1, G2);
 
-fn members<G: Group>() -> Vec<G> {
+fn members<G: Bls12381Group>() -> Vec<G> {
     let names: Vec<_> = (0..30_u8).map(|i| [i]).collect();
     let messages: Vec<_> = names.iter().map(|name| (&name[..], &[][..])).collect();
     let mut members = Backend::Portable.hash_to_curve(b"fuzz", &messages);
@@ -184,7 +186,7 @@ fn members<G: Group>() -> Vec<G> {
 }
 
 /// The points with a small x, among them (0, 2) of order 3.
-fn outside<G: Group>() -> Vec<G> {
+fn outside<G: Bls12381Group>() -> Vec<G> {
     let encodings = (0..40_u8).map(|x| {
         let mut bytes = vec![0; G::COMPRESSED];
         (bytes[0], bytes[G::COMPRESSED - 1]) = (0x80, x);

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use quorate_curve::{Backend, G1, Group};
+use quorate_curve::{Backend, Bls12381Group, G1};
 use quorate_evm::{
     KeyGroup, MemberSet, Network, OperatorKey, Order, QuorumSignature,
     alloy_primitives::{Address, B256, Bytes, U256, uint},

@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use quorate::{AnySuite, Claim, MinPk, PublicKey, Signature, Suite, naive};
+use quorate::{AnySuite, Bls12381Suite, Claim, MinPk, PublicKey, Signature, Suite, naive};
 use quorate_lab::{
     run::{Ran, Run as _, Running, Signal, command, program},
     vectors,
@@ -219,7 +219,7 @@ fn public_keys_add_up() {
 /// A new key signs, in every suite, and the library agrees. Hexadecimal has `0x` in Ethereum's suites alone.
 #[test]
 fn every_suite_signs() {
-    fn check<S: Suite>(suite: S, room: &Room) {
+    fn check<S: Bls12381Suite>(suite: S, room: &Room) {
         let file = format!("{suite}.key");
         let key = room.new_key(suite.name(), &file);
         let ethereum = [MinPk::Eth2.any(), MinPk::Eth2SyncAggregate.any()].contains(&suite.any());

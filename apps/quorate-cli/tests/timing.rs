@@ -63,7 +63,7 @@ const FIXED: [u8; 32] = {
     secret
 };
 
-fn key<S: quorate::Suite>(secret: [u8; 32]) -> SecretKey<S> {
+fn key<S: quorate::Bls12381Suite>(secret: [u8; 32]) -> SecretKey<S> {
     SecretKey::from_bytes(&secret).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! `aggregate/*`: the three rows of "aggregation speed" (Safe Network forum): 100 signatures by five keys verified singly,
 //! the same aggregated, and one message signed by 100 keys. Aggregation is inside.
 
-use quorate::{Backend, Claim, MinPk, Suite, UncheckedSignature, aggregate, verify};
+use quorate::{Backend, Bls12381Suite, Claim, MinPk, UncheckedSignature, aggregate, verify};
 
 use crate::{
     batch::Blst,
@@ -46,7 +46,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     rows
 }
 
-fn hold<S: Suite>(claim: &Claim<S>, backend: Backend) {
+fn hold<S: Bls12381Suite>(claim: &Claim<S>, backend: Backend) {
     assert!(verify(std::slice::from_ref(claim), &data::options(backend, 1), &mut data::rng()).all_valid());
 }
 

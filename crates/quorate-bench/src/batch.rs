@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use blst::{BLST_ERROR, blst_scalar, min_pk, min_sig};
-use quorate::{Backend, Claim, MinPk, MinSig, PublicKey, Suite, UncheckedSignature, verify};
+use quorate::{Backend, Bls12381Suite, Claim, MinPk, MinSig, PublicKey, Suite, UncheckedSignature, verify};
 use rand_core::Rng;
 
 use crate::{
@@ -137,7 +137,7 @@ fn min_sig_distinct(run: &Run, n: usize) -> Vec<Row> {
     measure("batch/min-sig", n, "claim", n, rounds(run, n), engines)
 }
 
-fn quorate<S: Suite>(claims: &[Claim<S>], backend: Backend, threads: usize) {
+fn quorate<S: Bls12381Suite>(claims: &[Claim<S>], backend: Backend, threads: usize) {
     let outcome = verify(black_box(claims), &data::options(backend, threads), &mut data::rng());
     assert!(outcome.all_valid() && outcome.verdicts.len() == claims.len());
 }

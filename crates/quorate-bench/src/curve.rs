@@ -6,7 +6,9 @@ use std::hint::black_box;
 
 use blst::{MultiPoint, blst_fp12, blst_p1_affine, blst_p2_affine, min_pk, min_sig};
 use quorate::Backend;
-use quorate_curve::{G1, G2, Group, Pairing, Segments, Soundness, UncheckedSegments, Weight, WeightedSegments};
+use quorate_curve::{
+    Bls12381Group, G1, G2, Group, Pairing, Segments, Soundness, UncheckedSegments, Weight, WeightedSegments,
+};
 use rand_core::Rng;
 
 use crate::{
@@ -27,7 +29,7 @@ fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
     let names: Vec<_> = (0..n).map(|i: usize| i.to_le_bytes()).collect();
     let messages: Vec<_> = names.iter().map(|m| (&[][..], &m[..])).collect();
     let points: Vec<G> = Backend::Portable.hash_to_curve(b"bench", &messages);
-    let compressed: Vec<_> = points.iter().map(Group::compress).collect();
+    let compressed: Vec<_> = points.iter().map(Bls12381Group::compress).collect();
     let encodings: Vec<_> = compressed.iter().map(AsRef::as_ref).collect();
     let mut rng = data::rng();
     let further: Vec<_> = (0..n).map(|_| rng.next_u64()).collect();
@@ -85,7 +87,7 @@ fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
 }
 
 /// The same verbs by blst's crate.
-trait Rival: Group {
+trait Rival: Bls12381Group {
     type Point: Clone;
     fn rival(points: &[Self]) -> Vec<Self::Point>;
     fn rival_decodes(bytes: &[u8]) -> bool;

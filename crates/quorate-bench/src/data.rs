@@ -2,17 +2,17 @@
 
 use std::num::NonZeroUsize;
 
-use quorate::{Backend, Claim, Options, PublicKey, SecretKey, Signature, Suite, UncheckedSignature};
+use quorate::{Backend, Bls12381Suite, Claim, Options, PublicKey, SecretKey, Signature, UncheckedSignature};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 /// A statement with its own signature.
-pub(crate) struct Signed<S: Suite> {
+pub(crate) struct Signed<S: Bls12381Suite> {
     pub(crate) key: PublicKey<S>,
     pub(crate) message: Vec<u8>,
     pub(crate) signature: Signature<S>,
 }
 
-impl<S: Suite> Signed<S> {
+impl<S: Bls12381Suite> Signed<S> {
     /// A claim whose signature the batch still has to check for membership.
     pub(crate) fn unchecked(&self, suite: S) -> Claim<S> {
         let signature = UncheckedSignature::from_point(self.signature.point());
@@ -26,7 +26,7 @@ impl<S: Suite> Signed<S> {
 }
 
 /// `n` statements by the keys `key(i)` over the 32-byte messages `message(i)`.
-pub(crate) fn signed<S: Suite>(
+pub(crate) fn signed<S: Bls12381Suite>(
     suite: S,
     n: usize,
     key: impl Fn(usize) -> usize,

@@ -11,6 +11,7 @@ mod methods;
 mod row;
 mod measure;
 mod batch;
+mod bn254;
 mod service;
 mod block;
 mod aggregate;
@@ -46,7 +47,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use measure::{Effort, Run};
 use quorate::Backend;
-use row::{Machine, Row};
+use row::{Clock, Machine, Row};
 
 /// Measure quorate beside other libraries, compare schemes, or write the tables of the documents from recorded rows.
 #[derive(Parser)]
@@ -75,6 +76,9 @@ struct Arguments {
     /// Measure one backend beside the other libraries; every one that this machine has where left out
     #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
     backend: Option<Backend>,
+    /// The time that the table shows. The rows have both
+    #[arg(long, value_name = "CLOCK", default_value = "wall")]
+    clock: Clock,
     /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run. One
     /// benchmark alone is added to the folder if the same machine, compiler and commit made it
     #[arg(long, conflicts_with = "quick")]
@@ -112,6 +116,8 @@ enum Name {
     Msm,
     /// Operations of the fields, in lanes and by blst
     Field,
+    /// Claims on BN254 beside arkworks: one, many, one false, keys
+    Bn254,
     /// The curve's verbs, whose costs the plan weighs
     Curve,
     /// One signature from t of n shares; transforms over the scalar field
@@ -192,7 +198,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Result<Vec<Row>>;
-    let all: [(Name, &str, Bench); 17] = [
+    let all: [(Name, &str, Bench); 18] = [
         (Name::Field, "field", |run| Ok(field::run(run))),
         (Name::Curve, "curve", |run| Ok(curve::run(run))),
         (Name::Msm, "msm", |run| Ok(msm::run(run))),
@@ -201,6 +207,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Block, "block", |run| Ok(block::run(run))),
         (Name::Aggregate, "aggregate", |run| Ok(aggregate::run(run))),
         (Name::Culprits, "culprits", |run| Ok(culprits::run(run))),
+        (Name::Bn254, "bn254", |run| Ok(bn254::run(run))),
         (Name::Threshold, "threshold", |run| Ok(threshold::run(run))),
         (Name::Dropin, "dropin", |run| Ok(dropin::run(run))),
         (Name::Schemes, "schemes", |run| Ok(schemes::run(run))),
@@ -228,7 +235,8 @@ fn run(arguments: &Arguments) -> Result<()> {
             continue;
         }
         let made = bench(&measured)?;
-        println!("{}", row::table(&made));
+        let shown: Vec<_> = made.iter().map(|row| row.by(arguments.clock)).collect();
+        println!("{}", row::table(&shown));
         if arguments.record {
             let folder = machine.folder(&arguments.dir);
             write_json(&folder.join(format!("{file}.json")), &made)?;

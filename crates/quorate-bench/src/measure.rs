@@ -1,6 +1,6 @@
 //! Measuring engines in turn.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use quorate::Backend;
 
@@ -66,6 +66,17 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// The CPU time that the process has taken, on all its threads; `None` where the system does not say.
+fn cpu_time() -> Option<Duration> {
+    #[cfg(unix)]
+    {
+        let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Some(Duration::new(spent.tv_sec.try_into().ok()?, spent.tv_nsec.try_into().ok()?))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 /// Runs every engine once to warm up and then in turn, round by round. Times are divided by `items`.
 pub(crate) fn measure(
     bench: &str,
@@ -76,23 +87,27 @@ pub(crate) fn measure(
     engines: Vec<Engine<'_>>,
 ) -> Vec<Row> {
     let mut engines = engines;
-    let mut times = vec![Vec::with_capacity(rounds); engines.len()];
+    let mut times = vec![(Vec::with_capacity(rounds), Vec::with_capacity(rounds)); engines.len()];
     for round in 0..=rounds {
-        for (engine, times) in engines.iter_mut().zip(&mut times) {
-            let start = Instant::now();
+        for (engine, (wall, cpu)) in engines.iter_mut().zip(&mut times) {
+            let (cpu_before, start) = (cpu_time(), Instant::now());
             (engine.work)();
+            let (elapsed, cpu_after) = (start.elapsed(), cpu_time());
             if round > 0 {
-                times.push(start.elapsed().as_secs_f64() * 1e6 / items as f64);
+                wall.push(elapsed.as_secs_f64() * 1e6 / items as f64);
+                let spent = cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before));
+                cpu.extend(spent.map(|spent| spent.as_secs_f64() * 1e6 / items as f64));
             }
         }
     }
-    let rows = engines.into_iter().zip(times).map(|(engine, times)| Row {
+    let rows = engines.into_iter().zip(times).map(|(engine, (wall, cpu))| Row {
         bench: bench.into(),
         engine: engine.name,
         threads: engine.threads,
         n,
         per: per.into(),
-        figures: Figures::Us(Times::of(times)),
+        figures: Figures::Us(Times::of(wall)),
+        cpu_us: (!cpu.is_empty()).then(|| Times::of(cpu)),
         latency_ms: None,
         traffic: None,
         note: engine.note,

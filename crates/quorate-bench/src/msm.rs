@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use blst::{MultiPoint, blst_p1_affine, blst_p2_affine, min_pk};
 use quorate::Backend;
-use quorate_curve::{G1, G2, Group, Scalar};
+use quorate_curve::{Bls12381Group, G1, G2, Scalar};
 use rand_core::Rng;
 
 use crate::{
@@ -26,7 +26,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     rows
 }
 
-fn group<G: Group, A, J>(run: &Run, bench: &str, n: usize, into_blst: impl Fn(&[u8]) -> A) -> Vec<Row>
+fn group<G: Bls12381Group, A, J>(run: &Run, bench: &str, n: usize, into_blst: impl Fn(&[u8]) -> A) -> Vec<Row>
 where
     [A]: MultiPoint<Output = J>,
 {
@@ -60,7 +60,7 @@ where
 }
 
 /// Points that differ: the sums of a hash of one short list and one of another.
-fn points<G: Group>(n: usize) -> Vec<G> {
+fn points<G: Bls12381Group>(n: usize) -> Vec<G> {
     let root = n.isqrt() + 1;
     let names: Vec<_> = (0..2 * root).map(|i| i.to_le_bytes()).collect();
     let messages: Vec<_> = names.iter().map(|m| (&[][..], &m[..])).collect();

@@ -26,6 +26,9 @@ pub(crate) struct Row {
     pub(crate) per: String,
     #[serde(flatten)]
     pub(crate) figures: Figures,
+    /// The CPU time of the process, all threads together, beside the wall time of `figures`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_us: Option<Times>,
     /// How long a claim or a block took from its intended sending to its verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) latency_ms: Option<Latency>,
@@ -56,6 +59,14 @@ impl Row {
         Times { min: min * items, median: median * items, max: max * items }
     }
 
+    /// The row with the times of a clock. A row without CPU time has the figures that it has.
+    pub(crate) fn by(&self, clock: Clock) -> Self {
+        match (clock, self.cpu_us) {
+            (Clock::Cpu, Some(times)) => Self { figures: Figures::Us(times), ..self.clone() },
+            (Clock::Cpu, None) | (Clock::Wall, _) => self.clone(),
+        }
+    }
+
     /// Whether the machine had something else to do while this was measured: rounds of the same work took times too different
     /// to compare. A row with latencies has the times of claims that differ, so its spread says nothing about the machine.
     pub(crate) fn is_busy(&self) -> bool {
@@ -73,6 +84,15 @@ impl Row {
         let parts = traffic.into_iter().chain((!self.note.is_empty()).then(|| self.note.clone()));
         parts.collect::<Vec<_>>().join("; ")
     }
+}
+
+/// Which time is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Clock {
+    /// That of the process on all CPUs, which other programs disturb least
+    Cpu,
+    /// That of a clock on the wall
+    Wall,
 }
 
 /// The figures of a row.
@@ -429,6 +449,7 @@ mod tests {
             n,
             per: "item".into(),
             figures: Figures::Us(Times { min: median, median, max: 2.0 * median }),
+            cpu_us: None,
             latency_ms: None,
             traffic: None,
             note: String::new(),
@@ -461,6 +482,7 @@ mod tests {
     fn a_spread_above_3_says_that_the_machine_was_busy() {
         let spread = |max: f64| Row {
             figures: Figures::Us(Times { min: 10.0, median: 12.0, max }),
+            cpu_us: None,
             ..row("batch/distinct", 8, 1.0)
         };
         assert!(!spread(30.0).is_busy() && spread(30.1).is_busy());

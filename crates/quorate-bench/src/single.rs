@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, slice::from_ref};
 
-use quorate::{MinPk, MinSig, Suite, verify};
+use quorate::{Bls12381Suite, MinPk, MinSig, verify};
 
 use crate::{
     batch::{Blst, BlstMinSig},
@@ -20,7 +20,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
 }
 
 /// From decoded points, the signature's subgroup check inside.
-fn verified<S: Suite>(run: &Run, bench: &str, suite: S, blst: &dyn Fn() -> bool) -> Vec<Row> {
+fn verified<S: Bls12381Suite>(run: &Run, bench: &str, suite: S, blst: &dyn Fn() -> bool) -> Vec<Row> {
     let claim = signed(suite, 1, |i| i, |i| i)[0].unchecked(suite);
     let mut engines = vec![Engine::new("blst", 1, || assert!(blst()))];
     engines.extend(run.each(&[1]).map(|(backend, threads)| {

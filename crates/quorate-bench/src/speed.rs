@@ -154,6 +154,7 @@ mod tests {
             n,
             per: per.into(),
             figures,
+            cpu_us: None,
             latency_ms: None,
             traffic: None,
             note: String::new(),

@@ -16,10 +16,10 @@ use ark_bls12_381::Fr;
 use ark_poly::{EvaluationDomain, Radix2EvaluationDomain};
 use blst::{BLST_ERROR, MultiPoint, blst_p1_affine, min_pk};
 use quorate::{
-    Backend, Claim, MinPk, MinSig, Options, PublicKey, SecretKey, Suite, UncheckedSignature, claim::ClaimSignature,
-    verify,
+    Backend, Bls12381Suite, Claim, MinPk, MinSig, Options, PublicKey, SecretKey, Suite, UncheckedSignature,
+    claim::ClaimSignature, verify,
 };
-use quorate_curve::{Domain, G1, Group, Scalar};
+use quorate_curve::{Bls12381Group, Domain, G1, Group, Scalar};
 use quorate_threshold::{Committee, Identifiers, Index, Interpolation, Method};
 use rand_core::Rng;
 
@@ -232,7 +232,7 @@ fn replaced(run: &Run, t: usize) -> Vec<Row> {
 }
 
 /// Decoded signature shares of one message, each a claim under the key of its participant.
-fn claims<S: Suite>(suite: S, t: usize, is_false: impl Fn(usize) -> bool) -> Vec<Claim<S>> {
+fn claims<S: Bls12381Suite>(suite: S, t: usize, is_false: impl Fn(usize) -> bool) -> Vec<Claim<S>> {
     let backend = Backend::auto();
     let root = t.isqrt() + 1;
     let mut rng = data::rng();
@@ -244,7 +244,7 @@ fn claims<S: Suite>(suite: S, t: usize, is_false: impl Fn(usize) -> bool) -> Vec
     // A false share is the one of another participant.
     let signer = |i: usize| if is_false(i) { (i + 1) % t } else { i };
     let signatures = backend.sums(&(0..t).map(|i| pair(signer(i)).map(|j| signatures[j])).collect());
-    let bytes: Vec<_> = keys.iter().map(Group::compress).collect();
+    let bytes: Vec<_> = keys.iter().map(Bls12381Group::compress).collect();
     let bytes: Vec<&[u8]> = bytes.iter().map(AsRef::as_ref).collect();
     let keys = PublicKey::from_bytes_each(&bytes, backend).into_iter().map(|key| key.expect("a key"));
     let shares = keys
@@ -254,7 +254,7 @@ fn claims<S: Suite>(suite: S, t: usize, is_false: impl Fn(usize) -> bool) -> Vec
 }
 
 /// Verifying all shares, of which none is false.
-fn identify<S: Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
+fn identify<S: Bls12381Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
     let claims = claims(suite, t, |_| false);
     let claims = &claims;
     let engines = engines(run, &[1, 2], t, 1 << 14).map(|(backend, threads)| {

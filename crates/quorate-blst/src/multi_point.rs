@@ -1,7 +1,7 @@
 //! Sums and multiples of slices of points.
 
 use blst::{BLST_ERROR, blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
-use quorate_curve::{G1, G2, Group};
+use quorate_curve::{Bls12381Group, G1, G2};
 
 use crate::{
     check::{Check, Identity},
@@ -66,6 +66,6 @@ macro_rules! raw_points {
 raw_points!(blst_p1_affine, blst_p1, G1, blst::min_pk::AggregatePublicKey::from_public_key);
 raw_points!(blst_p2_affine, blst_p2, G2, blst::min_sig::AggregatePublicKey::from_public_key);
 
-fn curve_points<G: Group>(points: &[G::Blst]) -> Vec<G> {
+fn curve_points<G: Bls12381Group>(points: &[G::Blst]) -> Vec<G> {
     points.iter().map(|point| G::from_blst_assuming_on_curve(*point)).collect()
 }

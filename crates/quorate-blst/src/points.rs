@@ -1,7 +1,7 @@
 //! Many points at once: decoding, checking, adding and multiplying, with blst's answers.
 
 use blst::BLST_ERROR;
-use quorate_curve::{Backend, Group, Scalar};
+use quorate_curve::{Backend, Bls12381Group, Scalar};
 
 use crate::{
     check::{Check, Identity},
@@ -11,14 +11,14 @@ use crate::{
 /// The error of the first point that blst would refuse.
 ///
 /// Points are checked in runs, so that a bad one among the first stops the work early.
-pub(crate) fn validate<G: Group>(points: &[G], identity: Identity) -> Result<(), BLST_ERROR> {
+pub(crate) fn validate<G: Bls12381Group>(points: &[G], identity: Identity) -> Result<(), BLST_ERROR> {
     points.chunks(RUN).try_for_each(|run| {
         let members = members(run);
         run.iter().zip(members).try_for_each(|(point, member)| judge(point, member, identity))
     })
 }
 
-fn judge<G: Group>(point: &G, member: bool, identity: Identity) -> Result<(), BLST_ERROR> {
+fn judge<G: Bls12381Group>(point: &G, member: bool, identity: Identity) -> Result<(), BLST_ERROR> {
     if identity == Identity::Refused && point.is_identity() {
         Err(BLST_ERROR::BLST_PK_IS_INFINITY)
     } else if !member {
@@ -29,12 +29,12 @@ fn judge<G: Group>(point: &G, member: bool, identity: Identity) -> Result<(), BL
 }
 
 /// Whether each point is in the subgroup.
-pub(crate) fn members<G: Group>(points: &[G]) -> Vec<bool> {
+pub(crate) fn members<G: Bls12381Group>(points: &[G]) -> Vec<bool> {
     each_chunk(points, CHECKS, |points| Backend::auto().in_subgroup(points))
 }
 
 /// The sum of encoded points, or the error of the first that blst would refuse. `decode` is blst's decoder.
-pub(crate) fn sum_of_encoded<G: Group>(
+pub(crate) fn sum_of_encoded<G: Bls12381Group>(
     encodings: &[&[u8]],
     decode: impl Fn(&[u8]) -> Result<G, BLST_ERROR> + Sync,
     check: Check,
@@ -56,7 +56,7 @@ pub(crate) fn sum_of_encoded<G: Group>(
 
 /// Decodes points of either form. The engine refuses encodings that blst accepts and the other way round, so blst
 /// decides wherever the engine has an objection, and on points with x = 0.
-fn decode_each<G: Group>(
+fn decode_each<G: Bls12381Group>(
     encodings: &[&[u8]],
     decode: impl Fn(&[u8]) -> Result<G, BLST_ERROR>,
 ) -> Vec<Result<G, BLST_ERROR>> {
@@ -81,13 +81,13 @@ fn decode_each<G: Group>(
 }
 
 /// The sum, or `None` where blst should compute it: it is as fast for few points.
-pub(crate) fn sum<G: Group>(points: &[G]) -> Option<G> {
+pub(crate) fn sum<G: Bls12381Group>(points: &[G]) -> Option<G> {
     (points.len() >= SUMMED).then(|| Backend::auto().sum(points))
 }
 
 /// Σ nᵢ·Pᵢ for scalars of `nbits` bits, or `None` where blst should compute it: on a CPU without lanes, for few points, and
 /// for long scalars if a point is outside the subgroup, because the engine then uses an endomorphism that holds inside.
-pub(crate) fn multiply<G: Group>(points: &[G], scalars: &[u8], nbits: usize, members: Check) -> Option<G> {
+pub(crate) fn multiply<G: Bls12381Group>(points: &[G], scalars: &[u8], nbits: usize, members: Check) -> Option<G> {
     let (backend, width) = (Backend::auto(), nbits.div_ceil(8));
     if !(1..=256).contains(&nbits) || scalars.len() < width * points.len() {
         return None;

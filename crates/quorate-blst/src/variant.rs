@@ -18,7 +18,7 @@ macro_rules! variant {
 
             use blst::{$key, $key_sum, $module as inner, $signature, $signature_sum, BLST_ERROR, blst_scalar};
             use quorate::{Soundness, Suite};
-            use quorate_curve::Group;
+            use quorate_curve::Bls12381Group;
             use ref_cast::{RefCastCustom, ref_cast_custom};
             #[cfg(feature = "serde")]
             use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 
 use quorate::{
-    Claim, Keys, Options, ParseError, PublicKey, Reason, Signature, Soundness, Suite, Tag, UncheckedSignature, Verdict,
-    all_valid, claim::ClaimSignature, verify,
+    Bls12381Suite, Claim, Keys, Options, ParseError, PublicKey, Reason, Signature, Soundness, Tag, UncheckedSignature,
+    Verdict, all_valid, claim::ClaimSignature, verify,
 };
 use quorate_curve::{Backend, Group, GroupId};
 use rand::{
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// A key, a message and a signature.
-pub(crate) struct Set<'a, S: Suite> {
+pub(crate) struct Set<'a, S: Bls12381Suite> {
     pub(crate) key: S::Key,
     pub(crate) message: &'a [u8],
     pub(crate) signature: S::Signature,
@@ -37,7 +37,7 @@ pub(crate) struct Checks {
 }
 
 /// Whether the key made the signature over `prefix` and the message.
-pub(crate) fn one<S: Suite>(set: &Set<'_, S>, tag: &[u8], prefix: &[u8], checks: Checks) -> bool {
+pub(crate) fn one<S: Bls12381Suite>(set: &Set<'_, S>, tag: &[u8], prefix: &[u8], checks: Checks) -> bool {
     let Ok(key) = PublicKey::<S>::assume_in_subgroup(set.key) else { return false };
     if checks.keys == Check::Wanted && !Backend::auto().is_member(&set.key) {
         return false;
@@ -52,7 +52,7 @@ pub(crate) fn one<S: Suite>(set: &Set<'_, S>, tag: &[u8], prefix: &[u8], checks:
 /// Whether the signature is the aggregate of signatures of these keys over these messages, one each.
 ///
 /// `blst` is what blst answers, asked only if a point of the twist is outside the subgroup and its check is waived.
-pub(crate) fn aggregate<S: Suite>(
+pub(crate) fn aggregate<S: Bls12381Suite>(
     suite: S,
     statements: &[(S::Key, &[u8])],
     signature: S::Signature,
@@ -77,7 +77,7 @@ pub(crate) fn aggregate<S: Suite>(
 /// Whether every set is true.
 ///
 /// `blst` is what blst answers, asked only if a point of the twist is outside the subgroup and its check is waived.
-pub(crate) fn all<S: Suite>(
+pub(crate) fn all<S: Bls12381Suite>(
     suite: S,
     sets: &[Set<'_, S>],
     tag: &[u8],
@@ -110,7 +110,7 @@ pub(crate) fn all<S: Suite>(
 ///
 /// `blst` is what blst answers about a set, asked only if it has a point of the twist outside the subgroup whose check is
 /// waived.
-pub(crate) fn each<S: Suite>(
+pub(crate) fn each<S: Bls12381Suite>(
     suite: S,
     sets: &[Set<'_, S>],
     tag: &[u8],
@@ -150,7 +150,7 @@ enum KeysAre {
 }
 
 /// Checks each distinct key, if the caller wants it or if no pairing is exact for keys outside.
-fn check_keys<S: Suite>(keys: &[S::Key], check: Check) -> KeysAre {
+fn check_keys<S: Bls12381Suite>(keys: &[S::Key], check: Check) -> KeysAre {
     if check == Check::Waived && S::Key::ID == GroupId::G1 {
         return KeysAre::Usable;
     }
@@ -164,7 +164,7 @@ fn check_keys<S: Suite>(keys: &[S::Key], check: Check) -> KeysAre {
 }
 
 /// A claim about each set. `None` if a key is the identity.
-fn claims<'a, S: Suite>(
+fn claims<'a, S: Bls12381Suite>(
     suite: S,
     sets: impl IntoIterator<Item = &'a Set<'a, S>>,
     tag: &[u8],
@@ -178,20 +178,20 @@ fn claims<'a, S: Suite>(
     sets.into_iter().map(claim).collect()
 }
 
-fn assumed<S: Suite>(key: S::Key) -> Option<PublicKey<S>> {
+fn assumed<S: Bls12381Suite>(key: S::Key) -> Option<PublicKey<S>> {
     PublicKey::assume_in_subgroup(key).ok()
 }
 
 /// A waived signature in G1 needs no check, because the ate pairing is exact for it. One in the twist is checked in any
 /// case, so that the answer does not depend on weights.
-fn claim_signature<S: Suite>(point: S::Signature, check: Check) -> ClaimSignature<S> {
+fn claim_signature<S: Bls12381Suite>(point: S::Signature, check: Check) -> ClaimSignature<S> {
     match (check, S::Signature::ID) {
         (Check::Waived, GroupId::G1) => Signature::assume_in_subgroup(point).into(),
         _ => UncheckedSignature::from_point(point).into(),
     }
 }
 
-fn waived_in_the_twist<S: Suite>(checks: Checks) -> bool {
+fn waived_in_the_twist<S: Bls12381Suite>(checks: Checks) -> bool {
     checks.signatures == Check::Waived && S::Signature::ID == GroupId::G2
 }
 

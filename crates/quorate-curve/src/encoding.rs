@@ -9,7 +9,7 @@
 //!
 //! One check finds every flaw that needs no arithmetic. A backend then only has to solve for y.
 
-use crate::arithmetic::curve::{Curve, GroupId};
+use crate::arithmetic::{BlstCurve, curve::GroupId};
 
 /// Why bytes are not the canonical encoding of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -63,8 +63,8 @@ pub(crate) enum Form {
 
 /// Checks the length, the flags and the range of every coordinate. The caller still has to check the curve equation.
 ///
-/// `expected` is the length of the expected form: [`Curve::COMPRESSED`] or [`Curve::UNCOMPRESSED`].
-pub(crate) fn check<C: Curve>(bytes: &[u8], expected: usize) -> Result<Form, DecodeError> {
+/// `expected` is the length of the expected form: [`BlstCurve::COMPRESSED`] or [`BlstCurve::UNCOMPRESSED`].
+pub(crate) fn check<C: BlstCurve>(bytes: &[u8], expected: usize) -> Result<Form, DecodeError> {
     if bytes.len() != expected {
         return Err(DecodeError::Length { group: C::ID.name(), expected, found: bytes.len() });
     }
@@ -113,16 +113,16 @@ pub(crate) const MODULUS: [u8; FP_BYTES] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backend, G1, G2, Group};
+    use crate::{Backend, Bls12381Group, G1, G2, Group};
     use alloc::vec::Vec;
 
-    fn decode<G: Group>(bytes: &[u8]) -> Result<G, DecodeError> {
+    fn decode<G: Bls12381Group>(bytes: &[u8]) -> Result<G, DecodeError> {
         Backend::Portable.decode(bytes)
     }
 
     #[test]
     fn generator_round_trips_in_both_forms() {
-        fn round_trip<G: Group>() {
+        fn round_trip<G: Bls12381Group>() {
             let g = G::generator();
             assert_eq!(decode::<G>(g.compress().as_ref()), Ok(g));
             assert_eq!(Backend::Portable.decode_uncompressed::<G>(g.serialize().as_ref()), Ok(g));

@@ -1,7 +1,7 @@
-//! G1 and G2: affine points on their curves.
+//! The groups of points: G1 and G2 of each curve, as affine points.
 //!
-//! `G1` is a point of E(Fp): y² = x³ + 4, and `G2` is a point of its twist E'(Fp2): y² = x³ + 4(1 + i). Both are affine
-//! and include the identity. Neither type promises membership of the subgroup of order r. [`Backend::in_subgroup`]
+//! On BLS12-381 [`G1`] is a point of E(Fp): y² = x³ + 4, and [`G2`] is a point of its twist E'(Fp2): y² = x³ + 4(1 + i). Both are
+//! affine and include the identity. Neither type promises membership of the subgroup of order r. [`Backend::in_subgroup`]
 //! checks it, and the engine's types remember the answer.
 //!
 //! [`Backend::in_subgroup`]: crate::Backend::in_subgroup
@@ -20,44 +20,59 @@ pub(crate) use crate::backend::lanes::hash_to_curve::HashInLanes as InBackends;
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 pub(crate) use crate::backend::portable::hash_to_curve::HashForSums as InBackends;
 use crate::{
-    arithmetic::{Curve, field::Field},
-    backend::portable,
+    arithmetic::{BlstCurve, Curve, field::BlstField},
+    backend::{choice::Backend, portable},
     encoding::DecodeError,
+    pairing::{Bls12381, CurveId, Gt, MillerValue, Pairing, sealed::Target},
     segments::{Cut, Segments, WeightedCut, WeightedSegments},
 };
 
-/// A group of points that the backends can compute with: [`G1`] or [`G2`]. The trait is sealed.
+/// A curve with a pairing: its two groups, and what the verbs of [`Backend`] do with pairs of their points. The trait is sealed.
+pub trait PairingCurve: Copy + Eq + Hash + Debug + Send + Sync + 'static + Target {
+    /// The curve as a value, for rules and costs that differ between curves.
+    const ID: CurveId;
+    /// The first group.
+    type G1: Group<Curve = Self>;
+    /// The second group, on the twist.
+    type G2: Group<Curve = Self>;
+
+    /// The backend that computes on this curve where the caller chose another: that one, if it knows the curve.
+    fn backend(chosen: Backend) -> Backend;
+
+    #[doc(hidden)]
+    fn miller_products(
+        backend: Backend,
+        pairing: Pairing,
+        pairs: &Segments<(Self::G1, Self::G2)>,
+    ) -> alloc::vec::Vec<MillerValue<Self>>;
+
+    #[doc(hidden)]
+    fn miller_product(backend: Backend, pairs: &[(Self::G1, Self::G2)]) -> MillerValue<Self>;
+
+    #[doc(hidden)]
+    fn final_exponentiations(backend: Backend, values: &[MillerValue<Self>]) -> alloc::vec::Vec<Gt<Self>>;
+
+    #[doc(hidden)]
+    fn pairs_to_one<const N: usize>(backend: Backend, pairs: &[(Self::G1, Self::G2); N]) -> bool;
+}
+
+/// A group of points that the backends can compute with. The trait is sealed.
 pub trait Group:
-    Copy + Ord + Hash + Debug + Display + Send + Sync + 'static + sealed::Sealed<Affine: InBackends> + sealed::Verbs
+    Copy + Eq + Hash + Debug + Send + Sync + 'static + sealed::Sealed<Affine: Curve> + sealed::Verbs
 {
+    /// The curve.
+    type Curve: PairingCurve;
     /// The group as a value, for rules that differ between the two.
     const ID: GroupId;
     /// "G1" or "G2".
     const NAME: &'static str = Self::ID.name();
-    /// The number of bytes of a compressed point.
-    const COMPRESSED: usize;
-    /// The number of bytes of an uncompressed point.
-    const UNCOMPRESSED: usize;
+    /// Whether every point of the curve is in the subgroup of order r, because the cofactor is 1.
+    const IS_WHOLE_CURVE: bool = false;
     /// The identity, the point at infinity.
     const IDENTITY: Self;
-    /// `[u8; COMPRESSED]`.
-    type Compressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + Ord + Hash + Debug + Send + Sync;
-    /// `[u8; UNCOMPRESSED]`.
-    type Uncompressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + Debug;
-    /// The same point in the crate `blst`: `blst_p1_affine` or `blst_p2_affine`.
-    type Blst: Copy;
 
-    /// The generator of the IETF drafts.
+    /// The generator that all implementations of the curve have.
     fn generator() -> Self;
-
-    /// The generator divided by h modulo r, where multiplication by h clears the cofactor of the *other* group (h_eff
-    /// of RFC 9380, sections 8.8.1 and 8.8.2).
-    ///
-    /// For a point Q of the other curve, e(g/h, h·Q) = e(g, Q). If a product of pairings takes uncleared hashes
-    /// ([`Backend::pairs_uncleared`]), this generator takes the place of g beside the signatures.
-    ///
-    /// [`Backend::pairs_uncleared`]: crate::Backend::pairs_uncleared
-    fn generator_over_cofactor() -> Self;
 
     /// Whether this is the point at infinity.
     fn is_identity(&self) -> bool {
@@ -69,6 +84,31 @@ pub trait Group:
     fn negate(self) -> Self {
         Self::wrap(self.inner().signed(true))
     }
+}
+
+/// A group of BLS12-381: [`G1`] or [`G2`].
+pub trait Bls12381Group:
+    Group<Curve = Bls12381> + Ord + Display + sealed::Sealed<Affine: InBackends> + sealed::Bls12381Verbs
+{
+    /// The number of bytes of a compressed point.
+    const COMPRESSED: usize;
+    /// The number of bytes of an uncompressed point.
+    const UNCOMPRESSED: usize;
+    /// `[u8; COMPRESSED]`.
+    type Compressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + Ord + Hash + Debug + Send + Sync;
+    /// `[u8; UNCOMPRESSED]`.
+    type Uncompressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + Debug;
+    /// The same point in the crate `blst`: `blst_p1_affine` or `blst_p2_affine`.
+    type Blst: Copy;
+
+    /// The generator divided by h modulo r, where multiplication by h clears the cofactor of the *other* group (h_eff
+    /// of RFC 9380, sections 8.8.1 and 8.8.2).
+    ///
+    /// For a point Q of the other curve, e(g/h, h·Q) = e(g, Q). If a product of pairings takes uncleared hashes
+    /// ([`Backend::pairs_uncleared`]), this generator takes the place of g beside the signatures.
+    ///
+    /// [`Backend::pairs_uncleared`]: crate::Backend::pairs_uncleared
+    fn generator_over_cofactor() -> Self;
 
     /// Takes a point of the crate `blst` without looking at it. Its coordinates must be below the field modulus and on
     /// the curve, or both zero for the identity, as `blst`'s own decoders make them. Of other coordinates nothing can be
@@ -98,7 +138,7 @@ pub(crate) mod sealed {
         weight::Soundness,
     };
 
-    /// The representation that a group shares with blst, which only this crate sees.
+    /// How the backends see a point of the group, which only this crate sees.
     pub trait Sealed: Sized {
         type Affine;
         fn inner(self) -> Self::Affine;
@@ -108,13 +148,6 @@ pub(crate) mod sealed {
 
     /// What the verbs of [`Backend`] do, under their names.
     pub trait Verbs: Sized {
-        fn decode_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>>;
-        fn decode_uncompressed_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>>;
-        fn hash_to_curve(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
-        fn hash_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self;
-        fn encode_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self;
-        fn hash_for_sums(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
-        fn clear_sums(backend: Backend, sums: &[Self]) -> Vec<Self>;
         fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool>;
         fn is_member(&self) -> bool;
         fn sum(backend: Backend, points: &[Self]) -> Self;
@@ -125,6 +158,17 @@ pub(crate) mod sealed {
             points: &UncheckedSegments<Self>,
             soundness: Soundness,
         ) -> Option<Vec<Self>>;
+    }
+
+    /// The same for the verbs that only BLS12-381 has.
+    pub trait Bls12381Verbs: Sized {
+        fn decode_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>>;
+        fn decode_uncompressed_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>>;
+        fn hash_to_curve(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
+        fn hash_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self;
+        fn encode_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self;
+        fn hash_for_sums(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
+        fn clear_sums(backend: Backend, sums: &[Self]) -> Vec<Self>;
         fn msm(backend: Backend, terms: &[(Self, Scalar)]) -> Self;
         fn multiples(backend: Backend, points: &[Self], scalars: &[Scalar]) -> Vec<Self>;
         fn short_msm(terms: &[(Self, i64)]) -> Self;
@@ -149,10 +193,18 @@ macro_rules! group {
         pub struct $name($affine);
 
         impl Group for $name {
+            type Curve = Bls12381;
             const ID: GroupId = <$affine as Curve>::ID;
-            const COMPRESSED: usize = <$affine as Curve>::COMPRESSED;
-            const UNCOMPRESSED: usize = <$affine as Curve>::UNCOMPRESSED;
             const IDENTITY: Self = Self(<$affine as Curve>::IDENTITY);
+
+            fn generator() -> Self {
+                Self(<$affine as Curve>::generator())
+            }
+        }
+
+        impl Bls12381Group for $name {
+            const COMPRESSED: usize = <$affine as BlstCurve>::COMPRESSED;
+            const UNCOMPRESSED: usize = <$affine as BlstCurve>::UNCOMPRESSED;
             type Compressed = [u8; $compressed];
             type Uncompressed = [u8; 2 * $compressed];
             type Blst = $affine;
@@ -163,10 +215,6 @@ macro_rules! group {
 
             fn to_blst(self) -> $affine {
                 self.0
-            }
-
-            fn generator() -> Self {
-                Self(<$affine as Curve>::generator())
             }
 
             fn generator_over_cofactor() -> Self {
@@ -354,7 +402,7 @@ mod tests {
     const CLEARING_G2: &str = "bc69f08f2ee75b3584c6a0ea91b352888e2a8e9145ad7689986ff031508ffe1329c2f178731db956d82bf015d121\
          2b02ec0ec69d7477c1ae954cbc06689f6a359894c0adebbf6b4e8020005aaa95551";
 
-    fn times<G: Group>(digits: &str, point: G) -> G {
+    fn times<G: Bls12381Group>(digits: &str, point: G) -> G {
         digits.chars().fold(G::IDENTITY, |sum, digit| {
             let sixteen = (0..4).fold(sum, |sum, _| Backend::Portable.sum(&[sum, sum]));
             let digit = digit.to_digit(16).unwrap() as usize;
@@ -405,7 +453,7 @@ mod tests {
 
     #[test]
     fn points_cross_to_blst_and_back() {
-        fn crosses<G: Group>() {
+        fn crosses<G: Bls12381Group>() {
             for point in [G::IDENTITY, G::generator(), G::generator().negate()] {
                 assert_eq!(G::from_blst_assuming_on_curve(point.to_blst()), point);
             }
@@ -422,7 +470,7 @@ mod tests {
 
     #[test]
     fn points_are_read_written_and_ordered_as_their_compressed_bytes() {
-        fn agrees<G: Group + for<'a> TryFrom<&'a [u8], Error = DecodeError>>() {
+        fn agrees<G: Bls12381Group + for<'a> TryFrom<&'a [u8], Error = DecodeError>>() {
             let names: Vec<_> = (0..20_u8).map(|i| [i]).collect();
             let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
             let mut points: Vec<G> = Backend::auto().hash_to_curve(b"order", &messages);
@@ -454,7 +502,7 @@ mod tests {
     /// Points that differ in one limb alone have different hashes, for every limb of both coordinates.
     #[test]
     fn every_limb_is_hashed() {
-        fn each_limb<G: Group, const N: usize>(limb: impl Fn(&mut G::Affine, usize) -> &mut u64) {
+        fn each_limb<G: Bls12381Group, const N: usize>(limb: impl Fn(&mut G::Affine, usize) -> &mut u64) {
             let mut hashes = HashSet::from([hash_of(G::generator())]);
             for i in 0..N {
                 let mut inner = G::generator().inner();
@@ -475,7 +523,7 @@ mod tests {
     /// cofactor as cleared hashes beside the generator.
     #[test]
     fn uncleared_hashes_pair_as_whole_ones() {
-        fn equal<G: Group, K: Group>(backend: Backend, pairing: Pairing, pair: fn(K, G) -> (G1, G2)) {
+        fn equal<G: Bls12381Group, K: Bls12381Group>(backend: Backend, pairing: Pairing, pair: fn(K, G) -> (G1, G2)) {
             let message = [(&b""[..], &b"m"[..])];
             let whole = backend.hash_to_curve::<G>(b"group", &message)[0];
             let uncleared = backend.hash_for_sums::<G>(b"group", &message)[0];

@@ -17,6 +17,7 @@
 //!   `backend::choice` is the choice between all of them.
 //! - [`group`]: [`G1`] and [`G2`], affine points on their curves, and the sealed trait [`Group`] that they share.
 //! - [`backend`]: the public verbs.
+//! - `bn254`: the second curve, with the feature of this name.
 //! - [`domain`]: roots of unity, and the transforms of polynomials over Fr.
 //! - [`secret`]: secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 //!
@@ -49,17 +50,21 @@ pub mod scalar;
 // mod backend::{portable, lanes, ifma, fma, choice};
 pub mod group;
 pub mod backend;
+#[cfg(feature = "bn254")]
+pub mod bn254;
 pub mod domain;
 pub mod secret;
 #[cfg(any(test, feature = "bench-internals"))]
 #[doc(hidden)]
 pub mod bench;
 
-pub use backend::{Backend, PreparedG2, UnknownBackend};
+pub use backend::{Backend, Pair, PreparedG2, UnknownBackend};
+#[cfg(feature = "bn254")]
+pub use bn254::{Bn254, Bn254G1, Bn254G2};
 pub use domain::Domain;
 pub use encoding::DecodeError;
-pub use group::{G1, G2, Group, GroupId};
-pub use pairing::{Gt, MillerValue, Pairing};
+pub use group::{Bls12381Group, G1, G2, Group, GroupId, PairingCurve};
+pub use pairing::{Bls12381, CurveId, Gt, MillerValue, Pairing};
 pub use scalar::{Scalar, ScalarError};
 pub use secret::{SecretError, SecretPolynomial, SecretScalar};
 pub use segments::{Segments, UncheckedSegments, WeightedSegments};

@@ -1,10 +1,52 @@
-//! Pairings, values of the Miller loop and of the target group.
+//! Pairings, values of the Miller loop and of the target group, of each curve.
 
 use core::ops::Mul;
 
 use blst::blst_fp12;
 
-use crate::arithmetic::fp12::{ONE, conjugate, multiply};
+use crate::arithmetic::fp12;
+
+/// The curve BLS12-381, as a type. No value of it exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bls12381 {}
+
+/// A curve, as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum CurveId {
+    /// BLS12-381.
+    Bls12381,
+    /// BN254.
+    Bn254,
+}
+
+pub(crate) mod sealed {
+    use core::fmt::Debug;
+
+    /// The field of a curve's Miller values and of its target group.
+    pub trait Target: Sized {
+        type Value: Copy + Eq + Debug + Send + Sync + 'static;
+        const ONE: Self::Value;
+        fn multiply(a: &Self::Value, b: &Self::Value) -> Self::Value;
+        /// a raised to p⁶, which in the target group is the inverse.
+        fn conjugate(a: &Self::Value) -> Self::Value;
+    }
+}
+
+use sealed::Target;
+
+impl Target for Bls12381 {
+    type Value = blst_fp12;
+    const ONE: blst_fp12 = fp12::ONE;
+
+    fn multiply(a: &blst_fp12, b: &blst_fp12) -> blst_fp12 {
+        fp12::multiply(a, b)
+    }
+
+    fn conjugate(a: &blst_fp12) -> blst_fp12 {
+        fp12::conjugate(a)
+    }
+}
 
 /// The bilinear map of a product. On G1 × G2 each pairing is a fixed power of the other, so both say whether a product
 /// is one. Their values must not be mixed: [`MillerValue`] remembers its pairing and refuses another.
@@ -19,27 +61,27 @@ pub enum Pairing {
     TwistedAte,
 }
 
-/// A product of Miller loops of one pairing, before the final exponentiation. Values can be multiplied. 576 bytes and
-/// the name of the pairing.
+/// A product of Miller loops of one pairing of the curve `C`, before the final exponentiation. Values can be multiplied. On
+/// BLS12-381 576 bytes and the name of the pairing.
 ///
 /// Two values of the same product of pairings can differ. To compare them, raise them to elements of [`Gt`].
 #[derive(Clone, Copy, Debug)]
-pub struct MillerValue {
-    pub(crate) value: blst_fp12,
+pub struct MillerValue<C: Target = Bls12381> {
+    pub(crate) value: C::Value,
     /// `None` for the empty product, which is one in every pairing.
     pairing: Option<Pairing>,
 }
 
-impl MillerValue {
+impl<C: Target> MillerValue<C> {
     /// The empty product.
-    pub const ONE: Self = Self { value: ONE, pairing: None };
+    pub const ONE: Self = Self { value: C::ONE, pairing: None };
 
-    pub(crate) fn new(pairing: Pairing, value: blst_fp12) -> Self {
+    pub(crate) fn new(pairing: Pairing, value: C::Value) -> Self {
         Self { value, pairing: Some(pairing) }
     }
 }
 
-impl Mul for MillerValue {
+impl<C: Target> Mul for MillerValue<C> {
     type Output = Self;
 
     /// # Panics
@@ -48,41 +90,41 @@ impl Mul for MillerValue {
         if let (Some(one), Some(another)) = (self.pairing, other.pairing) {
             assert_eq!(one, another, "the Miller values of a product must be of one pairing");
         }
-        Self { value: multiply(&self.value, &other.value), pairing: self.pairing.or(other.pairing) }
+        Self { value: C::multiply(&self.value, &other.value), pairing: self.pairing.or(other.pairing) }
     }
 }
 
-impl core::iter::Product for MillerValue {
+impl<C: Target> core::iter::Product for MillerValue<C> {
     fn product<I: Iterator<Item = Self>>(values: I) -> Self {
         values.reduce(Mul::mul).unwrap_or(Self::ONE)
     }
 }
 
-/// An element of the target group, of order r. Compare and multiply only elements of one [`Pairing`]: those of another
+/// An element of the target group of the curve `C`, of order r. Compare and multiply only elements of one [`Pairing`]: those of another
 /// are a power of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gt(pub(crate) blst_fp12);
+pub struct Gt<C: Target = Bls12381>(pub(crate) C::Value);
 
-impl Gt {
+impl<C: Target> Gt<C> {
     /// The neutral element.
-    pub const ONE: Self = Self(ONE);
+    pub const ONE: Self = Self(C::ONE);
 
     /// Whether this is the neutral element. It is exactly if the product of pairings is one.
     pub fn is_one(&self) -> bool {
-        *self == Self::ONE
+        self.0 == C::ONE
     }
 
     /// The inverse. In the target group it is the conjugate, which costs almost nothing.
     #[must_use]
     pub fn inverse(self) -> Self {
-        Self(conjugate(&self.0))
+        Self(C::conjugate(&self.0))
     }
 }
 
-impl Mul for Gt {
+impl<C: Target> Mul for Gt<C> {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
-        Self(multiply(&self.0, &other.0))
+        Self(C::multiply(&self.0, &other.0))
     }
 }
 
@@ -94,14 +136,14 @@ mod tests {
 
     #[test]
     fn one_is_blst_one() {
-        assert_eq!(MillerValue::ONE.value, blst_fp12::default());
-        assert!(Backend::Portable.final_exponentiation(MillerValue::ONE).is_one());
+        assert_eq!(MillerValue::<Bls12381>::ONE.value, blst_fp12::default());
+        assert!(Backend::Portable.final_exponentiation(MillerValue::<Bls12381>::ONE).is_one());
     }
 
     #[test]
     fn empty_product_and_identity_pairs_are_one() {
         let b = Backend::Portable;
-        for pairs in [&[][..], &[(G1::IDENTITY, G2::generator())], &[(G1::generator(), G2::IDENTITY)]] {
+        for pairs in [&[][..] as &[(G1, G2)], &[(G1::IDENTITY, G2::generator())], &[(G1::generator(), G2::IDENTITY)]] {
             assert!(b.final_exponentiation(b.miller_product(pairs)).is_one());
         }
     }
@@ -132,7 +174,8 @@ mod tests {
     #[test]
     #[should_panic(expected = "one pairing")]
     fn values_of_two_pairings_are_not_multiplied() {
-        let _ = MillerValue::new(Pairing::Ate, ONE) * MillerValue::new(Pairing::TwistedAte, ONE);
+        let one = |pairing| MillerValue::<Bls12381>::new(pairing, fp12::ONE);
+        let _ = one(Pairing::Ate) * one(Pairing::TwistedAte);
     }
 
     #[test]

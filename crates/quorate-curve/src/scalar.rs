@@ -212,7 +212,7 @@ impl fmt::Debug for Scalar {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::{Backend, G1, G2, Group, WeightedSegments};
+    use crate::{Backend, Bls12381Group, G1, G2, WeightedSegments};
     use alloc::{format, vec, vec::Vec};
 
     /// r - 1, big-endian.
@@ -270,7 +270,7 @@ pub(crate) mod tests {
     }
 
     /// A point times a weight is the point times the weight's scalar.
-    fn weights_are_scalars<G: Group>() {
+    fn weights_are_scalars<G: Bls12381Group>() {
         let backend = Backend::Portable;
         for bits in [1, 2, 15, 0x1234_5678_9abc_def0, u128::MAX, 1 << 124, 0xfedc_ba98 << 96 | 7] {
             let weight = Weight::from_bits(bits).expect("not zero");

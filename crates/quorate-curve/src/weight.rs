@@ -14,7 +14,7 @@
 //!
 //! **Different weights are different modulo r.** Let w and w' be two weights. The map Z\[ω\] → Z/r, ω → λ has a kernel
 //! whose non-zero elements all have a norm of at least r. Every |δ| is at most 2, so |w| < 2·4^d/3 and |w - w'| <
-//! 4^(d+1)/3. For d = 32 the norm of a difference is below 2^129, and r has 255 bits. Hence a batch with a false claim
+//! 4^(d+1)/3. For d = 32 the norm of a difference is below 2^129, and r has 254 or 255 bits. Hence a batch with a false claim
 //! passes for at most one of the 16^d - 1 weights of that claim: the soundness error is 1/(2^64 - 1) for d = 16 and
 //! 1/(2^128 - 1) for d = 32.
 

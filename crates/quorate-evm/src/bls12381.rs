@@ -8,7 +8,7 @@
 //! G1 in one of two ways: [`DigestHash`].
 
 use quorate::{MinSig, ParseError, PublicKey, SecretKey, Signature, Suite, UncheckedSignature};
-use quorate_curve::{Backend, DecodeError, G1, G2, Group, SecretScalar};
+use quorate_curve::{Backend, Bls12381Group, DecodeError, G1, G2, Group, SecretScalar};
 use serde::{Deserialize, Serialize};
 
 use crate::key_group::KeyGroup;
@@ -158,7 +158,7 @@ pub(crate) fn is_signature(key: &PublicKey<MinSig>, point: &G1, signature: &Sign
 
 /// Reads an uncompressed point without flags, whose imaginary parts come first; `first` is the name of the first
 /// coordinate.
-fn decode<G: Group>(bytes: &[u8], first: &'static str) -> Result<G, DecodeError> {
+fn decode<G: Bls12381Group>(bytes: &[u8], first: &'static str) -> Result<G, DecodeError> {
     if bytes.len() == G::UNCOMPRESSED {
         if bytes.iter().all(|byte| *byte == 0) {
             return Ok(G::IDENTITY);

@@ -4,8 +4,13 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::Bytes;
-use quorate::{Claim, MinSig, Options, PublicKey, Signature, aggregate, rand_core::CryptoRng, verify as verify_claims};
-use quorate_bn254::{Bn254PublicKey, Bn254Signature, DualKey, MessagePoint, hash_to_curve::try_and_increment, verify};
+use quorate::{
+    Backend, Bn254Suite, Claim, MinSig, Options, ParseError, PublicKey, Signature, Suite, Tag,
+    aggregate::{aggregate, aggregate_public_keys},
+    rand_core::CryptoRng,
+    verify,
+};
+use quorate_bn254::{Bn254Item, Bn254ParseError};
 
 use crate::{
     bls12381::{self, DigestHash},
@@ -44,12 +49,17 @@ pub struct Collection<'a> {
     collected: Collected,
 }
 
-/// The true signatures, by member.
 #[derive(Clone, Debug)]
 enum Collected {
-    Bn254(MessagePoint, BTreeMap<usize, (Bn254PublicKey, Bn254Signature)>),
-    Bls12381(DigestHash, BTreeMap<usize, (PublicKey<MinSig>, Signature<MinSig>)>),
+    Bn254(TrueSignatures<Bn254Suite>),
+    Bls12381(DigestHash, TrueSignatures<MinSig>),
 }
+
+/// The true signatures with their keys, by member.
+type TrueSignatures<S> = BTreeMap<usize, Signed<S>>;
+
+/// A key, and its signature over the digest.
+type Signed<S> = (PublicKey<S>, Signature<S>);
 
 /// Why a signature was not added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +91,7 @@ impl<'a> Collection<'a> {
     /// No signatures.
     pub fn new(network: &'a Network, digest: [u8; 32]) -> Self {
         let collected = match DigestHash::of(network.key_group) {
-            None => Collected::Bn254(try_and_increment(&digest).point, BTreeMap::new()),
+            None => Collected::Bn254(BTreeMap::new()),
             Some(hash) => Collected::Bls12381(hash, BTreeMap::new()),
         };
         Self { network, digest, collected }
@@ -90,9 +100,8 @@ impl<'a> Collection<'a> {
     /// Verifies signatures of members, given by their index, and adds the true ones. One answer for each, in their order. Of
     /// several true signatures of one member the first is added.
     ///
-    /// Cost: with [`DigestHash::Uniform`] that of a batch of the [`quorate`] engine, of one message and with its soundness.
-    /// Else two Miller loops and a final exponentiation for each signature, and the same again to compare the two keys of
-    /// a member with keys in G1 of BN254. Nothing but a comparison for a member whose signature is there: signatures carry no
+    /// Cost: that of a batch of the [`quorate`] engine, of one message and with its soundness, and the decoding of the members' keys.
+    /// With [`DigestHash::Nonuniform`] two Miller loops and a final exponentiation for each signature. Nothing but a comparison for a member whose signature is there: signatures carry no
     /// sender's word, so anyone can send false ones under any index. A false one leaves nothing behind.
     ///
     /// # Errors
@@ -103,55 +112,27 @@ impl<'a> Collection<'a> {
         options: &Options,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<Result<(), NotAdded>>, PlanError> {
-        let network = self.network;
-        let key =
-            |index: usize| network.keys.get(index).ok_or(NotAdded::NoSuchMember { index, members: network.keys.len() });
+        let (network, digest) = (self.network, self.digest);
         match &mut self.collected {
-            Collected::Bn254(message, collected) => {
-                let judge = |index: usize, signature: &QuorumSignature| {
-                    let (bytes, signature) = match (key(index), decode_bn254(network.key_group, signature)) {
-                        (Ok(bytes), Ok(signature)) => (bytes, signature),
-                        (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
-                    };
-                    if let Some((_, there)) = collected.get(&index) {
-                        return Ok(Err(beside(*there == signature, index)));
-                    }
-                    let member = read_bn254(network.key_group, bytes)
-                        .map_err(|source| PlanError::Key { index, source: source.into() })?;
-                    let valid = verify(&member, message, &signature);
-                    Ok(if valid { Ok((member, signature)) } else { Err(NotAdded::Mismatch) })
+            Collected::Bn254(collected) => {
+                let wanted = wanted(network, signatures, collected, decode_bn254);
+                let signed = with_keys(&wanted, |bytes| decode_keys_bn254(network.key_group, bytes, options.backend))?;
+                let claim = |(key, signature): &(_, _)| {
+                    Claim::single(BN254_SUITE, *key, digest, *signature).under_tag(Tag::try_and_increment())
                 };
-                let judged = signatures.iter().map(|(index, signature)| judge(*index, signature));
-                let judged = judged.collect::<Result<Vec<_>, PlanError>>()?;
-                Ok(keep(collected, signatures, judged))
+                let valid = verify_together(signed.iter().map(claim), options, rng);
+                Ok(keep(collected, signatures, judge(wanted, signed, valid)))
             }
             Collected::Bls12381(hash, collected) => {
-                let read = |index: usize, signature: &QuorumSignature| {
-                    let (bytes, signature) = match (key(index), decode_bls12381(network.key_group, signature)) {
-                        (Ok(bytes), Ok(signature)) => (bytes, signature),
-                        (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
-                    };
-                    if let Some((_, there)) = collected.get(&index) {
-                        return Ok(Err(beside(*there == signature, index)));
-                    }
-                    let member =
-                        bls12381::decode_key(bytes).map_err(|error| PlanError::Key { index, source: error.into() })?;
-                    Ok(Ok((member, signature)))
+                let wanted = wanted(network, signatures, collected, decode_bls12381);
+                let decode = |bytes: &[u8]| bls12381::decode_key(bytes).map_err(PointError::from);
+                let signed = with_keys(&wanted, |bytes| bytes.iter().map(|bytes| decode(bytes)).collect())?;
+                let claim = |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, digest, *signature);
+                let valid = match hash {
+                    DigestHash::Uniform => verify_together(signed.iter().map(claim), options, rng),
+                    DigestHash::Nonuniform => verify_one_by_one(&digest, &signed),
                 };
-                let read = signatures.iter().map(|(index, signature)| read(*index, signature));
-                let read = read.collect::<Result<Vec<_>, PlanError>>()?;
-                let points: Vec<_> = read.iter().flatten().copied().collect();
-                let mut valid = match hash {
-                    DigestHash::Uniform => verify_together(&self.digest, &points, options, rng),
-                    DigestHash::Nonuniform => verify_one_by_one(&self.digest, &points),
-                }
-                .into_iter();
-                let judge = |read: Result<_, NotAdded>| {
-                    let read = read?;
-                    if valid.next() == Some(true) { Ok(read) } else { Err(NotAdded::Mismatch) }
-                };
-                let judged = read.into_iter().map(judge).collect();
-                Ok(keep(collected, signatures, judged))
+                Ok(keep(collected, signatures, judge(wanted, signed, valid)))
             }
         }
     }
@@ -159,7 +140,7 @@ impl<'a> Collection<'a> {
     /// The members whose signatures are added.
     pub fn signers(&self) -> MemberSet {
         match &self.collected {
-            Collected::Bn254(_, collected) => collected.keys().copied().collect(),
+            Collected::Bn254(collected) => collected.keys().copied().collect(),
             Collected::Bls12381(_, collected) => collected.keys().copied().collect(),
         }
     }
@@ -179,44 +160,89 @@ impl<'a> Collection<'a> {
     /// # Errors
     /// [`PlanError::Identity`] if the signers' keys cancel.
     pub fn aggregate(&self) -> Result<Option<QuorumSignature>, PlanError> {
-        match &self.collected {
-            Collected::Bn254(_, collected) => {
-                if collected.is_empty() {
-                    return Ok(None);
-                }
-                quorate_bn254::aggregate(collected.values().map(|(key, _)| *key)).ok_or(PlanError::Identity)?;
-                let sum: Bn254Signature = collected.values().map(|(_, signature)| *signature).sum();
-                Ok(Some(QuorumSignature::Bn254(sum.to_bytes())))
-            }
+        Ok(match &self.collected {
+            Collected::Bn254(collected) => sum(collected)?.map(|sum| QuorumSignature::Bn254(sum.to_bytes())),
             Collected::Bls12381(_, collected) => {
-                let (keys, signatures): (Vec<_>, Vec<_>) = collected.values().copied().unzip();
-                let Ok(sum) = aggregate::aggregate(&signatures, quorate_curve::Backend::auto()) else {
-                    return Ok(None);
-                };
-                bls12381::sum(None, keys, []).ok_or(PlanError::Identity)?;
-                Ok(Some(QuorumSignature::Bls12381(bls12381::encode_signature(&sum))))
+                sum(collected)?.map(|sum| QuorumSignature::Bls12381(bls12381::encode_signature(&sum)))
             }
-        }
+        })
     }
 }
 
-/// Whether each signature is its key's over the digest, as one batch of the engine.
-fn verify_together(
-    digest: &[u8; 32],
-    signed: &[(PublicKey<MinSig>, Signature<MinSig>)],
+/// A suite on BN254 in which members prove possession of their keys, as a registry of the contract asks them to.
+const BN254_SUITE: Bn254Suite = Bn254Suite::EigenLayer;
+
+/// The sum of the signatures; `None` if there are none.
+fn sum<S: Suite>(collected: &TrueSignatures<S>) -> Result<Option<Signature<S>>, PlanError> {
+    let (keys, signatures): (Vec<_>, Vec<_>) = collected.values().copied().unzip();
+    let Ok(sum) = aggregate(&signatures, Backend::auto()) else { return Ok(None) };
+    aggregate_public_keys(&keys, Backend::auto()).map_err(|_| PlanError::Identity)?;
+    Ok(Some(sum))
+}
+
+/// A signature that is to be verified: its member's index, the bytes of the member's key.
+type Wanted<'a, S> = Result<(usize, &'a Bytes, Signature<S>), NotAdded>;
+
+/// The signatures that are to be verified, and why the others are not.
+fn wanted<'a, S: Suite>(
+    network: &'a Network,
+    signatures: &[(usize, QuorumSignature)],
+    collected: &TrueSignatures<S>,
+    decode: impl Fn(KeyGroup, &QuorumSignature) -> Result<Signature<S>, NotAdded>,
+) -> Vec<Wanted<'a, S>> {
+    let wanted = |(index, signature): &(usize, QuorumSignature)| {
+        let (index, members) = (*index, network.keys.len());
+        let key = network.keys.get(index).ok_or(NotAdded::NoSuchMember { index, members })?;
+        let signature = decode(network.key_group, signature)?;
+        match collected.get(&index) {
+            Some((_, there)) => Err(beside(*there == signature, index)),
+            None => Ok((index, key, signature)),
+        }
+    };
+    signatures.iter().map(wanted).collect()
+}
+
+/// The wanted signatures with their decoded keys.
+fn with_keys<S: Suite>(
+    wanted: &[Wanted<'_, S>],
+    decode_each: impl Fn(&[&[u8]]) -> Vec<Result<PublicKey<S>, PointError>>,
+) -> Result<Vec<Signed<S>>, PlanError> {
+    let bytes: Vec<_> = wanted.iter().flatten().map(|(_, key, _)| &key[..]).collect();
+    let keys = wanted.iter().flatten().zip(decode_each(&bytes));
+    keys.map(|((index, _, signature), key)| {
+        Ok((key.map_err(|source| PlanError::Key { index: *index, source })?, *signature))
+    })
+    .collect()
+}
+
+/// What became of each signature, by whether those that were wanted are valid.
+fn judge<S: Suite>(
+    wanted: Vec<Wanted<'_, S>>,
+    signed: Vec<Signed<S>>,
+    valid: Vec<bool>,
+) -> Vec<Result<Signed<S>, NotAdded>> {
+    let mut verified = signed.into_iter().zip(valid);
+    let judge = |wanted: Wanted<'_, S>| {
+        wanted?;
+        verified.next().filter(|(_, valid)| *valid).map(|(signed, _)| signed).ok_or(NotAdded::Mismatch)
+    };
+    wanted.into_iter().map(judge).collect()
+}
+
+/// Whether each claim is valid, as one batch of the engine.
+fn verify_together<S: Suite>(
+    claims: impl Iterator<Item = Claim<S>>,
     options: &Options,
     rng: &mut impl CryptoRng,
 ) -> Vec<bool> {
-    if signed.is_empty() {
+    let claims: Vec<_> = claims.collect();
+    if claims.is_empty() {
         return Vec::new();
     }
-    let message: std::sync::Arc<[u8]> = digest.as_slice().into();
-    let claim = |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, message.clone(), *signature);
-    let claims: Vec<_> = signed.iter().map(claim).collect();
-    verify_claims(&claims, options, rng).verdicts.into_iter().map(|verdict| verdict.is_valid()).collect()
+    verify(&claims, options, rng).verdicts.into_iter().map(|verdict| verdict.is_valid()).collect()
 }
 
-/// The same with the nonuniform hash, of which the engine knows nothing.
+/// Whether each signature is its key's over the digest, by the nonuniform hash, of which the engine knows nothing.
 fn verify_one_by_one(digest: &[u8; 32], signed: &[(PublicKey<MinSig>, Signature<MinSig>)]) -> Vec<bool> {
     let point = DigestHash::Nonuniform.point(digest);
     signed.iter().map(|(key, signature)| bls12381::is_signature(key, &point, signature)).collect()
@@ -247,21 +273,35 @@ fn keep<T>(
     signatures.iter().zip(judged).map(keep).collect()
 }
 
-/// The key in G2 with which a member's signatures verify. With keys in G1 the two keys of the member are compared: the
-/// contract would refuse a quorum of which they differ.
-fn read_bn254(key_group: KeyGroup, member: &Bytes) -> Result<Bn254PublicKey, quorate_bn254::Bn254ParseError> {
-    match key_group {
-        KeyGroup::Bn254G1 => Ok(DualKey::from_bytes(member)?.g2()),
-        _ => Bn254PublicKey::from_bytes(member),
+/// Keys in G2, or in both groups. Of the latter the two keys of a member are compared: the contract would refuse a quorum of which they
+/// differ.
+fn decode_keys_bn254(
+    key_group: KeyGroup,
+    bytes: &[&[u8]],
+    backend: Backend,
+) -> Vec<Result<PublicKey<Bn254Suite>, PointError>> {
+    let item = if key_group == KeyGroup::Bn254G1 { Bn254Item::DualKey } else { Bn254Item::KeyG2 };
+    let expected = key_group.member_bytes();
+    let keys = bytes.iter().zip(PublicKey::from_bytes_each(bytes, backend)).map(|(bytes, key)| match bytes.len() {
+        found if found != expected => Err(Bn254ParseError::Length { item, expected, found }.into()),
+        _ => key.map_err(bn254_error),
+    });
+    keys.collect()
+}
+
+fn bn254_error(error: ParseError) -> PointError {
+    match error {
+        ParseError::Bn254(error) => error.into(),
+        other => other.into(),
     }
 }
 
-fn decode_bn254(key_group: KeyGroup, signature: &QuorumSignature) -> Result<Bn254Signature, NotAdded> {
+fn decode_bn254(key_group: KeyGroup, signature: &QuorumSignature) -> Result<Signature<Bn254Suite>, NotAdded> {
     let QuorumSignature::Bn254(bytes) = signature else { return Err(other_curve(key_group, signature)) };
     if *bytes == [0; 64] {
         return Err(NotAdded::Identity);
     }
-    Ok(Bn254Signature::from_bytes(bytes).map_err(|error| SignatureError::Point(PointError::from(error)))?)
+    Ok(Signature::from_bytes(bytes).map_err(|error| SignatureError::Point(bn254_error(error)))?)
 }
 
 fn decode_bls12381(key_group: KeyGroup, signature: &QuorumSignature) -> Result<Signature<MinSig>, NotAdded> {

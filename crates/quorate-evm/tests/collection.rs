@@ -237,3 +237,23 @@ fn foreign_twin() {
     assert!(matches!(error, PlanError::Key { index: 0, .. }), "{error}");
     assert!(collection.signers().is_empty(), "nothing is added");
 }
+
+/// A key of another length than the network's is refused, also if it is a key of the other group of BN254.
+#[test]
+fn keys_of_the_other_group() {
+    let [in_g2, in_g1, ..] = &*WORLDS;
+    for (world, other) in [(in_g2, in_g1), (in_g1, in_g2)] {
+        let mut network = world.network.clone();
+        network.keys[2] = other.network.keys[2].clone();
+        let mut collection = Collection::new(&network, DIGEST);
+        let both = [(1, world.signed[1][0]), (2, world.signed[2][0])];
+        let error = collection.add(&both, &Options::default(), &mut StdRng::from_seed([1; 32])).unwrap_err();
+        let said = format!("{} bytes, expected {}", other.network.keys[2].len(), world.network.keys[2].len());
+        assert!(matches!(error, PlanError::Key { index: 2, .. }), "{error}");
+        assert!(
+            std::error::Error::source(&error).is_some_and(|source| source.to_string().contains(&said)),
+            "{error:?}"
+        );
+        assert!(collection.signers().is_empty(), "nothing is added");
+    }
+}

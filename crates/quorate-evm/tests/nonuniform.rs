@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "an answer that cannot be read fails the test")]
 
 use quorate::{Suite, aggregate::aggregate};
-use quorate_curve::{Backend, G1, Group};
+use quorate_curve::{Backend, Bls12381Group, G1, Group};
 use quorate_evm::{
     KeyGroup, MemberSet, OperatorKey,
     alloy_primitives::Address,

@@ -10,9 +10,11 @@ use std::{
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Claim, MinPk, MinSig, PublicKey, Scheme, SecretKey, Signature, SourceId, Suite, Tag, UncheckedSignature,
-    Verdict, aggregate::aggregate, bdn, naive,
+    Backend, Bls12381Suite, Claim, MinPk, MinSig, PublicKey, Scheme, SecretKey, Signature, SourceId, Suite, Tag,
+    UncheckedSignature, Verdict, aggregate::aggregate, bdn, naive,
 };
+#[cfg(feature = "bn254")]
+use quorate_bn254::{Bn254SecretKey, hash_to_curve::hash_to_curve};
 use quorate_curve::{G1, G2, Group};
 
 /// How a claim is made.
@@ -100,7 +102,7 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
 }
 
 /// Secret key number `i`.
-pub fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+pub fn secret<S: Bls12381Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"").unwrap()
 }
 
@@ -164,7 +166,8 @@ fn in_other_scheme<S: Forge>(recipe: &Recipe) -> Recipe {
         Scheme::Augmented => Scheme::Basic,
         Scheme::Basic | Scheme::ProofOfPossession | Scheme::Bdn => Scheme::Augmented,
     };
-    let place = S::all().iter().position(|suite| suite.scheme() == other).unwrap();
+    // On BN254 no suite is an AUG suite: the claim stays as it is.
+    let place = S::all().iter().position(|suite| suite.scheme() == other).unwrap_or(recipe.suite % n);
     Recipe { suite: recipe.suite / n * n + place, ..recipe.clone() }
 }
 
@@ -172,20 +175,20 @@ fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
     let (suite, tag) = suite_of::<S>(recipe.suite);
     let shift = if recipe.lie == Lie::WrongKey { 10 } else { 0 };
     let suffix = if recipe.lie == Lie::WrongMessage { 100 } else { 0 };
-    let key = |k: u8| S::made().keys.get((recipe.suite, k + shift), || secret(suite, k + shift).public_key());
+    let key = |k: u8| S::made().keys.get((recipe.suite, k + shift), || suite.key(k + shift));
     let signature = UncheckedSignature::from_point(signature);
     let claim = match &recipe.shape {
-        Shape::Single(k, m) => Claim::single(suite, key(*k), [m + suffix], signature),
+        Shape::Single(k, m) => Claim::single(suite, key(*k), S::message(m + suffix), signature),
         Shape::Shared(keys, m) => {
             let mut keys: Vec<_> = keys.iter().map(|k| key(*k)).collect();
             if recipe.lie == Lie::TorsionAndCancellingKeys {
                 let opposites = keys.iter().map(|key| PublicKey::from_point(key.point().negate()).unwrap());
                 keys.extend(opposites.collect::<Vec<_>>());
             }
-            Claim::shared(suite, keys, [m + suffix], signature)
+            Claim::shared(suite, keys, S::message(m + suffix), signature)
         }
         Shape::Each(list) => {
-            let statements = list.iter().map(|(k, m)| (key(*k), [m + suffix][..].into())).collect();
+            let statements = list.iter().map(|(k, m)| (key(*k), S::message(m + suffix).into())).collect();
             Claim::each(suite, statements, signature)
         }
     };
@@ -201,9 +204,9 @@ fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
 
 /// The signature by key `k` over message `m`.
 fn signature<S: Forge>(suite: usize, k: u8, m: u8) -> Signature<S> {
-    let signed = || match suite_of::<S>(suite) {
-        (suite, None) => secret(suite, k).sign(suite, &[m]),
-        (suite, Some(tag)) => secret(suite, k).sign_under_tag(suite, &tag, &[m]),
+    let signed = || {
+        let (suite, tag) = suite_of::<S>(suite);
+        suite.signed(k, tag.as_ref(), &S::message(m))
     };
     S::made().signatures.get((suite, k, m), signed)
 }
@@ -216,7 +219,7 @@ fn true_signature<S: Forge>(recipe: &Recipe) -> S::Signature {
     };
     let (suite, tag) = suite_of::<S>(recipe.suite);
     if suite.scheme() == Scheme::Bdn && matches!(recipe.shape, Shape::Shared(..)) {
-        let key = |k: u8| S::made().keys.get((recipe.suite, k), || secret(suite, k).public_key());
+        let key = |k: u8| S::made().keys.get((recipe.suite, k), || suite.key(k));
         let signed: Vec<_> = pairs.iter().map(|(k, m)| (key(*k), signature(recipe.suite, *k, *m))).collect();
         // A key that occurs twice makes the claim false whatever its signature is.
         let aggregate = match tag {
@@ -267,8 +270,36 @@ pub trait Forge: Suite {
     /// What was made for this variant before.
     fn made() -> &'static Made<Self>;
 
+    /// Public key number `k`.
+    fn key(self, k: u8) -> PublicKey<Self>;
+
+    /// Message number `m`.
+    fn message(m: u8) -> Vec<u8>;
+
+    /// The signature of key number `k`, under the suite's tag or another one.
+    fn signed(self, k: u8, tag: Option<&Tag>, message: &[u8]) -> Signature<Self>;
+
     /// A point of the curve of signatures whose order is the smallest prime factor of its cofactor.
     fn small_order() -> Self::Signature;
+}
+
+macro_rules! made_with_secrets {
+    () => {
+        fn key(self, k: u8) -> PublicKey<Self> {
+            secret(self, k).public_key()
+        }
+
+        fn message(m: u8) -> Vec<u8> {
+            vec![m]
+        }
+
+        fn signed(self, k: u8, tag: Option<&Tag>, message: &[u8]) -> Signature<Self> {
+            match tag {
+                None => secret(self, k).sign(self, message),
+                Some(tag) => secret(self, k).sign_under_tag(self, tag, message),
+            }
+        }
+    };
 }
 
 impl Forge for MinPk {
@@ -276,6 +307,8 @@ impl Forge for MinPk {
         static MADE: OnceLock<Made<MinPk>> = OnceLock::new();
         MADE.get_or_init(Made::default)
     }
+
+    made_with_secrets!();
 
     /// Order 13.
     fn small_order() -> Self::Signature {
@@ -301,6 +334,8 @@ impl Forge for MinSig {
         MADE.get_or_init(Made::default)
     }
 
+    made_with_secrets!();
+
     /// Order 3: (0, 2).
     fn small_order() -> Self::Signature {
         static POINT: OnceLock<G1> = OnceLock::new();
@@ -309,6 +344,37 @@ impl Forge for MinSig {
             bytes[0] = 0x80;
             Backend::Portable.decode(&bytes).unwrap()
         })
+    }
+}
+
+#[cfg(feature = "bn254")]
+impl Forge for quorate::Bn254Suite {
+    fn made() -> &'static Made<Self> {
+        static MADE: OnceLock<Made<quorate::Bn254Suite>> = OnceLock::new();
+        MADE.get_or_init(Made::default)
+    }
+
+    fn key(self, k: u8) -> PublicKey<Self> {
+        PublicKey::from_bytes(&Bn254SecretKey::from_entropy(&[k; 48]).public_key_g2().to_bytes()).unwrap()
+    }
+
+    /// A digest, because `eigenlayer` signs nothing else.
+    fn message(m: u8) -> Vec<u8> {
+        vec![m; 32]
+    }
+
+    fn signed(self, k: u8, tag: Option<&Tag>, message: &[u8]) -> Signature<Self> {
+        let point = match (self, tag) {
+            (Self::DrandEvmnet, Some(tag)) => hash_to_curve(message, tag.as_bytes()),
+            // The hash of `eigenlayer` takes no tag.
+            _ => self.hash(message).unwrap(),
+        };
+        Signature::from_bytes(&Bn254SecretKey::from_entropy(&[k; 48]).sign(&point).to_bytes()).unwrap()
+    }
+
+    /// The cofactor is 1, so there is no other than the identity.
+    fn small_order() -> Self::Signature {
+        quorate_curve::Bn254G1::IDENTITY
     }
 }
 

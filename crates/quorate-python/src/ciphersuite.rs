@@ -6,7 +6,7 @@ use quorate::{
     Backend, Claim, MinPk, Options, PublicKey, SecretKey, Suite, Tag, UncheckedSignature,
     aggregate::aggregate_public_keys, verify,
 };
-use quorate_curve::Group;
+use quorate_curve::Bls12381Group;
 
 use crate::{
     argument::{generator, secret},
@@ -116,7 +116,7 @@ pub(crate) fn sum_of_keys<'py>(py: Python<'py>, points: Vec<Vec<u8>>) -> PyResul
     sum::<<MinPk as Suite>::Key>(py, &points)
 }
 
-fn sum<'py, G: Group>(py: Python<'py>, encodings: &[Vec<u8>]) -> PyResult<Bound<'py, PyBytes>> {
+fn sum<'py, G: Bls12381Group>(py: Python<'py>, encodings: &[Vec<u8>]) -> PyResult<Bound<'py, PyBytes>> {
     let slices: Vec<_> = encodings.iter().map(Vec::as_slice).collect();
     let points = Backend::auto().decode_each::<G>(&slices).into_iter().enumerate();
     let points = points.map(|(index, point)| point.map_err(|error| undecodable(format!("point {index}: {error}"))));

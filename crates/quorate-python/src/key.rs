@@ -6,7 +6,7 @@ use pyo3::{
     types::{PyBytes, PyType},
 };
 use quorate::{
-    AnySuite, Backend, Claim, MinPk, MinSig, ParseError, Suite, UncheckedSignature,
+    AnySuite, Backend, Bls12381Suite, Claim, MinPk, MinSig, ParseError, Suite, UncheckedSignature,
     aggregate::{aggregate as sum, aggregate_public_keys as sum_keys, subtract as difference},
     naive, proof_of_possession,
 };
@@ -295,23 +295,23 @@ pub(crate) fn aggregate_public_keys(public_keys: &Bound<'_, PyAny>, suite: &str)
     made(argument::suite(suite)?, "sums", |_| summed_keys(&keys), |_| summed_keys(&keys)).map(PublicKey)
 }
 
-fn signatures_of<S: Suite>(encodings: &[Vec<u8>], name: &str) -> PyResult<Vec<quorate::Signature<S>>> {
+fn signatures_of<S: Bls12381Suite>(encodings: &[Vec<u8>], name: &str) -> PyResult<Vec<quorate::Signature<S>>> {
     let read = |(index, bytes): (usize, &Vec<u8>)| {
         quorate::Signature::from_bytes(bytes).map_err(|error| undecodable(format!("{name}[{index}]: {error}")))
     };
     encodings.iter().enumerate().map(read).collect()
 }
 
-fn summed<S: Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
+fn summed<S: Bls12381Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
     sum(&signatures_of(encodings, "signatures")?, Backend::auto()).map_err(misused)
 }
 
-fn without<S: Suite>(whole: &[u8], parts: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
+fn without<S: Bls12381Suite>(whole: &[u8], parts: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
     let whole = quorate::Signature::from_bytes(whole).map_err(|error| undecodable(format!("aggregate: {error}")))?;
     Ok(difference(whole, &signatures_of(parts, "parts")?, Backend::auto()))
 }
 
-fn summed_keys<S: Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::PublicKey<S>> {
+fn summed_keys<S: Bls12381Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::PublicKey<S>> {
     let slices: Vec<_> = encodings.iter().map(Vec::as_slice).collect();
     let keys = quorate::PublicKey::from_bytes_each(&slices, Backend::auto()).into_iter().enumerate();
     let keys = keys.map(|(index, key)| key.map_err(|error| undecodable(format!("public_keys[{index}]: {error}"))));
@@ -319,6 +319,6 @@ fn summed_keys<S: Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::PublicKey<S
 }
 
 /// Whether one claim of checked keys is true.
-pub(crate) fn is_true<S: Suite>(claim: &Claim<S>) -> PyResult<bool> {
+pub(crate) fn is_true<S: Bls12381Suite>(claim: &Claim<S>) -> PyResult<bool> {
     truth(naive::verify(claim))
 }

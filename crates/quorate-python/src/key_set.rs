@@ -7,7 +7,7 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict, PyList},
 };
-use quorate::{Backend, Bitmap, MinPk, MinSig, Suite, UncheckedSignature};
+use quorate::{Backend, Bitmap, Bls12381Suite, MinPk, MinSig, Suite, UncheckedSignature};
 
 use crate::{
     argument::{self, bytes, bytes_like, list_of_bytes, no_bn254, type_name},
@@ -130,7 +130,11 @@ impl KeySet {
     }
 }
 
-fn push<S: Suite>(set: &mut quorate::KeySet<S>, encodings: &[Vec<u8>], assume_possession: bool) -> PyResult<()> {
+fn push<S: Bls12381Suite>(
+    set: &mut quorate::KeySet<S>,
+    encodings: &[Vec<u8>],
+    assume_possession: bool,
+) -> PyResult<()> {
     let slices: Vec<_> = encodings.iter().map(Vec::as_slice).collect();
     let keys = quorate::PublicKey::from_bytes_each(&slices, Backend::auto()).into_iter().enumerate();
     let keys = keys.map(|(index, key)| key.map_err(|error| undecodable(format!("public_keys[{index}]: {error}"))));
@@ -141,12 +145,12 @@ fn push<S: Suite>(set: &mut quorate::KeySet<S>, encodings: &[Vec<u8>], assume_po
     Ok(())
 }
 
-fn sum<'py, S: Suite>(
+fn sum<'py, S: Bls12381Suite>(
     py: Python<'py>,
     set: &mut quorate::KeySet<S>,
     members: &Bitmap,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    use quorate_curve::Group;
+    use quorate_curve::Bls12381Group;
     Ok(PyBytes::new(py, set.sum(members).map_err(misused_set)?.compress().as_ref()))
 }
 

@@ -4,7 +4,7 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
 };
-use quorate::{AnySuite, MinPk, MinSig, Options, PublicKey, Scheme, Suite, UncheckedSignature};
+use quorate::{AnySuite, Bls12381Suite, MinPk, MinSig, Options, PublicKey, Scheme, Suite, UncheckedSignature};
 use quorate_threshold::{Committee, Identifiers, KeyShare, ShareError, SharingError, deal, shared_key::suite_of_json};
 
 use crate::{
@@ -213,7 +213,7 @@ pub(crate) fn split(
 
 type Dealt<S> = (quorate_threshold::SharedKey<S>, Vec<(u64, quorate::SecretKey<S>)>);
 
-fn dealt<S: Suite>(
+fn dealt<S: Bls12381Suite>(
     committee: &Committee,
     suite: S,
     secret: &quorate::SecretKey<S>,
@@ -230,12 +230,12 @@ fn dealt<S: Suite>(
     Ok((key, shares.collect()))
 }
 
-fn verification_key<S: Suite>(key: &quorate_threshold::SharedKey<S>, index: u64) -> PyResult<PublicKey<S>> {
+fn verification_key<S: Bls12381Suite>(key: &quorate_threshold::SharedKey<S>, index: u64) -> PyResult<PublicKey<S>> {
     let index = key.committee().index(index).map_err(misused)?;
     key.verification_key(index, default_options()?.backend).map_err(misused)
 }
 
-fn combine<S: Suite>(
+fn combine<S: Bls12381Suite>(
     py: Python<'_>,
     key: &quorate_threshold::SharedKey<S>,
     message: &[u8],

@@ -18,10 +18,10 @@
 use std::collections::BTreeMap;
 
 use quorate::{
-    Backend, Claim, Options, ParseError, PublicKey, Reason, Scheme, Signature, Suite, UncheckedSignature, Verdict,
-    rand_core::CryptoRng, threads::parallel_chunks, verify,
+    Backend, Bls12381Suite, Claim, Options, ParseError, PublicKey, Reason, Scheme, Signature, UncheckedSignature,
+    Verdict, rand_core::CryptoRng, threads::parallel_chunks, verify,
 };
-use quorate_curve::Group;
+use quorate_curve::Bls12381Group;
 
 use crate::{
     committee::{Committee, CommitteeError, Index},
@@ -47,7 +47,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Collector<S: Suite> {
+pub struct Collector<S: Bls12381Suite> {
     committee: Committee,
     suite: S,
     public_key: PublicKey<S>,
@@ -75,7 +75,7 @@ pub struct CollectorWork {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Share<S: Suite> {
+struct Share<S: Bls12381Suite> {
     signature: UncheckedSignature<S>,
     /// Whether it was verified under the participant's key.
     verified: bool,
@@ -132,7 +132,7 @@ pub enum ShareError {
     },
 }
 
-impl<S: Suite> Collector<S> {
+impl<S: Bls12381Suite> Collector<S> {
     /// A collector for the signature of `message` by a committee. `verification_keys` are those of the participants, in
     /// their order, with `None` where it is the identity, and `public_key` is the key of the group; both must come from the
     /// sharing of the key.
@@ -369,7 +369,7 @@ impl<S: Suite> Collector<S> {
 }
 
 /// Reads a share, which is compressed unless it has the length of an uncompressed point.
-fn decode<S: Suite>(bytes: &[u8]) -> Result<UncheckedSignature<S>, ParseError> {
+fn decode<S: Bls12381Suite>(bytes: &[u8]) -> Result<UncheckedSignature<S>, ParseError> {
     if bytes.len() == S::Signature::UNCOMPRESSED {
         UncheckedSignature::from_uncompressed(bytes)
     } else {
@@ -378,7 +378,7 @@ fn decode<S: Suite>(bytes: &[u8]) -> Result<UncheckedSignature<S>, ParseError> {
 }
 
 /// The same for many shares, of which the compressed ones are decoded together.
-fn decode_each<S: Suite>(
+fn decode_each<S: Bls12381Suite>(
     arrivals: &[(u64, &[u8])],
     backend: Backend,
 ) -> Vec<Result<UncheckedSignature<S>, ParseError>> {

@@ -21,7 +21,7 @@
 //! Source: I. Cascudo, B. David, SCRAPE, ACNS 2017, section 2.1.
 
 use quorate::{
-    Options, ParseError, PublicKey, SecretKey, Suite,
+    Bls12381Suite, Options, ParseError, PublicKey, SecretKey,
     aggregate::sum_of_multiples,
     rand_core::CryptoRng,
     threads::{parallel, parallel_chunks},
@@ -51,7 +51,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EvaluationCommitment<S: Suite>(Vec<PublicKey<S>>);
+pub struct EvaluationCommitment<S: Bls12381Suite>(Vec<PublicKey<S>>);
 
 /// Why points are no commitment to evaluations, or shares do not give its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,7 +96,7 @@ pub struct Reconstruction {
     pub false_shares: Vec<usize>,
 }
 
-impl<S: Suite> EvaluationCommitment<S> {
+impl<S: Bls12381Suite> EvaluationCommitment<S> {
     /// Shares a secret key among the participants of a committee, who must trust the dealer to forget it.
     ///
     /// # Errors

@@ -7,8 +7,8 @@
 //! Commitments add up: those to the coefficients of a polynomial give the commitment to its value at any point. That is
 //! how [`dkg`](crate::dkg) deals shares before the dealer shows what it contributes.
 
-use quorate::{Backend, Suite};
-use quorate_curve::{Group, SecretScalar};
+use quorate::{Backend, Bls12381Suite};
+use quorate_curve::{Bls12381Group, SecretScalar};
 
 /// The tag that is hashed to the group for the second base.
 const TAG: &[u8] = b"QUORATE-DKG-V01-PEDERSEN-BASE_";
@@ -16,7 +16,7 @@ const TAG: &[u8] = b"QUORATE-DKG-V01-PEDERSEN-BASE_";
 /// h: the second base, in the subgroup.
 ///
 /// Cost: a hash to the curve.
-pub fn second_base<G: Group>() -> G {
+pub fn second_base<G: Bls12381Group>() -> G {
     Backend::Portable.hash_to_curve_one(TAG, (b"", b""))
 }
 
@@ -33,12 +33,14 @@ pub fn second_base<G: Group>() -> G {
 /// assert_eq!(commit::<MinPk>(&a, &b), commitment);
 /// assert_ne!(commit::<MinPk>(&a, &c), commitment);
 /// ```
-pub fn commit<S: Suite>(secret: &SecretScalar, blinding: &SecretScalar) -> S::Key {
+pub fn commit<S: Bls12381Suite>(secret: &SecretScalar, blinding: &SecretScalar) -> S::Key {
     Backend::Portable.sum(&[S::public_key(secret), S::multiply_key(blinding, &second_base())])
 }
 
 #[cfg(test)]
 mod tests {
+    use quorate_curve::Group;
+
     use super::*;
     use quorate::{MinPk, MinSig};
     use quorate_curve::{Scalar, SecretPolynomial};
@@ -48,7 +50,7 @@ mod tests {
     }
 
     /// The commitments to coefficients give the commitment to a value.
-    fn commitments_add_up<S: Suite>() {
+    fn commitments_add_up<S: Bls12381Suite>() {
         let backend = Backend::auto();
         let base: S::Key = second_base();
         assert!(backend.is_member(&base) && !base.is_identity() && base != S::Key::generator());

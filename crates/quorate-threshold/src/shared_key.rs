@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Debug};
 
-use quorate::{AnySuite, Backend, Options, PublicKey, Suite};
+use quorate::{AnySuite, Backend, Bls12381Suite, Options, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 ///
 /// Points are compressed and in hexadecimal. The first point of the commitment is the public key.
 #[derive(Clone, PartialEq, Eq)]
-pub struct SharedKey<S: Suite> {
+pub struct SharedKey<S: Bls12381Suite> {
     suite: S,
     committee: Committee,
     commitment: Commitment<S>,
@@ -100,7 +100,7 @@ impl From<SharedKeyFields> for File {
     }
 }
 
-impl<S: Suite> SharedKey<S> {
+impl<S: Bls12381Suite> SharedKey<S> {
     /// The key that a commitment of a committee commits to.
     ///
     /// # Errors
@@ -229,7 +229,7 @@ pub fn suite_of_json(json: &[u8]) -> Result<AnySuite, SharedKeyError> {
         .map_err(|_| SharedKeyError::Suite { found: suite, expected: AnySuite::all().map(AnySuite::name).collect() })
 }
 
-impl<S: Suite> Debug for SharedKey<S> {
+impl<S: Bls12381Suite> Debug for SharedKey<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use crate::sharing::deal;
 
-    fn shared<S: Suite>(suite: S, t: usize, n: usize, identifiers: Identifiers) -> SharedKey<S> {
+    fn shared<S: Bls12381Suite>(suite: S, t: usize, n: usize, identifiers: Identifiers) -> SharedKey<S> {
         let mut rng = ChaCha20Rng::from_seed([5; 32]);
         let committee = Committee::new(t, n, identifiers, Backend::auto()).unwrap();
         let secret = SecretKey::generate(suite, &mut rng);
@@ -270,7 +270,7 @@ mod tests {
         SharedKey::from_json(file.to_string().as_bytes(), Backend::auto())
     }
 
-    fn there_and_back<S: Suite>(suite: S) {
+    fn there_and_back<S: Bls12381Suite>(suite: S) {
         for identifiers in [Identifiers::Integers, Identifiers::RootsOfUnity] {
             for (t, n) in [(1, 1), (2, 3), (5, 5)] {
                 let key = shared(suite, t, n, identifiers);

@@ -5,7 +5,8 @@
 //! compute the key of the group and of each participant from these points.
 
 use quorate::{
-    Backend, Options, ParseError, PublicKey, SecretKey, Signature, Suite, rand_core::CryptoRng, threads::parallel,
+    Backend, Bls12381Suite, Options, ParseError, PublicKey, SecretKey, Signature, rand_core::CryptoRng,
+    threads::parallel,
 };
 use quorate_curve::{Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
 
@@ -13,12 +14,12 @@ use crate::committee::{Committee, Index};
 
 /// A participant's share of a secret key. It signs as a secret key does, and is wiped when it is dropped.
 #[derive(Clone, Debug)]
-pub struct KeyShare<S: Suite> {
+pub struct KeyShare<S: Bls12381Suite> {
     index: Index,
     secret: SecretKey<S>,
 }
 
-impl<S: Suite> KeyShare<S> {
+impl<S: Bls12381Suite> KeyShare<S> {
     /// The share of a participant, as someone else dealt it. [`Commitment::proves`] says whether it is the one.
     pub fn new(index: Index, secret: SecretKey<S>) -> Self {
         Self { index, secret }
@@ -53,7 +54,7 @@ impl<S: Suite> KeyShare<S> {
 ///
 /// It fixes the polynomial: whoever has a share that it proves has the same polynomial as all others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commitment<S: Suite>(Vec<PublicKey<S>>);
+pub struct Commitment<S: Bls12381Suite>(Vec<PublicKey<S>>);
 
 /// Why a list of points is not a commitment of a committee, or a share is not what it commits to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,7 +97,7 @@ pub enum SharingError {
 ///
 /// Cost, all in constant time: t multiplications of the generator, on all threads, and n·t products. With roots of unity
 /// a transform takes the place of the products, N/2·log2(N) of them for N points.
-pub fn deal<S: Suite>(
+pub fn deal<S: Bls12381Suite>(
     committee: &Committee,
     suite: S,
     secret: &SecretKey<S>,
@@ -109,7 +110,7 @@ pub fn deal<S: Suite>(
 }
 
 /// The coefficients of a random polynomial with the value `secret` at zero.
-pub(crate) fn draw<S: Suite>(
+pub(crate) fn draw<S: Bls12381Suite>(
     committee: &Committee,
     suite: S,
     secret: &SecretKey<S>,
@@ -123,7 +124,7 @@ pub(crate) fn draw<S: Suite>(
 }
 
 /// The values of a polynomial at the points of all participants.
-pub(crate) fn shares<S: Suite>(
+pub(crate) fn shares<S: Bls12381Suite>(
     committee: &Committee,
     coefficients: &[SecretKey<S>],
 ) -> Result<Vec<KeyShare<S>>, SharingError> {
@@ -146,7 +147,7 @@ pub(crate) fn values(committee: &Committee, polynomial: &SecretPolynomial) -> Re
     }
 }
 
-impl<S: Suite> Commitment<S> {
+impl<S: Bls12381Suite> Commitment<S> {
     /// Reads the compressed points of a commitment: canonical, in the subgroup, none the identity, as many as the
     /// threshold.
     ///

@@ -9,13 +9,18 @@ use quorate::{
     Options,
     threads::{parallel, parallel_chunks},
 };
-use quorate_curve::{Domain, Group, Scalar, Segments};
+use quorate_curve::{Bls12381Group, Domain, Scalar, Segments};
 
 /// The values of Σ Aₖ·Xᵏ at the first `count` points of a domain of 2^k points. There are at most as many coefficients as
 /// points. They must be in the subgroup of order r.
 ///
 /// Cost: for t coefficients about half a multiplication for each value and binary digit of t, and two additions.
-pub(crate) fn values_in<G: Group>(domain: &Domain, coefficients: &[G], count: usize, options: &Options) -> Vec<G> {
+pub(crate) fn values_in<G: Bls12381Group>(
+    domain: &Domain,
+    coefficients: &[G],
+    count: usize,
+    options: &Options,
+) -> Vec<G> {
     let Options { backend, threads, .. } = *options;
     let points = domain.points();
     let mut values = vec![G::IDENTITY; domain.len()];
@@ -58,12 +63,12 @@ pub(crate) fn values_in<G: Group>(domain: &Domain, coefficients: &[G], count: us
 }
 
 /// The values at any points: a multi-scalar multiplication for each.
-pub(crate) fn values_at<G: Group>(points: &[Scalar], coefficients: &[G], options: &Options) -> Vec<G> {
+pub(crate) fn values_at<G: Bls12381Group>(points: &[Scalar], coefficients: &[G], options: &Options) -> Vec<G> {
     parallel(options.threads, points.len(), |i| value_at(points[i], coefficients, options))
 }
 
 /// The value at a point.
-fn value_at<G: Group>(point: Scalar, coefficients: &[G], options: &Options) -> G {
+fn value_at<G: Bls12381Group>(point: Scalar, coefficients: &[G], options: &Options) -> G {
     let powers = std::iter::successors(Some(Scalar::ONE), |power| Some(*power * point));
     options.backend.msm(&coefficients.iter().copied().zip(powers).collect::<Vec<_>>())
 }

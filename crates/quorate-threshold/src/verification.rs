@@ -7,7 +7,9 @@
 //! - A sum Σ w·VK over participants is Σ (Σ w·xᵏ)·Aₖ: one multi-scalar multiplication of t points, whose scalars come
 //!   from a transform of the weights. So many shares are checked with less than one of them each.
 
-use quorate::{Options, PublicKey, Suite, aggregate::sum_of_multiples, rand_core::CryptoRng, threads::parallel_chunks};
+use quorate::{
+    Bls12381Suite, Options, PublicKey, aggregate::sum_of_multiples, rand_core::CryptoRng, threads::parallel_chunks,
+};
 use quorate_curve::{Scalar, Weight, WeightedSegments};
 
 use crate::{
@@ -17,7 +19,7 @@ use crate::{
     transform,
 };
 
-impl<S: Suite> Commitment<S> {
+impl<S: Bls12381Suite> Commitment<S> {
     /// The verification keys of all participants, in their order. `None` where the commitment gives the identity, which is
     /// no key: that participant has no share of the key, and the others sign without it.
     ///

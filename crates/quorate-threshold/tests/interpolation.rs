@@ -3,7 +3,7 @@
 
 use proptest::{collection::btree_set, prelude::*, sample::Index as Sample};
 use quorate::{Backend, Options};
-use quorate_curve::{G1, G2, Group, Scalar};
+use quorate_curve::{Bls12381Group, G1, G2, Scalar};
 use quorate_threshold::{Committee, Identifiers, Index, Interpolation, InterpolationError, Method};
 
 const METHODS: [Method; 6] =
@@ -72,7 +72,7 @@ fn agrees(t: usize, n: usize, identifiers: Identifiers, numbers: &[usize], backe
     }
 }
 
-fn on_points<G: Group>(interpolation: &Interpolation, shares: &[Scalar], secret: Scalar, options: &Options) {
+fn on_points<G: Bls12381Group>(interpolation: &Interpolation, shares: &[Scalar], secret: Scalar, options: &Options) {
     let times = |scalar: Scalar| options.backend.msm(&[(G::generator(), scalar)]);
     let points: Vec<_> = shares.iter().map(|share| times(*share)).collect();
     assert_eq!(interpolation.of_points(&points, options), times(secret), "{:?}", interpolation.method());

@@ -2,7 +2,7 @@
 //! evaluations with what a dealer could try.
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
-use quorate::{Backend, MinPk, MinSig, Options, ParseError, PublicKey, SecretKey, Suite};
+use quorate::{Backend, Bls12381Suite, MinPk, MinSig, Options, ParseError, PublicKey, SecretKey};
 use quorate_curve::{G1, Group, Scalar};
 use quorate_threshold::{
     Commitment, Committee, EvaluationCommitment, EvaluationError, Identifiers, Index, InterpolationError, KeyShare,
@@ -35,7 +35,7 @@ fn rng() -> ChaCha20Rng {
 }
 
 /// A secret that the generator of the tests does not draw.
-fn secret_key<S: Suite>(suite: S) -> SecretKey<S> {
+fn secret_key<S: Bls12381Suite>(suite: S) -> SecretKey<S> {
     SecretKey::generate(suite, &mut ChaCha20Rng::from_seed([10; 32]))
 }
 
@@ -54,7 +54,9 @@ fn all_options() -> impl Iterator<Item = Options> {
 }
 
 /// Every committee with its shares and commitment.
-fn dealt<S: Suite>(suite: S) -> impl Iterator<Item = (Committee, SecretKey<S>, Vec<KeyShare<S>>, Commitment<S>)> {
+fn dealt<S: Bls12381Suite>(
+    suite: S,
+) -> impl Iterator<Item = (Committee, SecretKey<S>, Vec<KeyShare<S>>, Commitment<S>)> {
     POINTS.into_iter().flat_map(|identifiers| SIZES.map(|(t, n)| committee(t, n, identifiers))).map(move |committee| {
         let secret = secret_key(suite);
         let (shares, commitment) = deal(&committee, suite, &secret, &Options::default(), &mut rng()).unwrap();
@@ -66,7 +68,7 @@ fn name(committee: &Committee) -> String {
     format!("{} of {}, {:?}", committee.threshold(), committee.participants(), committee.identifiers())
 }
 
-fn all_verification_keys<S: Suite>(suite: S) {
+fn all_verification_keys<S: Bls12381Suite>(suite: S) {
     for (committee, _, shares, commitment) in dealt(suite) {
         let one_by_one =
             committee.indices().map(|index| commitment.verification_key(&committee, index, Backend::auto()).unwrap());
@@ -114,7 +116,7 @@ fn scalars(n: usize) -> Vec<Scalar> {
     (0..n as u64).map(|i| Scalar::from(i * i + 11).power(25)).collect()
 }
 
-fn weighted_sums<S: Suite>(suite: S) {
+fn weighted_sums<S: Bls12381Suite>(suite: S) {
     for (committee, _, shares, commitment) in dealt(suite) {
         let n = committee.participants();
         // None, one, the last few, everyone, and everyone with some of them again.
@@ -169,7 +171,7 @@ fn shares_proven_together_and_false_ones_named() {
     }
 }
 
-fn evaluations<S: Suite>(suite: S) {
+fn evaluations<S: Bls12381Suite>(suite: S) {
     for identifiers in POINTS {
         for (t, n) in SIZES {
             let committee = committee(t, n, identifiers);

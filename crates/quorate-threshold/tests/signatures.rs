@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use quorate::{
-    Backend, MinPk, MinSig, Options, PublicKey, Reason, SecretKey, Signature, Suite, UncheckedSignature,
+    Backend, Bls12381Suite, MinPk, MinSig, Options, PublicKey, Reason, SecretKey, Signature, Suite, UncheckedSignature,
     rand_core::CryptoRng,
 };
 use quorate_curve::{G1, G2, Group, Scalar, SecretPolynomial, SecretScalar};
@@ -37,7 +37,7 @@ fn hex(value: &Value) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
 }
 
-fn secret<S: Suite>(value: &Value) -> SecretKey<S> {
+fn secret<S: Bls12381Suite>(value: &Value) -> SecretKey<S> {
     SecretKey::from_bytes(&hex(value).try_into().unwrap()).unwrap()
 }
 
@@ -125,7 +125,7 @@ fn blsttc_key_sets_are_ours() {
     assert!(checked > 0);
 }
 
-struct Dealt<S: Suite> {
+struct Dealt<S: Bls12381Suite> {
     committee: Committee,
     suite: S,
     secret: SecretKey<S>,
@@ -133,7 +133,7 @@ struct Dealt<S: Suite> {
     commitment: Commitment<S>,
 }
 
-impl<S: Suite> Dealt<S> {
+impl<S: Bls12381Suite> Dealt<S> {
     fn new(t: usize, n: usize, identifiers: Identifiers, suite: S) -> Self {
         let committee = committee(t, n, identifiers);
         let secret = SecretKey::key_gen(suite, &[7; 32], b"").unwrap();
@@ -161,7 +161,7 @@ impl<S: Suite> Dealt<S> {
 }
 
 /// The shares verify against the commitment, and any t sign, in both variants and with both kinds of points.
-fn deals_and_signs<S: Suite>(suite: S) {
+fn deals_and_signs<S: Bls12381Suite>(suite: S) {
     for identifiers in POINTS {
         for (t, n) in [(1, 1), (1, 3), (2, 2), (3, 5), (5, 7), (20, 40)] {
             let dealt = Dealt::new(t, n, identifiers, suite);
@@ -415,7 +415,7 @@ fn false_shares_of_nobody_cost_one_combination() {
 
 /// A polynomial that is zero at one participant's point, as a dealer who speaks last in a ceremony can make it. That
 /// participant has no true share, whatever is sent under its number, and the others sign.
-fn without_a_key<S: Suite>(suite: S) {
+fn without_a_key<S: Bls12381Suite>(suite: S) {
     for identifiers in POINTS {
         for keyless in [1, 3, 5] {
             let committee = committee(3, 5, identifiers);

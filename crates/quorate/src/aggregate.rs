@@ -11,7 +11,7 @@
 
 use std::num::NonZeroUsize;
 
-use quorate_curve::{Backend, Group, Scalar};
+use quorate_curve::{Backend, Bls12381Group, Group, Scalar};
 
 use crate::{key::PublicKey, signature::Signature, suite::Suite, threads::parallel};
 
@@ -92,7 +92,7 @@ pub fn subtract<S: Suite>(aggregate: Signature<S>, parts: &[Signature<S>], backe
 /// subgroup of order r.
 ///
 /// Cost: that of `Backend::msm` for the points of one thread.
-pub fn sum_of_multiples<G: Group>(terms: &[(G, Scalar)], backend: Backend, threads: NonZeroUsize) -> G {
+pub fn sum_of_multiples<G: Bls12381Group>(terms: &[(G, Scalar)], backend: Backend, threads: NonZeroUsize) -> G {
     let chunk = terms.len().div_ceil(threads.get()).max(LEAST_TERMS);
     let chunks: Vec<_> = terms.chunks(chunk).collect();
     backend.sum(&parallel(threads, chunks.len(), |i| backend.msm(chunks[i])))

@@ -21,6 +21,8 @@ use quorate_curve::{Group, Weight};
 use crate::{
     bdn,
     key::PublicKey,
+    parse::ParseError,
+    proof_of_possession::proof_tag,
     signature::{Signature, UncheckedSignature},
     suite::{Scheme, Suite},
     tag::Tag,
@@ -142,6 +144,7 @@ pub(crate) enum Defect {
     RepeatedMessage,
     RepeatedKey,
     IdentityAggregateKey,
+    Message(ParseError),
 }
 
 impl<S: Suite> Claim<S> {
@@ -177,7 +180,7 @@ impl<S: Suite> Claim<S> {
 
     /// A proof of possession: `PopVerify` (section 3.3.3). `None` in a suite whose scheme has no such proofs.
     pub fn proof_of_possession(suite: S, key: PublicKey<S>, proof: impl Into<ClaimSignature<S>>) -> Option<Self> {
-        let tag = Tag::of_suite(suite.proof_of_possession_tag()?);
+        let tag = proof_tag(suite)?;
         Some(Self { tag, ..Self::single(suite, key, key.to_bytes().as_ref(), proof) })
     }
 
@@ -191,7 +194,7 @@ impl<S: Suite> Claim<S> {
     /// each message behind its signer's key, and a NUL suite still forbids equal messages.
     #[must_use]
     pub fn under_tag(self, tag: Tag) -> Self {
-        Self { tag, ..self }
+        Self { tag: tag.in_place_of(&self.tag), ..self }
     }
 
     /// The suite it was made under.
@@ -292,8 +295,8 @@ impl<S: Suite> Claim<S> {
     }
 
     fn new(suite: S, statements: Statements<S>, signature: ClaimSignature<S>) -> Self {
-        let defect = defect(suite, &statements);
-        Self { suite, tag: Tag::of_suite(suite.id()), statements, signature, defect, source: None }
+        let defect = defect(suite, &statements).or_else(|| message_flaw(suite, &statements).map(Defect::Message));
+        Self { suite, tag: suite.tag(), statements, signature, defect, source: None }
     }
 }
 
@@ -306,9 +309,9 @@ impl<S: Suite> ClaimSignature<S> {
         }
     }
 
-    /// The compressed encoding.
-    pub fn to_bytes(&self) -> <S::Signature as Group>::Compressed {
-        self.point().compress()
+    /// The encoding that a claim has.
+    pub fn to_bytes(&self) -> S::SignatureBytes {
+        S::encode_signature(&self.point())
     }
 }
 
@@ -320,7 +323,11 @@ impl<S: Suite> From<Signature<S>> for ClaimSignature<S> {
 
 impl<S: Suite> From<UncheckedSignature<S>> for ClaimSignature<S> {
     fn from(signature: UncheckedSignature<S>) -> Self {
-        Self::Unchecked(signature)
+        if S::Signature::IS_WHOLE_CURVE {
+            Self::Checked(Signature::from_member(signature.point()))
+        } else {
+            Self::Unchecked(signature)
+        }
     }
 }
 
@@ -341,6 +348,14 @@ fn defect<S: Suite>(suite: S, statements: &Statements<S>) -> Option<Defect> {
         },
         // A rest has what its claim had.
         Statements::Weighted(..) => None,
+    }
+}
+
+/// What is wrong with the first message that cannot be signed.
+fn message_flaw<S: Suite>(suite: S, statements: &Statements<S>) -> Option<ParseError> {
+    match statements {
+        Statements::Shared(_, message) | Statements::Weighted(_, message) => suite.message_flaw(message),
+        Statements::Each(statements) => statements.iter().find_map(|(_, message)| suite.message_flaw(message)),
     }
 }
 

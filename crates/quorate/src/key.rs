@@ -14,13 +14,13 @@
 
 use std::fmt::{self, Debug};
 
-use quorate_curve::{Backend, Group, SecretScalar};
+use quorate_curve::{Backend, Bls12381Group, Group, SecretScalar};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::{
-    parse::{DecodeError, Encoded, ParseError, conversions},
-    suite::Suite,
+    parse::{Encoded, ParseError, conversions},
+    suite::{Bls12381Suite, Suite, checked_keys},
 };
 
 /// A public key: canonical, on the curve, in the subgroup of order r, not the identity (`KeyValidate`, section 2.5).
@@ -30,7 +30,8 @@ use crate::{
 pub struct PublicKey<S: Suite>(S::Key);
 
 impl<S: Suite> PublicKey<S> {
-    /// Reads a compressed key: 48 bytes in min-pk, 96 in min-sig.
+    /// Reads a compressed key: 48 bytes in min-pk, 96 in min-sig. On BN254 it reads coordinates: 128 bytes of a key in G2, or 192 of
+    /// a key in both groups.
     ///
     /// # Errors
     /// [`ParseError::Key`], [`ParseError::KeyNotInSubgroup`], [`ParseError::IdentityKey`].
@@ -38,43 +39,14 @@ impl<S: Suite> PublicKey<S> {
     /// Cost: a square root and a subgroup check, about 60 µs in G1, by blst. For many keys call
     /// [`from_bytes_each`](Self::from_bytes_each).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ParseError> {
-        let point: S::Key = Backend::Portable.decode(bytes).map_err(ParseError::Key)?;
-        Self::from_point(point)
-    }
-
-    /// Reads an uncompressed key: 96 bytes in min-pk, 192 in min-sig.
-    ///
-    /// # Errors
-    /// [`ParseError::Key`], [`ParseError::KeyNotInSubgroup`], [`ParseError::IdentityKey`].
-    ///
-    /// Cost: a subgroup check, about 40 µs in G1, by blst. It saves the square root of [`from_bytes`](Self::from_bytes).
-    /// For many keys call [`from_uncompressed_each`](Self::from_uncompressed_each).
-    pub fn from_uncompressed(bytes: &[u8]) -> Result<Self, ParseError> {
-        let point: S::Key = Backend::Portable.decode_uncompressed(bytes).map_err(ParseError::Key)?;
-        Self::from_point(point)
-    }
-
-    /// Reads many uncompressed keys. Each answer is the one that [`from_uncompressed`](Self::from_uncompressed) gives.
-    ///
-    /// Cost: with a backend that has lanes, about a sixth of `from_uncompressed` for each key.
-    pub fn from_uncompressed_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
-        Self::checked_each(&backend.decode_uncompressed_each(encodings), backend)
+        S::decode_keys(&[bytes], Backend::Portable)[0].map(Self)
     }
 
     /// Reads many compressed keys. Each answer is the one that [`from_bytes`](Self::from_bytes) gives.
     ///
     /// Cost: with a backend that has lanes, about a tenth of `from_bytes` for each key.
     pub fn from_bytes_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
-        Self::checked_each(&backend.decode_each(encodings), backend)
-    }
-
-    fn checked_each(decoded: &[Result<S::Key, DecodeError>], backend: Backend) -> Vec<Result<Self, ParseError>> {
-        let points: Vec<_> = decoded.iter().map(|point| point.unwrap_or(S::Key::IDENTITY)).collect();
-        let checked = decoded.iter().zip(backend.in_subgroup(&points)).map(|(point, member)| match point {
-            Err(error) => Err(ParseError::Key(*error)),
-            Ok(point) => Self::checked(*point, member),
-        });
-        checked.collect()
+        S::decode_keys(encodings, backend).into_iter().map(|key| key.map(Self)).collect()
     }
 
     /// Checks a point that is on the curve.
@@ -82,7 +54,7 @@ impl<S: Suite> PublicKey<S> {
     /// # Errors
     /// [`ParseError::KeyNotInSubgroup`], [`ParseError::IdentityKey`].
     pub fn from_point(point: S::Key) -> Result<Self, ParseError> {
-        Self::checked(point, Backend::Portable.in_subgroup(&[point])[0])
+        checked_keys(&[Ok(point)], Backend::Portable)[0].map(Self)
     }
 
     /// Takes the caller's word that a point is in the subgroup: because it was checked before, or because it is a sum of
@@ -97,27 +69,14 @@ impl<S: Suite> PublicKey<S> {
         Self::from_sum(point).ok_or(ParseError::IdentityKey)
     }
 
-    fn checked(point: S::Key, member: bool) -> Result<Self, ParseError> {
-        match (point.is_identity(), member) {
-            (true, _) => Err(ParseError::IdentityKey),
-            (false, false) => Err(ParseError::KeyNotInSubgroup),
-            (false, true) => Ok(Self(point)),
-        }
-    }
-
     /// A sum of checked keys. It is in the subgroup because they are. `None` if it is the identity.
     pub(crate) fn from_sum(point: S::Key) -> Option<Self> {
         (!point.is_identity()).then_some(Self(point))
     }
 
-    /// The compressed encoding: `[u8; 48]` in min-pk, `[u8; 96]` in min-sig.
-    pub fn to_bytes(&self) -> <S::Key as Group>::Compressed {
-        self.0.compress()
-    }
-
-    /// The uncompressed encoding: `[u8; 96]` in min-pk, `[u8; 192]` in min-sig.
-    pub fn to_uncompressed(&self) -> <S::Key as Group>::Uncompressed {
-        self.0.serialize()
+    /// The compressed encoding: `[u8; 48]` in min-pk, `[u8; 96]` in min-sig. On BN254 the coordinates in G2, `[u8; 128]`.
+    pub fn to_bytes(&self) -> S::KeyBytes {
+        S::encode_key(&self.0)
     }
 
     /// The point.
@@ -126,13 +85,39 @@ impl<S: Suite> PublicKey<S> {
     }
 }
 
+impl<S: Bls12381Suite> PublicKey<S> {
+    /// Reads an uncompressed key: 96 bytes in min-pk, 192 in min-sig.
+    ///
+    /// # Errors
+    /// [`ParseError::Key`], [`ParseError::KeyNotInSubgroup`], [`ParseError::IdentityKey`].
+    ///
+    /// Cost: a subgroup check, about 40 µs in G1, by blst. It saves the square root of [`from_bytes`](Self::from_bytes).
+    /// For many keys call [`from_uncompressed_each`](Self::from_uncompressed_each).
+    pub fn from_uncompressed(bytes: &[u8]) -> Result<Self, ParseError> {
+        Self::from_uncompressed_each(&[bytes], Backend::Portable)[0]
+    }
+
+    /// Reads many uncompressed keys. Each answer is the one that [`from_uncompressed`](Self::from_uncompressed) gives.
+    ///
+    /// Cost: with a backend that has lanes, about a sixth of `from_uncompressed` for each key.
+    pub fn from_uncompressed_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
+        let decoded = backend.decode_uncompressed_each(encodings);
+        checked_keys(&decoded, backend).into_iter().map(|key| key.map(Self)).collect()
+    }
+
+    /// The uncompressed encoding: `[u8; 96]` in min-pk, `[u8; 192]` in min-sig.
+    pub fn to_uncompressed(&self) -> <S::Key as Bls12381Group>::Uncompressed {
+        self.0.serialize()
+    }
+}
+
 conversions!(PublicKey, Encoded::PublicKey);
 
 /// A secret key. It is wiped when dropped and never printed. Every operation on it is blst's constant-time code.
 #[derive(Clone)]
-pub struct SecretKey<S: Suite>(SecretScalar, std::marker::PhantomData<S>);
+pub struct SecretKey<S: Bls12381Suite>(SecretScalar, std::marker::PhantomData<S>);
 
-impl<S: Suite> SecretKey<S> {
+impl<S: Bls12381Suite> SecretKey<S> {
     /// A new key: `KeyGen` of 32 random bytes. `rng` must be a CSPRNG of [`rand_core`] 0.10, such as
     /// `rand::rng()`.
     pub fn generate(suite: S, rng: &mut impl CryptoRng) -> Self {
@@ -193,7 +178,7 @@ impl<S: Suite> SecretKey<S> {
     }
 }
 
-impl<S: Suite> Debug for SecretKey<S> {
+impl<S: Bls12381Suite> Debug for SecretKey<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretKey(redacted)")
     }

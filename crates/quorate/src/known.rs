@@ -80,7 +80,7 @@ impl<S: Suite> Entry<S> {
 
     /// A statement under the tag of a suite.
     fn of_suite(suite: S, key: PublicKey<S>, message: &[u8]) -> Self {
-        Self::new(Tag::of_suite(suite.id()), suite.scheme() == Scheme::Augmented, key, message)
+        Self::new(suite.tag(), suite.scheme() == Scheme::Augmented, key, message)
     }
 
     fn new(tag: Tag, augmented: bool, key: PublicKey<S>, message: &[u8]) -> Self {

@@ -81,9 +81,11 @@ mod guides {
 }
 
 pub mod threads;
-pub mod suite;
 pub mod tag;
 pub mod parse;
+pub mod suite;
+#[cfg(feature = "bn254")]
+mod bn254;
 pub mod key;
 pub mod signature;
 pub mod proof_of_possession;
@@ -116,7 +118,7 @@ pub use quorate_bn254::Bn254Suite;
 pub use quorate_curve::{Backend, Soundness};
 pub use rand_core;
 pub use signature::{Signature, UncheckedSignature};
-pub use suite::{AnySuite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
+pub use suite::{AnySuite, Bls12381Suite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
 pub use tag::Tag;
 pub use verdict::{Outcome, Reason, Verdict, Work};
 pub use verifier::{Prepared, TrustError, Verifier};

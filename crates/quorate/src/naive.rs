@@ -42,8 +42,8 @@ pub fn verify<S: Suite>(claim: &Claim<S>) -> Verdict {
     }
     let mut pairs = vec![S::pair(S::Key::generator().negate(), signature)];
     for (key, message) in statements {
-        let prefix = if claim.is_augmented() { key.compress().as_ref().to_vec() } else { Vec::new() };
-        let hash = backend.hash_to_curve(claim.tag().as_bytes(), &[(&prefix, message)])[0];
+        let prefix = if claim.is_augmented() { S::encode_key(&key).as_ref().to_vec() } else { Vec::new() };
+        let hash = S::hash_to_curve(backend, claim.tag().hashing(), &[(&prefix, message)])[0];
         pairs.push(S::pair(key, hash));
     }
     let holds = backend.final_exponentiation(backend.miller_product(&pairs)).is_one();

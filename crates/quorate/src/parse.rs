@@ -66,7 +66,7 @@ impl std::fmt::Display for Encoded {
 /// of the encodings, and serde's (text in formats for people, bytes in others).
 macro_rules! conversions {
     ($name:ident, $encoded:expr) => {
-        impl<S: $crate::suite::Suite> TryFrom<&[u8]> for $name<S> {
+        impl<S: Suite> TryFrom<&[u8]> for $name<S> {
             type Error = $crate::parse::ParseError;
 
             fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
@@ -74,7 +74,7 @@ macro_rules! conversions {
             }
         }
 
-        impl<S: $crate::suite::Suite> std::str::FromStr for $name<S> {
+        impl<S: Suite> std::str::FromStr for $name<S> {
             type Err = $crate::parse::ParseError;
 
             /// Reads hexadecimal in either case, with or without `0x` in front.
@@ -84,34 +84,34 @@ macro_rules! conversions {
             }
         }
 
-        impl<S: $crate::suite::Suite> std::fmt::Display for $name<S> {
+        impl<S: Suite> std::fmt::Display for $name<S> {
             /// Lower-case hexadecimal of the compressed encoding.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(&const_hex::encode(self.to_bytes()))
             }
         }
 
-        impl<S: $crate::suite::Suite> std::fmt::Debug for $name<S> {
+        impl<S: Suite> std::fmt::Debug for $name<S> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 write!(f, concat!(stringify!($name), "({})"), self)
             }
         }
 
-        impl<S: $crate::suite::Suite> Ord for $name<S> {
+        impl<S: Suite> Ord for $name<S> {
             /// The order of the compressed encodings. It means nothing; sorted collections need one.
             fn cmp(&self, other: &Self) -> std::cmp::Ordering {
                 self.to_bytes().cmp(&other.to_bytes())
             }
         }
 
-        impl<S: $crate::suite::Suite> PartialOrd for $name<S> {
+        impl<S: Suite> PartialOrd for $name<S> {
             fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
                 Some(self.cmp(other))
             }
         }
 
         #[cfg(feature = "serde")]
-        impl<S: $crate::suite::Suite> serde::Serialize for $name<S> {
+        impl<S: Suite> serde::Serialize for $name<S> {
             fn serialize<T: serde::Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
                 if serializer.is_human_readable() {
                     serializer.collect_str(self)
@@ -122,7 +122,7 @@ macro_rules! conversions {
         }
 
         #[cfg(feature = "serde")]
-        impl<'de, S: $crate::suite::Suite> serde::Deserialize<'de> for $name<S> {
+        impl<'de, S: Suite> serde::Deserialize<'de> for $name<S> {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 $crate::parse::deserialize(deserializer, $encoded, |bytes| Self::from_bytes(bytes))
             }

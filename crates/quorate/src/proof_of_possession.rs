@@ -15,12 +15,23 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
-use crate::{key::SecretKey, signature::Signature, suite::Suite, tag::Tag};
+use crate::{
+    key::SecretKey,
+    signature::Signature,
+    suite::{Bls12381Suite, Suite},
+    tag::{HashFunction, Tag},
+};
 
 /// `PopProve` (section 3.3.2); `None` in a suite whose scheme has no proofs of possession.
 ///
 /// Cost: a hash and two multiplications by the secret.
-pub fn prove<S: Suite>(suite: S, secret: &SecretKey<S>) -> Option<Signature<S>> {
-    let tag = Tag::of_suite(suite.proof_of_possession_tag()?);
+pub fn prove<S: Bls12381Suite>(suite: S, secret: &SecretKey<S>) -> Option<Signature<S>> {
+    let tag = proof_tag(suite)?;
     Some(secret.sign_under(&tag, &[], secret.public_key().to_bytes().as_ref()))
+}
+
+/// The tag that proofs of possession are hashed under; `None` in a suite that has none.
+pub(crate) fn proof_tag<S: Suite>(suite: S) -> Option<Tag> {
+    // Only suites on BLS12-381 have such proofs.
+    suite.proof_of_possession_tag().map(|tag| Tag::of_suite(tag, HashFunction::Sha256))
 }

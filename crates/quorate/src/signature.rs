@@ -11,12 +11,12 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
-use quorate_curve::{Backend, Group};
+use quorate_curve::{Backend, Bls12381Group};
 
 use crate::{
     key::SecretKey,
     parse::{Encoded, ParseError, conversions},
-    suite::{Scheme, Suite},
+    suite::{Bls12381Suite, Scheme, Suite},
     tag::Tag,
 };
 
@@ -36,16 +36,6 @@ impl<S: Suite> Signature<S> {
         UncheckedSignature::from_bytes(bytes)?.check()
     }
 
-    /// Reads an uncompressed signature: 192 bytes in min-pk, 96 in min-sig.
-    ///
-    /// # Errors
-    /// [`ParseError::Signature`], [`ParseError::SignatureNotInSubgroup`].
-    ///
-    /// Cost: a subgroup check, about 50 µs in G2, by blst.
-    pub fn from_uncompressed(bytes: &[u8]) -> Result<Self, ParseError> {
-        UncheckedSignature::from_uncompressed(bytes)?.check()
-    }
-
     /// Takes the caller's word that a point is in the subgroup: because it was checked before, or because it is a sum of
     /// such points. A point that is not makes verdicts meaningless, and a false claim may pass. If you do not know it,
     /// call [`UncheckedSignature::from_point`], and the batch checks it for little.
@@ -59,13 +49,8 @@ impl<S: Suite> Signature<S> {
     }
 
     /// The compressed encoding: `[u8; 96]` in min-pk, `[u8; 48]` in min-sig.
-    pub fn to_bytes(&self) -> <S::Signature as Group>::Compressed {
-        self.0.compress()
-    }
-
-    /// The uncompressed encoding: `[u8; 192]` in min-pk, `[u8; 96]` in min-sig.
-    pub fn to_uncompressed(&self) -> <S::Signature as Group>::Uncompressed {
-        self.0.serialize()
+    pub fn to_bytes(&self) -> S::SignatureBytes {
+        S::encode_signature(&self.0)
     }
 
     /// The point.
@@ -74,15 +59,32 @@ impl<S: Suite> Signature<S> {
     }
 }
 
+impl<S: Bls12381Suite> Signature<S> {
+    /// Reads an uncompressed signature: 192 bytes in min-pk, 96 in min-sig.
+    ///
+    /// # Errors
+    /// [`ParseError::Signature`], [`ParseError::SignatureNotInSubgroup`].
+    ///
+    /// Cost: a subgroup check, about 50 µs in G2, by blst.
+    pub fn from_uncompressed(bytes: &[u8]) -> Result<Self, ParseError> {
+        UncheckedSignature::from_uncompressed(bytes)?.check()
+    }
+
+    /// The uncompressed encoding: `[u8; 192]` in min-pk, `[u8; 96]` in min-sig.
+    pub fn to_uncompressed(&self) -> <S::Signature as Bls12381Group>::Uncompressed {
+        self.0.serialize()
+    }
+}
+
 conversions!(Signature, Encoded::Signature);
 
-impl<S: Suite> SecretKey<S> {
+impl<S: Bls12381Suite> SecretKey<S> {
     /// `Sign` (sections 2.6 and 3.2.1) under the suite's tag.
     ///
     /// Cost: a hash and a multiplication by the secret. An AUG suite also needs the public key, which costs one more
     /// multiplication.
     pub fn sign(&self, suite: S, message: &[u8]) -> Signature<S> {
-        self.sign_under_tag(suite, &Tag::of_suite(suite.id()), message)
+        self.sign_under_tag(suite, &suite.tag(), message)
     }
 
     /// The same under a tag of the caller's, in the place of the suite's.
@@ -94,7 +96,7 @@ impl<S: Suite> SecretKey<S> {
     }
 
     pub(crate) fn sign_under(&self, tag: &Tag, prefix: &[u8], message: &[u8]) -> Signature<S> {
-        let hash: S::Signature = Backend::Portable.hash_to_curve_one(tag.as_bytes(), (prefix, message));
+        let hash = S::hash_to_curve_one(tag.hashing(), (prefix, message));
         Signature::from_member(S::sign(self.scalar(), &hash))
     }
 }
@@ -113,25 +115,14 @@ impl<S: Suite> UncheckedSignature<S> {
     /// Cost: a square root, about 30 µs in G2, by blst. For many signatures call
     /// [`from_bytes_each`](Self::from_bytes_each).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ParseError> {
-        Backend::Portable.decode(bytes).map(Self).map_err(ParseError::Signature)
+        S::decode_signatures(&[bytes], Backend::Portable)[0].map(Self)
     }
 
     /// Reads many compressed signatures. Each answer is the one that [`from_bytes`](Self::from_bytes) gives.
     ///
     /// Cost: with a backend that has lanes, less for each signature than `from_bytes`.
     pub fn from_bytes_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
-        let decoded = backend.decode_each(encodings).into_iter();
-        decoded.map(|point| point.map(Self).map_err(ParseError::Signature)).collect()
-    }
-
-    /// Reads an uncompressed signature: 192 bytes in min-pk, 96 in min-sig.
-    ///
-    /// # Errors
-    /// [`ParseError::Signature`].
-    ///
-    /// Cost: the check of the curve equation, less than a microsecond.
-    pub fn from_uncompressed(bytes: &[u8]) -> Result<Self, ParseError> {
-        Backend::Portable.decode_uncompressed(bytes).map(Self).map_err(ParseError::Signature)
+        S::decode_signatures(encodings, backend).into_iter().map(|point| point.map(Self)).collect()
     }
 
     /// Takes a point on the curve.
@@ -149,18 +140,30 @@ impl<S: Suite> UncheckedSignature<S> {
     }
 
     /// The compressed encoding.
-    pub fn to_bytes(&self) -> <S::Signature as Group>::Compressed {
-        self.0.compress()
-    }
-
-    /// The uncompressed encoding.
-    pub fn to_uncompressed(&self) -> <S::Signature as Group>::Uncompressed {
-        self.0.serialize()
+    pub fn to_bytes(&self) -> S::SignatureBytes {
+        S::encode_signature(&self.0)
     }
 
     /// The point.
     pub fn point(&self) -> S::Signature {
         self.0
+    }
+}
+
+impl<S: Bls12381Suite> UncheckedSignature<S> {
+    /// Reads an uncompressed signature: 192 bytes in min-pk, 96 in min-sig.
+    ///
+    /// # Errors
+    /// [`ParseError::Signature`].
+    ///
+    /// Cost: the check of the curve equation, less than a microsecond.
+    pub fn from_uncompressed(bytes: &[u8]) -> Result<Self, ParseError> {
+        Backend::Portable.decode_uncompressed(bytes).map(Self).map_err(ParseError::Signature)
+    }
+
+    /// The uncompressed encoding.
+    pub fn to_uncompressed(&self) -> <S::Signature as Bls12381Group>::Uncompressed {
+        self.0.serialize()
     }
 }
 

@@ -9,13 +9,14 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
-use quorate_curve::{Backend, Group};
+use quorate_curve::{Backend, Group, PairingCurve};
 
 use crate::{
     claim::ClaimSignature,
     key::PublicKey,
     parse::ParseError,
-    suite::{Scheme, Suite},
+    suite::{Bls12381Suite, Scheme, Suite},
+    tag::{HashFunction, Hashing},
     verdict::{Reason, Verdict},
 };
 
@@ -27,16 +28,33 @@ impl<S: Suite> PublicKey<S> {
     /// Cost: a hash, two Miller loops and a final exponentiation, about 1 ms, and a subgroup check if the signature is
     /// unchecked. It allocates nothing.
     pub fn verify(&self, suite: S, message: &[u8], signature: impl Into<ClaimSignature<S>>) -> Verdict {
-        let tag = suite.id().as_bytes();
-        match suite.scheme() {
-            Scheme::Basic | Scheme::ProofOfPossession | Scheme::Bdn => {
-                self.verify_under_tag(tag, b"", message, signature)
-            }
-            Scheme::Augmented => self.verify_under_tag(tag, self.to_bytes().as_ref(), message, signature),
+        let (tag, bytes) = (suite.tag(), self.to_bytes());
+        let prefix = if suite.scheme() == Scheme::Augmented { bytes.as_ref() } else { &[] };
+        match suite.message_flaw(message) {
+            Some(flaw) => Verdict::Invalid(flaw.into()),
+            None => self.verify_hash(tag.hashing(), prefix, message, signature.into()),
         }
     }
 
-    /// The same under a tag of the caller's, with a prefix that is hashed in front of the message: the key's encoding in
+    fn verify_hash(
+        &self,
+        hashing: Hashing<'_>,
+        prefix: &[u8],
+        message: &[u8],
+        signature: ClaimSignature<S>,
+    ) -> Verdict {
+        let (backend, point) = (S::Curve::backend(Backend::auto()), signature.point());
+        if matches!(signature, ClaimSignature::Unchecked(_)) && !backend.is_member(&point) {
+            return Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup));
+        }
+        let hash = S::hash_to_curve_one(hashing, (prefix, message));
+        let pairs = [S::pair(self.point(), hash), S::pair(S::Key::generator().negate(), point)];
+        if backend.pairs_to_one(&pairs) { Verdict::Valid } else { Verdict::Invalid(Reason::Mismatch) }
+    }
+}
+
+impl<S: Bls12381Suite> PublicKey<S> {
+    /// [`verify`](Self::verify) under a tag of the caller's, with a prefix that is hashed in front of the message: the key's encoding in
     /// an AUG suite, and nothing in others.
     pub fn verify_under_tag(
         &self,
@@ -45,13 +63,6 @@ impl<S: Suite> PublicKey<S> {
         message: &[u8],
         signature: impl Into<ClaimSignature<S>>,
     ) -> Verdict {
-        let (backend, signature) = (Backend::auto(), signature.into());
-        let point = signature.point();
-        if matches!(signature, ClaimSignature::Unchecked(_)) && !backend.is_member(&point) {
-            return Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup));
-        }
-        let hash = backend.hash_to_curve_one(tag, (prefix, message));
-        let pairs = [S::pair(self.point(), hash), S::pair(S::Key::generator().negate(), point)];
-        if backend.pairs_to_one(&pairs) { Verdict::Valid } else { Verdict::Invalid(Reason::Mismatch) }
+        self.verify_hash(Hashing { tag, function: HashFunction::Sha256 }, prefix, message, signature.into())
     }
 }

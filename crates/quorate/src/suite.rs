@@ -18,17 +18,26 @@ use std::{
     str::FromStr,
 };
 
-use quorate_curve::{G1, G2, Group, SecretScalar};
+use quorate_curve::{Backend, Bls12381, Bls12381Group, G1, G2, Group, PairingCurve, SecretScalar};
 
-/// A ciphersuite, or a profile: a ciphersuite with the conventions of one network. Only [`MinPk`] and [`MinSig`]
-/// implement it.
-pub trait Suite:
-    Copy + Eq + Ord + Hash + Debug + Display + FromStr<Err = UnknownSuite> + Send + Sync + 'static + sealed::Sealed
-{
+use crate::{
+    parse::{DecodeError, ParseError},
+    tag::{HashFunction, Hashing, Tag},
+};
+
+/// A ciphersuite, or a profile: a ciphersuite with the conventions of one network. [`MinPk`] and [`MinSig`] implement it, and with the
+/// feature `bn254` `Bn254Suite`.
+pub trait Suite: Copy + Eq + Ord + Hash + Debug + Display + FromStr + Send + Sync + 'static + sealed::Sealed {
+    /// The curve.
+    type Curve: PairingCurve;
     /// The group of public keys.
-    type Key: Group;
+    type Key: Group<Curve = Self::Curve>;
     /// The group of signatures and hashed messages.
-    type Signature: Group;
+    type Signature: Group<Curve = Self::Curve>;
+    /// The encoding of a public key: a compressed point on BLS12-381, the coordinates on BN254.
+    type KeyBytes: AsRef<[u8]> + Copy + Eq + Ord + Hash + Debug + Send + Sync;
+    /// The encoding of a signature.
+    type SignatureBytes: AsRef<[u8]> + Copy + Eq + Ord + Hash + Debug + Send + Sync;
 
     /// The name by which a user chooses it: the profile's name, or the IETF id of a suite that is not a profile.
     fn name(self) -> &'static str;
@@ -42,11 +51,6 @@ pub trait Suite:
     /// The tag that proofs of possession are hashed under; `None` in a suite whose scheme has no such proofs.
     fn proof_of_possession_tag(self) -> Option<&'static str>;
 
-    /// Whether `KeyGen` is the one of draft 3 of the specification, which does not hash the salt. Chia generates keys
-    /// that way.
-    #[doc(hidden)]
-    fn generates_keys_as_draft_3(self) -> bool;
-
     /// Whether a claim without keys is valid if its signature is the identity. Only `eth_fast_aggregate_verify` of
     /// Ethereum's Altair specification says so, for sync aggregates: [`MinPk::Eth2SyncAggregate`].
     fn allows_no_keys(self) -> bool;
@@ -57,9 +61,73 @@ pub trait Suite:
     /// The same suite as an [`AnySuite`], for code that learns the variant when it runs.
     fn any(self) -> AnySuite;
 
+    /// The tag of its messages.
+    #[doc(hidden)]
+    fn tag(self) -> Tag;
+
+    /// What is wrong with a message, where not every one can be signed.
+    #[doc(hidden)]
+    fn message_flaw(self, _message: &[u8]) -> Option<ParseError> {
+        None
+    }
+
     /// A pair for the pairing, in the order G1, G2.
     #[doc(hidden)]
-    fn pair(key: Self::Key, signature: Self::Signature) -> (G1, G2);
+    fn pair(key: Self::Key, signature: Self::Signature) -> PairOf<Self>;
+
+    /// The number of bytes of a public key in a claim. The caller of [`decode_keys`](Self::decode_keys) has compared it.
+    #[doc(hidden)]
+    fn key_length(self) -> usize;
+
+    /// That a public key of a claim has so many bytes, and not [`key_length`](Self::key_length).
+    #[doc(hidden)]
+    fn wrong_key_length(self, found: usize) -> ParseError;
+
+    /// Reads public keys: canonical, in the subgroup, not the identity.
+    #[doc(hidden)]
+    fn decode_keys(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self::Key, ParseError>>;
+
+    #[doc(hidden)]
+    fn encode_key(key: &Self::Key) -> Self::KeyBytes;
+
+    /// Reads signatures: canonical, on the curve.
+    #[doc(hidden)]
+    fn decode_signatures(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self::Signature, ParseError>>;
+
+    #[doc(hidden)]
+    fn encode_signature(signature: &Self::Signature) -> Self::SignatureBytes;
+
+    /// The points that are signed. A message is a concatenation of two parts.
+    #[doc(hidden)]
+    fn hash_to_curve(backend: Backend, hashing: Hashing<'_>, messages: &[(&[u8], &[u8])]) -> Vec<Self::Signature>;
+
+    /// The same for one message, without allocation where the curve allows that.
+    #[doc(hidden)]
+    fn hash_to_curve_one(hashing: Hashing<'_>, message: (&[u8], &[u8])) -> Self::Signature;
+
+    /// Points whose sums [`clear_sums`](Self::clear_sums) turns into sums of hashes.
+    #[doc(hidden)]
+    fn hash_for_sums(backend: Backend, hashing: Hashing<'_>, messages: &[(&[u8], &[u8])]) -> Vec<Self::Signature>;
+
+    #[doc(hidden)]
+    fn clear_sums(backend: Backend, sums: &[Self::Signature]) -> Vec<Self::Signature>;
+
+    /// What stands in the place of the generator beside hashes that are not cleared.
+    #[doc(hidden)]
+    fn generator_beside_uncleared() -> Self::Key;
+}
+
+/// A point of each group of a suite's curve.
+pub(crate) type PairOf<S> = (<<S as Suite>::Curve as PairingCurve>::G1, <<S as Suite>::Curve as PairingCurve>::G2);
+
+/// A suite on BLS12-381, whose secret keys are [`SecretKey`](crate::SecretKey)s.
+pub trait Bls12381Suite:
+    Suite<Curve = Bls12381, Key: Bls12381Group, Signature: Bls12381Group> + FromStr<Err = UnknownSuite>
+{
+    /// Whether `KeyGen` is the one of draft 3 of the specification, which does not hash the salt. Chia generates keys
+    /// that way.
+    #[doc(hidden)]
+    fn generates_keys_as_draft_3(self) -> bool;
 
     #[doc(hidden)]
     fn public_key(secret: &SecretScalar) -> Self::Key;
@@ -76,6 +144,8 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for super::MinPk {}
     impl Sealed for super::MinSig {}
+    #[cfg(feature = "bn254")]
+    impl Sealed for quorate_bn254::Bn254Suite {}
 }
 
 /// How a suite protects aggregates against rogue keys: the three schemes of draft-irtf-cfrg-bls-signature-05, section 3, and
@@ -136,9 +206,82 @@ pub enum MinSig {
     DrandG1Legacy,
 }
 
+/// What does not depend on the variant of BLS12-381.
+macro_rules! bls12381_verbs {
+    () => {
+        fn tag(self) -> Tag {
+            Tag::of_suite(self.id(), HashFunction::Sha256)
+        }
+
+        fn key_length(self) -> usize {
+            Self::Key::COMPRESSED
+        }
+
+        fn wrong_key_length(self, found: usize) -> ParseError {
+            let expected = Self::Key::COMPRESSED;
+            ParseError::Key(DecodeError::Length { group: Self::Key::NAME, expected, found })
+        }
+
+        fn decode_keys(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self::Key, ParseError>> {
+            checked_keys(&backend.decode_each(encodings), backend)
+        }
+
+        fn encode_key(key: &Self::Key) -> Self::KeyBytes {
+            key.compress()
+        }
+
+        fn decode_signatures(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self::Signature, ParseError>> {
+            let decoded = backend.decode_each(encodings).into_iter();
+            decoded.map(|point| point.map_err(ParseError::Signature)).collect()
+        }
+
+        fn encode_signature(signature: &Self::Signature) -> Self::SignatureBytes {
+            signature.compress()
+        }
+
+        fn hash_to_curve(backend: Backend, hashing: Hashing<'_>, messages: &[(&[u8], &[u8])]) -> Vec<Self::Signature> {
+            backend.hash_to_curve(hashing.tag, messages)
+        }
+
+        fn hash_to_curve_one(hashing: Hashing<'_>, message: (&[u8], &[u8])) -> Self::Signature {
+            Backend::Portable.hash_to_curve_one(hashing.tag, message)
+        }
+
+        fn hash_for_sums(backend: Backend, hashing: Hashing<'_>, messages: &[(&[u8], &[u8])]) -> Vec<Self::Signature> {
+            backend.hash_for_sums(hashing.tag, messages)
+        }
+
+        fn clear_sums(backend: Backend, sums: &[Self::Signature]) -> Vec<Self::Signature> {
+            backend.clear_sums(sums)
+        }
+
+        fn generator_beside_uncleared() -> Self::Key {
+            Self::Key::generator_over_cofactor()
+        }
+    };
+}
+
+/// Points that were decoded as public keys, and whether they are keys.
+pub(crate) fn checked_keys<G: Group>(
+    decoded: &[Result<G, DecodeError>],
+    backend: Backend,
+) -> Vec<Result<G, ParseError>> {
+    let points: Vec<_> = decoded.iter().map(|point| point.unwrap_or(G::IDENTITY)).collect();
+    let checked = decoded.iter().zip(backend.in_subgroup(&points)).map(|(point, member)| match point {
+        Err(error) => Err(ParseError::Key(*error)),
+        Ok(point) if point.is_identity() => Err(ParseError::IdentityKey),
+        Ok(_) if !member => Err(ParseError::KeyNotInSubgroup),
+        Ok(point) => Ok(*point),
+    });
+    checked.collect()
+}
+
 impl Suite for MinPk {
+    type Curve = Bls12381;
     type Key = G1;
     type Signature = G2;
+    type KeyBytes = [u8; 48];
+    type SignatureBytes = [u8; 96];
 
     fn name(self) -> &'static str {
         match self {
@@ -171,20 +314,6 @@ impl Suite for MinPk {
 
     fn proof_of_possession_tag(self) -> Option<&'static str> {
         (self.scheme() == Scheme::ProofOfPossession).then_some("BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_")
-    }
-
-    fn generates_keys_as_draft_3(self) -> bool {
-        match self {
-            Self::Chia => true,
-            Self::Basic
-            | Self::Augmented
-            | Self::ProofOfPossession
-            | Self::Bdn
-            | Self::Eth2
-            | Self::Eth2SyncAggregate
-            | Self::DrandChained
-            | Self::DrandUnchained => false,
-        }
     }
 
     fn allows_no_keys(self) -> bool {
@@ -223,6 +352,24 @@ impl Suite for MinPk {
         (key, signature)
     }
 
+    bls12381_verbs!();
+}
+
+impl Bls12381Suite for MinPk {
+    fn generates_keys_as_draft_3(self) -> bool {
+        match self {
+            Self::Chia => true,
+            Self::Basic
+            | Self::Augmented
+            | Self::ProofOfPossession
+            | Self::Bdn
+            | Self::Eth2
+            | Self::Eth2SyncAggregate
+            | Self::DrandChained
+            | Self::DrandUnchained => false,
+        }
+    }
+
     fn public_key(secret: &SecretScalar) -> G1 {
         secret.times_g1()
     }
@@ -237,8 +384,11 @@ impl Suite for MinPk {
 }
 
 impl Suite for MinSig {
+    type Curve = Bls12381;
     type Key = G2;
     type Signature = G1;
+    type KeyBytes = [u8; 96];
+    type SignatureBytes = [u8; 48];
 
     fn name(self) -> &'static str {
         match self {
@@ -271,10 +421,6 @@ impl Suite for MinSig {
         (self.scheme() == Scheme::ProofOfPossession).then_some("BLS_POP_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_")
     }
 
-    fn generates_keys_as_draft_3(self) -> bool {
-        false
-    }
-
     fn allows_no_keys(self) -> bool {
         false
     }
@@ -289,6 +435,14 @@ impl Suite for MinSig {
 
     fn pair(key: G2, signature: G1) -> (G1, G2) {
         (signature, key)
+    }
+
+    bls12381_verbs!();
+}
+
+impl Bls12381Suite for MinSig {
+    fn generates_keys_as_draft_3(self) -> bool {
+        false
     }
 
     fn public_key(secret: &SecretScalar) -> G2 {
@@ -434,7 +588,7 @@ impl FromStr for MinSig {
     }
 }
 
-fn find<S: Suite>(name: &str) -> Result<S, UnknownSuite> {
+fn find<S: Bls12381Suite>(name: &str) -> Result<S, UnknownSuite> {
     S::all().iter().copied().find(|suite| suite.name() == name).ok_or_else(|| UnknownSuite(name.to_owned()))
 }
 

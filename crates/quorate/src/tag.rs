@@ -25,7 +25,34 @@ use std::{
 /// A domain separation tag: bytes of any length. RFC 9380 asks for at least 16 bytes in new protocols, and hashes a tag
 /// of more than 255 bytes first (section 5.3.3).
 #[derive(Clone)]
-pub struct Tag(Bytes);
+pub struct Tag {
+    bytes: Bytes,
+    function: HashFunction,
+}
+
+/// A function from messages to points of the curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum HashFunction {
+    /// RFC 9380 with SHA-256.
+    Sha256,
+    /// RFC 9380 with Keccak-256.
+    #[cfg(feature = "bn254")]
+    Keccak256,
+    /// EigenLayer's, of digests of 32 bytes. It takes no tag.
+    #[cfg(feature = "bn254")]
+    EigenLayer,
+    /// That of `Tag::try_and_increment`.
+    #[cfg(feature = "bn254")]
+    TryAndIncrement,
+}
+
+/// What decides about the hash of a message, beside the message.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hashing<'a> {
+    pub(crate) tag: &'a [u8],
+    pub(crate) function: HashFunction,
+}
 
 #[derive(Clone)]
 enum Bytes {
@@ -37,13 +64,35 @@ enum Bytes {
 
 impl Tag {
     /// A suite's tag, which takes no allocation.
-    pub(crate) const fn of_suite(id: &'static str) -> Self {
-        Self(Bytes::Static(id))
+    pub(crate) const fn of_suite(id: &'static str, function: HashFunction) -> Self {
+        Self { bytes: Bytes::Static(id), function }
+    }
+
+    /// In the place of a tag of a suite on BN254: messages are hashed by [`quorate_bn254::hash_to_curve::try_and_increment`], as quorate's
+    /// contracts do. They are digests of 32 bytes; of other messages it takes the Keccak-256 hash. A suite on BLS12-381 takes the bytes
+    /// of this tag, as those of any other.
+    #[cfg(feature = "bn254")]
+    pub const fn try_and_increment() -> Self {
+        Self::of_suite("try-and-increment", HashFunction::TryAndIncrement)
+    }
+
+    /// This tag in the place of a suite's, whose function it takes if it has none of its own.
+    pub(crate) fn in_place_of(self, suites: &Self) -> Self {
+        match self.function {
+            HashFunction::Sha256 => Self { function: suites.function, ..self },
+            #[cfg(feature = "bn254")]
+            HashFunction::Keccak256 | HashFunction::EigenLayer | HashFunction::TryAndIncrement => self,
+        }
+    }
+
+    /// The tag and the function.
+    pub(crate) fn hashing(&self) -> Hashing<'_> {
+        Hashing { tag: self.as_bytes(), function: self.function }
     }
 
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
-        match &self.0 {
+        match &self.bytes {
             Bytes::Static(id) => id.as_bytes(),
             Bytes::Shared(bytes) => bytes,
         }
@@ -52,13 +101,13 @@ impl Tag {
 
 impl From<&[u8]> for Tag {
     fn from(bytes: &[u8]) -> Self {
-        Self(Bytes::Shared(bytes.into()))
+        Self { bytes: Bytes::Shared(bytes.into()), function: HashFunction::Sha256 }
     }
 }
 
 impl PartialEq for Tag {
     fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
+        self.hashing() == other.hashing()
     }
 }
 
@@ -66,7 +115,7 @@ impl Eq for Tag {}
 
 impl Hash for Tag {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.as_bytes().hash(state);
+        (self.as_bytes(), self.function).hash(state);
     }
 }
 
@@ -84,7 +133,7 @@ mod tests {
     /// A suite's tag and a caller's with the same bytes are one tag, so a message under both is hashed once.
     #[test]
     fn tags_are_their_bytes() {
-        let tags = [Tag::of_suite("a tag"), Tag::from(&b"a tag"[..]), Tag::from(&b"another"[..])];
+        let tags = [Tag::of_suite("a tag", HashFunction::Sha256), Tag::from(&b"a tag"[..]), Tag::from(&b"another"[..])];
         assert_eq!(tags[0], tags[1]);
         assert_ne!(tags[0], tags[2]);
         assert_eq!(tags.iter().collect::<HashSet<_>>().len(), 2);

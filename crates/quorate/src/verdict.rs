@@ -135,6 +135,7 @@ impl From<Defect> for Reason {
             Defect::RepeatedMessage => Self::RepeatedMessage,
             Defect::RepeatedKey => Self::RepeatedKey,
             Defect::IdentityAggregateKey => Self::IdentityAggregateKey,
+            Defect::Message(flaw) => flaw.into(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
-    PublicKey, Scheme, Signature, Suite,
+    Bls12381Suite, PublicKey, Scheme, Signature,
     aggregate::{MisuseError, aggregate, aggregate_public_keys},
     bdn,
 };
@@ -75,7 +75,7 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let lines = Lines::open(self.file.as_slice())?;
         let name = lines.names();
         let empty = |error: MisuseError| Failure::usage(anyhow!(error).context(name));
@@ -107,20 +107,23 @@ impl InSuite for Arguments {
 }
 
 /// Every line as a signature.
-pub(super) fn signatures<S: Suite>(lines: Lines, suite: KeySuite) -> std::result::Result<Vec<Signature<S>>, Failure> {
+pub(super) fn signatures<S: Bls12381Suite>(
+    lines: Lines,
+    suite: KeySuite,
+) -> std::result::Result<Vec<Signature<S>>, Failure> {
     lines.parse_all(|text| signature(text, suite))
 }
 
-fn signature<S: Suite>(text: &str, suite: KeySuite) -> std::result::Result<Signature<S>, String> {
+fn signature<S: Bls12381Suite>(text: &str, suite: KeySuite) -> std::result::Result<Signature<S>, String> {
     Signature::from_bytes(&bytes(text, Field::Signature, suite)?).map_err(|error| error.to_string())
 }
 
-fn key<S: Suite>(text: &str, suite: KeySuite) -> std::result::Result<PublicKey<S>, String> {
+fn key<S: Bls12381Suite>(text: &str, suite: KeySuite) -> std::result::Result<PublicKey<S>, String> {
     PublicKey::from_bytes(&bytes(text, Field::PublicKey, suite)?).map_err(|error| error.to_string())
 }
 
 /// A line as a key and its signature.
-fn signed<S: Suite>(text: &str, suite: KeySuite) -> std::result::Result<(PublicKey<S>, Signature<S>), String> {
+fn signed<S: Bls12381Suite>(text: &str, suite: KeySuite) -> std::result::Result<(PublicKey<S>, Signature<S>), String> {
     if !text.starts_with('{') {
         return Err("found no JSON object, expected one with \"public_key\" and \"signature\", because a BDN suite multiplies each \
                     signature by a coefficient of its key"

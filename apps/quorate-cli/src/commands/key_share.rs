@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use quorate::{SecretKey, Suite};
-use quorate_curve::Group;
+use quorate::{Bls12381Suite, SecretKey};
+use quorate_curve::Bls12381Group;
 use quorate_host::exit::Failure;
 use quorate_threshold::KeyShare;
 
@@ -34,7 +34,7 @@ pub(super) struct KeyShareFile {
 
 /// A share that belongs to the verification key of its file. Whether a committee has such a participant, and the commitment of
 /// the shared key proves it, is not known yet.
-pub(super) struct OpenShare<S: Suite> {
+pub(super) struct OpenShare<S: Bls12381Suite> {
     pub(super) index: u64,
     /// The key that all participants share, as the file states it, encoded.
     pub(super) public_key: Vec<u8>,
@@ -62,7 +62,11 @@ impl KeyShareFile {
     }
 
     /// The share, compared with the verification key that the file states.
-    pub(super) fn unlock<S: Suite>(self, suite: S, passphrase: &PassphraseSource) -> Result<OpenShare<S>, Failure> {
+    pub(super) fn unlock<S: Bls12381Suite>(
+        self,
+        suite: S,
+        passphrase: &PassphraseSource,
+    ) -> Result<OpenShare<S>, Failure> {
         let Self { name, from_standard_input, share, .. } = self;
         refuse_augmented(suite).map_err(|failure| failure.context(name.clone()))?;
         let expected = S::Key::COMPRESSED;
@@ -93,7 +97,7 @@ impl KeyShareFile {
 }
 
 /// Writes the file of a share, for its owner alone (mode 0600). A file that exists is left as it is.
-pub(super) fn write<S: Suite>(
+pub(super) fn write<S: Bls12381Suite>(
     path: &Path,
     suite: S,
     public_key: &[u8],

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use quorate::{ClaimBytes, Suite, Verdict, proof_of_possession};
+use quorate::{Bls12381Suite, ClaimBytes, Verdict, proof_of_possession};
 use quorate_formats::{Id, VerdictLine, from_hex, json};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl Arguments {
 }
 
 impl InSuite for Prove {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         refuse_other_schemes(suite)?;
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
         let proof = proof_of_possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
@@ -123,7 +123,7 @@ struct ProofLine {
 }
 
 impl InSuite for Verify {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         refuse_other_schemes(suite)?;
         match (&self.public_key, &self.proof) {
             (Some(key), Some(proof)) => self.one(suite, key, proof),
@@ -133,7 +133,7 @@ impl InSuite for Verify {
 }
 
 impl Verify {
-    fn one<S: Suite>(&self, suite: S, key: &str, proof: &str) -> Result {
+    fn one<S: Bls12381Suite>(&self, suite: S, key: &str, proof: &str) -> Result {
         let field = |name: &str, text: &str| from_hex(text).map_err(|error| Failure::usage(anyhow!("{name}: {error}")));
         let (key, proof) = (field("--public-key", key)?, field("--proof", proof)?);
         let verdict = ClaimBytes::proof_of_possession(suite.any(), &key, &proof).verify();
@@ -182,7 +182,7 @@ fn reason(verdict: Verdict) -> Option<String> {
     verdict.reason().map(|reason| reason.to_string())
 }
 
-fn refuse_other_schemes<S: Suite>(suite: S) -> std::result::Result<(), Failure> {
+fn refuse_other_schemes<S: Bls12381Suite>(suite: S) -> std::result::Result<(), Failure> {
     if suite.proof_of_possession_tag().is_some() {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use quorate::{Backend, Scheme, Suite};
+use quorate::{Backend, Bls12381Suite, Scheme};
 use quorate_host::{
     exit::Failure,
     file::{self, Existing, Readers},
@@ -38,7 +38,7 @@ impl SharedKeyFile {
     }
 
     /// The key, in the variant of its suite.
-    pub(super) fn key<S: Suite>(&self, backend: Backend) -> Result<SharedKey<S>, Failure> {
+    pub(super) fn key<S: Bls12381Suite>(&self, backend: Backend) -> Result<SharedKey<S>, Failure> {
         let fail = |failure: Failure| failure.context(self.path.display().to_string());
         let key: SharedKey<S> =
             SharedKey::from_json(&self.json, backend).map_err(|error| fail(Failure::usage(error)))?;
@@ -48,13 +48,13 @@ impl SharedKeyFile {
 }
 
 /// Writes the file of a shared key, readable by everyone, into a folder in which it is not there yet.
-pub(super) fn write<S: Suite>(path: &Path, key: &SharedKey<S>) -> Result<(), Failure> {
+pub(super) fn write<S: Bls12381Suite>(path: &Path, key: &SharedKey<S>) -> Result<(), Failure> {
     let written = file::write(path, Readers::Everybody, Existing::Refuse, key.to_json().as_bytes());
     written.with_context(|| format!("cannot write {}", path.display())).map_err(Failure::io)
 }
 
 /// Refuses suites in which each participant would sign something else.
-pub(super) fn refuse_augmented<S: Suite>(suite: S) -> Result<(), Failure> {
+pub(super) fn refuse_augmented<S: Bls12381Suite>(suite: S) -> Result<(), Failure> {
     if suite.scheme() == Scheme::Augmented {
         return Err(Failure::usage(CollectorError::Augmented(suite.name())));
     }

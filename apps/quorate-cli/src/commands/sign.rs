@@ -11,7 +11,7 @@ mod exit;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
-use quorate::Suite;
+use quorate::Bls12381Suite;
 
 use super::{
     message::{MessageArguments, warn_of_no_digest},
@@ -108,7 +108,7 @@ impl Arguments {
 }
 
 impl InSuite for MessageToSign {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let message = self.message.read(&self.key, "the key")?;
         warn_of_no_digest(self.suite, &message);
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate::{Scheme, Signature, Suite, aggregate::subtract};
+use quorate::{Bls12381Suite, Scheme, Signature, aggregate::subtract};
 use quorate_curve::Group;
 use quorate_formats::from_hex;
 use quorate_host::exit::{Exit, Failure, Result};
@@ -52,7 +52,7 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         if suite.scheme() == Scheme::Bdn {
             return Err(Failure::usage(anyhow!(
                 "signatures of {suite} are summed with coefficients that depend on all signers; use `quorate verify --known`, which \

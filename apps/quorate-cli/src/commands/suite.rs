@@ -4,8 +4,8 @@
 use std::fmt;
 
 use clap::{Args, builder::PossibleValue};
-use quorate::{AnySuite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
-use quorate_curve::Group;
+use quorate::{AnySuite, Bls12381Suite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
+use quorate_curve::Bls12381Group;
 use quorate_host::exit::Result;
 
 use super::value::Value;
@@ -21,7 +21,7 @@ pub(super) struct SuiteArgument {
 /// A command that does the same in every suite.
 pub(super) trait InSuite {
     /// Runs the command in a suite whose type is known.
-    fn run_in<S: Suite>(self, suite: S) -> Result;
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result;
 }
 
 impl SuiteArgument {
@@ -130,7 +130,7 @@ fn names() -> Vec<PossibleValue> {
     profiles.into_iter().chain(ids).map(named).collect()
 }
 
-fn summary<S: Suite>(suite: S) -> String {
+fn summary<S: Bls12381Suite>(suite: S) -> String {
     let scheme = match suite.scheme() {
         Scheme::Basic => "NUL",
         Scheme::Augmented => "AUG",

@@ -7,8 +7,8 @@ use std::{
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{SecretKey, Suite};
-use quorate_curve::Group;
+use quorate::{Bls12381Suite, SecretKey};
+use quorate_curve::Bls12381Group;
 use quorate_host::exit::Failure;
 use zeroize::Zeroizing;
 
@@ -61,7 +61,7 @@ pub(super) struct FromPassphraseArguments {
 
 impl FromPassphraseArguments {
     /// Decrypts the key file that is read.
-    pub(super) fn unlock<S: Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
+    pub(super) fn unlock<S: Bls12381Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
         let source = PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?;
         file.unlock(suite, &source).map_err(|failure| match failure.error.downcast_ref() {
             // The error names the flags for the file that is written, so it is replaced.
@@ -101,7 +101,11 @@ impl KeyFile {
     }
 
     /// The secret key, compared with the public key that the file states.
-    pub(super) fn unlock<S: Suite>(self, suite: S, passphrase: &PassphraseSource) -> Result<SecretKey<S>, Failure> {
+    pub(super) fn unlock<S: Bls12381Suite>(
+        self,
+        suite: S,
+        passphrase: &PassphraseSource,
+    ) -> Result<SecretKey<S>, Failure> {
         self.refuse_other_variant(suite)?;
         let name = self.name.clone();
         let secret = self.secret(passphrase, public_key_bytes::<S>)?;
@@ -140,7 +144,7 @@ impl KeyFile {
 
     /// Refuses a key whose length shows that it is of the other variant. The message is clearer than one about two keys that
     /// differ.
-    pub(super) fn refuse_other_variant<S: Suite>(&self, suite: S) -> Result<(), Failure> {
+    pub(super) fn refuse_other_variant<S: Bls12381Suite>(&self, suite: S) -> Result<(), Failure> {
         let found = match &self.source {
             SecretSource::Jwk(jwk) => match jwk.curve() {
                 JwkCurve::G1 => 48,
@@ -229,7 +233,7 @@ pub(super) fn is_standard_input(source: &PassphraseSource) -> bool {
 }
 
 /// The encoded public key of a secret, or `None` if the bytes are not a secret key.
-pub(super) fn public_key_bytes<S: Suite>(secret: &Secret) -> Option<Vec<u8>> {
+pub(super) fn public_key_bytes<S: Bls12381Suite>(secret: &Secret) -> Option<Vec<u8>> {
     SecretKey::<S>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes().as_ref().to_vec())
 }
 

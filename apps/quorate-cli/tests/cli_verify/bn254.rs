@@ -89,10 +89,9 @@ fn the_suite_of_the_command_line_and_what_it_took() {
     let ran = verify_input(&arguments, lines(&claims)).exits(0).says("5 claims: 5 valid");
     let summary = ran.object();
     let counts = ["hashes", "pairings", "final_exponentiations"].map(|field| summary[field].as_u64().unwrap());
-    assert_eq!(counts, [5, 10, 5]);
-    // Two pairings more for a key in both groups.
+    assert_eq!(counts, [5, 6, 1]);
     let ran = verify_input(&["--suite", "eigenlayer", "--json"], lines(&[without(eigenlayer(1), "suite")])).exits(0);
-    assert_eq!((&ran.object()["pairings"], &ran.object()["final_exponentiations"]), (&json!(4), &json!(2)));
+    assert_eq!((&ran.object()["pairings"], &ran.object()["final_exponentiations"]), (&json!(2), &json!(1)));
     let named = without(evmnet(1), "suite");
     verify_input(&[], lines(std::slice::from_ref(&named))).exits(2).says("--suite NAME");
     verify_input(&["--suite", "eth2"], lines(&[named])).exits(1);
@@ -176,36 +175,24 @@ fn bytes_that_are_no_key_or_signature() {
 }
 
 #[test]
-fn explained_without_a_plan() {
-    verify_input(&["--explain"], lines(&[evmnet(1), eigenlayer(2)]))
-        .exits(0)
-        .says("BN254: 2 claims, one by one: hashes 2, Miller loops 6, final exponentiations 3");
-    assert!(!verify_input(&[], lines(&[evmnet(1)])).err.contains("one by one"));
+fn a_plan_is_explained() {
+    // One message, so one pairing for its keys and one for the signatures.
+    let votes: Vec<_> = (1..=9).map(|i| single(Bn254Suite::EigenLayer, i, &[7; 32], &[7; 32])).collect();
+    verify_input(&["--explain"], lines(&votes)).exits(0).says("9 keys, 1 message").says("2: 1 by message, 0 by key, 1 for the signatures");
 }
 
 #[test]
-fn nothing_is_known_or_remembered_on_bn254() {
+fn claims_are_remembered_and_subtracted() {
     let folder = Folder::new();
     let known = folder.path("known");
-    for suite in ["drand-evmnet", "eigenlayer"] {
-        for option in ["--known", "--remember"] {
-            let ran = verify_input(&["--suite", suite, option, &known], lines(&[evmnet(1)])).exits(2);
-            ran.says(&format!(
-                "{option}: nothing is subtracted from claims of the suite {suite}: each is verified by itself"
-            ));
-        }
-    }
-    assert!(!std::path::Path::new(&known).exists());
-    // Among other claims it is said, once, and the others are remembered.
-    verify_input(&["--remember", &known], lines(&[evmnet(1), claim(2), evmnet(3)])).exits(0).says("1 remembered");
-    let several = [evmnet(1), evmnet(1), eigenlayer(2)];
-    let ran = verify_input(&["--remember", &known], lines(&several)).exits(0);
-    let ran = ran.says("3 valid claims on BN254 were not remembered, because each is verified by itself");
-    assert_eq!(ran.err.matches("not remembered").count(), 1);
-    let quiet = verify_input(&["-q", "--remember", &known], lines(&[evmnet(1)])).exits(0);
-    assert_eq!(quiet.err, "");
-    let file = folder.file("mixed", lines(&[claim(1), evmnet(1)]));
-    verify_input(&["--known", &file], lines(&[claim(1)])).exits(2).says("line 2").says("the suite drand-evmnet");
+    let votes = [evmnet(1), eigenlayer(2)];
+    verify_input(&["--remember", &known], lines(&votes)).exits(0).says("2 remembered");
+    verify_input(&["--known", &known], lines(&votes)).exits(0).says("2 statements known");
+    // A known claim with another signature is false.
+    let lie = with(evmnet(1), "signature", evmnet(2)["signature"].clone());
+    let ran = verify_input(&["--known", &known, "--verdicts"], lines(&[lie, evmnet(3)])).exits(1);
+    assert_eq!(ran.valid(), [false, true]);
+    verify_input(&["--known", &known, "--soundness", "128"], lines(&[evmnet(3)])).exits(0);
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn identity_key_and_identity_signature() {
 
 #[test]
 fn uncompressed_points_and_infinity_flags() {
-    use quorate_curve::Group;
+    use quorate_curve::Bls12381Group;
     let key = secret(MinPk::Eth2, 3).public_key();
     let uncompressed = hex(key.point().serialize());
     assert_eq!(uncompressed.len(), 192);

@@ -1,6 +1,6 @@
 //! How the binary is run, and claims to give it.
 
-use quorate::{Backend, MinPk, MinSig, SecretKey, Signature, Suite, aggregate::aggregate};
+use quorate::{Backend, Bls12381Suite, MinPk, MinSig, SecretKey, Signature, aggregate::aggregate};
 pub(crate) use quorate_lab::{
     needs::example,
     run::{Folder, Ran, Run, command},
@@ -32,7 +32,7 @@ impl Verdicts for Ran {
 }
 
 /// The secret key number `i`.
-pub(crate) fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+pub(crate) fn secret<S: Bls12381Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"").unwrap()
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn short_claim(i: u8) -> Value {
 }
 
 /// Key `i` claims `message` with a signature over `signed`.
-pub(crate) fn single<S: Suite>(suite: S, i: u8, message: &[u8], signed: &[u8]) -> Value {
+pub(crate) fn single<S: Bls12381Suite>(suite: S, i: u8, message: &[u8], signed: &[u8]) -> Value {
     json!({
         "id": format!("c{i}"),
         "suite": suite.name(),
@@ -63,7 +63,7 @@ pub(crate) fn single<S: Suite>(suite: S, i: u8, message: &[u8], signed: &[u8]) -
 }
 
 /// Keys over one message.
-pub(crate) fn shared<S: Suite>(suite: S, keys: &[u8], message: &[u8]) -> Value {
+pub(crate) fn shared<S: Bls12381Suite>(suite: S, keys: &[u8], message: &[u8]) -> Value {
     let signatures: Vec<_> = keys.iter().map(|i| secret(suite, *i).sign(suite, message)).collect();
     json!({
         "suite": suite.name(),
@@ -74,7 +74,7 @@ pub(crate) fn shared<S: Suite>(suite: S, keys: &[u8], message: &[u8]) -> Value {
 }
 
 /// Keys over a message each.
-pub(crate) fn each<S: Suite>(suite: S, pairs: &[(u8, &[u8])]) -> Value {
+pub(crate) fn each<S: Bls12381Suite>(suite: S, pairs: &[(u8, &[u8])]) -> Value {
     let signatures: Vec<_> = pairs.iter().map(|(i, message)| secret(suite, *i).sign(suite, message)).collect();
     json!({
         "suite": suite.name(),
@@ -101,10 +101,10 @@ pub(crate) fn lines(claims: &[Value]) -> String {
     claims.iter().map(|claim| format!("{claim}\n")).collect()
 }
 
-fn public_keys<S: Suite>(suite: S, keys: &[u8]) -> Vec<String> {
+fn public_keys<S: Bls12381Suite>(suite: S, keys: &[u8]) -> Vec<String> {
     keys.iter().map(|i| const_hex::encode(secret(suite, *i).public_key().to_bytes())).collect()
 }
 
-fn sum<S: Suite>(signatures: &[Signature<S>]) -> String {
+fn sum<S: Bls12381Suite>(signatures: &[Signature<S>]) -> String {
     const_hex::encode(aggregate(signatures, Backend::auto()).unwrap().to_bytes())
 }

@@ -1,7 +1,6 @@
 //! A flag that no input uses gives false comfort, so it is an error that says so.
 
 use quorate_lab::vectors;
-use serde_json::json;
 
 use crate::run::{Folder, claim, example, lines, verify, verify_input};
 
@@ -56,18 +55,4 @@ fn a_suite_that_no_claim_needed_is_a_warning() {
     let mut nameless = claim(1);
     nameless.as_object_mut().unwrap().remove("suite");
     assert!(!verify_input(&["--suite", "eth2"], lines(&[nameless, claim(2)])).exits(0).err.contains("warning"));
-}
-
-#[test]
-fn flags_for_the_other_curve_are_errors() {
-    let folder = Folder::new();
-    let known = folder.file("known.jsonl", lines(&[claim(1)]));
-    let rounds = example("drand-bn254.json");
-    for (flag, value) in [("--soundness", "128"), ("--known", &known)] {
-        let ran = verify(&[flag, value, &rounds]).exits(2);
-        ran.says(&format!("error: {flag} was not used: all claims are on BN254"));
-        verify(&[flag, value, &rounds, &known]).exits(0);
-    }
-    verify(&["--json", &rounds]).exits(0);
-    assert_eq!(verify(&["--json", "--soundness", "128", &known]).exits(0).object()["valid"], json!(1));
 }

@@ -1,6 +1,12 @@
 //! A node that is asked for checkpoints: where it is, and what it answers. There is no TLS.
 
-use std::{fmt, fs, net::{Ipv6Addr, SocketAddr}, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    fmt, fs,
+    net::{Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    str::FromStr,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};

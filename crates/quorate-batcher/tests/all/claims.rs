@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use quorate::{Backend, ClaimBytes, Messages, SecretKey, Suite, aggregate::aggregate};
+use quorate::{Backend, Bls12381Suite, ClaimBytes, Messages, SecretKey, aggregate::aggregate};
 use quorate_batcher::{BatchReport, Event, Observer, Refused};
 
-pub(crate) fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+pub(crate) fn secret<S: Bls12381Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"batcher").unwrap()
 }
 
 /// Key `key` signed message `i`, or another message.
-pub(crate) fn claim<S: Suite>(suite: S, key: u8, i: u32, lie: bool) -> ClaimBytes {
+pub(crate) fn claim<S: Bls12381Suite>(suite: S, key: u8, i: u32, lie: bool) -> ClaimBytes {
     let (secret, signed) = (secret(suite, key), if lie { !i } else { i });
     let (key, signature) = (secret.public_key().to_bytes(), secret.sign(suite, &signed.to_be_bytes()).to_bytes());
     ClaimBytes::single(suite.any(), key.as_ref(), &i.to_be_bytes(), signature.as_ref())
@@ -21,7 +21,7 @@ pub(crate) fn from(claim: ClaimBytes, source: u64) -> ClaimBytes {
 }
 
 /// One claim with the sum of the signatures of several.
-pub(crate) fn block<S: Suite>(suite: S, claims: &[ClaimBytes]) -> ClaimBytes {
+pub(crate) fn block<S: Bls12381Suite>(suite: S, claims: &[ClaimBytes]) -> ClaimBytes {
     let signatures: Vec<_> =
         claims.iter().map(|claim| quorate::Signature::<S>::from_bytes(&claim.signature).unwrap()).collect();
     let messages = claims.iter().map(|claim| match &claim.messages {

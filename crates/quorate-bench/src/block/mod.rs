@@ -80,6 +80,7 @@ pub(crate) fn published(bench: &str, n: usize, engine: &str, us: f64, note: &str
         n,
         per: "block".into(),
         figures: Figures::Us(Times { min: us, median: us, max: us }),
+        cpu_us: None,
         latency_ms: None,
         traffic: None,
         note: note.into(),

@@ -71,6 +71,7 @@ pub(super) fn row(bench: &str, engine: &str, n: usize, gas: &[u64], note: &str) 
         n,
         per: "transaction".into(),
         figures: Figures::Gas(Gas { mean, median }),
+        cpu_us: None,
         latency_ms: None,
         traffic: None,
         note: note.into(),

@@ -35,6 +35,7 @@ fn row(nodes: usize, meshes: u64) -> Row {
         n: nodes,
         per: "task".into(),
         figures: Figures::Us(Times::of(figures.iter().map(|seen| seen.quorum_ms as f64 * 1e3).collect())),
+        cpu_us: None,
         latency_ms: None,
         traffic: None,
         note: format!(

@@ -4,8 +4,8 @@
 use std::{slice::from_ref, sync::Arc};
 
 use quorate::{
-    Backend, Claim, MinPk, MinSig, PublicKey, SecretKey, Signature, Suite, UncheckedSignature, aggregate, all_valid,
-    bdn, claim::ClaimSignature, naive, verify,
+    Backend, Bls12381Suite, Claim, MinPk, MinSig, PublicKey, SecretKey, Signature, UncheckedSignature, aggregate,
+    all_valid, bdn, claim::ClaimSignature, naive, verify,
 };
 
 use super::{
@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Coefficients,
 }
 
-pub(super) struct Bls<S: Suite> {
+pub(super) struct Bls<S: Bls12381Suite> {
     engine: &'static str,
     suite: S,
     kind: Kind,
@@ -41,7 +41,7 @@ pub(super) struct Bls<S: Suite> {
     all: Option<PublicKey<S>>,
 }
 
-impl<S: Suite> Bls<S> {
+impl<S: Bls12381Suite> Bls<S> {
     pub(super) fn new(engine: &'static str, suite: S, kind: Kind, backend: Backend, n: usize) -> Self {
         let secrets = secrets(suite, n);
         let keys: Vec<_> = secrets.iter().map(SecretKey::public_key).collect();
@@ -120,7 +120,12 @@ impl<S: Suite> Bls<S> {
 }
 
 /// The key under which a signature of all of them over one message verifies. `None` if no keys are summed.
-fn sum_of_keys<S: Suite>(suite: S, kind: Kind, keys: &[PublicKey<S>], backend: Backend) -> Option<PublicKey<S>> {
+fn sum_of_keys<S: Bls12381Suite>(
+    suite: S,
+    kind: Kind,
+    keys: &[PublicKey<S>],
+    backend: Backend,
+) -> Option<PublicKey<S>> {
     let sum = match kind {
         Kind::Distinct => return None,
         Kind::Possession => aggregate::aggregate_public_keys(keys, backend),
@@ -142,21 +147,21 @@ pub(super) fn aggregate_many(run: &Run, sizes: &Sizes) -> Vec<Row> {
     measure("multi/aggregate-keys", n, "key", n, sizes.rounds, engines.collect())
 }
 
-fn many<'a, S: Suite>(name: &str, suite: S, keys: &'a [PublicKey<S>], backend: Backend) -> Engine<'a> {
+fn many<'a, S: Bls12381Suite>(name: &str, suite: S, keys: &'a [PublicKey<S>], backend: Backend) -> Engine<'a> {
     let sum = move |backend| sum_of_keys(suite, Kind::Coefficients, keys, backend);
     let expected = sum(Backend::Portable);
     Engine::new(name, 1, move || assert_eq!(sum(backend), expected)).note(backend.name())
 }
 
-fn secrets<S: Suite>(suite: S, n: usize) -> Vec<SecretKey<S>> {
+fn secrets<S: Bls12381Suite>(suite: S, n: usize) -> Vec<SecretKey<S>> {
     (0..n).map(|i| SecretKey::key_gen(suite, &seed(i), b"").expect("32 bytes are enough")).collect()
 }
 
-fn keys<S: Suite>(suite: S, n: usize) -> Vec<PublicKey<S>> {
+fn keys<S: Bls12381Suite>(suite: S, n: usize) -> Vec<PublicKey<S>> {
     secrets(suite, n).iter().map(SecretKey::public_key).collect()
 }
 
-impl<S: Suite> Protocol for Bls<S> {
+impl<S: Bls12381Suite> Protocol for Bls<S> {
     fn engine(&self) -> String {
         self.engine.into()
     }

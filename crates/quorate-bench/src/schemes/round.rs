@@ -27,6 +27,7 @@ pub(super) fn run(sizes: &Sizes, protocols: &[Box<dyn Protocol>]) -> Vec<Row> {
             n: sizes.delegates,
             per: party.into(),
             figures: Figures::Us(Times::of(times.to_vec())),
+            cpu_us: None,
             latency_ms: None,
             traffic,
             note: protocol.note(),

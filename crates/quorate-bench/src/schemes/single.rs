@@ -5,7 +5,7 @@ use std::{hint::black_box, slice::from_ref};
 
 use aws_lc_rs::signature::{self as aws, KeyPair as _};
 use ed25519_dalek::{Signer as _, Verifier as _};
-use quorate::{Backend, Claim, MinPk, MinSig, PublicKey, SecretKey, Suite, UncheckedSignature, verify};
+use quorate::{Backend, Bls12381Suite, Claim, MinPk, MinSig, PublicKey, SecretKey, Suite, UncheckedSignature, verify};
 use secp256k1::{Keypair, Message, ecdsa, schnorr};
 use sha2::{Digest, Sha256};
 
@@ -228,7 +228,7 @@ const DECODED: &str = "key decoded";
 const CHECKED: &str = "key and signature decoded; the signature's subgroup check inside";
 
 /// From decoded points, the signature's subgroup check inside.
-fn quorate<'a, S: Suite>(
+fn quorate<'a, S: Bls12381Suite>(
     name: &'static str,
     secret: &SecretKey<S>,
     suite: S,
@@ -243,7 +243,7 @@ fn quorate<'a, S: Suite>(
     .note(format!("{}; {CHECKED}", backend.name()))
 }
 
-fn quorate_from_bytes<'a, S: Suite>(
+fn quorate_from_bytes<'a, S: Bls12381Suite>(
     name: &'static str,
     suite: S,
     (key, signature): (impl AsRef<[u8]> + 'a, impl AsRef<[u8]> + 'a),

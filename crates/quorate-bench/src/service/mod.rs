@@ -439,6 +439,7 @@ impl<'a> Bench<'a> {
             n,
             per: per.into(),
             figures: Figures::Us(times),
+            cpu_us: None,
             latency_ms,
             traffic: None,
             note: String::new(),

@@ -2,8 +2,8 @@
 //! `collect/decode` and `collect/combine` are its parts; the rest is one pairing check. No share is false, so that no share
 //! is checked for membership of the subgroup by itself, only the signature.
 
-use quorate::{MinPk, MinSig, PublicKey, Suite, UncheckedSignature, threads::parallel_chunks};
-use quorate_curve::{Backend, Domain, Group, Scalar};
+use quorate::{Bls12381Suite, MinPk, MinSig, PublicKey, UncheckedSignature, threads::parallel_chunks};
+use quorate_curve::{Backend, Bls12381Group, Domain, Group, Scalar};
 use quorate_threshold::{Collector, Committee, Identifiers, Interpolation};
 
 use super::setting::{MESSAGE, engines, random_half, rounds, scalar};
@@ -22,7 +22,7 @@ pub(super) fn run(run: &Run) -> Vec<Row> {
     rows
 }
 
-fn collect<S: Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
+fn collect<S: Bls12381Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
     let backend = Backend::auto();
     let committee = &Committee::new(t, 2 * t - 1, Identifiers::RootsOfUnity, backend).expect("a committee");
     let mut rng = data::rng();

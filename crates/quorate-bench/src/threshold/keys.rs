@@ -6,8 +6,8 @@
 
 use std::hint::black_box;
 
-use quorate::{Backend, MinPk, MinSig, PublicKey, SecretKey, Suite, aggregate::sum_of_multiples};
-use quorate_curve::{Domain, Group, Scalar, SecretPolynomial, SecretScalar};
+use quorate::{Backend, Bls12381Suite, MinPk, MinSig, PublicKey, SecretKey, aggregate::sum_of_multiples};
+use quorate_curve::{Bls12381Group, Domain, Group, Scalar, SecretPolynomial, SecretScalar};
 use quorate_threshold::{Commitment, Committee, EvaluationCommitment, Identifiers, Index, deal};
 
 use super::setting::{engines, scalar, source};
@@ -170,13 +170,13 @@ fn evaluations(run: &Run, t: usize) -> Vec<Row> {
 }
 
 /// All verification keys from t commitments, beside one of them, n times.
-fn verification_keys<S: Suite>(run: &Run, bench: &str, t: usize) -> Vec<Row> {
+fn verification_keys<S: Bls12381Suite>(run: &Run, bench: &str, t: usize) -> Vec<Row> {
     let committee = &committee(t);
     let backend = Backend::auto();
     let mut rng = data::rng();
     let scalars: Vec<_> = (0..t).map(|_| scalar(&mut rng)).collect();
     let points: Vec<S::Key> = backend.multiples(&vec![Group::generator(); t], &scalars);
-    let bytes: Vec<_> = points.iter().map(Group::compress).collect();
+    let bytes: Vec<_> = points.iter().map(Bls12381Group::compress).collect();
     let bytes: Vec<&[u8]> = bytes.iter().map(AsRef::as_ref).collect();
     let commitment = &Commitment::<S>::from_bytes(committee, &bytes, backend).expect("points");
     let last = committee.index(2 * t as u64).expect("a participant");

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use blst::{blst_p1_affine, blst_p2_affine};
-use quorate_curve::{Backend, G1, G2, Group};
+use quorate_curve::{Backend, Bls12381Group, G1, G2, Group};
 
 /// Points of E(Fp) outside the subgroup.
 pub(crate) static OUTSIDE_G1: LazyLock<Vec<blst_p1_affine>> = LazyLock::new(|| outside::<G1>(&G1_ORDERS));
@@ -27,7 +27,7 @@ const G2_ORDERS: [&str; 6] = [
 ];
 
 /// Points whose order divides the smallest prime power of the cofactor, or the cofactor, and points of full order.
-fn outside<G: Group>(orders: &[&str]) -> Vec<G::Blst> {
+fn outside<G: Bls12381Group>(orders: &[&str]) -> Vec<G::Blst> {
     let full: Vec<G> = (1..=u8::MAX).filter_map(point_at).take(3).collect();
     let torsion = full.iter().map(|point| times(*point, R));
     let small = full.iter().map(|point| orders[1..].iter().fold(times(*point, R), |point, order| times(point, order)));
@@ -40,14 +40,14 @@ fn outside<G: Group>(orders: &[&str]) -> Vec<G::Blst> {
     points.into_iter().map(G::to_blst).collect()
 }
 
-fn point_at<G: Group>(x: u8) -> Option<G> {
+fn point_at<G: Bls12381Group>(x: u8) -> Option<G> {
     let mut bytes = vec![0; G::COMPRESSED];
     bytes[0] = 0x80;
     *bytes.last_mut()? = x;
     Backend::Portable.decode(&bytes).ok()
 }
 
-fn times<G: Group>(point: G, hexadecimal: &str) -> G {
+fn times<G: Bls12381Group>(point: G, hexadecimal: &str) -> G {
     let bits = hexadecimal.chars().flat_map(|digit| {
         let digit = digit.to_digit(16).unwrap();
         (0..4).rev().map(move |bit| digit >> bit & 1 == 1)
@@ -59,11 +59,11 @@ fn times<G: Group>(point: G, hexadecimal: &str) -> G {
 }
 
 /// a + b.
-pub(crate) fn plus<G: Group>(a: G::Blst, b: G::Blst) -> G::Blst {
+pub(crate) fn plus<G: Bls12381Group>(a: G::Blst, b: G::Blst) -> G::Blst {
     Backend::Portable.sum(&[a, b].map(G::from_blst_assuming_on_curve)).to_blst()
 }
 
 /// -a.
-pub(crate) fn minus<G: Group>(a: G::Blst) -> G::Blst {
+pub(crate) fn minus<G: Bls12381Group>(a: G::Blst) -> G::Blst {
     G::from_blst_assuming_on_curve(a).negate().to_blst()
 }

@@ -1,6 +1,6 @@
-//! blst's operations on points, made safe, with one trait for E(Fp) and its twist.
+//! Points of the curves, with one trait for all of them, and blst's operations on those of BLS12-381, made safe.
 //!
-//! Every function below passes valid references and lengths. Every point lies on its curve, because the crate makes
+//! Every function of blst below passes valid references and lengths. Every point lies on its curve, because the crate makes
 //! points only by decoding, hashing and adding. The additions are blst's complete ones (`add_or_double`).
 
 use alloc::vec::Vec;
@@ -8,9 +8,9 @@ use core::{fmt, ptr};
 
 use blst::*;
 
-use super::field::Field;
+use super::field::{BlstField, Field};
 
-/// An affine point of one of the two curves. (0, 0) stands for the identity.
+/// An affine point of a curve or of its twist. (0, 0) stands for the identity. The additions are complete.
 pub trait Curve: Copy + Eq + 'static {
     /// A point in Jacobian coordinates: (X/Z², Y/Z³).
     type Jacobian: Copy + Default;
@@ -19,10 +19,6 @@ pub trait Curve: Copy + Eq + 'static {
 
     const ID: GroupId;
     const IDENTITY: Self;
-    /// The number of bytes of a compressed point.
-    const COMPRESSED: usize = size_of::<Self::Field>();
-    /// The number of bytes of an uncompressed point.
-    const UNCOMPRESSED: usize = 2 * Self::COMPRESSED;
 
     fn generator() -> Self;
     fn at(x: Self::Field, y: Self::Field) -> Self;
@@ -30,17 +26,7 @@ pub trait Curve: Copy + Eq + 'static {
     fn y(&self) -> Self::Field;
     /// One in the coordinate field.
     fn one() -> Self::Field;
-    fn compress_into(&self, bytes: &mut [u8]);
-    fn serialize_into(&self, bytes: &mut [u8]);
-    /// Solves the curve equation for y. The answer is `None` if it has no solution. The caller has checked length and
-    /// flags.
-    fn uncompress(bytes: &[u8]) -> Option<Self>;
-    /// Checks the curve equation. The answer is `None` if it does not hold. The caller has checked length and flags.
-    fn deserialize(bytes: &[u8]) -> Option<Self>;
     fn in_subgroup(&self) -> bool;
-    fn hash(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
-    /// `encode_to_curve` in place of `hash_to_curve`: one map in place of two.
-    fn encode(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
 
     /// Multiplies x by β^turn, where (βx, y) = λ·(x, y) on the subgroup of order r.
     fn turn_field(x: Self::Field, turn: u8) -> Self::Field;
@@ -51,12 +37,6 @@ pub trait Curve: Copy + Eq + 'static {
     fn double(point: &Self::Jacobian) -> Self::Jacobian;
     fn add(a: &Self::Jacobian, b: &Self::Jacobian) -> Self::Jacobian;
     fn add_affine(a: &Self::Jacobian, b: &Self) -> Self::Jacobian;
-    /// scalar·P for a point of the subgroup of order r; a little-endian scalar of 256 bits.
-    fn times(point: &Self::Jacobian, scalar: &[u8; 32]) -> Self::Jacobian;
-    /// The sum of finite points.
-    fn sum(points: &[&Self]) -> Self::Jacobian;
-    /// Σ scalar·P over finite points, by blst's Pippenger; little-endian scalars of 256 bits, at least one.
-    fn multi_scalar_sum(points: &[Self], scalars: &[[u8; 32]]) -> Self::Jacobian;
     /// (x, -y) if `negative`.
     fn signed(self, negative: bool) -> Self;
 
@@ -69,6 +49,31 @@ pub trait Curve: Copy + Eq + 'static {
     fn turned(self, turn: u8) -> Self {
         if turn == 0 { self } else { Self::at(Self::turn_field(self.x(), turn), self.y()) }
     }
+}
+
+/// A point of BLS12-381: of E(Fp) or of its twist.
+pub trait BlstCurve: Curve<Field: BlstField> {
+    /// The number of bytes of a compressed point.
+    const COMPRESSED: usize = size_of::<Self::Field>();
+    /// The number of bytes of an uncompressed point.
+    const UNCOMPRESSED: usize = 2 * Self::COMPRESSED;
+
+    fn compress_into(&self, bytes: &mut [u8]);
+    fn serialize_into(&self, bytes: &mut [u8]);
+    /// Solves the curve equation for y. The answer is `None` if it has no solution. The caller has checked length and
+    /// flags.
+    fn uncompress(bytes: &[u8]) -> Option<Self>;
+    /// Checks the curve equation. The answer is `None` if it does not hold. The caller has checked length and flags.
+    fn deserialize(bytes: &[u8]) -> Option<Self>;
+    fn hash(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
+    /// `encode_to_curve` in place of `hash_to_curve`: one map in place of two.
+    fn encode(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
+    /// scalar·P for a point of the subgroup of order r; a little-endian scalar of 256 bits.
+    fn times(point: &Self::Jacobian, scalar: &[u8; 32]) -> Self::Jacobian;
+    /// The sum of finite points, by blst's batches of additions.
+    fn sum_of_finite(points: &[&Self]) -> Self::Jacobian;
+    /// Σ scalar·P over finite points, by blst's Pippenger; little-endian scalars of 256 bits, at least one.
+    fn multi_scalar_sum(points: &[Self], scalars: &[[u8; 32]]) -> Self::Jacobian;
 }
 
 /// One of the two groups, as a value.
@@ -160,71 +165,9 @@ macro_rules! curve {
                 $one
             }
 
-            fn compress_into(&self, bytes: &mut [u8]) {
-                assert_eq!(bytes.len(), size_of::<$field>());
-                // SAFETY: the length was just checked.
-                unsafe { $compress(bytes.as_mut_ptr(), self) }
-            }
-
-            fn serialize_into(&self, bytes: &mut [u8]) {
-                assert_eq!(bytes.len(), size_of::<$affine>());
-                // SAFETY: the length was just checked.
-                unsafe { $serialize(bytes.as_mut_ptr(), self) }
-            }
-
-            fn uncompress(bytes: &[u8]) -> Option<Self> {
-                assert_eq!(bytes.len(), size_of::<$field>());
-                let mut point = Self::IDENTITY;
-                // SAFETY: the length was just checked.
-                let result = unsafe { $uncompress(&mut point, bytes.as_ptr()) };
-                on_curve(result).then_some(point)
-            }
-
-            fn deserialize(bytes: &[u8]) -> Option<Self> {
-                assert_eq!(bytes.len(), size_of::<$affine>());
-                let mut point = Self::IDENTITY;
-                // SAFETY: the length was just checked.
-                let result = unsafe { $deserialize(&mut point, bytes.as_ptr()) };
-                on_curve(result).then_some(point)
-            }
-
             fn in_subgroup(&self) -> bool {
                 // SAFETY: a valid reference.
                 unsafe { $in_subgroup(self) }
-            }
-
-            fn hash(message: &[u8], dst: &[u8], prefix: &[u8]) -> $jacobian {
-                let mut out = $jacobian::default();
-                // SAFETY: three slices with their lengths.
-                unsafe {
-                    $hash(
-                        &mut out,
-                        message.as_ptr(),
-                        message.len(),
-                        dst.as_ptr(),
-                        dst.len(),
-                        prefix.as_ptr(),
-                        prefix.len(),
-                    )
-                };
-                out
-            }
-
-            fn encode(message: &[u8], dst: &[u8], prefix: &[u8]) -> $jacobian {
-                let mut out = $jacobian::default();
-                // SAFETY: three slices with their lengths.
-                unsafe {
-                    $encode(
-                        &mut out,
-                        message.as_ptr(),
-                        message.len(),
-                        dst.as_ptr(),
-                        dst.len(),
-                        prefix.as_ptr(),
-                        prefix.len(),
-                    )
-                };
-                out
             }
 
             fn turn_field(x: $field, turn: u8) -> $field {
@@ -277,6 +220,77 @@ macro_rules! curve {
                 out
             }
 
+            fn signed(self, negative: bool) -> Self {
+                let mut out = self;
+                // SAFETY: valid references; the function allows its output to be its input.
+                unsafe { $negate_field(&mut out.y, &self.y, negative) };
+                out
+            }
+        }
+
+        impl BlstCurve for $affine {
+            fn compress_into(&self, bytes: &mut [u8]) {
+                assert_eq!(bytes.len(), size_of::<$field>());
+                // SAFETY: the length was just checked.
+                unsafe { $compress(bytes.as_mut_ptr(), self) }
+            }
+
+            fn serialize_into(&self, bytes: &mut [u8]) {
+                assert_eq!(bytes.len(), size_of::<$affine>());
+                // SAFETY: the length was just checked.
+                unsafe { $serialize(bytes.as_mut_ptr(), self) }
+            }
+
+            fn uncompress(bytes: &[u8]) -> Option<Self> {
+                assert_eq!(bytes.len(), size_of::<$field>());
+                let mut point = Self::IDENTITY;
+                // SAFETY: the length was just checked.
+                let result = unsafe { $uncompress(&mut point, bytes.as_ptr()) };
+                on_curve(result).then_some(point)
+            }
+
+            fn deserialize(bytes: &[u8]) -> Option<Self> {
+                assert_eq!(bytes.len(), size_of::<$affine>());
+                let mut point = Self::IDENTITY;
+                // SAFETY: the length was just checked.
+                let result = unsafe { $deserialize(&mut point, bytes.as_ptr()) };
+                on_curve(result).then_some(point)
+            }
+
+            fn hash(message: &[u8], dst: &[u8], prefix: &[u8]) -> $jacobian {
+                let mut out = $jacobian::default();
+                // SAFETY: three slices with their lengths.
+                unsafe {
+                    $hash(
+                        &mut out,
+                        message.as_ptr(),
+                        message.len(),
+                        dst.as_ptr(),
+                        dst.len(),
+                        prefix.as_ptr(),
+                        prefix.len(),
+                    )
+                };
+                out
+            }
+
+            fn encode(message: &[u8], dst: &[u8], prefix: &[u8]) -> $jacobian {
+                let mut out = $jacobian::default();
+                // SAFETY: three slices with their lengths.
+                unsafe {
+                    $encode(
+                        &mut out,
+                        message.as_ptr(),
+                        message.len(),
+                        dst.as_ptr(),
+                        dst.len(),
+                        prefix.as_ptr(),
+                        prefix.len(),
+                    )
+                };
+                out
+            }
+
             fn times(point: &$jacobian, scalar: &[u8; 32]) -> $jacobian {
                 let mut out = $jacobian::default();
                 // SAFETY: valid references, and as many bits as the scalar has.
@@ -284,7 +298,7 @@ macro_rules! curve {
                 out
             }
 
-            fn sum(points: &[&Self]) -> $jacobian {
+            fn sum_of_finite(points: &[&Self]) -> $jacobian {
                 let mut out = $jacobian::default();
                 // SAFETY: as many references as the length says, which are pointers to blst.
                 unsafe { $sum(&mut out, points.as_ptr().cast(), points.len()) };
@@ -309,13 +323,6 @@ macro_rules! curve {
                         scratch.as_mut_ptr(),
                     );
                 }
-                out
-            }
-
-            fn signed(self, negative: bool) -> Self {
-                let mut out = self;
-                // SAFETY: valid references; the function allows its output to be its input.
-                unsafe { $negate_field(&mut out.y, &self.y, negative) };
                 out
             }
         }

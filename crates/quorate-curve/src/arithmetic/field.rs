@@ -12,10 +12,6 @@ pub trait Field: Copy + Default + Eq {
     fn squared(&self) -> Self;
     /// The inverse of a non-zero element.
     fn inverse(&self) -> Self;
-    /// The product with an element of Fp.
-    fn times_fp(&self, other: &blst_fp) -> Self;
-    /// The parts of the element, fully reduced and in Montgomery form: one in Fp, two in Fp2.
-    fn parts(&self) -> &[blst_fp];
 
     fn is_zero(&self) -> bool {
         *self == Self::default()
@@ -24,6 +20,14 @@ pub trait Field: Copy + Default + Eq {
     fn doubled(&self) -> Self {
         self.plus(self)
     }
+}
+
+/// One of the fields of BLS12-381, Fp or Fp2.
+pub trait BlstField: Field {
+    /// The product with an element of Fp.
+    fn times_fp(&self, other: &blst_fp) -> Self;
+    /// The parts of the element, fully reduced and in Montgomery form: one in Fp, two in Fp2.
+    fn parts(&self) -> &[blst_fp];
 }
 
 macro_rules! field {
@@ -67,7 +71,9 @@ macro_rules! field {
                 unsafe { $inverse(&mut out, self) };
                 out
             }
+        }
 
+        impl BlstField for $field {
             #[inline]
             fn times_fp(&self, other: &blst_fp) -> Self {
                 let times_fp: fn(&$field, &blst_fp) -> $field = $times_fp;

@@ -6,4 +6,4 @@ pub(crate) mod field;
 pub(crate) mod curve;
 pub(crate) mod fp12;
 
-pub(crate) use curve::Curve;
+pub(crate) use curve::{BlstCurve, Curve};

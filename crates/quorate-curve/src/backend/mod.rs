@@ -64,8 +64,8 @@ use self::{
 use crate::{
     arithmetic::curve::GroupId,
     encoding::DecodeError,
-    group::{G1, G2, Group, sealed::Sealed},
-    pairing::{Gt, MillerValue, Pairing},
+    group::{Bls12381Group, G1, G2, Group, PairingCurve, sealed::Sealed},
+    pairing::{Bls12381, CurveId, Gt, MillerValue, Pairing},
     scalar::Scalar,
     segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
     weight::Soundness,
@@ -115,7 +115,7 @@ impl Backend {
     }
 
     /// Whether products of this pairing accept the hashes of [`hash_for_sums`](Self::hash_for_sums) in G without
-    /// clearing their cofactor, with [`Group::generator_over_cofactor`] of the other group beside the signatures. This
+    /// clearing their cofactor, with [`Bls12381Group::generator_over_cofactor`] of the other group beside the signatures. This
     /// holds if the hashes are uncleared and the pairing is bilinear in every point of their curve
     /// (`docs/soundness.md`).
     pub fn pairs_uncleared<G: Group>(self, pairing: Pairing) -> bool {
@@ -144,7 +144,7 @@ impl Backend {
     /// For each encoding [`DecodeError`], which names the flaw.
     ///
     /// Cost: a square root for each.
-    pub fn decode_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+    pub fn decode_each<G: Bls12381Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
         G::decode_each(self, encodings)
     }
 
@@ -152,7 +152,7 @@ impl Backend {
     ///
     /// # Errors
     /// For each encoding [`DecodeError`], which names the flaw.
-    pub fn decode_uncompressed_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+    pub fn decode_uncompressed_each<G: Bls12381Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
         G::decode_uncompressed_each(self, encodings)
     }
 
@@ -160,7 +160,7 @@ impl Backend {
     ///
     /// # Errors
     /// [`DecodeError`], which names the flaw.
-    pub fn decode<G: Group>(self, bytes: &[u8]) -> Result<G, DecodeError> {
+    pub fn decode<G: Bls12381Group>(self, bytes: &[u8]) -> Result<G, DecodeError> {
         self.decode_each(&[bytes])[0]
     }
 
@@ -168,7 +168,7 @@ impl Backend {
     ///
     /// # Errors
     /// [`DecodeError`], which names the flaw.
-    pub fn decode_uncompressed<G: Group>(self, bytes: &[u8]) -> Result<G, DecodeError> {
+    pub fn decode_uncompressed<G: Bls12381Group>(self, bytes: &[u8]) -> Result<G, DecodeError> {
         self.decode_uncompressed_each(&[bytes])[0]
     }
 
@@ -176,12 +176,12 @@ impl Backend {
     ///
     /// Each message is the concatenation of two parts: an AUG suite puts the key in the first. `dst` is the domain
     /// separation tag. A tag of more than 255 bytes is hashed first, as section 5.3.3 says.
-    pub fn hash_to_curve<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
+    pub fn hash_to_curve<G: Bls12381Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
         G::hash_to_curve(self, dst, messages)
     }
 
     /// [`hash_to_curve`](Self::hash_to_curve) of one message, by blst and without allocation.
-    pub fn hash_to_curve_one<G: Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
+    pub fn hash_to_curve_one<G: Bls12381Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
         G::hash_to_curve_one(dst, message)
     }
 
@@ -190,7 +190,7 @@ impl Backend {
     ///
     /// Its points are in the subgroup of order r, but are not uniformly distributed in it. Use it only in protocols whose
     /// proof of security allows that, as BLS signatures do (docs/nonuniform.md).
-    pub fn encode_to_curve_one<G: Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
+    pub fn encode_to_curve_one<G: Bls12381Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
         G::encode_to_curve_one(dst, message)
     }
 
@@ -199,13 +199,13 @@ impl Backend {
     /// sums, and in products where [`pairs_uncleared`](Self::pairs_uncleared) allows it.
     ///
     /// Cheaper than `hash_to_curve` in G2: clearing the cofactor is linear, and it is more than half of a hash.
-    pub fn hash_for_sums<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
+    pub fn hash_for_sums<G: Bls12381Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
         G::hash_for_sums(self, dst, messages)
     }
 
     /// Clears the cofactor of sums of the hashes of [`hash_for_sums`](Self::hash_for_sums). The results are the same
     /// sums of the hashes of [`hash_to_curve`](Self::hash_to_curve).
-    pub fn clear_sums<G: Group>(self, sums: &[G]) -> Vec<G> {
+    pub fn clear_sums<G: Bls12381Group>(self, sums: &[G]) -> Vec<G> {
         G::clear_sums(self, sums)
     }
 
@@ -265,7 +265,7 @@ impl Backend {
     /// The multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars. The result for no terms is the identity.
     ///
     /// All points must be in the subgroup of order r, unless the backend has lanes and all scalars are below 2^127.
-    pub fn msm<G: Group>(self, terms: &[(G, Scalar)]) -> G {
+    pub fn msm<G: Bls12381Group>(self, terms: &[(G, Scalar)]) -> G {
         G::msm(self, terms)
     }
 
@@ -275,7 +275,7 @@ impl Backend {
     /// If the lengths differ.
     ///
     /// Cost: a multiplication each. In lanes, 130 doublings and 65 additions for eight of them.
-    pub fn multiples<G: Group>(self, points: &[G], scalars: &[Scalar]) -> Vec<G> {
+    pub fn multiples<G: Bls12381Group>(self, points: &[G], scalars: &[Scalar]) -> Vec<G> {
         assert_eq!(points.len(), scalars.len(), "the multiples of points need as many scalars");
         G::multiples(self, points, scalars)
     }
@@ -283,7 +283,7 @@ impl Backend {
     /// Σ nᵢ·Pᵢ for integers of few bits, with signs. The points may be outside the subgroup.
     ///
     /// Cost: a doubling for each bit of the largest integer, and an addition for each bit that is set in any, by blst.
-    pub fn short_msm<G: Group>(self, terms: &[(G, i64)]) -> G {
+    pub fn short_msm<G: Bls12381Group>(self, terms: &[(G, i64)]) -> G {
         G::short_msm(terms)
     }
 
@@ -295,9 +295,13 @@ impl Backend {
     ///
     /// # Panics
     /// If the backend does not offer the pairing, or if the last segment is open.
-    pub fn miller_products(self, pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+    pub fn miller_products<P: Group<Curve: PairingCurve<G1 = P>>>(
+        self,
+        pairing: Pairing,
+        pairs: &Segments<Pair<P>>,
+    ) -> Vec<MillerValue<P::Curve>> {
         pairs.assert_closed();
-        self.miller_products_of(pairing, pairs.cut(), |(p, q)| (*p, *q))
+        P::Curve::miller_products(self, pairing, pairs)
     }
 
     /// `pair` gives the points of an item.
@@ -358,30 +362,24 @@ impl Backend {
     }
 
     /// Raises each value to a fixed multiple of (p¹² - 1)/r. The results can be compared.
-    pub fn final_exponentiations(self, values: &[MillerValue]) -> Vec<Gt> {
-        dispatch!(self, portable::pairing::final_exponentiations(values), |lanes| {
-            lanes::pairing::final_exponentiations(lanes, values)
-        })
+    pub fn final_exponentiations<C: PairingCurve>(self, values: &[MillerValue<C>]) -> Vec<Gt<C>> {
+        C::final_exponentiations(self, values)
     }
 
     /// The product of all pairs in the ate pairing: [`miller_products`](Self::miller_products).
-    pub fn miller_product(self, pairs: &[(G1, G2)]) -> MillerValue {
-        self.miller_products_of(Pairing::Ate, Cut::new(pairs, &[pairs.len()]), |(p, q)| (*p, *q))[0]
+    pub fn miller_product<P: Group<Curve: PairingCurve<G1 = P>>>(self, pairs: &[Pair<P>]) -> MillerValue<P::Curve> {
+        P::Curve::miller_product(self, pairs)
     }
 
     /// Whether the product of a few pairings is one, without allocation. A pair with an identity counts as one.
     ///
-    /// The points of G2 must be in the subgroup of order r. The product is the ate pairing's, by blst.
-    pub fn pairs_to_one<const N: usize>(self, pairs: &[(G1, G2); N]) -> bool {
-        let product = portable::pairing::miller_product_of(pairs.map(finite));
-        let value = dispatch!(self, portable::pairing::final_exponentiation(&product), |lanes| {
-            lanes::pairing::final_exponentiation_of_one(lanes, &product)
-        });
-        value.is_one()
+    /// The points of G2 must be in the subgroup of order r. The product is the ate pairing's, on BLS12-381 by blst.
+    pub fn pairs_to_one<P: Group<Curve: PairingCurve<G1 = P>>, const N: usize>(self, pairs: &[Pair<P>; N]) -> bool {
+        P::Curve::pairs_to_one(self, pairs)
     }
 
     /// Raises one value: [`final_exponentiations`](Self::final_exponentiations).
-    pub fn final_exponentiation(self, value: MillerValue) -> Gt {
+    pub fn final_exponentiation<C: PairingCurve>(self, value: MillerValue<C>) -> Gt<C> {
         self.final_exponentiations(&[value])[0]
     }
 
@@ -439,6 +437,41 @@ impl Backend {
     }
 }
 
+/// A point of the first group beside one of the second group of its curve.
+pub type Pair<P> = (P, <<P as Group>::Curve as PairingCurve>::G2);
+
+impl PairingCurve for Bls12381 {
+    const ID: CurveId = CurveId::Bls12381;
+    type G1 = G1;
+    type G2 = G2;
+
+    fn backend(chosen: Backend) -> Backend {
+        chosen
+    }
+
+    fn miller_products(backend: Backend, pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+        backend.miller_products_of(pairing, pairs.cut(), |(p, q)| (*p, *q))
+    }
+
+    fn miller_product(backend: Backend, pairs: &[(G1, G2)]) -> MillerValue {
+        backend.miller_products_of(Pairing::Ate, Cut::new(pairs, &[pairs.len()]), |(p, q)| (*p, *q))[0]
+    }
+
+    fn final_exponentiations(backend: Backend, values: &[MillerValue]) -> Vec<Gt> {
+        dispatch!(backend, portable::pairing::final_exponentiations(values), |lanes| {
+            lanes::pairing::final_exponentiations(lanes, values)
+        })
+    }
+
+    fn pairs_to_one<const N: usize>(backend: Backend, pairs: &[(G1, G2); N]) -> bool {
+        let product = portable::pairing::miller_product_of(pairs.map(finite));
+        let value = dispatch!(backend, portable::pairing::final_exponentiation(&product), |lanes| {
+            lanes::pairing::final_exponentiation_of_one(lanes, &product)
+        });
+        value.is_one()
+    }
+}
+
 /// The products of prepared points in lanes. The answer is `None` if there are too few, or if other lanes prepared one.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 fn prepared_in_lanes<'a, L: lanes::field::Lanes>(
@@ -479,7 +512,7 @@ mod tests {
     use alloc::vec;
 
     /// A point outside the subgroup at every place of sums around every width is found, and nothing else is refused.
-    fn weighted_sums_of_members<G: Group>(outside: G) {
+    fn weighted_sums_of_members<G: Bls12381Group>(outside: G) {
         for backend in Backend::available() {
             for (n, soundness) in
                 [0, 1, 2, 7, 8, 9, 64, 130].into_iter().zip([Soundness::Bits64, Soundness::Bits128].repeat(4))
@@ -527,7 +560,7 @@ mod tests {
     /// The verbs that verify one signature agree with those on slices, for members, points outside and identities.
     #[test]
     fn verbs_on_one_item_are_those_on_slices() {
-        fn agrees<G: Group>(outside: G) {
+        fn agrees<G: Bls12381Group>(outside: G) {
             for backend in Backend::available() {
                 let message = (&b"prefix"[..], &b"body"[..]);
                 assert_eq!(
@@ -555,19 +588,19 @@ mod tests {
                 let expected = backend.final_exponentiation(backend.miller_product(&pairs)).is_one();
                 assert_eq!(backend.pairs_to_one(&pairs), expected, "{backend}, {pairs:?}");
             }
-            assert!(backend.pairs_to_one(&[]) && !backend.pairs_to_one(&[(g1, g2)]));
+            assert!(backend.pairs_to_one::<G1, 0>(&[]) && !backend.pairs_to_one(&[(g1, g2)]));
         }
     }
 
     /// What every verb answers, as text.
     fn answers(backend: Backend) -> Vec<alloc::string::String> {
-        fn of_group<G: Group>(backend: Backend, out: &mut Vec<alloc::string::String>) -> Vec<G> {
+        fn of_group<G: Bls12381Group>(backend: Backend, out: &mut Vec<alloc::string::String>) -> Vec<G> {
             let names: Vec<_> = (0..20_u8).map(|i| [i]).collect();
             let messages: Vec<_> = names.iter().map(|name| (&name[..], &[][..])).collect();
             let points: Vec<G> = backend.hash_to_curve(b"rounding", &messages);
-            let encodings: Vec<_> = points.iter().map(Group::compress).collect();
+            let encodings: Vec<_> = points.iter().map(Bls12381Group::compress).collect();
             let encodings: Vec<&[u8]> = encodings.iter().map(AsRef::as_ref).collect();
-            let long: Vec<_> = points.iter().map(Group::serialize).collect();
+            let long: Vec<_> = points.iter().map(Bls12381Group::serialize).collect();
             let long: Vec<&[u8]> = long.iter().map(AsRef::as_ref).collect();
             let scalars: Vec<_> = (0..20).map(|i| Scalar::from(3).power(90 + i)).collect();
             let terms: Vec<_> = points.iter().copied().zip(scalars.iter().copied()).collect();

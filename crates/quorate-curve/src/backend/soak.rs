@@ -15,7 +15,7 @@ use rand_chacha::{
 
 use super::Backend;
 use crate::{
-    G1, G2, Group,
+    Bls12381Group, G1, G2, Group,
     encoding::MODULUS,
     pairing::{Gt, Pairing},
     scalar::Scalar,
@@ -112,7 +112,7 @@ struct Pool<G> {
     others: Vec<G>,
 }
 
-impl<G: Group> Pool<G> {
+impl<G: Bls12381Group> Pool<G> {
     fn new() -> Self {
         let names: Vec<_> = (0..64_u8).map(|i| [i]).collect();
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
@@ -167,7 +167,7 @@ impl<G: Group> Pool<G> {
 }
 
 /// r·P.
-fn small_order<G: Group>(point: G) -> G {
+fn small_order<G: Bls12381Group>(point: G) -> G {
     const ORDER: [u8; 32] = [
         0x73, 0xed, 0xa7, 0x53, 0x29, 0x9d, 0x7d, 0x48, 0x33, 0x39, 0xd8, 0x08, 0x09, 0xa1, 0xd8, 0x05, 0x53, 0xbd,
         0xa4, 0x02, 0xff, 0xfe, 0x5b, 0xfe, 0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x01,
@@ -182,7 +182,7 @@ fn small_order<G: Group>(point: G) -> G {
     sum
 }
 
-fn decode<G: Group>() {
+fn decode<G: Bls12381Group>() {
     let pool = Pool::<G>::new();
     soak(&alloc::format!("decode {}", G::NAME), 1, |backends, n, random| {
         let points = pool.points(n, random);
@@ -218,7 +218,7 @@ fn decode<G: Group>() {
     });
 }
 
-fn hash<G: Group>() {
+fn hash<G: Bls12381Group>() {
     soak(&alloc::format!("hash {}", G::NAME), 2, |backends, n, random| {
         let messages: Vec<[u8; 40]> = (0..n).map(|_| random.bytes()).collect();
         let cut: Vec<_> = messages.iter().map(|m| m.split_at(m[0] as usize % 40)).collect();
@@ -232,7 +232,7 @@ fn hash<G: Group>() {
     });
 }
 
-fn points<G: Group>() {
+fn points<G: Bls12381Group>() {
     let pool = Pool::<G>::new();
     let name = |verb: &str| alloc::format!("{verb} {}", G::NAME);
     soak(&name("in_subgroup"), 3, |backends, n, random| {

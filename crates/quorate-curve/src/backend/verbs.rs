@@ -15,7 +15,7 @@ use crate::{
     encoding::DecodeError,
     group::{
         G1, G2, cut,
-        sealed::{Sealed, Verbs},
+        sealed::{Bls12381Verbs, Sealed, Verbs},
         weighted_cut,
     },
     scalar::Scalar,
@@ -26,45 +26,6 @@ use crate::{
 macro_rules! verbs {
     ($group:ident) => {
         impl Verbs for $group {
-            fn decode_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>> {
-                wrap_each(dispatch!(backend, portable::encoding::decode_each(encodings), |lanes| {
-                    lanes::encoding::decode_each(lanes, encodings)
-                }))
-            }
-
-            fn decode_uncompressed_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>> {
-                wrap_each(dispatch!(backend, portable::encoding::decode_uncompressed_each(encodings), |lanes| {
-                    lanes::encoding::decode_uncompressed_each(lanes, encodings)
-                }))
-            }
-
-            fn hash_to_curve(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
-                wrap(dispatch!(backend, portable::hash_to_curve::hash_to_curve(dst, messages), |lanes| {
-                    lanes::hash_to_curve::hash_to_curve(lanes, dst, messages)
-                }))
-            }
-
-            fn hash_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self {
-                Self::wrap(portable::hash_to_curve::hash_to_curve_one(dst, message))
-            }
-
-            fn encode_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self {
-                Self::wrap(portable::hash_to_curve::encode_to_curve_one(dst, message))
-            }
-
-            fn hash_for_sums(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
-                wrap(dispatch!(backend, HashForSums::hash_for_sums(dst, messages), |lanes| {
-                    lanes::hash_to_curve::hash_for_sums(lanes, dst, messages)
-                }))
-            }
-
-            fn clear_sums(backend: Backend, sums: &[Self]) -> Vec<Self> {
-                let sums = Self::slice(sums);
-                wrap(dispatch!(backend, HashForSums::clear_sums(sums), |lanes| {
-                    lanes::hash_to_curve::clear_sums(lanes, sums)
-                }))
-            }
-
             fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool> {
                 let points = Self::slice(points);
                 dispatch!(backend, portable::subgroup::in_subgroup(points), |lanes| {
@@ -110,6 +71,47 @@ macro_rules! verbs {
                     lanes::weighted_sum::weighted_sums_of_members(lanes, weighted, points.further(), soundness)
                 });
                 sums.map(wrap)
+            }
+        }
+
+        impl Bls12381Verbs for $group {
+            fn decode_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>> {
+                wrap_each(dispatch!(backend, portable::encoding::decode_each(encodings), |lanes| {
+                    lanes::encoding::decode_each(lanes, encodings)
+                }))
+            }
+
+            fn decode_uncompressed_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>> {
+                wrap_each(dispatch!(backend, portable::encoding::decode_uncompressed_each(encodings), |lanes| {
+                    lanes::encoding::decode_uncompressed_each(lanes, encodings)
+                }))
+            }
+
+            fn hash_to_curve(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
+                wrap(dispatch!(backend, portable::hash_to_curve::hash_to_curve(dst, messages), |lanes| {
+                    lanes::hash_to_curve::hash_to_curve(lanes, dst, messages)
+                }))
+            }
+
+            fn hash_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self {
+                Self::wrap(portable::hash_to_curve::hash_to_curve_one(dst, message))
+            }
+
+            fn encode_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self {
+                Self::wrap(portable::hash_to_curve::encode_to_curve_one(dst, message))
+            }
+
+            fn hash_for_sums(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
+                wrap(dispatch!(backend, HashForSums::hash_for_sums(dst, messages), |lanes| {
+                    lanes::hash_to_curve::hash_for_sums(lanes, dst, messages)
+                }))
+            }
+
+            fn clear_sums(backend: Backend, sums: &[Self]) -> Vec<Self> {
+                let sums = Self::slice(sums);
+                wrap(dispatch!(backend, HashForSums::clear_sums(sums), |lanes| {
+                    lanes::hash_to_curve::clear_sums(lanes, sums)
+                }))
             }
 
             fn msm(backend: Backend, terms: &[(Self, Scalar)]) -> Self {

@@ -5,7 +5,7 @@ use std::{
     fmt::{self, Debug},
 };
 
-use quorate::{Backend, Scheme, Suite};
+use quorate::{Backend, Bls12381Suite, Scheme};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -22,7 +22,7 @@ use crate::{
 /// What a ceremony is for, and who takes part. All participants must have the same: its digest, [`id`](Self::id), is in
 /// every message, and participants should compare it over a channel they trust before they deal.
 #[derive(Clone)]
-pub struct Ceremony<S: Suite> {
+pub struct Ceremony<S: Bls12381Suite> {
     suite: S,
     purpose: CeremonyPurpose<S>,
     committee: Committee,
@@ -39,7 +39,7 @@ pub struct Ceremony<S: Suite> {
 /// What a ceremony makes.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum CeremonyPurpose<S: Suite> {
+pub enum CeremonyPurpose<S: Bls12381Suite> {
     /// A new key, the sum of what each dealer contributes.
     NewKey(Variant),
     /// The same key, shared anew: among other participants, with another threshold, or among the same ones, so that
@@ -92,7 +92,7 @@ pub struct Seat {
 
 /// A ceremony as a caller describes it. [`Ceremony::new`] checks it.
 #[derive(Clone)]
-pub struct Description<S: Suite> {
+pub struct Description<S: Bls12381Suite> {
     /// The suite of the shared key.
     pub suite: S,
     /// What the ceremony makes.
@@ -227,7 +227,7 @@ enum FilePurpose {
     Recover,
 }
 
-impl<S: Suite> Ceremony<S> {
+impl<S: Bls12381Suite> Ceremony<S> {
     /// Checks a description.
     ///
     /// # Errors
@@ -491,7 +491,7 @@ impl<S: Suite> Ceremony<S> {
 }
 
 /// How many dealers must be left in the end.
-fn needed<S: Suite>(
+fn needed<S: Bls12381Suite>(
     purpose: &CeremonyPurpose<S>,
     committee: &Committee,
     dealers: &BTreeMap<u32, MemberNumber>,
@@ -573,7 +573,7 @@ impl fmt::Display for MemberNumber {
     }
 }
 
-impl<S: Suite> Debug for Ceremony<S> {
+impl<S: Bls12381Suite> Debug for Ceremony<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Ceremony({})", self.id)
     }

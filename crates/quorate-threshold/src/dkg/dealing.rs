@@ -4,8 +4,8 @@
 //! second polynomial β(X) = Σ bₖ·Xᵏ that hides the first (Pedersen). A receiver with the point x gets φ(x), and β(x), and
 //! checks φ(x)·g = Σ xᵏ·Aₖ, or φ(x)·g + β(x)·h = Σ xᵏ·Cₖ.
 
-use quorate::{Backend, PublicKey, SecretKey, Suite, Tag, UncheckedSignature};
-use quorate_curve::{Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
+use quorate::{Backend, Bls12381Suite, PublicKey, SecretKey, Tag, UncheckedSignature};
+use quorate_curve::{Bls12381Group, Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
 use sha2::{Digest as _, Sha512};
 use zeroize::Zeroizing;
 
@@ -26,7 +26,7 @@ const PROOF_TAG: &[u8] = b"QUORATE-DKG-V01-PROOF-OF-CONTRIBUTION_";
 
 /// A dealer's polynomials. They follow from the participant's seed and the ceremony, so that a program that is started
 /// again deals the same.
-pub(super) struct Dealer<'a, S: Suite> {
+pub(super) struct Dealer<'a, S: Bls12381Suite> {
     ceremony: &'a Ceremony<S>,
     member: MemberNumber,
     seed: &'a [u8; 32],
@@ -35,7 +35,7 @@ pub(super) struct Dealer<'a, S: Suite> {
     blinding: Option<SecretPolynomial>,
 }
 
-impl<'a, S: Suite> Dealer<'a, S> {
+impl<'a, S: Bls12381Suite> Dealer<'a, S> {
     /// `share` is the dealer's share of the previous key, if the ceremony has one.
     pub(super) fn new(
         ceremony: &'a Ceremony<S>,
@@ -174,7 +174,7 @@ fn plaintext<'a>(values: impl IntoIterator<Item = &'a SecretScalar>) -> Zeroizin
 }
 
 /// A secret of a participant in a ceremony, by the `KeyGen` of draft-irtf-cfrg-bls-signature-05, which is HKDF.
-pub(super) fn derive<S: Suite>(
+pub(super) fn derive<S: Bls12381Suite>(
     ceremony: &Ceremony<S>,
     seed: &[u8; 32],
     purpose: &str,
@@ -185,7 +185,7 @@ pub(super) fn derive<S: Suite>(
 }
 
 /// Encrypts what a member sends to another.
-pub(super) fn seal<S: Suite>(
+pub(super) fn seal<S: Bls12381Suite>(
     ceremony: &Ceremony<S>,
     sender: MemberNumber,
     receiver: MemberNumber,
@@ -197,29 +197,42 @@ pub(super) fn seal<S: Suite>(
 }
 
 /// What an envelope is for: nothing else opens it.
-pub(super) fn envelope_info<S: Suite>(ceremony: &Ceremony<S>, sender: MemberNumber, receiver: MemberNumber) -> Vec<u8> {
+pub(super) fn envelope_info<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    sender: MemberNumber,
+    receiver: MemberNumber,
+) -> Vec<u8> {
     let numbers = [sender.number().to_be_bytes(), receiver.number().to_be_bytes()].concat();
     [b"quorate-dkg-v1 share".as_slice(), &ceremony.id().0, &numbers].concat()
 }
 
 /// A signature by a secret over the ceremony, the dealer and the secret's public key.
-fn prove<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, secret: &SecretScalar) -> Result<Bytes, SecretError> {
+fn prove<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    dealer: MemberNumber,
+    secret: &SecretScalar,
+) -> Result<Bytes, SecretError> {
     let key = SecretKey::<S>::from_bytes(&secret.to_bytes()).map_err(|_| SecretError::Zero)?;
     let message = proof_message(ceremony, dealer, &key.public_key());
     Ok(key.sign_under_tag(ceremony.suite(), &Tag::from(PROOF_TAG), &message).to_bytes().into())
 }
 
-fn proves<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, key: &PublicKey<S>, proof: &[u8]) -> bool {
+fn proves<S: Bls12381Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, key: &PublicKey<S>, proof: &[u8]) -> bool {
     let Ok(proof) = UncheckedSignature::from_bytes(proof) else { return false };
     key.verify_under_tag(PROOF_TAG, b"", &proof_message(ceremony, dealer, key), proof).is_valid()
 }
 
-fn proof_message<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, key: &PublicKey<S>) -> Vec<u8> {
+fn proof_message<S: Bls12381Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, key: &PublicKey<S>) -> Vec<u8> {
     [&ceremony.id().0[..], &dealer.number().to_be_bytes(), key.to_bytes().as_ref()].concat()
 }
 
 /// Where a dealer who reveals its contribution shows the value of both polynomials: a hash of everything before it.
-fn challenge<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, hidden: &[S::Key], revealed: &[S::Key]) -> Scalar {
+fn challenge<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    dealer: MemberNumber,
+    hidden: &[S::Key],
+    revealed: &[S::Key],
+) -> Scalar {
     let mut hash = Sha512::new();
     hash.update(b"quorate-dkg-v1 challenge");
     hash.update(ceremony.id().0);
@@ -231,12 +244,12 @@ fn challenge<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, hidden: &[S
 }
 
 /// A deal whose form is right: the commitment and the encrypted shares.
-pub(super) struct Deal<S: Suite> {
+pub(super) struct Deal<S: Bls12381Suite> {
     pub(super) commitment: Vec<S::Key>,
     shares: Vec<Bytes>,
 }
 
-impl<S: Suite> Deal<S> {
+impl<S: Bls12381Suite> Deal<S> {
     /// Checks all of a deal that does not take a receiver's key.
     pub(super) fn read(
         ceremony: &Ceremony<S>,
@@ -333,7 +346,7 @@ pub(super) struct DealtShare {
 
 impl DealtShare {
     /// Reads 32 bytes, or 64 in a ceremony that hides contributions. `None` if they are no such share.
-    pub(super) fn read<S: Suite>(ceremony: &Ceremony<S>, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read<S: Bls12381Suite>(ceremony: &Ceremony<S>, bytes: &[u8]) -> Option<Self> {
         let scalar = |bytes: &[u8]| SecretScalar::from_bytes(bytes.try_into().ok()?).ok();
         match (bytes.len(), ceremony.hides_contributions()) {
             (32, false) => Some(Self { value: scalar(bytes)?, blinding: None }),
@@ -348,13 +361,17 @@ impl DealtShare {
 }
 
 /// Σ xᵏ·Aₖ.
-pub(super) fn value<G: Group>(commitment: &[G], x: Scalar, backend: Backend) -> G {
+pub(super) fn value<G: Bls12381Group>(commitment: &[G], x: Scalar, backend: Backend) -> G {
     let powers = std::iter::successors(Some(Scalar::ONE), |power| Some(*power * x));
     backend.msm(&commitment.iter().copied().zip(powers).collect::<Vec<_>>())
 }
 
 /// The points of a commitment: as many as the threshold, canonical, in the subgroup, none the identity.
-fn points<S: Suite>(ceremony: &Ceremony<S>, points: &[Bytes], backend: Backend) -> Result<Vec<S::Key>, Misdeed> {
+fn points<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    points: &[Bytes],
+    backend: Backend,
+) -> Result<Vec<S::Key>, Misdeed> {
     let (found, expected) = (points.len(), ceremony.committee().threshold());
     if found != expected {
         return Err(Misdeed::CommitmentLength { found, expected });
@@ -365,6 +382,6 @@ fn points<S: Suite>(ceremony: &Ceremony<S>, points: &[Bytes], backend: Backend) 
 }
 
 /// A sum of points in the subgroup as a key.
-fn key<S: Suite>(point: S::Key) -> Result<PublicKey<S>, Misdeed> {
+fn key<S: Bls12381Suite>(point: S::Key) -> Result<PublicKey<S>, Misdeed> {
     PublicKey::assume_in_subgroup(point).map_err(|reason| Misdeed::Point { place: 0, reason })
 }

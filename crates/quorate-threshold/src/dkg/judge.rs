@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate::{Backend, Suite};
+use quorate::{Backend, Bls12381Suite};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -62,7 +62,7 @@ impl Blame {
     ///
     /// # Errors
     /// The text is not the JSON of evidence.
-    pub fn from_json<S: Suite>(
+    pub fn from_json<S: Bls12381Suite>(
         ceremony: &Ceremony<S>,
         json: &[u8],
         backend: Backend,
@@ -76,7 +76,7 @@ impl Blame {
 }
 
 /// Everything that signed messages of a ceremony prove, in the order of the rounds.
-pub fn judge<S: Suite>(ceremony: &Ceremony<S>, messages: &[CeremonyMessage], backend: Backend) -> Vec<Blame> {
+pub fn judge<S: Bls12381Suite>(ceremony: &Ceremony<S>, messages: &[CeremonyMessage], backend: Backend) -> Vec<Blame> {
     let signed = |message: &&CeremonyMessage| message.ceremony() == ceremony.id() && message.seen().is_signed(ceremony);
     let signed: Vec<_> = messages.iter().filter(signed).collect();
     let mut proven: Vec<_> = contradictions(signed.iter().map(|message| message.seen()));
@@ -107,7 +107,7 @@ pub(super) fn contradictions(seen: impl IntoIterator<Item = Seen>) -> Vec<Blame>
 pub(super) type Board<'a> = BTreeMap<(Round, MemberNumber), &'a CeremonyMessage>;
 
 /// What the messages up to now say about dealers and receivers.
-pub(super) struct Judgement<S: Suite> {
+pub(super) struct Judgement<S: Bls12381Suite> {
     /// The deals whose form is right.
     pub(super) deals: BTreeMap<MemberNumber, Deal<S>>,
     /// Who complained about each of them, ascending.
@@ -124,7 +124,7 @@ pub(super) struct Judgement<S: Suite> {
     pub(super) blames: Vec<Blame>,
 }
 
-impl<S: Suite> Judgement<S> {
+impl<S: Bls12381Suite> Judgement<S> {
     pub(super) fn new(ceremony: &Ceremony<S>, board: &Board<'_>, backend: Backend) -> Self {
         let mut judgement = Self {
             deals: BTreeMap::new(),
@@ -293,7 +293,7 @@ impl<S: Suite> Judgement<S> {
 }
 
 /// Whether a dealer shows the share that it committed to, and encrypting it again gives what it had sent.
-fn is_what_was_sent<S: Suite>(
+fn is_what_was_sent<S: Bls12381Suite>(
     ceremony: &Ceremony<S>,
     dealer: MemberNumber,
     deal: &Deal<S>,

@@ -9,7 +9,7 @@ use super::{
     identity::ParticipantIdentity,
     round::Round,
 };
-use quorate::Suite;
+use quorate::Bls12381Suite;
 
 /// A signed message of a ceremony. Every participant gets every message: on paper a broadcast, in practice files in a
 /// folder that all of them read. In JSON:
@@ -126,7 +126,7 @@ pub struct Seen {
 }
 
 impl CeremonyMessage {
-    pub(super) fn sign<S: Suite>(
+    pub(super) fn sign<S: Bls12381Suite>(
         ceremony: &Ceremony<S>,
         sender: MemberNumber,
         identity: &ParticipantIdentity,
@@ -179,7 +179,7 @@ impl CeremonyMessage {
 
 impl Seen {
     /// Whether the sender signed a message with this digest in this ceremony.
-    pub fn is_signed<S: Suite>(&self, ceremony: &Ceremony<S>) -> bool {
+    pub fn is_signed<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> bool {
         let signed = signed_bytes(ceremony.id(), self.sender, self.round, self.body);
         ceremony.member(self.sender).is_some_and(|member| member.signed(&signed, &self.signature.0))
     }

@@ -1,6 +1,6 @@
 //! How a ceremony ends: with a key, or with the names of those who prevented it.
 
-use quorate::Suite;
+use quorate::Bls12381Suite;
 
 use super::{ceremony::MemberNumber, judge::Blame, message::CeremonyMessage, round::Round};
 use crate::{committee::Index, shared_key::SharedKey, sharing::KeyShare};
@@ -8,7 +8,7 @@ use crate::{committee::Index, shared_key::SharedKey, sharing::KeyShare};
 /// What a ceremony made.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct CeremonyOutcome<S: Suite> {
+pub struct CeremonyOutcome<S: Bls12381Suite> {
     /// The key.
     pub shared_key: SharedKey<S>,
     /// This participant's share of it, if it receives one. It was checked against the commitment.

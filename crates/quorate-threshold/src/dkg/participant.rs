@@ -23,7 +23,7 @@ use std::{
     sync::Arc,
 };
 
-use quorate::{Options, Suite};
+use quorate::{Bls12381Suite, Options};
 use quorate_curve::SecretError;
 use zeroize::Zeroizing;
 
@@ -42,7 +42,7 @@ use crate::{committee::Index, sharing::KeyShare};
 
 /// One member's side of a ceremony.
 #[derive(Clone)]
-pub struct Participant<S: Suite> {
+pub struct Participant<S: Bls12381Suite> {
     ceremony: Ceremony<S>,
     member: MemberNumber,
     identity: ParticipantIdentity,
@@ -180,7 +180,7 @@ impl From<serde_json::Error> for JoinError {
     }
 }
 
-impl<S: Suite> Participant<S> {
+impl<S: Bls12381Suite> Participant<S> {
     /// Takes part in a ceremony. `seed` must be 32 random bytes that were never used before, and `share` is the member's
     /// share of the previous key where it deals it. The output is the deal, of a member who deals.
     ///
@@ -709,7 +709,7 @@ fn missed_by(message: &CeremonyMessage) -> &[MemberNumber] {
     }
 }
 
-impl<S: Suite> std::fmt::Debug for Participant<S> {
+impl<S: Bls12381Suite> std::fmt::Debug for Participant<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Participant({} of {:?}, {:?})", self.member, self.ceremony, self.round())
     }

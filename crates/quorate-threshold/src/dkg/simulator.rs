@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use quorate::{Backend, Options, Suite, rand_core::Rng};
-use quorate_curve::{Group, Scalar};
+use quorate::{Backend, Bls12381Suite, Options, rand_core::Rng};
+use quorate_curve::{Bls12381Group, Group, Scalar};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use serde_json::Value;
 use zeroize::Zeroizing;
@@ -108,7 +108,7 @@ pub(super) struct Faults {
     pub(super) nothing_passed_on: bool,
 }
 
-pub(super) struct Simulation<S: Suite> {
+pub(super) struct Simulation<S: Bls12381Suite> {
     pub(super) ceremony: Ceremony<S>,
     pub(super) identities: Vec<ParticipantIdentity>,
     pub(super) participants: Vec<Participant<S>>,
@@ -125,14 +125,19 @@ pub(super) fn identities(n: usize) -> Vec<ParticipantIdentity> {
 }
 
 /// A ceremony in which all members deal and receive.
-pub(super) fn description<S: Suite>(suite: S, t: usize, n: usize, purpose: CeremonyPurpose<S>) -> Description<S> {
+pub(super) fn description<S: Bls12381Suite>(
+    suite: S,
+    t: usize,
+    n: usize,
+    purpose: CeremonyPurpose<S>,
+) -> Description<S> {
     let seats = identities(n).into_iter().map(|identity| identity.member()).zip(1..);
     let seats = seats.map(|(member, i)| Seat { member, dealer: Some(i), receiver: Some(i) }).collect();
     let identifiers = Identifiers::Integers;
     Description { suite, purpose, threshold: t, identifiers, dealers_needed: None, seats, nonce: [3; 16] }
 }
 
-impl<S: Suite> Simulation<S> {
+impl<S: Bls12381Suite> Simulation<S> {
     /// `shares` are those of the previous key, by member.
     pub(super) fn new(
         description: Description<S>,
@@ -492,7 +497,7 @@ pub(super) fn member_seed(place: usize) -> Zeroizing<[u8; 32]> {
 }
 
 /// Any t of the shares make the signature of the key, for whoever collects them by what is public.
-pub(super) fn assert_signs<S: Suite>(shared_key: &SharedKey<S>, shares: &[KeyShare<S>]) {
+pub(super) fn assert_signs<S: Bls12381Suite>(shared_key: &SharedKey<S>, shares: &[KeyShare<S>]) {
     let (committee, options, suite) = (shared_key.committee(), Options::default(), shared_key.suite());
     let t = committee.threshold();
     for share in shares {
@@ -515,7 +520,7 @@ pub(super) fn assert_signs<S: Suite>(shared_key: &SharedKey<S>, shares: &[KeySha
 }
 
 /// A key that a dealer shared, for ceremonies that need a previous one.
-pub(super) fn previous<S: Suite>(suite: S, t: usize, n: usize) -> (SharedKey<S>, Vec<KeyShare<S>>) {
+pub(super) fn previous<S: Bls12381Suite>(suite: S, t: usize, n: usize) -> (SharedKey<S>, Vec<KeyShare<S>>) {
     let mut rng = ChaCha20Rng::from_seed([8; 32]);
     let committee = Committee::new(t, n, Identifiers::Integers, Backend::auto()).expect("a committee");
     let secret = quorate::SecretKey::generate(suite, &mut rng);
@@ -524,7 +529,7 @@ pub(super) fn previous<S: Suite>(suite: S, t: usize, n: usize) -> (SharedKey<S>,
 }
 
 /// A point of the curve that is not in the subgroup of order r: (0, 2) in G1, and the first one found in G2.
-fn outside_subgroup<G: Group>() -> Vec<u8> {
+fn outside_subgroup<G: Bls12381Group>() -> Vec<u8> {
     let backend = Backend::auto();
     let candidates = (0..=u8::MAX).map(|last| {
         let mut bytes = vec![0; G::COMPRESSED];

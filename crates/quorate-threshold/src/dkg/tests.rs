@@ -3,7 +3,7 @@
 //! Long because each lie has a test of its name, and all run in one simulator.
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
-use quorate::{Backend, MinPk, MinSig, Options, Suite};
+use quorate::{Backend, Bls12381Suite, MinPk, MinSig, Options};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use super::{
@@ -14,7 +14,7 @@ use crate::{CommitteeError, Identifiers, KeyShare};
 
 const VARIANTS: [Variant; 2] = [Variant::JointFeldman, Variant::CommitFirst];
 
-fn run<S: Suite>(
+fn run<S: Bls12381Suite>(
     description: Description<S>,
     shares: &[Option<KeyShare<S>>],
     behaviours: &[Behaviour],
@@ -31,26 +31,32 @@ fn honest(n: usize) -> Vec<Behaviour> {
 }
 
 /// All honest participants ended with a key.
-fn all_succeed<S: Suite>(simulation: &Simulation<S>) {
+fn all_succeed<S: Bls12381Suite>(simulation: &Simulation<S>) {
     for end in simulation.check() {
         assert!(end.is_ok(), "{:?}: {:?}", simulation.behaviours, end);
     }
 }
 
 /// One member with a behaviour, the others honest.
-fn with_one<S: Suite>(purpose: CeremonyPurpose<S>, suite: S, t: usize, n: usize, one: Behaviour) -> Simulation<S> {
+fn with_one<S: Bls12381Suite>(
+    purpose: CeremonyPurpose<S>,
+    suite: S,
+    t: usize,
+    n: usize,
+    one: Behaviour,
+) -> Simulation<S> {
     let mut behaviours = honest(n);
     behaviours[0] = one;
     run(description(suite, t, n, purpose), &[], &behaviours, Faults::default(), 1)
 }
 
 /// What the second member says of the first.
-fn named<S: Suite>(simulation: &Simulation<S>) -> Vec<Culprit> {
+fn named<S: Bls12381Suite>(simulation: &Simulation<S>) -> Vec<Culprit> {
     let culprits = simulation.participants[1].culprits();
     culprits.into_iter().filter(|culprit| culprit.member().number() == 1).collect()
 }
 
-fn misdeeds<S: Suite>(simulation: &Simulation<S>) -> Vec<Misdeed> {
+fn misdeeds<S: Bls12381Suite>(simulation: &Simulation<S>) -> Vec<Misdeed> {
     let proven = named(simulation).into_iter().filter_map(|culprit| match culprit {
         Culprit::Proven(blame) => Some(blame.misdeed().clone()),
         _ => None,
@@ -62,7 +68,7 @@ fn number(n: usize) -> MemberNumber {
     serde_json::from_str(&n.to_string()).unwrap()
 }
 
-fn new_keys<S: Suite>(suite: S) {
+fn new_keys<S: Bls12381Suite>(suite: S) {
     for variant in VARIANTS {
         for (t, n) in [(1, 1), (1, 2), (2, 2), (3, 5)] {
             for identifiers in [Identifiers::Integers, Identifiers::RootsOfUnity] {
@@ -299,7 +305,7 @@ fn withheld_contribution() {
 /// identity. Its deal is true, so nothing is proven, but the others collect signatures as if it were not there.
 #[test]
 fn a_rushing_dealer_without_a_share_stops_nobody() {
-    fn of<S: Suite>(suite: S) {
+    fn of<S: Bls12381Suite>(suite: S) {
         for variant in VARIANTS {
             for (t, n) in [(2, 3), (2, 4), (3, 5)] {
                 let simulation = with_one(CeremonyPurpose::NewKey(variant), suite, t, n, Behaviour::ZeroShare);
@@ -546,12 +552,12 @@ fn framing() {
     assert_eq!(Blame::from_json(&other, blame.to_json().as_bytes(), Backend::auto()).unwrap(), []);
 }
 
-fn all_shares<S: Suite>(shares: &[KeyShare<S>]) -> Vec<Option<KeyShare<S>>> {
+fn all_shares<S: Bls12381Suite>(shares: &[KeyShare<S>]) -> Vec<Option<KeyShare<S>>> {
     shares.iter().cloned().map(Some).collect()
 }
 
 /// The same key with other shares: with the same members (refresh), other thresholds, fewer dealers.
-fn reshares<S: Suite>(suite: S) {
+fn reshares<S: Bls12381Suite>(suite: S) {
     let (shared_key, shares) = previous(suite, 3, 5);
     for (t, n, dealers) in [(3, 5, 5), (4, 6, 4), (2, 3, 3)] {
         let mut description = description(suite, t, n.max(5), CeremonyPurpose::Reshare(shared_key.clone()));

@@ -29,7 +29,7 @@ mod tree;
 mod cosets;
 
 use quorate::{Backend, Options, aggregate::sum_of_multiples, threads::parallel_chunks};
-use quorate_curve::{Group, Scalar, Segments};
+use quorate_curve::{Bls12381Group, Scalar, Segments};
 
 use crate::committee::{Committee, Identifiers, Index};
 
@@ -256,7 +256,7 @@ impl Interpolation {
     ///
     /// # Panics
     /// If there are not as many points as signers.
-    pub fn of_points<G: Group>(&self, points: &[G], options: &Options) -> G {
+    pub fn of_points<G: Bls12381Group>(&self, points: &[G], options: &Options) -> G {
         self.assert_length(points.len());
         let Options { backend, threads, .. } = *options;
         match &self.coefficients {

@@ -27,9 +27,9 @@
 use std::collections::HashSet;
 
 use blake2s_simd::Params;
-use quorate_curve::{Backend, Group, Scalar};
+use quorate_curve::{Backend, Bls12381Group, Scalar};
 
-use crate::{aggregate::MisuseError, key::PublicKey, signature::Signature, suite::Suite};
+use crate::{aggregate::MisuseError, key::PublicKey, signature::Signature, suite::Bls12381Suite};
 
 /// The most keys that a roster may have. Whoever tries q rosters of this size cancels a given key with a probability of at most
 /// q · 2^-64.
@@ -40,13 +40,13 @@ pub const MOST_MEMBERS: usize = 64;
 /// Signatures are made in a NUL suite. kyber's scheme on G1 is [`MinSig::Basic`](crate::MinSig::Basic), its scheme on G2
 /// [`MinPk::Basic`](crate::MinPk::Basic). The aggregate verifies as a single signature under [`Roster::public_key`].
 #[derive(Clone, Debug)]
-pub struct Roster<S: Suite> {
+pub struct Roster<S: Bls12381Suite> {
     keys: Vec<PublicKey<S>>,
     coefficients: Vec<Scalar>,
     backend: Backend,
 }
 
-impl<S: Suite> Roster<S> {
+impl<S: Bls12381Suite> Roster<S> {
     /// The roster of these keys.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl<S: Suite> Roster<S> {
     }
 
     /// A point for each member, with the member's coefficient.
-    fn terms<T, G: Group>(
+    fn terms<T, G: Bls12381Group>(
         &self,
         members: impl Iterator<Item = (usize, T)>,
         point: impl Fn(usize, T) -> G,

@@ -79,7 +79,7 @@ pub fn aggregate<S: Suite>(
     signed: &[(PublicKey<S>, Signature<S>)],
     backend: Backend,
 ) -> Result<Signature<S>, MisuseError> {
-    aggregate_under_tag(suite, &Tag::of_suite(suite.id()), signed, backend)
+    aggregate_under_tag(suite, &suite.tag(), signed, backend)
 }
 
 /// The same for signatures made under a tag of the caller's ([`SecretKey::sign_under_tag`](crate::SecretKey::sign_under_tag)).
@@ -109,7 +109,7 @@ pub fn aggregate_public_keys<S: Suite>(
     keys: &[PublicKey<S>],
     backend: Backend,
 ) -> Result<PublicKey<S>, MisuseError> {
-    let coefficients = of_signers(suite, &Tag::of_suite(suite.id()), keys)?;
+    let coefficients = of_signers(suite, &suite.tag(), keys)?;
     let points = keys.iter().map(PublicKey::point);
     PublicKey::from_sum(weighted_sum(points.zip(coefficients), backend)).ok_or(MisuseError::IdentitySum)
 }

@@ -138,7 +138,7 @@ pub fn search_with<'a, S: Suite>(execution: &Execution<'a, S>, patience: &mut dy
 /// Finds the false claims of sets whose values are not one.
 fn search_sets<S: Suite>(
     execution: &Execution<'_, S>,
-    mut level: Vec<Set>,
+    mut level: Vec<Set<S>>,
     mut way: Cut,
     found: &mut Found<'_, S>,
     patience: &mut dyn Patience,
@@ -179,11 +179,11 @@ fn search_sets<S: Suite>(
 /// wanting more. Sets of sources that it gave up are left undecided.
 fn wanted<S: Suite>(
     plan: &Plan<S>,
-    level: Vec<Set>,
-    postponed: Vec<Set>,
+    level: Vec<Set<S>>,
+    postponed: Vec<Set<S>>,
     found: &mut Found<'_, S>,
     patience: &mut dyn Patience,
-) -> (Vec<Set>, Vec<Set>) {
+) -> (Vec<Set<S>>, Vec<Set<S>>) {
     let mut left = BTreeMap::new();
     let (mut now, mut later) = (Vec::new(), Vec::new());
     for set in level.into_iter().chain(postponed) {
@@ -205,14 +205,14 @@ fn wanted<S: Suite>(
 }
 
 /// A span of claims with its value.
-struct Set {
+struct Set<S: Suite> {
     span: Span,
-    value: Gt,
+    value: Gt<S::Curve>,
 }
 
-impl Set {
+impl<S: Suite> Set<S> {
     /// A set whose value is one is proven. Otherwise it is a culprit if it is one claim, and is searched if it is more.
-    fn sort_out<S: Suite>(self, level: &mut Vec<Self>, found: &mut Found<'_, S>, patience: &mut dyn Patience) {
+    fn sort_out(self, level: &mut Vec<Self>, found: &mut Found<'_, S>, patience: &mut dyn Patience) {
         if self.value.is_one() {
             found.proven.push(self.span);
         } else if self.span.len() == 1 {
@@ -228,18 +228,18 @@ impl Set {
 }
 
 /// Consecutive parts of a set.
-struct Run<'a> {
+struct Run<'a, S: Suite> {
     parts: &'a [Span],
     /// The Miller values of all parts, or of all but the last.
-    miller: &'a [MillerValue],
+    miller: &'a [MillerValue<S::Curve>],
     /// The value of all parts together.
-    value: Gt,
+    value: Gt<S::Curve>,
 }
 
-impl<'a> Run<'a> {
+impl<'a, S: Suite> Run<'a, S> {
     /// So many runs with nearly as many claims each, or as many as there are parts. `miller` has the values of all parts
     /// but the last.
-    fn cut(&self, runs: usize) -> impl Iterator<Item = (&'a [Span], &'a [MillerValue])> {
+    fn cut(&self, runs: usize) -> impl Iterator<Item = (&'a [Span], &'a [MillerValue<S::Curve>])> {
         let Self { parts, miller, .. } = *self;
         let (n, runs) = (parts.len(), runs.min(parts.len()));
         let (first, last) = (parts[0].start(), parts[n - 1].end());
@@ -257,10 +257,10 @@ impl<'a> Run<'a> {
 /// Finds the parts whose values are not one, and returns those of more than one claim.
 fn sort_parts<S: Suite>(
     execution: &Execution<'_, S>,
-    mut runs: Vec<Run<'_>>,
+    mut runs: Vec<Run<'_, S>>,
     found: &mut Found<'_, S>,
     patience: &mut dyn Patience,
-) -> Vec<Set> {
+) -> Vec<Set<S>> {
     let threads = execution.plan().options.threads.get();
     let mut invalid = Vec::new();
     while !runs.is_empty() {

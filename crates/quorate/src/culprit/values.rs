@@ -5,12 +5,12 @@
 //! for each term. If all claims of a block lie in the set, its Miller value is used. If all claims of a term lie in the
 //! set, its pair is used. Only terms with claims inside and outside the set are summed anew.
 
-use quorate_curve::{G1, G2, Group, Gt, MillerValue, Segments};
+use quorate_curve::{Group, Gt, MillerValue, Segments};
 
 use crate::{
     execute::Execution,
     plan::{Options, Span},
-    suite::Suite,
+    suite::{PairOf, Suite},
     threads::parallel_chunks,
     verdict::Work,
 };
@@ -19,7 +19,10 @@ use crate::{
 ///
 /// Cost of a span: a weighted sum of its signatures and a pairing for it, and fewer pairings than two blocks have, those
 /// of the blocks at its ends. With a backend that has lanes, as many spans as it has lanes share their Miller loops.
-pub(super) fn miller_values<S: Suite>(execution: &Execution<'_, S>, spans: &[Span]) -> (Vec<MillerValue>, Work) {
+pub(super) fn miller_values<S: Suite>(
+    execution: &Execution<'_, S>,
+    spans: &[Span],
+) -> (Vec<MillerValue<S::Curve>>, Work) {
     let Options { backend, threads, .. } = execution.plan().options;
     let most = if backend.lanes() > 1 { backend.lanes() } else { TOGETHER };
     let size = spans.len().div_ceil(threads.get()).clamp(1, most);
@@ -36,14 +39,17 @@ pub(super) fn miller_values<S: Suite>(execution: &Execution<'_, S>, spans: &[Spa
 }
 
 /// The value of each Miller value.
-pub(super) fn values<S: Suite>(execution: &Execution<'_, S>, values: &[MillerValue]) -> (Vec<Gt>, Work) {
+pub(super) fn values<S: Suite>(
+    execution: &Execution<'_, S>,
+    values: &[MillerValue<S::Curve>],
+) -> (Vec<Gt<S::Curve>>, Work) {
     let Options { backend, threads, .. } = execution.plan().options;
     let n = values.len();
     let work = Work { search_nodes: n, final_exponentiations: n, ..Work::default() };
     (parallel_chunks(threads, values, 1, |values| backend.final_exponentiations(values)), work)
 }
 
-fn computed_together<S: Suite>(execution: &Execution<'_, S>, spans: &[Span]) -> (Vec<MillerValue>, Work) {
+fn computed_together<S: Suite>(execution: &Execution<'_, S>, spans: &[Span]) -> (Vec<MillerValue<S::Curve>>, Work) {
     let (plan, backend) = (execution.plan(), execution.plan().options.backend);
     let kept: Vec<_> = spans.iter().map(|span| Kept::of(execution, *span)).collect();
     let cut = kept.iter().zip(spans).flat_map(|(kept, span)| kept.cut.iter().map(|term| (&plan.terms[*term], *span)));
@@ -70,11 +76,11 @@ fn computed_together<S: Suite>(execution: &Execution<'_, S>, spans: &[Span]) -> 
 const TOGETHER: usize = 64;
 
 /// The partial values of the batch from which the value of a span of claims is made.
-struct Kept {
+struct Kept<S: Suite> {
     /// The product of the blocks that lie in the span.
-    value: MillerValue,
+    value: MillerValue<S::Curve>,
     /// The pairs of the other terms that lie in the span.
-    whole: Vec<(G1, G2)>,
+    whole: Vec<PairOf<S>>,
     /// The indices of the terms that have claims inside and outside the span.
     cut: Vec<usize>,
     /// The claims whose signatures these blocks do not hold.
@@ -83,8 +89,8 @@ struct Kept {
     has_all_signatures: bool,
 }
 
-impl Kept {
-    fn of<S: Suite>(execution: &Execution<'_, S>, span: Span) -> Self {
+impl<S: Suite> Kept<S> {
+    fn of(execution: &Execution<'_, S>, span: Span) -> Self {
         let plan = execution.plan();
         let mut kept = Self {
             value: MillerValue::ONE,

@@ -14,14 +14,14 @@
 //! them together. If a signature is outside the subgroup, each is checked alone, and phase 2 runs again without the
 //! false claims.
 
-use quorate_curve::{G1, G2, Group, Gt, MillerValue, Segments, Soundness, UncheckedSegments, Weight, WeightedSegments};
+use quorate_curve::{Group, Gt, MillerValue, Segments, Soundness, UncheckedSegments, Weight, WeightedSegments};
 use rand_core::CryptoRng;
 
 use crate::{
     claim::ClaimSignature,
     parse::ParseError,
     plan::{ByPosition, Operand, Options, Part, Plan, Position, Span, Term, Vertex},
-    suite::Suite,
+    suite::{PairOf, Suite},
     threads::parallel,
     verdict::{Reason, Work},
 };
@@ -42,14 +42,14 @@ pub struct Execution<'a, S: Suite> {
     /// By sum of keys.
     sums: Vec<S::Key>,
     /// By term.
-    pairs: Vec<(G1, G2)>,
+    pairs: Vec<PairOf<S>>,
     /// By block of terms. Each block holds the pair of its own signatures, or the last block holds the pair of all
     /// signatures.
-    products: Vec<MillerValue>,
+    products: Vec<MillerValue<S::Curve>>,
     /// Σ w·signature over all claims, if the last block holds its pair; else the identity.
     signatures: S::Signature,
     /// The value of all claims that were not dropped; `None` if there are none.
-    total: Option<Gt>,
+    total: Option<Gt<S::Curve>>,
     work: Work,
 }
 
@@ -102,7 +102,7 @@ impl<'a, S: Suite> Execution<'a, S> {
     }
 
     /// The value of all claims that were not dropped; `None` if there are none.
-    pub(crate) fn total(&self) -> Option<Gt> {
+    pub(crate) fn total(&self) -> Option<Gt<S::Curve>> {
         self.total
     }
 
@@ -117,12 +117,12 @@ impl<'a, S: Suite> Execution<'a, S> {
     }
 
     /// By term: the pair of points.
-    pub(crate) fn pairs(&self) -> &[(G1, G2)] {
+    pub(crate) fn pairs(&self) -> &[PairOf<S>] {
         &self.pairs
     }
 
     /// By block of terms: the Miller value.
-    pub(crate) fn products(&self) -> &[MillerValue] {
+    pub(crate) fn products(&self) -> &[MillerValue<S::Curve>] {
         &self.products
     }
 
@@ -132,7 +132,7 @@ impl<'a, S: Suite> Execution<'a, S> {
     }
 
     /// The pairs of terms, each restricted to the claims of a span, and how many points were weighed for them.
-    pub(crate) fn term_pairs(&self, terms: &[(&Term, Span)]) -> (Vec<(G1, G2)>, usize) {
+    pub(crate) fn term_pairs(&self, terms: &[(&Term, Span)]) -> (Vec<PairOf<S>>, usize) {
         let (mut keys, mut hashes) = (WeightedSegments::new(), WeightedSegments::new());
         for (term, span) in terms {
             for Part { position, operand } in span.of(&term.parts, |part| part.position) {
@@ -155,7 +155,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         let backend = self.plan.options.backend;
         let mut hash_sums = backend.weighted_sums(&hashes);
         if !self.plan.uncleared {
-            hash_sums = backend.clear_sums(&hash_sums);
+            hash_sums = S::clear_sums(backend, &hash_sums);
         }
         let (mut keys, mut hashes) = (backend.weighted_sums(&keys).into_iter(), hash_sums.into_iter());
         let pairs = terms.iter().map(|(term, _)| match term.vertex {
@@ -178,8 +178,8 @@ impl<'a, S: Suite> Execution<'a, S> {
     }
 
     /// The pair of a weighted sum of signatures and the negated generator.
-    pub(crate) fn signature_pair(&self, sum: S::Signature) -> (G1, G2) {
-        let generator = if self.plan.uncleared { S::Key::generator_over_cofactor() } else { S::Key::generator() };
+    pub(crate) fn signature_pair(&self, sum: S::Signature) -> PairOf<S> {
+        let generator = if self.plan.uncleared { S::generator_beside_uncleared() } else { S::Key::generator() };
         S::pair(generator.negate(), sum)
     }
 
@@ -280,7 +280,7 @@ impl<'a, S: Suite> Execution<'a, S> {
     fn pair(&mut self, sums: Vec<S::Signature>) {
         let (plan, backend) = (self.plan, self.plan.options.backend);
         // A plan without blocks still has the product with the pair of the signatures.
-        let mut products: Vec<Vec<(G1, G2)>> =
+        let mut products: Vec<Vec<PairOf<S>>> =
             plan.blocks.iter().map(|block| self.pairs[block.clone()].to_vec()).collect();
         products.resize(products.len().max(1), Vec::new());
         // The pair of all signatures goes to the last block, because a product of its own would cost as much as a
@@ -350,7 +350,7 @@ enum Prepared<S: Suite> {
 
 /// The result of a share of phase 2, and how many points it multiplied by weights.
 enum Weighed<S: Suite> {
-    Pairs((Vec<(G1, G2)>, usize)),
+    Pairs((Vec<PairOf<S>>, usize)),
     Signatures(Option<(Vec<S::Signature>, usize)>),
 }
 
@@ -369,7 +369,7 @@ impl<S: Suite> Plan<S> {
     fn hashes(&self, messages: std::ops::Range<usize>) -> Vec<S::Signature> {
         let backend = self.options.backend;
         let mut order: Vec<_> = messages.clone().collect();
-        order.sort_by_key(|i| (self.messages[*i].tag.as_bytes(), self.whole[*i]));
+        order.sort_by_key(|i| (self.messages[*i].tag.hashing(), self.whole[*i]));
         let mut hashes = vec![S::Signature::IDENTITY; messages.len()];
         let together =
             |a: &usize, b: &usize| self.messages[*a].tag == self.messages[*b].tag && self.whole[*a] == self.whole[*b];
@@ -380,11 +380,11 @@ impl<S: Suite> Plan<S> {
                 (prefix, &self.messages[*i].body[..])
             });
             let parts: Vec<_> = parts.collect();
-            let tag = self.messages[run[0]].tag.as_bytes();
+            let hashing = self.messages[run[0]].tag.hashing();
             let made = if self.whole[run[0]] {
-                backend.hash_to_curve::<S::Signature>(tag, &parts)
+                S::hash_to_curve(backend, hashing, &parts)
             } else {
-                backend.hash_for_sums(tag, &parts)
+                S::hash_for_sums(backend, hashing, &parts)
             };
             run.iter().zip(made).for_each(|(i, hash)| hashes[i - messages.start] = hash);
         }

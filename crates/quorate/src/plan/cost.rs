@@ -6,7 +6,9 @@
 //! `hash-for-sums`, `clear-sums`, `subgroup`, `weighted-16-64` and `decode`. Only ratios matter, and they differ little between
 //! CPUs. The costs of the lanes of doubles are those of `ifma` times the ratios of the two in one run.
 
-use quorate_curve::{Backend, Group, GroupId, Pairing};
+#[cfg(feature = "bn254")]
+use quorate_curve::CurveId;
+use quorate_curve::{Backend, Group, GroupId, Pairing, PairingCurve};
 
 use crate::suite::Suite;
 
@@ -46,14 +48,16 @@ impl Costs {
     /// # Panics
     /// If the backend does not offer the pairing.
     pub fn of<S: Suite>(backend: Backend, pairing: Pairing) -> Self {
-        let table = match backend {
-            Backend::Portable => PORTABLE,
+        let table = match (S::Curve::ID, backend) {
+            #[cfg(feature = "bn254")]
+            (CurveId::Bn254, _) => BN254,
+            (_, Backend::Portable) => PORTABLE,
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Backend::Ifma(_) => IFMA,
+            (_, Backend::Ifma(_)) => IFMA,
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Backend::FmaAvx512(_) => FMA_AVX512,
+            (_, Backend::FmaAvx512(_)) => FMA_AVX512,
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Backend::FmaAvx2(_) => FMA_AVX2,
+            (_, Backend::FmaAvx2(_)) => FMA_AVX2,
         };
         let (key, signature) = (table.group::<S::Key>(), table.group::<S::Signature>());
         let mut costs = Self {
@@ -230,5 +234,31 @@ const PORTABLE: Table = Table {
         subgroup_check: 51_700,
         subgroup_check_in_sum: 51_700,
         weighted: 17_200,
+    },
+};
+
+/// BN254, on every backend.
+#[cfg(feature = "bn254")]
+const BN254: Table = Table {
+    ate: LoopCosts { product: 60_000, pairing: 240_000 },
+    twisted_ate: None,
+    final_exponentiation: 340_000,
+    g1: GroupCosts {
+        hash: 57_000,
+        saved_by_sum: 0,
+        clear_sum: 0,
+        decode: 700,
+        subgroup_check: 0,
+        subgroup_check_in_sum: 0,
+        weighted: 4_500,
+    },
+    g2: GroupCosts {
+        hash: 0,
+        saved_by_sum: 0,
+        clear_sum: 0,
+        decode: 2_000,
+        subgroup_check: 100_000,
+        subgroup_check_in_sum: 100_000,
+        weighted: 14_000,
     },
 };

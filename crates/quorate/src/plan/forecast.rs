@@ -38,11 +38,7 @@ impl Forecast {
             AnySuite::MinPk(suite) => Self::in_variant(suite, claim, backend),
             AnySuite::MinSig(suite) => Self::in_variant(suite, claim, backend),
             #[cfg(feature = "bn254")]
-            AnySuite::Bn254(suite) => {
-                // Verified by itself: nothing is shared.
-                let pairings = 2 + claim.statements() * (1 + suite.pairings_per_key());
-                Self { own: pairings as u64 * BN254_PAIRING, hash: 0, pairing: 0 }
-            }
+            AnySuite::Bn254(suite) => Self::in_variant(suite, claim, backend),
         }
     }
 
@@ -89,10 +85,6 @@ impl Forecast {
 
 /// A key that is looked up and added to a sum.
 const ADDED_KEY: u64 = 400;
-
-/// One of the pairings of a claim on BN254.
-#[cfg(feature = "bn254")]
-const BN254_PAIRING: u64 = 700_000;
 
 #[cfg(test)]
 mod tests {

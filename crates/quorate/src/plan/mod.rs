@@ -50,7 +50,7 @@ mod forecast;
 
 use std::ops::Range;
 
-use quorate_curve::Pairing;
+use quorate_curve::{Pairing, PairingCurve};
 
 use crate::{
     claim::{Claim, ClaimSignature, SourceId},
@@ -116,6 +116,7 @@ impl<S: Suite> Plan<S> {
     /// The same for some of the caller's claims. `index_of` turns an index in `claims` into an index in the caller's
     /// slice.
     pub(crate) fn numbered(claims: &[Claim<S>], index_of: impl Fn(usize) -> usize, options: &Options) -> Self {
+        let options = &Options { backend: S::Curve::backend(options.backend), ..*options };
         let mut graph = Graph::new(claims);
         let (pairing, covered) = choose_pairing(&graph, options, &offered::<S>(options));
         let terms_of = TermIndex::new(&graph, &covered);

@@ -21,13 +21,13 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
-#[cfg(feature = "bn254")]
-mod bn254;
 mod trust;
 mod variant;
 
 use std::{fmt, sync::Arc};
 
+#[cfg(feature = "bn254")]
+use quorate_bn254::Bn254Suite;
 use rand_core::CryptoRng;
 
 pub use self::trust::TrustError;
@@ -55,6 +55,8 @@ pub struct Verifier {
 struct Memory {
     min_pk: Variant<MinPk>,
     min_sig: Variant<MinSig>,
+    #[cfg(feature = "bn254")]
+    bn254: Variant<Bn254Suite>,
 }
 
 impl Verifier {
@@ -66,7 +68,13 @@ impl Verifier {
     /// A verifier that knows no statement, and never more than `most` of each variant. When there are too many, it
     /// forgets the older half. A statement takes about 500 bytes, however long its message is.
     pub fn with_known_limit(options: Options, most: usize) -> Self {
-        Self { options, memory: Arc::new(Memory { min_pk: Variant::new(most), min_sig: Variant::new(most) }) }
+        let memory = Memory {
+            min_pk: Variant::new(most),
+            min_sig: Variant::new(most),
+            #[cfg(feature = "bn254")]
+            bn254: Variant::new(most),
+        };
+        Self { options, memory: Arc::new(memory) }
     }
 
     /// The same verifier with other options. It shares the memory of this one.
@@ -81,20 +89,25 @@ impl Verifier {
 
     /// How many statements are known.
     pub fn known(&self) -> usize {
-        self.memory.min_pk.known() + self.memory.min_sig.known()
+        let known = self.memory.min_pk.known() + self.memory.min_sig.known();
+        #[cfg(feature = "bn254")]
+        let known = known + self.memory.bn254.known();
+        known
     }
 
     /// Forgets all known statements.
     pub fn forget_known(&self) {
         self.memory.min_pk.forget_known();
         self.memory.min_sig.forget_known();
+        #[cfg(feature = "bn254")]
+        self.memory.bn254.forget_known();
     }
 
     /// Takes the caller's word that a claim of one statement was verified before. The statement is subtracted from
     /// later claims that contain it, so a wrong entry makes false claims pass.
     ///
     /// # Errors
-    /// [`TrustError`] if the claim does not decode, does not make exactly one statement, or is on BN254.
+    /// [`TrustError`] if the claim does not decode or does not make exactly one statement.
     pub fn trust(&self, claim: &ClaimBytes) -> Result<(), TrustError> {
         match self.trust_each(std::slice::from_ref(claim)).pop() {
             Some(result) => result,
@@ -110,9 +123,11 @@ impl Verifier {
     /// By claim. The others are known nevertheless.
     pub fn trust_each(&self, claims: &[ClaimBytes]) -> Vec<Result<(), TrustError>> {
         let (min_pk, min_sig) = by_variant(claims);
-        let mut results: Vec<_> = claims.iter().map(|claim| Err(TrustError::NotSubtracted(claim.suite))).collect();
+        let mut results: Vec<_> = claims.iter().map(|claim| Err(TrustError::Statements(claim.statements()))).collect();
         self.memory.min_pk.trust(&min_pk, &self.options, &mut results);
         self.memory.min_sig.trust(&min_sig, &self.options, &mut results);
+        #[cfg(feature = "bn254")]
+        self.memory.bn254.trust(&on_bn254(claims), &self.options, &mut results);
         results
     }
 
@@ -122,15 +137,14 @@ impl Verifier {
             AnySuite::MinPk(suite) => self.memory.min_pk.knows(suite, claim),
             AnySuite::MinSig(suite) => self.memory.min_sig.knows(suite, claim),
             #[cfg(feature = "bn254")]
-            AnySuite::Bn254(_) => vec![false; claim.statements()],
+            AnySuite::Bn254(suite) => self.memory.bn254.knows(suite, claim),
         }
     }
 
     /// Verifies every claim and says which are false: one verdict for each claim, in input order; none for no claims.
     ///
     /// Bytes that do not decode make their claim invalid, with the flaw as the reason. The claims of each variant of
-    /// BLS12-381 are one batch, with the soundness and the cost of [`verify`](crate::verify()). Claims on BN254 are
-    /// verified one by one.
+    /// BLS12-381 are one batch, and so are those on BN254, with the soundness and the cost of [`verify`](crate::verify()).
     ///
     /// `rng` must be a CSPRNG of [`rand_core`] 0.10, such as `rand::rng()`.
     pub fn verify(&self, claims: &[ClaimBytes], rng: &mut impl CryptoRng) -> Outcome {
@@ -155,6 +169,10 @@ impl Verifier {
         if let Some(batch) = &mut prepared.min_sig {
             self.memory.min_sig.remember(batch, &prepared.verdicts);
         }
+        #[cfg(feature = "bn254")]
+        if let Some(batch) = &mut prepared.bn254 {
+            self.memory.bn254.remember(batch, &prepared.verdicts);
+        }
         prepared.settle()
     }
 
@@ -164,16 +182,11 @@ impl Verifier {
         let mut verdicts = vec![None; claims.len()];
         let mut subtracted = vec![0; claims.len()];
         let (min_pk, min_sig) = by_variant(claims);
-        #[cfg(feature = "bn254")]
-        let bn254: Vec<_> = items(claims, |suite| match suite {
-            AnySuite::Bn254(suite) => Some(suite),
-            _ => None,
-        });
         Prepared {
             min_pk: self.memory.min_pk.prepare(&min_pk, &self.options, &mut verdicts, &mut subtracted),
             min_sig: self.memory.min_sig.prepare(&min_sig, &self.options, &mut verdicts, &mut subtracted),
             #[cfg(feature = "bn254")]
-            bn254: bn254::Batch::prepare(&bn254, self.options.threads, &mut verdicts),
+            bn254: self.memory.bn254.prepare(&on_bn254(claims), &self.options, &mut verdicts, &mut subtracted),
             sources: claims.iter().map(|claim| claim.source.clone()).collect(),
             verdicts,
             subtracted,
@@ -187,6 +200,12 @@ fn by_variant(claims: &[ClaimBytes]) -> (Vec<Item<'_, MinPk>>, Vec<Item<'_, MinS
     let min_pk = |suite| if let AnySuite::MinPk(suite) = suite { Some(suite) } else { None };
     let min_sig = |suite| if let AnySuite::MinSig(suite) = suite { Some(suite) } else { None };
     (items(claims, min_pk), items(claims, min_sig))
+}
+
+/// The claims on BN254.
+#[cfg(feature = "bn254")]
+fn on_bn254(claims: &[ClaimBytes]) -> Vec<Item<'_, Bn254Suite>> {
+    items(claims, |suite| if let AnySuite::Bn254(suite) = suite { Some(suite) } else { None })
 }
 
 /// The claims whose suite is one of a kind.
@@ -204,7 +223,7 @@ impl ClaimBytes {
             AnySuite::MinPk(suite) => variant::verify_alone(suite, self),
             AnySuite::MinSig(suite) => variant::verify_alone(suite, self),
             #[cfg(feature = "bn254")]
-            AnySuite::Bn254(suite) => bn254::verify_alone(suite, self),
+            AnySuite::Bn254(suite) => variant::verify_alone(suite, self),
         }
     }
 }
@@ -216,7 +235,7 @@ pub struct Prepared {
     min_pk: Option<Batch<MinPk>>,
     min_sig: Option<Batch<MinSig>>,
     #[cfg(feature = "bn254")]
-    bn254: Option<bn254::Batch>,
+    bn254: Option<Batch<Bn254Suite>>,
     /// By claim: the verdict of a claim that does not decode, else `None`.
     verdicts: Vec<Option<Verdict>>,
     /// By claim: how many of its statements were known.
@@ -248,7 +267,7 @@ impl Prepared {
         }
         #[cfg(feature = "bn254")]
         if let Some(batch) = &self.bn254 {
-            self.work += batch.decide(&self.sources, patience, &mut self.verdicts);
+            self.work += batch.decide(rng, patience, &mut self.verdicts);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Why a claim cannot be taken as known.
 
-use crate::{suite::AnySuite, verdict::Reason};
+use crate::verdict::Reason;
 
 /// Why a claim cannot be taken as known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +12,4 @@ pub enum TrustError {
     /// It does not decode.
     #[error(transparent)]
     Invalid(#[from] Reason),
-    /// Claims of this suite are verified one by one, so nothing is subtracted from them.
-    #[error("nothing is subtracted from claims of the suite {0}: each is verified by itself")]
-    NotSubtracted(AnySuite),
 }

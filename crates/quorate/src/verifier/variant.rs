@@ -1,4 +1,4 @@
-//! The claims of one variant of BLS12-381: decoded, reduced by what is known, planned, decided.
+//! The claims of one variant, or on BN254: decoded, reduced by what is known, planned, decided.
 
 use std::{
     collections::HashMap,
@@ -85,7 +85,7 @@ impl<S: Suite> Variant<S> {
     /// By statement of a claim: whether it is known.
     pub(super) fn knows(&self, suite: S, claim: &ClaimBytes) -> Vec<bool> {
         let keys = read(&self.keys);
-        let key = |bytes: &[u8]| keys.kept.get(bytes).copied().map_or_else(|| PublicKey::from_bytes(bytes), Ok);
+        let key = |bytes: &[u8]| keys.kept.get(bytes).copied().map_or_else(|| key_alone(suite, bytes), Ok);
         // The signature is not looked at, so any will do.
         let signature = Ok(UncheckedSignature::from_point(S::Signature::generator()));
         match decode(suite, claim, key, signature) {
@@ -143,12 +143,13 @@ impl<S: Suite> Variant<S> {
 
     fn decode(&self, items: &[&Item<'_, S>], options: &Options) -> Vec<Result<Claim<S>, Reason>> {
         let kept = read(&self.keys);
-        let keys = kept.decode(items.iter().flat_map(|item| &item.claim.public_keys), options);
+        let encodings = items.iter().flat_map(|item| item.claim.public_keys.iter().map(|key| (item.suite, &key[..])));
+        let keys = kept.decode(encodings, options);
         let decoded = parallel_chunks(options.threads, items, LEAST, |items| {
             let bytes: Vec<_> = items.iter().map(|item| &item.claim.signature[..]).collect();
             let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
             let claims = items.iter().zip(signatures).map(|(Item { suite, claim, .. }, signature)| {
-                decode(*suite, claim, |bytes| keys.get(bytes), signature)
+                decode(*suite, claim, |bytes| keys.get(*suite, bytes), signature)
             });
             claims.collect()
         });
@@ -203,7 +204,16 @@ pub(super) fn verify_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Verdict {
 }
 
 fn decode_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Result<Claim<S>, Reason> {
-    decode(suite, claim, PublicKey::from_bytes, UncheckedSignature::from_bytes(&claim.signature))
+    let key = |bytes: &[u8]| key_alone(suite, bytes);
+    decode(suite, claim, key, UncheckedSignature::from_bytes(&claim.signature))
+}
+
+fn key_alone<S: Suite>(suite: S, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
+    if bytes.len() == suite.key_length() {
+        PublicKey::from_bytes(bytes)
+    } else {
+        Err(suite.wrong_key_length(bytes.len()))
+    }
 }
 
 /// Decodes a claim. `key` decodes each of its keys.
@@ -264,8 +274,8 @@ struct KeysOfCall<'k, 'a, S: Suite> {
 impl<S: Suite> Keys<S> {
     /// Decodes each key that was not kept. Bytes of another length than a key's are left out, because
     /// [`KeysOfCall::get`] refuses them without looking at them.
-    fn decode<'a>(&self, keys: impl Iterator<Item = &'a Vec<u8>>, options: &Options) -> KeysOfCall<'_, 'a, S> {
-        let keys = keys.map(|bytes| &bytes[..]).filter(|bytes| bytes.len() == S::Key::COMPRESSED);
+    fn decode<'a>(&self, keys: impl Iterator<Item = (S, &'a [u8])>, options: &Options) -> KeysOfCall<'_, 'a, S> {
+        let keys = keys.filter(|(suite, bytes)| bytes.len() == suite.key_length()).map(|(_, bytes)| bytes);
         let mut new: Vec<&[u8]> = keys.filter(|bytes| !self.kept.contains_key(*bytes)).collect();
         new.sort_unstable();
         new.dedup();
@@ -287,9 +297,9 @@ impl<S: Suite> Keys<S> {
 }
 
 impl<S: Suite> KeysOfCall<'_, '_, S> {
-    fn get(&self, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
-        if bytes.len() != S::Key::COMPRESSED {
-            return PublicKey::from_bytes(bytes);
+    fn get(&self, suite: S, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
+        if bytes.len() != suite.key_length() {
+            return Err(suite.wrong_key_length(bytes.len()));
         }
         match self.new.binary_search_by_key(&bytes, |(new, _)| new) {
             Ok(place) => self.new[place].1,
@@ -308,7 +318,7 @@ const MOST_KEYS: usize = 1 << 16;
 mod tests {
     use super::*;
     use crate::suite::MinPk;
-    use quorate_curve::{Backend, G1};
+    use quorate_curve::{Backend, Bls12381Group, G1};
 
     /// Whatever is decoded, no more keys stay than the bound says, and neither bytes of another length nor bytes that are
     /// not a key stay at all.
@@ -327,10 +337,11 @@ mod tests {
         let sizes = [1, 30, MOST, MOST + 1, 100, 5].into_iter().enumerate();
         for (call, n) in sizes {
             let wanted: Vec<_> = invalid.iter().chain(valid.iter().cycle().skip(7 * call).take(n)).cloned().collect();
-            let decoded = keys.decode(wanted.iter(), &Options::default());
+            let wanted_keys = wanted.iter().map(|bytes| (MinPk::Eth2, &bytes[..]));
+            let decoded = keys.decode(wanted_keys, &Options::default());
             assert!(decoded.new.iter().all(|(bytes, _)| bytes.len() == 48));
             for bytes in &wanted {
-                assert_eq!(decoded.get(bytes), PublicKey::from_bytes(bytes));
+                assert_eq!(decoded.get(MinPk::Eth2, bytes), PublicKey::from_bytes(bytes));
             }
             let new = decoded.new;
             keys.keep(new, MOST);
@@ -339,17 +350,18 @@ mod tests {
         }
         // A kept key is not decoded again.
         let again: Vec<_> = keys.kept.keys().map(|kept| kept.to_vec()).collect();
-        assert!(keys.decode(again.iter(), &Options::default()).new.is_empty());
+        let again = again.iter().map(|bytes| (MinPk::Eth2, &bytes[..]));
+        assert!(keys.decode(again, &Options::default()).new.is_empty());
     }
 
     /// The bound that the documentation states, with the slots that a hash table of this many entries has.
     #[test]
     fn kept_keys_take_the_memory_that_is_stated() {
-        fn most_bytes<S: Suite>() -> usize {
+        fn most_bytes<S: Suite>(suite: S) -> usize {
             let slot = size_of::<(Box<[u8]>, PublicKey<S>)>() + 1;
-            (MOST_KEYS * 8 / 7).next_power_of_two() * slot + MOST_KEYS * S::Key::COMPRESSED
+            (MOST_KEYS * 8 / 7).next_power_of_two() * slot + MOST_KEYS * suite.key_length()
         }
-        assert!(most_bytes::<MinPk>() <= 20 << 20, "{}", most_bytes::<MinPk>());
-        assert!(most_bytes::<crate::suite::MinSig>() <= 40 << 20, "{}", most_bytes::<crate::suite::MinSig>());
+        assert!(most_bytes(MinPk::Eth2) <= 20 << 20, "{}", most_bytes(MinPk::Eth2));
+        assert!(most_bytes(crate::suite::MinSig::Basic) <= 40 << 20, "{}", most_bytes(crate::suite::MinSig::Basic));
     }
 }

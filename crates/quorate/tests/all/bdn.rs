@@ -3,8 +3,8 @@
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use quorate::{
-    AnySuite, Backend, Bitmap, Claim, ClaimBytes, Exhaustive, KeySet, Known, Messages, MinPk, MinSig, MisuseError,
-    PublicKey, Reason, SecretKey, Signature, Suite, Tag, UncheckedSignature, Verdict, Verifier,
+    AnySuite, Backend, Bitmap, Bls12381Suite, Claim, ClaimBytes, Exhaustive, KeySet, Known, Messages, MinPk, MinSig,
+    MisuseError, PublicKey, Reason, SecretKey, Signature, Suite, Tag, UncheckedSignature, Verdict, Verifier,
     aggregate::aggregate_public_keys, bdn, naive, verify, verify_and_remember,
 };
 use quorate_curve::{Group, Scalar, Weight};
@@ -18,16 +18,16 @@ fn rng() -> ChaCha20Rng {
 }
 
 /// The signatures of secrets over one message, with their keys.
-fn signed<S: Suite>(suite: S, secrets: &[SecretKey<S>], message: &[u8]) -> Vec<(PublicKey<S>, Signature<S>)> {
+fn signed<S: Bls12381Suite>(suite: S, secrets: &[SecretKey<S>], message: &[u8]) -> Vec<(PublicKey<S>, Signature<S>)> {
     secrets.iter().map(|secret| (secret.public_key(), secret.sign(suite, message))).collect()
 }
 
-fn secrets<S: Suite>(suite: S, n: u8) -> Vec<SecretKey<S>> {
+fn secrets<S: Bls12381Suite>(suite: S, n: u8) -> Vec<SecretKey<S>> {
     (0..n).map(|i| secret(suite, i)).collect()
 }
 
 /// The verdict of the oracle, which every plan shares: alone, and in a batch beside a true claim.
-fn verdict<S: Suite>(claim: Claim<S>) -> Verdict {
+fn verdict<S: Bls12381Suite>(claim: Claim<S>) -> Verdict {
     let expected = naive::verify(&claim);
     let suite = claim.suite();
     let other = secret(suite, 200);
@@ -49,7 +49,7 @@ fn in_both_variants(test: impl Fn(MinPk), other: impl Fn(MinSig)) {
 /// The owner of a rogue key x·g - pk signs for the owner of pk. Without coefficients that works.
 #[test]
 fn rogue_key() {
-    fn test<S: Suite>(bdn: S, possession: S) {
+    fn test<S: Bls12381Suite>(bdn: S, possession: S) {
         let (victim, attacker) = (secret(bdn, 1).public_key(), secret(bdn, 2));
         let rogue = Backend::Portable.sum(&[attacker.public_key().point(), victim.point().negate()]);
         let keys = vec![victim, PublicKey::from_point(rogue).unwrap()];
@@ -70,7 +70,7 @@ fn rogue_key() {
 /// A subset of a set has other coefficients, so a subset that is chosen by the coefficients of the whole cancels nothing.
 #[test]
 fn subset_sum() {
-    fn test<S: Suite>(suite: S) {
+    fn test<S: Bls12381Suite>(suite: S) {
         let keys: Vec<_> = secrets(suite, 6).iter().map(SecretKey::public_key).collect();
         let sum = |keys: &[PublicKey<S>]| bdn::aggregate_public_keys(suite, keys, Backend::auto()).unwrap().point();
         for left_out in 0..6 {
@@ -96,7 +96,7 @@ fn subset_sum() {
 /// A set has no key twice: who counts the keys of a valid claim counts signers.
 #[test]
 fn duplicate_keys() {
-    fn test<S: Suite>(suite: S) {
+    fn test<S: Bls12381Suite>(suite: S) {
         let mut pairs = signed(suite, &secrets(suite, 3), b"m");
         let keys = |pairs: &[(PublicKey<S>, Signature<S>)]| pairs.iter().map(|(key, _)| *key).collect::<Vec<_>>();
         let distinct = bdn::aggregate(suite, &pairs, Backend::auto()).unwrap();
@@ -118,7 +118,7 @@ fn duplicate_keys() {
 
 #[test]
 fn order() {
-    fn test<S: Suite>(suite: S) {
+    fn test<S: Bls12381Suite>(suite: S) {
         let mut pairs = signed(suite, &secrets(suite, 5), b"m");
         let first = bdn::aggregate(suite, &pairs, Backend::auto()).unwrap();
         for turn in 0..5 {
@@ -135,7 +135,7 @@ fn order() {
 /// A set of one has the coefficient one, so its signature is the signer's own. Nobody signs with no keys.
 #[test]
 fn one_key() {
-    fn test<S: Suite>(suite: S) {
+    fn test<S: Bls12381Suite>(suite: S) {
         let [pair] = signed(suite, &secrets(suite, 1), b"m")[..] else { unreachable!() };
         assert_eq!(bdn::aggregate(suite, &[pair], Backend::auto()), Ok(pair.1));
         assert_eq!(bdn::aggregate_public_keys(suite, &[pair.0], Backend::auto()), Ok(pair.0));
@@ -165,7 +165,7 @@ fn each_key_with_its_message() {
 /// Known statements are subtracted with their coefficients, and a false rest stays false.
 #[test]
 fn known_statements() {
-    fn test<S: Forge>(suite: S) {
+    fn test<S: Forge + Bls12381Suite>(suite: S) {
         let pairs = signed(suite, &secrets(suite, 9), b"m");
         let keys: Vec<_> = pairs.iter().map(|(key, _)| *key).collect();
         let sum = bdn::aggregate(suite, &pairs, Backend::auto()).unwrap();
@@ -253,7 +253,7 @@ fn tag_of_the_caller() {
 /// The same through the entry for bytes: a batch with false claims, and what is known of them.
 #[test]
 fn claims_as_bytes() {
-    fn claim<S: Suite>(suite: S, from: u8, n: u8, lie: bool) -> ClaimBytes {
+    fn claim<S: Bls12381Suite>(suite: S, from: u8, n: u8, lie: bool) -> ClaimBytes {
         let secrets: Vec<_> = (from..from + n).map(|i| secret(suite, i)).collect();
         let pairs = signed(suite, &secrets, if lie { b"lie" } else { b"m" });
         let signature = bdn::aggregate(suite, &pairs, Backend::auto()).unwrap();
@@ -285,7 +285,7 @@ fn claims_as_bytes() {
 }
 
 /// The coefficients by a second implementation, with integers: SHA-256 as in the documentation, digits by their values.
-fn coefficients<S: Suite>(tag: &str, keys: &[PublicKey<S>]) -> Vec<Scalar> {
+fn coefficients<S: Bls12381Suite>(tag: &str, keys: &[PublicKey<S>]) -> Vec<Scalar> {
     use sha2::{Digest, Sha256};
     let mut sorted: Vec<Vec<u8>> = keys.iter().map(|key| key.to_bytes().as_ref().to_vec()).collect();
     sorted.sort();
@@ -320,7 +320,7 @@ fn coefficients<S: Suite>(tag: &str, keys: &[PublicKey<S>]) -> Vec<Scalar> {
 /// The aggregate key by integers modulo r and blst's multiplication, up to many keys.
 #[test]
 fn coefficients_agree_with_a_second_implementation() {
-    fn test<S: Suite>(suite: S) {
+    fn test<S: Bls12381Suite>(suite: S) {
         for n in [2, 3, 7, 8, 9, 16, 17, 63, 64, 65] {
             let keys: Vec<_> = secrets(suite, n).iter().map(SecretKey::public_key).collect();
             let terms = keys.iter().map(PublicKey::point).zip(coefficients(suite.id(), &keys));

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Claim, MinPk, MinSig, Options, Plan, SecretKey, UncheckedSignature, Verdict, Work, claim::ClaimSignature,
-    culprit, execute::Execution, plan::cost::Costs, verify,
+    Backend, Bn254Suite, Claim, MinPk, MinSig, Options, Plan, SecretKey, UncheckedSignature, Verdict, Work,
+    claim::ClaimSignature, culprit, execute::Execution, plan::cost::Costs, verify,
 };
 use quorate_curve::{Group, Pairing};
-use quorate_lab::forge::{Forge, Lie, Recipe, Shape, cases, claims, secret};
+use quorate_lab::forge::{Forge, Lie, Recipe, Shape, cases, claims};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use crate::options::{Turns, every_mode, every_options};
@@ -74,6 +74,7 @@ fn one_false<S: Forge>(n: usize, places: impl IntoIterator<Item = usize>) {
 fn one_false_in_every_place_of_a_block() {
     one_false::<MinPk>(16, 0..16);
     one_false::<MinSig>(16, 0..16);
+    one_false::<Bn254Suite>(16, 0..16);
 }
 
 /// Every place of every block. Both backends have eight blocks on one thread.
@@ -133,6 +134,7 @@ fn equal<S: Forge>() {
 fn equal_false_claims() {
     equal::<MinPk>();
     equal::<MinSig>();
+    equal::<Bn254Suite>();
 }
 
 #[test]
@@ -145,6 +147,7 @@ fn all_false() {
     }
     of::<MinPk>();
     of::<MinSig>();
+    of::<Bn254Suite>();
 }
 
 /// What the operations cost by the plan's own table, in nanoseconds. Each final exponentiation stands for a product of
@@ -209,7 +212,8 @@ fn worst_liars_cost() {
 fn conspiring_claims() {
     fn of<S: Forge>() {
         let (n, truth) = (128, distinct::<S>(128)[0].clone());
-        let delta = secret(S::all()[POSSESSION], 99).sign(S::all()[POSSESSION], b"delta").point();
+        let suite = S::all()[POSSESSION % S::all().len()];
+        let delta = suite.signed(99, None, &S::message(200)).point();
         let times = |times: i32| {
             let point = if times < 0 { delta.negate() } else { delta };
             Backend::Portable.sum(&vec![point; times.unsigned_abs() as usize])
@@ -239,6 +243,7 @@ fn conspiring_claims() {
     }
     of::<MinPk>();
     of::<MinSig>();
+    of::<Bn254Suite>();
 }
 
 /// A claim whose signature is outside the subgroup is dropped and takes part in no sum, beside false claims as well.
@@ -374,5 +379,6 @@ proptest! {
     #[test]
     fn search_agrees_with_naive_min_sig(recipes in batch(), mode in 0usize..4) {
         agrees::<MinSig>(&recipes, mode);
+        agrees::<Bn254Suite>(&recipes, mode);
     }
 }

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Bitmap, Claim, KeySet, Known, MinPk, MinSig, Options, ParseError, Plan, PublicKey, Reason, Soundness,
-    SourceId, Suite, Tag, UncheckedSignature, Verdict,
+    Backend, Bitmap, Bls12381Suite, Bn254Suite, Claim, KeySet, Known, MinPk, MinSig, Options, ParseError, Plan,
+    PublicKey, Reason, Soundness, SourceId, Suite, Tag, UncheckedSignature, Verdict,
     aggregate::{aggregate, aggregate_public_keys, subtract},
     keyset::Possession,
     naive, verify, verify_and_remember,
@@ -63,6 +63,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
+    fn batch_agrees_with_naive_bn254(recipes in proptest::collection::vec(recipe(), 0..20), mode in mode()) {
+        agrees::<Bn254Suite>(&recipes, mode);
+    }
+
+    #[test]
     fn batch_agrees_with_naive_min_pk(recipes in proptest::collection::vec(recipe(), 0..20), mode in mode()) {
         agrees::<MinPk>(&recipes, mode);
     }
@@ -79,6 +84,7 @@ proptest! {
     ) {
         agrees_with_known::<MinPk>(&recipes, &gossip);
         agrees_with_known::<MinSig>(&recipes, &gossip);
+        agrees_with_known::<Bn254Suite>(&recipes, &gossip);
     }
 
     /// NUL, AUG, POP and BDN suites under one tag: what is known in one must not stand for what another signs.
@@ -181,7 +187,7 @@ fn cancelling_keys_over_one_message() {
 /// must check possession. NUL and AUG suites refuse the forgery by themselves.
 #[test]
 fn rogue_key() {
-    fn forged<S: Suite>(suite: S) -> Verdict {
+    fn forged<S: Bls12381Suite>(suite: S) -> Verdict {
         let (victim, attacker) = (secret(suite, 1).public_key(), secret(suite, 2));
         let rogue = Backend::Portable.sum(&[attacker.public_key().point(), victim.point().negate()]);
         let keys = vec![victim, PublicKey::from_point(rogue).unwrap()];
@@ -412,7 +418,7 @@ fn known_under_one_tag_only() {
 /// other schemes. What is known of the one says nothing about the other, in both directions, and for all schemes.
 #[test]
 fn known_in_an_aug_suite_is_not_known_in_others_under_the_same_tag() {
-    fn of<S: Suite>(augmented: S, others: &[S]) {
+    fn of<S: Bls12381Suite>(augmented: S, others: &[S]) {
         let tag = Tag::from(&b"one tag for suites of all schemes"[..]);
         let signer = secret(augmented, 1);
         let claim = |suite: S, signed_in: S| {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate::{
-    Backend, Known, MinPk, MinSig, Options, ParseError, Reason, Verdict, naive, verify, verify_and_remember,
+    Backend, Bn254Suite, Known, MinPk, MinSig, Options, ParseError, Reason, Verdict, naive, verify, verify_and_remember,
 };
 use quorate_lab::forge::{Case, Forge, Lie, Recipe, Shape, cases, claims};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -210,4 +210,19 @@ of_both_variants! {
     cancelling_pair_in_every_lane: swapped();
     duplicates_and_repeated_keys_and_messages: repeated();
     known_statements_subtracted: known();
+}
+
+/// No lanes compute on BN254 yet, but the plans are the same.
+mod bn254 {
+    use super::*;
+
+    #[test]
+    fn duplicates_and_repeated_keys_and_messages() {
+        repeated::<Bn254Suite>();
+    }
+
+    #[test]
+    fn known_statements_subtracted() {
+        known::<Bn254Suite>();
+    }
 }

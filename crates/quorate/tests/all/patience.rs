@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, thread};
 
 use quorate::{
-    Backend, ClaimBytes, Exhaustive, MinPk, MinSig, Options, ParseError, Patience, Reason, SecretKey, SourceId, Suite,
-    TrustError, UncheckedSignature, Verdict, Verifier,
+    Backend, Bls12381Suite, ClaimBytes, Exhaustive, MinPk, MinSig, Options, ParseError, Patience, Reason, SecretKey,
+    SourceId, TrustError, UncheckedSignature, Verdict, Verifier,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -17,7 +17,7 @@ fn options(backend: Backend, threads: usize) -> Options {
 }
 
 /// Key `key` signed message `i`, or another message, says the source.
-fn claim<S: Suite>(suite: S, key: u8, i: usize, lie: bool, source: Option<&str>) -> ClaimBytes {
+fn claim<S: Bls12381Suite>(suite: S, key: u8, i: usize, lie: bool, source: Option<&str>) -> ClaimBytes {
     let secret = SecretKey::key_gen(suite, &[key; 32], b"patience").unwrap();
     let (message, signed) = (i.to_be_bytes(), if lie { !i } else { i }.to_be_bytes());
     let (key, signature) = (secret.public_key().to_bytes(), secret.sign(suite, &signed).to_bytes());

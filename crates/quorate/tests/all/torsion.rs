@@ -3,10 +3,10 @@
 //! (`docs/soundness.md`).
 
 use quorate::{
-    Backend, Claim, Keys, MinPk, MinSig, Options, ParseError, PublicKey, Reason, Suite, UncheckedSignature, Verdict,
-    all_valid, verify,
+    Backend, Bls12381Suite, Claim, Keys, MinPk, MinSig, Options, ParseError, PublicKey, Reason, UncheckedSignature,
+    Verdict, all_valid, verify,
 };
-use quorate_curve::{Group, Segments};
+use quorate_curve::{Bls12381Group, Group, Segments};
 use quorate_lab::forge::{secret, times};
 use rand_chacha::{
     ChaCha20Rng,
@@ -18,7 +18,7 @@ use crate::options::{Turns, every_mode};
 /// The order of the subgroup, in hexadecimal.
 const R: &str = "73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001";
 
-trait Cofactor: Suite {
+trait Cofactor: Bls12381Suite {
     /// The primes that divide the cofactor of the curve of signatures, in hexadecimal. Each of them divides it twice,
     /// except those of [`Self::ONCE`].
     const TWICE: &'static [&'static str];

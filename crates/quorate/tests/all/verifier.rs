@@ -1,8 +1,8 @@
 //! The entry for claims as bytes: every suite, bytes that do not decode, known statements, the rules of BN254.
 
 use quorate::{
-    AnySuite, Backend, ClaimBytes, DecodeError, Messages, MinPk, MinSig, Options, Outcome, ParseError, Reason,
-    SecretKey, SourceId, Suite, TrustError, Verdict, Verifier, aggregate::aggregate, proof_of_possession,
+    AnySuite, Backend, Bls12381Suite, ClaimBytes, DecodeError, Messages, MinPk, MinSig, Options, Outcome, ParseError,
+    Reason, SecretKey, SourceId, Suite, TrustError, Verdict, Verifier, aggregate::aggregate, proof_of_possession,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -18,19 +18,19 @@ fn verifiers() -> impl Iterator<Item = Verifier> {
     options.map(Verifier::new)
 }
 
-fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+fn secret<S: Bls12381Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"verifier").unwrap()
 }
 
 /// The claim that key `i` signed a message.
-fn single<S: Suite>(suite: S, i: u8, message: &[u8]) -> ClaimBytes {
+fn single<S: Bls12381Suite>(suite: S, i: u8, message: &[u8]) -> ClaimBytes {
     let secret = secret(suite, i);
     let (key, signature) = (secret.public_key().to_bytes(), secret.sign(suite, message).to_bytes());
     ClaimBytes::single(suite.any(), key.as_ref(), message, signature.as_ref())
 }
 
 /// The claim that keys `i` signed one message, or each its own.
-fn several<S: Suite>(suite: S, keys: &[u8], messages: Messages) -> ClaimBytes {
+fn several<S: Bls12381Suite>(suite: S, keys: &[u8], messages: Messages) -> ClaimBytes {
     let secrets: Vec<_> = keys.iter().map(|i| secret(suite, *i)).collect();
     let signatures = secrets.iter().enumerate().map(|(i, secret)| match &messages {
         Messages::Shared(message) => secret.sign(suite, message),
@@ -351,24 +351,59 @@ mod bn254 {
         ]
     }
 
+    /// What is known is subtracted, also from a claim of several keys; and a false rest stays false.
     #[test]
-    fn nothing_is_subtracted() {
-        let claim = claim(Bn254Suite::DrandEvmnet, &[1], shared(&drand_message(1)));
-        let error = Verifier::new(Options::default()).trust(&claim).unwrap_err();
-        assert_eq!(error, TrustError::NotSubtracted(claim.suite));
-        assert!(error.to_string().contains("drand-evmnet"), "{error}");
+    fn known_statements_are_subtracted() {
+        use Bn254Suite::{DrandEvmnet, EigenLayer};
+        let (one, two) = (drand_message(1), drand_message(2));
+        for (suite, both) in
+            [(DrandEvmnet, each(&[&one, &two])), (EigenLayer, each(&[&one, &two])), (EigenLayer, shared(&one))]
+        {
+            let verifier = Verifier::new(Options::default());
+            let gossip = claim(suite, &[1], shared(&one));
+            assert_eq!(verifier.trust(&gossip), Ok(()));
+            assert_eq!((verifier.known(), verifier.knows(&gossip)), (1, vec![true]));
+            let block = claim(suite, &[1, 2], both);
+            let wrong = ClaimBytes { signature: gossip.signature.clone(), ..block.clone() };
+            let outcome = verifier.verify(&[gossip, block, wrong], &mut rng());
+            assert_eq!(outcome.invalid().collect::<Vec<_>>(), [2]);
+            assert_eq!(outcome.subtracted, [1, 1, 1]);
+            verifier.forget_known();
+            assert_eq!(verifier.known(), 0);
+        }
     }
 
+    /// Many signatures over one message take two pairings, and keys in both groups two more for all of them.
     #[test]
-    fn work_is_counted() {
-        let claims = [
-            claim(Bn254Suite::DrandEvmnet, &[1], shared(&drand_message(1))),
-            claim(Bn254Suite::EigenLayer, &[1, 2], shared(&drand_message(1))),
-        ];
+    fn one_message_is_paired_once() {
+        let claims: Vec<_> = (1..=20).map(|i| claim(Bn254Suite::EigenLayer, &[i], shared(&drand_message(1)))).collect();
         let prepared = Verifier::new(Options::default()).prepare(&claims);
-        let text = "BN254: 2 claims, one by one: hashes 2, Miller loops 8, final exponentiations 4";
-        assert_eq!(prepared.to_string(), text);
-        let work = prepared.decide(&mut rng()).work;
-        assert_eq!((work.hashes, work.pairings, work.final_exponentiations), (2, 8, 4));
+        let outcome = prepared.decide(&mut rng());
+        assert!(outcome.all_valid());
+        let work = outcome.work;
+        assert_eq!((work.hashes, work.pairings, work.final_exponentiations), (1, 2, 1));
+    }
+
+    /// Each of some keys whose points have different secrets is found among true ones, and costs no other its verdict.
+    #[test]
+    fn keys_of_different_secrets_are_found_among_many() {
+        let claims: Vec<_> = (1..=20).map(|i| claim(Bn254Suite::EigenLayer, &[i], shared(&drand_message(1)))).collect();
+        for false_ones in [&[0][..], &[19], &[3, 4], &[0, 7, 19], &(0..20).collect::<Vec<_>>()] {
+            let mut claims = claims.clone();
+            for i in false_ones {
+                claims[*i].public_keys[0][..64].copy_from_slice(&key(Bn254Suite::EigenLayer, 99)[..64]);
+            }
+            let outcome = Verifier::new(Options::default()).verify(&claims, &mut rng());
+            assert_eq!(outcome.invalid().collect::<Vec<_>>(), false_ones);
+            let reason = Reason::Parse(Bn254ParseError::KeysDiffer.into());
+            assert!(outcome.invalid().all(|i| outcome.verdicts[i] == Verdict::Invalid(reason)));
+        }
+        // Errors that cancel in a sum without weights.
+        let mut swapped = claims;
+        let (first, second) = (key(Bn254Suite::EigenLayer, 1), key(Bn254Suite::EigenLayer, 2));
+        swapped[0].public_keys[0][..64].copy_from_slice(&second[..64]);
+        swapped[1].public_keys[0][..64].copy_from_slice(&first[..64]);
+        let outcome = Verifier::new(Options::default()).verify(&swapped, &mut rng());
+        assert_eq!(outcome.invalid().collect::<Vec<_>>(), [0, 1]);
     }
 }

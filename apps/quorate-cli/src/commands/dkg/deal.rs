@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::Suite;
+use quorate::Bls12381Suite;
 use quorate_host::exit::{Failure, Result};
 use quorate_threshold::{KeyShare, dkg::Ceremony};
 
@@ -44,7 +44,7 @@ impl Arguments {
     }
 
     /// The share of the previous key.
-    fn share<S: Suite>(&self, ceremony: &Ceremony<S>) -> std::result::Result<Option<KeyShare<S>>, Failure> {
+    fn share<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> std::result::Result<Option<KeyShare<S>>, Failure> {
         let Some(path) = &self.share else { return Ok(None) };
         let name = path.display();
         let Some(previous) = ceremony.previous() else {
@@ -92,7 +92,7 @@ struct Deal {
 }
 
 impl InSuite for Deal {
-    fn run_in<S: Suite>(self, _: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;
         if let Some(Id(id)) = arguments.id.filter(|Id(id)| *id != session.ceremony.id().0) {

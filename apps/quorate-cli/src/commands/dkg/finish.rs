@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Options, Suite};
+use quorate::{Bls12381Suite, Options};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{
     KeyShare, SharedKey,
@@ -80,7 +80,7 @@ struct Finish {
 }
 
 impl InSuite for Finish {
-    fn run_in<S: Suite>(self, _: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let session = Session::<S>::open(&self.file, &self.arguments.session)?;
         let participant = begin(&session)?;
         let close = self.arguments.close.round();
@@ -120,7 +120,7 @@ impl InSuite for Finish {
 
 impl Finish {
     /// Writes the share, unless its file is there.
-    fn write_share<S: Suite>(
+    fn write_share<S: Bls12381Suite>(
         &self,
         session: &Session<S>,
         key: &SharedKey<S>,
@@ -152,7 +152,7 @@ impl Finish {
 }
 
 /// Names the participants who have no share of the key. The others sign without them.
-fn warn_of_missing_shares<S: Suite>(ceremony: &Ceremony<S>, key: &SharedKey<S>) {
+fn warn_of_missing_shares<S: Bls12381Suite>(ceremony: &Ceremony<S>, key: &SharedKey<S>) {
     for index in key.without_share(&Options::default()) {
         let member = ceremony.receivers().find(|(receiver, _)| *receiver == index);
         let name = member.map_or(format!("participant {index}"), |(_, member)| ceremony.name(member).to_string());
@@ -167,7 +167,10 @@ fn warn_of_missing_shares<S: Suite>(ceremony: &Ceremony<S>, key: &SharedKey<S>) 
 }
 
 /// Whether the file of the shared key is there. Another key in its place is an error.
-pub(super) fn is_shared_key_there<S: Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<bool, Failure> {
+pub(super) fn is_shared_key_there<S: Bls12381Suite>(
+    path: &Path,
+    key: &SharedKey<S>,
+) -> std::result::Result<bool, Failure> {
     match public_file::read_if_there(path)? {
         None => Ok(false),
         Some(found) if found == key.to_json().as_bytes() => Ok(true),
@@ -181,7 +184,7 @@ pub(super) fn is_shared_key_there<S: Suite>(path: &Path, key: &SharedKey<S>) -> 
 }
 
 /// Writes the file of the shared key. Several members may do it at the same time.
-fn write_shared_key<S: Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<(), Failure> {
+fn write_shared_key<S: Bls12381Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<(), Failure> {
     if !public_file::write_new(path, key.to_json().as_bytes())? {
         is_shared_key_there(path, key)?;
     }
@@ -189,7 +192,7 @@ fn write_shared_key<S: Suite>(path: &Path, key: &SharedKey<S>) -> std::result::R
 }
 
 /// Whether the file of the share is there. Another file in its place is an error.
-pub(super) fn is_share_there<S: Suite>(
+pub(super) fn is_share_there<S: Bls12381Suite>(
     path: &Path,
     suite: SuiteArgument,
     public_key: &[u8],
@@ -222,7 +225,10 @@ pub(super) fn is_share_there<S: Suite>(
 }
 
 /// Writes a file for each misdeed that is proven.
-fn write_blames<S: Suite>(session: &Session<S>, participant: &Participant<S>) -> std::result::Result<(), Failure> {
+fn write_blames<S: Bls12381Suite>(
+    session: &Session<S>,
+    participant: &Participant<S>,
+) -> std::result::Result<(), Failure> {
     for culprit in participant.culprits() {
         let Culprit::Proven(blame) = culprit else { continue };
         let json = blame.to_json();

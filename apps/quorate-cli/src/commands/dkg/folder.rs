@@ -18,7 +18,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use quorate::{Backend, Suite};
+use quorate::{Backend, Bls12381Suite};
 use quorate_host::exit::Failure;
 use quorate_threshold::{
     dkg::{Body, Ceremony, CeremonyMessage, MemberNumber, MessageError, Name, Round},
@@ -82,7 +82,7 @@ impl CeremonyFile {
     }
 
     /// The ceremony, in the variant of its suite.
-    pub(super) fn ceremony<S: Suite>(&self) -> Result<Ceremony<S>, Failure> {
+    pub(super) fn ceremony<S: Bls12381Suite>(&self) -> Result<Ceremony<S>, Failure> {
         Ceremony::from_json(&self.json, Backend::auto())
             .map_err(|error| Failure::usage(error).context(self.folder.ceremony_path().display().to_string()))
     }
@@ -90,7 +90,7 @@ impl CeremonyFile {
 
 impl Folder {
     /// Makes the folder of a new ceremony. It may be there without a ceremony in it.
-    pub(super) fn create<S: Suite>(path: &Path, ceremony: &Ceremony<S>) -> Result<Self, Failure> {
+    pub(super) fn create<S: Bls12381Suite>(path: &Path, ceremony: &Ceremony<S>) -> Result<Self, Failure> {
         let folder = Self { path: path.to_owned() };
         folder.refuse_taken()?;
         folder.make_messages_folder()?;
@@ -154,7 +154,7 @@ impl Folder {
     }
 
     /// The messages that are there, those with their own names first. What is wrong with other files is said.
-    pub(super) fn messages<S: Suite>(
+    pub(super) fn messages<S: Bls12381Suite>(
         &self,
         ceremony: &Ceremony<S>,
         problems: &mut Problems,
@@ -189,7 +189,11 @@ impl Folder {
 
     /// The messages that are there and count: signed by their senders, of rounds in which these have something to say.
     /// `others` are further messages that were signed, which prove something at most.
-    pub(super) fn board<S: Suite>(&self, ceremony: &Ceremony<S>, problems: &mut Problems) -> Result<Board, Failure> {
+    pub(super) fn board<S: Bls12381Suite>(
+        &self,
+        ceremony: &Ceremony<S>,
+        problems: &mut Problems,
+    ) -> Result<Board, Failure> {
         let mut board = Board::default();
         for MessageFile { name, message, is_named_rightly } in self.messages(ceremony, problems)? {
             let (round, sender) = (message.round(), message.sender());
@@ -217,7 +221,7 @@ pub(super) struct Board {
 
 impl Board {
     /// The dealers without whose deal the others have gone on: receivers have answered the deals, and none has seen theirs.
-    pub(super) fn left_out<S: Suite>(&self, ceremony: &Ceremony<S>) -> Vec<MemberNumber> {
+    pub(super) fn left_out<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> Vec<MemberNumber> {
         let mut seen = BTreeSet::new();
         let mut answers = 0;
         for message in self.messages.values() {
@@ -257,7 +261,7 @@ pub(super) fn message_name(round: Round, name: &Name) -> String {
 }
 
 /// That a file has not the name of the message in it.
-pub(super) fn misnamed<S: Suite>(ceremony: &Ceremony<S>, round: Round, sender: MemberNumber) -> String {
+pub(super) fn misnamed<S: Bls12381Suite>(ceremony: &Ceremony<S>, round: Round, sender: MemberNumber) -> String {
     let name = ceremony.name(sender);
     format!(
         "it has a message of {name} of the round `{round}`, which is not taken under this name; if {} is not there, rename it",
@@ -266,7 +270,7 @@ pub(super) fn misnamed<S: Suite>(ceremony: &Ceremony<S>, round: Round, sender: M
 }
 
 /// A file of a member's message, or what is wrong with it.
-fn read<S: Suite>(ceremony: &Ceremony<S>, path: &Path, name: &str) -> Result<MessageFile, String> {
+fn read<S: Bls12381Suite>(ceremony: &Ceremony<S>, path: &Path, name: &str) -> Result<MessageFile, String> {
     let json = public_file::read(path).map_err(|error| format!("{:#}", anyhow!(error)))?;
     let display = path.display().to_string();
     let message = CeremonyMessage::from_json(&json).map_err(|error| {
@@ -290,7 +294,7 @@ fn read<S: Suite>(ceremony: &Ceremony<S>, path: &Path, name: &str) -> Result<Mes
 }
 
 /// Whether a member can have something to say in a round.
-fn speaks<S: Suite>(ceremony: &Ceremony<S>, member: MemberNumber, round: Round) -> bool {
+fn speaks<S: Bls12381Suite>(ceremony: &Ceremony<S>, member: MemberNumber, round: Round) -> bool {
     let deals = || ceremony.dealers().any(|dealer| dealer == member);
     ceremony.rounds().contains(&round)
         && match round {

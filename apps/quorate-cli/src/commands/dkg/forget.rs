@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::Suite;
+use quorate::Bls12381Suite;
 use quorate_host::{
     exit::{Exit, Failure, Result},
     file::{folder_of, is_unfinished},
@@ -62,7 +62,7 @@ struct Forget {
 }
 
 impl InSuite for Forget {
-    fn run_in<S: Suite>(self, _: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;
         let CeremonyPurpose::Reshare(previous) = session.ceremony.purpose() else {
@@ -126,7 +126,7 @@ impl InSuite for Forget {
 }
 
 /// What is beside the identity of the ceremony that made the previous key.
-fn of_ceremony<S: Suite>(
+fn of_ceremony<S: Bls12381Suite>(
     session: &Session<S>,
     folder: &Path,
     previous: &SharedKey<S>,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::anyhow;
-use quorate::{Options, Suite};
+use quorate::{Bls12381Suite, Options};
 use quorate_host::exit::Failure;
 use quorate_threshold::dkg::{Ceremony, CeremonyDigest, Participant, ParticipantIdentity};
 
@@ -61,7 +61,10 @@ impl IdentityFile {
     }
 
     /// The participant as it was after its last step in a ceremony, if it has made one.
-    pub(super) fn participant<S: Suite>(&self, ceremony: &Ceremony<S>) -> Result<Option<Participant<S>>, Failure> {
+    pub(super) fn participant<S: Bls12381Suite>(
+        &self,
+        ceremony: &Ceremony<S>,
+    ) -> Result<Option<Participant<S>>, Failure> {
         let path = self.state_path(ceremony.id());
         match path.symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -82,7 +85,7 @@ impl IdentityFile {
     }
 
     /// Writes the state, in one step. The old one survives a full disk and Ctrl-C.
-    pub(super) fn save<S: Suite>(&self, participant: &Participant<S>) -> Result<(), Failure> {
+    pub(super) fn save<S: Bls12381Suite>(&self, participant: &Participant<S>) -> Result<(), Failure> {
         let path = self.state_path(participant.ceremony().id());
         Ok(secret_file::write(&path, participant.to_json().as_bytes(), Existing::Replace)?)
     }

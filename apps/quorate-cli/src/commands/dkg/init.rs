@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate::Suite;
+use quorate::Bls12381Suite;
 use quorate_host::exit::Result;
 use quorate_threshold::dkg::{CeremonyMember, CeremonyPurpose, Description, Variant};
 
@@ -65,7 +65,7 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let all = members::read(&self.members)?;
         let numbers = |named: &Option<Names>| match named {
             Some(Names(names)) => numbered(names),

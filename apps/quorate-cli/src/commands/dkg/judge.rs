@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Backend, Suite};
+use quorate::{Backend, Bls12381Suite};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::dkg::{Blame, Ceremony, CeremonyMessage, judge};
 use serde::Serialize;
@@ -63,7 +63,7 @@ struct Judge {
 }
 
 impl InSuite for Judge {
-    fn run_in<S: Suite>(self, _: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let ceremony = file.ceremony::<S>()?;
         let (mut messages, mut blames) = (Vec::new(), Vec::new());
@@ -109,7 +109,7 @@ impl InSuite for Judge {
 }
 
 /// A message that the user names must be one of the ceremony, and signed.
-fn checked<S: Suite>(
+fn checked<S: Bls12381Suite>(
     ceremony: &Ceremony<S>,
     path: &std::path::Path,
     message: CeremonyMessage,
@@ -125,7 +125,7 @@ fn checked<S: Suite>(
 }
 
 /// What a file of evidence proves.
-fn evidence<S: Suite>(
+fn evidence<S: Bls12381Suite>(
     ceremony: &Ceremony<S>,
     path: &std::path::Path,
     json: &[u8],

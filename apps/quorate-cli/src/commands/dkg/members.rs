@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use quorate::{Backend, Suite};
+use quorate::{Backend, Bls12381Suite};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::dkg::{Ceremony, CeremonyMember, Description, Name, Seat};
 
@@ -115,7 +115,7 @@ pub(super) fn nonce() -> std::result::Result<[u8; 16], Failure> {
 }
 
 /// Makes the folder of a ceremony, and prints the ceremony's id.
-pub(super) fn make<S: Suite>(path: &Path, description: Description<S>) -> Result {
+pub(super) fn make<S: Bls12381Suite>(path: &Path, description: Description<S>) -> Result {
     if description.threshold == 1 {
         return Err(Failure::usage(anyhow!(
             "the threshold is 1, so that every share would be the whole key; choose at least 2"

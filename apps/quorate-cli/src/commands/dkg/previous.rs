@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Backend, Suite};
+use quorate::{Backend, Bls12381Suite};
 use quorate_host::exit::Failure;
 use quorate_threshold::{
     SharedKey,
@@ -42,7 +42,7 @@ pub(super) struct PreviousFiles {
 }
 
 /// A key, and who has its shares.
-pub(super) struct Previous<S: Suite> {
+pub(super) struct Previous<S: Bls12381Suite> {
     pub(super) key: SharedKey<S>,
     /// By name, with the index of the share.
     pub(super) holders: Vec<(Name, u32)>,
@@ -75,7 +75,7 @@ impl PreviousFiles {
     }
 
     /// The key and its holders. The files of `others` are of new members, or of holders who have new keys.
-    pub(super) fn open<S: Suite>(&self, others: &[PathBuf]) -> Result<Previous<S>, Failure> {
+    pub(super) fn open<S: Bls12381Suite>(&self, others: &[PathBuf]) -> Result<Previous<S>, Failure> {
         let key = self.shared_key.key::<S>(Backend::auto())?;
         let (mut holders, mut members) = (Vec::new(), Vec::new());
         if let Some(file) = &self.ceremony {

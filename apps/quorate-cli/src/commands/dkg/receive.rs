@@ -1,7 +1,7 @@
 //! `quorate dkg receive` and `quorate dkg complain`, which take in messages and answer them.
 
 use clap::Args;
-use quorate::Suite;
+use quorate::Bls12381Suite;
 use quorate_host::exit::{Failure, Result};
 use quorate_threshold::dkg::Participant;
 
@@ -67,7 +67,7 @@ struct Step {
 }
 
 impl InSuite for Step {
-    fn run_in<S: Suite>(self, _: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let session = Session::<S>::open(&self.file, &self.session)?;
         let participant = begin(&session)?;
         let (participant, progress) = session.advance(participant, self.stage, self.close.round())?;
@@ -83,7 +83,7 @@ impl InSuite for Step {
 }
 
 /// Goes on from the private state. Whoever does not deal begins with the first message that it takes in.
-pub(super) fn begin<S: Suite>(session: &Session<S>) -> std::result::Result<Participant<S>, Failure> {
+pub(super) fn begin<S: Bls12381Suite>(session: &Session<S>) -> std::result::Result<Participant<S>, Failure> {
     if let Some(participant) = session.resume()? {
         return Ok(participant);
     }

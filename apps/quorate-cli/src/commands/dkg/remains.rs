@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use quorate::{Backend, Suite};
+use quorate::{Backend, Bls12381Suite};
 use quorate_host::{exit::Failure, file::folder_of};
 use quorate_threshold::{SharedKey, dkg::CeremonyPurpose};
 
@@ -24,7 +24,7 @@ pub(super) struct Remains {
 }
 
 /// Says what is to be deleted after a key was shared anew, as far as it stands beside the identity, and by which command.
-pub(super) fn say_what_to_delete<S: Suite>(session: &Session<S>) {
+pub(super) fn say_what_to_delete<S: Bls12381Suite>(session: &Session<S>) {
     let CeremonyPurpose::Reshare(previous) = session.ceremony.purpose() else { return };
     print::note(
         "When all members have finished, delete what still makes the key without the new shares. These files are yours:",
@@ -40,7 +40,7 @@ pub(super) fn say_what_to_delete<S: Suite>(session: &Session<S>) {
 }
 
 /// The old shares that have the names of such files, the states that have theirs, and the state of this ceremony.
-fn beside_identity<S: Suite>(session: &Session<S>, previous: &SharedKey<S>) -> Vec<Remains> {
+fn beside_identity<S: Bls12381Suite>(session: &Session<S>, previous: &SharedKey<S>) -> Vec<Remains> {
     let (name, own) = (session.identity.identity.name(), session.identity.state_path(session.ceremony.id()));
     let folder = folder_of(&own);
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -65,7 +65,10 @@ fn beside_identity<S: Suite>(session: &Session<S>, previous: &SharedKey<S>) -> V
 }
 
 /// The file of a share of the previous key. Everything else is refused.
-pub(super) fn old_share<S: Suite>(path: &Path, previous: &SharedKey<S>) -> std::result::Result<Remains, Failure> {
+pub(super) fn old_share<S: Bls12381Suite>(
+    path: &Path,
+    previous: &SharedKey<S>,
+) -> std::result::Result<Remains, Failure> {
     let contents = secret_file::read(path)?.contents;
     let share =
         ShareFile::parse(&contents).map_err(|error| Failure::from(error).context(path.display().to_string()))?;

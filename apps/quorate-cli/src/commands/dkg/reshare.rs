@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Options, Suite};
+use quorate::{Bls12381Suite, Options};
 use quorate_host::exit::{Failure, Result};
 use quorate_threshold::{
     Identifiers,
@@ -137,7 +137,7 @@ enum Kind {
 }
 
 impl InSuite for Anew {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { files, kind } = self;
         match kind {
             Kind::Reshare(arguments) => {
@@ -186,7 +186,7 @@ impl InSuite for Anew {
 }
 
 impl RecoverArguments {
-    fn recover<S: Suite>(&self, suite: S, files: &PreviousFiles) -> Result {
+    fn recover<S: Bls12381Suite>(&self, suite: S, files: &PreviousFiles) -> Result {
         let mut previous = files.open::<S>(&self.members)?;
         let lost = &self.lost;
         let place = previous.holders.iter().position(|(holder, _)| holder == lost).ok_or_else(|| {
@@ -216,7 +216,7 @@ impl RecoverArguments {
     }
 }
 
-impl<S: Suite> Previous<S> {
+impl<S: Bls12381Suite> Previous<S> {
     /// The holders who can deal a share, with its index. Zero is not a share, and a verification key that is the identity says that
     /// it is zero.
     fn dealing(&self) -> Vec<(Name, u32)> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use quorate::{Options, Suite};
+use quorate::{Bls12381Suite, Options};
 use quorate_host::exit::{Exit, Failure};
 use quorate_threshold::{
     KeyShare,
@@ -91,7 +91,7 @@ pub(super) enum Stage {
 
 impl Stage {
     /// The stage in which a round is closed.
-    pub(super) fn closing<S: Suite>(ceremony: &Ceremony<S>, round: Round) -> Self {
+    pub(super) fn closing<S: Bls12381Suite>(ceremony: &Ceremony<S>, round: Round) -> Self {
         match round {
             Round::Deal => Self::Receive,
             Round::Confirmation => Self::Finish,
@@ -110,13 +110,13 @@ impl Stage {
         }
     }
 
-    fn may_close<S: Suite>(self, ceremony: &Ceremony<S>, round: Round) -> bool {
+    fn may_close<S: Bls12381Suite>(self, ceremony: &Ceremony<S>, round: Round) -> bool {
         Self::closing(ceremony, round) <= self
     }
 }
 
 /// A member's side of a ceremony.
-pub(super) struct Session<S: Suite> {
+pub(super) struct Session<S: Bls12381Suite> {
     pub(super) folder: Folder,
     pub(super) identity: IdentityFile,
     pub(super) ceremony: Ceremony<S>,
@@ -132,7 +132,7 @@ pub(super) enum Progress {
     Waiting { round: Round, missing: Vec<MemberNumber> },
 }
 
-impl<S: Suite> Session<S> {
+impl<S: Bls12381Suite> Session<S> {
     /// Opens an identity for a ceremony in which it takes part.
     pub(super) fn open(file: &CeremonyFile, arguments: &SessionArguments) -> Result<Self, Failure> {
         let ceremony = file.ceremony()?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate::{Backend, Suite};
+use quorate::{Backend, Bls12381Suite};
 use quorate_host::exit::{Exit, Result};
 use quorate_threshold::dkg::{Body, Ceremony, MemberNumber, Misdeed, Participant, Round, judge};
 use serde::Serialize;
@@ -99,7 +99,7 @@ struct Look {
 }
 
 impl InSuite for Look {
-    fn run_in<S: Suite>(self, _: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let ceremony = file.ceremony::<S>()?;
         let mut problems = Problems::default();
@@ -200,7 +200,7 @@ impl Status {
 }
 
 /// Who has spoken in each round, and who is missing, as far as the messages tell.
-fn rounds<S: Suite>(ceremony: &Ceremony<S>, board: &Board) -> Vec<RoundStatus> {
+fn rounds<S: Bls12381Suite>(ceremony: &Ceremony<S>, board: &Board) -> Vec<RoundStatus> {
     let speakers = Speakers::new(ceremony, board);
     let status = |round: &Round| {
         let has_spoken = |member: &MemberNumber| board.messages.contains_key(&(*round, *member));
@@ -214,7 +214,7 @@ fn rounds<S: Suite>(ceremony: &Ceremony<S>, board: &Board) -> Vec<RoundStatus> {
 }
 
 /// Who should run which command, by the newest round in which somebody has spoken.
-fn next<S: Suite>(ceremony: &Ceremony<S>, board: &Board, rounds: &[RoundStatus]) -> Next {
+fn next<S: Bls12381Suite>(ceremony: &Ceremony<S>, board: &Board, rounds: &[RoundStatus]) -> Next {
     let newest = rounds.iter().rposition(|status| !status.spoken.is_empty()).unwrap_or(0);
     let left_out = board.left_out(ceremony);
     let is_left_out = |name: &&String| left_out.iter().any(|member| ceremony.name(*member).as_str() == name.as_str());
@@ -237,7 +237,7 @@ fn next<S: Suite>(ceremony: &Ceremony<S>, board: &Board, rounds: &[RoundStatus])
 }
 
 /// Where a member is, by its private state and the messages that are there.
-fn you<S: Suite>(
+fn you<S: Bls12381Suite>(
     session: &Session<S>,
     board: &Board,
     suite: SuiteArgument,
@@ -274,7 +274,7 @@ fn you<S: Suite>(
 }
 
 /// The command that goes on from the round in which a member is.
-fn following<S: Suite>(session: &Session<S>, participant: &Participant<S>) -> String {
+fn following<S: Bls12381Suite>(session: &Session<S>, participant: &Participant<S>) -> String {
     let stage = participant.round().map_or(Stage::Finish, |round| Stage::closing(&session.ceremony, round));
     session.command(stage)
 }
@@ -290,7 +290,7 @@ struct Speakers {
 }
 
 impl Speakers {
-    fn new<S: Suite>(ceremony: &Ceremony<S>, board: &Board) -> Self {
+    fn new<S: Bls12381Suite>(ceremony: &Ceremony<S>, board: &Board) -> Self {
         let messages: Vec<_> = board.messages.values().chain(&board.others).cloned().collect();
         let blames = judge(ceremony, &messages, Backend::auto());
         let is_out = |dealer: &MemberNumber| {

@@ -1,6 +1,6 @@
 //! What happened in a ceremony, in words that name its members.
 
-use quorate::Suite;
+use quorate::Bls12381Suite;
 use quorate_threshold::dkg::{
     Ceremony, CeremonyFailure, CeremonyPurpose, Culprit, MemberNumber, MessageError, Misdeed, Round, Variant,
 };
@@ -8,7 +8,7 @@ use quorate_threshold::dkg::{
 use crate::commands::print::plural;
 
 /// "alice", "alice and bob", "alice, bob and carol". Of many, the first ten and how many more there are.
-pub(super) fn names<S: Suite>(ceremony: &Ceremony<S>, members: &[MemberNumber]) -> String {
+pub(super) fn names<S: Bls12381Suite>(ceremony: &Ceremony<S>, members: &[MemberNumber]) -> String {
     let names: Vec<_> = members.iter().map(|member| ceremony.name(*member).as_str()).collect();
     listed(&names)
 }
@@ -27,7 +27,7 @@ pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
 }
 
 /// What a ceremony makes: "a new key", "bob's lost share".
-pub(super) fn purpose<S: Suite>(ceremony: &Ceremony<S>) -> String {
+pub(super) fn purpose<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> String {
     match ceremony.purpose() {
         CeremonyPurpose::NewKey(Variant::CommitFirst) => "a new key, commitments first".to_owned(),
         CeremonyPurpose::Reshare(_) => "the same key, shared anew".to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn purpose<S: Suite>(ceremony: &Ceremony<S>) -> String {
 }
 
 /// What a member did wrong, to stand after its name.
-pub(super) fn misdeed<S: Suite>(ceremony: &Ceremony<S>, misdeed: &Misdeed) -> String {
+pub(super) fn misdeed<S: Bls12381Suite>(ceremony: &Ceremony<S>, misdeed: &Misdeed) -> String {
     let name = |member: &MemberNumber| ceremony.name(*member);
     match misdeed {
         Misdeed::FalseSighting { dealer } => format!("named a deal of {} that it did not sign", name(dealer)),
@@ -54,7 +54,7 @@ pub(super) fn misdeed<S: Suite>(ceremony: &Ceremony<S>, misdeed: &Misdeed) -> St
 }
 
 /// Who did not do what the ceremony asks for, and what.
-pub(super) fn culprit<S: Suite>(ceremony: &Ceremony<S>, culprit: &Culprit) -> String {
+pub(super) fn culprit<S: Bls12381Suite>(ceremony: &Ceremony<S>, culprit: &Culprit) -> String {
     let who = ceremony.name(culprit.member());
     match culprit {
         Culprit::Proven(blame) => format!("{who} {}, which is proven", misdeed(ceremony, blame.misdeed())),
@@ -74,7 +74,7 @@ pub(super) fn culprit<S: Suite>(ceremony: &Ceremony<S>, culprit: &Culprit) -> St
 }
 
 /// Why there is no key.
-pub(super) fn failure<S: Suite>(ceremony: &Ceremony<S>, failure: &CeremonyFailure) -> String {
+pub(super) fn failure<S: Bls12381Suite>(ceremony: &Ceremony<S>, failure: &CeremonyFailure) -> String {
     match failure {
         CeremonyFailure::TooFewDisclosures { dealer, found, needed } => format!(
             "{} did not reveal its contribution, and {} disclosed shares of it, where {needed} are needed",
@@ -100,7 +100,7 @@ fn are(number: usize, noun: &str) -> String {
 }
 
 /// Why a message is not taken, and what to do.
-pub(super) fn message_error<S: Suite>(ceremony: &Ceremony<S>, error: &MessageError) -> String {
+pub(super) fn message_error<S: Bls12381Suite>(ceremony: &Ceremony<S>, error: &MessageError) -> String {
     match error {
         MessageError::OtherCeremony { found, expected } => format!(
             "the message belongs to the ceremony {found}, and this one is {expected}; move it to the folder of its ceremony"

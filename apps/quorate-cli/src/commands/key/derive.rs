@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
-use quorate::{MinPk, SecretKey, Suite};
+use quorate::{Bls12381Suite, MinPk, SecretKey};
 use zeroize::Zeroizing;
 
 use super::{
@@ -83,7 +83,7 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         if self.from.is_none() && self.opens.is_given() {
             return Err(Failure::usage(anyhow!(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use quorate::Suite;
+use quorate::Bls12381Suite;
 
 use super::store::{Destination, Provenance};
 use crate::{
@@ -49,7 +49,7 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         debug_assert!(self.plain != self.destination.keystore.is_given(), "clap requires one of the two");
         let passphrase = self.destination.check()?;
         let file = KeyFile::read(&self.file)?;

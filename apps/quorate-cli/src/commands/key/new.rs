@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{SecretKey, Suite};
+use quorate::{Bls12381Suite, SecretKey};
 use quorate_formats::{NotHex, from_hex};
 use quorate_host::exit::{Failure, Result};
 
@@ -53,7 +53,7 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         let info = self.key_info.unwrap_or_default().0;
         let key = match &self.ikm_file {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate::{PublicKey, Suite};
+use quorate::{Bls12381Suite, PublicKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -55,7 +55,7 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let file = KeyFile::read(&self.file)?;
         file.refuse_other_variant(suite)?;
         let mut shown = Shown::of(&file.source, suite.name());

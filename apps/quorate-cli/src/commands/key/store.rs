@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{SecretKey, Suite};
+use quorate::{Bls12381Suite, SecretKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -69,7 +69,7 @@ impl Destination {
     }
 
     /// Writes the secret key, then prints the public key.
-    pub(super) fn store<S: Suite>(
+    pub(super) fn store<S: Bls12381Suite>(
         &self,
         suite: SuiteArgument,
         key: &SecretKey<S>,

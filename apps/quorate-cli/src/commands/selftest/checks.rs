@@ -1,7 +1,9 @@
 //! The checks. Each is an answer that others published, with its source.
 
-use quorate::{Backend, Claim, MinPk, MinSig, Options, PublicKey, SecretKey, Suite, UncheckedSignature, verify};
-use quorate_curve::{DecodeError, G1, G2, Group, SecretScalar};
+use quorate::{
+    Backend, Bls12381Suite, Claim, MinPk, MinSig, Options, PublicKey, SecretKey, Suite, UncheckedSignature, verify,
+};
+use quorate_curve::{Bls12381Group, DecodeError, G1, G2, SecretScalar};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -120,7 +122,7 @@ fn hash_to_g2(backend: Backend) -> Answer {
     )
 }
 
-fn hash<G: Group>(backend: Backend, dst: &str, expected: &[u8]) -> Answer {
+fn hash<G: Bls12381Group>(backend: Backend, dst: &str, expected: &[u8]) -> Answer {
     let messages: [(&[u8], &[u8]); 9] = [(b"", b"abc"); 9];
     let points = backend.hash_to_curve::<G>(dst.as_bytes(), &messages);
     points.iter().try_for_each(|point| same(point.serialize().as_ref(), expected))
@@ -170,7 +172,7 @@ enum Refusal {
     Subgroup,
 }
 
-fn refused<G: Group>(backend: Backend, digits: &str, expected: fn(&Refusal) -> bool) -> Answer {
+fn refused<G: Bls12381Group>(backend: Backend, digits: &str, expected: fn(&Refusal) -> bool) -> Answer {
     let bytes = const_hex::decode(digits).map_err(|error| error.to_string())?;
     let (refusal, found) = match backend.decode::<G>(&bytes) {
         Err(error) => (Some(Refusal::Decode(error)), error.to_string()),
@@ -292,7 +294,7 @@ fn drand_fastnet(backend: Backend) -> Answer {
     )
 }
 
-fn beacon<S: Suite>(backend: Backend, suite: S, public_key: &[u8], digest: [u8; 32], bytes: &[u8]) -> Answer {
+fn beacon<S: Bls12381Suite>(backend: Backend, suite: S, public_key: &[u8], digest: [u8; 32], bytes: &[u8]) -> Answer {
     let key = key(backend, public_key)?;
     let signature = signature(backend, bytes)?;
     let mut another = digest;
@@ -324,7 +326,7 @@ fn false_claim_found(backend: Backend) -> Answer {
 }
 
 /// Checks that the first claim is valid and the second is not, each alone and both in one batch.
-fn told_apart<S: Suite>(backend: Backend, holds: Claim<S>, tampered: Claim<S>) -> Answer {
+fn told_apart<S: Bls12381Suite>(backend: Backend, holds: Claim<S>, tampered: Claim<S>) -> Answer {
     if !invalid(backend, std::slice::from_ref(&holds))?.is_empty() {
         return Err("a true claim was refused".to_owned());
     }
@@ -334,18 +336,18 @@ fn told_apart<S: Suite>(backend: Backend, holds: Claim<S>, tampered: Claim<S>) -
     Ok(())
 }
 
-fn invalid<S: Suite>(backend: Backend, claims: &[Claim<S>]) -> Result<Vec<usize>, String> {
+fn invalid<S: Bls12381Suite>(backend: Backend, claims: &[Claim<S>]) -> Result<Vec<usize>, String> {
     let mut rng = random::generator().map_err(|failure| format!("{:#}", failure.error))?;
     let outcome = verify(claims, &Options { backend, ..Options::default() }, &mut rng);
     Ok(outcome.invalid().collect())
 }
 
-fn key<S: Suite>(backend: Backend, bytes: &[u8]) -> Result<PublicKey<S>, String> {
+fn key<S: Bls12381Suite>(backend: Backend, bytes: &[u8]) -> Result<PublicKey<S>, String> {
     let point = backend.decode(bytes).map_err(|error| error.to_string())?;
     PublicKey::from_point(point).map_err(|error| error.to_string())
 }
 
-fn signature<S: Suite>(backend: Backend, bytes: &[u8]) -> Result<UncheckedSignature<S>, String> {
+fn signature<S: Bls12381Suite>(backend: Backend, bytes: &[u8]) -> Result<UncheckedSignature<S>, String> {
     backend.decode(bytes).map(UncheckedSignature::from_point).map_err(|error| error.to_string())
 }
 

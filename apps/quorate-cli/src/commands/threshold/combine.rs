@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Options, Reason, Signature, Suite, rand_core::CryptoRng};
+use quorate::{Bls12381Suite, Options, Reason, Signature, rand_core::CryptoRng};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{Collector, Index, ShareError};
 
@@ -62,7 +62,7 @@ struct Combine {
 }
 
 impl InSuite for Combine {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { arguments, file } = self;
         let written = file.suite();
         let options = Options { threads: threads::all(), backend: arguments.backend.backend, ..Options::default() };
@@ -124,7 +124,7 @@ impl InSuite for Combine {
 }
 
 /// The shares of a message, and where they came from.
-struct Collecting<S: Suite> {
+struct Collecting<S: Bls12381Suite> {
     collector: Collector<S>,
     message: Vec<u8>,
     /// Where the shares stand that are there, by participant.
@@ -132,7 +132,7 @@ struct Collecting<S: Suite> {
 }
 
 /// What became of a line.
-enum Taken<S: Suite> {
+enum Taken<S: Bls12381Suite> {
     /// There are enough shares.
     Signature(Signature<S>),
     /// It is a share of the message, true or false.
@@ -141,7 +141,7 @@ enum Taken<S: Suite> {
     Nothing,
 }
 
-impl<S: Suite> Collecting<S> {
+impl<S: Bls12381Suite> Collecting<S> {
     fn take(&mut self, share: SignatureShare, spot: Spot, rng: &mut impl CryptoRng, lines: &mut Lines) -> Taken<S> {
         if share.message != self.message {
             lines.complain(&spot, "the share is of another message; --message chooses the message");

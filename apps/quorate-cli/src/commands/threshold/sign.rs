@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate::Suite;
+use quorate::Bls12381Suite;
 
 use super::shares::SignatureShareLine;
 use crate::commands::{
@@ -50,7 +50,7 @@ struct Sign {
 }
 
 impl InSuite for Sign {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { arguments, file, message } = self;
         let written = file.suite();
         warn_of_no_digest(written, &message);

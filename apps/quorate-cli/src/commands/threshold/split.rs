@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Backend, Options, SecretKey, Suite};
+use quorate::{Backend, Bls12381Suite, Options, SecretKey};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{Committee, Identifiers, SharedKey, deal};
 use serde::Serialize;
@@ -83,7 +83,7 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         refuse_augmented(suite)?;
         let identifiers = Identifiers::from(self.identifiers);
         let committee = Committee::new(self.threshold, self.participants, identifiers, Backend::auto());

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Backend, ClaimBytes, ParseError, Reason, Suite, Verdict};
+use quorate::{Backend, Bls12381Suite, ClaimBytes, ParseError, Reason, Verdict};
 use quorate_formats::{At, Id, Place, VerdictLine};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{KeyShare, SharedKey, SharingError};
@@ -75,7 +75,7 @@ struct VerifyShare {
 }
 
 impl InSuite for VerifyShare {
-    fn run_in<S: Suite>(self, suite: S) -> Result {
+    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { arguments, file } = self;
         let key = file.key::<S>(arguments.backend.backend)?;
         match &arguments.share {
@@ -87,7 +87,7 @@ impl InSuite for VerifyShare {
 
 impl Arguments {
     /// Whether a share of a key is the one that the commitment commits to.
-    fn key_share<S: Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>, path: &Path) -> Result {
+    fn key_share<S: Bls12381Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>, path: &Path) -> Result {
         let file = KeyShareFile::read(path)?;
         let (found, backend) = (file.suite().suite, self.backend.backend);
         if found != name {
@@ -118,7 +118,7 @@ impl Arguments {
     }
 
     /// The verdicts of signature shares.
-    fn signature_shares<S: Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>) -> Result {
+    fn signature_shares<S: Bls12381Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>) -> Result {
         let reader = ShareReader { suite: name, public_key: key.public_key().to_bytes().as_ref().to_vec() };
         let mut keys = VerificationKeys::new(key, self.backend.backend);
         let read = |text: &str| {
@@ -153,13 +153,13 @@ impl Arguments {
 }
 
 /// The keys of the participants whose shares were there, encoded. `None` if it is the identity, which is not a key.
-struct VerificationKeys<'a, S: Suite> {
+struct VerificationKeys<'a, S: Bls12381Suite> {
     key: &'a SharedKey<S>,
     backend: Backend,
     known: HashMap<u64, Option<Vec<u8>>>,
 }
 
-impl<'a, S: Suite> VerificationKeys<'a, S> {
+impl<'a, S: Bls12381Suite> VerificationKeys<'a, S> {
     fn new(key: &'a SharedKey<S>, backend: Backend) -> Self {
         Self { key, backend, known: HashMap::new() }
     }

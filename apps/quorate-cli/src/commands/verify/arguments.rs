@@ -41,12 +41,12 @@ pub struct Arguments {
     pub format: Option<Format>,
 
     /// File with claims that were verified earlier, as --remember writes them: their statements are subtracted. The file is trusted,
-    /// so keep it as safe as the verdicts that depend on it. A last line that is cut off is skipped. Not for BN254
+    /// so keep it as safe as the verdicts that depend on it. A last line that is cut off is skipped
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
 
     /// File to which new claims of one statement are appended if they are valid; it can be the same file as --known. It is created
-    /// with mode 0600, no statement is appended twice, and a last line that is cut off is removed. Not for BN254
+    /// with mode 0600, no statement is appended twice, and a last line that is cut off is removed
     #[arg(long, value_name = "FILE")]
     pub remember: Option<PathBuf>,
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use quorate::{AnySuite, ClaimBytes, Messages, Outcome, TrustError, Verifier};
+use quorate::{AnySuite, ClaimBytes, Messages, Outcome, Verifier};
 use quorate_formats::{
     Malformed, Place,
     json::{self, ObjectError},
@@ -30,33 +30,18 @@ pub(super) struct Memory {
     store: Option<Store>,
     /// Statements appended by this run.
     pub(super) remembered: usize,
-    /// Valid claims that this run was to remember but could not.
-    pub(super) forgotten: Forgotten,
-}
-
-/// Valid claims that cannot be remembered.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Forgotten {
-    /// Claims of several statements, whose signatures are known only as their sum.
-    pub(super) aggregates: usize,
-    /// Claims on BN254, from which nothing is subtracted.
-    pub(super) bn254: usize,
+    /// Valid claims of several statements, which this run was to remember but could not: their signatures are known only as a sum.
+    pub(super) forgotten: usize,
 }
 
 impl Memory {
     /// Remembers nothing.
     pub(super) fn none() -> Self {
-        Self { store: None, remembered: 0, forgotten: Forgotten::default() }
+        Self { store: None, remembered: 0, forgotten: 0 }
     }
 
     /// Reads the known statements into the verifier, and opens the file to append to.
     pub(super) fn open(arguments: &Arguments, verifier: &Verifier) -> Result<Self, Failure> {
-        if let Some(suite @ AnySuite::Bn254(_)) = arguments.suite {
-            let asked = [(&arguments.remember, "--remember"), (&arguments.known, "--known")];
-            if let Some((_, option)) = asked.into_iter().find(|(path, _)| path.is_some()) {
-                return Err(Failure::usage(TrustError::NotSubtracted(suite)).context(option));
-            }
-        }
         let both = arguments.known == arguments.remember;
         if let Some(path) = arguments.known.as_deref() {
             // The first run of a pair that reads and writes one file finds none.
@@ -73,7 +58,7 @@ impl Memory {
         let store = arguments.remember.as_deref().map(|path| {
             Store::open(path, arguments.suite).map_err(|e| e.context(format!("--remember {}", path.display())))
         });
-        Ok(Self { store: store.transpose()?, remembered: 0, forgotten: Forgotten::default() })
+        Ok(Self { store: store.transpose()?, remembered: 0, forgotten: 0 })
     }
 
     /// Appends the claims of one statement that are valid and were not known. Either all of them are appended or none.
@@ -84,15 +69,13 @@ impl Memory {
             if !verdict.is_valid() {
                 continue;
             }
-            if matches!(claim.suite, AnySuite::Bn254(_)) {
-                self.forgotten.bn254 += 1;
-            } else if let Some(statement) = Statement::of(claim) {
+            if let Some(statement) = Statement::of(claim) {
                 if *subtracted == 0 && store.statements.insert(statement.digest()) {
                     text += &statement.line(claim);
                     appended += 1;
                 }
             } else {
-                self.forgotten.aggregates += 1;
+                self.forgotten += 1;
             }
         }
         if appended > 0 {

@@ -26,7 +26,6 @@ use super::{
     arrival::{Arrival, Fault, Judged},
     interrupt::Ended,
     judge::{Judge, Judgements},
-    memory::Forgotten,
 };
 use crate::commands::{
     complaints::Complaints,
@@ -51,27 +50,18 @@ pub(in crate::commands) struct Report {
     silent: BTreeSet<String>,
     /// Inputs that state a drand chain.
     chain_infos: BTreeSet<String>,
-    /// Flags of which the claims say whether they were used.
-    flags: Flags,
+    /// The suite that was given for claims that name none.
+    suite: Option<&'static str>,
     /// Why all light-client objects are refused or false, if one reason is behind it.
     cause: Option<String>,
 }
 
-/// Flags that were given, of which only the claims say whether anything used them.
-#[derive(Default)]
-struct Flags {
-    /// `--suite`, if claims may need it, and the claims alone.
-    suite: Option<&'static str>,
-    known: bool,
-}
-
-impl Flags {
-    fn new(arguments: &Arguments) -> Self {
-        let (known, remember) = (arguments.known.is_some(), arguments.remember.is_some());
-        // A variable of the environment is for all runs. The files of the memory may need the suite as well, and so may rounds of drand.
-        let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !known && !remember);
-        Self { suite: suite.map(AnySuite::name), known }
-    }
+/// The value of `--suite`, if claims may need it, and the claims alone.
+fn suite_for_claims(arguments: &Arguments) -> Option<&'static str> {
+    // A variable of the environment is for all runs. The files of the memory may need the suite as well, and so may rounds of drand.
+    let has_memory = arguments.known.is_some() || arguments.remember.is_some();
+    let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !has_memory);
+    suite.map(AnySuite::name)
 }
 
 /// What the user asked for.
@@ -125,8 +115,6 @@ struct Tally {
     suites: BTreeSet<&'static str>,
     /// Whether a claim named no suite.
     by_default: bool,
-    /// Whether a claim is of a curve on which claims are verified together, and from which statements are subtracted.
-    on_bls12_381: bool,
     failures: Vec<FailedClaim>,
     errors: Vec<InputFault>,
     errors_omitted: usize,
@@ -157,7 +145,6 @@ impl Tally {
     fn count(&mut self, index: usize, at: Option<At>, judged: &Judged) {
         self.suites.insert(judged.suite.name());
         self.by_default |= judged.about.by_default;
-        self.on_bls12_381 |= !matches!(judged.suite, AnySuite::Bn254(_));
         let kind = judged.about.of_block.map(|(kind, _)| self.kinds.entry(kind.name()).or_default());
         let Some(fault) = judged.fault() else {
             self.valid += 1;
@@ -215,7 +202,7 @@ impl Report {
             [] => BTreeSet::from([name_of("-".as_ref())]),
             files => files.iter().map(|path| name_of(path)).collect(),
         };
-        Self { silent, flags: Flags::new(arguments), ..Self::styled(style) }
+        Self { silent, suite: suite_for_claims(arguments), ..Self::styled(style) }
     }
 
     /// A report in this style.
@@ -233,7 +220,7 @@ impl Report {
             listed: 0,
             silent: BTreeSet::new(),
             chain_infos: BTreeSet::new(),
-            flags: Flags::default(),
+            suite: None,
             cause: None,
         }
     }
@@ -465,7 +452,7 @@ impl Report {
         }
         self.complaints.rest().for_each(note);
         if ended != Ended::Interrupted {
-            self.unused_flags();
+            self.unused_suite();
         }
         if self.tally.without_committee > 0 {
             let updates = plural(self.tally.without_committee, "update");
@@ -491,7 +478,7 @@ impl Report {
                 known: judge.known(),
                 subtracted: tally.subtracted,
                 remembered,
-                not_remembered: forgotten.aggregates + forgotten.bn254,
+                not_remembered: forgotten,
                 failures: &tally.failures,
                 failures_omitted: tally.invalid - tally.failures.len(),
                 errors: &tally.errors,
@@ -528,22 +515,14 @@ impl Report {
         Ok(self.exit)
     }
 
-    /// Says which flags no claim used. They gave false comfort, except a suite, which is for claims that name none.
-    fn unused_flags(&mut self) {
-        let Tally { by_default, on_bls12_381, .. } = self.tally;
+    /// Says that no claim needed the suite of the flag, which is for claims that name none.
+    fn unused_suite(&mut self) {
         if self.tally.claims() == 0 {
             return;
         }
-        if let Some(suite) = self.flags.suite.filter(|_| !by_default && !self.style.quiet) {
+        let by_default = self.tally.by_default;
+        if let Some(suite) = self.suite.filter(|_| !by_default && !self.style.quiet) {
             self.say(&format!("warning: --suite {suite} was not needed, because every claim names its suite"));
-        }
-        let flags = [
-            ("--soundness", self.style.engine.soundness.is_some(), "each is verified by itself, without weights"),
-            ("--known", self.flags.known, "nothing is subtracted from them"),
-        ];
-        for (flag, _, why) in flags.into_iter().filter(|(_, given, _)| *given && !on_bls12_381) {
-            self.exit = self.exit.max(Exit::Usage);
-            self.say(&format!("error: {flag} was not used: all claims are on BN254, where {why}; leave it out"));
         }
     }
 
@@ -581,15 +560,10 @@ impl Report {
     }
 
     /// Says what was valid but is not in the file of `--remember`.
-    fn forgotten(&self, Forgotten { aggregates, bn254 }: Forgotten) {
-        let were = |n: usize| if n == 1 { "was" } else { "were" };
+    fn forgotten(&self, aggregates: usize) {
         if aggregates > 0 {
-            let what = plural(aggregates, "valid aggregate");
-            self.say(&format!("{what} {} not remembered, only claims of one statement are", were(aggregates)));
-        }
-        if bn254 > 0 {
-            let what = plural(bn254, "valid claim");
-            self.say(&format!("{what} on BN254 {} not remembered, because each is verified by itself", were(bn254)));
+            let (what, were) = (plural(aggregates, "valid aggregate"), if aggregates == 1 { "was" } else { "were" });
+            self.say(&format!("{what} {were} not remembered, only claims of one statement are"));
         }
     }
 

@@ -453,20 +453,20 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::{
-        Backend, G1, G2, Group,
+        Backend, Bls12381Group, G1, G2,
         arithmetic::Curve,
         backend::{lanes::tests::in_each_kind, portable},
     };
 
     /// Hashed points, and points on the curve outside the subgroup.
-    pub(crate) fn hashed<G: Group>(n: usize) -> Vec<G> {
+    pub(crate) fn hashed<G: Bls12381Group>(n: usize) -> Vec<G> {
         let names: Vec<_> = (0..n).map(|i| i.to_le_bytes()).collect();
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
         Backend::Portable.hash_to_curve(b"sums in lanes", &messages)
     }
 
     /// A point of the curve outside the subgroup, with the smallest x.
-    pub(crate) fn outside<G: Group>() -> G {
+    pub(crate) fn outside<G: Bls12381Group>() -> G {
         (0..=255)
             .find_map(|x| {
                 let mut bytes = vec![0; G::COMPRESSED];
@@ -477,7 +477,7 @@ pub(crate) mod tests {
             .expect("most points are outside")
     }
 
-    fn exceptional<L: Lanes, G: Group>(lanes: L) {
+    fn exceptional<L: Lanes, G: Bls12381Group>(lanes: L) {
         let mut pool: Vec<G> = hashed(6);
         pool.extend([G::IDENTITY, pool[0].negate(), pool[1].negate(), pool[2], outside(), outside::<G>().negate()]);
         // Every pair in every lane, and segments of every small length with repeats, opposites and identities.

@@ -17,14 +17,14 @@ use super::{
     square_root,
 };
 use crate::{
-    arithmetic::{Curve, curve::ONE},
+    arithmetic::{BlstCurve, Curve, curve::ONE},
     backend::portable::map_to_g2::{PSI_X, PSI_Y},
 };
 
 const FOUR: Constant = Constant::of_number([4, 0, 0, 0, 0, 0]);
 
 /// What the lanes need to know of a curve.
-pub trait InLanes: Curve {
+pub trait InLanes: BlstCurve {
     /// A coordinate in memory, of parts that are rows of Fp.
     type Row<R: Copy + Send + Sync + 'static>: Copy + Send + Sync + 'static;
     /// Eight elements of the coordinate field.

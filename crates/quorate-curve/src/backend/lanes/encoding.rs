@@ -128,7 +128,7 @@ fn coordinate<F: Field>(lanes: F::Lanes, encodings: &[&[u8]], place: usize) -> F
 mod tests {
     use super::*;
     use crate::{
-        Backend, G1, G2, Group,
+        Backend, Bls12381Group, G1, G2,
         backend::{
             lanes::{
                 curve::tests::{points, small_g1, small_g2},
@@ -139,7 +139,7 @@ mod tests {
         encoding::MODULUS,
     };
 
-    fn agree<G: Group>(lanes: Backend, encodings: &[Vec<u8>]) {
+    fn agree<G: Bls12381Group>(lanes: Backend, encodings: &[Vec<u8>]) {
         let encodings: Vec<&[u8]> = encodings.iter().map(|e| &e[..]).collect();
         let expected: Vec<_> = encodings.iter().map(|e| Backend::Portable.decode::<G>(e)).collect();
         assert_eq!(lanes.decode_each::<G>(&encodings), expected, "{lanes}");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     /// Good and bad encodings of both forms.
-    fn encodings<G: Group>(small: &[G::Affine]) -> Vec<Vec<u8>> {
+    fn encodings<G: Bls12381Group>(small: &[G::Affine]) -> Vec<Vec<u8>> {
         let mut points: Vec<G> = points(small).into_iter().map(G::wrap).collect();
         points.push(G::IDENTITY);
         let mut out: Vec<Vec<u8>> = Vec::new();
@@ -189,7 +189,7 @@ mod tests {
         out
     }
 
-    fn agrees<G: Group>(lanes: Backend, small: &[G::Affine]) {
+    fn agrees<G: Bls12381Group>(lanes: Backend, small: &[G::Affine]) {
         let all = encodings::<G>(small);
         agree::<G>(lanes, &all);
         for n in (0..=17).chain([63, 64, 65]) {

@@ -214,7 +214,7 @@ impl<P: PrimeField> Field for Fp2<P> {
 mod tests {
     use super::*;
     use crate::{
-        arithmetic::field::Field as _,
+        arithmetic::field::{BlstField as _, Field as _},
         backend::lanes::tests::{elements, elements2, in_each_kind, load2},
     };
 

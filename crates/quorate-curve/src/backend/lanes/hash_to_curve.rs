@@ -264,7 +264,7 @@ impl<F: Field> Chord<F> {
 mod tests {
     use super::*;
     use crate::{
-        Backend, G1, G2, Group,
+        Backend, Bls12381Group, G1, G2,
         arithmetic::{curve::ONE, field::Field as _},
         backend::{
             lanes::{
@@ -277,7 +277,7 @@ mod tests {
     };
     use blst::*;
 
-    fn agrees<G: Group>(lanes: Backend) {
+    fn agrees<G: Bls12381Group>(lanes: Backend) {
         let names: Vec<_> = (0..257u32).map(|i| (i.to_be_bytes(), alloc::vec![7u8; (i * i % 301) as usize])).collect();
         let messages: Vec<_> =
             names.iter().map(|(prefix, body)| (&prefix[..(body.len() % 5).min(4)], &body[..])).collect();

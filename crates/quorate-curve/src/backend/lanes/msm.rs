@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Backend, G1, G2, Group, Scalar,
+        Backend, Bls12381Group, G1, G2, Scalar,
         backend::lanes::{affine::tests::hashed, tests::in_each_kind},
         scalar,
     };
@@ -160,7 +160,7 @@ mod tests {
         Scalar::reduce(&number.to_be_bytes())
     }
 
-    fn msm_of<L: Lanes, G: Group>(lanes: L, terms: &[(G, Scalar)]) -> G {
+    fn msm_of<L: Lanes, G: Bls12381Group>(lanes: L, terms: &[(G, Scalar)]) -> G {
         G::wrap(msm(lanes, terms, |(point, scalar)| (point.inner(), scalar.to_le_bytes())))
     }
 
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    fn agrees_outside<L: Lanes, G: Group>(lanes: L, outside: G) {
+    fn agrees_outside<L: Lanes, G: Bls12381Group>(lanes: L, outside: G) {
         let mut points: Vec<G> = hashed(20);
         (points[3], points[4], points[5]) = (outside, Backend::Portable.sum(&[outside, points[0]]), outside.negate());
         for bits in [1, 2, 3, 8, 31, 63, 64, 65, 126, 127] {
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    fn agrees<L: Lanes, G: Group>(lanes: L) {
+    fn agrees<L: Lanes, G: Bls12381Group>(lanes: L) {
         let mut points: Vec<G> = hashed(300);
         (points[20], points[21], points[22], points[23]) = (G::IDENTITY, points[1], points[1].negate(), points[1]);
         let least = L::THRESHOLDS.msm;

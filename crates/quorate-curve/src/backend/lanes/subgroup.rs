@@ -77,14 +77,14 @@ fn members<F: Field>(product: &Jacobian<F>, expected: &Affine<F>) -> Members {
 mod tests {
     use super::*;
     use crate::{
-        Backend, G1, G2, Group,
+        Backend, Bls12381Group, G1, G2,
         backend::{
             lanes::curve::tests::{points, small_g1, small_g2},
             soak::backends_in_lanes,
         },
     };
 
-    fn agrees<G: Group>(lanes: Backend, small: &[G::Affine]) {
+    fn agrees<G: Bls12381Group>(lanes: Backend, small: &[G::Affine]) {
         let mut points: Vec<_> = points(small).into_iter().map(G::wrap).collect();
         points.insert(5, G::IDENTITY);
         let members = Backend::Portable.in_subgroup(&points);

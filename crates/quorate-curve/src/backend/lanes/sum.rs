@@ -29,12 +29,12 @@ mod tests {
     use alloc::vec;
 
     use crate::{
-        Backend, G1, G2, Group,
+        Backend, Bls12381Group, G1, G2,
         backend::lanes::{affine::tests::hashed, tests::in_each_kind},
         group::cut,
     };
 
-    fn agrees<L: Lanes, G: Group>(lanes: L) {
+    fn agrees<L: Lanes, G: Bls12381Group>(lanes: L) {
         let sums = |segments: &Segments<G>| -> Vec<G> { sums(lanes, cut(segments)).into_iter().map(G::wrap).collect() };
         let mut points: Vec<G> = hashed(40);
         points[7] = G::IDENTITY;

@@ -433,7 +433,7 @@ in_lanes! {
 mod tests {
     use super::*;
     use crate::{
-        Backend, G1, G2, Group,
+        Backend, Bls12381Group, G1, G2, Group,
         backend::lanes::{
             affine::tests::hashed,
             curve::tests::{points, small_g1, small_g2},
@@ -473,23 +473,23 @@ mod tests {
     }
 
     /// Points in segments of these lengths.
-    fn cut<G: Group>(points: &[G], weights: &[Weight], lengths: &[usize]) -> WeightedSegments<G> {
+    fn cut<G: Bls12381Group>(points: &[G], weights: &[Weight], lengths: &[usize]) -> WeightedSegments<G> {
         let mut points = points.iter().copied().zip(weights.iter().copied());
         lengths.iter().map(|n| points.by_ref().take(*n).collect::<Vec<_>>()).collect()
     }
 
     /// The weighted sum of one segment.
-    fn weighted_sum<G: Group>(points: &[G], weights: &[Weight]) -> G {
+    fn weighted_sum<G: Bls12381Group>(points: &[G], weights: &[Weight]) -> G {
         Backend::Portable.weighted_sums(&cut(points, weights, &[points.len()]))[0]
     }
 
     /// The weighted sum of each segment in lanes.
-    fn in_lanes<L: Lanes, G: Group>(lanes: L, segments: &WeightedSegments<G>) -> Vec<G> {
+    fn in_lanes<L: Lanes, G: Bls12381Group>(lanes: L, segments: &WeightedSegments<G>) -> Vec<G> {
         weighted_sums(lanes, weighted_cut(segments)).into_iter().map(G::wrap).collect()
     }
 
     /// The weighted sum of one segment, or `None` if a point is not in the subgroup.
-    fn sum_of_members<L: Lanes, G: Group>(
+    fn sum_of_members<L: Lanes, G: Bls12381Group>(
         lanes: L,
         points: &[G],
         weights: &[Weight],
@@ -505,7 +505,7 @@ mod tests {
         weighted_sums_of_members(lanes, weighted, further, soundness).map(|sums| G::wrap(sums[0]))
     }
 
-    fn agrees<L: Lanes, G: Group>(lanes: L, small: &[G::Affine]) {
+    fn agrees<L: Lanes, G: Bls12381Group>(lanes: L, small: &[G::Affine]) {
         let mut pool: Vec<G> = hashed(50);
         pool.extend(points(small).into_iter().map(G::wrap));
         pool.extend([G::IDENTITY, pool[0].negate(), pool[1]]);
@@ -565,7 +565,7 @@ mod tests {
         }
     }
 
-    fn agrees_of_members<L: Lanes, G: Group>(lanes: L) {
+    fn agrees_of_members<L: Lanes, G: Bls12381Group>(lanes: L) {
         let mut words = Words(1);
         let (b, m) = (L::THRESHOLDS.buckets, sums_members_from(lanes, G::ID, Soundness::Bits64).expect("a number"));
         let mut points: Vec<G> = hashed(b.max(2 * m) + 1);

@@ -143,10 +143,10 @@ impl<F: Field> Chain<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backend, G1, G2, Group, group::sealed::Sealed};
+    use crate::{Backend, Bls12381Group, G1, G2, Group, group::sealed::Sealed};
     use alloc::vec;
 
-    fn exceptional<G: Group>() {
+    fn exceptional<G: Bls12381Group>() {
         let names: Vec<_> = (0..6u8).map(|i| [i]).collect();
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
         let mut pool: Vec<G> = Backend::Portable.hash_to_curve(b"affine", &messages);

@@ -4,25 +4,25 @@ use alloc::vec::Vec;
 
 use blst::{blst_expand_message_xmd, blst_p1_affine};
 
-use crate::arithmetic::Curve;
+use crate::arithmetic::BlstCurve;
 
-pub(crate) fn hash_to_curve<C: Curve>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
+pub(crate) fn hash_to_curve<C: BlstCurve>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
     let points: Vec<_> = messages.iter().map(|(prefix, body)| C::hash(body, dst, prefix)).collect();
     C::to_affine(&points)
 }
 
 /// The hash of one message, without allocation.
-pub(crate) fn hash_to_curve_one<C: Curve>(dst: &[u8], (prefix, body): (&[u8], &[u8])) -> C {
+pub(crate) fn hash_to_curve_one<C: BlstCurve>(dst: &[u8], (prefix, body): (&[u8], &[u8])) -> C {
     C::to_affine_one(&C::hash(body, dst, prefix))
 }
 
 /// The encoding of one message, without allocation.
-pub(crate) fn encode_to_curve_one<C: Curve>(dst: &[u8], (prefix, body): (&[u8], &[u8])) -> C {
+pub(crate) fn encode_to_curve_one<C: BlstCurve>(dst: &[u8], (prefix, body): (&[u8], &[u8])) -> C {
     C::to_affine_one(&C::encode(body, dst, prefix))
 }
 
 /// Hashes Q(m) for sums, such that `clear_sums(Σ w·Q(m)) = Σ w·H(m)`.
-pub trait HashForSums: Curve {
+pub trait HashForSums: BlstCurve {
     fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
     fn clear_sums(sums: &[Self]) -> Vec<Self>;
 }

@@ -25,7 +25,7 @@ use crate::{
     arithmetic::{
         Curve,
         curve::{ONE, PARAMETER, ZERO},
-        field::Field,
+        field::{BlstField, Field},
     },
     segments::Segments,
 };

@@ -3,9 +3,9 @@
 
 use alloc::vec::Vec;
 
-use crate::arithmetic::Curve;
+use crate::arithmetic::{BlstCurve, Curve};
 
-pub(crate) fn msm<C: Curve>(terms: impl Iterator<Item = (C, [u8; 32])>) -> C {
+pub(crate) fn msm<C: BlstCurve>(terms: impl Iterator<Item = (C, [u8; 32])>) -> C {
     let (points, scalars): (Vec<_>, Vec<_>) = terms.filter(|(point, _)| *point != C::IDENTITY).unzip();
     if points.is_empty() {
         return C::IDENTITY;
@@ -27,10 +27,10 @@ pub(crate) fn short_msm<C: Curve>(terms: &[(C, u64)]) -> C {
 mod tests {
     use alloc::{vec, vec::Vec};
 
-    use crate::{Backend, G1, G2, Group, Scalar, scalar::tests::scalars};
+    use crate::{Backend, Bls12381Group, G1, G2, Scalar, scalar::tests::scalars};
 
     /// Double and add.
-    fn times<G: Group>(point: G, scalar: &Scalar) -> G {
+    fn times<G: Bls12381Group>(point: G, scalar: &Scalar) -> G {
         let bytes = scalar.to_bytes();
         let bits = (0..256).map(|i| bytes[i / 8] >> (7 - i % 8) & 1);
         bits.fold(G::IDENTITY, |sum, bit| {
@@ -39,11 +39,11 @@ mod tests {
         })
     }
 
-    fn zip<G: Group>(points: &[G], scalars: &[Scalar]) -> Vec<(G, Scalar)> {
+    fn zip<G: Bls12381Group>(points: &[G], scalars: &[Scalar]) -> Vec<(G, Scalar)> {
         points.iter().copied().zip(scalars.iter().copied()).collect()
     }
 
-    fn agrees<G: Group>(backend: Backend) {
+    fn agrees<G: Bls12381Group>(backend: Backend) {
         let names: Vec<_> = (0..40u8).map(|i| [i]).collect();
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
         let mut points: Vec<G> = Backend::Portable.hash_to_curve(b"msm", &messages);
@@ -69,7 +69,7 @@ mod tests {
         assert!(backend.msm(&zip(&[G::IDENTITY; 40], &scalars)).is_identity());
     }
 
-    fn short_agrees<G: Group>() {
+    fn short_agrees<G: Bls12381Group>() {
         let numbers = [0, 1, -1, 2, 3, -3, 7, 1 << 40, -(1 << 40), i64::MAX, i64::MIN + 1];
         for backend in Backend::available() {
             for n in 0..=numbers.len() {

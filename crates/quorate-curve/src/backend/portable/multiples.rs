@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use crate::arithmetic::Curve;
+use crate::arithmetic::BlstCurve;
 
 /// Each point of the subgroup of order r times the scalar at its place.
-pub(crate) fn multiples<C: Curve>(points: &[C], scalars: &[[u8; 32]]) -> Vec<C> {
+pub(crate) fn multiples<C: BlstCurve>(points: &[C], scalars: &[[u8; 32]]) -> Vec<C> {
     let each = points.iter().zip(scalars);
     C::to_affine(&each.map(|(point, scalar)| C::times(&point.to_jacobian(), scalar)).collect::<Vec<_>>())
 }
@@ -14,10 +14,10 @@ pub(crate) fn multiples<C: Curve>(points: &[C], scalars: &[[u8; 32]]) -> Vec<C> 
 mod tests {
     use alloc::vec::Vec;
 
-    use crate::{Backend, G1, G2, Group, scalar::tests::scalars};
+    use crate::{Backend, Bls12381Group, G1, G2, scalar::tests::scalars};
 
     /// Every number of points up to two vectors and more, identities among them, by scalars of every kind.
-    fn agrees<G: Group>() {
+    fn agrees<G: Bls12381Group>() {
         let names: Vec<_> = (0..70u8).map(|i| [i]).collect();
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
         let mut points: Vec<G> = Backend::Portable.hash_to_curve(b"multiples", &messages);

@@ -12,7 +12,7 @@ use blst::{
 use crate::{
     arithmetic::{
         curve::PARAMETER,
-        field::Field,
+        field::{BlstField, Field},
         fp12::{conjugate, multiply_by_line, square},
     },
     pairing::{Gt, MillerValue, Pairing},

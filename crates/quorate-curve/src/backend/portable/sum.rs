@@ -4,17 +4,17 @@ use alloc::vec::Vec;
 
 use super::affine;
 use crate::{
-    arithmetic::curve::{Curve, GroupId},
+    arithmetic::{BlstCurve, curve::GroupId},
     segments::{Cut, Segments},
 };
 
 /// The sum of each segment.
-pub(crate) fn sums<C: Curve>(points: Cut<'_, C>) -> Vec<C> {
+pub(crate) fn sums<C: BlstCurve>(points: Cut<'_, C>) -> Vec<C> {
     let sums: Vec<_> = points.iter().map(sum).collect();
     C::to_affine(&sums)
 }
 
-fn sum<C: Curve>(points: &[C]) -> C::Jacobian {
+fn sum<C: BlstCurve>(points: &[C]) -> C::Jacobian {
     match points {
         [] => C::IDENTITY.to_jacobian(),
         [one] => one.to_jacobian(),
@@ -22,7 +22,7 @@ fn sum<C: Curve>(points: &[C]) -> C::Jacobian {
             affine::sums(Segments::one(many.to_vec()))[0].to_jacobian()
         }
         // Identities are left out, because blst adds one to a point with x = 0 as if it doubled the point.
-        many => C::sum(&many.iter().filter(|point| **point != C::IDENTITY).collect::<Vec<_>>()),
+        many => C::sum_of_finite(&many.iter().filter(|point| **point != C::IDENTITY).collect::<Vec<_>>()),
     }
 }
 
@@ -41,7 +41,7 @@ const fn has_x_zero(group: GroupId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Backend, G1, Group};
+    use crate::{Backend, Bls12381Group, G1, Group};
 
     /// G1's curve has points with x = 0, outside the subgroup. An identity beside one must not double it.
     #[test]

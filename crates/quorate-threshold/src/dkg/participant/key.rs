@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate::{PublicKey, SecretKey, Suite};
+use quorate::{Bls12381Suite, PublicKey, SecretKey};
 use quorate_curve::{Scalar, SecretError, SecretScalar, Segments};
 use sha2::{Digest as _, Sha256};
 
@@ -23,7 +23,7 @@ use crate::{
     sharing::{Commitment, KeyShare},
 };
 
-impl<S: Suite> Participant<S> {
+impl<S: Bls12381Suite> Participant<S> {
     /// The share that a dealer gave this member, if it is the one that the dealer committed to.
     pub(in crate::dkg) fn dealt_share(&self, dealer: MemberNumber, deal: &Deal<S>) -> Option<DealtShare> {
         let index = self.ceremony.receiver_index(self.member)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate::{Options, SecretKey, Suite};
+use quorate::{Bls12381Suite, Options, SecretKey};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -18,7 +18,7 @@ use crate::{
     sharing::KeyShare,
 };
 
-impl<S: Suite> Participant<S> {
+impl<S: Bls12381Suite> Participant<S> {
     /// The state as JSON, with the seed and the share of the previous key in the clear: write it for nobody else to
     /// read. The identity and the ceremony are not in it.
     pub fn to_json(&self) -> Zeroizing<String> {

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use quorate_curve::Group;
+
 use super::*;
 use crate::{
     key::SecretKey,
@@ -94,7 +96,7 @@ fn a_subset_cancels_the_victim() {
     let pairs = multiples.iter().zip(1..).map(|(point, i)| [*point, added(i)]);
     let rogue = backend.sums(&pairs.collect());
     let keys: Vec<_> = std::iter::once(victim.point()).chain(rogue).collect();
-    let encodings: Vec<_> = keys.iter().map(Group::compress).collect();
+    let encodings: Vec<_> = keys.iter().map(Bls12381Group::compress).collect();
 
     let numbers = numbers(&encodings);
     let terms: Vec<_> = (0..=MEMBERS)

@@ -1,8 +1,10 @@
 //! Where sources contradict each other or quorate. Each row of the table must still occur in the data that is present,
 //! unless the source has corrected itself since.
 
-use quorate::{AnySuite, Backend, MinPk, MinSig, ParseError, PublicKey, SecretKey, Signature, Suite, naive};
-use quorate_curve::{G1, Group};
+use quorate::{
+    AnySuite, Backend, Bls12381Suite, MinPk, MinSig, ParseError, PublicKey, SecretKey, Signature, Suite, naive,
+};
+use quorate_curve::{Bls12381Group, G1};
 
 use quorate_lab::answers::{
     Case, CaseMessages, Vectors, is_overruled,
@@ -214,7 +216,7 @@ fn invalid(case: &Case) {
     assert!(!is_valid(case), "{}", case.id);
 }
 
-fn valid_but_not_in<S: Suite>(other: S, case: &Case) {
+fn valid_but_not_in<S: Bls12381Suite>(other: S, case: &Case) {
     assert!(is_valid(case), "{}", case.id);
     assert!(!is_valid_in(other, case), "{} in {other}", case.id);
 }
@@ -227,7 +229,7 @@ fn is_valid(case: &Case) -> bool {
     }
 }
 
-fn is_valid_in<S: Suite>(suite: S, case: &Case) -> bool {
+fn is_valid_in<S: Bls12381Suite>(suite: S, case: &Case) -> bool {
     let read = Signature::from_bytes(&case.signature).and_then(|signature| claim(suite, case, signature));
     read.is_ok_and(|claim| naive::verify(&claim).is_valid())
 }

@@ -1,7 +1,7 @@
 //! Bytes that are a point, and the right flaw of those that are none.
 
 use quorate::{Backend, MinPk, ParseError, PublicKey, Signature};
-use quorate_curve::{DecodeError, G1, G2, Group};
+use quorate_curve::{Bls12381Group, DecodeError, G1, G2};
 use serde::Deserialize;
 
 use quorate_lab::answers::{
@@ -119,7 +119,7 @@ fn agree(encoding: &Encoding, stated: Option<Flaw>, found: Result<(), Flaw>) {
 
 /// Decodes with the functions of the curve. They take the identity as a point of the subgroup, and it counts as a flaw
 /// only if the source says so.
-fn decode<G: Group>(backend: Backend, encoding: &Encoding) -> Result<(), Flaw> {
+fn decode<G: Bls12381Group>(backend: Backend, encoding: &Encoding) -> Result<(), Flaw> {
     let bytes = &encoding.bytes;
     let point = if encoding.is_uncompressed() { backend.decode_uncompressed(bytes) } else { backend.decode(bytes) };
     let point: G = point.map_err(undecoded)?;

@@ -1,7 +1,7 @@
 //! Messages to points: RFC 9380 and the sets that follow it.
 
 use quorate::{Backend, MinPk, MinSig, Suite};
-use quorate_curve::{G1, G2, Group};
+use quorate_curve::{Bls12381Group, G1, G2};
 use serde::Deserialize;
 
 use quorate_lab::answers::{
@@ -42,7 +42,7 @@ struct Hash {
 }
 
 /// The message in one part, and in two parts, as an AUG suite passes it.
-fn check<G: Group>(hash: &Hash) {
+fn check<G: Bls12381Group>(hash: &Hash) {
     let (head, tail) = hash.message.split_at(hash.message.len() / 2);
     for &backend in Backend::available() {
         let points = backend.hash_to_curve::<G>(hash.tag.as_bytes(), &[(&[], &hash.message), (head, tail)]);

@@ -1,7 +1,7 @@
 //! Multiples of the generators and of other points.
 
 use quorate::Backend;
-use quorate_curve::{DecodeError, Group, SecretScalar};
+use quorate_curve::{Bls12381Group, DecodeError, SecretScalar};
 use serde::Deserialize;
 
 use quorate_lab::answers::{
@@ -41,7 +41,7 @@ fn multiples_of_other_points() {
     );
 }
 
-fn multiples<G: Group>(file: &File, times: impl Fn(&SecretScalar) -> G) -> usize {
+fn multiples<G: Bls12381Group>(file: &File, times: impl Fn(&SecretScalar) -> G) -> usize {
     let content = file.bytes();
     let compressed = !file.stem().contains("uncompressed");
     let length = if compressed { G::COMPRESSED } else { G::UNCOMPRESSED };
@@ -100,7 +100,7 @@ struct Point {
 }
 
 impl Point {
-    fn decode<G: Group>(&self, id: &str) -> G {
+    fn decode<G: Bls12381Group>(&self, id: &str) -> G {
         let bytes: Vec<u8> = [&self.x, &self.y].into_iter().flat_map(Coordinate::bytes).collect();
         Backend::Portable.decode_uncompressed(&bytes).unwrap_or_else(|e| panic!("{id}: {e}"))
     }
@@ -116,7 +116,7 @@ impl Coordinate {
 }
 
 /// Whether the scalar of each product is a secret key. The products of secret keys are checked.
-fn products<G: Group>(file: &File, multiply: impl Fn(&SecretScalar, &G) -> G) -> Vec<bool> {
+fn products<G: Bls12381Group>(file: &File, multiply: impl Fn(&SecretScalar, &G) -> G) -> Vec<bool> {
     #[derive(Deserialize)]
     #[serde(rename_all = "UPPERCASE")]
     struct Product {

@@ -1,7 +1,7 @@
 //! Every signature with a known answer: alone, by the oracle, and all of a variant in one batch on every backend.
 
 use quorate::{
-    AnySuite, Claim, MinPk, MinSig, Options, ParseError, PublicKey, Suite, UncheckedSignature, naive, verify,
+    AnySuite, Bls12381Suite, Claim, MinPk, MinSig, Options, ParseError, PublicKey, UncheckedSignature, naive, verify,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -52,7 +52,7 @@ fn forged_batch_with_cancelling_signatures() {
 
 /// True and false ones of all suites of a variant: each by the oracle, and together on every backend, with each soundness
 /// and each number of threads.
-fn alone_and_together<S: Suite>(of_variant: impl Fn(AnySuite) -> Option<S>) {
+fn alone_and_together<S: Bls12381Suite>(of_variant: impl Fn(AnySuite) -> Option<S>) {
     let (mut claims, mut members) = (Vec::new(), Vec::new());
     for case in signature_cases() {
         let Some(suite) = of_variant(case.suite) else { continue };
@@ -75,12 +75,12 @@ fn alone_and_together<S: Suite>(of_variant: impl Fn(AnySuite) -> Option<S>) {
 }
 
 /// The case as a claim that leaves the subgroup check of its signature to the batch.
-fn unchecked<S: Suite>(suite: S, case: &Case) -> Result<Claim<S>, ParseError> {
+fn unchecked<S: Bls12381Suite>(suite: S, case: &Case) -> Result<Claim<S>, ParseError> {
     let signature = UncheckedSignature::from_bytes(&case.signature)?;
     claim(suite, case, signature)
 }
 
-pub(crate) fn claim<S: Suite>(
+pub(crate) fn claim<S: Bls12381Suite>(
     suite: S,
     case: &Case,
     signature: impl Into<quorate::claim::ClaimSignature<S>>,

@@ -1,6 +1,6 @@
 //! Secret key and message to signature, byte for byte.
 
-use quorate::{AnySuite, SecretKey, Suite};
+use quorate::{AnySuite, Bls12381Suite, SecretKey};
 
 use quorate_lab::answers::{
     Vectors,
@@ -21,7 +21,7 @@ fn secret_and_message_to_signature() {
 
 /// A secret key outside 1..r is refused. If a source signs with a scalar that is not below r, its signature is that of
 /// the scalar's residue.
-fn check<S: Suite>(suite: S, signing: &Signing) {
+fn check<S: Bls12381Suite>(suite: S, signing: &Signing) {
     let id = &signing.id;
     let residue = reduced(signing.secret);
     let read = SecretKey::<S>::from_bytes(&signing.secret);

@@ -1,0 +1,456 @@
+//! The curve BN254: y² = x³ + 3 over a field of 254 bits, whose pairing the EVM computes (EIP-197). It gives about 100 bits of security.
+//!
+//! Fields, additions in projective coordinates and pairings are those of arkworks, one item at a time. The sums are quorate's own, the same
+//! as on BLS12-381. No lanes compute on this curve yet, so [`PairingCurve::backend`] is [`Backend::Portable`].
+
+use alloc::vec::Vec;
+use core::{
+    fmt::{self, Debug},
+    hash::Hash,
+};
+
+use ark_bn254::{Bn254 as Ark, Fq, Fq2, Fq12, G1Affine, G2Affine, g1, g2};
+use ark_ec::{
+    AffineRepr, CurveGroup,
+    pairing::{MillerLoopOutput, Pairing as _},
+    scalar_mul::glv::GLVConfig,
+    short_weierstrass::{Affine as ArkAffine, Projective, SWCurveConfig},
+};
+use ark_ff::{AdditiveGroup, Field as _};
+
+use crate::{
+    arithmetic::{Curve, curve::GroupId, field::Field},
+    backend::{
+        choice::Backend,
+        portable::{affine, weighted_sum},
+    },
+    group::{
+        Group, PairingCurve,
+        sealed::{Sealed, Verbs},
+        weighted_cut,
+    },
+    pairing::{CurveId, Gt, MillerValue, Pairing, sealed::Target},
+    segments::{Segments, UncheckedSegments, WeightedSegments},
+    weight::Soundness,
+};
+
+/// The curve BN254, as a type. No value of it exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bn254 {}
+
+impl Target for Bn254 {
+    type Value = Fq12;
+    const ONE: Fq12 = Fq12::ONE;
+
+    fn multiply(a: &Fq12, b: &Fq12) -> Fq12 {
+        a * b
+    }
+
+    fn conjugate(a: &Fq12) -> Fq12 {
+        let mut out = *a;
+        out.conjugate_in_place();
+        out
+    }
+}
+
+/// A point by its coordinates; (0, 0) is the identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Coordinates<F> {
+    x: F,
+    y: F,
+}
+
+macro_rules! field {
+    ($field:ident) => {
+        impl Field for $field {
+            #[inline]
+            fn plus(&self, other: &Self) -> Self {
+                *self + other
+            }
+
+            #[inline]
+            fn minus(&self, other: &Self) -> Self {
+                *self - other
+            }
+
+            #[inline]
+            fn times(&self, other: &Self) -> Self {
+                *self * other
+            }
+
+            #[inline]
+            fn squared(&self) -> Self {
+                self.square()
+            }
+
+            fn inverse(&self) -> Self {
+                ark_ff::Field::inverse(self).expect("not zero")
+            }
+        }
+    };
+}
+
+field!(Fq);
+field!(Fq2);
+
+macro_rules! group {
+    ($(#[$doc:meta])* $name:ident, $id:ident, $is_whole:literal, $field:ident, $config:path, $affine:ident, $omega:expr) => {
+        impl Curve for Coordinates<$field> {
+            type Jacobian = Projective<$config>;
+            type Field = $field;
+
+            const ID: GroupId = GroupId::$id;
+            const IDENTITY: Self = Self { x: $field::ZERO, y: $field::ZERO };
+
+            fn generator() -> Self {
+                let point = <$config as SWCurveConfig>::GENERATOR;
+                Self { x: point.x, y: point.y }
+            }
+
+            #[inline]
+            fn at(x: $field, y: $field) -> Self {
+                Self { x, y }
+            }
+
+            #[inline]
+            fn x(&self) -> $field {
+                self.x
+            }
+
+            #[inline]
+            fn y(&self) -> $field {
+                self.y
+            }
+
+            fn one() -> $field {
+                $field::ONE
+            }
+
+            fn in_subgroup(&self) -> bool {
+                <$config>::is_in_correct_subgroup_assuming_on_curve(&to_ark(self))
+            }
+
+            fn turn_field(x: $field, turn: u8) -> $field {
+                let omega: $field = $omega;
+                match turn {
+                    0 => x,
+                    1 => x * omega,
+                    _ => x * omega.square(),
+                }
+            }
+
+            fn to_jacobian(&self) -> Self::Jacobian {
+                to_ark(self).into_group()
+            }
+
+            fn to_affine(points: &[Self::Jacobian]) -> Vec<Self> {
+                Projective::normalize_batch(points).iter().map(from_ark).collect()
+            }
+
+            fn to_affine_one(point: &Self::Jacobian) -> Self {
+                from_ark(&point.into_affine())
+            }
+
+            fn double(point: &Self::Jacobian) -> Self::Jacobian {
+                point.double()
+            }
+
+            fn add(a: &Self::Jacobian, b: &Self::Jacobian) -> Self::Jacobian {
+                *a + b
+            }
+
+            fn add_affine(a: &Self::Jacobian, b: &Self) -> Self::Jacobian {
+                *a + to_ark(b)
+            }
+
+            fn signed(self, negative: bool) -> Self {
+                if negative { Self { x: self.x, y: -self.y } } else { self }
+            }
+        }
+
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(transparent)]
+        pub struct $name(Coordinates<$field>);
+
+        impl $name {
+            /// Takes a point of arkworks without looking at it. It must be on the curve.
+            pub fn from_ark_assuming_on_curve(point: &$affine) -> Self {
+                Self(from_ark(point))
+            }
+
+            /// The point as arkworks has it.
+            pub fn to_ark(&self) -> $affine {
+                to_ark(&self.0)
+            }
+        }
+
+        impl Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({}, {})"), self.0.x, self.0.y)
+            }
+        }
+
+        impl Sealed for $name {
+            type Affine = Coordinates<$field>;
+            fn inner(self) -> Self::Affine {
+                self.0
+            }
+            fn wrap(inner: Self::Affine) -> Self {
+                Self(inner)
+            }
+            fn slice(points: &[Self]) -> &[Self::Affine] {
+                // SAFETY: the type is a transparent wrapper of its only field.
+                unsafe { core::slice::from_raw_parts(points.as_ptr().cast(), points.len()) }
+            }
+        }
+
+        impl Group for $name {
+            type Curve = Bn254;
+            const ID: GroupId = GroupId::$id;
+            const IS_WHOLE_CURVE: bool = $is_whole;
+            const IDENTITY: Self = Self(<Coordinates<$field> as Curve>::IDENTITY);
+
+            fn generator() -> Self {
+                Self(Curve::generator())
+            }
+        }
+
+        impl Verbs for $name {
+            fn in_subgroup(_: Backend, points: &[Self]) -> Vec<bool> {
+                points.iter().map(Self::is_member).collect()
+            }
+
+            fn is_member(&self) -> bool {
+                self.0.in_subgroup()
+            }
+
+            fn sum(backend: Backend, points: &[Self]) -> Self {
+                Self::sums(backend, &Segments::one(points.to_vec()))[0]
+            }
+
+            fn sums(_: Backend, points: &Segments<Self>) -> Vec<Self> {
+                let inner = Segments::from_ends(Self::slice(points.items()).to_vec(), points.cut().ends().to_vec());
+                affine::sums(inner).into_iter().map(Self).collect()
+            }
+
+            fn weighted_sums(_: Backend, points: &WeightedSegments<Self>) -> Vec<Self> {
+                weighted_sum::weighted_sums(weighted_cut(points)).into_iter().map(Self).collect()
+            }
+
+            fn weighted_sums_of_members(
+                backend: Backend,
+                points: &UncheckedSegments<Self>,
+                _: Soundness,
+            ) -> Option<Vec<Self>> {
+                let weighted = points.weighted();
+                let are_members = weighted.points().items().iter().all(Self::is_member);
+                are_members.then(|| Self::weighted_sums(backend, weighted))
+            }
+        }
+    };
+}
+
+// ω has one eigenvalue on both groups: arkworks' endomorphisms have λ and λ².
+group!(
+    /// An affine point of the first group, over Fp. Its cofactor is 1, so every point of the curve is a member.
+    Bn254G1,
+    G1,
+    true,
+    Fq,
+    g1::Config,
+    G1Affine,
+    g1::Config::ENDO_COEFFS[0]
+);
+group!(
+    /// An affine point of the twist, over Fp2.
+    Bn254G2,
+    G2,
+    false,
+    Fq2,
+    g2::Config,
+    G2Affine,
+    g2::Config::ENDO_COEFFS[0].square()
+);
+
+fn to_ark<P: SWCurveConfig>(point: &Coordinates<P::BaseField>) -> ArkAffine<P> {
+    if point.x == P::BaseField::ZERO && point.y == P::BaseField::ZERO {
+        ArkAffine::identity()
+    } else {
+        ArkAffine::new_unchecked(point.x, point.y)
+    }
+}
+
+fn from_ark<P: SWCurveConfig>(point: &ArkAffine<P>) -> Coordinates<P::BaseField> {
+    let zero = P::BaseField::ZERO;
+    point.xy().map_or(Coordinates { x: zero, y: zero }, |(x, y)| Coordinates { x, y })
+}
+
+impl PairingCurve for Bn254 {
+    const ID: CurveId = CurveId::Bn254;
+    type G1 = Bn254G1;
+    type G2 = Bn254G2;
+
+    fn backend(_: Backend) -> Backend {
+        Backend::Portable
+    }
+
+    fn miller_products(
+        backend: Backend,
+        pairing: Pairing,
+        pairs: &Segments<(Bn254G1, Bn254G2)>,
+    ) -> Vec<MillerValue<Self>> {
+        assert_eq!(pairing, Pairing::Ate, "BN254 has the ate pairing alone");
+        pairs.iter().map(|pairs| Self::miller_product(backend, pairs)).collect()
+    }
+
+    fn miller_product(_: Backend, pairs: &[(Bn254G1, Bn254G2)]) -> MillerValue<Self> {
+        let (p, q): (Vec<_>, Vec<_>) = pairs.iter().map(|(p, q)| (p.to_ark(), q.to_ark())).unzip();
+        MillerValue::new(Pairing::Ate, Ark::multi_miller_loop(p, q).0)
+    }
+
+    fn final_exponentiations(_: Backend, values: &[MillerValue<Self>]) -> Vec<Gt<Self>> {
+        let raise = |value: &MillerValue<Self>| {
+            Gt(Ark::final_exponentiation(MillerLoopOutput(value.value)).expect("a Miller value is not zero").0)
+        };
+        values.iter().map(raise).collect()
+    }
+
+    fn pairs_to_one<const N: usize>(backend: Backend, pairs: &[(Bn254G1, Bn254G2); N]) -> bool {
+        Self::final_exponentiations(backend, &[Self::miller_product(backend, pairs)])[0].is_one()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weight::{Kind, Weight};
+    use alloc::vec;
+    use ark_bn254::Fr;
+    use ark_ec::{PrimeGroup, VariableBaseMSM};
+    use ark_ff::PrimeField;
+
+    const BACKEND: Backend = Backend::Portable;
+
+    /// ω as a scalar: λ of arkworks' endomorphism on the first group.
+    fn omega() -> Fr {
+        g1::Config::LAMBDA
+    }
+
+    /// The value of a weight.
+    fn scalar(weight: Weight) -> Fr {
+        (0..weight.digits()).rev().fold(Fr::ZERO, |value, place| {
+            let digit = weight.digit(place);
+            let kind = match digit.kind {
+                Kind::Zero => Fr::ZERO,
+                Kind::One => Fr::ONE,
+                Kind::Two => Fr::from(2),
+                Kind::Theta => Fr::ONE - omega(),
+            };
+            let unit = ark_ff::Field::pow(&omega(), [u64::from(digit.turn)]);
+            value * Fr::from(4) + if digit.negative { -(kind * unit) } else { kind * unit }
+        })
+    }
+
+    fn weights(n: usize) -> Vec<Weight> {
+        let word = |i: usize| 0x9e37_79b9_7f4a_7c15_u128.wrapping_mul(0xd1b5_4a32_d192_ed03 * (i as u128 + 1));
+        (0..n)
+            .map(|i| Weight::from_bits(if i % 3 == 0 { word(i) >> 64 | 1 } else { word(i) | 1 }).expect("not zero"))
+            .collect()
+    }
+
+    fn times<G: Group>(point: G, weight: Weight) -> G {
+        let mut segments = WeightedSegments::new();
+        segments.push(point, weight);
+        segments.close();
+        BACKEND.weighted_sums(&segments)[0]
+    }
+
+    macro_rules! sums_are_arkworks {
+        ($test:ident, $group:ident) => {
+            /// Sums of every length around the sizes where the method changes, with identities, equal and opposite points among them.
+            #[test]
+            fn $test() {
+                let multiple = |n: u64| {
+                    let point = $group::generator().to_ark().into_group() * Fr::from(n * n + 1);
+                    $group::from_ark_assuming_on_curve(&point.into_affine())
+                };
+                let mut points: Vec<_> = (0..130).map(multiple).collect();
+                (points[3], points[7], points[8], points[9]) =
+                    ($group::IDENTITY, points[6], points[6].negate(), $group::IDENTITY);
+                let weights = weights(points.len());
+                for n in [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 47, 48, 49, 130] {
+                    let bases: Vec<_> = points[..n].iter().map($group::to_ark).collect();
+                    let expected: Projective<_> = bases.iter().sum();
+                    assert_eq!(BACKEND.sum(&points[..n]).to_ark(), expected.into_affine(), "{n}");
+                    let mut segments = UncheckedSegments::new();
+                    points[..n].iter().zip(&weights).for_each(|(point, weight)| segments.push(*point, *weight, 0));
+                    segments.close();
+                    let scalars: Vec<_> = weights[..n].iter().map(|weight| scalar(*weight)).collect();
+                    let expected = Projective::msm(&bases, &scalars).expect("as many").into_affine();
+                    let sums = BACKEND.weighted_sums(segments.weighted());
+                    assert_eq!(sums[0].to_ark(), expected, "{n}");
+                    assert_eq!(BACKEND.weighted_sums_of_members(&segments, Soundness::Bits128), Some(sums), "{n}");
+                }
+            }
+        };
+    }
+
+    sums_are_arkworks!(sums_in_g1_are_arkworks, Bn254G1);
+    sums_are_arkworks!(sums_in_g2_are_arkworks, Bn254G2);
+
+    /// A point of the twist whose order does not divide r, as almost all are.
+    fn outside() -> Bn254G2 {
+        let mut x = Fq2::new(Fq::from(1), Fq::from(0));
+        loop {
+            if let Some(point) = G2Affine::get_point_from_x_unchecked(x, false) {
+                let point = Bn254G2::from_ark_assuming_on_curve(&point);
+                assert!(
+                    !point.to_ark().into_group().mul_bigint(Fr::MODULUS).into_affine().is_zero(),
+                    "it has another order"
+                );
+                return point;
+            }
+            x.c0 += Fq::ONE;
+        }
+    }
+
+    #[test]
+    fn a_point_outside_the_subgroup_is_found() {
+        let (member, outside) = (Bn254G2::generator(), outside());
+        let both = BACKEND.sum(&[member, outside]);
+        assert_eq!(BACKEND.in_subgroup(&[member, outside, Bn254G2::IDENTITY, both]), [true, false, true, false]);
+        for place in 0..20 {
+            let mut segments = UncheckedSegments::new();
+            for (i, weight) in weights(20).into_iter().enumerate() {
+                segments.push(if i == place { outside } else { member }, weight, 0);
+            }
+            segments.close();
+            assert_eq!(BACKEND.weighted_sums_of_members(&segments, Soundness::Bits64), None, "at {place}");
+        }
+    }
+
+    /// e(wP, Q) = e(P, wQ) for weights of every digit, so ω has one eigenvalue on both groups; and e(P, Q)·e(-P, Q) = 1.
+    #[test]
+    fn weights_move_from_one_side_to_the_other() {
+        let (p, q) = (Bn254G1::generator(), Bn254G2::generator());
+        let (weighted_p, weighted_q) = (|weight| times(p, weight), |weight| times(q, weight));
+        for weight in (1..16).map(|nibble| Weight::from_bits(nibble).expect("not zero")).chain(weights(4)) {
+            assert!(BACKEND.pairs_to_one(&[(weighted_p(weight), q), (p.negate(), weighted_q(weight))]), "{weight:?}");
+            let value = |pairs: &[(Bn254G1, Bn254G2)]| BACKEND.final_exponentiation(BACKEND.miller_product(pairs));
+            let once = value(&[(weighted_p(weight), q)]);
+            assert!(!once.is_one() && (once * once.inverse()).is_one());
+            assert_eq!(once * once, value(&[(weighted_p(weight), q), (p, weighted_q(weight))]));
+        }
+    }
+
+    #[test]
+    fn identities_pair_to_one() {
+        let (p, q) = (Bn254G1::generator(), Bn254G2::generator());
+        assert!(BACKEND.pairs_to_one(&[(Bn254G1::IDENTITY, q), (p, Bn254G2::IDENTITY)]));
+        assert!(BACKEND.pairs_to_one::<Bn254G1, 0>(&[]) && !BACKEND.pairs_to_one(&[(p, q), (Bn254G1::IDENTITY, q)]));
+        let values = BACKEND.miller_products(Pairing::Ate, &Segments::from_ends(vec![(p, q); 3], vec![0, 1, 3]));
+        let powers = BACKEND.final_exponentiations(&values);
+        assert_eq!(powers, [Gt::ONE, powers[1], powers[1] * powers[1]]);
+    }
+}
