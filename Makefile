@@ -25,7 +25,8 @@ check: deny ## Format, lints, documentation, imports, the order of a release, li
 	scripts/check_units.sh
 
 deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine
-	@command -v cargo-deny > /dev/null || $(CARGO) install cargo-deny --version 0.20.2 --locked
+	@# It runs for seconds, so the optimiser would take longer than it saves.
+	@command -v cargo-deny > /dev/null || $(CARGO) install cargo-deny --version 0.20.2 --locked --debug
 	cargo deny --locked check bans licenses sources
 	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
 	else echo "advisories: skipped, there is no database on this machine (\`cargo deny fetch\` gets it)"; fi

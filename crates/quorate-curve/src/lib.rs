@@ -1,4 +1,4 @@
-//! BLS12-381 arithmetic for quorate, over slices.
+//! The arithmetic of curves for quorate, over slices: BLS12-381, and with the feature `bn254` BN254.
 //!
 //! This crate knows no signatures. It offers the engine a few verbs over slices: decode, hash to the curve, check the
 //! subgroup, sum, weigh, multiply, pair. A [`Backend`] executes them, and a program chooses it once, when it starts.
@@ -13,9 +13,9 @@
 //! - [`pairing`]: the two pairings, values of the Miller loop, and elements of the target group.
 //! - [`scalar`]: public scalars, the elements of Fr.
 //! - `backend::portable` and `backend::lanes`, private: the verbs by blst, and the same verbs on eight items at a time. They
-//!   work on points of the two curves. `backend::ifma` and `backend::fma` are the forms of numbers in lanes, and
+//!   work on points of E(Fp) and its twist. `backend::ifma` and `backend::fma` are the forms of numbers in lanes, and
 //!   `backend::choice` is the choice between all of them.
-//! - [`group`]: [`G1`] and [`G2`], affine points on their curves, and the sealed trait [`Group`] that they share.
+//! - [`group`]: [`G1`] and [`G2`], affine points of BLS12-381, and the sealed traits [`PairingCurve`], [`Group`] and [`Bls12381Group`].
 //! - [`backend`]: the public verbs.
 //! - `bn254`: the second curve, with the feature of this name.
 //! - [`domain`]: roots of unity, and the transforms of polynomials over Fr.
