@@ -57,24 +57,6 @@ impl Bn254Suite {
         }
     }
 
-    /// Whether one message may occur twice in an aggregate, and one message may have several keys. It may where the
-    /// network asks for proofs of possession. Elsewhere a key that was made from others' keys would sign for them.
-    pub const fn allows_repeated_messages(self) -> bool {
-        match self {
-            Self::DrandEvmnet => false,
-            Self::EigenLayer => true,
-        }
-    }
-
-    /// The Miller loops that [`key`](Self::key) computes for one key; if there are any, it computes one final
-    /// exponentiation too.
-    pub const fn pairings_per_key(self) -> usize {
-        match self {
-            Self::DrandEvmnet => 0,
-            Self::EigenLayer => 2,
-        }
-    }
-
     /// Reads a public key of [`key_bytes`](Self::key_bytes) bytes: the key in G2, which verifies signatures. Under
     /// `eigenlayer` the bytes are a [`DualKey`], and the two keys are checked to belong together.
     ///

@@ -31,8 +31,7 @@ pub fn verify_all(key: &Bn254PublicKey, messages: &[MessagePoint], signature: &B
 /// Miller loops and one final exponentiation. False for no statements.
 ///
 /// The function compares pairings and nothing else. If two messages are equal, the answer means something only where the
-/// possession of the keys was proved: see
-/// [`Bn254Suite::allows_repeated_messages`](crate::Bn254Suite::allows_repeated_messages).
+/// possession of the keys was proved. The engine `quorate` applies this rule to each suite.
 #[must_use]
 pub fn aggregate_verify(statements: &[(Bn254PublicKey, MessagePoint)], signature: &Bn254Signature) -> bool {
     let negated_generator = (-G2Affine::generator().into_group()).into_affine();
