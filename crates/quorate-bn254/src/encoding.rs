@@ -182,10 +182,18 @@ pub fn decode_g1(bytes: &[u8], item: Bn254Item) -> Result<G1Affine, Bn254ParseEr
 /// [`Bn254ParseError::Length`], [`Bn254ParseError::NotCanonical`], [`Bn254ParseError::NotOnCurve`],
 /// [`Bn254ParseError::NotInSubgroup`].
 pub fn decode_g2(bytes: &[u8], item: Bn254Item) -> Result<G2Affine, Bn254ParseError> {
+    let point = decode_g2_on_curve(bytes, item)?;
+    if point.is_in_correct_subgroup_assuming_on_curve() { Ok(point) } else { Err(Bn254ParseError::NotInSubgroup(item)) }
+}
+
+/// The same for a caller who checks whether the point is in the subgroup of order r.
+///
+/// # Errors
+/// [`Bn254ParseError::Length`], [`Bn254ParseError::NotCanonical`], [`Bn254ParseError::NotOnCurve`].
+pub fn decode_g2_on_curve(bytes: &[u8], item: Bn254Item) -> Result<G2Affine, Bn254ParseError> {
     use Bn254Coordinate::{XImaginary, XReal, YImaginary, YReal};
     let [x_im, x_re, y_im, y_re] = words(bytes, item, [XImaginary, XReal, YImaginary, YReal])?;
-    let point: G2Affine = point(Fq2::new(x_re, x_im), Fq2::new(y_re, y_im), item)?;
-    if point.is_in_correct_subgroup_assuming_on_curve() { Ok(point) } else { Err(Bn254ParseError::NotInSubgroup(item)) }
+    point(Fq2::new(x_re, x_im), Fq2::new(y_re, y_im), item)
 }
 
 /// A point of G1 in 64 bytes; zeros for the identity.

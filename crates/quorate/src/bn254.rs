@@ -1,8 +1,8 @@
 //! The suites on BN254: their encodings, their hashes, and keys in both groups.
 
 use quorate_bn254::{
-    Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254Signature, Bn254Suite, DualKey, G1Affine, G2Affine,
-    encoding::{encode_g1, encode_g2},
+    Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254Signature, Bn254Suite, DualKey, G1Affine,
+    encoding::{decode_g2_on_curve, encode_g1, encode_g2},
     hash_to_curve, keccak256,
 };
 use quorate_curve::{Backend, Bn254, Bn254G1, Bn254G2, Group, Weight, WeightedSegments};
@@ -173,11 +173,15 @@ fn parts(bytes: &[u8]) -> Result<Parts, Bn254ParseError> {
     } else {
         (None, bytes)
     };
-    let g2 = Bn254PublicKey::<G2Affine>::from_bytes(g2)?;
-    Ok(Parts {
-        g1: g1.map(|key| Bn254G1::from_ark_assuming_on_curve(&key.point())),
-        g2: Bn254G2::from_ark_assuming_on_curve(&g2.point()),
-    })
+    let item = Bn254Item::KeyG2;
+    let g2 = Bn254G2::from_ark_assuming_on_curve(&decode_g2_on_curve(g2, item)?);
+    if g2.is_identity() {
+        return Err(Bn254ParseError::IdentityKey(item));
+    }
+    if !Backend::Portable.is_member(&g2) {
+        return Err(Bn254ParseError::NotInSubgroup(item));
+    }
+    Ok(Parts { g1: g1.map(|key| Bn254G1::from_ark_assuming_on_curve(&key.point())), g2 })
 }
 
 /// What the weights of [`different`] are made of. They are a hash of all keys that are checked, so who makes keys cannot choose them with
