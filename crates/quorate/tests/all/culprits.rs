@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Bn254Suite, Claim, MinPk, MinSig, Options, Plan, SecretKey, UncheckedSignature, Verdict, Work,
-    claim::ClaimSignature, culprit, execute::Execution, plan::cost::Costs, verify,
+    Backend, Bn254Suite, Claim, MinPk, MinSig, Options, Plan, Scheme, SecretKey, UncheckedSignature, Verdict, Work,
+    culprit, execute::Execution, plan::cost::Costs, verify,
 };
 use quorate_curve::{Group, Pairing};
 use quorate_lab::forge::{Forge, Lie, Recipe, Shape, cases, claims};
@@ -17,16 +17,18 @@ fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([61; 32])
 }
 
-/// The index of the POP suite in the lists of both variants: several keys can sign one message under it.
-const POSSESSION: usize = 2;
+/// The index of a POP suite in the list of a variant: several keys can sign one message under it.
+fn possession<S: Forge>() -> usize {
+    S::all().iter().position(|suite| suite.scheme() == Scheme::ProofOfPossession).unwrap()
+}
 
-fn single(i: usize, lie: Lie) -> Recipe {
-    Recipe { suite: POSSESSION, shape: Shape::Single(i as u8, i as u8), lie, source: None }
+fn single<S: Forge>(i: usize, lie: Lie) -> Recipe {
+    Recipe { suite: possession::<S>(), shape: Shape::Single(i as u8, i as u8), lie, source: None }
 }
 
 /// n claims, each with a key and a message of its own: the true ones, and a false one for each place.
 fn distinct<S: Forge>(n: usize) -> [Vec<Claim<S>>; 2] {
-    [Lie::None, Lie::WrongMessage].map(|lie| claims(&(0..n).map(|i| single(i, lie)).collect::<Vec<_>>()))
+    [Lie::None, Lie::WrongMessage].map(|lie| claims(&(0..n).map(|i| single::<S>(i, lie)).collect::<Vec<_>>()))
 }
 
 fn with_false<S: Forge>([truth, lies]: &[Vec<Claim<S>>; 2], places: &[usize]) -> Vec<Claim<S>> {
@@ -121,7 +123,7 @@ fn two_false_in_two_blocks() {
 fn equal<S: Forge>() {
     let mut turns = Turns::default();
     for (n, copies) in [(16, &[2, 9][..]), (16, &[0, 1, 2, 3]), (128, &[5, 7]), (128, &[20, 90, 127])] {
-        let mut claims = claims::<S>(&(0..n).map(|i| single(i, Lie::None)).collect::<Vec<_>>());
+        let mut claims = claims::<S>(&(0..n).map(|i| single::<S>(i, Lie::None)).collect::<Vec<_>>());
         let lie = with_false(&distinct::<S>(1), &[0]).remove(0);
         copies.iter().for_each(|copy| claims[*copy] = lie.clone());
         for options in turns.on_every_backend() {
@@ -212,8 +214,7 @@ fn worst_liars_cost() {
 fn conspiring_claims() {
     fn of<S: Forge>() {
         let (n, truth) = (128, distinct::<S>(128)[0].clone());
-        let suite = S::all()[POSSESSION % S::all().len()];
-        let delta = suite.signed(99, None, &S::message(200)).point();
+        let delta = S::all()[possession::<S>()].signed(99, None, &S::message(200)).point();
         let times = |times: i32| {
             let point = if times < 0 { delta.negate() } else { delta };
             Backend::Portable.sum(&vec![point; times.unsigned_abs() as usize])
@@ -228,8 +229,7 @@ fn conspiring_claims() {
                 let liars = errors.iter().enumerate().map(|(i, error)| (5 + i * step, *error));
                 let liars: Vec<_> = liars.filter(|(_, error)| *error != 0).collect();
                 for (place, error) in &liars {
-                    let ClaimSignature::Unchecked(signature) = claims[*place].signature() else { unreachable!() };
-                    let wrong = Backend::Portable.sum(&[signature.point(), times(*error)]);
+                    let wrong = Backend::Portable.sum(&[claims[*place].signature().point(), times(*error)]);
                     let (key, message) = claims[*place].statements().next().unwrap();
                     let wrong = UncheckedSignature::from_point(wrong);
                     claims[*place] = Claim::single(claims[*place].suite(), key, message.clone(), wrong);
@@ -251,7 +251,7 @@ fn conspiring_claims() {
 fn dropped_claims_beside_false_ones() {
     let mut turns = Turns::default();
     for (dropped, wrong) in [(0, 1), (1, 0), (9, 40), (40, 41), (127, 126)] {
-        let mut recipes: Vec<_> = (0..128).map(|i| single(i, Lie::None)).collect();
+        let mut recipes: Vec<_> = (0..128).map(|i| single::<MinPk>(i, Lie::None)).collect();
         (recipes[dropped].lie, recipes[wrong].lie) = (Lie::Torsion, Lie::WrongMessage);
         let claims = claims::<MinPk>(&recipes);
         for options in turns.on_every_backend() {
@@ -266,7 +266,7 @@ fn dropped_claims_beside_false_ones() {
 fn a_false_source_is_one_part() {
     let recipe = |i: usize| Recipe {
         source: Some(i as u64 % 8),
-        ..single(i, if i % 8 == 5 { Lie::WrongMessage } else { Lie::None })
+        ..single::<MinPk>(i, if i % 8 == 5 { Lie::WrongMessage } else { Lie::None })
     };
     let claims = claims::<MinPk>(&(0..64).map(recipe).collect::<Vec<_>>());
     for options in every_options() {
@@ -284,7 +284,7 @@ fn a_false_source_is_one_part() {
 fn one_false_in_every_graph() {
     fn of<S: Forge>(graph: Graph, place: usize, turns: &mut Turns) {
         let lie = |i| if i == place { Lie::CancellingPair } else { Lie::None };
-        let recipes: Vec<_> = (0..24).map(|i| Recipe { shape: graph.shape(i), ..single(i, lie(i)) }).collect();
+        let recipes: Vec<_> = (0..24).map(|i| Recipe { shape: graph.shape(i), ..single::<S>(i, lie(i)) }).collect();
         let claims = claims::<S>(&recipes);
         for options in turns.in_lanes() {
             let (found, values) = found(&claims, &options);
@@ -347,7 +347,7 @@ fn batch() -> impl Strategy<Value = Vec<Recipe>> {
     ];
     (graph, 2usize..136, places, proptest::option::of(1u64..12)).prop_map(|(graph, n, places, sources)| {
         let recipe = |i| Recipe {
-            suite: POSSESSION,
+            suite: possession::<MinPk>(),
             shape: graph.shape(i),
             lie: Lie::None,
             source: sources.map(|s| i as u64 % s),
@@ -360,7 +360,9 @@ fn batch() -> impl Strategy<Value = Vec<Recipe>> {
 
 /// On every backend, under one of its modes.
 fn agrees<S: Forge>(recipes: &[Recipe], mode: usize) {
-    let (claims, expected): (Vec<_>, Vec<_>) = cases::<S>(recipes).into_iter().map(|c| (c.claim, c.verdict)).unzip();
+    let of_variant = |recipe: &Recipe| Recipe { suite: possession::<S>(), ..recipe.clone() };
+    let recipes: Vec<_> = recipes.iter().map(of_variant).collect();
+    let (claims, expected): (Vec<_>, Vec<_>) = cases::<S>(&recipes).into_iter().map(|c| (c.claim, c.verdict)).unzip();
     for backend in Backend::available() {
         let options = every_mode(*backend)[mode];
         let verdicts: Vec<Verdict> = verify(&claims, &options, &mut rng()).verdicts;
