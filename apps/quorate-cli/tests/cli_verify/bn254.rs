@@ -178,10 +178,12 @@ fn bytes_that_are_no_key_or_signature() {
 fn a_plan_is_explained() {
     // One message, so one pairing for its keys and one for the signatures.
     let votes: Vec<_> = (1..=9).map(|i| single(Bn254Suite::EigenLayer, i, &[7; 32], &[7; 32])).collect();
-    verify_input(&["--explain"], lines(&votes))
+    let ran = verify_input(&["--explain"], lines(&votes))
         .exits(0)
         .says("9 keys, 1 message")
         .says("2: 1 by message, 0 by key, 1 for the signatures");
+    // Every point of the first group is a member.
+    assert!(!ran.err.contains("subgroup"), "{}", ran.err);
 }
 
 #[test]

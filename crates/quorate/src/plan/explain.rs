@@ -5,7 +5,7 @@ use std::fmt;
 use quorate_curve::Pairing;
 
 use super::{Plan, cost::Costs, term::Vertex};
-use crate::suite::Suite;
+use crate::{claim::ClaimSignature, suite::Suite};
 
 impl<S: Suite> fmt::Display for Plan<S> {
     /// What is hashed, summed and paired, what that costs, and what the claims would cost one by one.
@@ -35,8 +35,12 @@ impl<S: Suite> fmt::Display for Plan<S> {
             plural(self.messages.len(), "message")
         )?;
         writeln!(f, "  hash         {}", plural(self.messages.len(), "message"))?;
-        let how = if self.members_by_sum { ", by their weighted sum" } else { "" };
-        writeln!(f, "  check        the subgroup of up to {}{how}", plural(live, "signature"))?;
+        let unchecked =
+            self.claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_))).count();
+        if unchecked > 0 {
+            let how = if self.members_by_sum { ", by their weighted sum" } else { "" };
+            writeln!(f, "  check        the subgroup of up to {}{how}", plural(unchecked, "signature"))?;
+        }
         if !self.sums.is_empty() {
             let of =
                 if coefficients == 0 { "" } else { &format!(", {} with coefficients", plural(coefficients, "key")) };
