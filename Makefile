@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,14 +15,16 @@ TESTED := --features quorate-batcher/tower,quorate-bench/network,quorate-blst/se
 # building one by one would compile what they share again for each, because each needs other features of it.
 build = $(if $(PROGRAMS),,$(CARGO) build --locked $(1))
 
-check: deny ## Format, lints, documentation, imports, the order of a release, links, systemd units, licences
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked $(TESTED) -- -D warnings
+check: deny lint ## Format, lints, documentation, imports, the order of a release, links, systemd units, licences
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked $(TESTED)
 	python3 scripts/check_imports.py
 	python3 scripts/check_release.py
 	python3 scripts/check_links.py
 	scripts/check_units.sh
+
+lint: ## Format, types and lints of everything, tests included
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked $(TESTED) -- -D warnings
 
 deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine
 	@# It runs for seconds, so the optimiser would take longer than it saves.
