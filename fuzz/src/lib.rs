@@ -2,6 +2,7 @@
 //!
 //! A target is a module with one function, `run`, which panics where what the module says does not hold. `src/bin/` has a program for each,
 //! which `make fuzz` runs under libFuzzer. The tests run each on its seeds and on variations of them, without a nightly compiler.
+// Each module says what its one function checks.
 #![allow(missing_docs)]
 
 pub mod arrow;

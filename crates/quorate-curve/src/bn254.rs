@@ -147,16 +147,8 @@ macro_rules! group {
                 Projective::normalize_batch(points).iter().map(from_ark).collect()
             }
 
-            fn to_affine_one(point: &Self::Jacobian) -> Self {
-                from_ark(&point.into_affine())
-            }
-
             fn double(point: &Self::Jacobian) -> Self::Jacobian {
                 point.double()
-            }
-
-            fn add(a: &Self::Jacobian, b: &Self::Jacobian) -> Self::Jacobian {
-                *a + b
             }
 
             fn add_affine(a: &Self::Jacobian, b: &Self) -> Self::Jacobian {

@@ -36,7 +36,8 @@ pub trait PairingCurve: Copy + Eq + Hash + Debug + Send + Sync + 'static + Targe
     /// The second group, on the twist.
     type G2: Group<Curve = Self>;
 
-    /// The backend that computes on this curve where the caller chose another: that one, if it knows the curve.
+    /// The backend that computes on this curve when a caller has chosen one: the same one if it knows the curve, else
+    /// [`Backend::Portable`].
     fn backend(chosen: Backend) -> Backend;
 
     #[doc(hidden)]

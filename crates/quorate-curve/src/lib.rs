@@ -17,7 +17,7 @@
 //!   `backend::choice` is the choice between all of them.
 //! - [`group`]: [`G1`] and [`G2`], affine points of BLS12-381, and the sealed traits [`PairingCurve`], [`Group`] and [`Bls12381Group`].
 //! - [`backend`]: the public verbs.
-//! - `bn254`: the second curve, with the feature of this name.
+//! - `bn254`, private: the second curve, with the feature of this name.
 //! - [`domain`]: roots of unity, and the transforms of polynomials over Fr.
 //! - [`secret`]: secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 //!
@@ -51,7 +51,7 @@ pub mod scalar;
 pub mod group;
 pub mod backend;
 #[cfg(feature = "bn254")]
-pub mod bn254;
+mod bn254;
 pub mod domain;
 pub mod secret;
 #[cfg(any(test, feature = "bench-internals"))]

@@ -94,8 +94,11 @@ impl Suite for Bn254Suite {
     fn decode_keys(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Bn254G2, ParseError>> {
         let mut keys: Vec<_> = encodings.iter().map(|bytes| parts(bytes)).collect();
         let dual = keys.iter().enumerate().filter_map(|(i, parts)| Some((i, parts.ok()?.dual()?)));
-        for i in different(&dual.collect::<Vec<_>>(), seed(encodings), backend) {
-            keys[i] = Err(Bn254ParseError::KeysDiffer);
+        let dual: Vec<_> = dual.collect();
+        if !dual.is_empty() {
+            for i in different(&dual, seed(encodings), backend) {
+                keys[i] = Err(Bn254ParseError::KeysDiffer);
+            }
         }
         keys.into_iter().map(|parts| Ok(parts?.g2)).collect()
     }

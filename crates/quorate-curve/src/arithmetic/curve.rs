@@ -33,9 +33,7 @@ pub trait Curve: Copy + Eq + 'static {
 
     fn to_jacobian(&self) -> Self::Jacobian;
     fn to_affine(points: &[Self::Jacobian]) -> Vec<Self>;
-    fn to_affine_one(point: &Self::Jacobian) -> Self;
     fn double(point: &Self::Jacobian) -> Self::Jacobian;
-    fn add(a: &Self::Jacobian, b: &Self::Jacobian) -> Self::Jacobian;
     fn add_affine(a: &Self::Jacobian, b: &Self) -> Self::Jacobian;
     /// (x, -y) if `negative`.
     fn signed(self, negative: bool) -> Self;
@@ -68,6 +66,8 @@ pub trait BlstCurve: Curve<Field: BlstField> {
     fn hash(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
     /// `encode_to_curve` in place of `hash_to_curve`: one map in place of two.
     fn encode(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
+    fn to_affine_one(point: &Self::Jacobian) -> Self;
+    fn add(a: &Self::Jacobian, b: &Self::Jacobian) -> Self::Jacobian;
     /// scalar·P for a point of the subgroup of order r; a little-endian scalar of 256 bits.
     fn times(point: &Self::Jacobian, scalar: &[u8; 32]) -> Self::Jacobian;
     /// The sum of finite points, by blst's batches of additions.
@@ -192,24 +192,10 @@ macro_rules! curve {
                 out
             }
 
-            fn to_affine_one(point: &$jacobian) -> Self {
-                let mut out = Self::IDENTITY;
-                // SAFETY: valid references.
-                unsafe { $to_affine_one(&mut out, point) };
-                out
-            }
-
             fn double(point: &$jacobian) -> $jacobian {
                 let mut out = $jacobian::default();
                 // SAFETY: valid references.
                 unsafe { $double(&mut out, point) };
-                out
-            }
-
-            fn add(a: &$jacobian, b: &$jacobian) -> $jacobian {
-                let mut out = $jacobian::default();
-                // SAFETY: valid references.
-                unsafe { $add(&mut out, a, b) };
                 out
             }
 
@@ -288,6 +274,20 @@ macro_rules! curve {
                         prefix.len(),
                     )
                 };
+                out
+            }
+
+            fn to_affine_one(point: &$jacobian) -> Self {
+                let mut out = Self::IDENTITY;
+                // SAFETY: valid references.
+                unsafe { $to_affine_one(&mut out, point) };
+                out
+            }
+
+            fn add(a: &$jacobian, b: &$jacobian) -> $jacobian {
+                let mut out = $jacobian::default();
+                // SAFETY: valid references.
+                unsafe { $add(&mut out, a, b) };
                 out
             }
 

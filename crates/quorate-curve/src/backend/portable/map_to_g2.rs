@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     arithmetic::{
-        Curve,
+        BlstCurve, Curve,
         curve::{ONE, PARAMETER, ZERO},
         field::{BlstField, Field},
     },
@@ -51,7 +51,7 @@ fn hash_uncleared(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<blst_p2_affine
 /// Clears the cofactor (RFC 9380, appendix G.3; Budroni and Pintore, <https://eprint.iacr.org/2017/419>): `h(ψ)·P = (z²
 /// - z - 1)·P + (z - 1)·ψ(P) + ψ²(2P)`, where z is the curve's parameter.
 pub(crate) fn clear_cofactor(points: &[blst_p2_affine]) -> Vec<blst_p2_affine> {
-    let add = <blst_p2_affine as Curve>::add;
+    let add = <blst_p2_affine as BlstCurve>::add;
     let cleared = points.iter().map(|point| {
         let minus = point.signed(true).to_jacobian();
         let minus_psi = psi(&point.signed(true)).to_jacobian();
@@ -191,7 +191,7 @@ fn times_minus_z(point: &blst_p2) -> blst_p2 {
     for bit in (0..63).rev() {
         sum = <blst_p2_affine as Curve>::double(&sum);
         if PARAMETER >> bit & 1 == 1 {
-            sum = <blst_p2_affine as Curve>::add(&sum, point);
+            sum = <blst_p2_affine as BlstCurve>::add(&sum, point);
         }
     }
     sum
