@@ -54,7 +54,7 @@ mod lanes {
         },
     };
 
-    pub(super) fn operations<L: Lanes>(lanes: L) -> Vec<Operation> {
+    pub(super) fn operations<L: Lanes<Curve = crate::pairing::Bls12381>>(lanes: L) -> Vec<Operation> {
         type Function<L> = fn(L, usize) -> blst_fp12;
         let in_lanes = |compute: Function<L>| Box::new(move |times| compute(lanes, times));
         let operation = |name, compute, blst| Operation { name, lanes: in_lanes(compute), blst: Some(blst) };
@@ -138,7 +138,11 @@ mod lanes {
         items[0].answer()
     }
 
-    fn fp<L: Lanes>(lanes: L, times: usize, operation: impl Fn(&L::Fp, &L::Fp) -> L::Fp) -> blst_fp12 {
+    fn fp<L: Lanes<Curve = crate::pairing::Bls12381>>(
+        lanes: L,
+        times: usize,
+        operation: impl Fn(&L::Fp, &L::Fp) -> L::Fp,
+    ) -> blst_fp12 {
         let by = L::Fp::splat(lanes, &of_fp(start()));
         let mut items = by;
         for _ in 0..times {
@@ -147,7 +151,11 @@ mod lanes {
         items.store()[0].answer()
     }
 
-    fn fp2<L: Lanes>(lanes: L, times: usize, operation: impl Fn(&Fp2<L::Fp>, &Fp2<L::Fp>) -> Fp2<L::Fp>) -> blst_fp12 {
+    fn fp2<L: Lanes<Curve = crate::pairing::Bls12381>>(
+        lanes: L,
+        times: usize,
+        operation: impl Fn(&Fp2<L::Fp>, &Fp2<L::Fp>) -> Fp2<L::Fp>,
+    ) -> blst_fp12 {
         let by = Fp2::splat(lanes, &of_fp2(start()));
         let mut items = by;
         for _ in 0..times {
@@ -156,7 +164,7 @@ mod lanes {
         items.store()[0].answer()
     }
 
-    fn fp12<L: Lanes>(
+    fn fp12<L: Lanes<Curve = crate::pairing::Bls12381>>(
         lanes: L,
         times: usize,
         operation: impl Fn(&Fp12<L::Fp>, &Fp12<L::Fp>) -> Fp12<L::Fp>,
@@ -170,7 +178,7 @@ mod lanes {
     }
 
     /// Multiplies one line into a value over and over.
-    fn line<L: Lanes>(lanes: L, times: usize) -> blst_fp12 {
+    fn line<L: Lanes<Curve = crate::pairing::Bls12381>>(lanes: L, times: usize) -> blst_fp12 {
         let [a, b] = [0, 1].map(|i| Fp2::<L::Fp>::splat(lanes, &start().fp6[0].fp2[i]));
         let mut lines = Accumulator::new(Fp12::load(lanes, &[&start(); LANES]));
         for _ in 0..times {

@@ -291,7 +291,8 @@ impl<G> Default for UncheckedSegments<G> {
 }
 
 /// Borrowed items in consecutive segments: what the backends take.
-pub(crate) struct Cut<'a, T> {
+#[doc(hidden)]
+pub struct Cut<'a, T> {
     items: &'a [T],
     ends: &'a [usize],
 }

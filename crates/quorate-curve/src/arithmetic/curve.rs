@@ -19,6 +19,8 @@ pub trait Curve: Copy + Eq + 'static {
 
     const ID: GroupId;
     const IDENTITY: Self;
+    /// The number of points from which short weighted sums are computed in step, with affine additions that share inversions.
+    const SUMMED_IN_STEP_FROM: usize;
 
     fn generator() -> Self;
     fn at(x: Self::Field, y: Self::Field) -> Self;
@@ -141,6 +143,7 @@ macro_rules! curve {
 
             const ID: GroupId = GroupId::$id;
             const IDENTITY: Self = $affine { x: $zero, y: $zero };
+            const SUMMED_IN_STEP_FROM: usize = 16;
 
             fn generator() -> Self {
                 // SAFETY: blst returns a pointer to a constant.

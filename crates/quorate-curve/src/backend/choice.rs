@@ -99,7 +99,8 @@ macro_rules! dispatch_scalars {
     };
 }
 
-pub(super) use {dispatch, dispatch_scalars};
+pub(crate) use dispatch;
+pub(super) use dispatch_scalars;
 
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -135,6 +135,9 @@ impl Backend {
     /// check of each point and a weighted sum. `None` if it never does.
     pub fn sums_members_from<G: Group>(self, soundness: Soundness) -> Option<usize> {
         let _ = soundness;
+        if G::IS_WHOLE_CURVE {
+            return None;
+        }
         dispatch!(self, None, |lanes| lanes::weighted_sum::sums_members_from(lanes, G::ID, soundness))
     }
 
@@ -313,9 +316,10 @@ impl Backend {
     ) -> Vec<MillerValue> {
         assert!(self.pairings().contains(&pairing), "the backend {self} does not offer {pairing:?}");
         let finite = |item: &T| finite(pair(item));
-        dispatch!(self, portable::pairing::miller_products(items, finite), |lanes| lanes::pairing::miller_products(
-            lanes, pairing, items, finite
-        ))
+        dispatch!(self, portable::pairing::miller_products(items, finite), |lanes| match pairing {
+            Pairing::Ate => lanes::pairing::ate_products(lanes, items, finite),
+            Pairing::TwistedAte => lanes::pairing::twisted_products(lanes, items, finite),
+        })
     }
 
     /// Computes the lines of each point for [`miller_products_prepared`](Self::miller_products_prepared).
@@ -474,7 +478,7 @@ impl PairingCurve for Bls12381 {
 
 /// The products of prepared points in lanes. The answer is `None` if there are too few, or if other lanes prepared one.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-fn prepared_in_lanes<'a, L: lanes::field::Lanes>(
+fn prepared_in_lanes<'a, L: lanes::field::Lanes<Curve = Bls12381>>(
     lanes: L,
     pairs: Cut<'a, (G1, &'a PreparedG2)>,
     lines: fn(&'a PreparedLines) -> Option<&'a lanes::lines::Lines<lanes::pairing::Row<L>>>,

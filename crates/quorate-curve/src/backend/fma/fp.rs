@@ -3,94 +3,97 @@
 //! An element a is stored as a·2^384 plus a multiple of p, which is the form of blst, in eight limbs of 48 bits with signs.
 //! Sums and differences take no carries. In debug builds [`Bound`] checks that every operation is exact.
 
-use crate::backend::lanes::unroll::{limbs_of, unroll};
-use blst::blst_fp;
+use core::marker::PhantomData;
 
 use super::{
     bound::Bound,
-    kernel,
+    kernel::Numbers,
     vector::{Vector, align_stack},
 };
 use crate::backend::lanes::{
-    constant::{Constant, P_WORDS},
-    field::{Field, Fp2, LANES, Lanes, Mask, PrimeField, Wide, Words, invert_lanes},
+    constant::{Constant, Modulus, doubled, half_of_p},
+    field::{Field, Fp2, LANES, Lanes, Mask, Parameters, PrimeField, Wide, Words, invert_lanes},
     instructions::in_lanes,
+    unroll::{limbs_of, unroll},
 };
 
 /// Eight elements of Fp.
 #[derive(Clone, Copy)]
-pub struct Fp<V> {
-    limbs: [V; 8],
+pub struct Fp<V, C, const N: usize> {
+    limbs: [V; N],
     bound: Bound,
+    curve: PhantomData<C>,
 }
 
-/// Vectors whose token is that of the elements that they make.
-pub trait Eight: Vector<Token: Lanes<Fp = Fp<Self>>> {}
+/// A curve whose elements have N limbs in vectors V.
+pub trait InFma<V: Vector, const N: usize>: Parameters {
+    /// Its token, for the same instructions as that of V.
+    type Token: Lanes<Curve = Self, Fp = Fp<V, Self, N>>;
 
-impl<V: Vector<Token: Lanes<Fp = Fp<V>>>> Eight for V {}
+    fn token(lanes: V::Token) -> Self::Token;
+    fn instructions(lanes: Self::Token) -> V::Token;
+}
 
-/// The limbs of one element whose value is at most 0.51p, in a cache line.
+/// The limbs of one element whose value is at most 0.51p, in a cache line, with zeros behind them if they are fewer.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Row([f64; 8]);
 
-/// 2^768 mod p. It turns a number into its Montgomery form.
-const R2: Constant = Constant::of_number(crate::arithmetic::curve::ONE.l);
-
-/// (p - 1)/2 in words of 64 bits.
-const HALF_OF_P: [u64; 6] = {
-    let mut out = P_WORDS;
-    let mut i = 0;
-    while i < 6 {
-        out[i] = P_WORDS[i] >> 1 | if i < 5 { P_WORDS[i + 1] << 63 } else { 0 };
-        i += 1;
-    }
-    out
-};
-
 /// The limbs of one register.
 macro_rules! part {
     ($limbs:expr, $part:expr) => {
-        &limbs_of!(I < 8 => $limbs[I].part($part))
+        &limbs_of!(I < N => $limbs[I].part($part))
     };
 }
 
-impl<V: Eight> Fp<V> {
+impl<V: Vector, C: InFma<V, N>, const N: usize> Fp<V, C, N> {
     #[inline(always)]
-    fn of_limbs(lanes: V::Token, limbs: &[f64; 8]) -> Self {
-        Self { limbs: limbs_of!(I < 8 => V::splat(lanes, limbs[I])), bound: Bound::CANONICAL }
+    fn new(limbs: [V; N], bound: Bound) -> Self {
+        Self { limbs, bound, curve: PhantomData }
+    }
+
+    #[inline(always)]
+    fn of_limbs(lanes: V::Token, limbs: &[f64; N]) -> Self {
+        Self::new(limbs_of!(I < N => V::splat(lanes, limbs[I])), Bound::CANONICAL)
+    }
+
+    /// The proof that the CPU has the instructions.
+    #[inline(always)]
+    fn token(&self) -> V::Token {
+        self.limbs[0].token()
     }
 
     /// The sum or the difference, by a function of limbs.
     #[inline(always)]
-    fn with(&self, other: &Self, limbs: [V; 8]) -> Self {
-        Self { limbs, bound: self.bound.plus(other.bound) }
+    fn with(&self, other: &Self, limbs: [V; N]) -> Self {
+        Self::new(limbs, self.bound.plus(other.bound))
     }
 
     /// The same element with limbs of one unit and a value of at most 0.51p.
     #[inline(always)]
     fn normalised(&self) -> Self {
         self.bound.assert_normalisable();
-        Self { limbs: normalise(self.lanes(), &self.limbs), bound: Bound::NORMALISED }
+        Self::new(normalise::<V, C, N>(self.token(), &self.limbs), Bound::NORMALISED)
     }
 
     /// The least representative of each lane, not in Montgomery form, in words of 64 bits. One multiplication.
     #[inline(always)]
     fn numbers(&self) -> [[u64; 6]; LANES] {
-        let one = Self::of_limbs(self.lanes(), &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        self.times(&one).words()
+        let mut one = [0.0; N];
+        one[0] = 1.0;
+        self.times(&Self::of_limbs(self.token(), &one)).words()
     }
 
     /// The least representative of each lane, in words of 64 bits.
     #[inline(always)]
     fn words(&self) -> [[u64; 6]; LANES] {
         let limbs = self.normalised().limbs.map(V::store);
-        core::array::from_fn(|lane| words_of(&core::array::from_fn(|i| limbs[i][lane] as i64)))
+        core::array::from_fn(|lane| words_of::<C, N>(&core::array::from_fn(|i| limbs[i][lane] as i64)))
     }
 }
 
 /// The words of a number between -p and p modulo p, from limbs of 48 bits with signs.
-fn words_of(limbs: &[i64; 8]) -> [u64; 6] {
+fn words_of<C: Modulus, const N: usize>(limbs: &[i64; N]) -> [u64; 6] {
     let (mut words, mut carry) = ([0_u64; 6], 0_i64);
     for (i, limb) in limbs.iter().enumerate() {
         let sum = limb + carry;
@@ -102,11 +105,15 @@ fn words_of(limbs: &[i64; 8]) -> [u64; 6] {
         }
     }
     if carry < 0 {
+        // The bits above the limbs are those of a negative number.
         let mut carry = false;
-        for (word, of_p) in words.iter_mut().zip(P_WORDS) {
+        for (word, of_p) in words.iter_mut().zip(C::P) {
             let (sum, first) = word.overflowing_add(of_p);
             let (sum, second) = sum.overflowing_add(u64::from(carry));
             (*word, carry) = (sum, first | second);
+        }
+        if N < 8 {
+            words[48 * N / 64] &= (1 << (48 * N % 64)) - 1;
         }
     }
     words
@@ -118,67 +125,70 @@ fn mask_of(numbers: &[[u64; 6]; LANES], holds: impl Fn(&[u64; 6]) -> bool) -> Ma
     numbers.iter().enumerate().map(|(lane, number)| Mask::from(holds(number)) << lane).sum()
 }
 
-impl<V: Eight> Field for Fp<V> {
-    type Lanes = V::Token;
+impl<V: Vector, C: InFma<V, N>, const N: usize> Field for Fp<V, C, N> {
+    type Lanes = C::Token;
     type Fp = Self;
-    type Element = blst_fp;
+    type Element = C::Element;
     const PARTS: usize = 1;
     type Row = Row;
     const ZERO_ROW: Row = Row([0.0; 8]);
 
     #[inline(always)]
-    fn lanes(&self) -> V::Token {
-        self.limbs[0].token()
+    fn lanes(&self) -> C::Token {
+        C::token(self.token())
     }
 
     #[inline(always)]
-    fn zero(lanes: V::Token) -> Self {
-        Self { bound: Bound::ZERO, ..Self::of_limbs(lanes, &[0.0; 8]) }
+    fn zero(lanes: C::Token) -> Self {
+        Self { bound: Bound::ZERO, ..Self::of_limbs(C::instructions(lanes), &[0.0; N]) }
     }
 
     #[inline(always)]
-    fn one(lanes: V::Token) -> Self {
-        Self::constant(lanes, &Constant::ONE)
+    fn one(lanes: C::Token) -> Self {
+        Self::constant(lanes, const { &Constant::ONE })
     }
 
     #[inline(always)]
-    fn load(lanes: V::Token, elements: &[&blst_fp; LANES]) -> Self {
-        load(lanes, elements)
+    fn load(lanes: C::Token, elements: &[&C::Element; LANES]) -> Self {
+        load(C::instructions(lanes), elements)
     }
 
     #[inline(always)]
-    fn store(&self) -> [blst_fp; LANES] {
-        store(self.lanes(), self)
+    fn store(&self) -> [C::Element; LANES] {
+        store(self.token(), self)
     }
 
     /// One multiplication.
     #[inline(always)]
-    fn from_words(lanes: V::Token, words: &Words) -> Self {
-        from_words(lanes, &words[0])
+    fn from_words(lanes: C::Token, words: &Words) -> Self {
+        from_words(C::instructions(lanes), &words[0])
     }
 
     #[inline(always)]
-    fn gather(lanes: V::Token, rows: &[&Row; LANES]) -> Self {
-        Self { limbs: V::of_rows(lanes, &limbs_of!(I < 8 => &rows[I].0)), bound: Bound::NORMALISED }
+    fn gather(lanes: C::Token, rows: &[&Row; LANES]) -> Self {
+        let vectors = V::of_rows(C::instructions(lanes), &limbs_of!(I < 8 => &rows[I].0));
+        Self::new(limbs_of!(I < N => vectors[I]), Bound::NORMALISED)
     }
 
     #[inline(always)]
     fn scatter(&self) -> [Row; LANES] {
         self.bound.assert_normalised();
-        let rows = V::to_rows(&self.limbs);
+        let mut limbs = [V::splat(self.token(), 0.0); 8];
+        unroll!(I < N { limbs[I] = self.limbs[I]; });
+        let rows = V::to_rows(&limbs);
         limbs_of!(I < 8 => Row(rows[I]))
     }
 
     #[inline(always)]
     fn blank(&self) -> Mask {
         let mut blank = Mask::MAX;
-        unroll!(I < 8 { blank &= self.limbs[I].is_zero(); });
+        unroll!(I < N { blank &= self.limbs[I].is_zero(); });
         blank
     }
 
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
-        self.with(other, limbs_of!(I < 8 => self.limbs[I].plus(other.limbs[I])))
+        self.with(other, limbs_of!(I < N => self.limbs[I].plus(other.limbs[I])))
     }
 
     #[inline(always)]
@@ -188,7 +198,7 @@ impl<V: Eight> Field for Fp<V> {
 
     #[inline(always)]
     fn minus(&self, other: &Self) -> Self {
-        self.with(other, limbs_of!(I < 8 => self.limbs[I].minus(other.limbs[I])))
+        self.with(other, limbs_of!(I < N => self.limbs[I].minus(other.limbs[I])))
     }
 
     #[inline(always)]
@@ -227,13 +237,13 @@ impl<V: Eight> Field for Fp<V> {
     #[inline(always)]
     fn times(&self, other: &Self) -> Self {
         let bound = self.bound.of_product(other.bound);
-        Self { limbs: multiply(self.lanes(), &self.limbs, &other.limbs), bound }
+        Self::new(multiply::<V, C, N>(self.token(), &self.limbs, &other.limbs), bound)
     }
 
     #[inline(always)]
     fn squared(&self) -> Self {
         let bound = self.bound.of_product(self.bound);
-        Self { limbs: square(self.lanes(), &self.limbs), bound }
+        Self::new(square::<V, C, N>(self.token(), &self.limbs), bound)
     }
 
     #[inline(always)]
@@ -248,17 +258,15 @@ impl<V: Eight> Field for Fp<V> {
 
     #[inline(always)]
     fn or(&self, mask: Mask, other: &Self) -> Self {
-        Self {
-            limbs: limbs_of!(I < 8 => self.limbs[I].in_mask(mask, other.limbs[I])),
-            bound: self.bound.or(other.bound),
-        }
+        let limbs = limbs_of!(I < N => self.limbs[I].in_mask(mask, other.limbs[I]));
+        Self::new(limbs, self.bound.or(other.bound))
     }
 
     /// It costs little if no lane is zero.
     #[inline(always)]
     fn is_zero(&self) -> Mask {
         self.bound.assert_normalisable();
-        if may_be_zero(self.lanes(), &self.limbs) == 0 { 0 } else { self.normalised().blank() }
+        if may_be_zero::<V, C, N>(self.token(), &self.limbs) == 0 { 0 } else { self.normalised().blank() }
     }
 
     #[inline(always)]
@@ -275,24 +283,28 @@ impl<V: Eight> Field for Fp<V> {
     /// One multiplication.
     #[inline(always)]
     fn is_larger(&self) -> Mask {
-        mask_of(&self.numbers(), |number| number.iter().rev().gt(HALF_OF_P.iter().rev()))
+        mask_of(&self.numbers(), |number| number.iter().rev().gt(const { &half_of_p::<C>() }.iter().rev()))
+    }
+
+    #[inline(always)]
+    fn image(x: &Self, y: &Self) -> (Self, Self) {
+        (*x, *y)
     }
 
     #[inline(always)]
     fn permuted(&self, from: [i64; LANES]) -> Self {
-        Self { limbs: limbs_of!(I < 8 => self.limbs[I].permuted(from)), bound: self.bound }
+        Self::new(limbs_of!(I < N => self.limbs[I].permuted(from)), self.bound)
     }
 
     #[inline(always)]
     fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
-        Self {
-            limbs: limbs_of!(I < 8 => self.limbs[I].gathered(other.limbs[I], from)),
-            bound: self.bound.or(other.bound),
-        }
+        let limbs = limbs_of!(I < N => self.limbs[I].gathered(other.limbs[I], from));
+        Self::new(limbs, self.bound.or(other.bound))
     }
 }
 
-impl<V: Eight> PrimeField for Fp<V> {
+impl<V: Vector, C: InFma<V, N>, const N: usize> PrimeField for Fp<V, C, N> {
+    type Curve = C;
     /// Reduced: sums of columns would cost more than their reduction.
     type Products = Self;
     type Link = Self;
@@ -301,24 +313,24 @@ impl<V: Eight> PrimeField for Fp<V> {
     const LINES_BETWEEN_SHRINKS: Option<usize> = None;
 
     #[inline(always)]
-    fn constant(lanes: V::Token, constant: &Constant) -> Self {
-        Self::of_limbs(lanes, &constant.limbs_of_48)
+    fn constant(lanes: C::Token, constant: &Constant<C>) -> Self {
+        Self::of_limbs(C::instructions(lanes), &limbs_of!(I < N => constant.doubles[I]))
     }
 
     #[inline(always)]
-    fn constants(lanes: V::Token, constants: &[Constant; LANES]) -> Self {
-        let of_limb = |limb: usize| constants.map(|constant| constant.limbs_of_48[limb]);
-        Self { limbs: limbs_of!(I < 8 => V::load(lanes, &of_limb(I))), bound: Bound::CANONICAL }
+    fn constants(lanes: C::Token, constants: &[Constant<C>; LANES]) -> Self {
+        let of_limb = |limb: usize| constants.map(|constant| constant.doubles[limb]);
+        Self::new(limbs_of!(I < N => V::load(C::instructions(lanes), &of_limb(I))), Bound::CANONICAL)
     }
 
     #[inline(always)]
     fn times_in_fp2(a: &Fp2<Self>, b: &Fp2<Self>) -> Fp2<Self> {
-        multiply2(a.c0.lanes(), a, b)
+        multiply2(a.c0.token(), a, b)
     }
 
     #[inline(always)]
     fn squared_in_fp2(a: &Fp2<Self>) -> Fp2<Self> {
-        square2(a.c0.lanes(), a)
+        square2(a.c0.token(), a)
     }
 
     #[inline(always)]
@@ -334,8 +346,8 @@ impl<V: Eight> PrimeField for Fp<V> {
     }
 
     #[inline(always)]
-    fn sum_of_products<const N: usize>(first: &Self, terms: [(bool, &Self); N]) -> Self {
-        let limbs = limbs_of!(I < 8 => {
+    fn sum_of_products<const M: usize>(first: &Self, terms: [(bool, &Self); M]) -> Self {
+        let limbs = limbs_of!(I < N => {
             let mut limb = first.limbs[I];
             for (minus, term) in terms {
                 limb = if minus { limb.minus(term.limbs[I]) } else { limb.plus(term.limbs[I]) };
@@ -346,7 +358,20 @@ impl<V: Eight> PrimeField for Fp<V> {
         for (_, term) in terms {
             bound = bound.plus(term.bound);
         }
-        Self { limbs, bound }
+        Self::new(limbs, bound)
+    }
+
+    #[inline(always)]
+    fn nine_times(products: &Self) -> Self {
+        let twice = products.plus(products);
+        let four_times = twice.plus(&twice);
+        products.plus(&four_times.plus(&four_times))
+    }
+
+    /// Its carries are taken, and its value is small.
+    #[inline(always)]
+    fn settled(products: &Self) -> Self {
+        products.normalised()
     }
 
     #[inline(always)]
@@ -372,13 +397,13 @@ impl<V: Eight> PrimeField for Fp<V> {
     #[inline(always)]
     fn multiply_link(a: &mut Self, b: &Self) {
         a.bound = a.bound.of_product(b.bound);
-        multiply_in_place(a.lanes(), &mut a.limbs, &b.limbs);
+        multiply_in_place::<V, C, N>(a.token(), &mut a.limbs, &b.limbs);
     }
 
     #[inline(always)]
     fn square_link(a: &mut Self) {
         a.bound = a.bound.of_product(a.bound);
-        square_in_place(a.lanes(), &mut a.limbs);
+        square_in_place::<V, C, N>(a.token(), &mut a.limbs);
     }
 
     #[cfg(test)]
@@ -388,115 +413,132 @@ impl<V: Eight> PrimeField for Fp<V> {
     /// may be.
     #[cfg(test)]
     fn largest(&self) -> Self {
-        let p = Self { bound: Bound::CANONICAL, ..Self::of_limbs(self.lanes(), &kernel::P) };
+        let p = Self::of_limbs(self.token(), &Numbers::<C, N>::P);
         let seven = (0..6).fold(p, |sum, _| sum.plus(&p));
-        let [limbs] = V::by_parts(|part| [kernel::carry(part!(seven.limbs, part))]);
-        self.normalised().plus(&Self { limbs, bound: Bound::SEVEN_P })
+        let [limbs] = V::by_parts(|part| [Numbers::<C, N>::carry(part!(seven.limbs, part))]);
+        self.normalised().plus(&Self::new(limbs, Bound::SEVEN_P))
     }
 }
 
 /// The bound of both parts.
 #[inline(always)]
-fn bound_in_fp2<V>(a: &Fp2<Fp<V>>) -> Bound {
+fn bound_in_fp2<V, C, const N: usize>(a: &Fp2<Fp<V, C, N>>) -> Bound {
     a.c0.bound.or(a.c1.bound)
 }
 
 // Each kernel runs once for each register.
 in_lanes! {
     #[inline(never)]
-    fn multiply<V: Eight>(lanes: V::Token, a: &[V; 8], b: &[V; 8]) -> [V; 8] {
+    fn multiply<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, a: &[V; N], b: &[V; N]) -> [V; N] {
         align_stack();
-        let [out] = V::by_parts(|part| [kernel::product_reduced(part!(a, part), part!(b, part))]);
+        let [out] = V::by_parts(|part| [Numbers::<C, N>::product_reduced(part!(a, part), part!(b, part))]);
         out
     }
 
     #[inline(never)]
-    fn square<V: Eight>(lanes: V::Token, a: &[V; 8]) -> [V; 8] {
+    fn square<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, a: &[V; N]) -> [V; N] {
         align_stack();
-        let [out] = V::by_parts(|part| [kernel::square_reduced(part!(a, part))]);
+        let [out] = V::by_parts(|part| [Numbers::<C, N>::square_reduced(part!(a, part))]);
         out
     }
 
     #[inline(never)]
-    fn multiply_in_place<V: Eight>(lanes: V::Token, a: &mut [V; 8], b: &[V; 8]) {
+    fn multiply_in_place<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, a: &mut [V; N], b: &[V; N]) {
         align_stack();
         for part in 0..V::PARTS {
-            let words = kernel::product_reduced(part!(a, part), part!(b, part));
-            unroll!(I < 8 { a[I].put_part(part, words[I]); });
+            let words = Numbers::<C, N>::product_reduced(part!(a, part), part!(b, part));
+            unroll!(I < N { a[I].put_part(part, words[I]); });
         }
     }
 
     #[inline(never)]
-    fn square_in_place<V: Eight>(lanes: V::Token, a: &mut [V; 8]) {
+    fn square_in_place<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, a: &mut [V; N]) {
         align_stack();
         for part in 0..V::PARTS {
-            let words = kernel::square_reduced(part!(a, part));
-            unroll!(I < 8 { a[I].put_part(part, words[I]); });
+            let words = Numbers::<C, N>::square_reduced(part!(a, part));
+            unroll!(I < N { a[I].put_part(part, words[I]); });
         }
     }
 
     #[inline(never)]
-    fn multiply2<V: Eight>(lanes: V::Token, a: &Fp2<Fp<V>>, b: &Fp2<Fp<V>>) -> Fp2<Fp<V>> {
+    fn multiply2<V: Vector, C: InFma<V, N>>[N: usize](
+        lanes: V::Token, a: &Fp2<Fp<V, C, N>>, b: &Fp2<Fp<V, C, N>>,
+    ) -> Fp2<Fp<V, C, N>> {
         align_stack();
         let bound = bound_in_fp2(a).of_product_in_fp2(bound_in_fp2(b));
         let [c0, c1] = V::by_parts(|part| {
             let (a, b) = ([part!(a.c0.limbs, part), part!(a.c1.limbs, part)], [part!(b.c0.limbs, part), part!(b.c1.limbs, part)]);
-            let [c0, c1] = kernel::product2(a, b);
-            [kernel::reduce(&c0), kernel::reduce(&c1)]
+            let [c0, c1] = Numbers::<C, N>::product2(a, b);
+            [Numbers::<C, N>::reduce(&c0), Numbers::<C, N>::reduce(&c1)]
         });
-        Fp2 { c0: Fp { limbs: c0, bound }, c1: Fp { limbs: c1, bound } }
+        Fp2 { c0: Fp::new(c0, bound), c1: Fp::new(c1, bound) }
     }
 
     #[inline(never)]
-    fn square2<V: Eight>(lanes: V::Token, a: &Fp2<Fp<V>>) -> Fp2<Fp<V>> {
+    fn square2<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, a: &Fp2<Fp<V, C, N>>) -> Fp2<Fp<V, C, N>> {
         align_stack();
         let bound = bound_in_fp2(a).of_square_in_fp2();
         let [c0, c1] = V::by_parts(|part| {
-            kernel::square2(part!(a.c0.limbs, part), part!(a.c1.limbs, part))
+            Numbers::<C, N>::square2(part!(a.c0.limbs, part), part!(a.c1.limbs, part))
         });
-        Fp2 { c0: Fp { limbs: c0, bound }, c1: Fp { limbs: c1, bound } }
+        Fp2 { c0: Fp::new(c0, bound), c1: Fp::new(c1, bound) }
     }
 
     #[inline]
-    fn normalise<V: Eight>(lanes: V::Token, a: &[V; 8]) -> [V; 8] {
-        let [out] = V::by_parts(|part| [kernel::normalise(part!(a, part))]);
+    fn normalise<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, a: &[V; N]) -> [V; N] {
+        let [out] = V::by_parts(|part| [Numbers::<C, N>::normalise(part!(a, part))]);
         out
     }
 
     /// The lanes in which the number, less the multiple of p beside it, has a lowest limb that is a multiple of 2^48.
     #[inline]
-    fn may_be_zero<V: Eight>(lanes: V::Token, a: &[V; 8]) -> Mask {
-        let [[rest]] = V::by_parts(|part| [[kernel::lowest_limb(part!(a, part))]]);
+    fn may_be_zero<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, a: &[V; N]) -> Mask {
+        let [[rest]] = V::by_parts(|part| [[Numbers::<C, N>::lowest_limb(part!(a, part))]]);
         rest.is_zero()
     }
 
-    fn load<V: Eight>(lanes: V::Token, elements: &[&blst_fp; LANES]) -> Fp<V> {
+    /// If R is that of the elements, their words are only cut into limbs.
+    fn load<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, elements: &[&C::Element; LANES]) -> Fp<V, C, N> {
         let mut words = [[0; LANES]; 6];
         for (lane, element) in elements.iter().enumerate() {
-            for (word, limb) in words.iter_mut().zip(element.l) {
+            for (word, limb) in words.iter_mut().zip(C::words(element)) {
                 word[lane] = limb;
             }
         }
-        let limbs = V::limbs_of_words(lanes, &words);
-        let [limbs] = V::by_parts(|part| [kernel::carry(part!(limbs, part))]);
-        Fp { limbs, bound: Bound::CANONICAL }
+        let vectors = V::limbs_of_words(lanes, &words);
+        let limbs = limbs_of!(I < N => vectors[I]);
+        let [limbs] = V::by_parts(|part| [Numbers::<C, N>::carry(part!(limbs, part))]);
+        let out = Fp::new(limbs, Bound::CANONICAL);
+        if C::ELEMENT_BITS == bits::<N>() { out } else { out.times(&Fp::constant(C::token(lanes), const { &power(2 * bits::<N>() - C::ELEMENT_BITS) })) }
     }
 
-    fn from_words<V: Eight>(lanes: V::Token, words: &[[u64; LANES]; 6]) -> Fp<V> {
-        let number = Fp { limbs: V::limbs_of_words(lanes, words), bound: Bound::UNSIGNED };
-        number.times(&Fp::constant(lanes, &R2))
+    fn from_words<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, words: &[[u64; LANES]; 6]) -> Fp<V, C, N> {
+        let vectors = V::limbs_of_words(lanes, words);
+        let number = Fp::new(limbs_of!(I < N => vectors[I]), Bound::UNSIGNED);
+        number.times(&Fp::constant(C::token(lanes), const { &power(2 * bits::<N>()) }))
     }
 
-    fn store<V: Eight>(lanes: V::Token, a: &Fp<V>) -> [blst_fp; LANES] {
-        a.words().map(|l| blst_fp { l })
+    fn store<V: Vector, C: InFma<V, N>>[N: usize](lanes: V::Token, a: &Fp<V, C, N>) -> [C::Element; LANES] {
+        let of_elements = if C::ELEMENT_BITS == bits::<N>() { *a } else { a.times(&Fp::constant(C::token(lanes), const { &power(C::ELEMENT_BITS) })) };
+        of_elements.words().map(C::of_words)
     }
+}
+
+/// The bits of all limbs.
+const fn bits<const N: usize>() -> u32 {
+    48 * N as u32
+}
+
+/// The constant whose limbs are those of two to this power modulo p.
+const fn power<C: Modulus>(exponent: u32) -> Constant<C> {
+    Constant::of_forms([0; 6], doubled::<C>([1, 0, 0, 0, 0, 0], exponent))
 }
 
 #[cfg(test)]
 mod tests {
     use alloc::{vec, vec::Vec};
 
-    use blst::blst_fp2;
+    use blst::{blst_fp, blst_fp2};
 
     use super::*;
     use crate::{
@@ -513,18 +555,26 @@ mod tests {
         },
     };
 
+    type Eight<V> = Fp<V, crate::pairing::Bls12381, 8>;
+    const P: [f64; 8] = Numbers::<crate::pairing::Bls12381, 8>::P;
+
+    /// Vectors whose token is that of lanes of BLS12-381.
+    trait Eights: Vector<Token: Lanes<Curve = crate::pairing::Bls12381, Fp = Eight<Self>>> {}
+
+    impl<V: Vector<Token: Lanes<Curve = crate::pairing::Bls12381, Fp = Eight<V>>>> Eights for V {}
+
     /// Numbers with these limbs, one in each lane, of at most so many units and p.
-    fn of_lanes<V: Eight>(lanes: V::Token, numbers: &[[f64; 8]], units: f64, value: f64) -> Fp<V> {
+    fn of_lanes<V: Eights>(lanes: V::Token, numbers: &[[f64; 8]], units: f64, value: f64) -> Eight<V> {
         let limbs = limbs_of!(I < 8 => V::load(lanes, &core::array::from_fn(|lane| numbers[lane][I])));
-        Fp { limbs, bound: Bound::new(units, value) }
+        Fp::new(limbs, Bound::new(units, value))
     }
 
     /// The element of a lane, as blst computes it from the limbs.
-    fn lane<V: Eight>(a: &Fp<V>, lane: usize) -> blst_fp {
+    fn lane<V: Eights>(a: &Eight<V>, lane: usize) -> blst_fp {
         modulo_p(&a.limbs.map(|limb| limb.store()[lane]))
     }
 
-    fn agrees<V: Eight>(lanes: V::Token) {
+    fn agrees<V: Eights>(lanes: V::Token) {
         let whole = |mut edges: Vec<[f64; 8]>| {
             edges.truncate(edges.len() / 8 * 8);
             edges
@@ -538,10 +588,10 @@ mod tests {
                 let ones =
                     [&ones[i..], &ones[ones.len() - 8 - i..]].map(|ones| of_lanes::<V>(lanes, ones, 1.0001, 1.5));
                 let (x, y) = (Fp2 { c0: a, c1: b }, Fp2 { c0: ones[0], c1: ones[1] });
-                let (product2, squared2) = (Fp::times_in_fp2(&x, &y), Fp::squared_in_fp2(&x));
+                let (product2, squared2) = (Eight::times_in_fp2(&x, &y), Eight::squared_in_fp2(&x));
                 let (mut link, mut chain) = (a, a);
-                Fp::multiply_link(&mut link, &b);
-                Fp::square_link(&mut chain);
+                Eight::multiply_link(&mut link, &b);
+                Eight::square_link(&mut chain);
                 for j in 0..8 {
                     let (x, y) = (lane(&a, j), lane(&b, j));
                     assert_eq!(lane(&product, j).times(&r()), x.times(&y));
@@ -549,7 +599,7 @@ mod tests {
                     assert_eq!((lane(&link, j), lane(&chain, j)), (lane(&product, j), lane(&squared, j)));
                     assert_eq!(lane(&normal, j), x);
                     let (x, z) = (blst_fp2 { fp: [x, y] }, blst_fp2 { fp: ones.map(|one| lane(&one, j)) });
-                    let times_r = |a: &Fp2<Fp<V>>| blst_fp2 { fp: [&a.c0, &a.c1].map(|c| lane(c, j).times(&r())) };
+                    let times_r = |a: &Fp2<Eight<V>>| blst_fp2 { fp: [&a.c0, &a.c1].map(|c| lane(c, j).times(&r())) };
                     assert_eq!(times_r(&product2), x.times(&z));
                     assert_eq!(times_r(&squared2), x.squared());
                 }
@@ -595,13 +645,13 @@ mod tests {
     }
 
     /// The results of every operation in which a lane is computed from lanes of its own half.
-    fn results<V: Eight>(lanes: V::Token, x: &[[f64; 8]], y: &[[f64; 8]]) -> Vec<Fp<V>> {
+    fn results<V: Eights>(lanes: V::Token, x: &[[f64; 8]], y: &[[f64; 8]]) -> Vec<Eight<V>> {
         let [a, b] = [x, y].map(|numbers| of_lanes::<V>(lanes, numbers, 1.0001, 1.5));
         let (mut link, mut chain) = (a, a);
-        Fp::multiply_link(&mut link, &b);
-        Fp::square_link(&mut chain);
+        Eight::multiply_link(&mut link, &b);
+        Eight::square_link(&mut chain);
         let both = Fp2 { c0: a, c1: b };
-        let (product, square) = (Fp::times_in_fp2(&both, &both.conjugated()), Fp::squared_in_fp2(&both));
+        let (product, square) = (Eight::times_in_fp2(&both, &both.conjugated()), Eight::squared_in_fp2(&both));
         let stored = a.store();
         let rows = a.shrunk().scatter();
         let from = [3, 0, 1, 1, 4, 5, 6, 7];
@@ -630,10 +680,10 @@ mod tests {
     }
 
     /// Zero as every multiple of p and beside it, with limbs of one unit and of many.
-    fn zeros<V: Eight>(lanes: V::Token) {
+    fn zeros<V: Eights>(lanes: V::Token) {
         for times in -24..=24 {
             for more in [-1.0, 0.0, 1.0] {
-                let mut limbs = kernel::P.map(|limb| limb * f64::from(times));
+                let mut limbs = P.map(|limb| limb * f64::from(times));
                 limbs[0] += more;
                 // 2^48 in one limb is one in the next.
                 for lent in 0..7 {
@@ -664,7 +714,7 @@ mod tests {
     fn expected_words(n: f64) -> [u64; 6] {
         let mut words = [0; 6];
         if n < 0.0 {
-            words = P_WORDS;
+            words = crate::pairing::Bls12381::P;
             words[0] -= 1;
         } else {
             words[0] = n as u64;
@@ -685,7 +735,7 @@ mod tests {
     /// Numbers at ±p/2 and beside every limb of it have their least representatives.
     #[test]
     fn words_of_numbers_with_signs() {
-        let half = limbs_of!(I < 8 => (kernel::P[I] / 2.0).trunc());
+        let half = limbs_of!(I < 8 => (P[I] / 2.0).trunc());
         for sign in [1.0, -1.0] {
             for place in 0..8 {
                 for more in [-1.0, 0.0, 1.0] {
@@ -694,12 +744,12 @@ mod tests {
                     let mut words = [0; 6];
                     // SAFETY: six words out.
                     unsafe { blst::blst_uint64_from_fp(words.as_mut_ptr(), &modulo_p(&limbs)) };
-                    assert_eq!(words_of(&limbs.map(|limb| limb as i64)), words);
+                    assert_eq!(words_of::<crate::pairing::Bls12381, 8>(&limbs.map(|limb| limb as i64)), words);
                 }
             }
         }
         for n in [-1.0, 0.0, 1.0] {
-            assert_eq!(words_of(&[n as i64, 0, 0, 0, 0, 0, 0, 0]), expected_words(n));
+            assert_eq!(words_of::<crate::pairing::Bls12381, 8>(&[n as i64, 0, 0, 0, 0, 0, 0, 0]), expected_words(n));
         }
     }
 }

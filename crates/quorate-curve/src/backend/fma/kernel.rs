@@ -1,8 +1,9 @@
-//! The kernels: products and reductions of eight limbs. They are generic, so that the lanes and the check of their
-//! ranges run the same code.
+//! The kernels: products and reductions of limbs. They are generic, so that the lanes and the check of their ranges run the same code,
+//! and so that each prime has as many limbs as it needs.
 //!
-//! A number is Σ limb_i · 2^(48·i), i < 8, of signed limbs that are doubles. Montgomery's R is 2^384, which is blst's, so
-//! that blst's elements need only be cut into limbs. A **unit** is 2^47, a balanced limb. A carry leaves limbs of one
+//! A number is Σ limb_i · 2^(48·i), i < N, of signed limbs that are doubles: eight for BLS12-381 and six for BN254. What is said below
+//! is of eight, where R is 2^384, which is blst's, so that blst's elements need only be cut into limbs. With six limbs all ranges are
+//! smaller. A **unit** is 2^47, a balanced limb. A carry leaves limbs of one
 //! unit and at most 64 more. The eighth limb of v·p is 0.2·v units.
 //!
 //! **Limits.** Every kernel gives limbs of one unit, apart from the eighth limb, which the value bounds. Columns are
@@ -33,307 +34,324 @@
 //!
 //! so it differs from T/R by at most (Σ abs(C_t) + p)/2 and less than p/2^40. The constants make that 0.8113p.
 
+use core::marker::PhantomData;
+
 use super::word::{Cut, Repeat, Sum, Word};
-use crate::backend::lanes::constant::{P_WORDS, halved};
-use crate::backend::lanes::unroll::{limbs_of, unroll};
-
-/// The limbs of a number.
-pub(crate) type Limbs = [f64; 8];
-
-/// p in balanced limbs.
-pub(crate) const P: Limbs = balanced(P_WORDS, [0; 6]);
-
-/// -1/p modulo 2^48.
-const MINUS_INVERSE: f64 = -(0x3_0003_0003_i64 as f64);
-
-/// 2^(-48·(7-t)) modulo p for t from 0 to 6: what a digit of weight 2^(48·t) is worth at the seventh limb.
-const SHIFTED: [Limbs; 7] = {
-    let mut out = [[0.0; 8]; 7];
-    let mut t = 0;
-    while t < 7 {
-        let words = halved(48 * (7 - t as u32));
-        out[t] = balanced(words, if words[5] > P_WORDS[5] / 2 { P_WORDS } else { [0; 6] });
-        t += 1;
-    }
-    out
+use crate::backend::lanes::{
+    constant::{Modulus, halved, limbs, minus_inverse},
+    unroll::{limbs_of, unroll},
 };
+
+/// The columns of a number that is not reduced yet: the lower half, then the upper half.
+pub(crate) type Columns<W, const N: usize> = [[W; N]; 2];
+
+/// The numbers of a prime in N limbs, which is an even number of at most eight.
+pub(crate) struct Numbers<C, const N: usize>(PhantomData<C>);
 
 /// The constants of a reduction, each as a whole register in memory: see [`Word::constants`].
-struct Repeated {
-    /// The limbs of [`SHIFTED`].
-    shifted: [[Repeat; 8]; 7],
-    /// The limbs of [`P`].
-    p: [Repeat; 8],
+struct Repeated<const N: usize> {
+    /// The limbs of [`Numbers::SHIFTED`].
+    shifted: [[Repeat; N]; N],
+    /// The limbs of p.
+    p: [Repeat; N],
 }
 
-static REPEATED: Repeated = {
-    let mut out = Repeated { shifted: [[Repeat::of(0.0); 8]; 7], p: [Repeat::of(0.0); 8] };
-    let mut i = 0;
-    while i < 8 {
-        let mut t = 0;
-        while t < 7 {
-            out.shifted[t][i] = Repeat::of(SHIFTED[t][i]);
-            t += 1;
-        }
-        out.p[i] = Repeat::of(P[i]);
-        i += 1;
-    }
-    out
-};
+/// The upper sums of a product, in two groups.
+type Upper<W> = [[Sum<W>; 4]; 2];
 
-/// The difference of two numbers in balanced limbs, from -2^47 to 2^47 - 1.
-const fn balanced(words: [u64; 6], less: [u64; 6]) -> Limbs {
-    let mut out = [0.0; 8];
-    let (mut carry, mut i) = (0, 0);
-    while i < 8 {
-        let mut limb = limb_of(&words, i) - limb_of(&less, i) + carry;
-        carry = 0;
-        if i < 7 {
-            carry = (limb + (1 << 47)) >> 48;
-            limb -= carry << 48;
-        }
-        out[i] = limb as f64;
-        i += 1;
-    }
-    out
-}
-
-/// A limb of 48 bits of a number.
-const fn limb_of(words: &[u64; 6], i: usize) -> i64 {
-    let (word, shift) = (48 * i / 64, 48 * i % 64);
-    let mut bits = words[word] >> shift;
-    if shift > 16 {
-        bits |= words[word + 1] << (64 - shift);
-    }
-    (bits & ((1 << 48) - 1)) as i64
-}
-
-/// Adds to columns `FROM` to `FROM` + `COLUMNS` - 1, at most four, their terms of a·b.
-#[inline(always)]
-fn add_products<const FROM: usize, const COLUMNS: usize, W: Word>(sums: &mut [Sum<W>; 4], a: &[W; 8], b: &[W; 8]) {
-    unroll!(I < 8 { unroll!(C in [0 1 2 3] {
-        if C < COLUMNS && I <= FROM + C && FROM + C - I < 8 {
-            W::add_product(&mut sums[C], a[I], b[(FROM + C - I) & 7]);
-        }
-    }); });
-}
-
-/// Subtracts from columns `FROM` to `FROM` + `COLUMNS` - 1, at most four, their terms of a·b.
-#[inline(always)]
-fn subtract_products<const FROM: usize, const COLUMNS: usize, W: Word>(sums: &mut [Sum<W>; 4], a: &[W; 8], b: &[W; 8]) {
-    unroll!(I < 8 { unroll!(C in [0 1 2 3] {
-        if C < COLUMNS && I <= FROM + C && FROM + C - I < 8 {
-            W::subtract_product(&mut sums[C], a[I], b[(FROM + C - I) & 7]);
-        }
-    }); });
-}
-
-/// Adds to columns `FROM` to `FROM` + `COLUMNS` - 1, at most four, their terms of a², where `twice` is 2a.
-#[inline(always)]
-fn add_squares<const FROM: usize, const COLUMNS: usize, W: Word>(sums: &mut [Sum<W>; 4], a: &[W; 8], twice: &[W; 8]) {
-    unroll!(I < 8 { unroll!(C in [0 1 2 3] {
-        if C < COLUMNS && 2 * I <= FROM + C && FROM + C - I < 8 {
-            let factor = if 2 * I == FROM + C { a[I] } else { twice[I] };
-            W::add_product(&mut sums[C], factor, a[(FROM + C - I) & 7]);
-        }
-    }); });
-}
-
-/// Adds to each column the high parts of the one below.
-#[inline(always)]
-fn close<const FROM: usize, const COLUMNS: usize, W: Word>(columns: &mut [W; 16], high: &mut W, sums: &[Sum<W>; 4]) {
-    unroll!(C in [0 1 2 3] {
-        if C < COLUMNS {
-            columns[FROM + C] = sums[C].low.plus_high(*high);
-            *high = sums[C].high;
-        }
-    });
-}
-
-/// The columns of a sum of products, where `$sums => $add` adds its terms to columns `$FROM` to `$FROM` + `$COLUMNS` - 1.
-#[cfg(test)]
-macro_rules! columns {
-    ($zero:expr, $sums:ident, $FROM:ident, $COLUMNS:ident => $add:expr) => {{
-        let zero = $zero;
-        let mut columns = [zero; 16];
-        // The high parts of the column below.
-        let mut high = zero.no_high();
-        unroll!(GROUP in [0 1 2 3] {
-            const $FROM: usize = 4 * GROUP;
-            const $COLUMNS: usize = if GROUP < 3 { 4 } else { 3 };
-            let mut $sums = [Sum::new(zero); 4];
-            $add;
-            close::<$FROM, $COLUMNS, _>(&mut columns, &mut high, &$sums);
-        });
-        columns[15] = zero.plus_high(high);
-        columns
-    }};
-}
-
-/// The reduced sum of products, where `$sums => $add` adds its terms to columns `$FROM` to `$FROM` + `$COLUMNS` - 1. The
-/// reduction continues the sums of the upper columns.
+/// The reduced sum of products, where a block adds its terms to columns `$from` to `$from` + `$count` - 1, at most four. The reduction
+/// continues the sums of the upper columns.
 macro_rules! reduced_columns {
-    ($zero:expr, $sums:ident, $FROM:ident, $COLUMNS:ident => $add:expr) => {{
+    ($zero:expr, $sums:ident, $from:ident, $count:ident => $add:expr) => {{
         let zero = $zero;
-        let mut lower = [zero; 16];
+        let mut lower = [zero; N];
         let mut high = zero.no_high();
         unroll!(GROUP in [0 1] {
-            const $FROM: usize = 4 * GROUP;
-            const $COLUMNS: usize = 4;
+            let ($from, $count) = (N / 2 * GROUP, N / 2);
             let mut $sums = [Sum::new(zero); 4];
             $add;
-            close::<$FROM, $COLUMNS, _>(&mut lower, &mut high, &$sums);
+            unroll!(C in [0 1 2 3] { if C < $count {
+                lower[$from + C] = $sums[C].low.plus_high(high);
+                high = $sums[C].high;
+            } });
         });
-        let [a, b] = limbs_of!(GROUP in [0 1] => {
-            const $FROM: usize = 8 + 4 * GROUP;
-            const $COLUMNS: usize = 4 - GROUP;
+        let mut upper = limbs_of!(GROUP in [0 1] => {
+            let ($from, $count) = (N + N / 2 * GROUP, N / 2 - GROUP);
             let mut $sums = [Sum::new(zero); 4];
             $add;
             $sums
         });
-        let first = Sum { low: a[0].low.plus_high(high), ..a[0] };
-        carry(&reduce_sums(&limbs_of!(I < 8 => lower[I]), &[first, a[1], a[2], a[3], b[0], b[1], b[2]], zero))
+        upper[0][0].low = upper[0][0].low.plus_high(high);
+        Self::carry(&Self::reduce_sums(&lower, &upper, zero))
     }};
 }
 
-/// a·b/R modulo p: [`product`] and [`reduce`], with fewer carries.
-#[inline(always)]
-pub(crate) fn product_reduced<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 8] {
-    reduced_columns!(a[0].splat(-0.0), sums, FROM, COLUMNS => add_products::<FROM, COLUMNS, W>(&mut sums, a, b))
-}
-
-/// a²/R modulo p: [`square`] and [`reduce`], with fewer carries.
-#[inline(always)]
-pub(crate) fn square_reduced<W: Word>(a: &[W; 8]) -> [W; 8] {
-    let twice = limbs_of!(I < 8 => a[I].plus(a[I]));
-    reduced_columns!(a[0].splat(-0.0), sums, FROM, COLUMNS => add_squares::<FROM, COLUMNS, W>(&mut sums, a, &twice))
-}
-
-/// The columns of a·b. 64 products.
+/// The columns of a sum of products, where a block adds its terms to columns `$from` to `$from` + `$count` - 1.
 #[cfg(test)]
-fn product<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 16] {
-    columns!(a[0].splat(-0.0), sums, FROM, COLUMNS => add_products::<FROM, COLUMNS, W>(&mut sums, a, b))
+macro_rules! columns {
+    ($zero:expr, $sums:ident, $from:ident, $count:ident => $add:expr) => {{
+        let zero = $zero;
+        let mut columns = [[zero; N]; 2];
+        // The high parts of the column below.
+        let mut high = zero.no_high();
+        unroll!(GROUP in [0 1 2 3] {
+            let ($from, $count) = (N / 2 * GROUP, if GROUP < 3 { N / 2 } else { N / 2 - 1 });
+            let mut $sums = [Sum::new(zero); 4];
+            $add;
+            Self::close(&mut columns, &mut high, &$sums, $from, $count);
+        });
+        columns[1][N - 1] = zero.plus_high(high);
+        columns
+    }};
 }
 
-/// The columns of a². 36 products.
-#[cfg(test)]
-fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
-    let twice = limbs_of!(I < 8 => a[I].plus(a[I]));
-    columns!(a[0].splat(-0.0), sums, FROM, COLUMNS => add_squares::<FROM, COLUMNS, W>(&mut sums, a, &twice))
-}
+impl<C: Modulus, const N: usize> Numbers<C, N> {
+    /// p in balanced limbs.
+    pub(crate) const P: [f64; N] = {
+        assert!(N == C::LIMBS && N.is_multiple_of(2) && N <= 8);
+        Self::balanced(C::P, [0; 6])
+    };
 
-/// The columns of (a0 + a1·i)·(b0 + b1·i) in Fp2, which are P - a1·(b0 + b1) and P + a0·(b1 - b0) with P = (a0 + a1)·b0.
-/// Both sums of products continue that of P. 192 products.
-#[inline(always)]
-pub(crate) fn product2<W: Word>(a: [&[W; 8]; 2], b: [&[W; 8]; 2]) -> [[W; 16]; 2] {
-    let sum_a = carry(&limbs_of!(I < 8 => a[0][I].plus(a[1][I])));
-    let sum_b = carry(&limbs_of!(I < 8 => b[0][I].plus(b[1][I])));
-    let difference_b = carry(&limbs_of!(I < 8 => b[1][I].minus(b[0][I])));
-    let zero = a[0][0].splat(-0.0);
-    let mut columns = [[zero; 16]; 2];
-    // The high parts of the column below.
-    let mut high = [zero.no_high(); 2];
-    unroll!(GROUP in [0 1 2 3] {
-        const FROM: usize = 4 * GROUP;
-        const COLUMNS: usize = if GROUP < 3 { 4 } else { 3 };
-        let mut real = [Sum::new(zero); 4];
-        add_products::<FROM, COLUMNS, W>(&mut real, &sum_a, b[0]);
-        let mut imaginary = real;
-        subtract_products::<FROM, COLUMNS, W>(&mut real, a[1], &sum_b);
-        close::<FROM, COLUMNS, W>(&mut columns[0], &mut high[0], &real);
-        add_products::<FROM, COLUMNS, W>(&mut imaginary, a[0], &difference_b);
-        close::<FROM, COLUMNS, W>(&mut columns[1], &mut high[1], &imaginary);
-    });
-    unroll!(PART in [0 1] { columns[PART][15] = zero.plus_high(high[PART]); });
-    columns
-}
+    /// -1/p modulo 2^48, between -2^47 and 2^47.
+    const MINUS_INVERSE: f64 = {
+        let inverse = minus_inverse::<C>(48);
+        (if inverse > 1 << 47 { inverse - (1 << 48) } else { inverse }) as f64
+    };
 
-/// (c0 + c1·i)²/R in Fp2: (c0 + c1)(c0 - c1) and 2·c0·c1. 254 products.
-#[inline(always)]
-pub(crate) fn square2<W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 8]; 2] {
-    let sum = limbs_of!(I < 8 => c0[I].plus(c1[I]));
-    let difference = carry(&limbs_of!(I < 8 => c0[I].minus(c1[I])));
-    let real = product_reduced(&sum, &difference);
-    let twice = carry(&limbs_of!(I < 8 => c0[I].plus(c0[I])));
-    [real, product_reduced(&twice, c1)]
-}
+    /// 2^(-48·(N-1-t)) modulo p for t from 0 to N - 2: what a digit of weight 2^(48·t) is worth at the last limb.
+    const SHIFTED: [[f64; N]; N] = {
+        let mut out = [[0.0; N]; N];
+        let mut t = 0;
+        while t + 1 < N {
+            let words = halved::<C>(48 * (N as u32 - 1 - t as u32));
+            let top = if C::P[5] > 0 { 5 } else { 3 };
+            out[t] = Self::balanced(words, if words[top] > C::P[top] / 2 { C::P } else { [0; 6] });
+            t += 1;
+        }
+        out
+    };
 
-/// T/R modulo p, for the columns of T. 63 products.
-#[inline(always)]
-pub(crate) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
-    let upper = limbs_of!(I in [0 1 2 3 4 5 6] => Sum::new(columns[8 + I]));
-    carry(&reduce_sums(&limbs_of!(I < 8 => columns[I]), &upper, columns[15]))
-}
+    const REPEATED: Repeated<N> = {
+        let mut out = Repeated { shifted: [[Repeat::of(0.0); N]; N], p: [Repeat::of(0.0); N] };
+        let mut i = 0;
+        while i < N {
+            let mut t = 0;
+            while t + 1 < N {
+                out.shifted[t][i] = Repeat::of(Self::SHIFTED[t][i]);
+                t += 1;
+            }
+            out.p[i] = Repeat::of(Self::P[i]);
+            i += 1;
+        }
+        out
+    };
 
-/// T/R modulo p, where the columns from 8 to 14 are sums whose high parts were not yet added to the columns above. The
-/// carries of the result are not taken.
-#[inline(always)]
-fn reduce_sums<W: Word>(columns: &[W; 8], upper: &[Sum<W>; 7], top: W) -> [W; 8] {
-    let Repeated { shifted, p } = W::constants(&REPEATED);
-    let mut digits = limbs_of!(I in [0 1 2 3 4 5 6] => columns[I]);
-    let mut seventh = columns[7];
-    unroll!(I < 7 {
-        let Cut { carry, rest } = columns[I].cut();
-        digits[I] = if I > 0 { rest.plus(digits[I]) } else { rest };
-        if I < 6 { digits[(I + 1) % 7] = carry } else { seventh = seventh.plus(carry) }
-    });
-    let mut below = [Sum::new(seventh), upper[0], upper[1], upper[2]];
-    unroll!(T < 7 { unroll!(C in [0 1 2 3] {
-        W::add_product(&mut below[C], digits[T], top.repeat(&shifted[T][C]));
-    }); });
-    let [seventh, ..] = below;
-    let digit = seventh.low.digit(MINUS_INVERSE);
-    let cleared = seventh.low.cleared(digit, top.repeat(&p[0]));
-    let mut above = [upper[3], upper[4], upper[5], upper[6]];
-    // The digit of the seventh column is known only now, so its products come in the middle.
-    unroll!(T in [0 1 2 3] { unroll!(C in [0 1 2 3] {
-        W::add_product(&mut above[C], digits[T], top.repeat(&shifted[T][4 + C]));
-    }); });
-    unroll!(C in [1 2 3] { W::add_product(&mut below[C], digit, top.repeat(&p[C])); });
-    unroll!(C in [0 1 2 3] { W::add_product(&mut above[C], digit, top.repeat(&p[4 + C])); });
-    unroll!(T in [4 5 6] { unroll!(C in [0 1 2 3] {
-        W::add_product(&mut above[C], digits[T], top.repeat(&shifted[T][4 + C]));
-    }); });
-    [
-        below[1].low.plus_multiple(cleared).plus_high(seventh.high),
-        below[2].low.plus_high(below[1].high),
-        below[3].low.plus_high(below[2].high),
-        above[0].low.plus_high(below[3].high),
-        above[1].low.plus_high(above[0].high),
-        above[2].low.plus_high(above[1].high),
-        above[3].low.plus_high(above[2].high),
-        top.plus_high(above[3].high),
-    ]
-}
+    /// The difference of two numbers in balanced limbs, from -2^47 to 2^47 - 1.
+    const fn balanced(words: [u64; 6], less: [u64; 6]) -> [f64; N] {
+        let (words, less): ([i64; N], [i64; N]) = (limbs(words, 48, N), limbs(less, 48, N));
+        let mut out = [0.0; N];
+        let (mut carry, mut i) = (0, 0);
+        while i < N {
+            let mut limb = words[i] - less[i] + carry;
+            carry = 0;
+            if i + 1 < N {
+                carry = (limb + (1 << 47)) >> 48;
+                limb -= carry << 48;
+            }
+            out[i] = limb as f64;
+            i += 1;
+        }
+        out
+    }
 
-/// The same number with limbs of one unit: each limb gives the next its nearest multiple of 2^48.
-#[inline(always)]
-pub(crate) fn carry<W: Word>(a: &[W; 8]) -> [W; 8] {
-    let cuts = limbs_of!(I in [0 1 2 3 4 5 6] => a[I].cut());
-    limbs_of!(I < 8 => {
-        let rest = if I < 7 { cuts[I % 7].rest } else { a[I] };
-        if I != 0 { rest.plus(cuts[(I + 6) % 7].carry) } else { rest }
-    })
-}
+    /// Adds to columns `from` to `from` + `count` - 1, at most four, their terms of a·b.
+    #[inline(always)]
+    fn add_products<W: Word>(sums: &mut [Sum<W>; 4], a: &[W; N], b: &[W; N], from: usize, count: usize) {
+        unroll!(I < N { unroll!(C in [0 1 2 3] {
+            if C < count && I <= from + C && from + C - I < N {
+                W::add_product(&mut sums[C], a[I], b[from + C - I]);
+            }
+        }); });
+    }
 
-/// The same element with limbs of one unit and a value of at most 0.51p.
-#[inline(always)]
-pub(crate) fn normalise<W: Word>(a: &[W; 8]) -> [W; 8] {
-    let times = a[7].nearest(1.0 / P[7]);
-    carry(&limbs_of!(I < 8 => a[I].minus_product(times, times.splat(P[I]))))
-}
+    /// Subtracts from columns `from` to `from` + `count` - 1, at most four, their terms of a·b.
+    #[inline(always)]
+    fn subtract_products<W: Word>(sums: &mut [Sum<W>; 4], a: &[W; N], b: &[W; N], from: usize, count: usize) {
+        unroll!(I < N { unroll!(C in [0 1 2 3] {
+            if C < count && I <= from + C && from + C - I < N {
+                W::subtract_product(&mut sums[C], a[I], b[from + C - I]);
+            }
+        }); });
+    }
 
-/// The lowest limb, less the multiple of p beside the number and modulo 2^48. It is zero if the number is a multiple of p.
-#[inline(always)]
-pub(crate) fn lowest_limb<W: Word>(a: &[W; 8]) -> W {
-    let times = a[7].nearest(1.0 / P[7]);
-    a[0].minus_product(times, times.splat(P[0])).cut().rest
+    /// Adds to columns `from` to `from` + `count` - 1, at most four, their terms of a², where `twice` is 2a.
+    #[inline(always)]
+    fn add_squares<W: Word>(sums: &mut [Sum<W>; 4], a: &[W; N], twice: &[W; N], from: usize, count: usize) {
+        unroll!(I < N { unroll!(C in [0 1 2 3] {
+            if C < count && 2 * I <= from + C && from + C - I < N {
+                let factor = if 2 * I == from + C { a[I] } else { twice[I] };
+                W::add_product(&mut sums[C], factor, a[from + C - I]);
+            }
+        }); });
+    }
+
+    /// Adds to each column the high parts of the one below.
+    #[inline(always)]
+    fn close<W: Word>(columns: &mut Columns<W, N>, high: &mut W, sums: &[Sum<W>; 4], from: usize, count: usize) {
+        unroll!(C in [0 1 2 3] {
+            if C < count {
+                columns[(from + C) / N][(from + C) % N] = sums[C].low.plus_high(*high);
+                *high = sums[C].high;
+            }
+        });
+    }
+
+    /// a·b/R modulo p: [`product`](Self::product) and [`reduce`](Self::reduce), with fewer carries.
+    #[inline(always)]
+    pub(crate) fn product_reduced<W: Word>(a: &[W; N], b: &[W; N]) -> [W; N] {
+        reduced_columns!(a[0].splat(-0.0), sums, from, count => Self::add_products(&mut sums, a, b, from, count))
+    }
+
+    /// a²/R modulo p: [`square`](Self::square) and [`reduce`](Self::reduce), with fewer carries.
+    #[inline(always)]
+    pub(crate) fn square_reduced<W: Word>(a: &[W; N]) -> [W; N] {
+        let twice = limbs_of!(I < N => a[I].plus(a[I]));
+        reduced_columns!(a[0].splat(-0.0), sums, from, count => Self::add_squares(&mut sums, a, &twice, from, count))
+    }
+
+    /// The columns of a·b. N² products.
+    #[cfg(test)]
+    fn product<W: Word>(a: &[W; N], b: &[W; N]) -> Columns<W, N> {
+        columns!(a[0].splat(-0.0), sums, from, count => Self::add_products(&mut sums, a, b, from, count))
+    }
+
+    /// The columns of a². N(N + 1)/2 products.
+    #[cfg(test)]
+    fn square<W: Word>(a: &[W; N]) -> Columns<W, N> {
+        let twice = limbs_of!(I < N => a[I].plus(a[I]));
+        columns!(a[0].splat(-0.0), sums, from, count => Self::add_squares(&mut sums, a, &twice, from, count))
+    }
+
+    /// The columns of (a0 + a1·i)·(b0 + b1·i) in Fp2, which are P - a1·(b0 + b1) and P + a0·(b1 - b0) with P = (a0 + a1)·b0.
+    /// Both sums of products continue that of P. 3N² products.
+    #[inline(always)]
+    pub(crate) fn product2<W: Word>(a: [&[W; N]; 2], b: [&[W; N]; 2]) -> [Columns<W, N>; 2] {
+        let sum_a = Self::carry(&limbs_of!(I < N => a[0][I].plus(a[1][I])));
+        let sum_b = Self::carry(&limbs_of!(I < N => b[0][I].plus(b[1][I])));
+        let difference_b = Self::carry(&limbs_of!(I < N => b[1][I].minus(b[0][I])));
+        let zero = a[0][0].splat(-0.0);
+        let mut columns = [[[zero; N]; 2]; 2];
+        // The high parts of the column below.
+        let mut high = [zero.no_high(); 2];
+        unroll!(GROUP in [0 1 2 3] {
+            let (from, count) = (N / 2 * GROUP, if GROUP < 3 { N / 2 } else { N / 2 - 1 });
+            let mut real = [Sum::new(zero); 4];
+            Self::add_products(&mut real, &sum_a, b[0], from, count);
+            let mut imaginary = real;
+            Self::subtract_products(&mut real, a[1], &sum_b, from, count);
+            Self::close(&mut columns[0], &mut high[0], &real, from, count);
+            Self::add_products(&mut imaginary, a[0], &difference_b, from, count);
+            Self::close(&mut columns[1], &mut high[1], &imaginary, from, count);
+        });
+        unroll!(PART in [0 1] { columns[PART][1][N - 1] = zero.plus_high(high[PART]); });
+        columns
+    }
+
+    /// (c0 + c1·i)²/R in Fp2: (c0 + c1)(c0 - c1) and 2·c0·c1. 254 products.
+    #[inline(always)]
+    pub(crate) fn square2<W: Word>(c0: &[W; N], c1: &[W; N]) -> [[W; N]; 2] {
+        let sum = limbs_of!(I < N => c0[I].plus(c1[I]));
+        let difference = Self::carry(&limbs_of!(I < N => c0[I].minus(c1[I])));
+        let real = Self::product_reduced(&sum, &difference);
+        let twice = Self::carry(&limbs_of!(I < N => c0[I].plus(c0[I])));
+        [real, Self::product_reduced(&twice, c1)]
+    }
+
+    /// T/R modulo p, for the columns of T. N² - 1 products.
+    #[inline(always)]
+    pub(crate) fn reduce<W: Word>(columns: &Columns<W, N>) -> [W; N] {
+        let upper = limbs_of!(GROUP in [0 1] => limbs_of!(C in [0 1 2 3] => {
+            Sum::new(columns[1][(N / 2 * GROUP + C) % N])
+        }));
+        Self::carry(&Self::reduce_sums(&columns[0], &upper, columns[1][N - 1]))
+    }
+
+    /// T/R modulo p, where the columns from N to 2N - 2 are sums whose high parts were not yet added to the columns above: the first
+    /// N/2 of them, and the others. The carries of the result are not taken.
+    #[inline(always)]
+    fn reduce_sums<W: Word>(columns: &[W; N], upper: &Upper<W>, top: W) -> [W; N] {
+        let Repeated { shifted, p } = W::constants(const { &Self::REPEATED });
+        let half = N / 2;
+        let mut digits = *columns;
+        let mut last = columns[N - 1];
+        unroll!(I < N { if I + 1 < N {
+            let Cut { carry, rest } = columns[I].cut();
+            digits[I] = if I > 0 { rest.plus(digits[I]) } else { rest };
+            if I + 2 < N { digits[I + 1] = carry } else { last = last.plus(carry) }
+        } });
+        let mut below = [Sum::new(last), upper[0][0], upper[0][1], upper[0][2]];
+        unroll!(T < N { unroll!(C in [0 1 2 3] { if T + 1 < N && C < half {
+            W::add_product(&mut below[C], digits[T], top.repeat(&shifted[T][C]));
+        } }); });
+        let [last, ..] = below;
+        let digit = last.low.digit(Self::MINUS_INVERSE);
+        let cleared = last.low.cleared(digit, top.repeat(&p[0]));
+        let mut above = [upper[0][half - 1], upper[1][0], upper[1][1], upper[1][2]];
+        // The last digit is known only now, so its products come in the middle.
+        unroll!(T in [0 1 2 3] { if T < half { unroll!(C in [0 1 2 3] { if C < half {
+            W::add_product(&mut above[C], digits[T], top.repeat(&shifted[T][half + C]));
+        } }); } });
+        unroll!(C in [1 2 3] { if C < half { W::add_product(&mut below[C], digit, top.repeat(&p[C])); } });
+        unroll!(C in [0 1 2 3] { if C < half { W::add_product(&mut above[C], digit, top.repeat(&p[half + C])); } });
+        unroll!(T < N { unroll!(C in [0 1 2 3] { if T >= half && T + 1 < N && C < half {
+            W::add_product(&mut above[C], digits[T], top.repeat(&shifted[T][half + C]));
+        } }); });
+        let mut out = [top; N];
+        let mut high = last.high;
+        unroll!(I < N {
+            let sum = if I + 1 < half { below[(I + 1) % 4] } else { above[(I + 1 - half) % 4] };
+            if I + 1 < N {
+                let low = if I == 0 { sum.low.plus_multiple(cleared) } else { sum.low };
+                out[I] = low.plus_high(high);
+                high = sum.high;
+            }
+        });
+        out[N - 1] = top.plus_high(high);
+        out
+    }
+
+    /// The same number with limbs of one unit: each limb gives the next its nearest multiple of 2^48.
+    #[inline(always)]
+    pub(crate) fn carry<W: Word>(a: &[W; N]) -> [W; N] {
+        let cuts = limbs_of!(I < N => a[I].cut());
+        limbs_of!(I < N => {
+            let rest = if I + 1 < N { cuts[I].rest } else { a[I] };
+            if I != 0 { rest.plus(cuts[(I + 7) % 8].carry) } else { rest }
+        })
+    }
+
+    /// The same element with limbs of one unit and a value of at most 0.51p.
+    #[inline(always)]
+    pub(crate) fn normalise<W: Word>(a: &[W; N]) -> [W; N] {
+        let p = const { &Self::P };
+        let times = a[N - 1].nearest(1.0 / p[N - 1]);
+        Self::carry(&limbs_of!(I < N => a[I].minus_product(times, times.splat(p[I]))))
+    }
+
+    /// The lowest limb, less the multiple of p beside the number and modulo 2^48. It is zero if the number is a multiple of p.
+    #[inline(always)]
+    pub(crate) fn lowest_limb<W: Word>(a: &[W; N]) -> W {
+        let p = const { &Self::P };
+        let times = a[N - 1].nearest(1.0 / p[N - 1]);
+        a[0].minus_product(times, times.splat(p[0])).cut().rest
+    }
 }
 
 /// What a kernel can compute, and what it does compute.
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::pairing::Bls12381;
     use crate::{
         arithmetic::field::Field,
         backend::{
@@ -349,6 +367,10 @@ pub(super) mod tests {
     };
     use alloc::vec::Vec;
     use blst::blst_fp;
+
+    pub(in crate::backend::fma) type Limbs = [f64; 8];
+    type Eight = Numbers<Bls12381, 8>;
+    const P: Limbs = Eight::P;
 
     fn integer(n: f64) -> i128 {
         assert_eq!(n, n.trunc());
@@ -536,8 +558,8 @@ pub(super) mod tests {
 
     /// Asserts that columns are at most so many thousandths of a unit.
     #[track_caller]
-    fn assert_columns(columns: &[Range; 16], thousandths: i128) {
-        let most = columns.iter().map(|column| column.most.max(-column.least)).max();
+    fn assert_columns<const N: usize>(columns: &Columns<Range, N>, thousandths: i128) {
+        let most = columns.as_flattened().iter().map(|column| column.most.max(-column.least)).max();
         assert!(most <= Some(UNIT * thousandths / 1000), "{most:?}");
     }
 
@@ -545,30 +567,30 @@ pub(super) mod tests {
     #[test]
     fn ranges_of_kernels() {
         let wide = limbs_within(2001, 8000);
-        let (columns, squares) = (product(&wide, &wide), square(&wide));
+        let (columns, squares) = (Eight::product(&wide, &wide), Eight::square(&wide));
         assert_columns(&columns, 22_300);
         assert_columns(&squares, 19_300);
-        assert_one_unit(&reduce(&columns)[..7]);
-        assert_one_unit(&reduce(&squares)[..7]);
-        assert_one_unit(&product_reduced(&wide, &wide)[..7]);
-        assert_one_unit(&square_reduced(&wide)[..7]);
+        assert_one_unit(&Eight::reduce(&columns)[..7]);
+        assert_one_unit(&Eight::reduce(&squares)[..7]);
+        assert_one_unit(&Eight::product_reduced(&wide, &wide)[..7]);
+        assert_one_unit(&Eight::square_reduced(&wide)[..7]);
         let one = limbs_within(1001, 8000);
         let two = limbs_within(2001, 3900);
         for [real, imaginary] in [
-            product2([&wide, &wide], [&one, &one]),
-            product2([&one, &one], [&wide, &wide]),
-            product2([&two, &two], [&two, &two]),
+            Eight::product2([&wide, &wide], [&one, &one]),
+            Eight::product2([&one, &one], [&wide, &wide]),
+            Eight::product2([&two, &two], [&two, &two]),
         ] {
             for columns in [real, imaginary] {
                 assert_columns(&columns, 30_100);
-                assert_one_unit(&reduce(&columns)[..7]);
+                assert_one_unit(&Eight::reduce(&columns)[..7]);
             }
         }
-        square2(&two, &two).iter().for_each(|limbs| assert_one_unit(&limbs[..7]));
-        reduce(&[Range::units(48_001); 16]);
-        assert_one_unit(&normalise(&limbs_within(31_000, 31_000))[..7]);
-        assert_one_unit(&carry(&limbs_within(31_000, 31_000))[..7]);
-        lowest_limb(&limbs_within(31_000, 31_000));
+        Eight::square2(&two, &two).iter().for_each(|limbs| assert_one_unit(&limbs[..7]));
+        Eight::reduce(&[[Range::units(48_001); 8]; 2]);
+        assert_one_unit(&Eight::normalise(&limbs_within(31_000, 31_000))[..7]);
+        assert_one_unit(&Eight::carry(&limbs_within(31_000, 31_000))[..7]);
+        Eight::lowest_limb(&limbs_within(31_000, 31_000));
     }
 
     /// Σ limb·2^(48·i) modulo p.
@@ -624,32 +646,32 @@ pub(super) mod tests {
     #[test]
     #[should_panic(expected = "leaves the binade")]
     fn three_units_twice_leave_the_binade() {
-        product(&limbs_within(3000, 1000), &limbs_within(3000, 1000));
+        Eight::product(&limbs_within(3000, 1000), &limbs_within(3000, 1000));
     }
 
     #[test]
     #[should_panic(expected = "more than 53 bits")]
     fn columns_of_sixty_units_are_too_large() {
-        reduce(&[Range::units(60_000); 16]);
+        Eight::reduce(&[[Range::units(60_000); 8]; 2]);
     }
 
     #[test]
     #[should_panic(expected = "more than 53 bits")]
     fn normalised_limbs_of_forty_units_are_too_large() {
-        normalise(&limbs_within(40_000, 40_000));
+        Eight::normalise(&limbs_within(40_000, 40_000));
     }
 
     #[test]
     #[should_panic(expected = "not exact")]
     fn lanes_notice_a_sum_that_leaves_the_binade() {
-        product(&[3.0 * UNIT as f64; 8], &[3.0 * UNIT as f64; 8]);
+        Eight::product(&[3.0 * UNIT as f64; 8], &[3.0 * UNIT as f64; 8]);
     }
 
     #[test]
     fn constants_are_what_they_are_called() {
         assert_eq!(modulo_p(&P), blst_fp::default());
-        assert_eq!((P[0] as i128 * MINUS_INVERSE as i128 + 1) & ((1 << 48) - 1), 0);
-        for (t, limbs) in SHIFTED.iter().enumerate() {
+        assert_eq!((P[0] as i128 * Eight::MINUS_INVERSE as i128 + 1) & ((1 << 48) - 1), 0);
+        for (t, limbs) in Eight::SHIFTED[..7].iter().enumerate() {
             let mut power = [0.0; 8];
             power[7 - t] = 1.0;
             assert_eq!(modulo_p(limbs).times(&modulo_p(&power)), modulo_p(&[1.0]));
@@ -661,18 +683,18 @@ pub(super) mod tests {
     fn kernels_at_the_edges() {
         for a in edges(2.0) {
             for b in edges(2.0) {
-                let columns = product(&a, &b);
+                let columns = Eight::product(&a, &b);
                 let expected = modulo_p(&a).times(&modulo_p(&b));
-                assert_eq!(modulo_p(&columns), expected);
-                assert_eq!(modulo_p(&reduce(&columns)).times(&r()), expected);
-                assert_eq!(modulo_p(&product_reduced(&a, &b)).times(&r()), expected);
+                assert_eq!(modulo_p(columns.as_flattened()), expected);
+                assert_eq!(modulo_p(&Eight::reduce(&columns)).times(&r()), expected);
+                assert_eq!(modulo_p(&Eight::product_reduced(&a, &b)).times(&r()), expected);
             }
-            assert_eq!(modulo_p(&square(&a)), modulo_p(&a).squared());
-            assert_eq!(modulo_p(&square_reduced(&a)).times(&r()), modulo_p(&a).squared());
+            assert_eq!(modulo_p(Eight::square(&a).as_flattened()), modulo_p(&a).squared());
+            assert_eq!(modulo_p(&Eight::square_reduced(&a)).times(&r()), modulo_p(&a).squared());
         }
         for a in edges(31.0) {
-            assert_eq!(modulo_p(&carry(&a)), modulo_p(&a));
-            let normal = normalise(&a);
+            assert_eq!(modulo_p(&Eight::carry(&a)), modulo_p(&a));
+            let normal = Eight::normalise(&a);
             assert_eq!(modulo_p(&normal), modulo_p(&a));
             assert!(in_p(&normal).abs() <= 0.51 && normal[..7].iter().all(|limb| limb.abs() <= (UNIT + 64) as f64));
         }
@@ -689,17 +711,17 @@ pub(super) mod tests {
     fn reduced_values_are_small() {
         // 2^384.
         let r = ((1_u128 << 96) as f64).powi(4);
-        let halves: f64 = SHIFTED.iter().map(|limbs| in_p(limbs).abs()).sum::<f64>() / 2.0 + 0.5;
+        let halves: f64 = Eight::SHIFTED[..7].iter().map(|limbs| in_p(limbs).abs()).sum::<f64>() / 2.0 + 0.5;
         assert!((0.8112..0.8113).contains(&halves), "{halves}");
-        assert!(SHIFTED.iter().all(|limbs| in_p(limbs).abs() <= 0.5));
+        assert!(Eight::SHIFTED[..7].iter().all(|limbs| in_p(limbs).abs() <= 0.5));
         for a in edges(2.0) {
             for b in edges(2.0) {
-                let columns = product(&a, &b);
-                for columns in [columns, columns.map(|column| 2.0 * column)] {
-                    let expected = modulo_p(&columns);
-                    let reduced = reduce(&columns);
+                let columns = Eight::product(&a, &b);
+                for columns in [columns, columns.map(|half| half.map(|column| 2.0 * column))] {
+                    let expected = modulo_p(columns.as_flattened());
+                    let reduced = Eight::reduce(&columns);
                     assert_eq!(modulo_p(&reduced).times(&self::r()), expected);
-                    assert!((in_p(&reduced) - in_p(&columns) / r).abs() <= 0.812, "{columns:?}");
+                    assert!((in_p(&reduced) - in_p(columns.as_flattened()) / r).abs() <= 0.812, "{columns:?}");
                 }
             }
         }
@@ -742,10 +764,10 @@ pub(super) mod tests {
                     edge.unwrap_or(state)
                 })
             });
-            let limbs = V::limbs_of_words(token, &words).map(V::store);
+            let found = V::limbs_of_words(token, &words).map(V::store);
             for lane in 0..exist {
                 let number = words.map(|word| word[lane]);
-                assert_eq!(limbs.map(|limb| limb[lane]), limbs_of!(I < 8 => limb_of(&number, I) as f64));
+                assert_eq!(found.map(|limb| limb[lane]), limbs::<8>(number, 48, 8).map(|limb| limb as f64));
             }
         }
     }

@@ -22,19 +22,37 @@ pub(crate) mod kernel;
 pub(crate) mod fp;
 
 pub use self::vector::{Avx2, Avx512};
-use self::vector::{HalfOfAvx2, OneEight, OneFour, TwoFours};
+use self::{
+    fp::{Fp, InFma},
+    vector::{HalfOfAvx2, OneEight, OneFour, TwoFours, Vector},
+};
 use super::lanes::{
+    constant::Modulus,
     field::{LANES, Lanes},
     instructions::{AVX2_FMA, AVX512, Token},
     thresholds::Thresholds,
 };
+use crate::pairing::Bls12381;
 
 // SAFETY: a token comes from `Avx2::detect`, which has found AVX2 and FMA, or from a vector.
-unsafe impl Token for Avx2 {
+unsafe impl<C: Modulus> Token for Avx2<C> {
     const INSTRUCTIONS: u8 = AVX2_FMA;
 }
 
+impl<V: Vector<Token: Lanes<Curve = Bls12381, Fp = Fp<V, Bls12381, 8>>>> InFma<V, 8> for Bls12381 {
+    type Token = V::Token;
+
+    fn token(lanes: V::Token) -> V::Token {
+        lanes
+    }
+
+    fn instructions(lanes: V::Token) -> V::Token {
+        lanes
+    }
+}
+
 impl Lanes for Avx2 {
+    type Curve = Bls12381;
     const THRESHOLDS: Thresholds = Thresholds {
         // Four are 6 % slower to 6 % faster, five 17 to 54 % faster.
         items: 5,
@@ -69,7 +87,7 @@ impl Lanes for Avx2 {
         compressed: true,
     };
     const WIDTH: usize = LANES;
-    type Fp = fp::Fp<TwoFours>;
+    type Fp = fp::Fp<TwoFours, Bls12381, 8>;
     type Narrow = HalfOfAvx2;
 
     fn narrow(self) -> HalfOfAvx2 {
@@ -78,16 +96,17 @@ impl Lanes for Avx2 {
 }
 
 // SAFETY: the token holds another one of the same instructions.
-unsafe impl Token for HalfOfAvx2 {
-    const INSTRUCTIONS: u8 = Avx2::INSTRUCTIONS;
+unsafe impl<C: Modulus> Token for HalfOfAvx2<C> {
+    const INSTRUCTIONS: u8 = AVX2_FMA;
 }
 
 /// Half of the lanes of AVX2: for Miller loops of few products or of long ones, for a single final exponentiation, and for up
 /// to four weighted sums.
 impl Lanes for HalfOfAvx2 {
-    const THRESHOLDS: Thresholds = Avx2::THRESHOLDS;
+    type Curve = Bls12381;
+    const THRESHOLDS: Thresholds = <Avx2>::THRESHOLDS;
     const WIDTH: usize = 4;
-    type Fp = fp::Fp<OneFour>;
+    type Fp = fp::Fp<OneFour, Bls12381, 8>;
     type Narrow = Self;
 
     fn narrow(self) -> Self {
@@ -96,11 +115,12 @@ impl Lanes for HalfOfAvx2 {
 }
 
 // SAFETY: a token comes from `Avx512::detect`, which has found AVX-512 F, or from a vector.
-unsafe impl Token for Avx512 {
+unsafe impl<C: Modulus> Token for Avx512<C> {
     const INSTRUCTIONS: u8 = AVX512;
 }
 
 impl Lanes for Avx512 {
+    type Curve = Bls12381;
     const THRESHOLDS: Thresholds = Thresholds {
         // Three are 2 to 19 % faster.
         items: 3,
@@ -134,7 +154,7 @@ impl Lanes for Avx512 {
         compressed: false,
     };
     const WIDTH: usize = LANES;
-    type Fp = fp::Fp<OneEight>;
+    type Fp = fp::Fp<OneEight, Bls12381, 8>;
     type Narrow = Self;
 
     fn narrow(self) -> Self {

@@ -6,21 +6,28 @@
 //! This file turns that into safe functions: the methods of vectors and words are a few instructions each, and
 //! [`in_lanes!`] defines functions that are compiled with the instructions and take the token.
 
-use crate::backend::lanes::unroll::limbs_of;
 use core::{
     arch::{asm, x86_64::*},
+    marker::PhantomData,
     mem::{MaybeUninit, transmute},
 };
 
 use super::word::{Fused, Repeat, Word};
-use crate::backend::lanes::field::{LANES, Mask};
+use crate::{
+    backend::lanes::{
+        field::{LANES, Mask},
+        instructions::Token,
+        unroll::limbs_of,
+    },
+    pairing::Bls12381,
+};
 
 /// Eight doubles, one in each lane, in as many registers as they need.
 ///
 /// The methods are always inlined, so that they become instructions inside functions that are compiled for the token.
 pub trait Vector: Copy {
     /// The proof that the CPU has the instructions.
-    type Token: Copy;
+    type Token: Token;
     /// One register.
     type Word: Word;
     /// The number of registers.
@@ -88,15 +95,17 @@ macro_rules! registers {
     ) => {
         #[doc = concat!("Proof that this CPU has ", $requirement, ", and that the operating system keeps their registers. Only")]
         /// [`detect`](Self::detect) makes one.
+        ///
+        /// `C` is the curve whose numbers are in the lanes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub struct $token(());
+        pub struct $token<C = Bls12381>(PhantomData<C>);
 
         cpufeatures::new!($detection, $($feature),+);
 
         impl $token {
             #[doc = concat!("Asks the CPU once. The answer is `None` without ", $requirement, ".")]
             pub fn detect() -> Option<Self> {
-                $detection::get().then_some(Self(()))
+                $detection::get().then_some(Self(PhantomData))
             }
 
             /// The token as a constant.
@@ -104,7 +113,15 @@ macro_rules! registers {
             /// # Safety
             /// Use the constant only after [`detect`](Self::detect) has found the instructions.
             pub(in crate::backend) const unsafe fn assume() -> Self {
-                Self(())
+                Self(PhantomData)
+            }
+        }
+
+        impl<C> $token<C> {
+            /// The same proof for numbers of another curve.
+            #[inline(always)]
+            pub(crate) fn on<D>(self) -> $token<D> {
+                $token(PhantomData)
             }
         }
 
@@ -221,12 +238,20 @@ fn eight_within(a: __m512d, least: __m512d, most: __m512d) -> bool {
 
 /// Proof of the same instructions as [`Avx2`], for lanes of one register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HalfOfAvx2(Avx2);
+pub struct HalfOfAvx2<C = Bls12381>(Avx2<C>);
 
-impl Avx2 {
+impl<C> Avx2<C> {
     /// The token of lanes of one register.
-    pub(super) fn half(self) -> HalfOfAvx2 {
+    pub(crate) fn half(self) -> HalfOfAvx2<C> {
         HalfOfAvx2(self)
+    }
+}
+
+impl<C> HalfOfAvx2<C> {
+    /// The same proof for numbers of another curve.
+    #[inline(always)]
+    pub(crate) fn on<D>(self) -> HalfOfAvx2<D> {
+        HalfOfAvx2(self.0.on())
     }
 }
 
@@ -276,7 +301,7 @@ impl Vector for TwoFours {
 
     #[inline(always)]
     fn token(self) -> Avx2 {
-        Avx2(())
+        Avx2(PhantomData)
     }
 
     #[inline(always)]
@@ -417,7 +442,7 @@ impl Vector for OneFour {
 
     #[inline(always)]
     fn token(self) -> HalfOfAvx2 {
-        HalfOfAvx2(Avx2(()))
+        HalfOfAvx2(Avx2(PhantomData))
     }
 
     #[inline(always)]
@@ -505,7 +530,7 @@ impl Vector for OneEight {
 
     #[inline(always)]
     fn token(self) -> Avx512 {
-        Avx512(())
+        Avx512(PhantomData)
     }
 
     #[inline(always)]

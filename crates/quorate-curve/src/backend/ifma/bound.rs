@@ -9,15 +9,15 @@ pub(crate) struct Bound(Tracked<Largest>);
 
 #[derive(Clone, Copy, Debug)]
 struct Largest {
-    /// The lower seven limbs are at most this. The eighth is bounded by the value.
+    /// The lower limbs are at most this. The highest is bounded by the value.
     limb: u64,
     /// The value is at most this many p.
     value: f64,
 }
 
-/// 2^50, the weight of the next limb.
+/// The weight of the next limb, which is 2^50 for BLS12-381 and less for others: limbs are bounded in units of it.
 const UNIT: u64 = 1 << 50;
-/// p/2^400.
+/// p/2^400 of BLS12-381. It is less for others.
 const P_OVER_R: f64 = 1.55e-6;
 
 impl Bound {
@@ -26,7 +26,7 @@ impl Bound {
     /// A product in Fp2 of values of at most 64p together.
     pub(super) const PRODUCT_IN_FP2: Self = Self::new(1, 2.0 + 64.0 * 64.0 * P_OVER_R);
 
-    /// Limbs below `units`·2^50, and a value of at most `value`·p.
+    /// Limbs below `units` units, and a value of at most `value`·p.
     #[inline(always)]
     pub(crate) const fn new(units: u64, value: f64) -> Self {
         Self(Tracked::new(Largest { limb: units * UNIT - 1, value }))
@@ -55,13 +55,10 @@ impl Bound {
         Self(self.0.with(other.0, |a, b| reduced(a.value * b.value)))
     }
 
-    /// The bound after a number of `products`·p² is reduced and added to this one, with the carries taken.
+    /// The bound after a number T is reduced and added to this one, with the carries taken, from T/R in p.
     #[inline(always)]
-    pub(crate) fn plus_reduced(self, products: Tracked<f64>) -> Self {
-        Self(self.0.with(products, |a, products| {
-            let reduced = reduced(products);
-            Largest { value: reduced.value + a.value, ..reduced }
-        }))
+    pub(crate) fn plus_reduced(self, over_r: Tracked<f64>) -> Self {
+        Self(self.0.with(over_r, |a, over_r| Largest { limb: UNIT - 1, value: over_r + 2.0 + a.value }))
     }
 
     /// The largest value, in p.
@@ -70,7 +67,7 @@ impl Bound {
         self.0.with(self.0, |a, _| a.value)
     }
 
-    /// Asserts that the number can be a factor: every limb is below `units`·2^50, and the multiplier takes at most four
+    /// Asserts that the number can be a factor: every limb is below `units` units, and the multiplier takes at most four
     /// units.
     #[track_caller]
     #[inline(always)]
@@ -82,7 +79,7 @@ impl Bound {
         }
     }
 
-    /// Asserts that the number can be subtracted: every limb is at most `units`·(2^50 - 1).
+    /// Asserts that the number can be subtracted: every limb is at most `units` units less `units`.
     #[track_caller]
     #[inline(always)]
     pub(crate) fn assert_limbs(self, units: u64) {

@@ -1,167 +1,154 @@
 //! Eight elements of Fp, one in each lane.
 //!
-//! An element a is stored as a·2^400 plus a multiple of p, in eight limbs of 50 bits or a little more. Sums and
-//! differences take no carries, and a product accepts limbs of up to four units of 2^50. The documentation of each
-//! operation says what limbs and values it accepts and gives, in units of 2^50 and in p; in debug builds [`Bound`]
+//! An element a is stored as a·R plus a multiple of p, in N limbs of B bits or a little more ([`kernel`](super::kernel)). Sums and
+//! differences take no carries, and a product accepts limbs of up to four units of 2^B. The documentation of each
+//! operation says what limbs and values it accepts and gives, in units of 2^B and in p; in debug builds [`Bound`]
 //! checks it.
 //!
 //! The file is long because a third of it are tests, which need the limbs.
 
-use crate::backend::lanes::unroll::{limbs_of, unroll};
-use blst::blst_fp;
+use core::marker::PhantomData;
 
 use super::{
     Ifma,
     bound::Bound,
-    kernel::{self, Limbs, P, multiple_of_p},
-    kernel_fp2, kernel52,
+    kernel::{Columns, Numbers},
+    kernel_fp2,
+    kernel52::Numbers52,
     range::Range,
     vector::Vector,
     word::Word,
 };
-use crate::{
-    arithmetic,
-    backend::lanes::{
-        constant::{Constant, limbs_of_50 as limbs},
-        field::{Field, Fp2, LANES, Mask, PrimeField, Wide, Words, invert_lanes},
-        instructions::in_lanes,
-    },
+use crate::backend::lanes::{
+    constant::Constant,
+    field::{Field, Fp2, LANES, Lanes, Mask, Parameters, PrimeField, Wide, Words, invert_lanes},
+    instructions::in_lanes,
+    unroll::{limbs_of, unroll},
 };
 
 /// Eight elements of Fp.
 #[derive(Clone, Copy)]
-pub struct Fp {
-    pub(super) limbs: [Vector; 8],
+pub struct Fp<C, const N: usize> {
+    pub(super) limbs: [Vector; N],
     pub(super) bound: Bound,
+    curve: PhantomData<C>,
 }
 
-/// Sixteen signed columns of a number that is not reduced yet.
+/// A curve whose elements have N limbs in these lanes.
+pub trait InIfma<const N: usize>: Parameters {
+    /// Its token, with which `Ifma<Self>` is meant.
+    type Token: Lanes<Curve = Self, Fp = Fp<Self, N>>;
+
+    fn token(lanes: Ifma) -> Self::Token;
+    fn ifma(lanes: Self::Token) -> Ifma;
+}
+
+/// A number that is not reduced yet.
 #[derive(Clone, Copy)]
-pub struct Columns {
-    columns: [Vector; 16],
+pub struct Products<const N: usize> {
+    columns: Columns<Vector, N>,
     range: Range,
 }
 
-/// The limbs of one element below 2.1p, in a cache line.
+/// The limbs of one element below 2.1p, in a cache line, with zeros behind them if they are fewer.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Row([i64; 8]);
 
-/// 2^416 mod p. It turns blst's a·2^384 into a·2^400.
-pub(super) const FROM_BLST: Limbs = limbs([
-    0x44f6_480e_a8e9_b9af,
-    0xa96f_7d65_766c_8fe4,
-    0xe82e_fd42_28b5_40fe,
-    0x6723_e5f0_ade5_3b2e,
-    0x25ff_6eb6_fdd4_230a,
-    0x14c8_ee06_ef23_c24a,
-]);
-/// 2^384 mod p, blst's one. It turns a·2^400 into blst's a·2^384.
-pub(super) const TO_BLST: Limbs = limbs(arithmetic::curve::ONE.l);
-
-/// 2^800 mod p. It turns a number into its Montgomery form.
-const R2: Limbs = limbs([
-    0x3dc5_5103_9a1d_2c25,
-    0xe8da_66c8_57a9_8437,
-    0xb82e_8f65_1333_1128,
-    0xb197_b625_2a29_ba38,
-    0x5dcb_e4f4_e329_28cb,
-    0x0e91_f80e_f81f_158c,
-]);
-
-/// (p + 1)/2.
-const HALF_OF_P: Limbs = {
-    let mut out = P;
-    out[0] += 1;
-    let mut i = 0;
-    while i < 8 {
-        if i < 7 {
-            out[i] |= (out[i + 1] & 1) << 50;
-        }
-        out[i] >>= 1;
-        i += 1;
-    }
-    out
-};
-
-impl Fp {
-    /// A canonical number a·2^400 mod p in every lane.
+impl<C: InIfma<N>, const N: usize> Fp<C, N> {
     #[inline(always)]
-    pub(super) fn of_limbs(lanes: Ifma, limbs: &Limbs) -> Self {
-        Self { limbs: limbs_of!(I < 8 => Vector::splat(lanes, limbs[I])), bound: Bound::CANONICAL }
+    fn new(limbs: [Vector; N], bound: Bound) -> Self {
+        Self { limbs, bound, curve: PhantomData }
     }
 
-    /// The canonical number of each lane, not in Montgomery form, in limbs of 50 bits. One multiplication.
+    /// A canonical number a·R mod p in every lane.
+    #[inline(always)]
+    pub(super) fn of_limbs(lanes: Ifma, limbs: &[i64; N]) -> Self {
+        Self::new(limbs_of!(I < N => Vector::splat(lanes, limbs[I])), Bound::CANONICAL)
+    }
+
+    /// The proof that the CPU has the instructions.
+    #[inline(always)]
+    fn ifma(&self) -> Ifma {
+        self.limbs[0].lanes()
+    }
+
+    /// The canonical number of each lane, not in Montgomery form, in limbs of B bits. One multiplication.
     #[inline(always)]
     fn number(&self) -> Self {
-        canonical(self.lanes(), &self.times(&Self::of_limbs(self.lanes(), &[1, 0, 0, 0, 0, 0, 0, 0])))
+        let mut one = [0; N];
+        one[0] = 1;
+        canonical(self.ifma(), &self.times(&Self::of_limbs(self.ifma(), &one)))
     }
 }
 
-impl Field for Fp {
-    type Lanes = Ifma;
+impl<C: InIfma<N>, const N: usize> Field for Fp<C, N> {
+    type Lanes = C::Token;
     type Fp = Self;
-    type Element = blst_fp;
+    type Element = C::Element;
     const PARTS: usize = 1;
     type Row = Row;
     const ZERO_ROW: Row = Row([0; 8]);
 
     #[inline(always)]
-    fn lanes(&self) -> Ifma {
-        self.limbs[0].lanes()
+    fn lanes(&self) -> C::Token {
+        C::token(self.ifma())
     }
 
     #[inline(always)]
-    fn zero(lanes: Ifma) -> Self {
-        Self::of_limbs(lanes, &[0; 8])
+    fn zero(lanes: C::Token) -> Self {
+        Self::of_limbs(C::ifma(lanes), &[0; N])
     }
 
     #[inline(always)]
-    fn one(lanes: Ifma) -> Self {
+    fn one(lanes: C::Token) -> Self {
         Self::constant(lanes, &Constant::ONE)
     }
 
     /// One multiplication.
     #[inline(always)]
-    fn load(lanes: Ifma, elements: &[&blst_fp; LANES]) -> Self {
-        load(lanes, elements)
+    fn load(lanes: C::Token, elements: &[&C::Element; LANES]) -> Self {
+        load(C::ifma(lanes), elements)
     }
 
     /// One multiplication.
     #[inline(always)]
-    fn store(&self) -> [blst_fp; LANES] {
-        store(self.lanes(), self)
+    fn store(&self) -> [C::Element; LANES] {
+        store(self.ifma(), self)
     }
 
     /// One multiplication.
     #[inline(always)]
-    fn from_words(lanes: Ifma, words: &Words) -> Self {
-        from_words(lanes, &words[0], &R2)
+    fn from_words(lanes: C::Token, words: &Words) -> Self {
+        from_words(C::ifma(lanes), &words[0], &Numbers::<C, N>::R2)
     }
 
     #[inline(always)]
-    fn gather(lanes: Ifma, rows: &[&Row; LANES]) -> Self {
-        let vectors = limbs_of!(I < 8 => Vector::load(lanes, &rows[I].0));
-        Self { limbs: Vector::transposed(&vectors), bound: Bound::new(1, 2.1) }
+    fn gather(lanes: C::Token, rows: &[&Row; LANES]) -> Self {
+        let vectors = Vector::transposed(&limbs_of!(I < 8 => Vector::load(C::ifma(lanes), &rows[I].0)));
+        Self::new(limbs_of!(I < N => vectors[I]), Bound::new(1, 2.1))
     }
 
     #[inline(always)]
     fn scatter(&self) -> [Row; LANES] {
         self.bound.assert_factor(1);
         self.bound.assert_value(2.1);
-        let vectors = Vector::transposed(&self.limbs);
+        let mut limbs = [self.limbs[0].splat(0); 8];
+        unroll!(I < N { limbs[I] = self.limbs[I]; });
+        let vectors = Vector::transposed(&limbs);
         limbs_of!(I < 8 => Row(vectors[I].words()))
     }
 
     #[inline(always)]
     fn blank(&self) -> Mask {
-        let [a, b, c, d, e, f, g, h] = self.limbs;
-        a.or(b).or(c).or(d).or(e).or(f).or(g).or(h).is_zero()
+        let mut bits = self.limbs[0];
+        unroll!(I < N { bits = bits.or(self.limbs[I]); });
+        bits.is_zero()
     }
 
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
-        Self { limbs: limbs_of!(I < 8 => self.limbs[I].plus(other.limbs[I])), bound: self.bound.plus(other.bound) }
+        Self::new(limbs_of!(I < N => self.limbs[I].plus(other.limbs[I])), self.bound.plus(other.bound))
     }
 
     #[inline(always)]
@@ -184,20 +171,14 @@ impl Field for Fp {
     /// It adds `UNITS` + 1 units and `TIMES`·p to the bound.
     #[inline(always)]
     fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self {
-        struct Multiple<const TIMES: i64, const UNITS: i64>;
-        impl<const TIMES: i64, const UNITS: i64> Multiple<TIMES, UNITS> {
-            const LIMBS: Limbs = multiple_of_p(TIMES, UNITS);
-        }
-        let multiple = &Multiple::<TIMES, UNITS>::LIMBS;
+        let multiple = const { Numbers::<C, N>::multiple(TIMES, UNITS) };
         other.bound.assert_limbs(UNITS as u64);
         other.bound.assert_value(TIMES as f64 - 0.01);
-        Self {
-            limbs: limbs_of!(I < 8 => {
-                let limb = self.limbs[I];
-                limb.plus(limb.splat(multiple[I])).minus(other.limbs[I])
-            }),
-            bound: self.bound.plus(Bound::new(UNITS as u64 + 1, TIMES as f64)),
-        }
+        let limbs = limbs_of!(I < N => {
+            let limb = self.limbs[I];
+            limb.plus(limb.splat(multiple[I])).minus(other.limbs[I])
+        });
+        Self::new(limbs, self.bound.plus(Bound::new(UNITS as u64 + 1, TIMES as f64)))
     }
 
     /// It has limbs below 2 units and a value of at most 4p.
@@ -208,17 +189,17 @@ impl Field for Fp {
 
     #[inline(always)]
     fn carried(&self) -> Self {
-        Self { limbs: kernel::carry(&self.limbs), bound: self.bound.carried() }
+        Self::new(Numbers::<C, N>::carry(&self.limbs), self.bound.carried())
     }
 
     /// It accepts limbs below 8 units and values below 32p.
     ///
-    /// The eighth limb says how many times 2p is subtracted, and a permutation reads this multiple from a table.
+    /// The highest limb says how many times 2p is subtracted, and a permutation reads this multiple from a table.
     #[inline(always)]
     fn shrunk(&self) -> Self {
         self.bound.assert_factor(8);
         self.bound.assert_value(31.9);
-        Self { limbs: shrink(self.lanes(), &self.limbs), bound: Bound::new(1, 2.1) }
+        Self::new(shrink::<C, N>(self.ifma(), &self.limbs), Bound::new(1, 2.1))
     }
 
     /// The number itself.
@@ -232,14 +213,14 @@ impl Field for Fp {
     fn times(&self, other: &Self) -> Self {
         self.bound.assert_factor(4);
         other.bound.assert_factor(4);
-        Self { limbs: multiply(self.lanes(), &self.limbs, &other.limbs), bound: self.bound.of_product(other.bound) }
+        Self::new(multiply::<C, N>(self.ifma(), &self.limbs, &other.limbs), self.bound.of_product(other.bound))
     }
 
     /// It has limbs below one unit and a value of about 2p.
     #[inline(always)]
     fn squared(&self) -> Self {
         self.bound.assert_factor(2);
-        Self { limbs: square(self.lanes(), &self.limbs), bound: self.bound.of_product(self.bound) }
+        Self::new(square::<C, N>(self.ifma(), &self.limbs), self.bound.of_product(self.bound))
     }
 
     #[inline(always)]
@@ -254,16 +235,14 @@ impl Field for Fp {
 
     #[inline(always)]
     fn or(&self, mask: Mask, other: &Self) -> Self {
-        Self {
-            limbs: limbs_of!(I < 8 => self.limbs[I].in_mask(mask, other.limbs[I])),
-            bound: self.bound.or(other.bound),
-        }
+        let limbs = limbs_of!(I < N => self.limbs[I].in_mask(mask, other.limbs[I]));
+        Self::new(limbs, self.bound.or(other.bound))
     }
 
     /// It costs little if no lane is zero.
     #[inline(always)]
     fn is_zero(&self) -> Mask {
-        is_zero(self.lanes(), self)
+        is_zero(self.ifma(), self)
     }
 
     #[inline(always)]
@@ -282,43 +261,48 @@ impl Field for Fp {
     #[inline(always)]
     fn is_larger(&self) -> Mask {
         let number = self.number().limbs;
-        let less = kernel::carry(&limbs_of!(I < 8 => number[I].minus(number[I].splat(HALF_OF_P[I]))));
-        less[7].splat(-1).is_less(less[7])
+        let half = &const { Numbers::<C, N>::HALF_OF_P };
+        let less = Numbers::<C, N>::carry(&limbs_of!(I < N => number[I].minus(number[I].splat(half[I]))));
+        less[N - 1].splat(-1).is_less(less[N - 1])
+    }
+
+    #[inline(always)]
+    fn image(x: &Self, y: &Self) -> (Self, Self) {
+        (*x, *y)
     }
 
     #[inline(always)]
     fn permuted(&self, from: [i64; LANES]) -> Self {
-        let from = Vector::load(self.lanes(), &from);
-        Self { limbs: limbs_of!(I < 8 => self.limbs[I].permuted(from)), bound: self.bound }
+        let from = Vector::load(self.ifma(), &from);
+        Self::new(limbs_of!(I < N => self.limbs[I].permuted(from)), self.bound)
     }
 
     #[inline(always)]
     fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
-        let from = Vector::load(self.lanes(), &from);
-        Self {
-            limbs: limbs_of!(I < 8 => self.limbs[I].gathered(other.limbs[I], from)),
-            bound: self.bound.or(other.bound),
-        }
+        let from = Vector::load(self.ifma(), &from);
+        let limbs = limbs_of!(I < N => self.limbs[I].gathered(other.limbs[I], from));
+        Self::new(limbs, self.bound.or(other.bound))
     }
 }
 
-impl PrimeField for Fp {
-    type Products = Columns;
-    /// Limbs of 52 bits: see [`kernel52`].
-    type Link = [Vector; 8];
+impl<C: InIfma<N>, const N: usize> PrimeField for Fp<C, N> {
+    type Curve = C;
+    type Products = Products<N>;
+    /// Limbs of 52 bits: see [`kernel52`](super::kernel52).
+    type Link = [Vector; N];
 
     /// Each line adds about 2p to a coefficient, and after a ninth the sums would be too far below zero.
     const LINES_BETWEEN_SHRINKS: Option<usize> = Some(8);
 
     #[inline(always)]
-    fn constant(lanes: Ifma, constant: &Constant) -> Self {
-        Self::of_limbs(lanes, &constant.limbs_of_50)
+    fn constant(lanes: C::Token, constant: &Constant<C>) -> Self {
+        Self::of_limbs(C::ifma(lanes), &limbs_of!(I < N => constant.integers[I]))
     }
 
     #[inline(always)]
-    fn constants(lanes: Ifma, constants: &[Constant; LANES]) -> Self {
-        let of_limb = |limb: usize| constants.map(|constant| constant.limbs_of_50[limb]);
-        Self { limbs: limbs_of!(I < 8 => Vector::load(lanes, &of_limb(I))), bound: Bound::CANONICAL }
+    fn constants(lanes: C::Token, constants: &[Constant<C>; LANES]) -> Self {
+        let of_limb = |limb: usize| constants.map(|constant| constant.integers[limb]);
+        Self::new(limbs_of!(I < N => Vector::load(C::ifma(lanes), &of_limb(I))), Bound::CANONICAL)
     }
 
     /// It accepts limbs below 2 units, and gives limbs below one unit and values of about 2p.
@@ -328,7 +312,7 @@ impl PrimeField for Fp {
             part.bound.assert_factor(2);
             part.bound.assert_value(32.0);
         }
-        multiply2(a.c0.lanes(), &limbs_in_fp2(a), &limbs_in_fp2(b))
+        multiply2::<C, N>(a.c0.ifma(), &limbs_in_fp2(a), &limbs_in_fp2(b))
     }
 
     /// It accepts limbs below 2 units and values below 16p, and gives limbs below one unit and values of about 2p.
@@ -338,76 +322,89 @@ impl PrimeField for Fp {
             part.bound.assert_factor(2);
             part.bound.assert_value(15.99);
         }
-        square2(a.c0.lanes(), a)
+        square2(a.c0.ifma(), a)
     }
 
     #[inline(always)]
     fn wide_product(a: &Fp2<Self>, b: &Fp2<Self>) -> Wide<Self> {
         [&a.c0, &a.c1, &b.c0, &b.c1].iter().for_each(|part| part.bound.assert_factor(2));
         let range = Range::of_product(a.c0.bound.or(a.c1.bound), b.c0.bound.or(b.c1.bound));
-        wide_product(a.c0.lanes(), &limbs_in_fp2(a), &limbs_in_fp2(b), range)
+        wide_product::<C, N>(a.c0.ifma(), &limbs_in_fp2(a), &limbs_in_fp2(b), range)
     }
 
     #[inline(always)]
     fn wide_square(a: &Fp2<Self>) -> Wide<Self> {
         [&a.c0, &a.c1].iter().for_each(|part| part.bound.assert_factor(2));
-        wide_square(a.c0.lanes(), a)
+        wide_square(a.c0.ifma(), a)
     }
 
     #[inline(always)]
-    fn sum_of_products<const N: usize>(first: &Columns, terms: [(bool, &Columns); N]) -> Columns {
-        let columns = limbs_of!(I < 16 => {
-            let mut column = first.columns[I];
+    fn sum_of_products<const M: usize>(first: &Products<N>, terms: [(bool, &Products<N>); M]) -> Products<N> {
+        let Products { mut columns, mut range } = *first;
+        unroll!(H in [0 1] { unroll!(I < N {
+            let mut column = columns[H][I];
             for (minus, term) in terms {
-                column = if minus { column.minus(term.columns[I]) } else { column.plus(term.columns[I]) };
+                column = if minus { column.minus(term.columns[H][I]) } else { column.plus(term.columns[H][I]) };
             }
-            column
-        });
-        let mut range = first.range;
+            columns[H][I] = column;
+        }); });
         for (minus, term) in terms {
             range = if minus { range.minus(term.range) } else { range.plus(term.range) };
         }
-        Columns { columns, range }
+        Products { columns, range }
+    }
+
+    #[inline(always)]
+    fn nine_times(products: &Products<N>) -> Products<N> {
+        let Products { mut columns, range } = *products;
+        unroll!(H in [0 1] { unroll!(I < N { columns[H][I] = columns[H][I].plus(columns[H][I].scaled(3)); }); });
+        Products { columns, range: range.nine_times() }
+    }
+
+    /// The products themselves: columns have room for large sums.
+    #[inline(always)]
+    fn settled(products: &Products<N>) -> Products<N> {
+        *products
     }
 
     /// The result is about 2p.
     #[inline(always)]
-    fn reduced(products: &Columns) -> Self {
-        let mut out = Self::zero(products.columns[0].lanes());
+    fn reduced(products: &Products<N>) -> Self {
+        let mut out = Self::of_limbs(products.columns[0][0].lanes(), &[0; N]);
         out.add_reduced(products);
         out
     }
 
     /// It adds about 2p to the value.
     #[inline(always)]
-    fn add_reduced(&mut self, products: &Columns) {
-        lift_and_reduce(self.lanes(), &products.columns, &mut self.limbs);
-        products.range.assert_reducible();
-        self.bound = self.bound.plus_reduced(products.range.lifted());
+    fn add_reduced(&mut self, products: &Products<N>) {
+        lift_and_reduce::<C, N>(self.ifma(), &products.columns, &mut self.limbs);
+        products.range.assert_reducible::<C>();
+        self.bound = self.bound.plus_reduced(products.range.over_r::<C>());
     }
 
     #[inline(always)]
-    fn to_link(&self) -> [Vector; 8] {
-        to_limbs_of_52(self.lanes(), self)
+    fn to_link(&self) -> [Vector; N] {
+        to_limbs_of_52(self.ifma(), self)
     }
 
     #[inline(always)]
-    fn from_link(link: &[Vector; 8]) -> Self {
+    fn from_link(link: &[Vector; N]) -> Self {
         from_limbs_of_52(link[0].lanes(), link)
     }
 
     #[inline(always)]
-    fn multiply_link(a: &mut [Vector; 8], b: &[Vector; 8]) {
-        multiply52(a[0].lanes(), a, b);
+    fn multiply_link(a: &mut [Vector; N], b: &[Vector; N]) {
+        multiply52::<C, N>(a[0].lanes(), a, b);
     }
 
     #[inline(always)]
-    fn square_link(a: &mut [Vector; 8]) {
-        square52(a[0].lanes(), a);
+    fn square_link(a: &mut [Vector; N]) {
+        square52::<C, N>(a[0].lanes(), a);
     }
 
     #[cfg(test)]
-    const LIMB_BITS: usize = 50;
+    const LIMB_BITS: usize = C::INTEGER_BITS as usize;
 
     /// It has limbs of nearly four units and a value of more than 40p.
     #[cfg(test)]
@@ -423,178 +420,186 @@ impl PrimeField for Fp {
 /// The limbs of both parts. As two references they keep the compiler from copying all limbs to the stack first, which takes
 /// a tenth of a product.
 #[inline(always)]
-fn limbs_in_fp2(a: &Fp2<Fp>) -> [&[Vector; 8]; 2] {
+fn limbs_in_fp2<C, const N: usize>(a: &Fp2<Fp<C, N>>) -> [&[Vector; N]; 2] {
     [&a.c0.limbs, &a.c1.limbs]
 }
 
 in_lanes! {
     #[inline(never)]
-    fn multiply(lanes: Ifma, a: &[Vector; 8], b: &[Vector; 8]) -> [Vector; 8] {
-        kernel::reduce(&kernel::product(a, b))
+    fn multiply<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N], b: &[Vector; N]) -> [Vector; N] {
+        Numbers::<C, N>::reduce(&Numbers::<C, N>::product(a, b))
     }
 
     #[inline(never)]
-    fn square(lanes: Ifma, a: &[Vector; 8]) -> [Vector; 8] {
-        kernel::reduce(&kernel::square(a))
+    fn square<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N]) -> [Vector; N] {
+        Numbers::<C, N>::reduce(&Numbers::<C, N>::square(a))
     }
 
     #[inline(never)]
-    fn multiply2(lanes: Ifma, a: &[&[Vector; 8]; 2], b: &[&[Vector; 8]; 2]) -> Fp2<Fp> {
-        let [c0, c1] = kernel_fp2::columns(a, b);
+    fn multiply2<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[&[Vector; N]; 2], b: &[&[Vector; N]; 2]) -> Fp2<Fp<C, N>> {
+        let [c0, c1] = kernel_fp2::columns::<C, N, _>(a, b);
         let bound = Bound::PRODUCT_IN_FP2;
-        let c0 = Fp { limbs: kernel::reduce(&kernel_fp2::lifted(&c0)), bound };
-        Fp2 { c0, c1: Fp { limbs: kernel::reduce(&c1), bound } }
+        let c0 = Fp::new(Numbers::<C, N>::reduce(&Numbers::<C, N>::lifted(&c0)), bound);
+        Fp2 { c0, c1: Fp::new(Numbers::<C, N>::reduce(&c1), bound) }
     }
 
     #[inline(never)]
-    fn square2(lanes: Ifma, a: &Fp2<Fp>) -> Fp2<Fp> {
-        let [real, imaginary] = kernel_fp2::square_columns::<16, _>(&a.c0.limbs, &a.c1.limbs);
+    fn square2<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp2<Fp<C, N>>) -> Fp2<Fp<C, N>> {
+        let [real, imaginary] = kernel_fp2::square_columns::<C, 16, N, _>(&a.c0.limbs, &a.c1.limbs);
         let bound = Bound::PRODUCT_IN_FP2;
-        let c0 = Fp { limbs: kernel::reduce(&real), bound };
-        Fp2 { c0, c1: Fp { limbs: kernel::reduce(&imaginary), bound } }
+        let c0 = Fp::new(Numbers::<C, N>::reduce(&real), bound);
+        Fp2 { c0, c1: Fp::new(Numbers::<C, N>::reduce(&imaginary), bound) }
     }
 
     #[inline(never)]
-    fn wide_product(lanes: Ifma, a: &[&[Vector; 8]; 2], b: &[&[Vector; 8]; 2], range: Range) -> Wide<Fp> {
-        let [c0, c1] = kernel_fp2::columns(a, b);
-        Wide { c0: Columns { columns: c0, range }, c1: Columns { columns: c1, range } }
+    fn wide_product<C: InIfma<N>>[N: usize](
+        lanes: Ifma, a: &[&[Vector; N]; 2], b: &[&[Vector; N]; 2], range: Range,
+    ) -> Wide<Fp<C, N>> {
+        let [c0, c1] = kernel_fp2::columns::<C, N, _>(a, b);
+        Wide { c0: Products { columns: c0, range }, c1: Products { columns: c1, range } }
     }
 
     #[inline(never)]
-    fn wide_square(lanes: Ifma, a: &Fp2<Fp>) -> Wide<Fp> {
-        let [c0, c1] = kernel_fp2::square_columns::<8, _>(&a.c0.limbs, &a.c1.limbs);
+    fn wide_square<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp2<Fp<C, N>>) -> Wide<Fp<C, N>> {
+        let [c0, c1] = kernel_fp2::square_columns::<C, 8, N, _>(&a.c0.limbs, &a.c1.limbs);
         let range = Range::of_square(a.c0.bound.or(a.c1.bound));
-        Wide { c0: Columns { columns: c0, range }, c1: Columns { columns: c1, range } }
+        Wide { c0: Products { columns: c0, range }, c1: Products { columns: c1, range } }
     }
 
     #[inline(never)]
-    fn lift_and_reduce(lanes: Ifma, a: &[Vector; 16], to: &mut [Vector; 8]) {
-        let mut columns = kernel_fp2::lifted(a);
-        for i in 0..8 {
-            columns[8 + i] = columns[8 + i].plus(to[i]);
-        }
-        *to = kernel::reduce(&columns);
+    fn lift_and_reduce<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Columns<Vector, N>, to: &mut [Vector; N]) {
+        let mut columns = Numbers::<C, N>::lifted(a);
+        unroll!(I < N { columns[1][I] = columns[1][I].plus(to[I]); });
+        *to = Numbers::<C, N>::reduce(&columns);
     }
 
     #[inline(never)]
-    fn multiply52(lanes: Ifma, a: &mut [Vector; 8], b: &[Vector; 8]) {
-        *a = kernel52::reduce(&kernel52::product(a, b));
+    fn multiply52<C: InIfma<N>>[N: usize](lanes: Ifma, a: &mut [Vector; N], b: &[Vector; N]) {
+        *a = Numbers52::<C, N>::reduce(&Numbers52::<C, N>::product(a, b));
     }
 
     #[inline(never)]
-    fn square52(lanes: Ifma, a: &mut [Vector; 8]) {
-        *a = kernel52::reduce(&kernel52::square(a));
+    fn square52<C: InIfma<N>>[N: usize](lanes: Ifma, a: &mut [Vector; N]) {
+        *a = Numbers52::<C, N>::reduce(&Numbers52::<C, N>::square(a));
     }
 
-    /// The limbs of a·2^416 modulo p: a product multiplies by 2^16, then bits are shifted between limbs.
-    fn to_limbs_of_52(lanes: Ifma, a: &Fp) -> [Vector; 8] {
-        let a = a.times(&Fp::of_limbs(lanes, &FROM_BLST)).limbs;
+    /// The limbs of a·2^(52·N) modulo p: a product multiplies by 2^(52·N - B·N), then bits are shifted between limbs.
+    fn to_limbs_of_52<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp<C, N>) -> [Vector; N] {
+        let a = a.times(&Fp::of_limbs(lanes, const { &Numbers::<C, N>::TO_52 })).limbs;
+        let bits = C::INTEGER_BITS;
         let mut out = a;
-        unroll!(I < 8 {
-            const DOWN: u32 = 2 * I as u32;
-            const UP: u32 = 50 - DOWN;
-            out[I] = a[I].shifted_down::<DOWN>();
-            if I < 7 {
-                out[I] = out[I].or(a[(I + 1) & 7].shifted_up::<UP>());
+        unroll!(I < N {
+            // Limb I begins in this limb, after so many bits of it, and ends in the next one or the one after that.
+            let (from, after) = (52 * I as u32 / bits, 52 * I as u32 % bits);
+            let from = from as usize;
+            out[I] = if from < N { a[from % N].shifted_down(after) } else { a[0].splat(0) };
+            if from + 1 < N {
+                out[I] = out[I].or(a[(from + 1) % N].shifted_up(bits - after));
+            }
+            if from + 2 < N && 2 * bits - after < 52 {
+                out[I] = out[I].or(a[(from + 2) % N].shifted_up(2 * bits - after));
             }
         });
         out
     }
 
-    fn from_limbs_of_52(lanes: Ifma, a: &[Vector; 8]) -> Fp {
+    fn from_limbs_of_52<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N]) -> Fp<C, N> {
         let mask_52 = Vector::splat(lanes, (1 << 52) - 1);
-        let mut out = Fp { bound: Bound::new(1, 3.0), limbs: *a };
-        unroll!(I < 8 {
-            const UP: u32 = 2 * I as u32;
-            const DOWN: u32 = 52 - UP;
-            out.limbs[I] = a[I].and(mask_52).shifted_up::<UP>();
-            if I > 0 {
-                out.limbs[I] = out.limbs[I].or(a[(I + 7) & 7].and(mask_52).shifted_down::<DOWN>());
+        let bits = C::INTEGER_BITS;
+        let mut limbs = *a;
+        unroll!(I < N {
+            let (from, after) = ((bits * I as u32 / 52) as usize, bits * I as u32 % 52);
+            limbs[I] = a[from % N].and(mask_52).shifted_down(after);
+            if from + 1 < N && after + bits > 52 {
+                limbs[I] = limbs[I].or(a[(from + 1) % N].and(mask_52).shifted_up(52 - after));
             }
-            out.limbs[I] = out.limbs[I].low_limb();
+            if I + 1 < N {
+                limbs[I] = limbs[I].low_limb(bits);
+            }
         });
-        out.times(&Fp::of_limbs(lanes, &TO_BLST))
+        Fp::new(limbs, Bound::new(1, 3.0)).times(&Fp::of_limbs(lanes, const { &Numbers::<C, N>::FROM_52 }))
     }
 
-    fn load(lanes: Ifma, elements: &[&blst_fp; LANES]) -> Fp {
+    fn load<C: InIfma<N>>[N: usize](lanes: Ifma, elements: &[&C::Element; LANES]) -> Fp<C, N> {
         let mut words = [[0; LANES]; 6];
         for (lane, element) in elements.iter().enumerate() {
-            for (word, limb) in words.iter_mut().zip(element.l) {
+            for (word, limb) in words.iter_mut().zip(C::words(element)) {
                 word[lane] = limb;
             }
         }
-        from_words(lanes, &words, &FROM_BLST)
+        from_words(lanes, &words, const { &Numbers::<C, N>::FROM_ELEMENT })
     }
 
-    fn from_words(lanes: Ifma, words: &[[u64; LANES]; 6], factor: &Limbs) -> Fp {
+    fn from_words<C: InIfma<N>>[N: usize](lanes: Ifma, words: &[[u64; LANES]; 6], factor: &[i64; N]) -> Fp<C, N> {
         let mut vectors = [Vector::splat(lanes, 0); 6];
         for (vector, words) in vectors.iter_mut().zip(words) {
             *vector = Vector::load(lanes, &words.map(|word| word as i64));
         }
-        // 2^384 is below 10p.
-        let mut out = Fp { bound: Bound::new(1, 10.0), ..Fp::zero(lanes) };
-        unroll!(I < 8 {
-            const WORD: usize = 50 * I / 64;
-            const SHIFT: u32 = (50 * I % 64) as u32;
-            let mut bits = vectors[WORD].shifted_down::<SHIFT>();
-            if SHIFT > 14 && WORD < 5 {
-                const UP: u32 = (64 - SHIFT) % 64;
-                bits = bits.or(vectors[(WORD + 1) % 6].shifted_up::<UP>());
+        let bits = C::INTEGER_BITS as usize;
+        let mut limbs = [Vector::splat(lanes, 0); N];
+        unroll!(I < N {
+            let (word, shift) = (bits * I / 64, (bits * I % 64) as u32);
+            let mut limb = vectors[word % 6].shifted_down(shift);
+            if shift as usize + bits > 64 && word < 5 {
+                limb = limb.or(vectors[(word + 1) % 6].shifted_up(64 - shift));
             }
-            out.limbs[I] = bits.low_limb();
+            limbs[I] = limb.low_limb(C::INTEGER_BITS);
         });
-        out.times(&Fp::of_limbs(lanes, factor))
+        // 2^384 is below 10p on BLS12-381, and on BN254 numbers have 256 bits, which is below 6p.
+        Fp::new(limbs, Bound::new(1, 10.0)).times(&Fp::of_limbs(lanes, factor))
     }
 
-    fn store(lanes: Ifma, a: &Fp) -> [blst_fp; LANES] {
-        let words = to_words(&canonical(lanes, &a.times(&Fp::of_limbs(lanes, &TO_BLST))));
-        core::array::from_fn(|lane| blst_fp { l: core::array::from_fn(|word| words[word][lane] as u64) })
+    fn store<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp<C, N>) -> [C::Element; LANES] {
+        let words = to_words(&canonical(lanes, &a.times(&Fp::of_limbs(lanes, const { &Numbers::<C, N>::TO_ELEMENT }))));
+        core::array::from_fn(|lane| C::of_words(core::array::from_fn(|word| words[word][lane] as u64)))
     }
 
     #[inline]
-    fn shrink(lanes: Ifma, a: &[Vector; 8]) -> [Vector; 8] {
-        // The top limb counts 2^350. The lower ones are below 2^53 and add less than 8 to it. So the quotient by 2p,
-        // rounded down, may be one too small, but is never too large.
-        const INVERSE: i64 = (1 << 52) / (2 * (P[7] + 1));
-        let quotient = Vector::splat(lanes, 0).add_high(a[7], Vector::splat(lanes, INVERSE));
+    fn shrink<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N]) -> [Vector; N] {
+        // The lower limbs are below 2^(B + 3) and add less than 8 to the top limb, of which p has a large number. So the quotient by
+        // 2p, rounded down, may be one too small, but is never too large.
+        let inverse = const { (1 << 52) / (2 * (Numbers::<C, N>::P[N - 1] + 1)) };
+        let quotient = Vector::splat(lanes, 0).add_high(a[N - 1], Vector::splat(lanes, inverse));
+        let table = const { &even_multiples::<C, N>() };
         let mut out = *a;
-        unroll!(I < 8 {
-            let [low, high] = &EVEN_MULTIPLES[I];
+        unroll!(I < N {
+            let [low, high] = &table[I];
             out[I] = out[I].minus(Vector::load(lanes, low).gathered(Vector::load(lanes, high), quotient));
         });
-        kernel::carry(&out)
+        Numbers::<C, N>::carry(&out)
     }
 
     /// The least representative of a product.
-    fn canonical(lanes: Ifma, a: &Fp) -> Fp {
+    fn canonical<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp<C, N>) -> Fp<C, N> {
         a.bound.assert_factor(1);
         a.bound.assert_value(2.99);
+        let p = const { &Numbers::<C, N>::P };
         let mut limbs = a.limbs;
         for _ in 0..2 {
             let mut less = limbs;
-            unroll!(I < 8 { less[I] = less[I].minus(Vector::splat(lanes, P[I])); });
-            let less = kernel::carry(&less);
-            let negative = less[7].is_less(Vector::splat(lanes, 0));
-            unroll!(I < 8 { limbs[I] = limbs[I].in_mask(negative, less[I]); });
+            unroll!(I < N { less[I] = less[I].minus(Vector::splat(lanes, p[I])); });
+            let less = Numbers::<C, N>::carry(&less);
+            let negative = less[N - 1].is_less(Vector::splat(lanes, 0));
+            unroll!(I < N { limbs[I] = limbs[I].in_mask(negative, less[I]); });
         }
-        Fp { limbs, bound: Bound::CANONICAL }
+        Fp::new(limbs, Bound::CANONICAL)
     }
 
-    fn is_zero(lanes: Ifma, a: &Fp) -> Mask {
+    fn is_zero<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp<C, N>) -> Mask {
         a.bound.assert_value(7.99);
         // The lowest limb of a zero is the lowest limb of one of eight multiples of p.
-        let lowest = a.limbs[0].low_limb();
+        let lowest = a.limbs[0].low_limb(C::INTEGER_BITS);
         let mut perhaps: Mask = 0;
-        for multiple in const { lowest_limbs() } {
+        for multiple in const { lowest_limbs::<C, N>() } {
             perhaps |= lowest.is_same(Vector::splat(lanes, multiple));
         }
         if perhaps == 0 {
             return 0;
         }
         // A product that is zero is 0, p or 2p. Its carries are taken, so it has exactly their limbs.
-        let product = a.times(&Fp::one(lanes));
+        let product = a.times(&Fp::constant(C::token(lanes), &Constant::ONE));
         let mut zero: Mask = 0;
-        for multiple in [[0; 8], multiple_of_p(1, 0), multiple_of_p(2, 0)] {
+        for multiple in const { [[0; N], Numbers::<C, N>::multiple(1, 0), Numbers::<C, N>::multiple(2, 0)] } {
             let mut same = perhaps;
             for (limb, of_multiple) in product.limbs.iter().zip(multiple) {
                 same = limb.is_same_in(same, Vector::splat(lanes, of_multiple));
@@ -607,42 +612,41 @@ in_lanes! {
 
 /// The limbs of canonical numbers as words of 64 bits.
 #[inline(always)]
-fn to_words(a: &Fp) -> [[i64; LANES]; 6] {
+fn to_words<C: InIfma<N>, const N: usize>(a: &Fp<C, N>) -> [[i64; LANES]; 6] {
+    let bits = C::INTEGER_BITS as usize;
     let mut words = [a.limbs[0].splat(0); 6];
-    unroll!(I < 8 {
-        const WORD: usize = 50 * I / 64;
-        const SHIFT: u32 = (50 * I % 64) as u32;
-        words[WORD] = words[WORD].or(a.limbs[I].shifted_up::<SHIFT>());
-        if SHIFT > 14 && WORD < 5 {
-            const DOWN: u32 = (64 - SHIFT) % 64;
-            words[(WORD + 1) % 6] = a.limbs[I].shifted_down::<DOWN>();
+    unroll!(I < N {
+        let (word, shift) = (bits * I / 64, (bits * I % 64) as u32);
+        words[word % 6] = words[word % 6].or(a.limbs[I].shifted_up(shift));
+        if shift as usize + bits > 64 && word < 5 {
+            words[(word + 1) % 6] = a.limbs[I].shifted_down(64 - shift);
         }
     });
     words.map(Vector::words)
 }
 
 /// 0, 2p, … 14p and 16p, … 30p, by limb.
-static EVEN_MULTIPLES: [[[i64; LANES]; 2]; 8] = {
-    let mut table = [[[0; LANES]; 2]; 8];
+const fn even_multiples<C: InIfma<N>, const N: usize>() -> [[[i64; LANES]; 2]; N] {
+    let mut table = [[[0; LANES]; 2]; N];
     let mut i = 0;
     while i < 2 * LANES {
-        let multiple = multiple_of_p(2 * i as i64, 0);
+        let multiple = Numbers::<C, N>::multiple(2 * i as i64, 0);
         let mut limb = 0;
-        while limb < 8 {
+        while limb < N {
             table[limb][i / LANES][i % LANES] = multiple[limb];
             limb += 1;
         }
         i += 1;
     }
     table
-};
+}
 
 /// The lowest limbs of 0, p, …, 7p.
-const fn lowest_limbs() -> [i64; 8] {
+const fn lowest_limbs<C: InIfma<N>, const N: usize>() -> [i64; 8] {
     let mut out = [0; 8];
     let mut i = 0;
     while i < 8 {
-        out[i] = multiple_of_p(i as i64, 0)[0];
+        out[i] = Numbers::<C, N>::multiple(i as i64, 0)[0];
         i += 1;
     }
     out
@@ -653,7 +657,7 @@ mod tests {
     use super::*;
     use crate::arithmetic::field::Field as _;
     use crate::backend::{
-        ifma::kernel::tests::modulo_p,
+        ifma::kernel::tests::{Eight, modulo_p},
         lanes::{
             fp2::Fp2,
             tests::{elements2, ifma_or_skip, load2},
@@ -661,12 +665,16 @@ mod tests {
         },
     };
 
+    type Fp = super::Fp<crate::pairing::Bls12381, 8>;
+    type Limbs = [i64; 8];
+    const P: Limbs = Eight::P;
+
     /// `times`·p + `more` in every lane: the largest number that a bound allows, or one beside an edge.
     fn near_multiple(lanes: Ifma, times: i64, more: i64) -> Fp {
-        let mut limbs = multiple_of_p(times, 0);
+        let mut limbs = Eight::multiple(times, 0);
         limbs[0] += more;
         let bound = Bound::new(1, times as f64 + if more < 0 { -0.01 } else { 0.01 });
-        Fp { bound, ..Fp::of_limbs(lanes, &kernel::carry(&limbs)) }
+        Fp { bound, ..Fp::of_limbs(lanes, &Eight::carry(&limbs)) }
     }
 
     /// The limbs of the first lane.
@@ -697,7 +705,7 @@ mod tests {
 
     /// The same number with seven units more in the lower limbs.
     fn in_large_limbs(a: &Fp) -> Fp {
-        let lent = Fp::of_limbs(a.lanes(), &multiple_of_p(0, 7));
+        let lent = Fp::of_limbs(a.lanes(), &Eight::multiple(0, 7));
         Fp { bound: Bound::new(8, 31.9), ..a.plus(&lent) }
     }
 

@@ -163,8 +163,8 @@ impl Fr {
         const SHIFT: u32 = 40;
         const INVERSE: i64 = ((1_i128 << (52 + SHIFT)) / (2 * (ORDER[4] as i128 + 1))) as i64;
         let zero = self.limbs[0].splat(0);
-        let quotient = zero.add_high(self.limbs[4], zero.splat(INVERSE)).shifted_down::<SHIFT>();
-        let lanes = zero.lanes();
+        let quotient = zero.add_high(self.limbs[4], zero.splat(INVERSE)).shifted_down(SHIFT);
+        let lanes: Ifma = zero.lanes();
         let less = limbs_of!(I in [0 1 2 3 4] => {
             let [low, high] = &EVEN_MULTIPLES[I];
             self.limbs[I].minus(Vector::load(lanes, low).gathered(Vector::load(lanes, high), quotient))
@@ -235,17 +235,17 @@ in_lanes! {
         let limbs = match UP {
             0 => [
                 a,
-                a.shifted_down::<52>().or(b.shifted_up::<12>()),
-                b.shifted_down::<40>().or(c.shifted_up::<24>()),
-                c.shifted_down::<28>().or(d.shifted_up::<36>()),
-                d.shifted_down::<16>(),
+                a.shifted_down(52).or(b.shifted_up(12)),
+                b.shifted_down(40).or(c.shifted_up(24)),
+                c.shifted_down(28).or(d.shifted_up(36)),
+                d.shifted_down(16),
             ],
             _ => [
-                a.shifted_up::<4>(),
-                a.shifted_down::<48>().or(b.shifted_up::<16>()),
-                b.shifted_down::<36>().or(c.shifted_up::<28>()),
-                c.shifted_down::<24>().or(d.shifted_up::<40>()),
-                d.shifted_down::<12>(),
+                a.shifted_up(4),
+                a.shifted_down(48).or(b.shifted_up(16)),
+                b.shifted_down(36).or(c.shifted_up(28)),
+                c.shifted_down(24).or(d.shifted_up(40)),
+                d.shifted_down(12),
             ],
         };
         limbs_of!(I in [0 1 2 3 4] => limbs[I].low_limb_52())
@@ -273,10 +273,10 @@ in_lanes! {
     fn sixteenfold(lanes: Ifma, element: &Fr) -> [Scalar; LANES] {
         let [a, b, c, d, e] = element.canonical();
         let words = [
-            a.or(b.shifted_up::<52>()).words(),
-            b.shifted_down::<12>().or(c.shifted_up::<40>()).words(),
-            c.shifted_down::<24>().or(d.shifted_up::<28>()).words(),
-            d.shifted_down::<36>().or(e.shifted_up::<16>()).words(),
+            a.or(b.shifted_up(52)).words(),
+            b.shifted_down(12).or(c.shifted_up(40)).words(),
+            c.shifted_down(24).or(d.shifted_up(28)).words(),
+            d.shifted_down(36).or(e.shifted_up(16)).words(),
         ];
         from_fn(|lane| Scalar(blst_fr { l: from_fn(|word| words[word][lane] as u64) }))
     }

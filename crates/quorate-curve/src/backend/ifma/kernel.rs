@@ -1,158 +1,245 @@
-//! The kernels: products and reductions of eight limbs. They are generic, so that the lanes and the check of their
-//! ranges run the same code.
+//! The kernels: products and reductions of limbs. They are generic, so that the lanes and the check of their ranges run the same
+//! code, and so that each prime has as many limbs as it needs.
 //!
-//! A number is Σ limb_i · 2^(50·i), i < 8. The multiplier takes operands of 52 bits and gives the low and the high 52
-//! bits of a product separately. So a limb of an operand may hold up to four units of 2^50, and a high half counts four
-//! times in the column above: column k of a product is L_k + 4·H_(k-1). Columns are signed 64-bit numbers.
+//! A number is Σ limb_i · 2^(B·i), i < N: eight limbs of 50 bits for BLS12-381, six of 46 bits for BN254. The multiplier takes operands
+//! of 52 bits and gives the low and the high 52 bits of a product separately. So a limb of an operand may hold several units of 2^B, and a
+//! high half counts 2^(52-B) times in the column above: column k of a product is L_k + 2^(52-B)·H_(k-1). Columns are signed 64-bit
+//! numbers.
 //!
-//! Montgomery's reduction divides by R = 2^400. Its first seven steps add multiples of N = p·(-1/p mod 2^50), which is
-//! -1 modulo 2^50. Then the digit is the column itself modulo 2^50, and the column and its digit cancel without a
-//! multiplication. The last step adds a multiple of p, which makes the bound small again: the result is below T/R + 2p
-//! for a product T.
+//! Montgomery's reduction divides by R = 2^(B·N). Its first steps add multiples of n = p·(-1/p mod 2^B), which is -1 modulo 2^B. Then the
+//! digit is the column itself modulo 2^B, and the column and its digit cancel without a multiplication. The last step adds a multiple of
+//! p, which makes the bound small again: the result is below T/R + 2p for a product T.
+
+use core::marker::PhantomData;
 
 use super::word::Word;
 use crate::backend::lanes::{
-    constant::{P_WORDS, limbs_of_50 as limbs},
-    unroll::unroll,
+    constant::{Modulus, doubled, half_of_p, limbs, minus_inverse},
+    unroll::{limbs_of, unroll},
 };
 
-/// The limbs of a 400-bit number of eight 50-bit ones.
-pub(crate) type Limbs = [i64; 8];
-
-/// p.
-pub(crate) const P: Limbs = limbs(P_WORDS);
-
-/// -1/p mod 2^50.
-const MINUS_INVERSE: i64 = 0x3_fffc_fffc_fffd;
-
-/// (p·(-1/p mod 2^50) + 1)/2^50, of 381 bits.
-const N_UPPER: Limbs = limbs([
-    0xb501_2f81_f480_9f2c,
-    0x0f13_775d_e1b8_e400,
-    0x69d9_c088_fd44_11c2,
-    0x3294_4c11_2de6_581e,
-    0xe598_574d_e03a_8441,
-    0x1a00_fe69_588f_5a89,
-]);
-
-/// The columns of a·b. Limbs below 2^52. 128 multiplications.
-#[inline(always)]
-pub(crate) fn product<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 16] {
-    let zero = a[0].splat(0);
-    let mut columns = [zero; 16];
-    let mut high = zero;
-    unroll!(K < 15 {
-        let mut low = high.times_four();
-        high = zero;
-        unroll!(I < 8 {
-            if I <= K && K - I < 8 {
-                low = low.add_low(a[I], b[(K - I) & 7]);
-                high = high.add_high(a[I], b[(K - I) & 7]);
+/// The columns to which a block adds its terms: to both halves of those of column `$k`, that of limbs `$i` and `$k` - `$i`.
+macro_rules! columns {
+    ($zero:expr, $low:ident, $high:ident, $k:ident, $i:ident => $add:block) => {{
+        let zero = $zero;
+        let mut columns = [[zero; N]; 2];
+        let mut $high = zero;
+        unroll!($k in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14] {
+            if $k + 1 < 2 * N {
+                let mut $low = $high.scaled(52 - Self::BITS);
+                $high = zero;
+                unroll!($i < N {
+                    if $i <= $k && $k - $i < N $add
+                });
+                columns[$k / N][$k % N] = $low;
             }
         });
-        columns[K] = low;
-    });
-    columns[15] = high.times_four();
-    columns
+        columns[1][N - 1] = $high.scaled(52 - Self::BITS);
+        columns
+    }};
 }
 
-/// The columns of a². Limbs below 2^51. 72 multiplications.
-#[inline(always)]
-pub(crate) fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
-    let mut twice = *a;
-    unroll!(I < 8 { twice[I] = a[I].plus(a[I]); });
-    let zero = a[0].splat(0);
-    let mut columns = [zero; 16];
-    let mut high = zero;
-    unroll!(K < 15 {
-        let mut low = high.times_four();
-        high = zero;
-        unroll!(I < 8 {
-            if I <= K && K - I < 8 && I < K - I {
-                low = low.add_low(twice[I], a[(K - I) & 7]);
-                high = high.add_high(twice[I], a[(K - I) & 7]);
+/// The columns of a number that is not reduced yet: the lower half, then the upper half.
+pub(crate) type Columns<W, const N: usize> = [[W; N]; 2];
+
+/// The numbers of a prime in N limbs.
+pub(crate) struct Numbers<C, const N: usize>(PhantomData<C>);
+
+impl<C: Modulus, const N: usize> Numbers<C, N> {
+    pub(super) const BITS: u32 = {
+        assert!(N == C::LIMBS && N >= 5 && N <= 8);
+        C::INTEGER_BITS
+    };
+    /// A limb of ones.
+    const MASK: i64 = (1 << Self::BITS) - 1;
+    /// p.
+    pub(super) const P: [i64; N] = Self::of(C::P);
+    /// -1/p mod 2^B.
+    const MINUS_INVERSE: i64 = minus_inverse::<C>(Self::BITS);
+    /// (p·(-1/p mod 2^B) + 1)/2^B, which has as many bits as p.
+    const UPPER: [i64; N] = {
+        let mut out = [0; N];
+        let (mut i, mut carry) = (0, 1);
+        while i <= N {
+            let product = if i < N { Self::P[i] as i128 * Self::MINUS_INVERSE as i128 } else { 0 };
+            let digit = product + carry;
+            if i > 0 {
+                out[i - 1] = (digit & Self::MASK as i128) as i64;
             }
-            if 2 * I == K {
-                low = low.add_low(a[I], a[I]);
-                high = high.add_high(a[I], a[I]);
-            }
-        });
-        columns[K] = low;
-    });
-    columns[15] = high.times_four();
-    columns
-}
-
-/// T/R modulo p for a T that is not negative. The result is below T/R + 2p, its lower limbs below 2^50. 129
-/// multiplications.
-#[inline(always)]
-pub(crate) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
-    let zero = columns[0].splat(0);
-    let mut low = *columns;
-    let mut high = [zero; 16];
-    unroll!(I < 7 {
-        let column = if I > 0 { low[I].plus(high[I - if I > 0 { 1 } else { 0 }].times_four()) } else { low[I] };
-        let digit = column.low_limb();
-        low[I + 1] = low[I + 1].plus(column.carry());
-        unroll!(J < 8 {
-            low[I + 1 + J] = low[I + 1 + J].add_low(digit, zero.splat(N_UPPER[J]));
-            high[I + 1 + J] = high[I + 1 + J].add_high(digit, zero.splat(N_UPPER[J]));
-        });
-    });
-    let column = low[7].plus(high[6].times_four());
-    let digit = zero.add_low(column.truncated(), zero.splat(MINUS_INVERSE)).low_limb();
-    low[7] = column;
-    unroll!(J < 8 {
-        low[7 + J] = low[7 + J].add_low(digit, zero.splat(P[J]));
-        high[7 + J] = high[7 + J].add_high(digit, zero.splat(P[J]));
-    });
-    let mut out = [zero; 8];
-    let mut carry = low[7].carry();
-    unroll!(I < 7 {
-        let column = low[I + 8].plus(high[I + 7].times_four()).plus(carry);
-        out[I] = column.low_limb();
-        carry = column.carry();
-    });
-    out[7] = low[15].plus(high[14].times_four()).plus(carry);
-    out
-}
-
-/// The same number with its lower limbs below 2^50.
-#[inline(always)]
-pub(crate) fn carry<W: Word>(a: &[W; 8]) -> [W; 8] {
-    let mut out = *a;
-    unroll!(I < 7 {
-        out[I + 1] = out[I + 1].plus(out[I].carry());
-        out[I] = out[I].low_limb();
-    });
-    out
-}
-
-/// `times`·p with `units`·2^50 too much in each of the lower limbs, so that a number with limbs of so many units can be
-/// subtracted limb by limb.
-pub(crate) const fn multiple_of_p(times: i64, units: i64) -> Limbs {
-    let mut out = [0; 8];
-    let mut carry: i128 = 0;
-    let mut i = 0;
-    while i < 8 {
-        let digit = P[i] as i128 * times as i128 + carry;
-        carry = digit >> 50;
-        out[i] = if i < 7 {
-            (digit & ((1 << 50) - 1)) as i64 + (units << 50) - if i > 0 { units } else { 0 }
-        } else {
-            digit as i64 - units
-        };
-        i += 1;
+            carry = digit >> Self::BITS;
+            i += 1;
+        }
+        out
+    };
+    /// R times two to this power modulo p.
+    const fn power(bits: u32) -> [i64; N] {
+        Self::of(doubled::<C>([1, 0, 0, 0, 0, 0], bits))
     }
-    out
+    /// It turns the form outside the lanes into a·R.
+    pub(super) const FROM_ELEMENT: [i64; N] = Self::power(2 * Self::BITS * N as u32 - C::ELEMENT_BITS);
+    /// It turns a·R into the form outside the lanes.
+    pub(super) const TO_ELEMENT: [i64; N] = Self::power(C::ELEMENT_BITS);
+    /// R² mod p. It turns a number into its Montgomery form.
+    pub(super) const R2: [i64; N] = Self::power(2 * Self::BITS * N as u32);
+    /// It turns a·R into a·2^(52·N).
+    pub(super) const TO_52: [i64; N] = Self::power(52 * N as u32);
+    /// It turns a·2^(52·N) into a·R.
+    pub(super) const FROM_52: [i64; N] = Self::power((2 * Self::BITS - 52) * N as u32);
+    /// (p + 1)/2.
+    pub(super) const HALF_OF_P: [i64; N] = {
+        let mut half = Self::of(half_of_p::<C>());
+        // p is 3 modulo 4, so this may carry, but not through a whole limb.
+        half[0] += 1;
+        assert!(half[0] <= Self::MASK);
+        half
+    };
+
+    /// A number below two to the number of bits of all limbs.
+    const fn of(words: [u64; 6]) -> [i64; N] {
+        limbs(words, Self::BITS as usize, N)
+    }
+
+    /// `times`·p with `units`·2^B too much in each of the lower limbs, so that a number with limbs of so many units can be
+    /// subtracted limb by limb.
+    pub(crate) const fn multiple(times: i64, units: i64) -> [i64; N] {
+        let mut out = [0; N];
+        let mut carry: i128 = 0;
+        let mut i = 0;
+        while i < N {
+            let digit = Self::P[i] as i128 * times as i128 + carry;
+            carry = digit >> Self::BITS;
+            out[i] = if i + 1 < N {
+                (digit & Self::MASK as i128) as i64 + (units << Self::BITS) - if i > 0 { units } else { 0 }
+            } else {
+                digit as i64 - units
+            };
+            i += 1;
+        }
+        out
+    }
+
+    /// T/R modulo p for a T that is not negative. The result is below T/R + 2p, its lower limbs below 2^B.
+    #[inline(always)]
+    pub(crate) fn reduce<W: Word>(columns: &Columns<W, N>) -> [W; N] {
+        let zero = columns[0][0].splat(0);
+        let scale = 52 - Self::BITS;
+        let [mut low, mut upper] = *columns;
+        // The high halves of column I + J + 1 are those of `high[I + J]`, so that the first column has none.
+        let [mut high, mut upper_high] = [[zero; N]; 2];
+        unroll!(I < N {
+            if I + 1 < N {
+                let column = if I > 0 { low[I].plus(high[I].scaled(scale)) } else { low[I] };
+                let digit = column.low_limb(Self::BITS);
+                low[I + 1] = low[I + 1].plus(column.carry(Self::BITS));
+                unroll!(J < N {
+                    let n = zero.splat(Self::UPPER[J]);
+                    // The digit's multiple begins a column above, and its high halves another one above.
+                    if I + 1 + J < N {
+                        low[I + 1 + J] = low[I + 1 + J].add_low(digit, n);
+                    } else {
+                        upper[I + 1 + J - N] = upper[I + 1 + J - N].add_low(digit, n);
+                    }
+                    if I + 2 + J < N {
+                        high[I + 2 + J] = high[I + 2 + J].add_high(digit, n);
+                    } else {
+                        upper_high[I + 2 + J - N] = upper_high[I + 2 + J - N].add_high(digit, n);
+                    }
+                });
+            }
+        });
+        let column = low[N - 1].plus(high[N - 1].scaled(scale));
+        let digit = zero.add_low(column.truncated(), zero.splat(Self::MINUS_INVERSE)).low_limb(Self::BITS);
+        let mut last = column;
+        unroll!(J < N {
+            let p = zero.splat(Self::P[J]);
+            if J == 0 {
+                last = last.add_low(digit, p);
+            } else {
+                upper[J - 1] = upper[J - 1].add_low(digit, p);
+            }
+            upper_high[J] = upper_high[J].add_high(digit, p);
+        });
+        let mut out = [zero; N];
+        let mut column = last;
+        unroll!(I < N {
+            column = upper[I].plus(upper_high[I].scaled(scale)).plus(column.carry(Self::BITS));
+            out[I] = if I + 1 < N { column.low_limb(Self::BITS) } else { column };
+        });
+        out
+    }
+
+    /// The columns of a·b, for limbs below 2^52. 2N² multiplications.
+    #[inline(always)]
+    pub(crate) fn product<W: Word>(a: &[W; N], b: &[W; N]) -> Columns<W, N> {
+        columns!(a[0].splat(0), low, high, K, I => {
+            low = low.add_low(a[I], b[K - I]);
+            high = high.add_high(a[I], b[K - I]);
+        })
+    }
+
+    /// The columns of a², for limbs below 2^51. N² + N multiplications.
+    #[inline(always)]
+    pub(crate) fn square<W: Word>(a: &[W; N]) -> Columns<W, N> {
+        let twice = limbs_of!(I < N => a[I].plus(a[I]));
+        columns!(a[0].splat(0), low, high, K, I => {
+            if 2 * I <= K {
+                let factor = if 2 * I == K { a[I] } else { twice[I] };
+                low = low.add_low(factor, a[K - I]);
+                high = high.add_high(factor, a[K - I]);
+            }
+        })
+    }
+
+    /// The same number with its lower limbs below 2^B.
+    #[inline(always)]
+    pub(crate) fn carry<W: Word>(a: &[W; N]) -> [W; N] {
+        let mut out = *a;
+        unroll!(I < N {
+            if I + 1 < N {
+                out[I + 1] = out[I + 1].plus(out[I].carry(Self::BITS));
+                out[I] = out[I].low_limb(Self::BITS);
+            }
+        });
+        out
+    }
+
+    /// p·2^`LIFT_BITS` in columns. A difference of products is never so far below zero.
+    const LIFT: Columns<i64, N> = {
+        let mut columns = [[0; N]; 2];
+        let (from, shift) = ((C::LIFT_BITS / Self::BITS) as usize, C::LIFT_BITS % Self::BITS);
+        let mut i = 0;
+        while i < N {
+            let place = from + i;
+            columns[place / N][place % N] += (Self::P[i] << shift) & Self::MASK;
+            columns[(place + 1) / N][(place + 1) % N] += Self::P[i] >> (Self::BITS - shift);
+            i += 1;
+        }
+        columns
+    };
+
+    /// The same number modulo p, which is not negative.
+    #[inline(always)]
+    pub(super) fn lifted<W: Word>(columns: &Columns<W, N>) -> Columns<W, N> {
+        let mut out = *columns;
+        unroll!(H in [0 1] { unroll!(I < N {
+            if Self::LIFT[H][I] != 0 {
+                out[H][I] = out[H][I].plus(out[H][I].splat(Self::LIFT[H][I]));
+            }
+        }); });
+        out
+    }
 }
 
 /// What a kernel can compute, and what it does compute. These tests run on any CPU.
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::arithmetic::field::Field;
+    use crate::{arithmetic::field::Field, pairing::Bls12381};
     use blst::blst_fp;
+
+    type Limbs = [i64; 8];
+    pub(in crate::backend::ifma) type Eight = Numbers<Bls12381, 8>;
+    const P: Limbs = Eight::P;
 
     /// The range of a number in a lane. An operation that can overflow, or whose factor can be too large, panics.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,17 +285,17 @@ pub(super) mod tests {
             b.assert_factor();
             self.plus(Self::new((a.least * b.least) >> 52, (a.most * b.most) >> 52))
         }
-        fn times_four(self) -> Self {
-            Self::new(4 * self.least, 4 * self.most)
+        fn scaled(self, bits: u32) -> Self {
+            Self::new(self.least << bits, self.most << bits)
         }
-        fn low_limb(self) -> Self {
-            Self::new(0, (1 << 50) - 1)
+        fn low_limb(self, bits: u32) -> Self {
+            Self::new(0, (1 << bits) - 1)
         }
         fn truncated(self) -> Self {
             Self::new(0, (1 << 52) - 1)
         }
-        fn carry(self) -> Self {
-            Self::new(self.least >> 50, self.most >> 50)
+        fn carry(self, bits: u32) -> Self {
+            Self::new(self.least >> bits, self.most >> bits)
         }
         fn carry_52(self) -> Self {
             assert!(self.least >= 0);
@@ -241,17 +328,17 @@ pub(super) mod tests {
             assert!((0..1 << 52).contains(&a) && (0..1 << 52).contains(&b), "{a} and {b} are no factors");
             self.plus(((i128::from(a) * i128::from(b)) >> 52) as i64)
         }
-        fn times_four(self) -> Self {
-            self.checked_mul(4).expect("a column overflows")
+        fn scaled(self, bits: u32) -> Self {
+            self.checked_mul(1 << bits).expect("a column overflows")
         }
-        fn low_limb(self) -> Self {
-            self & ((1 << 50) - 1)
+        fn low_limb(self, bits: u32) -> Self {
+            self & ((1 << bits) - 1)
         }
         fn truncated(self) -> Self {
             self & ((1 << 52) - 1)
         }
-        fn carry(self) -> Self {
-            self >> 50
+        fn carry(self, bits: u32) -> Self {
+            self >> bits
         }
         fn carry_52(self) -> Self {
             assert!(self >= 0);
@@ -287,7 +374,7 @@ pub(super) mod tests {
     /// Limbs at their edges: all at the least value, all at the greatest, all but one, and some that look random.
     pub(in crate::backend::ifma) fn edges(units: i64) -> alloc::vec::Vec<Limbs> {
         let most = units * ((1 << 50) - 1);
-        let mut out = alloc::vec![[0; 8], [most; 8], P, multiple_of_p(3, 0)];
+        let mut out = alloc::vec![[0; 8], [most; 8], P, Eight::multiple(3, 0)];
         // The value stays below 2^398.
         out[1][7] = 1 << 46;
         for place in 0..7 {
@@ -311,56 +398,64 @@ pub(super) mod tests {
     /// No column of any product or reduction overflows, for any factors.
     #[test]
     fn ranges_of_kernels() {
-        let of = |units| [Range::units(units); 8];
-        let largest = product(&of(4), &of(4));
-        let out = reduce(&largest);
-        assert!(out[..7].iter().all(|limb| *limb == Range::units(1)));
-        reduce(&square(&of(2)));
-        // The largest sum that `Wide` reduces.
-        let sum = largest.map(|column| Range::new(-48 * column.most, 48 * column.most));
-        reduce(&sum);
-        carry(&of(8));
+        fn test<C: Modulus, const N: usize>() {
+            let unit = (1 << C::INTEGER_BITS) - 1;
+            let of = |units: i128| [Range::new(0, units * unit); N];
+            let largest = Numbers::<C, N>::product(&of(4), &of(4));
+            let out = Numbers::<C, N>::reduce(&largest);
+            assert!(out[..N - 1].iter().all(|limb| *limb == of(1)[0]));
+            Numbers::<C, N>::reduce(&Numbers::<C, N>::square(&of(2)));
+            // The largest sum that `Wide` reduces.
+            let most = C::MOST_PRODUCTS as i128;
+            let sum = largest.map(|half| half.map(|column| Range::new(-most * column.most, most * column.most)));
+            Numbers::<C, N>::reduce(&Numbers::<C, N>::lifted(&sum));
+            Numbers::<C, N>::carry(&of(8));
+        }
+        test::<Bls12381, 8>();
+        #[cfg(feature = "bn254")]
+        test::<crate::Bn254, 6>();
     }
 
     #[test]
     #[should_panic(expected = "is not a factor")]
     fn five_units_are_no_factor() {
-        product(&[Range::units(5); 8], &[Range::units(1); 8]);
+        Eight::product(&[Range::units(5); 8], &[Range::units(1); 8]);
     }
 
     #[test]
     #[should_panic(expected = "overflows")]
     fn too_many_products_overflow() {
-        let columns = product(&[Range::units(4); 8], &[Range::units(4); 8]);
-        reduce(&columns.map(|column| Range::new(-60 * column.most, 60 * column.most)));
+        let columns = Eight::product(&[Range::units(4); 8], &[Range::units(4); 8]);
+        Eight::reduce(&columns.map(|half| half.map(|column| Range::new(-60 * column.most, 60 * column.most))));
     }
 
     #[test]
     fn kernels_at_the_edges() {
         for a in edges(4) {
             for b in edges(4) {
-                let columns = product(&a, &b);
-                assert_eq!(modulo_p(&columns), modulo_p(&a).times(&modulo_p(&b)));
+                let columns = Eight::product(&a, &b);
+                assert_eq!(modulo_p(columns.as_flattened()), modulo_p(&a).times(&modulo_p(&b)));
                 assert_reduced(&columns);
             }
         }
         for a in edges(2) {
-            assert_eq!(modulo_p(&square(&a)), modulo_p(&a).squared());
+            assert_eq!(modulo_p(Eight::square(&a).as_flattened()), modulo_p(&a).squared());
         }
         for a in edges(4) {
-            let carried = carry(&a);
+            let carried = Eight::carry(&a);
             assert_eq!(modulo_p(&carried), modulo_p(&a));
             assert!(carried[..7].iter().all(|limb| (0..1 << 50).contains(limb)));
         }
     }
 
     /// Asserts that the result is T/R modulo p, in limbs below 2^50, and at most T/R + 2p.
-    pub(in crate::backend::ifma) fn assert_reduced(columns: &[i64; 16]) {
-        let reduced = reduce(columns);
+    pub(in crate::backend::ifma) fn assert_reduced(columns: &Columns<i64, 8>) {
+        let reduced = Eight::reduce(columns);
+        let columns = columns.as_flattened();
         assert_eq!(modulo_p(&reduced).times(&r()), modulo_p(columns));
         assert!(reduced[..7].iter().all(|limb| (0..1 << 50).contains(limb)));
         // The upper limb of the bound, with what T carries into 2^400.
-        let mut carried = *columns;
+        let mut carried = columns.to_vec();
         for i in 0..15 {
             carried[i + 1] += carried[i] >> 50;
             carried[i] &= (1 << 50) - 1;
@@ -373,7 +468,7 @@ pub(super) mod tests {
     fn multiples_of_p_are_multiples_with_large_limbs() {
         for times in [1, 2, 4, 8, 16, 32] {
             for units in 0..=3 {
-                let multiple = multiple_of_p(times, units);
+                let multiple = Eight::multiple(times, units);
                 assert_eq!(modulo_p(&multiple), blst_fp::default());
                 assert!(multiple[..7].iter().all(|limb| (units * ((1 << 50) - 1)..(units + 1) << 50).contains(limb)));
                 assert!((multiple[7] - times * P[7]).abs() <= times + units);
@@ -384,11 +479,11 @@ pub(super) mod tests {
     #[test]
     fn constants_are_what_they_are_called() {
         assert_eq!(modulo_p(&P), blst_fp::default());
-        // N + 1 = 2^50·N_UPPER, and N is a multiple of p.
+        // n + 1 = 2^50·UPPER, and n is a multiple of p.
         let mut n = [0; 9];
-        n[1..].copy_from_slice(&N_UPPER);
+        n[1..].copy_from_slice(&Eight::UPPER);
         n[0] = -1;
         assert_eq!(modulo_p(&n), blst_fp::default());
-        assert_eq!((P[0].wrapping_mul(MINUS_INVERSE) + 1) & ((1 << 50) - 1), 0);
+        assert_eq!((P[0].wrapping_mul(Eight::MINUS_INVERSE) + 1) & ((1 << 50) - 1), 0);
     }
 }

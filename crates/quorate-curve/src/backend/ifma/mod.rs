@@ -26,18 +26,34 @@ pub(crate) mod transform;
 
 pub use vector::Ifma;
 
+use self::fp::{Fp, InIfma};
 use super::lanes::{
+    constant::Modulus,
     field::{LANES, Lanes},
     instructions::{AVX512_IFMA, Token},
     thresholds::Thresholds,
 };
+use crate::pairing::Bls12381;
 
 // SAFETY: a token comes from `Ifma::detect`, which has found AVX-512 F and IFMA, or from a vector.
-unsafe impl Token for Ifma {
+unsafe impl<C: Modulus> Token for Ifma<C> {
     const INSTRUCTIONS: u8 = AVX512_IFMA;
 }
 
+impl InIfma<8> for Bls12381 {
+    type Token = Ifma;
+
+    fn token(lanes: Ifma) -> Ifma {
+        lanes
+    }
+
+    fn ifma(lanes: Ifma) -> Ifma {
+        lanes
+    }
+}
+
 impl Lanes for Ifma {
+    type Curve = Bls12381;
     const THRESHOLDS: Thresholds = Thresholds {
         items: 2,
         // Measured at 64 to 96 in G2 and 96 to 128 in G1.
@@ -72,7 +88,7 @@ impl Lanes for Ifma {
         compressed: false,
     };
     const WIDTH: usize = LANES;
-    type Fp = fp::Fp;
+    type Fp = Fp<Bls12381, 8>;
     type Narrow = Self;
 
     fn narrow(self) -> Self {

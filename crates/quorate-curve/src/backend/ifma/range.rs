@@ -1,7 +1,7 @@
 //! The range of a sum of products before its reduction, in builds with debug assertions.
 
 use super::bound::Bound;
-use crate::backend::lanes::tracked::Tracked;
+use crate::backend::lanes::{constant::Modulus, tracked::Tracked};
 
 /// The range of a number, tracked as a [`Bound`] is.
 #[derive(Clone, Copy)]
@@ -28,27 +28,50 @@ impl Range {
         Self(value.with(value, |a, _| Extent { least: -a * a, most: 2.0 * a * (a + 8.0), products: 2.0 }))
     }
 
-    /// 2^392/p, rounded down: the lift raises a number by so many p².
-    const MOST_BELOW_ZERO: f64 = 2500.0;
-
     #[inline(always)]
-    pub(super) fn assert_reducible(self) {
+    pub(super) fn assert_reducible<C: Modulus>(self) {
         if let Some(extent) = self.0.get() {
-            assert!(extent.least >= -Self::MOST_BELOW_ZERO, "{extent:?} before a reduction");
-            assert!(extent.most <= 4.0 * Self::MOST_BELOW_ZERO, "{extent:?} before a reduction");
-            // A column of a product of Fp is below 40·2^52, and the reduction adds as much again.
-            assert!(extent.products <= 48.0, "{extent:?} before a reduction");
+            assert!(extent.least >= -lift::<C>(), "{extent:?} before a reduction");
+            assert!(extent.most <= 4.0 * lift::<C>(), "{extent:?} before a reduction");
+            assert!(extent.products <= C::MOST_PRODUCTS, "{extent:?} before a reduction");
         }
     }
 
-    /// The largest number that is reduced, with the lift, in p².
+    /// The largest T/R of a number T that is reduced, with the lift, in p.
     #[inline(always)]
-    pub(super) fn lifted(self) -> Tracked<f64> {
-        self.0.with(self.0, |extent, _| extent.most + 2.0 * Self::MOST_BELOW_ZERO)
+    pub(super) fn over_r<C: Modulus>(self) -> Tracked<f64> {
+        self.0.with(self.0, |extent, _| {
+            (extent.most + 2.0 * lift::<C>()) * p::<C>() / two_to(C::INTEGER_BITS * C::LIMBS as u32)
+        })
     }
 }
 
+/// p, nearly.
+fn p<C: Modulus>() -> f64 {
+    C::P.iter().rev().fold(0.0, |p, word| p * two_to(64) + *word as f64)
+}
+
+/// 2^`LIFT_BITS`/p, rounded down: the lift raises a number by so many p².
+fn lift<C: Modulus>() -> f64 {
+    (two_to(C::LIFT_BITS) / p::<C>()) as u64 as f64
+}
+
+fn two_to(power: u32) -> f64 {
+    (0..power).fold(1.0, |product, _| 2.0 * product)
+}
+
 impl Range {
+    /// Of nine times the number.
+    #[inline(always)]
+    pub(super) fn nine_times(self) -> Self {
+        let times = |n| 9.0 * n;
+        Self(self.0.with(self.0, |a, _| Extent {
+            least: times(a.least),
+            most: times(a.most),
+            products: times(a.products),
+        }))
+    }
+
     #[inline(always)]
     pub(super) fn plus(self, other: Self) -> Self {
         Self(self.0.with(other.0, |a, b| Extent {

@@ -11,22 +11,27 @@
 //!
 //! All other files of the backend are safe code, but for one empty `asm!` in `kernel_fp2`.
 
-use core::{arch::x86_64::*, mem::transmute};
+use core::{arch::x86_64::*, marker::PhantomData, mem::transmute};
 
 use super::word::Word;
-use crate::backend::lanes::field::{LANES, Mask};
+use crate::{
+    backend::lanes::field::{LANES, Mask},
+    pairing::Bls12381,
+};
 
 /// Proof that this CPU has AVX-512 F and IFMA, and that the operating system keeps their registers. Only
 /// [`detect`](Self::detect) makes one.
+///
+/// `C` is the curve whose numbers are in the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ifma(());
+pub struct Ifma<C = Bls12381>(PhantomData<C>);
 
 cpufeatures::new!(detection, "avx512f", "avx512ifma");
 
 impl Ifma {
     /// Asks the CPU once. The answer is `None` if AVX-512 F or IFMA is missing.
     pub fn detect() -> Option<Self> {
-        detection::get().then_some(Self(()))
+        detection::get().then_some(Self(PhantomData))
     }
 
     /// The token as a constant.
@@ -34,7 +39,15 @@ impl Ifma {
     /// # Safety
     /// Use the constant only after [`detect`](Self::detect) has found the instructions.
     pub(in crate::backend) const unsafe fn assume() -> Self {
-        Self(())
+        Self(PhantomData)
+    }
+}
+
+impl<C> Ifma<C> {
+    /// The same proof for numbers of another curve.
+    #[inline(always)]
+    pub(crate) fn on<D>(self) -> Ifma<D> {
+        Ifma(PhantomData)
     }
 }
 
@@ -48,14 +61,14 @@ pub struct Vector(__m512i);
 impl Vector {
     /// The same number in every lane.
     #[inline(always)]
-    pub(super) fn splat(_: Ifma, n: i64) -> Self {
+    pub(super) fn splat<C>(_: Ifma<C>, n: i64) -> Self {
         // SAFETY: a token exists, so the CPU has the instruction.
         Self(unsafe { _mm512_set1_epi64(n) })
     }
 
     /// A number for each lane.
     #[inline(always)]
-    pub(super) fn load(_: Ifma, words: &[i64; LANES]) -> Self {
+    pub(super) fn load<C>(_: Ifma<C>, words: &[i64; LANES]) -> Self {
         // SAFETY: eight words of 64 bits are the bits of a vector.
         Self(unsafe { transmute::<[i64; LANES], __m512i>(*words) })
     }
@@ -69,8 +82,8 @@ impl Vector {
 
     /// The token that the vector was made from.
     #[inline(always)]
-    pub(super) fn lanes(self) -> Ifma {
-        Ifma(())
+    pub(super) fn lanes<C>(self) -> Ifma<C> {
+        Ifma(PhantomData)
     }
 }
 
@@ -100,9 +113,10 @@ instructions! {
         fn minus(self, other: Self) -> Self = Self(_mm512_sub_epi64(self.0, other.0));
         fn add_low(self, a: Self, b: Self) -> Self = Self(_mm512_madd52lo_epu64(self.0, a.0, b.0));
         fn add_high(self, a: Self, b: Self) -> Self = Self(_mm512_madd52hi_epu64(self.0, a.0, b.0));
-        fn times_four(self) -> Self = Self(_mm512_slli_epi64::<2>(self.0));
-        fn low_limb(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 50) - 1)));
-        fn carry(self) -> Self = Self(_mm512_srai_epi64::<50>(self.0));
+        // The number of bits is known to the compiler, which makes an immediate operand of it.
+        fn scaled(self, bits: u32) -> Self = Self(_mm512_sllv_epi64(self.0, _mm512_set1_epi64(bits.into())));
+        fn low_limb(self, bits: u32) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << bits) - 1)));
+        fn carry(self, bits: u32) -> Self = Self(_mm512_srav_epi64(self.0, _mm512_set1_epi64(bits.into())));
         fn carry_52(self) -> Self = Self(_mm512_srli_epi64::<52>(self.0));
         fn low_limb_52(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 52) - 1)));
         fn signed_carry_52(self) -> Self = Self(_mm512_srai_epi64::<52>(self.0));
@@ -112,9 +126,9 @@ instructions! {
 instructions! {
     impl Vector {
         /// Shifts zeros in from below.
-        pub(super) fn shifted_up[BITS: u32](self) -> Self = Self(_mm512_slli_epi64::<BITS>(self.0));
+        pub(super) fn shifted_up(self, bits: u32) -> Self = Self(_mm512_sllv_epi64(self.0, _mm512_set1_epi64(bits.into())));
         /// Shifts zeros in from above.
-        pub(super) fn shifted_down[BITS: u32](self) -> Self = Self(_mm512_srli_epi64::<BITS>(self.0));
+        pub(super) fn shifted_down(self, bits: u32) -> Self = Self(_mm512_srlv_epi64(self.0, _mm512_set1_epi64(bits.into())));
         pub(super) fn and(self, other: Self) -> Self = Self(_mm512_and_si512(self.0, other.0));
         pub(super) fn or(self, other: Self) -> Self = Self(_mm512_or_si512(self.0, other.0));
 

@@ -11,18 +11,18 @@ pub(crate) trait Word: Copy {
     fn add_low(self, a: Self, b: Self) -> Self;
     /// Adds the product of two numbers of 52 bits, divided by 2^52.
     fn add_high(self, a: Self, b: Self) -> Self;
-    /// Four times the number.
-    fn times_four(self) -> Self;
-    /// The number modulo 2^50.
-    fn low_limb(self) -> Self;
+    /// The number times 2^`bits`.
+    fn scaled(self, bits: u32) -> Self;
+    /// The number modulo 2^`bits`.
+    fn low_limb(self, bits: u32) -> Self;
     /// The number modulo a power of two that is at least 2^52. Factors may use it, because the multiplier reads only
     /// the lowest 52 bits.
     #[inline(always)]
     fn truncated(self) -> Self {
         self
     }
-    /// The number divided by 2^50, rounded down. The number may be negative.
-    fn carry(self) -> Self;
+    /// The number divided by 2^`bits`, rounded down. The number may be negative.
+    fn carry(self, bits: u32) -> Self;
     /// The number divided by 2^52, rounded down. The number is not negative.
     fn carry_52(self) -> Self;
     /// The number modulo 2^52.

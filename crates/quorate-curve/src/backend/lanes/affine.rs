@@ -12,8 +12,6 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use blst::blst_fp;
-
 use super::{
     curve::InLanes,
     field::{Field, LANES, Lanes, Mask},
@@ -173,12 +171,12 @@ pub(crate) struct Table<F: Field> {
     x: Vec<F::Row>,
     /// y and -y.
     y: Vec<[F::Row; 2]>,
-    beta: blst_fp,
+    beta: <F::Fp as Field>::Element,
 }
 
 impl<F: Field> Table<F> {
     /// A table of `n` points that are all the identity.
-    fn new(lanes: F::Lanes, n: usize, turns: bool, beta: blst_fp) -> Self {
+    fn new(lanes: F::Lanes, n: usize, turns: bool, beta: <F::Fp as Field>::Element) -> Self {
         assert!(n < 1 << 28, "a table of {n} points");
         let turns = if turns { 3 } else { 1 };
         Self {
@@ -196,7 +194,10 @@ impl<F: Field> Table<F> {
     }
 
     /// The same table, whose points are loaded into other lanes with the same rows.
-    pub(crate) fn in_other_lanes<N: Field<Row = F::Row>>(self, lanes: N::Lanes) -> Table<N> {
+    pub(crate) fn in_other_lanes<N: Field<Row = F::Row, Fp: Field<Element = <F::Fp as Field>::Element>>>(
+        self,
+        lanes: N::Lanes,
+    ) -> Table<N> {
         Table { lanes, turns: self.turns, x: self.x, y: self.y, beta: self.beta }
     }
 
@@ -233,8 +234,8 @@ impl<F: Field> Table<F> {
         self.gather(&entries)
     }
 
-    /// The points of the table as blst's points.
-    pub(crate) fn to_points<C: InLanes<In<F::Lanes> = F>>(&self) -> Vec<C> {
+    /// The points of the table outside the lanes.
+    pub(crate) fn to_points<C: InLanes<Parameters = <F::Lanes as Lanes>::Curve, In<F::Lanes> = F>>(&self) -> Vec<C> {
         let mut out = Vec::with_capacity(self.len() + LANES);
         drain::<F::Lanes, C>(self.lanes, self, &mut out);
         out.truncate(self.len());
@@ -243,7 +244,11 @@ impl<F: Field> Table<F> {
 }
 
 /// A table of the points.
-pub(crate) fn table_of<L: Lanes, C: InLanes>(lanes: L, points: &[C], turns: bool) -> Table<C::In<L>> {
+pub(crate) fn table_of<L: Lanes, C: InLanes<Parameters = L::Curve>>(
+    lanes: L,
+    points: &[C],
+    turns: bool,
+) -> Table<C::In<L>> {
     let mut table = Table::new(lanes, points.len(), turns, C::beta());
     fill(lanes, &mut table, points);
     table
@@ -287,7 +292,7 @@ in_lanes! {
         }
     }
 
-    fn fill<L: Lanes, C: InLanes>(lanes: L, table: &mut Table<C::In<L>>, points: &[C]) {
+    fn fill<L: Lanes, C: InLanes<Parameters = L::Curve>>(lanes: L, table: &mut Table<C::In<L>>, points: &[C]) {
         let beta = L::Fp::splat(lanes, &table.beta);
         for (vector, eight) in points.chunks(LANES).enumerate() {
             let mut indices = [0; LANES];
@@ -298,7 +303,7 @@ in_lanes! {
         }
     }
 
-    fn drain<L: Lanes, C: InLanes>(lanes: L, table: &Table<C::In<L>>, out: &mut Vec<C>) {
+    fn drain<L: Lanes, C: InLanes<Parameters = L::Curve>>(lanes: L, table: &Table<C::In<L>>, out: &mut Vec<C>) {
         for vector in 0..table.len().div_ceil(LANES) {
             out.extend_from_slice(&store::<L, C>(&table.eight(vector * LANES)));
         }
@@ -325,9 +330,9 @@ fn prefetch<T>(row: &T) {
     }
 }
 
-/// Eight points of blst. Identities fill the lanes that are left. Two multiplications for each part of a coordinate.
+/// Eight points from outside the lanes. Identities fill the lanes that are left. Two multiplications for each part of a coordinate.
 #[inline(always)]
-pub(crate) fn load<L: Lanes, C: InLanes>(lanes: L, points: &[C]) -> Points<C::In<L>> {
+pub(crate) fn load<L: Lanes, C: InLanes<Parameters = L::Curve>>(lanes: L, points: &[C]) -> Points<C::In<L>> {
     let mut x = [C::IDENTITY.x(); LANES];
     let mut y = x;
     let mut identity: Mask = !0;
@@ -348,9 +353,9 @@ pub(crate) fn load<L: Lanes, C: InLanes>(lanes: L, points: &[C]) -> Points<C::In
     Points { x, y, identity }
 }
 
-/// The eight points as blst's points.
+/// The eight points outside the lanes.
 #[inline(always)]
-pub(crate) fn store<L: Lanes, C: InLanes>(points: &Points<C::In<L>>) -> [C; LANES] {
+pub(crate) fn store<L: Lanes, C: InLanes<Parameters = L::Curve>>(points: &Points<C::In<L>>) -> [C; LANES] {
     let (x, y) = (points.x.store(), points.y.store());
     let mut out = [C::IDENTITY; LANES];
     for lane in 0..LANES {
@@ -477,7 +482,7 @@ pub(crate) mod tests {
             .expect("most points are outside")
     }
 
-    fn exceptional<L: Lanes, G: Bls12381Group>(lanes: L) {
+    fn exceptional<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(lanes: L) {
         let mut pool: Vec<G> = hashed(6);
         pool.extend([G::IDENTITY, pool[0].negate(), pool[1].negate(), pool[2], outside(), outside::<G>().negate()]);
         // Every pair in every lane, and segments of every small length with repeats, opposites and identities.

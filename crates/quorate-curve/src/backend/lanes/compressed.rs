@@ -4,7 +4,7 @@
 //! cyclotomic subgroup its square has the coefficients
 //!
 //! ```text
-//! 3A² - 2·conj(A),    3s·C² + 2·conj(B),    3B² - 2·conj(C),    where conj(a + b·s) = a - b·s
+//! 3A² - 2·conj(A),    3s·C² + 2·conj(B),    3B² - 2·conj(C),    where conj(a + b·s) = a - b·s and s² = ξ
 //! ```
 //!
 //! (R. Granger and M. Scott, <https://eprint.iacr.org/2009/565>). The last two do not depend on A. So B and C are squared
@@ -12,15 +12,15 @@
 //! four lanes. The relations of the subgroup then give A back, unless a₁ is zero:
 //!
 //! ```text
-//! b₀ = ((1 + i)·b₂² + 3a₂² - 2b₁)/(4a₁),    a₀ = (1 + i)·(2b₀² + a₁·b₂ - 3a₂·b₁) + 1
+//! b₀ = (ξ·b₂² + 3a₂² - 2b₁)/(4a₁),    a₀ = ξ·(2b₀² + a₁·b₂ - 3a₂·b₁) + 1
 //! ```
 //!
-//! A power by the curve's parameter is the product of six elements f^(2^k), which are restored with one inversion.
+//! A power by the parameter of BLS12-381 is the product of six elements f^(2^k), which are restored with one inversion.
 //!
 //! The coefficients of one element stand in lanes here, and in [`fp12`](super::fp12) each lane has an element of its own.
 
 use super::{
-    field::{Field, LANES, Lanes, Mask, PrimeField},
+    field::{Field, LANES, Lanes, Mask, Parameters, PrimeField},
     fp2::Fp2,
     instructions::in_lanes,
 };
@@ -34,21 +34,21 @@ pub(super) struct Layout {
     pub(super) other: [i64; LANES],
     /// For each coefficient of the square, the lane of a in the element of Fp4 whose square it takes.
     pub(super) a: [i64; LANES],
-    /// The lane of b in the same element, for coefficients that take a² + (1 + i)·b².
+    /// The lane of b in the same element, for coefficients that take a² + ξ·b².
     pub(super) b: [i64; LANES],
     /// The lanes of a₀, b₁ and a₂, which are 3t - 2c for such a term t and the old coefficient c. The others are 3t + 2c.
     pub(super) less: Mask,
-    /// The lane of a₁, for which t is 2(1 + i)·a₂b₂.
+    /// The lane of a₁, for which t is 2ξ·a₂b₂.
     pub(super) times_xi: Mask,
 }
 
 /// The square of an element with this layout. Coefficients have limbs below one unit and values below 2.1p, before and
 /// after.
 ///
-/// Two products square each a + b·s. The factor 1 + i makes the last term simple:
+/// Two products square each a + b·s, with any α·β = ξ:
 ///
 /// ```text
-/// a² + (1 + i)·b² = (a + i·b)·(a + (1 - i)·b) - a·b,    2ab = 2·(a·b)
+/// a² + ξ·b² = (a + α·b)·(a + β·b) - (α + β)·a·b,    2ab = 2·(a·b)
 /// ```
 ///
 /// One factor is multiplied by 3 before the product, because the reduction of the product then keeps 3t as small as t.
@@ -56,15 +56,14 @@ pub(super) struct Layout {
 pub(super) fn squared<P: PrimeField>(c: &Fp2<P>, layout: Layout) -> Fp2<P> {
     // In a lane of some a, `c` is a and `other` is b. In a lane of b it is the other way round.
     let other = c.permuted(layout.other);
-    let plus_i = Fp2::new(other.c0.minus(&c.c1), other.c1.plus(&c.c0));
-    let plus_turned = Fp2::new(other.c0.plus(&c.c0).plus(&c.c1), other.c1.plus(&c.c1).minus(&c.c0));
-    let left = plus_i.or(layout.of_b, c);
+    let [plus_alpha, plus_beta] = P::Curve::factors_of_norm(&other, c);
+    let left = plus_alpha.or(layout.of_b, c);
     let left = left.doubled().plus(&left).carried();
-    let products = left.times(&plus_turned.or(layout.of_b, &other).carried());
+    let products = left.times(&plus_beta.or(layout.of_b, &other).carried());
     let ab = products.permuted(layout.a);
     let sum = products.permuted(layout.b);
-    let less = sum.subtract::<8, 3>(&ab.plus(&c.doubled()));
-    let more = ab.times_one_plus_i().or(layout.times_xi, &ab).plus(c).doubled();
+    let less = sum.subtract::<8, 3>(&P::Curve::times_sum_of_factors(&ab).plus(&c.doubled()));
+    let more = ab.times_xi().or(layout.times_xi, &ab).plus(c).doubled();
     less.or(layout.less, &more).shrunk()
 }
 
@@ -147,11 +146,11 @@ pub(super) fn powers_of_one<P: PrimeField>(lanes: P::Lanes, f: &Rows<P>) -> [Row
 pub(super) fn first_coefficients<P: PrimeField>([a1, b1, a2, b2]: &[Fp2<P>; 4], inverse: &Fp2<P>) -> [Fp2<P>; 2] {
     let square = a2.squared();
     let rest = square.doubled().plus(&square).minus_sum(&b1.doubled()).carried();
-    let b0 = b2.squared().times_one_plus_i().plus(&rest).shrunk().times(inverse).shrunk();
+    let b0 = b2.squared().times_xi().plus(&rest).shrunk().times(inverse).shrunk();
     let product = a2.times(b1);
     let sum = b0.squared().doubled().plus(&a1.times(b2));
     let sum = sum.subtract::<8, 3>(&product.doubled().plus(&product)).shrunk();
-    [sum.times_one_plus_i().plus(&Fp2::one(a1.lanes())).shrunk(), b0]
+    [sum.times_xi().plus(&Fp2::one(a1.lanes())).shrunk(), b0]
 }
 
 /// The coefficients a₀ and b₀ of each power. `None` if a₁ is zero in one of them.

@@ -1,6 +1,10 @@
-//! Constants of Fp in the forms of all lanes, computed when the program is compiled.
+//! Primes, and constants of their fields in the forms of all lanes, computed when the program is compiled.
 
-/// p in words of 64 bits, the lowest first.
+use core::marker::PhantomData;
+
+use crate::pairing::Bls12381;
+
+/// p of BLS12-381 in words of 64 bits, the lowest first.
 pub(crate) const P_WORDS: [u64; 6] = [
     0xb9fe_ffff_ffff_aaab,
     0x1eab_fffe_b153_ffff,
@@ -10,32 +14,71 @@ pub(crate) const P_WORDS: [u64; 6] = [
     0x1a01_11ea_397f_e69a,
 ];
 
-/// A constant a of Fp.
-#[derive(Clone, Copy)]
-pub struct Constant {
-    /// a·2^400 mod p, in eight limbs of 50 bits.
-    pub(in crate::backend) limbs_of_50: [i64; 8],
-    /// a·2^384 modulo p, in eight balanced limbs of 48 bits: between -2^47 and 2^47.
-    pub(in crate::backend) limbs_of_48: [f64; 8],
+/// A prime, and the forms of numbers modulo it.
+pub trait Modulus: Copy + core::fmt::Debug + Eq + core::hash::Hash + Send + Sync + Sized + 'static {
+    /// The prime p in words of 64 bits, the lowest first.
+    const P: [u64; 6];
+    /// Outside the lanes an element a is stored as a·2^`ELEMENT_BITS` mod p.
+    const ELEMENT_BITS: u32;
+    /// The number of limbs of an element in the lanes.
+    const LIMBS: usize;
+    /// The bits of a limb in lanes of integers. Lanes of doubles have 48 for every prime.
+    const INTEGER_BITS: u32;
+    /// A difference of products is never further below zero than p·2^`LIFT_BITS`, in lanes of integers.
+    const LIFT_BITS: u32;
+    /// How many products may be summed before a reduction in lanes of integers, so that no column overflows.
+    const MOST_PRODUCTS: f64;
 }
 
-impl Constant {
-    pub(crate) const ZERO: Self = Self::new([0; 6]);
-    pub(crate) const ONE: Self = Self::new(crate::arithmetic::curve::ONE.l);
+impl Modulus for Bls12381 {
+    const P: [u64; 6] = P_WORDS;
+    const ELEMENT_BITS: u32 = 384;
+    const LIMBS: usize = 8;
+    const INTEGER_BITS: u32 = 50;
+    const LIFT_BITS: u32 = 392;
+    // A column of a product is below 40·2^52, and the reduction adds as much again.
+    const MOST_PRODUCTS: f64 = 48.0;
+}
 
-    /// The constant whose form in blst is given: a·2^384 mod p, in words of 64 bits from the lowest.
+/// A constant a of Fp.
+#[derive(Clone, Copy)]
+pub struct Constant<C = Bls12381> {
+    /// a times two to the number of bits of all limbs, modulo p, in limbs of `C::INTEGER_BITS` bits.
+    pub(in crate::backend) integers: [i64; 8],
+    /// a times two to the number of bits of all limbs, modulo p, in balanced limbs of 48 bits: between -2^47 and 2^47.
+    pub(in crate::backend) doubles: [f64; 8],
+    curve: PhantomData<C>,
+}
+
+impl<C: Modulus> Constant<C> {
+    pub(crate) const ZERO: Self = Self::new([0; 6]);
+    pub(crate) const ONE: Self = Self::of_number([1, 0, 0, 0, 0, 0]);
+
+    /// The constant whose form outside the lanes is given: a·2^`C::ELEMENT_BITS` mod p, in words of 64 bits from the lowest.
     pub(crate) const fn new(words: [u64; 6]) -> Self {
-        Self { limbs_of_50: limbs_of_50(doubled(words, 16)), limbs_of_48: limbs_of_48(words) }
+        Self::of_forms(
+            doubled::<C>(words, C::INTEGER_BITS * C::LIMBS as u32 - C::ELEMENT_BITS),
+            doubled::<C>(words, 48 * C::LIMBS as u32 - C::ELEMENT_BITS),
+        )
     }
 
     /// The constant of a number below p.
     pub(crate) const fn of_number(words: [u64; 6]) -> Self {
-        Self::new(doubled(words, 384))
+        Self::new(doubled::<C>(words, C::ELEMENT_BITS))
+    }
+
+    /// The constant whose forms in the lanes are given, those of integers first.
+    pub(in crate::backend) const fn of_forms(integers: [u64; 6], doubles: [u64; 6]) -> Self {
+        Self {
+            integers: limbs(integers, C::INTEGER_BITS as usize, C::LIMBS),
+            doubles: limbs_of_48(doubles, C::LIMBS),
+            curve: PhantomData,
+        }
     }
 }
 
 /// 2^n·a mod p.
-const fn doubled(mut words: [u64; 6], n: u32) -> [u64; 6] {
+pub(in crate::backend) const fn doubled<C: Modulus>(mut words: [u64; 6], n: u32) -> [u64; 6] {
     let mut doublings = 0;
     while doublings < n {
         let mut i = 5;
@@ -48,7 +91,7 @@ const fn doubled(mut words: [u64; 6], n: u32) -> [u64; 6] {
         let (mut less, mut borrow) = (words, false);
         i = 0;
         while i < 6 {
-            let (rest, first) = words[i].overflowing_sub(P_WORDS[i]);
+            let (rest, first) = words[i].overflowing_sub(C::P[i]);
             let (rest, second) = rest.overflowing_sub(borrow as u64);
             (less[i], borrow) = (rest, first | second);
             i += 1;
@@ -62,14 +105,14 @@ const fn doubled(mut words: [u64; 6], n: u32) -> [u64; 6] {
 }
 
 /// 2^-n mod p.
-pub(in crate::backend) const fn halved(n: u32) -> [u64; 6] {
+pub(in crate::backend) const fn halved<C: Modulus>(n: u32) -> [u64; 6] {
     let mut words = [1, 0, 0, 0, 0, 0];
     let mut step = 0;
     while step < n {
         if words[0] & 1 == 1 {
             let (mut carry, mut i) = (0, 0);
             while i < 6 {
-                let sum = words[i] as u128 + P_WORDS[i] as u128 + carry;
+                let sum = words[i] as u128 + C::P[i] as u128 + carry;
                 words[i] = sum as u64;
                 carry = sum >> 64;
                 i += 1;
@@ -85,34 +128,51 @@ pub(in crate::backend) const fn halved(n: u32) -> [u64; 6] {
     words
 }
 
-/// A number of 384 bits in limbs of 50.
-pub(in crate::backend) const fn limbs_of_50(words: [u64; 6]) -> [i64; 8] {
-    let mut limbs = [0; 8];
+/// (p - 1)/2.
+pub(in crate::backend) const fn half_of_p<C: Modulus>() -> [u64; 6] {
+    let mut out = C::P;
     let mut i = 0;
-    while i < 8 {
-        let (word, shift) = (50 * i / 64, 50 * i % 64);
-        let mut bits = words[word] >> shift;
-        if shift > 14 && word + 1 < 6 {
-            bits |= words[word + 1] << (64 - shift);
+    while i < 6 {
+        out[i] = C::P[i] >> 1 | if i < 5 { C::P[i + 1] << 63 } else { 0 };
+        i += 1;
+    }
+    out
+}
+
+/// -1/p modulo 2^`bits`, for at most 62 bits.
+pub(in crate::backend) const fn minus_inverse<C: Modulus>(bits: u32) -> i64 {
+    let (mut inverse, mut correct) = (1_u64, 1);
+    while correct < bits {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(C::P[0].wrapping_mul(inverse)));
+        correct *= 2;
+    }
+    (inverse.wrapping_neg() & ((1 << bits) - 1)) as i64
+}
+
+/// The lowest `count` limbs of so many bits of a number.
+pub(in crate::backend) const fn limbs<const N: usize>(words: [u64; 6], bits: usize, count: usize) -> [i64; N] {
+    let mut limbs = [0; N];
+    let mut i = 0;
+    while i < count && bits * i < 384 {
+        let (word, shift) = (bits * i / 64, bits * i % 64);
+        let mut limb = words[word] >> shift;
+        if shift + bits > 64 && word + 1 < 6 {
+            limb |= words[word + 1] << (64 - shift);
         }
-        limbs[i] = (bits & ((1 << 50) - 1)) as i64;
+        limbs[i] = (limb & ((1 << bits) - 1)) as i64;
         i += 1;
     }
     limbs
 }
 
-/// A number of 384 bits in balanced limbs of 48. A limb above 2^47 borrows from the next one, but for the last.
-pub(in crate::backend) const fn limbs_of_48(words: [u64; 6]) -> [f64; 8] {
+/// A number in so many balanced limbs of 48 bits. A limb above 2^47 borrows from the next one, but for the last.
+const fn limbs_of_48(words: [u64; 6], count: usize) -> [f64; 8] {
+    let unsigned: [i64; 8] = limbs(words, 48, count);
     let mut limbs = [0.0; 8];
     let (mut i, mut carry) = (0, 0);
-    while i < 8 {
-        let (word, shift) = (48 * i / 64, 48 * i % 64);
-        let mut bits = words[word] >> shift;
-        if shift > 16 && word + 1 < 6 {
-            bits |= words[word + 1] << (64 - shift);
-        }
-        let limb = (bits & ((1 << 48) - 1)) as i64 + carry;
-        carry = (limb > 1 << 47 && i < 7) as i64;
+    while i < count {
+        let limb = unsigned[i] + carry;
+        carry = (limb > 1 << 47 && i + 1 < count) as i64;
         limbs[i] = (limb - (carry << 48)) as f64;
         i += 1;
     }
@@ -139,18 +199,18 @@ mod tests {
             words
         };
         for words in [[0; 6], [5, 0, 0, 0, 0, 0], crate::arithmetic::curve::ONE.l, P_WORDS.map(|word| word >> 1)] {
-            let constant = Constant::new(words);
+            let constant: Constant = Constant::new(words);
             let mut wide = [0; 7];
             wide[..6].copy_from_slice(&words);
-            assert_eq!(number(&constant.limbs_of_48.map(|limb| limb as i64), 48), wide);
-            wide[..6].copy_from_slice(&doubled(words, 16));
-            assert_eq!(number(&constant.limbs_of_50, 50), wide);
+            assert_eq!(number(&constant.doubles.map(|limb| limb as i64), 48), wide);
+            wide[..6].copy_from_slice(&doubled::<Bls12381>(words, 16));
+            assert_eq!(number(&constant.integers, 50), wide);
         }
         // 1 as a number is blst's one.
-        assert_eq!(doubled([1, 0, 0, 0, 0, 0], 384), crate::arithmetic::curve::ONE.l);
-        assert_eq!(doubled(P_WORDS.map(|_| 0), 400), [0; 6]);
+        assert_eq!(doubled::<Bls12381>([1, 0, 0, 0, 0, 0], 384), crate::arithmetic::curve::ONE.l);
+        assert_eq!(doubled::<Bls12381>(P_WORDS.map(|_| 0), 400), [0; 6]);
         for n in [0, 1, 48, 52, 336, 384] {
-            assert_eq!(doubled(halved(n), n), [1, 0, 0, 0, 0, 0]);
+            assert_eq!(doubled::<Bls12381>(halved::<Bls12381>(n), n), [1, 0, 0, 0, 0, 0]);
         }
     }
 }

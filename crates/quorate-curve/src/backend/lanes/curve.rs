@@ -11,38 +11,48 @@ use blst::{blst_fp, blst_p1_affine, blst_p2_affine};
 
 use super::{
     constant::Constant,
-    field::{Field, LANES, Lanes, Mask, PrimeField, invert_all},
+    field::{Field, LANES, Lanes, Mask, Parameters, PrimeField, invert_all},
     fp2::Fp2,
     instructions::in_lanes,
     square_root,
 };
 use crate::{
-    arithmetic::{BlstCurve, Curve, curve::ONE},
-    backend::portable::map_to_g2::{PSI_X, PSI_Y},
+    arithmetic::{Curve, curve::ONE},
+    backend::portable,
+    pairing::Bls12381,
+    segments::Cut,
 };
 
 const FOUR: Constant = Constant::of_number([4, 0, 0, 0, 0, 0]);
 
 /// What the lanes need to know of a curve.
-pub trait InLanes: BlstCurve {
+pub trait InLanes: Curve {
+    /// The curve with a pairing, of which this is one of the two curves.
+    type Parameters: Parameters;
     /// A coordinate in memory, of parts that are rows of Fp.
     type Row<R: Copy + Send + Sync + 'static>: Copy + Send + Sync + 'static;
     /// Eight elements of the coordinate field.
-    type In<L: Lanes>: Field<Lanes = L, Fp = L::Fp, Element = Self::Field, Row = Self::Row<<L::Fp as Field>::Row>>;
+    type In<L: Lanes<Curve = Self::Parameters>>: Field<Lanes = L, Fp = L::Fp, Element = Self::Field, Row = Self::Row<<L::Fp as Field>::Row>>;
     /// The constant of the curve equation.
-    fn b<L: Lanes>(lanes: L) -> Self::In<L>;
+    fn b<L: Lanes<Curve = Self::Parameters>>(lanes: L) -> Self::In<L>;
     /// β, where (βx, y) = ω·(x, y).
-    fn beta() -> blst_fp;
+    fn beta() -> <Self::Parameters as Parameters>::Element;
+    /// The sum of each segment outside the lanes.
+    fn sums(points: Cut<'_, Self>) -> Vec<Self>;
     /// The square roots, and the lanes where they are roots: see [`square_root`].
-    fn square_roots<L: Lanes, const N: usize>(lanes: L, squares: &[Self::In<L>; N]) -> [(Self::In<L>, Mask); N];
+    fn square_roots<L: Lanes<Curve = Self::Parameters>, const N: usize>(
+        lanes: L,
+        squares: &[Self::In<L>; N],
+    ) -> [(Self::In<L>, Mask); N];
 }
 
 impl InLanes for blst_p1_affine {
+    type Parameters = Bls12381;
     type Row<R: Copy + Send + Sync + 'static> = R;
-    type In<L: Lanes> = L::Fp;
+    type In<L: Lanes<Curve = Bls12381>> = L::Fp;
 
     #[inline(always)]
-    fn b<L: Lanes>(lanes: L) -> L::Fp {
+    fn b<L: Lanes<Curve = Bls12381>>(lanes: L) -> L::Fp {
         L::Fp::constant(lanes, &FOUR)
     }
 
@@ -50,18 +60,23 @@ impl InLanes for blst_p1_affine {
         Self::turn_field(ONE, 1)
     }
 
+    fn sums(points: Cut<'_, Self>) -> Vec<Self> {
+        portable::sum::sums(points)
+    }
+
     #[inline(always)]
-    fn square_roots<L: Lanes, const N: usize>(lanes: L, squares: &[L::Fp; N]) -> [(L::Fp, Mask); N] {
+    fn square_roots<L: Lanes<Curve = Bls12381>, const N: usize>(lanes: L, squares: &[L::Fp; N]) -> [(L::Fp, Mask); N] {
         square_root::in_fp(lanes, squares)
     }
 }
 
 impl InLanes for blst_p2_affine {
+    type Parameters = Bls12381;
     type Row<R: Copy + Send + Sync + 'static> = [R; 2];
-    type In<L: Lanes> = Fp2<L::Fp>;
+    type In<L: Lanes<Curve = Bls12381>> = Fp2<L::Fp>;
 
     #[inline(always)]
-    fn b<L: Lanes>(lanes: L) -> Fp2<L::Fp> {
+    fn b<L: Lanes<Curve = Bls12381>>(lanes: L) -> Fp2<L::Fp> {
         Fp2::constant(lanes, &[FOUR; 2])
     }
 
@@ -69,8 +84,15 @@ impl InLanes for blst_p2_affine {
         Self::turn_field(Self::one(), 1).fp[0]
     }
 
+    fn sums(points: Cut<'_, Self>) -> Vec<Self> {
+        portable::sum::sums(points)
+    }
+
     #[inline(always)]
-    fn square_roots<L: Lanes, const N: usize>(lanes: L, squares: &[Fp2<L::Fp>; N]) -> [(Fp2<L::Fp>, Mask); N] {
+    fn square_roots<L: Lanes<Curve = Bls12381>, const N: usize>(
+        lanes: L,
+        squares: &[Fp2<L::Fp>; N],
+    ) -> [(Fp2<L::Fp>, Mask); N] {
         square_root::in_fp2(lanes, squares)
     }
 }
@@ -217,8 +239,8 @@ in_lanes! {
 }
 
 in_lanes! {
-    /// The points of the vectors as blst's points, and `None` where Z is zero. One inversion for all.
-    pub(crate) fn to_affine<L: Lanes, C: InLanes>(lanes: L, points: &[Jacobian<C::In<L>>]) -> Vec<[Option<C>; LANES]> {
+    /// The points of the vectors outside the lanes, and `None` where Z is zero. One inversion for all.
+    pub(crate) fn to_affine<L: Lanes, C: InLanes<Parameters = L::Curve>>(lanes: L, points: &[Jacobian<C::In<L>>]) -> Vec<[Option<C>; LANES]> {
         let mut out = Vec::with_capacity(points.len());
         for (point, zero) in to_affine_lanes(lanes, points) {
             let (x, y) = (point.x.store(), point.y.store());
@@ -243,16 +265,15 @@ impl<F: Field> Jacobian<F> {
 
 /// Multiplies eight x by the β for which (βx, y) = -z²·(x, y) on the subgroup of G1.
 #[inline(always)]
-pub(crate) fn turned<P: PrimeField>(x: &P) -> P {
+pub(crate) fn turned<P: PrimeField<Curve = Bls12381>>(x: &P) -> P {
     x.times(&P::splat(x.lanes(), &blst_p1_affine::turn_field(ONE, 1)))
 }
 
-in_lanes! {
-    /// ψ, the twisted Frobenius endomorphism: see [`map_to_g2`](crate::backend::portable::map_to_g2).
-    pub(crate) fn psi<P: PrimeField>(lanes: P::Lanes, point: &Affine<Fp2<P>>) -> Affine<Fp2<P>> {
-        let (x, y) = (point.x.conjugated().carried(), point.y.conjugated().carried());
-        Affine { x: x.times(&Fp2::splat(lanes, &PSI_X)), y: y.times(&Fp2::splat(lanes, &PSI_Y)) }
-    }
+/// ψ, the Frobenius map carried over to the twist.
+#[inline(always)]
+pub(crate) fn psi<P: PrimeField>(point: &Affine<Fp2<P>>) -> Affine<Fp2<P>> {
+    let (x, y) = Fp2::image(&point.x, &point.y);
+    Affine { x, y }
 }
 
 #[cfg(test)]
@@ -326,7 +347,7 @@ pub(crate) mod tests {
 
     in_lanes! {
         /// A result of every formula: P + Q, 2(4P + Q), 2P + 2Q, z²·Q and 10P.
-        fn results<L: Lanes, C: InLanes>(
+        fn results<L: Lanes<Curve = crate::pairing::Bls12381>, C: InLanes<Parameters = crate::pairing::Bls12381>>(
             lanes: L, p: &Affine<C::In<L>>, q: &Affine<C::In<L>>,
         ) -> Vec<[Option<C>; LANES]> {
             let four = double(lanes, &double(lanes, &p.to_jacobian()));
@@ -341,7 +362,13 @@ pub(crate) mod tests {
         }
     }
 
-    fn formulas<L: Lanes, C: InLanes + HashForSums>(lanes: L, small: &[C]) {
+    fn formulas<
+        L: Lanes<Curve = crate::pairing::Bls12381>,
+        C: InLanes<Parameters = crate::pairing::Bls12381> + HashForSums,
+    >(
+        lanes: L,
+        small: &[C],
+    ) {
         let points = points(small);
         let finite = |p: C::Jacobian| {
             let point = C::to_affine(&[p])[0];

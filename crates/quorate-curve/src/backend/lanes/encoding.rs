@@ -9,12 +9,16 @@ use super::{
     instructions::in_lanes,
 };
 use crate::{
+    arithmetic::BlstCurve,
     backend::portable,
     encoding::{DecodeError, FP_BYTES, Form, check},
 };
 
 /// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.
-pub(crate) fn decode_each<L: Lanes, C: InLanes>(lanes: L, encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
+pub(crate) fn decode_each<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
+    lanes: L,
+    encodings: &[&[u8]],
+) -> Vec<Result<C, DecodeError>> {
     let (encodings, rest) = encodings.split_at(L::THRESHOLDS.in_lanes(encodings.len()));
     let mut points = each(encodings, C::COMPRESSED, |encodings, out| {
         if encodings.len() > LANES {
@@ -28,7 +32,7 @@ pub(crate) fn decode_each<L: Lanes, C: InLanes>(lanes: L, encodings: &[&[u8]]) -
 }
 
 /// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
-pub(crate) fn decode_uncompressed_each<L: Lanes, C: InLanes>(
+pub(crate) fn decode_uncompressed_each<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
     lanes: L,
     encodings: &[&[u8]],
 ) -> Vec<Result<C, DecodeError>> {
@@ -44,7 +48,7 @@ pub(crate) fn decode_uncompressed_each<L: Lanes, C: InLanes>(
 
 /// Checks the structure of each encoding. `points` decides the curve equation for the finite ones, up to sixteen at a
 /// time.
-fn each<C: InLanes>(
+fn each<C: BlstCurve>(
     encodings: &[&[u8]],
     expected: usize,
     points: impl Fn(&[&[u8]], &mut Vec<Option<C>>),
@@ -73,7 +77,7 @@ fn each<C: InLanes>(
 
 in_lanes! {
     /// The points of up to 8·N compressed encodings, and `None` if no point has this x.
-    fn solve<L: Lanes, C: InLanes>[N: usize](lanes: L, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
+    fn solve<L: Lanes, C: InLanes<Parameters = L::Curve>>[N: usize](lanes: L, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
         let mut x = [C::In::<L>::zero(lanes); N];
         let mut squares = x;
         let mut larger: [Mask; N] = [0; N];
@@ -93,7 +97,7 @@ in_lanes! {
     }
 
     /// The points of up to eight uncompressed encodings, and `None` if they are not on the curve.
-    fn verify<L: Lanes, C: InLanes>(lanes: L, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
+    fn verify<L: Lanes, C: InLanes<Parameters = L::Curve>>(lanes: L, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
         let bytes = size_of::<C::Field>();
         let (x, y): (C::In<L>, C::In<L>) = (coordinate(lanes, encodings, 0), coordinate(lanes, encodings, bytes));
         let on_curve = y.squared().equals(&x.squared().times(&x).plus(&C::b(lanes)).carried());
@@ -102,7 +106,13 @@ in_lanes! {
 }
 
 #[inline(always)]
-fn push<L: Lanes, C: InLanes>(x: &C::In<L>, y: &C::In<L>, good: Mask, count: usize, out: &mut Vec<Option<C>>) {
+fn push<L: Lanes, C: InLanes<Parameters = L::Curve>>(
+    x: &C::In<L>,
+    y: &C::In<L>,
+    good: Mask,
+    count: usize,
+    out: &mut Vec<Option<C>>,
+) {
     let points = x.store().into_iter().zip(y.store()).map(|(x, y)| C::at(x, y)).enumerate().take(count);
     out.extend(points.map(|(lane, point)| (good >> lane & 1 == 1).then_some(point)));
 }

@@ -5,31 +5,36 @@
 //! becomes vector code. A formula does not mention bounds. Debug builds assert them on every path that a test runs.
 
 use alloc::vec::Vec;
-
-use blst::blst_fp;
+use core::fmt::Debug;
 
 pub(crate) use super::instructions::{LANES, Mask};
 use super::{
-    constant::Constant,
+    constant::{Constant, Modulus},
     instructions::{Token, in_lanes},
     thresholds::Thresholds,
 };
-use crate::arithmetic::field::Field as _;
+use crate::{
+    arithmetic::{self, Curve, field::Field as _},
+    pairing::{Gt, MillerValue, sealed::Target},
+    segments::Cut,
+};
 
 /// The words of the parts of eight elements. Fp has no second part and ignores it.
 pub(crate) type Words = [[[u64; LANES]; 6]; 2];
 
-/// A kind of lanes.
+/// A kind of lanes, in which the numbers of a curve are.
 pub trait Lanes: Token {
+    /// The curve.
+    type Curve: Parameters;
     /// Where the lanes are faster than blst, and which of their methods is the fastest.
     const THRESHOLDS: Thresholds;
     /// Eight elements of Fp.
-    type Fp: PrimeField<Lanes = Self, Fp = Self::Fp>;
+    type Fp: PrimeField<Lanes = Self, Fp = Self::Fp, Curve = Self::Curve, Element = <Self::Curve as Parameters>::Element>;
     /// How many lanes exist: [`LANES`], or only the lower four. What is loaded into the others is lost, they give zeros,
     /// and masks do not have them.
     const WIDTH: usize;
     /// The lower four lanes, if they cost less alone, otherwise these lanes.
-    type Narrow: Lanes<Fp: PrimeField<Row = <Self::Fp as Field>::Row>>;
+    type Narrow: Lanes<Curve = Self::Curve, Fp: PrimeField<Row = <Self::Fp as Field>::Row>>;
 
     /// The token of the lower four lanes.
     fn narrow(self) -> Self::Narrow;
@@ -41,7 +46,7 @@ pub trait Field: Copy {
     type Lanes: Lanes<Fp = Self::Fp>;
     /// Eight elements of Fp.
     type Fp: PrimeField<Lanes = Self::Lanes, Fp = Self::Fp>;
-    /// One element of blst.
+    /// One element outside the lanes.
     type Element: Copy;
     /// The number of elements of Fp in an element.
     const PARTS: usize;
@@ -54,9 +59,9 @@ pub trait Field: Copy {
     fn lanes(&self) -> Self::Lanes;
     fn zero(lanes: Self::Lanes) -> Self;
     fn one(lanes: Self::Lanes) -> Self;
-    /// Elements of blst, one in each lane.
+    /// Elements, one in each lane.
     fn load(lanes: Self::Lanes, elements: &[&Self::Element; LANES]) -> Self;
-    /// The elements in blst's canonical form.
+    /// The elements, each in its canonical form.
     fn store(&self) -> [Self::Element; LANES];
     /// An element from the words of its parts, which are numbers below 2^384 and not in Montgomery form.
     fn from_words(lanes: Self::Lanes, words: &Words) -> Self;
@@ -108,6 +113,9 @@ pub trait Field: Copy {
     fn is_odd(&self) -> Mask;
     /// The lanes whose element is larger than its negative. Values are below 8p.
     fn is_larger(&self) -> Mask;
+    /// The image of points under the Frobenius map: that of the twist is ψ, and points over Fp are their own images. Coordinates have
+    /// limbs below one unit and values below 4p.
+    fn image(x: &Self, y: &Self) -> (Self, Self);
     /// Lane i takes the element of lane `from[i]`.
     fn permuted(&self, from: [i64; LANES]) -> Self;
     /// Lane i takes the element of lane `from[i]` of `self`, or of lane `from[i]` - 8 of `other`.
@@ -118,7 +126,7 @@ pub trait Field: Copy {
         self.plus(self)
     }
 
-    /// One element of blst in every lane.
+    /// One element in every lane.
     #[inline(always)]
     fn splat(lanes: Self::Lanes, element: &Self::Element) -> Self {
         Self::load(lanes, &[element; LANES])
@@ -126,7 +134,10 @@ pub trait Field: Copy {
 }
 
 /// Eight elements of Fp, in the form of their lanes. What differs between the lanes is here.
-pub trait PrimeField: Field<Element = blst_fp, Fp = Self> {
+pub trait PrimeField: Field<Element = <<Self as PrimeField>::Curve as Parameters>::Element, Fp = Self> {
+    /// The curve whose coordinates the elements are.
+    type Curve: Parameters;
+
     /// Eight products or sums of products, in the form in which sums cost the least: before their reduction, where a
     /// reduction costs more than sums of what is not reduced.
     type Products: Copy;
@@ -138,9 +149,9 @@ pub trait PrimeField: Field<Element = blst_fp, Fp = Self> {
     const LINES_BETWEEN_SHRINKS: Option<usize>;
 
     /// A constant in every lane.
-    fn constant(lanes: Self::Lanes, constant: &Constant) -> Self;
+    fn constant(lanes: Self::Lanes, constant: &Constant<Self::Curve>) -> Self;
     /// A constant for each lane.
-    fn constants(lanes: Self::Lanes, constants: &[Constant; LANES]) -> Self;
+    fn constants(lanes: Self::Lanes, constants: &[Constant<Self::Curve>; LANES]) -> Self;
 
     fn times_in_fp2(a: &Fp2<Self>, b: &Fp2<Self>) -> Fp2<Self>;
     fn squared_in_fp2(a: &Fp2<Self>) -> Fp2<Self>;
@@ -150,6 +161,10 @@ pub trait PrimeField: Field<Element = blst_fp, Fp = Self> {
     fn wide_square(a: &Fp2<Self>) -> Wide<Self>;
     /// The first term, then each term less or more: `true` takes a term away.
     fn sum_of_products<const N: usize>(first: &Self::Products, terms: [(bool, &Self::Products); N]) -> Self::Products;
+    /// Nine times the products. Then [`settled`](Self::settled) must follow.
+    fn nine_times(products: &Self::Products) -> Self::Products;
+    /// The same products in a form in which further sums cost the least of what they may.
+    fn settled(products: &Self::Products) -> Self::Products;
     /// The reduced sum, with limbs below one unit.
     fn reduced(products: &Self::Products) -> Self;
     /// Adds the reduced sum to the element. Then it has limbs below one unit.
@@ -162,12 +177,110 @@ pub trait PrimeField: Field<Element = blst_fp, Fp = Self> {
     fn multiply_link(a: &mut Self::Link, b: &Self::Link);
     fn square_link(a: &mut Self::Link);
 
-    /// The number of bits of a limb. A number is stored times 2^(8·LIMB_BITS).
+    /// The number of bits of a limb. A number is stored times two to the number of bits of all limbs.
     #[cfg(test)]
     const LIMB_BITS: usize;
     /// The same element with limbs and a value that are as large as a factor's may be.
     #[cfg(test)]
     fn largest(&self) -> Self;
+}
+
+/// What the formulas need to know of a pairing-friendly curve: its numbers, and the few steps that differ.
+///
+/// p is 3 modulo 4, Fp2 = Fp(i) with i² = -1, Fp6 = Fp2(v) with v³ = ξ, and Fp12 = Fp6(w) with w² = v. The equation of the sextic twist has
+/// the curve's constant times ξ or divided by ξ.
+pub trait Parameters: Modulus + Target {
+    /// An element of Fp outside the lanes.
+    type Element: arithmetic::field::Field + Debug;
+    /// An element of Fp2 outside the lanes.
+    type Element2: arithmetic::field::Field + Debug;
+    /// A point of the curve outside the lanes.
+    type G1: Curve<Field = Self::Element>;
+    /// A point of the twist outside the lanes.
+    type G2: Curve<Field = Self::Element2>;
+
+    /// The absolute value of the number that the curve is made from, by which the final exponentiation raises: the difference of two
+    /// numbers without a common bit.
+    const PARAMETER: [u64; 2];
+    /// Whether so few bits of the parameter are set that a power by it is best made of compressed squares.
+    const IS_SPARSE: bool;
+    /// The steps of the Miller loop of the ate pairing. A square of the value comes before each doubling but the first.
+    const LOOP: &'static [Step];
+    /// Whether the loop is over a negative number, of which the steps take the absolute value.
+    const IS_LOOP_NEGATIVE: bool;
+    /// Whether the twist's equation has the curve's constant times ξ.
+    const TWIST_MULTIPLIES: bool;
+    /// ξ^(i(p-1)/6), i = 0 … 5: a coefficient of w^i raised to p is its conjugate times this.
+    const FROBENIUS: [[Constant<Self>; 2]; 6];
+    /// The factors of x and y in ψ, the Frobenius map carried over to the twist: (x, y) → (a·xᵖ, b·yᵖ).
+    const PSI: [[Constant<Self>; 2]; 2];
+
+    /// The words of an element's Montgomery form.
+    fn words(element: &Self::Element) -> [u64; 6];
+    /// The element with this Montgomery form, which is below p.
+    fn of_words(words: [u64; 6]) -> Self::Element;
+    fn parts(element: &Self::Element2) -> [&Self::Element; 2];
+    fn of_parts(parts: [Self::Element; 2]) -> Self::Element2;
+    /// The coefficient of w^`power`.
+    fn coefficient(value: &Self::Value, power: usize) -> &Self::Element2;
+    /// The value with these coefficients of w⁰ to w⁵.
+    fn of_coefficients(coefficients: [Self::Element2; 6]) -> Self::Value;
+    /// The inverse, and zero of zero.
+    fn inverse(value: &Self::Value) -> Self::Value;
+
+    /// ξ·a for an element with limbs below one unit and values below 4p. It has limbs below three units and values below 8p.
+    fn times_xi<P: PrimeField<Curve = Self>>(a: &Fp2<P>) -> Fp2<P>;
+    /// ξ·a for a sum of products.
+    fn wide_times_xi<P: PrimeField<Curve = Self>>(a: &Wide<P>) -> Wide<P>;
+    /// a + ξ·b for sums of products.
+    fn plus_times_xi<P: PrimeField<Curve = Self>>(a: &Wide<P>, b: &Wide<P>) -> Wide<P>;
+    /// a + α·b and a + β·b, where α·β = ξ, so that their product is a² + ξ·b² + (α + β)·ab.
+    fn factors_of_norm<P: PrimeField<Curve = Self>>(a: &Fp2<P>, b: &Fp2<P>) -> [Fp2<P>; 2];
+    /// (α + β)·a for the same α and β, with limbs below one unit.
+    fn times_sum_of_factors<P: PrimeField<Curve = Self>>(a: &Fp2<P>) -> Fp2<P>;
+    /// The hard part of the final exponentiation, of an element of the cyclotomic subgroup.
+    fn hard_part<E: Extension>(f: &E) -> E;
+
+    /// The Miller value of each product of the ate pairing outside the lanes. `finite` gives the points of a pair, or `None` if one of
+    /// them is the identity.
+    fn miller_products<T>(
+        pairs: Cut<'_, T>,
+        finite: impl Fn(&T) -> Option<(Self::G1, Self::G2)>,
+    ) -> Vec<MillerValue<Self>>;
+    /// The final exponentiation outside the lanes.
+    fn final_exponentiation(value: &MillerValue<Self>) -> Gt<Self>;
+}
+
+/// A step of a Miller loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Doubles the point.
+    Double,
+    /// Adds its base.
+    Add,
+    /// Subtracts its base.
+    Subtract,
+    /// Adds ψ of its base, the Frobenius map carried over to the twist.
+    AddImage,
+    /// Subtracts ψ² of its base.
+    SubtractSecondImage,
+}
+
+/// The operations of a final exponentiation, on eight elements of Fp12 ([`Fp12`](super::fp12::Fp12)) and on one
+/// ([`Spread`](super::spread::Spread)).
+pub trait Extension: Copy {
+    /// even - odd·w, which is the value raised to p⁶. In the cyclotomic subgroup it is the inverse.
+    fn conjugated(&self) -> Self;
+    /// The product. It accepts coefficients below 4p and gives coefficients of about 2p.
+    fn times(&self, other: &Self) -> Self;
+    /// The square of an element of the cyclotomic subgroup (R. Granger and M. Scott, <https://eprint.iacr.org/2009/565>).
+    fn cyclotomic_squared(&self) -> Self;
+    /// An element of the cyclotomic subgroup raised to the absolute value of the curve's parameter.
+    fn raised_to_parameter(&self) -> Self;
+    /// Raised to p.
+    fn frobenius(&self) -> Self;
+    /// The inverse. The inverse of zero is zero.
+    fn inverted(&self) -> Self;
 }
 
 /// c0 + c1·i in each lane.
@@ -241,6 +354,8 @@ in_lanes! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blst::blst_fp;
+
     use crate::{
         arithmetic::curve::ONE,
         backend::lanes::{

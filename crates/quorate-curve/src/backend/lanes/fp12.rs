@@ -1,22 +1,24 @@
-//! Eight elements of Fp12 = Fp6(w), w² = v, and Fp6 = Fp2(v), v³ = 1 + i.
+//! Eight elements of Fp12 = Fp6(w), w² = v, and Fp6 = Fp2(v), v³ = ξ.
 //!
 //! Products of coefficients are summed before they are reduced: a multiplication needs six reductions instead of
 //! eighteen.
 
-use blst::{blst_fp2, blst_fp6, blst_fp12};
-
 use super::{
     compressed::{POWERS, first_coefficients, powers},
-    constant::Constant,
-    field::{Field, LANES, PrimeField, invert_all},
+    field::{Field, LANES, Parameters, PrimeField, invert_all},
     fp2::Fp2,
     instructions::in_lanes,
     wide::{Wide, sum},
 };
-use crate::arithmetic::curve::PARAMETER;
+use crate::pairing::sealed::Target;
 
 /// c0 + c1·v + c2·v² in each lane.
 pub(crate) type Fp6<P> = [Fp2<P>; 3];
+
+pub(crate) use super::field::Extension;
+
+/// Elements of Fp12 outside the lanes.
+type Value<P> = <<P as PrimeField>::Curve as Target>::Value;
 
 /// even + odd·w in each lane.
 #[derive(Clone, Copy)]
@@ -48,18 +50,17 @@ impl<P: PrimeField> Fp12<P> {
         Self { even: [Fp2::one(lanes), zero, zero], odd: [zero; 3] }
     }
 
-    pub(crate) fn load(lanes: P::Lanes, values: &[&blst_fp12; LANES]) -> Self {
+    pub(crate) fn load(lanes: P::Lanes, values: &[&Value<P>; LANES]) -> Self {
         let part = |half: usize| {
-            core::array::from_fn(|i| Fp2::load(lanes, &core::array::from_fn(|lane| &values[lane].fp6[half].fp2[i])))
+            core::array::from_fn(|i| Fp2::load(lanes, &values.map(|value| P::Curve::coefficient(value, 2 * i + half))))
         };
         Self { even: part(0), odd: part(1) }
     }
 
-    pub(crate) fn store(&self) -> [blst_fp12; LANES] {
+    pub(crate) fn store(&self) -> [Value<P>; LANES] {
         let parts = [&self.even, &self.odd].map(|half| half.map(|c| c.store()));
-        let fp2 = |lane: usize, half: usize, i: usize| -> blst_fp2 { parts[half][i][lane] };
-        core::array::from_fn(|lane| blst_fp12 {
-            fp6: core::array::from_fn(|half| blst_fp6 { fp2: core::array::from_fn(|i| fp2(lane, half, i)) }),
+        core::array::from_fn(|lane| {
+            P::Curve::of_coefficients(core::array::from_fn(|power| parts[power % 2][power / 2][lane]))
         })
     }
 
@@ -69,30 +70,16 @@ impl<P: PrimeField> Fp12<P> {
     }
 }
 
-/// The operations of a final exponentiation, on eight elements of Fp12 ([`Fp12`]) and on one
-/// ([`Spread`](super::spread::Spread)).
-pub(crate) trait Extension: Copy {
-    /// even - odd·w, which is the value raised to p⁶. In the cyclotomic subgroup it is the inverse.
-    fn conjugated(&self) -> Self;
-    /// The product. It accepts coefficients below 4p and gives coefficients of about 2p.
-    fn times(&self, other: &Self) -> Self;
-    /// The square of an element of the cyclotomic subgroup (R. Granger and M. Scott, <https://eprint.iacr.org/2009/565>).
-    fn cyclotomic_squared(&self) -> Self;
-    /// An element of the cyclotomic subgroup raised to the absolute value of the curve's parameter.
-    fn raised_to_parameter(&self) -> Self;
-    /// Raised to p.
-    fn frobenius(&self) -> Self;
-    /// The inverse. The inverse of zero is zero.
-    fn inverted(&self) -> Self;
-}
-
-/// The same power by 63 squares and five products.
-pub(super) fn raised_by_squares<E: Extension>(f: &E) -> E {
+/// An element of the cyclotomic subgroup raised to the difference of two numbers without a common bit, of which the first is larger: a
+/// square for each bit and a product for each that is set. The inverse costs nothing.
+pub(super) fn raised_by_squares<E: Extension>(f: &E, [plus, minus]: [u64; 2]) -> E {
     let mut power = *f;
-    for bit in (0..63).rev() {
+    for bit in (0..plus.ilog2()).rev() {
         power = power.cyclotomic_squared();
-        if PARAMETER >> bit & 1 == 1 {
+        if plus >> bit & 1 == 1 {
             power = power.times(f);
+        } else if minus >> bit & 1 == 1 {
+            power = power.times(&f.conjugated());
         }
     }
     power
@@ -112,7 +99,8 @@ impl<P: PrimeField> Extension for Fp12<P> {
     }
 
     fn raised_to_parameter(&self) -> Self {
-        raised_by_compressed_squares(self.lanes(), self).unwrap_or_else(|| raised_by_squares(self))
+        let compressed = P::Curve::IS_SPARSE.then(|| raised_by_compressed_squares(self.lanes(), self)).flatten();
+        compressed.unwrap_or_else(|| raised_by_squares(self, P::Curve::PARAMETER))
     }
 
     fn frobenius(&self) -> Self {
@@ -197,7 +185,7 @@ in_lanes! {
     fn squared<P: PrimeField>(lanes: P::Lanes, a: &Fp12<P>) -> Fp12<P> {
         // (e + o·w)² = (e + o)(e + v·o) - e·o - v·e·o + 2·e·o·w
         let [o0, o1, o2] = a.odd;
-        let shifted = [o2.times_one_plus_i().carried(), o0, o1];
+        let shifted = [o2.times_xi().carried(), o0, o1];
         let cross = product6(lanes, &a.even, &a.odd);
         let both = product6(lanes, &sum6(&a.even, &a.odd), &sum6(&a.even, &shifted));
         let cross_shifted = [times_xi(&cross[2]), cross[0], cross[1]];
@@ -254,8 +242,8 @@ in_lanes! {
     }
 
     fn frobenius<P: PrimeField>(lanes: P::Lanes, f: &Fp12<P>) -> Fp12<P> {
-        // The coefficient of w^i is conjugated and multiplied by (1 + i)^(i(p-1)/6).
-        let of = |c: &Fp2<P>, i: usize| c.conjugated().shrunk().times(&Fp2::constant(lanes, &FROBENIUS[i]));
+        // The coefficient of w^i is conjugated and multiplied by ξ^(i(p-1)/6).
+        let of = |c: &Fp2<P>, i: usize| c.conjugated().shrunk().times(&Fp2::constant(lanes, &P::Curve::FROBENIUS[i]));
         Fp12 {
             even: [f.even[0].conjugated().shrunk(), of(&f.even[1], 2), of(&f.even[2], 4)],
             odd: [of(&f.odd[0], 1), of(&f.odd[1], 3), of(&f.odd[2], 5)],
@@ -348,22 +336,22 @@ fn second<P: PrimeField>(w: &Values<P>) -> Wide<P> {
     each!(w.at_one, + w.at_minus_one, - w.at_zero)
 }
 
-/// The coefficient of 1 and (1 + i) times that of v³.
+/// The coefficient of 1 and ξ times that of v³.
 #[inline(always)]
 fn ends<P: PrimeField>(w: &Values<P>) -> Wide<P> {
     plus_times_xi(&w.at_zero, &w.at_infinity)
 }
 
-/// (1 + i)·a
+/// ξ·a
 #[inline(always)]
 fn times_xi<P: PrimeField>(a: &Wide<P>) -> Wide<P> {
-    Wide { c0: sum!(a.c0, -a.c1), c1: sum!(a.c0, + a.c1) }
+    P::Curve::wide_times_xi(a)
 }
 
-/// a + (1 + i)·b
+/// a + ξ·b
 #[inline(always)]
 fn plus_times_xi<P: PrimeField>(a: &Wide<P>, b: &Wide<P>) -> Wide<P> {
-    Wide { c0: sum!(a.c0, + b.c0, - b.c1), c1: sum!(a.c1, + b.c0, + b.c1) }
+    P::Curve::plus_times_xi(a, b)
 }
 
 in_lanes! {
@@ -408,7 +396,7 @@ fn rest<P: PrimeField>(a: &[Wide<P>; 3], b: &[Wide<P>; 3], c: &[Wide<P>; 3]) -> 
 }
 
 in_lanes! {
-    /// (a + b·t)² with t² = 1 + i, before its reduction: a² + (1 + i)·b² and 2ab.
+    /// (a + b·t)² with t² = ξ, before its reduction: a² + ξ·b² and 2ab.
     #[inline]
     fn square4<P: PrimeField>(lanes: P::Lanes, a: &Fp2<P>, b: &Fp2<P>) -> [Wide<P>; 2] {
         let (a2, b2) = (Wide::square(a), Wide::square(b));
@@ -445,102 +433,12 @@ in_lanes! {
     }
 }
 
-/// (1 + i)^(i(p-1)/6), i = 0 … 5.
-pub(super) const FROBENIUS: [[Constant; 2]; 6] = [
-    [
-        Constant::new([
-            0x7609_0000_0002_fffd,
-            0xebf4_000b_c40c_0002,
-            0x5f48_9857_53c7_58ba,
-            0x77ce_5853_7052_5745,
-            0x5c07_1a97_a256_ec6d,
-            0x15f6_5ec3_fa80_e493,
-        ]),
-        Constant::ZERO,
-    ],
-    [
-        Constant::new([
-            0x0708_9552_b319_d465,
-            0xc669_5f92_b50a_8313,
-            0x97e8_3ccc_d117_228f,
-            0xa35b_aeca_b2dc_29ee,
-            0x1ce3_93ea_5daa_ce4d,
-            0x08f2_220f_b0fb_66eb,
-        ]),
-        Constant::new([
-            0xb2f6_6aad_4ce5_d646,
-            0x5842_a06b_fc49_7cec,
-            0xcf48_95d4_2599_d394,
-            0xc11b_9cba_40a8_e8d0,
-            0x2e38_13cb_e5a0_de89,
-            0x110e_efda_8884_7faf,
-        ]),
-    ],
-    [
-        Constant::ZERO,
-        Constant::new([
-            0xcd03_c9e4_8671_f071,
-            0x5dab_2246_1fcd_a5d2,
-            0x5870_42af_d385_1b95,
-            0x8eb6_0ebe_01ba_cb9e,
-            0x03f9_7d6e_83d0_50d2,
-            0x18f0_2065_5463_8741,
-        ]),
-    ],
-    [
-        Constant::new([
-            0x7bcf_a7a2_5aa3_0fda,
-            0xdc17_dec1_2a92_7e7c,
-            0x2f08_8dd8_6b4e_bef1,
-            0xd1ca_2087_da74_d4a7,
-            0x2da2_5966_96ce_bc1d,
-            0x0e2b_7eed_bbfd_87d2,
-        ]),
-        Constant::new([
-            0x7bcf_a7a2_5aa3_0fda,
-            0xdc17_dec1_2a92_7e7c,
-            0x2f08_8dd8_6b4e_bef1,
-            0xd1ca_2087_da74_d4a7,
-            0x2da2_5966_96ce_bc1d,
-            0x0e2b_7eed_bbfd_87d2,
-        ]),
-    ],
-    [
-        Constant::new([
-            0x890d_c9e4_8675_45c3,
-            0x2af3_2253_3285_a5d5,
-            0x5088_0866_309b_7e2c,
-            0xa20d_1b8c_7e88_1024,
-            0x14e4_f04f_e2db_9068,
-            0x14e5_6d3f_1564_853a,
-        ]),
-        Constant::ZERO,
-    ],
-    [
-        Constant::new([
-            0x82d8_3cf5_0dbc_e43f,
-            0xa281_3e53_df9d_018f,
-            0xc6f0_caa5_3c65_e181,
-            0x7525_cf52_8d50_fe95,
-            0x4a85_ed50_f479_8a6b,
-            0x171d_a0fd_6cf8_eebd,
-        ]),
-        Constant::new([
-            0x3726_c30a_f242_c66c,
-            0x7c2a_c1aa_d1b6_fe70,
-            0xa040_07fb_ba4b_14a2,
-            0xef51_7c32_6634_1429,
-            0x0095_ba65_4ed2_226b,
-            0x02e3_70ec_cc86_f7dd,
-        ]),
-    ],
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         arithmetic::{
+            curve::PARAMETER,
             field::Field as _,
             fp12::{ONE, conjugate, multiply},
         },
@@ -552,7 +450,7 @@ mod tests {
     use alloc::vec::Vec;
     use blst::*;
 
-    fn load_values<L: Lanes>(lanes: L, values: &[blst_fp12; 8]) -> Fp12<L::Fp> {
+    fn load_values<L: Lanes<Curve = crate::pairing::Bls12381>>(lanes: L, values: &[blst_fp12; 8]) -> Fp12<L::Fp> {
         Fp12::load(lanes, &core::array::from_fn(|lane| &values[lane]))
     }
 
@@ -607,7 +505,7 @@ mod tests {
                 let expected = f.map(|f| power(&f, &[PARAMETER]));
                 let f = load_values(lanes, f);
                 assert_eq!(f.raised_to_parameter().store(), expected);
-                assert_eq!(raised_by_squares(&f).store(), expected);
+                assert_eq!(raised_by_squares(&f, [PARAMETER, 0]).store(), expected);
                 let compressed = raised_by_compressed_squares(lanes, &f).map(|power| power.store());
                 // a₁ of the last element is zero, but not in a power.
                 let is_hidden = (values.len() - 32..values.len() - 8).contains(&i);
@@ -625,7 +523,7 @@ mod tests {
         }
     }
 
-    fn lines<L: Lanes, const SHIFT: usize>(lanes: L) {
+    fn lines<L: Lanes<Curve = crate::pairing::Bls12381>, const SHIFT: usize>(lanes: L) {
         let elements = elements2();
         let mut lines = Accumulator::new(load_values(lanes, &values()[0]));
         let mut expected = values()[0];

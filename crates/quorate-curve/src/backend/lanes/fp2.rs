@@ -1,11 +1,9 @@
 //! Eight elements of Fp2 = Fp(i), i² = -1.
 
-use blst::blst_fp2;
-
 pub(crate) use super::field::Fp2;
 use super::{
     constant::Constant,
-    field::{Field, LANES, Mask, PrimeField, Words},
+    field::{Field, LANES, Mask, Parameters, PrimeField, Words},
 };
 
 impl<P: PrimeField> Fp2<P> {
@@ -16,7 +14,7 @@ impl<P: PrimeField> Fp2<P> {
 
     /// A constant in every lane.
     #[inline(always)]
-    pub(crate) fn constant(lanes: P::Lanes, [c0, c1]: &[Constant; 2]) -> Self {
+    pub(crate) fn constant(lanes: P::Lanes, [c0, c1]: &[Constant<P::Curve>; 2]) -> Self {
         Self::new(P::constant(lanes, c0), P::constant(lanes, c1))
     }
 
@@ -26,11 +24,11 @@ impl<P: PrimeField> Fp2<P> {
         Self::new(self.c0, self.c1.negated())
     }
 
-    /// The product of a number with limbs below one unit and values below 4p with 1 + i. It has limbs below three units
-    /// and values below 8p.
+    /// The product of a number with limbs below one unit and values below 4p with ξ. It has limbs below three units and values
+    /// below 8p.
     #[inline(always)]
-    pub(crate) fn times_one_plus_i(&self) -> Self {
-        Self::new(self.c0.minus(&self.c1), self.c0.plus(&self.c1))
+    pub(crate) fn times_xi(&self) -> Self {
+        P::Curve::times_xi(self)
     }
 
     /// The norm c0² + c1² of a number with limbs below 2 units.
@@ -50,7 +48,7 @@ macro_rules! each_part {
 impl<P: PrimeField> Field for Fp2<P> {
     type Lanes = P::Lanes;
     type Fp = P;
-    type Element = blst_fp2;
+    type Element = <P::Curve as Parameters>::Element2;
     const PARTS: usize = 2;
     type Row = [P::Row; 2];
     const ZERO_ROW: Self::Row = [P::ZERO_ROW; 2];
@@ -71,14 +69,15 @@ impl<P: PrimeField> Field for Fp2<P> {
     }
 
     #[inline(always)]
-    fn load(lanes: P::Lanes, elements: &[&blst_fp2; LANES]) -> Self {
-        Self::new(P::load(lanes, &elements.map(|e| &e.fp[0])), P::load(lanes, &elements.map(|e| &e.fp[1])))
+    fn load(lanes: P::Lanes, elements: &[&Self::Element; LANES]) -> Self {
+        let part = |i: usize| P::load(lanes, &elements.map(|element| P::Curve::parts(element)[i]));
+        Self::new(part(0), part(1))
     }
 
     #[inline(always)]
-    fn store(&self) -> [blst_fp2; LANES] {
+    fn store(&self) -> [Self::Element; LANES] {
         let (c0, c1) = (self.c0.store(), self.c1.store());
-        core::array::from_fn(|lane| blst_fp2 { fp: [c0[lane], c1[lane]] })
+        core::array::from_fn(|lane| P::Curve::of_parts([c0[lane], c1[lane]]))
     }
 
     #[inline(always)]
@@ -200,6 +199,13 @@ impl<P: PrimeField> Field for Fp2<P> {
     }
 
     #[inline(always)]
+    fn image(x: &Self, y: &Self) -> (Self, Self) {
+        let [of_x, of_y] = P::Curve::PSI;
+        let part = |part: &Self, factor| part.conjugated().carried().times(&Self::constant(x.lanes(), &factor));
+        (part(x, of_x), part(y, of_y))
+    }
+
+    #[inline(always)]
     fn permuted(&self, from: [i64; LANES]) -> Self {
         Self::new(self.c0.permuted(from), self.c1.permuted(from))
     }
@@ -213,6 +219,8 @@ impl<P: PrimeField> Field for Fp2<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blst::blst_fp2;
+
     use crate::{
         arithmetic::field::{BlstField as _, Field as _},
         backend::lanes::tests::{elements, elements2, in_each_kind, load2},

@@ -13,19 +13,28 @@ use alloc::vec::Vec;
 
 use super::{
     curve::{self, Affine, Jacobian},
-    field::{Field, LANES, Lanes, Mask, Words, invert_all},
+    field::{Field, LANES, Lanes, Mask, PrimeField, Words, invert_all},
     instructions::in_lanes,
     subgroup::Subgroup,
 };
 use crate::{
     arithmetic::Curve,
-    backend::portable::{self, hash_to_curve::expand, map_to_g2::TWO_TO_256},
+    backend::portable::{
+        self,
+        hash_to_curve::{HashForSums, expand},
+        map_to_g2::TWO_TO_256,
+    },
+    pairing::Bls12381,
 };
 
 /// The number of messages that share inversions: enough to make these cheap, and few enough for the caches.
 const BLOCK: usize = 16 * LANES;
 
-pub(crate) fn hash_to_curve<L: Lanes, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
+pub(crate) fn hash_to_curve<L: Lanes<Curve = Bls12381>, C: HashInLanes>(
+    lanes: L,
+    dst: &[u8],
+    messages: &[(&[u8], &[u8])],
+) -> Vec<C> {
     let (messages, rest) = messages.split_at(L::THRESHOLDS.in_lanes(messages.len()));
     let mut points = in_blocks(messages, |messages| whole(lanes, dst, messages));
     points.extend(portable::hash_to_curve::hash_to_curve::<C>(dst, rest));
@@ -35,7 +44,11 @@ pub(crate) fn hash_to_curve<L: Lanes, C: HashInLanes>(lanes: L, dst: &[u8], mess
 /// The images of the isogeny, in both groups. [`clear_sums`] clears the cofactor of their sums.
 ///
 /// The portable backend gives other points for G1. Clear each backend's sums with the same backend.
-pub(crate) fn hash_for_sums<L: Lanes, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
+pub(crate) fn hash_for_sums<L: Lanes<Curve = Bls12381>, C: HashInLanes>(
+    lanes: L,
+    dst: &[u8],
+    messages: &[(&[u8], &[u8])],
+) -> Vec<C> {
     if !C::PORTABLE_IS_UNCLEARED {
         return in_blocks(messages, |messages| images(lanes, dst, messages));
     }
@@ -45,7 +58,7 @@ pub(crate) fn hash_for_sums<L: Lanes, C: HashInLanes>(lanes: L, dst: &[u8], mess
     points
 }
 
-pub(crate) fn clear_sums<L: Lanes, C: HashInLanes>(lanes: L, sums: &[C]) -> Vec<C> {
+pub(crate) fn clear_sums<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, sums: &[C]) -> Vec<C> {
     let (sums, rest) = sums.split_at(L::THRESHOLDS.in_lanes(sums.len()));
     let mut points = in_blocks(sums, |sums| clear_points(lanes, sums));
     points.extend(rest.iter().map(C::clear_one));
@@ -72,39 +85,39 @@ pub struct Swu<F> {
 }
 
 /// What differs between the maps to the two curves.
-pub trait HashInLanes: Subgroup {
+pub trait HashInLanes: Subgroup<Parameters = Bls12381> + HashForSums {
     /// Whether the portable backend hashes for sums to the same points.
     const PORTABLE_IS_UNCLEARED: bool;
 
     /// The constants of the map.
-    fn swu<L: Lanes>(lanes: L) -> Swu<Self::In<L>>;
+    fn swu<L: Lanes<Curve = Bls12381>>(lanes: L) -> Swu<Self::In<L>>;
     /// The roots of g(x₁) and the lanes that have one, with the roots of g(x₂) in the others. Computed from u, Zu² and
     /// g(x₁).
-    fn roots<L: Lanes>(
+    fn roots<L: Lanes<Curve = Bls12381>>(
         lanes: L,
         u: &[Self::In<L>; 2],
         z_u2: &[Self::In<L>; 2],
         g1: &[Self::In<L>; 2],
     ) -> [(Self::In<L>, Mask); 2];
     /// The isogeny from E' to E.
-    fn isogeny<L: Lanes>(lanes: L, point: &Affine<Self::In<L>>) -> Jacobian<Self::In<L>>;
+    fn isogeny<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<Self::In<L>>) -> Jacobian<Self::In<L>>;
     /// The point times h_eff, which clears the cofactor. Z is zero where the formulas do not hold.
-    fn clear<L: Lanes>(lanes: L, point: &Affine<Self::In<L>>) -> Jacobian<Self::In<L>>;
+    fn clear<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<Self::In<L>>) -> Jacobian<Self::In<L>>;
     /// The same, computed by blst.
     fn clear_one(&self) -> Self;
 }
 
 in_lanes! {
-    fn whole<L: Lanes, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<[Option<C>; LANES]> {
+    fn whole<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<[Option<C>; LANES]> {
         let points = curve::to_affine_lanes::<C::In<L>>(lanes, &uncleared::<L, C>(lanes, dst, messages));
         cleared(lanes, &points)
     }
 
-    fn images<L: Lanes, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<[Option<C>; LANES]> {
+    fn images<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<[Option<C>; LANES]> {
         curve::to_affine(lanes, &uncleared::<L, C>(lanes, dst, messages))
     }
 
-    fn clear_points<L: Lanes, C: HashInLanes>(lanes: L, points: &[C]) -> Vec<[Option<C>; LANES]> {
+    fn clear_points<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, points: &[C]) -> Vec<[Option<C>; LANES]> {
         let load = |points: &[C]| {
             let identities = points.iter().enumerate().map(|(lane, point)| Mask::from(point.is_identity()) << lane);
             (Affine::load(lanes, points), identities.sum())
@@ -115,7 +128,7 @@ in_lanes! {
 
 in_lanes! {
     /// The points times h_eff. The mask has the lanes of identities.
-    fn cleared<L: Lanes, C: HashInLanes>(lanes: L, points: &[(Affine<C::In<L>>, Mask)]) -> Vec<[Option<C>; LANES]> {
+    fn cleared<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, points: &[(Affine<C::In<L>>, Mask)]) -> Vec<[Option<C>; LANES]> {
         let mut jacobian = Vec::with_capacity(points.len());
         for (point, _) in points {
             jacobian.push(C::clear(lanes, point));
@@ -137,7 +150,7 @@ in_lanes! {
 
 in_lanes! {
     /// The images of the isogeny for up to a block of messages. Z is zero at the identity.
-    fn uncleared<L: Lanes, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Jacobian<C::In<L>>> {
+    fn uncleared<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Jacobian<C::In<L>>> {
         let mut u = Vec::with_capacity(messages.len().div_ceil(LANES));
         for messages in messages.chunks(LANES) {
             u.push(hash_to_field::<C::In<L>>(lanes, dst, messages));
@@ -148,7 +161,7 @@ in_lanes! {
 
 in_lanes! {
     /// Two elements for each of up to eight messages.
-    fn hash_to_field<F: Field>(lanes: F::Lanes, dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; 2] {
+    fn hash_to_field<F: Field<Fp: PrimeField<Curve = Bls12381>>>(lanes: F::Lanes, dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; 2] {
         const BYTES: usize = 64;
         // Each 64 bytes are a number of 512 bits, kept in two halves.
         let mut halves: [[Words; 2]; 2] = [[[[[0; LANES]; 6]; 2]; 2]; 2];
@@ -174,7 +187,7 @@ in_lanes! {
 
 in_lanes! {
     /// Steps 2 to 4: each pair of u is mapped to two points, and the result is the image of their sum.
-    fn map_and_add<L: Lanes, C: HashInLanes>(lanes: L, u: &[[C::In<L>; 2]]) -> Vec<Jacobian<C::In<L>>> {
+    fn map_and_add<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, u: &[[C::In<L>; 2]]) -> Vec<Jacobian<C::In<L>>> {
         let swu = C::swu(lanes);
         let one = C::In::<L>::one(lanes);
         let z_u2_of = |u: &C::In<L>| swu.z.times(&u.squared());
@@ -311,7 +324,7 @@ mod tests {
     }
 
     /// Sums of every kind in every lane, including the identity.
-    fn clears<L: Lanes, C: HashInLanes>(lanes: L, small: &[C]) {
+    fn clears<L: Lanes<Curve = crate::pairing::Bls12381>, C: HashInLanes>(lanes: L, small: &[C]) {
         let mut points = points(small);
         points.insert(3, C::IDENTITY);
         points.extend(small.iter().map(|point| point.signed(true)));
@@ -336,13 +349,17 @@ mod tests {
     }
 
     in_lanes! {
-        fn images_of<L: Lanes, C: HashInLanes>(lanes: L, u: &[[C::In<L>; 2]]) -> Vec<[Option<C>; LANES]> {
+        fn images_of<L: Lanes<Curve = crate::pairing::Bls12381>, C: HashInLanes>(lanes: L, u: &[[C::In<L>; 2]]) -> Vec<[Option<C>; LANES]> {
             curve::to_affine::<L, C>(lanes, &map_and_add::<L, C>(lanes, u))
         }
     }
 
     /// Chosen u are mapped as blst maps them: zero, equal and opposite ones in every lane.
-    fn maps_chosen<L: Lanes, C: HashInLanes>(lanes: L, elements: &[C::Field], map: fn(&C::Field, &C::Field) -> C) {
+    fn maps_chosen<L: Lanes<Curve = crate::pairing::Bls12381>, C: HashInLanes>(
+        lanes: L,
+        elements: &[C::Field],
+        map: fn(&C::Field, &C::Field) -> C,
+    ) {
         for shift in 0..elements.len() {
             let at = |i: usize| elements[i % elements.len()];
             let u: [C::Field; LANES] = core::array::from_fn(at);

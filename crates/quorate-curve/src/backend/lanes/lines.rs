@@ -8,9 +8,6 @@ use super::{
     fp2::Fp2,
 };
 
-/// The number of steps of the ate pairing's loop: 63 doublings and 5 additions.
-pub(crate) const STEPS: usize = 68;
-
 /// The lines of a point, one for each step, with the [rows](Field::Row) of Fp.
 pub(crate) type Lines<R> = Box<[Line<R>]>;
 

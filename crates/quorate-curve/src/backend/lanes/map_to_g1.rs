@@ -14,13 +14,16 @@ use super::{
     instructions::in_lanes,
     square_root,
 };
-use crate::arithmetic::{Curve, curve::PARAMETER};
+use crate::{
+    arithmetic::{Curve, curve::PARAMETER},
+    pairing::Bls12381,
+};
 
 impl HashInLanes for blst_p1_affine {
     const PORTABLE_IS_UNCLEARED: bool = false;
 
     #[inline(always)]
-    fn swu<L: Lanes>(lanes: L) -> Swu<L::Fp> {
+    fn swu<L: Lanes<Curve = Bls12381>>(lanes: L) -> Swu<L::Fp> {
         Swu {
             a: L::Fp::constant(lanes, &SWU[0]),
             b: L::Fp::constant(lanes, &SWU[1]),
@@ -31,17 +34,22 @@ impl HashInLanes for blst_p1_affine {
     }
 
     #[inline(always)]
-    fn roots<L: Lanes>(lanes: L, u: &[L::Fp; 2], _: &[L::Fp; 2], g1: &[L::Fp; 2]) -> [(L::Fp, Mask); 2] {
+    fn roots<L: Lanes<Curve = Bls12381>>(
+        lanes: L,
+        u: &[L::Fp; 2],
+        _: &[L::Fp; 2],
+        g1: &[L::Fp; 2],
+    ) -> [(L::Fp, Mask); 2] {
         roots(lanes, u, g1)
     }
 
     #[inline(always)]
-    fn isogeny<L: Lanes>(lanes: L, point: &Affine<L::Fp>) -> Jacobian<L::Fp> {
+    fn isogeny<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<L::Fp>) -> Jacobian<L::Fp> {
         isogeny(lanes, point)
     }
 
     #[inline(always)]
-    fn clear<L: Lanes>(lanes: L, point: &Affine<L::Fp>) -> Jacobian<L::Fp> {
+    fn clear<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<L::Fp>) -> Jacobian<L::Fp> {
         clear(lanes, point)
     }
 
@@ -60,7 +68,7 @@ impl HashInLanes for blst_p1_affine {
 
 in_lanes! {
     /// A root of each g(x₁), or of g(x₂) = (Zu²)³·g(x₁) if g(x₁) is not a square.
-    fn roots<P: PrimeField>(lanes: P::Lanes, u: &[P; 2], g1: &[P; 2]) -> [(P, Mask); 2] {
+    fn roots<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, u: &[P; 2], g1: &[P; 2]) -> [(P, Mask); 2] {
         let roots = square_root::roots(lanes, g1);
         let root_of_minus_z3 = P::constant(lanes, &SWU[5]);
         let of = |i: usize| {
@@ -71,7 +79,7 @@ in_lanes! {
         [of(0), of(1)]
     }
 
-    fn isogeny<P: PrimeField>(lanes: P::Lanes, point: &Affine<P>) -> Jacobian<P> {
+    fn isogeny<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, point: &Affine<P>) -> Jacobian<P> {
         let x = point.x;
         let mut x_numerator = P::constant(lanes, &X_NUMERATOR[11]);
         for coefficient in X_NUMERATOR[..11].iter().rev() {
@@ -89,7 +97,7 @@ in_lanes! {
     }
 
     /// (1 - z)·P.
-    fn clear<P: PrimeField>(lanes: P::Lanes, point: &Affine<P>) -> Jacobian<P> {
+    fn clear<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, point: &Affine<P>) -> Jacobian<P> {
         add_affine(lanes, &times_minus_z(lanes, point), point)
     }
 }

@@ -15,13 +15,14 @@ use super::{
 use crate::{
     arithmetic::Curve,
     backend::portable::map_to_g2::{B_OVER_Z_A, MINUS_B_OVER_A, ROOT_OF_MINUS_125, clear_cofactor, fp2},
+    pairing::Bls12381,
 };
 
 impl HashInLanes for blst_p2_affine {
     const PORTABLE_IS_UNCLEARED: bool = true;
 
     #[inline(always)]
-    fn swu<L: Lanes>(lanes: L) -> Swu<Fp2<L::Fp>> {
+    fn swu<L: Lanes<Curve = Bls12381>>(lanes: L) -> Swu<Fp2<L::Fp>> {
         Swu {
             a: Fp2::splat(lanes, &fp2(0, 240)),
             b: Fp2::splat(lanes, &fp2(1012, 1012)),
@@ -32,7 +33,7 @@ impl HashInLanes for blst_p2_affine {
     }
 
     #[inline(always)]
-    fn roots<L: Lanes>(
+    fn roots<L: Lanes<Curve = Bls12381>>(
         lanes: L,
         u: &[Fp2<L::Fp>; 2],
         z_u2: &[Fp2<L::Fp>; 2],
@@ -42,12 +43,12 @@ impl HashInLanes for blst_p2_affine {
     }
 
     #[inline(always)]
-    fn isogeny<L: Lanes>(lanes: L, point: &Affine<Fp2<L::Fp>>) -> Jacobian<Fp2<L::Fp>> {
+    fn isogeny<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<Fp2<L::Fp>>) -> Jacobian<Fp2<L::Fp>> {
         isogeny(lanes, point)
     }
 
     #[inline(always)]
-    fn clear<L: Lanes>(lanes: L, point: &Affine<Fp2<L::Fp>>) -> Jacobian<Fp2<L::Fp>> {
+    fn clear<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<Fp2<L::Fp>>) -> Jacobian<Fp2<L::Fp>> {
         clear(lanes, point)
     }
 
@@ -59,7 +60,7 @@ impl HashInLanes for blst_p2_affine {
 in_lanes! {
     /// A root of each g(x₁), or of g(x₂) = (Zu²)³·g(x₁) if g(x₁) is not a square. The norm 125·N(u)⁶·N(g(x₁)) of g(x₂)
     /// has the root √-125·N(u)³·√-N(g(x₁)).
-    fn roots<P: PrimeField>(lanes: P::Lanes, u: &[Fp2<P>; 2], z_u2: &[Fp2<P>; 2], g1: &[Fp2<P>; 2]) -> [(Fp2<P>, Mask); 2] {
+    fn roots<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, u: &[Fp2<P>; 2], z_u2: &[Fp2<P>; 2], g1: &[Fp2<P>; 2]) -> [(Fp2<P>, Mask); 2] {
         let norms = square_root::roots(lanes, &[g1[0].norm(), g1[1].norm()]);
         let root_of_minus_125 = P::splat(lanes, &ROOT_OF_MINUS_125);
         let of = |i: usize| {
@@ -75,7 +76,7 @@ in_lanes! {
     }
 
     /// With w = x - x₀: `X = xw² + 48i·w + 16(1 + i), Y = y·(32(1 + i) + 48i·w - w³), Z = 3w`, which is never zero.
-    fn isogeny<P: PrimeField>(lanes: P::Lanes, point: &Affine<Fp2<P>>) -> Jacobian<Fp2<P>> {
+    fn isogeny<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, point: &Affine<Fp2<P>>) -> Jacobian<Fp2<P>> {
         let constant = |a, b| Fp2::splat(lanes, &fp2(a, b));
         let w = point.x.plus(&constant(6, -6)).carried();
         let w2 = w.squared();
@@ -86,10 +87,10 @@ in_lanes! {
     }
 
     /// `(z² - z - 1)·P + (z - 1)·ψ(P) + ψ²(2P)`, in the same steps as the portable backend.
-    fn clear<P: PrimeField>(lanes: P::Lanes, point: &Affine<Fp2<P>>) -> Jacobian<Fp2<P>> {
+    fn clear<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, point: &Affine<Fp2<P>>) -> Jacobian<Fp2<P>> {
         let omega = Fp2::splat(lanes, &blst_p2_affine::turn_field(blst_p2_affine::one(), 1));
         let minus = point.negated();
-        let minus_psi = psi(lanes, point).negated();
+        let minus_psi = psi(point).negated();
         let twice = double(lanes, &Affine { x: minus.x.times(&omega), y: minus.y }.to_jacobian());
         let rest = add(lanes, &twice, &add_affine(lanes, &minus.to_jacobian(), &minus_psi));
         // In the subgroup -z·P is -ψ(P), so the formula for their sum would not hold. P is added first.

@@ -51,3 +51,4 @@ pub(crate) mod weighted_sum;
 pub(crate) mod msm;
 pub(crate) mod multiples;
 pub(crate) mod pairing;
+mod bls12381;

@@ -23,10 +23,18 @@ use super::{
     field::{Field, Lanes},
     weighted_sum::Cells,
 };
-use crate::{arithmetic::curve::PARAMETER, backend::portable, segments::Cut};
+use crate::{
+    arithmetic::{BlstCurve, curve::PARAMETER},
+    backend::portable,
+    segments::Cut,
+};
 
 /// The sum over all terms. `term` gives the point and the scalar of one.
-pub(crate) fn msm<L: Lanes, T, C: InLanes>(lanes: L, terms: &[T], term: impl Fn(&T) -> (C, [u8; 32])) -> C {
+pub(crate) fn msm<L: Lanes, T, C: InLanes<Parameters = L::Curve> + BlstCurve>(
+    lanes: L,
+    terms: &[T],
+    term: impl Fn(&T) -> (C, [u8; 32]),
+) -> C {
     if terms.len() < L::THRESHOLDS.msm {
         return portable::msm::msm(terms.iter().map(term));
     }
@@ -37,7 +45,10 @@ pub(crate) fn msm<L: Lanes, T, C: InLanes>(lanes: L, terms: &[T], term: impl Fn(
 /// The number of points whose table and buckets are in memory at a time.
 const TOGETHER: usize = 1 << 17;
 
-fn by_buckets<L: Lanes, C: InLanes>(lanes: L, (points, scalars): (Vec<C>, Vec<[u8; 32]>)) -> C {
+fn by_buckets<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
+    lanes: L,
+    (points, scalars): (Vec<C>, Vec<[u8; 32]>),
+) -> C {
     let table = table_of(lanes, &points, true);
     let halves: Vec<_> = scalars.iter().map(split).collect();
     let windows = Windows::of(&halves);
@@ -160,7 +171,7 @@ mod tests {
         Scalar::reduce(&number.to_be_bytes())
     }
 
-    fn msm_of<L: Lanes, G: Bls12381Group>(lanes: L, terms: &[(G, Scalar)]) -> G {
+    fn msm_of<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(lanes: L, terms: &[(G, Scalar)]) -> G {
         G::wrap(msm(lanes, terms, |(point, scalar)| (point.inner(), scalar.to_le_bytes())))
     }
 
@@ -200,7 +211,7 @@ mod tests {
         }
     }
 
-    fn agrees_outside<L: Lanes, G: Bls12381Group>(lanes: L, outside: G) {
+    fn agrees_outside<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(lanes: L, outside: G) {
         let mut points: Vec<G> = hashed(20);
         (points[3], points[4], points[5]) = (outside, Backend::Portable.sum(&[outside, points[0]]), outside.negate());
         for bits in [1, 2, 3, 8, 31, 63, 64, 65, 126, 127] {
@@ -232,7 +243,7 @@ mod tests {
         }
     }
 
-    fn agrees<L: Lanes, G: Bls12381Group>(lanes: L) {
+    fn agrees<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(lanes: L) {
         let mut points: Vec<G> = hashed(300);
         (points[20], points[21], points[22], points[23]) = (G::IDENTITY, points[1], points[1].negate(), points[1]);
         let least = L::THRESHOLDS.msm;

@@ -24,13 +24,17 @@ use super::{
     weighted_sum::{Method, Positions, joined},
 };
 use crate::{
-    arithmetic::curve::PARAMETER,
+    arithmetic::{BlstCurve, curve::PARAMETER},
     backend::portable,
     weight::{DIGITS, Eisenstein, NIBBLE_OF_RESIDUE, value},
 };
 
 /// Each point of the subgroup of order r times the scalar at its place.
-pub(crate) fn multiples<L: Lanes, C: InLanes>(lanes: L, points: &[C], scalars: &[[u8; 32]]) -> Vec<C> {
+pub(crate) fn multiples<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
+    lanes: L,
+    points: &[C],
+    scalars: &[[u8; 32]],
+) -> Vec<C> {
     if points.len() < L::THRESHOLDS.multiples {
         return portable::multiples::multiples(points, scalars);
     }
@@ -41,7 +45,11 @@ pub(crate) fn multiples<L: Lanes, C: InLanes>(lanes: L, points: &[C], scalars: &
 /// The number of points whose tables are in the second cache at a time.
 const TOGETHER: usize = 1 << 10;
 
-fn together<L: Lanes, C: InLanes>(lanes: L, points: &[C], scalars: &[[u8; 32]]) -> Vec<C> {
+fn together<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
+    lanes: L,
+    points: &[C],
+    scalars: &[[u8; 32]],
+) -> Vec<C> {
     let table = table_of(lanes, points, true);
     let numbers: Vec<_> = scalars.iter().map(|scalar| digits(element(split(scalar)))).collect();
     let places = numbers.iter().map(|(_, len)| *len).max().unwrap_or(0);

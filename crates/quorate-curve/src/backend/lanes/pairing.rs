@@ -25,49 +25,38 @@
 
 use alloc::vec::Vec;
 
-use blst::{blst_fp12, blst_p1_affine, blst_p2_affine};
-
 use super::{
-    field::{Field, LANES, Lanes, Mask, PrimeField, invert_all},
+    curve::Affine,
+    field::{Extension, Field, LANES, Lanes, Mask, Parameters, PrimeField, Step, invert_all},
     fp2::Fp2,
-    fp12::{Accumulator, Extension, Fp12},
+    fp12::{Accumulator, Fp12},
     instructions::in_lanes,
     lines::{self, Line, Lines},
     spread::Spread,
 };
 use crate::{
-    arithmetic::{
-        curve::{Curve, PARAMETER},
-        fp12::multiply,
-    },
-    backend::portable,
-    pairing::{Gt, MillerValue, Pairing},
+    arithmetic::{Curve, curve::PARAMETER},
+    pairing::{Bls12381, Gt, MillerValue, Pairing, sealed::Target},
     segments::Cut,
 };
 
 /// A value for each segment of pairs. Eight segments at a time share a loop. Fewer segments are cut, so that every lane
 /// has work. If four lanes cost less than eight, up to four segments take four, and so do long segments. `finite` gives the
 /// points of a pair, or `None` if one of them is the identity.
-pub(crate) fn miller_products<L: Lanes, T>(
+pub(crate) fn ate_products<L: Lanes, T>(
     lanes: L,
-    pairing: Pairing,
     pairs: Cut<'_, T>,
-    finite: impl Fn(&T) -> Option<Pair>,
-) -> Vec<MillerValue> {
+    finite: impl Fn(&T) -> Option<Pair<L>>,
+) -> Vec<MillerValue<L::Curve>> {
     let in_lanes = |pairs| {
-        let products = |pairs: [&[Pair]; LANES], width| match (pairing, width < LANES) {
-            (Pairing::Ate, false) => ate_of_even_lanes(lanes, pairs),
-            (Pairing::Ate, true) => ate(lanes.narrow(), pairs),
-            (Pairing::TwistedAte, false) => twisted(lanes, pairs),
-            (Pairing::TwistedAte, true) => twisted(lanes.narrow(), pairs),
+        let products = |pairs: [&[Pair<L>]; LANES], width| match width < LANES {
+            false => ate_of_even_lanes(lanes, pairs),
+            true => ate(lanes.narrow(), pairs),
         };
-        each_product(lanes, pairing, pairs, &finite, products)
+        each_product(lanes, Pairing::Ate, pairs, &finite, products)
     };
-    if pairing == Pairing::TwistedAte {
-        return in_lanes(pairs);
-    }
     if pairs.items().len() < L::THRESHOLDS.pairs {
-        return portable::pairing::miller_products(pairs, &finite);
+        return L::Curve::miller_products(pairs, &finite);
     }
     let left = pairs.items().len() % <L::Narrow as Lanes>::WIDTH;
     if pairs.len() > 1 || left >= L::THRESHOLDS.pairs_left {
@@ -75,12 +64,23 @@ pub(crate) fn miller_products<L: Lanes, T>(
     }
     let (pairs, rest) = pairs.items().split_at(pairs.items().len() - left);
     let values = in_lanes(Cut::new(pairs, &[pairs.len()]));
-    let rest = portable::pairing::miller_products(Cut::new(rest, &[rest.len()]), &finite);
+    let rest = L::Curve::miller_products(Cut::new(rest, &[rest.len()]), &finite);
     alloc::vec![values[0] * rest[0]]
 }
 
+/// The same for the twisted ate pairing.
+pub(crate) fn twisted_products<L: Lanes<Curve = Bls12381>, T>(
+    lanes: L,
+    pairs: Cut<'_, T>,
+    finite: impl Fn(&T) -> Option<Pair<L>>,
+) -> Vec<MillerValue> {
+    each_product(lanes, Pairing::TwistedAte, pairs, &finite, |pairs, width| {
+        if width < LANES { twisted(lanes.narrow(), pairs) } else { twisted(lanes, pairs) }
+    })
+}
+
 /// The products of eight lanes. If one lane has a pair more than all others, it is left to blst.
-fn ate_of_even_lanes<L: Lanes>(lanes: L, mut pairs: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+fn ate_of_even_lanes<L: Lanes>(lanes: L, mut pairs: [&[Pair<L>]; LANES]) -> [Value<L>; LANES] {
     let most = pairs.iter().map(|pairs| pairs.len()).max().unwrap_or(0);
     let mut longest = pairs.iter_mut().enumerate().filter(|(_, pairs)| pairs.len() == most);
     let (Some((lane, longest)), None, true) =
@@ -90,9 +90,9 @@ fn ate_of_even_lanes<L: Lanes>(lanes: L, mut pairs: [&[Pair]; LANES]) -> [blst_f
     };
     let (even, left) = longest.split_at(most - 1);
     *longest = even;
-    let left = portable::pairing::miller_products(Cut::new(left, &[1]), |pair| Some(*pair));
+    let left = L::Curve::miller_products(Cut::new(left, &[1]), |pair| Some(*pair));
     let mut values = ate(lanes, pairs);
-    values[lane] = multiply(&values[lane], &left[0].value);
+    values[lane] = L::Curve::multiply(&values[lane], &left[0].value);
     values
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn miller_products_prepared<'a, L: Lanes, T: 'a>(
     lanes: L,
     pairs: Cut<'a, T>,
     finite: impl Fn(&'a T) -> Option<PreparedPair<'a, L>>,
-) -> Vec<MillerValue> {
+) -> Vec<MillerValue<L::Curve>> {
     each_product(lanes, Pairing::Ate, pairs, finite, |pairs, width| {
         if width < LANES { ate_prepared(lanes.narrow(), pairs) } else { ate_prepared(lanes, pairs) }
     })
@@ -115,8 +115,8 @@ fn each_product<'a, L: Lanes, P: 'a, Q>(
     pairing: Pairing,
     segments: Cut<'a, P>,
     finite: impl Fn(&'a P) -> Option<Q>,
-    products: impl Fn([&[Q]; LANES], usize) -> [blst_fp12; LANES],
-) -> Vec<MillerValue> {
+    products: impl Fn([&[Q]; LANES], usize) -> [Value<L>; LANES],
+) -> Vec<MillerValue<L::Curve>> {
     let segments: Vec<Vec<Q>> = segments.iter().map(|pairs| pairs.iter().filter_map(&finite).collect()).collect();
     let mut values = alloc::vec![MillerValue::ONE; segments.len()];
     let narrow = <L::Narrow as Lanes>::WIDTH;
@@ -135,7 +135,7 @@ fn each_product<'a, L: Lanes, P: 'a, Q>(
         for (i, made) in made.chunks_exact(cut).take(group.len()).enumerate() {
             if !group[i].is_empty() {
                 let used = group[i].len().min(cut);
-                let value = made[1..used].iter().fold(made[0], |a, b| multiply(&a, b));
+                let value = made[1..used].iter().fold(made[0], |a, b| L::Curve::multiply(&a, b));
                 values[i] = MillerValue::new(pairing, value);
             }
         }
@@ -146,9 +146,18 @@ fn each_product<'a, L: Lanes, P: 'a, Q>(
 /// One element of Fp in memory.
 pub(crate) type Row<L> = <<L as Lanes>::Fp as Field>::Row;
 
-type Pair = (blst_p1_affine, blst_p2_affine);
+/// A point of the curve outside the lanes.
+type G1<L> = <<L as Lanes>::Curve as Parameters>::G1;
 
-type PreparedPair<'a, L> = (blst_p1_affine, &'a Lines<Row<L>>);
+/// A point of the twist outside the lanes.
+type G2<L> = <<L as Lanes>::Curve as Parameters>::G2;
+
+type Pair<L> = (G1<L>, G2<L>);
+
+type PreparedPair<'a, L> = (G1<L>, &'a Lines<Row<L>>);
+
+/// An element of Fp12 outside the lanes.
+type Value<L> = <<L as Lanes>::Curve as Target>::Value;
 
 /// Affine coordinates.
 type Point<F> = (F, F);
@@ -164,52 +173,56 @@ struct Steps<F, C> {
 }
 
 in_lanes! {
-    fn ate<L: Lanes>(lanes: L, pairs: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+    fn ate<L: Lanes>(lanes: L, pairs: [&[Pair<L>]; LANES]) -> [Value<L>; LANES] {
         let (p, q) = load::<L>(lanes, &pairs);
         let constants = ate_constants(lanes, &p, &idle(&pairs));
-        // -λ·x_P/(4y_P)·(1 - i) and (λ·x_T - y_T)/(4y_P)·(1 - i).
         let coefficients = |slope: &Fp2<L::Fp>, rest: &Fp2<L::Fp>, (a, b): &(L::Fp, L::Fp)| {
-            (turned(&rest.times_fp(b)).shrunk(), turned(&slope.times_fp(a)).shrunk())
+            let (slope, rest) = (slope.times_fp(a), rest.times_fp(b));
+            if L::Curve::TWIST_MULTIPLIES { (turned(&rest).shrunk(), turned(&slope).shrunk()) } else { (slope, rest) }
         };
         let f = if q.len() < L::THRESHOLDS.inversions {
             let mut points: Vec<_> = q.iter().map(Jacobian::of).collect();
-            parameter_loop(Fp12::<L::Fp>::one(lanes), None, |f, step| {
+            ate_loop(lanes, |f, step| {
                 each_line(&step, &mut points, &q, &constants, |line, constants| {
                     let (a, b) = coefficients(&line.slope, &line.rest, constants);
-                    f.times_scaled_line::<1>(&line.scale, &a, &b);
+                    if L::Curve::TWIST_MULTIPLIES {
+                        f.times_scaled_line::<1>(&line.scale, &a, &b);
+                    } else {
+                        f.times_scaled_line::<0>(&line.scale, &a, &b);
+                    }
                 });
             })
         } else {
             let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
-            parameter_loop(Fp12::<L::Fp>::one(lanes), None, |f, step| {
+            ate_loop(lanes, |f, step| {
                 steps.each_line(lanes, &step, f, &|f: &mut Accumulator<L::Fp>, slope: &Fp2<L::Fp>, rest: &Fp2<L::Fp>, constants: &(L::Fp, L::Fp)| {
                     let (a, b) = coefficients(slope, rest, constants);
-                    f.times_line::<1>(&a, &b);
+                    times_line(f, &a, &b);
                 });
             })
         };
-        // The curve's parameter is negative.
-        f.conjugated().store()
+        f.store()
     }
 
-    fn ate_prepared<L: Lanes>(lanes: L, pairs: [&[PreparedPair<'_, L>]; LANES]) -> [blst_fp12; LANES] {
+    fn ate_prepared<L: Lanes>(lanes: L, pairs: [&[PreparedPair<'_, L>]; LANES]) -> [Value<L>; LANES] {
         // A lane without a pair may use any point, because its line becomes one.
-        let Some(any) = pairs.iter().find_map(|pairs| pairs.first()) else { return [blst_fp12::default(); LANES] };
-        let p: Vec<_> = in_vectors(&pairs, any).map(|at| load_point(lanes, &at.map(|(p, _)| (&p.x, &p.y)))).collect();
+        let Some(any) = pairs.iter().find_map(|pairs| pairs.first()) else { return [L::Curve::ONE; LANES] };
+        let p: Vec<_> = in_vectors(&pairs, any).map(|at| load_point::<L::Fp, _>(lanes, &at.map(|(p, _)| p))).collect();
         let constants = ate_constants(lanes, &p, &idle(&pairs));
         let lines: Vec<_> = in_vectors(&pairs, any).map(|at| at.map(|(_, lines)| &lines[..])).collect();
         let mut step = 0;
-        let f = parameter_loop(Fp12::<L::Fp>::one(lanes), None, |f, _| {
+        let f = ate_loop(lanes, |f, _| {
             for (lines, (a, b)) in lines.iter().zip(&constants) {
                 let (slope, rest) = lines::gather(lanes, &lines.map(|lines| &lines[step]));
-                f.times_line::<1>(&rest.times_fp(b), &slope.times_fp(a));
+                let (slope, rest) = (slope.times_fp(a), rest.times_fp(b));
+                if L::Curve::TWIST_MULTIPLIES { times_line(f, &rest, &slope) } else { times_line(f, &slope, &rest) }
             }
             step += 1;
         });
-        f.conjugated().store()
+        f.store()
     }
 
-    fn twisted<L: Lanes>(lanes: L, pairs: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+    fn twisted<L: Lanes<Curve = Bls12381>>(lanes: L, pairs: [&[Pair<L>]; LANES]) -> [Value<L>; LANES] {
         let (p, q) = load::<L>(lanes, &pairs);
         let mut half_inverses: Vec<_> = q.iter().map(|(_, y)| y.doubled()).collect();
         invert_all(&mut half_inverses);
@@ -247,11 +260,15 @@ in_lanes! {
 }
 
 in_lanes! {
-    /// -x_P/(4y_P) and 1/(4y_P), and zeros in idle lanes.
+    /// -x_P/(2y_P) and 1/(2y_P), and zeros in idle lanes. If the twist multiplies by ξ, half of that: [`turned`] doubles it.
     fn ate_constants<P: PrimeField>(lanes: P::Lanes, p: &[Point<P>], idle: &[Mask]) -> Vec<(P, P)> {
-        let mut quarter_inverses: Vec<_> = p.iter().map(|(_, y)| y.doubled().doubled().shrunk()).collect();
-        invert_all(&mut quarter_inverses);
-        let constants = p.iter().zip(&quarter_inverses).zip(idle).map(|(((x, _), inverse), idle)| {
+        let denominator = |(_, y): &Point<P>| {
+            let twice = y.doubled();
+            if P::Curve::TWIST_MULTIPLIES { twice.doubled().shrunk() } else { twice }
+        };
+        let mut inverses: Vec<_> = p.iter().map(denominator).collect();
+        invert_all(&mut inverses);
+        let constants = p.iter().zip(&inverses).zip(idle).map(|(((x, _), inverse), idle)| {
             let over_y = P::zero(lanes).or(*idle, inverse);
             (x.negated().times(&over_y), over_y)
         });
@@ -259,7 +276,7 @@ in_lanes! {
     }
 }
 
-/// (1 - i)·c
+/// (1 - i)·c, which is 2c/ξ on the curve whose twist multiplies by ξ = 1 + i.
 #[inline(always)]
 fn turned<P: PrimeField>(c: &Fp2<P>) -> Fp2<P> {
     Fp2::new(c.c0.plus(&c.c1), c.c1.minus(&c.c0)).carried()
@@ -268,42 +285,63 @@ fn turned<P: PrimeField>(c: &Fp2<P>) -> Fp2<P> {
 /// The number of points that are prepared at a time and share their inversions.
 const PREPARED_AT_A_TIME: usize = 16 * LANES;
 
-/// The lines of each point in the steps of the ate pairing: (1 - i)·λ and (1 - i)·(λ·x_T - y_T).
-pub(crate) fn prepare<L: Lanes>(lanes: L, points: &[blst_p2_affine]) -> impl Iterator<Item = Lines<Row<L>>> {
+/// The lines of each point in the steps of the ate pairing: λ and λ·x_T - y_T, [`turned`] if the twist multiplies by ξ.
+pub(crate) fn prepare<L: Lanes>(lanes: L, points: &[G2<L>]) -> impl Iterator<Item = Lines<Row<L>>> {
     points.chunks(PREPARED_AT_A_TIME).flat_map(move |points| prepare_lines(lanes, points))
 }
 
 in_lanes! {
-    fn prepare_lines<L: Lanes>(lanes: L, points: &[blst_p2_affine]) -> Vec<Lines<Row<L>>> {
-        let generator = blst_p2_affine::generator();
+    fn prepare_lines<L: Lanes>(lanes: L, points: &[G2<L>]) -> Vec<Lines<Row<L>>> {
+        let generator = <G2<L>>::generator();
         let base: Vec<Point<Fp2<L::Fp>>> = points
             .chunks(LANES)
             .map(|chunk| {
                 let at: [_; LANES] = core::array::from_fn(|lane| chunk.get(lane).unwrap_or(&generator));
-                load_point(lanes, &at.map(|q| (&q.x, &q.y)))
+                load_point(lanes, &at)
             })
             .collect();
-        let mut lines: Vec<_> = points.iter().map(|_| Vec::with_capacity(lines::STEPS)).collect();
+        let mut lines: Vec<_> = points.iter().map(|_| Vec::with_capacity(L::Curve::LOOP.len())).collect();
         let constants = (0..base.len()).collect();
         let mut steps = Steps { point: base.clone(), base, constants, inverses: Vec::new() };
         let keep = |lines: &mut Vec<Vec<Line<_>>>, slope: &Fp2<L::Fp>, rest: &Fp2<L::Fp>, vector: &usize| {
-            let made = lines::scatter(&turned(slope).shrunk(), &turned(&rest.shrunk()).shrunk());
+            let made = if L::Curve::TWIST_MULTIPLIES {
+                lines::scatter(&turned(slope).shrunk(), &turned(&rest.shrunk()).shrunk())
+            } else {
+                lines::scatter(&slope.shrunk(), &rest.shrunk())
+            };
             lines[vector * LANES..].iter_mut().zip(made).for_each(|(lines, line)| lines.push(line));
         };
-        for bit in (0..63).rev() {
-            steps.each_line(lanes, &Step::Double, &mut lines, &keep);
-            if PARAMETER >> bit & 1 == 1 {
-                steps.each_line(lanes, &Step::Add, &mut lines, &keep);
-            }
+        for step in L::Curve::LOOP {
+            steps.each_line(lanes, step, &mut lines, &keep);
         }
         lines.into_iter().map(Vec::into_boxed_slice).collect()
     }
 }
 
-/// A step of a loop.
-enum Step {
-    Double,
-    Add,
+/// Multiplies by 1 + (2a + 2b·v)·w, and times v if the twist multiplies by ξ.
+#[inline(always)]
+fn times_line<P: PrimeField>(f: &mut Accumulator<P>, a: &Fp2<P>, b: &Fp2<P>) {
+    if P::Curve::TWIST_MULTIPLIES {
+        f.times_line::<1>(a, b);
+    } else {
+        f.times_line::<0>(a, b);
+    }
+}
+
+/// The value of the ate pairing's loop. `times_lines` multiplies the lines of a step into it.
+#[inline(always)]
+fn ate_loop<P: PrimeField>(lanes: P::Lanes, mut times_lines: impl FnMut(&mut Accumulator<P>, Step)) -> Fp12<P> {
+    let mut f = Accumulator::new(Fp12::one(lanes));
+    for (i, step) in P::Curve::LOOP.iter().enumerate() {
+        // The first square of one is one.
+        if i > 0 && *step == Step::Double {
+            let value = f.value();
+            *value = value.squared();
+        }
+        times_lines(&mut f, *step);
+    }
+    let value = *f.value();
+    if P::Curve::IS_LOOP_NEGATIVE { value.conjugated() } else { value }
 }
 
 /// `start`^|x| times the lines of a loop. `times_lines` multiplies the lines of a step into the value. `power` is
@@ -346,7 +384,7 @@ fn each_line<F: Field, C>(
     for ((point, base), constants) in points.iter_mut().zip(bases).zip(constants) {
         let line = match step {
             Step::Double => point.double(),
-            Step::Add => point.add(base),
+            _ => point.add(&added(step, base)),
         };
         hand(&line, constants);
     }
@@ -417,13 +455,28 @@ impl<F: Field> Jacobian<F> {
     }
 }
 
+/// The point that a step adds for a base.
+#[inline(always)]
+fn added<F: Field>(step: &Step, (x, y): &Point<F>) -> Point<F> {
+    let negated = |(x, y): (F, F)| (x, y.negated().shrunk());
+    match step {
+        Step::Double | Step::Add => (*x, *y),
+        Step::Subtract => negated((*x, *y)),
+        Step::AddImage => F::image(x, y),
+        Step::SubtractSecondImage => {
+            let (x, y) = F::image(x, y);
+            negated(F::image(&x, &y))
+        }
+    }
+}
+
 impl<F: Field, C> Steps<F, C> {
     /// Takes a step of every point with one inversion for all, and multiplies the lines into f.
     #[inline(always)]
     fn each_line<A>(&mut self, lanes: F::Lanes, step: &Step, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
         match step {
             Step::Double => double(lanes, self, f, line),
-            Step::Add => add(lanes, self, f, line),
+            _ => add(lanes, self, f, step, line),
         }
     }
 }
@@ -445,15 +498,18 @@ in_lanes! {
 
 in_lanes! {
     /// Adds its base to every point. The slope is (y - y_base)/(x - x_base).
-    fn add<F: Field, C, A>(lanes: F::Lanes, steps: &mut Steps<F, C>, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
+    fn add<F: Field, C, A>(
+        lanes: F::Lanes, steps: &mut Steps<F, C>, f: &mut A, kind: &Step, line: &impl Fn(&mut A, &F, &F, &C),
+    ) {
         steps.inverses.clear();
-        let differences = steps.point.iter().zip(&steps.base).map(|((x, _), (base, _))| x.minus(base).carried());
+        let differences = steps.point.iter().zip(&steps.base).map(|((x, _), base)| x.minus(&added(kind, base).0).carried());
         steps.inverses.extend(differences);
         invert_all(&mut steps.inverses);
         let bases = steps.base.iter().zip(&steps.constants);
-        for (((x, y), inverse), ((base_x, base_y), constants)) in steps.point.iter_mut().zip(&steps.inverses).zip(bases) {
-            let slope = y.minus(base_y).carried().times(inverse);
-            step(x, y, base_x, &slope, f, constants, line);
+        for (((x, y), inverse), (base, constants)) in steps.point.iter_mut().zip(&steps.inverses).zip(bases) {
+            let (base_x, base_y) = added(kind, base);
+            let slope = y.minus(&base_y).carried().times(inverse);
+            step(x, y, &base_x, &slope, f, constants, line);
         }
     }
 }
@@ -481,16 +537,15 @@ fn step<F: Field, C, A>(
 type Vectors<L> = (Vec<Point<<L as Lanes>::Fp>>, Vec<Point<Fp2<<L as Lanes>::Fp>>>);
 
 /// The points of all pairs as vectors, with generators in lanes without a pair.
-fn load<L: Lanes>(lanes: L, pairs: &[&[Pair]; LANES]) -> Vectors<L> {
-    let idle = (blst_p1_affine::generator(), blst_p2_affine::generator());
-    let load = |at: [&Pair; LANES]| {
-        (load_point(lanes, &at.map(|(p, _)| (&p.x, &p.y))), load_point(lanes, &at.map(|(_, q)| (&q.x, &q.y))))
-    };
+fn load<L: Lanes>(lanes: L, pairs: &[&[Pair<L>]; LANES]) -> Vectors<L> {
+    let idle = (<G1<L>>::generator(), <G2<L>>::generator());
+    let load = |at: [&Pair<L>; LANES]| (load_point(lanes, &at.map(|(p, _)| p)), load_point(lanes, &at.map(|(_, q)| q)));
     in_vectors(pairs, &idle).map(load).unzip()
 }
 
-fn load_point<F: Field>(lanes: F::Lanes, points: &[(&F::Element, &F::Element); LANES]) -> Point<F> {
-    (F::load(lanes, &points.map(|(x, _)| x)), F::load(lanes, &points.map(|(_, y)| y)))
+fn load_point<F: Field, C: Curve<Field = F::Element>>(lanes: F::Lanes, points: &[&C; LANES]) -> Point<F> {
+    let Affine { x, y } = Affine::load(lanes, &points.map(|point| *point));
+    (x, y)
 }
 
 /// The first pair of each lane, then the second of each, and so on, with `idle` in lanes without a pair.
@@ -508,8 +563,8 @@ fn longest<P>(pairs: &[&[P]; LANES]) -> usize {
     pairs.iter().map(|pairs| pairs.len()).max().unwrap_or(0)
 }
 
-/// Raises each value to 3(p¹² - 1)/r. Eight at a time have a value in each lane. Few values are raised one by one.
-pub(crate) fn final_exponentiations<L: Lanes>(lanes: L, values: &[MillerValue]) -> Vec<Gt> {
+/// Raises each value to the power of its curve: 3(p¹² - 1)/r on BLS12-381. Eight at a time have a value in each lane. Few values are raised one by one.
+pub(crate) fn final_exponentiations<L: Lanes>(lanes: L, values: &[MillerValue<L::Curve>]) -> Vec<Gt<L::Curve>> {
     let mut out = Vec::with_capacity(values.len());
     for chunk in values.chunks(LANES) {
         if chunk.len() < L::THRESHOLDS.values {
@@ -524,46 +579,41 @@ pub(crate) fn final_exponentiations<L: Lanes>(lanes: L, values: &[MillerValue]) 
 }
 
 /// The same for one value, with a coefficient in each lane if that is faster than blst.
-pub(crate) fn final_exponentiation_of_one<L: Lanes>(lanes: L, value: &MillerValue) -> Gt {
+pub(crate) fn final_exponentiation_of_one<L: Lanes>(lanes: L, value: &MillerValue<L::Curve>) -> Gt<L::Curve> {
     if !L::THRESHOLDS.spread {
-        return portable::pairing::final_exponentiation(value);
+        return L::Curve::final_exponentiation(value);
     }
     Gt(final_exponentiation(lanes, &Spread::<L::Fp>::load(lanes, &value.value)).store())
 }
 
 in_lanes! {
-    /// The easy part, and the hard part as (x - 1)²·(x + p)·(x² + p² - 1) + 3
-    /// (D. Hayashida, K. Hayasaka and T. Teruya, <https://eprint.iacr.org/2020/875>).
     fn final_exponentiation<L: Lanes, E: Extension>(lanes: L, value: &E) -> E {
         let unitary = value.conjugated().times(&value.inverted());
-        let f = unitary.frobenius().frobenius().times(&unitary);
-        // Raise to x - 1 twice.
-        let a = times_x(&f).times(&f.conjugated());
-        let a = times_x(&a).times(&a.conjugated());
-        let b = times_x(&a).times(&a.frobenius());
-        let c = times_x(&times_x(&b)).times(&b.frobenius().frobenius()).times(&b.conjugated());
-        c.times(&f.cyclotomic_squared()).times(&f)
+        L::Curve::hard_part(&unitary.frobenius().frobenius().times(&unitary))
     }
-}
-
-/// f^x, for f in the cyclotomic subgroup.
-#[inline(always)]
-fn times_x<E: Extension>(f: &E) -> E {
-    // x is negative.
-    f.raised_to_parameter().conjugated()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blst::blst_fp12;
+
     use crate::{
         Backend, G1, G2, Group, Segments,
         backend::{finite, lanes::tests::in_each_kind},
     };
     use alloc::vec;
 
-    fn products<L: Lanes>(lanes: L, pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
-        miller_products(lanes, pairing, pairs.cut(), |pair| finite(*pair))
+    fn products<L: Lanes<Curve = crate::pairing::Bls12381>>(
+        lanes: L,
+        pairing: Pairing,
+        pairs: &Segments<(G1, G2)>,
+    ) -> Vec<MillerValue> {
+        let finite = |pair: &(G1, G2)| finite(*pair);
+        match pairing {
+            Pairing::Ate => ate_products(lanes, pairs.cut(), finite),
+            Pairing::TwistedAte => twisted_products(lanes, pairs.cut(), finite),
+        }
     }
 
     /// Pairs of points that differ.

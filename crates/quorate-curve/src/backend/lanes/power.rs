@@ -3,10 +3,10 @@
 //! Let c = a^((p-3)/4) and χ(a) = c²·a, which is 1 for a square, -1 for a non-square and 0 for zero. Since p ≡ 3 mod 4,
 //! r = c·a is a root of χ(a)·a, and 1/r = χ(a)·c. So one power gives the root, whether it is one, and its inverse.
 //!
-//! It costs 378 squarings and 81 products, with sliding windows of five bits. This is most of the time of hashing and
+//! On BLS12-381 it costs 378 squarings and 81 products, with sliding windows of five bits. This is most of the time of hashing and
 //! decoding, so lanes may have a form for it ([`PrimeField::Link`]).
 
-use super::{constant::P_WORDS, field::PrimeField, instructions::in_lanes};
+use super::{constant::Modulus, field::PrimeField, instructions::in_lanes};
 
 in_lanes! {
     /// a^((p-3)/4) for each of a few vectors, with limbs below 4 units. Two at a time are a little faster than one,
@@ -25,8 +25,9 @@ in_lanes! {
                 P::multiply_link(&mut table[odd][i], &squares[i]);
             }
         }
-        let mut power = table[STEPS[0].odd as usize];
-        for step in STEPS.iter().skip(1).take_while(|step| step.squarings > 0) {
+        let steps = const { &steps::<P::Curve>() };
+        let mut power = table[steps[0].odd as usize];
+        for step in steps.iter().skip(1).take_while(|step| step.squarings > 0) {
             for _ in 0..step.squarings {
                 for power in &mut power {
                     P::square_link(power);
@@ -56,24 +57,27 @@ const NONE: u8 = u8::MAX;
 
 /// The exponent in sliding windows, from the top. The squarings of the first step do not count, and a step without
 /// squarings ends the list.
-const STEPS: [Step; 80] = {
+const fn steps<C: Modulus>() -> [Step; 80] {
     let mut steps = [Step { squarings: 0, odd: NONE }; 80];
-    let (mut count, mut squarings, mut top) = (0, 0, 379);
+    let (mut count, mut squarings, mut top) = (0, 0, 382);
+    while exponent_bit::<C>(top - 1) == 0 {
+        top -= 1;
+    }
     while top > 0 {
-        if exponent_bit(top - 1) == 0 {
+        if exponent_bit::<C>(top - 1) == 0 {
             squarings += 1;
             top -= 1;
             continue;
         }
         let mut end = top.saturating_sub(WINDOW);
-        while exponent_bit(end) == 0 {
+        while exponent_bit::<C>(end) == 0 {
             end += 1;
         }
         let mut digit = 0;
         while top > end {
             top -= 1;
             squarings += 1;
-            digit = digit << 1 | exponent_bit(top);
+            digit = digit << 1 | exponent_bit::<C>(top);
         }
         steps[count] = Step { squarings, odd: digit >> 1 };
         count += 1;
@@ -81,11 +85,11 @@ const STEPS: [Step; 80] = {
     }
     steps[count].squarings = squarings;
     steps
-};
+}
 
 /// A bit of (p - 3)/4. It is the bit of p two places above, because p ends in binary 011.
-const fn exponent_bit(i: usize) -> u8 {
-    (P_WORDS[(i + 2) / 64] >> ((i + 2) % 64) & 1) as u8
+const fn exponent_bit<C: Modulus>(i: usize) -> u8 {
+    (C::P[(i + 2) / 64] >> ((i + 2) % 64) & 1) as u8
 }
 
 #[cfg(test)]

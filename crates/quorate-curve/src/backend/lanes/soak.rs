@@ -30,7 +30,7 @@ struct Random<L> {
 /// Eight elements in lanes, and the same as blst's elements.
 type Pair<F, E> = (F, [E; LANES]);
 
-impl<L: Lanes> Random<L> {
+impl<L: Lanes<Curve = crate::pairing::Bls12381>> Random<L> {
     fn below(&mut self, n: u64) -> u64 {
         self.rng.next_u64() % n
     }
@@ -107,7 +107,7 @@ fn bits_from(bit: usize) -> u64 {
 }
 
 /// Calls a check of eight items until a million items are done, or as many as `QUORATE_SOAK` says.
-fn soak<L: Lanes>(lanes: L, of: &str, mut check: impl FnMut(&mut Random<L>)) {
+fn soak<L: Lanes<Curve = crate::pairing::Bls12381>>(lanes: L, of: &str, mut check: impl FnMut(&mut Random<L>)) {
     // R is 2^(8·LIMB_BITS).
     let mut root_of_r = [0; 6];
     root_of_r[<L::Fp as PrimeField>::LIMB_BITS * 4 / 64] = 1 << (<L::Fp as PrimeField>::LIMB_BITS * 4 % 64);

@@ -1,20 +1,18 @@
 //! One element of Fp12 with its coefficients in six lanes, for when there are not eight elements to fill eight lanes.
 //!
-//! The element is (a₀ + b₀·s) + (a₁ + b₁·s)·w + (a₂ + b₂·s)·w² with s = w³ and s² = w⁶ = 1 + i: three elements of Fp4 =
+//! The element is (a₀ + b₀·s) + (a₁ + b₁·s)·w + (a₂ + b₂·s)·w² with s = w³ and s² = w⁶ = ξ: three elements of Fp4 =
 //! Fp2(s), on which both products work. The lanes hold a₀, b₀, a₁, b₁, a₂, b₂ and twice zero. An operation reads a zero
 //! where it needs no coefficient.
-
-use blst::{blst_fp2, blst_fp12};
 
 use super::{
     compressed::{self, Layout, POWERS},
     constant::Constant,
-    field::{Field, LANES, Lanes, Mask, PrimeField},
+    field::{Extension, Field, LANES, Lanes, Mask, Parameters, PrimeField},
     fp2::Fp2,
-    fp12::{Extension, FROBENIUS, raised_by_squares},
+    fp12::raised_by_squares,
     instructions::in_lanes,
 };
-use crate::arithmetic::fp12;
+use crate::pairing::sealed::Target;
 
 /// An element of Fp12. Coefficients have limbs below one unit and values below 2.1p.
 #[derive(Clone, Copy)]
@@ -22,6 +20,9 @@ pub(crate) struct Spread<P>(Fp2<P>);
 
 /// The power of w of each lane's coefficient.
 const POWER_OF_W: [usize; 6] = [0, 3, 1, 4, 2, 5];
+
+/// The lane of the coefficient of each power of w.
+const LANE_OF_POWER: [usize; 6] = [0, 2, 4, 1, 3, 5];
 
 /// A lane of zeros.
 const NONE: i64 = 6;
@@ -33,21 +34,18 @@ const fn six([a, b, c, d, e, f]: [i64; 6]) -> [i64; LANES] {
 }
 
 impl<P: PrimeField> Spread<P> {
-    pub(crate) fn load(lanes: P::Lanes, value: &blst_fp12) -> Self {
-        let zero = blst_fp2::default();
+    pub(crate) fn load(lanes: P::Lanes, value: &<P::Curve as Target>::Value) -> Self {
+        let zero = <P::Curve as Parameters>::Element2::default();
         let mut coefficients = [&zero; LANES];
         for (coefficient, power) in coefficients.iter_mut().zip(POWER_OF_W) {
-            *coefficient = &value.fp6[power % 2].fp2[power / 2];
+            *coefficient = P::Curve::coefficient(value, power);
         }
         Self(Fp2::load(lanes, &coefficients))
     }
 
-    pub(crate) fn store(&self) -> blst_fp12 {
-        let mut value = blst_fp12::default();
-        for (coefficient, power) in self.0.store().into_iter().zip(POWER_OF_W) {
-            value.fp6[power % 2].fp2[power / 2] = coefficient;
-        }
-        value
+    pub(crate) fn store(&self) -> <P::Curve as Target>::Value {
+        let coefficients = self.0.store();
+        P::Curve::of_coefficients(core::array::from_fn(|power| coefficients[LANE_OF_POWER[power]]))
     }
 }
 
@@ -67,18 +65,18 @@ impl<P: PrimeField> Extension for Spread<P> {
     }
 
     fn raised_to_parameter(&self) -> Self {
-        let compressed = <P::Lanes as Lanes>::THRESHOLDS.compressed;
+        let compressed = <P::Lanes as Lanes>::THRESHOLDS.compressed && P::Curve::IS_SPARSE;
         let power = if compressed { raised_by_compressed_squares(self) } else { None };
-        power.unwrap_or_else(|| raised_by_squares(self))
+        power.unwrap_or_else(|| raised_by_squares(self, P::Curve::PARAMETER))
     }
 
     fn frobenius(&self) -> Self {
         frobenius(self.0.lanes(), self)
     }
 
-    /// blst inverts, because a single inversion has no work for lanes.
+    /// The portable field inverts, because a single inversion has no work for lanes.
     fn inverted(&self) -> Self {
-        Self::load(self.0.lanes(), &fp12::inverse(&self.store()))
+        Self::load(self.0.lanes(), &P::Curve::inverse(&self.store()))
     }
 }
 
@@ -161,43 +159,46 @@ in_lanes! {
         let (f, g) = (factors(f), factors(g));
         let (v0, v1, both) = (f.a.times(&g.a), f.b.times(&g.b), f.sum.times(&g.sum));
         // The products are a + b·s.
-        let a = v1.times_one_plus_i().plus(&v0).shrunk();
+        let a = v1.times_xi().plus(&v0).shrunk();
         let b = both.minus_sum(&v0.plus(&v1)).shrunk();
         const B: i64 = LANES as i64;
         let of = |from| a.gathered(&b, six(from));
         // P₀ + (P₁₂ - P₁ - P₂)·s + (P₀₁ - P₀ - P₁ + P₂·s)·w + (P₀₂ - P₀ - P₂ + P₁)·w², lane by lane.
         let more = of([P0, B + P0, P01, B + P01, P02, B + P02]).plus(&of([NONE, P12, NONE, P2, P1, B + P1]));
         let less = of([NONE, P1, P0, B + P0, P0, B + P0]).plus(&of([NONE, P2, P1, B + P1, P2, B + P2]));
-        // s·(b·s) = (1 + i)·b.
+        // s·(b·s) = ξ·b.
         let b_more = b.permuted(six([P12, NONE, P2, NONE, NONE, NONE]));
         let first = |product| six([product, NONE, NONE, NONE, NONE, NONE]);
         let b_less = b.permuted(first(P1)).plus(&b.permuted(first(P2)));
-        let turned = b_more.minus_sum(&b_less).shrunk().times_one_plus_i();
+        let turned = b_more.minus_sum(&b_less).shrunk().times_xi();
         Spread(more.minus_sum(&less).plus(&turned).shrunk())
     }
 
     #[inline(never)]
     fn frobenius<P: PrimeField>(lanes: P::Lanes, f: &Spread<P>) -> Spread<P> {
-        let factors = Fp2::new(P::constants(lanes, &FROBENIUS_BY_LANE[0]), P::constants(lanes, &FROBENIUS_BY_LANE[1]));
+        let [c0, c1] = &const { frobenius_by_lane::<P::Curve>() };
+        let factors = Fp2::new(P::constants(lanes, c0), P::constants(lanes, c1));
         Spread(f.0.conjugated().shrunk().times(&factors))
     }
 }
 
-/// (1 + i)^(k(p-1)/6) for the power k of each lane, by part.
-static FROBENIUS_BY_LANE: [[Constant; LANES]; 2] = {
+/// ξ^(k(p-1)/6) for the power k of each lane, by part.
+const fn frobenius_by_lane<C: Parameters>() -> [[Constant<C>; LANES]; 2] {
     let mut out = [[Constant::ZERO; LANES]; 2];
     let mut lane = 0;
     while lane < 6 {
-        out[0][lane] = FROBENIUS[POWER_OF_W[lane]][0];
-        out[1][lane] = FROBENIUS[POWER_OF_W[lane]][1];
+        out[0][lane] = C::FROBENIUS[POWER_OF_W[lane]][0];
+        out[1][lane] = C::FROBENIUS[POWER_OF_W[lane]][1];
         lane += 1;
     }
     out
-};
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blst::{blst_fp2, blst_fp12};
+
     use crate::{
         arithmetic::{
             curve::PARAMETER,
@@ -215,7 +216,7 @@ mod tests {
                 let f = Spread::<L::Fp>::load(lanes, &f);
                 let compressed = raised_by_compressed_squares(&f).map(|power| power.store());
                 assert_eq!(compressed, Some(expected));
-                assert_eq!(raised_by_squares(&f).store(), expected);
+                assert_eq!(raised_by_squares(&f, [PARAMETER, 0]).store(), expected);
                 assert_eq!(f.raised_to_parameter().store(), expected);
             }
         }

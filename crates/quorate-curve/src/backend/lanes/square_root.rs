@@ -1,12 +1,12 @@
 //! Square roots. The power that gives a root also says whether it is one, and gives its inverse.
 
 use super::{
+    constant::{Constant, Modulus, half_of_p},
     field::{Field, Mask, PrimeField},
     fp2::Fp2,
     instructions::in_lanes,
     power::powers,
 };
-use crate::backend::portable::map_to_g2::HALF;
 
 /// A root of a or of -a, and the inverse of that root.
 #[derive(Clone, Copy)]
@@ -44,13 +44,24 @@ in_lanes! {
     }
 }
 
+/// 1/2, which is (p + 1)/2.
+const fn half<C: Modulus>() -> Constant<C> {
+    let mut words = half_of_p::<C>();
+    let (mut i, mut carry) = (0, true);
+    while i < 6 {
+        (words[i], carry) = words[i].overflowing_add(carry as u64);
+        i += 1;
+    }
+    Constant::of_number(words)
+}
+
 in_lanes! {
     /// The square roots of squares g = a + b·i in Fp2, given a root t of each norm.
     ///
     /// Let d = (a + t)/2 and r = d^((p+1)/4). Then r² is d or -d. If it is d, a root of g is r + b/(2r)·i. If it is -d, a
     /// root is b/(2r) + r·i, because (a - t)/2 = -b²/(4d).
     pub(crate) fn from_norms<P: PrimeField>[N: usize](lanes: P::Lanes, g: &[Fp2<P>; N], t: &[P; N]) -> [Fp2<P>; N] {
-        let half = P::splat(lanes, &HALF);
+        let half = P::constant(lanes, const { &half() });
         let minus_half = half.negated().carried();
         let d: [P; N] = core::array::from_fn(|i| {
             let d = g[i].c0.plus(&t[i]).times(&half);

@@ -12,9 +12,9 @@ use super::{
     fp2::Fp2,
     instructions::in_lanes,
 };
-use crate::{arithmetic::Curve, backend::portable::hash_to_curve::HashForSums};
+use crate::{arithmetic::Curve, pairing::Bls12381};
 
-pub(crate) fn in_subgroup<L: Lanes, C: Subgroup>(lanes: L, points: &[C]) -> Vec<bool> {
+pub(crate) fn in_subgroup<L: Lanes, C: Subgroup<Parameters = L::Curve>>(lanes: L, points: &[C]) -> Vec<bool> {
     let mut out: Vec<_> = points.iter().map(Curve::is_identity).collect();
     let finite: Vec<_> = (0..points.len()).filter(|i| !out[*i]).collect();
     let (finite, rest) = finite.split_at(L::THRESHOLDS.in_lanes(finite.len()));
@@ -31,40 +31,40 @@ pub(crate) fn in_subgroup<L: Lanes, C: Subgroup>(lanes: L, points: &[C]) -> Vec<
 
 /// The lanes of points in the subgroup, and the lanes where the formulas did not hold, which are points of small order.
 pub struct Members {
-    members: Mask,
-    undecided: Mask,
+    pub(crate) members: Mask,
+    pub(crate) undecided: Mask,
 }
 
 /// The test of membership of each curve.
-pub trait Subgroup: InLanes + HashForSums {
+pub trait Subgroup: InLanes {
     /// Tests one to eight finite points.
-    fn members<L: Lanes>(lanes: L, points: &[Self]) -> Members;
+    fn members<L: Lanes<Curve = Self::Parameters>>(lanes: L, points: &[Self]) -> Members;
 }
 
 impl Subgroup for blst_p1_affine {
-    fn members<L: Lanes>(lanes: L, points: &[Self]) -> Members {
+    fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Members {
         members_of_g1(lanes, points)
     }
 }
 
 impl Subgroup for blst_p2_affine {
-    fn members<L: Lanes>(lanes: L, points: &[Self]) -> Members {
+    fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Members {
         members_of_g2(lanes, points)
     }
 }
 
 in_lanes! {
-    fn members_of_g1<L: Lanes>(lanes: L, points: &[blst_p1_affine]) -> Members {
+    fn members_of_g1<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[blst_p1_affine]) -> Members {
         let point = Affine::<L::Fp>::load(lanes, points);
         let product = times_minus_z_jacobian(lanes, &times_minus_z(lanes, &point));
         // z²·P = -φ(P)
         members(&product, &Affine { x: turned(&point.x), y: point.y }.negated())
     }
 
-    fn members_of_g2<L: Lanes>(lanes: L, points: &[blst_p2_affine]) -> Members {
+    fn members_of_g2<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[blst_p2_affine]) -> Members {
         let point = Affine::<Fp2<L::Fp>>::load(lanes, points);
         // -z·P = -ψ(P)
-        members(&times_minus_z(lanes, &point), &psi(lanes, &point).negated())
+        members(&times_minus_z(lanes, &point), &psi(&point).negated())
     }
 }
 

@@ -7,16 +7,13 @@ use super::{
     curve::InLanes,
     field::{LANES, Lanes},
 };
-use crate::{
-    backend::portable,
-    segments::{Cut, Segments},
-};
+use crate::segments::{Cut, Segments};
 
 /// The sum of each segment.
-pub(crate) fn sums<L: Lanes, C: InLanes>(lanes: L, points: Cut<'_, C>) -> Vec<C> {
+pub(crate) fn sums<L: Lanes, C: InLanes<Parameters = L::Curve>>(lanes: L, points: Cut<'_, C>) -> Vec<C> {
     let n = points.items().len();
     if n < L::THRESHOLDS.sum && (points.len() < LANES || n < 2 * LANES) {
-        return portable::sum::sums(points);
+        return C::sums(points);
     }
     let table = table_of(lanes, points.items(), false);
     let entries = (0..n).map(|i| Entry::new(i, 0, false)).collect();
@@ -34,7 +31,7 @@ mod tests {
         group::cut,
     };
 
-    fn agrees<L: Lanes, G: Bls12381Group>(lanes: L) {
+    fn agrees<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(lanes: L) {
         let sums = |segments: &Segments<G>| -> Vec<G> { sums(lanes, cut(segments)).into_iter().map(G::wrap).collect() };
         let mut points: Vec<G> = hashed(40);
         points[7] = G::IDENTITY;

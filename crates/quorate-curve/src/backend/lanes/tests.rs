@@ -6,7 +6,7 @@ use std::{println, sync::Mutex};
 use blst::{blst_fp, blst_fp2, blst_fp6, blst_fp12, blst_fp12_frobenius_map};
 
 use super::{
-    constant::{Constant, P_WORDS, limbs_of_48, limbs_of_50},
+    constant::{Constant, P_WORDS},
     field::{Field, LANES, Lanes, PrimeField},
     fp2::Fp2,
 };
@@ -21,6 +21,7 @@ use crate::{
         ifma::Ifma,
         soak::backends_in_lanes,
     },
+    pairing::Bls12381,
 };
 
 /// Calls a function with the token of each kind of lanes that this CPU has. A new kind of lanes is a new line here.
@@ -43,7 +44,7 @@ macro_rules! in_each_kind {
         $(#[$attribute])*
         #[test]
         fn $name() {
-            fn test<$kind: $crate::backend::lanes::field::Lanes>($lanes: $kind) $body
+            fn test<$kind: $crate::backend::lanes::field::Lanes<Curve = $crate::pairing::Bls12381>>($lanes: $kind) $body
             $crate::backend::lanes::tests::for_each_kind!(test);
         }
     )* };
@@ -60,7 +61,7 @@ pub(crate) fn run<L: Lanes>(lanes: Option<L>, test: impl Fn(L)) {
 
 /// The name of the token's type.
 pub(crate) fn name<L: Lanes>(lanes: L) -> String {
-    format!("{lanes:?}").trim_end_matches("(())").into()
+    format!("{lanes:?}").split('(').next().unwrap_or_default().into()
 }
 
 /// The token of the lanes, if this CPU has them. If not, says that the test is skipped.
@@ -222,24 +223,24 @@ pub(crate) fn load<F: Field>(lanes: F::Lanes, elements: &[F::Element; LANES]) ->
     F::load(lanes, &elements.each_ref())
 }
 
-pub(crate) fn load2<L: Lanes>(lanes: L, elements: &[blst_fp2; LANES]) -> Fp2<L::Fp> {
+pub(crate) fn load2<L: Lanes<Curve = Bls12381>>(lanes: L, elements: &[blst_fp2; LANES]) -> Fp2<L::Fp> {
     load(lanes, elements)
 }
 
 /// Numbers below 2^384 in the form that products and reductions compute with, which is the words themselves.
-pub(crate) fn stored<P: PrimeField>(lanes: P::Lanes, words: &[[u64; 6]; LANES]) -> P {
-    let constants = words.map(|words| Constant { limbs_of_50: limbs_of_50(words), limbs_of_48: limbs_of_48(words) });
+pub(crate) fn stored<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, words: &[[u64; 6]; LANES]) -> P {
+    let constants = words.map(|words| Constant::of_forms(words, words));
     P::constants(lanes, &constants)
 }
 
 /// The same element, p added so many times. Each adds p to the bound of the value.
-pub(crate) fn raised<P: PrimeField>(a: &P, times: u64) -> P {
+pub(crate) fn raised<P: PrimeField<Curve = Bls12381>>(a: &P, times: u64) -> P {
     let p: P = stored(a.lanes(), &[P_WORDS; LANES]);
     (0..times).fold(*a, |sum, _| sum.plus(&p).carried())
 }
 
 /// The same element, p subtracted so many times. Each adds at most 4p to the bound of the value.
-pub(crate) fn lowered<P: PrimeField>(a: &P, times: u64) -> P {
+pub(crate) fn lowered<P: PrimeField<Curve = Bls12381>>(a: &P, times: u64) -> P {
     let p: P = stored(a.lanes(), &[P_WORDS; LANES]);
     (0..times).fold(*a, |sum, _| sum.minus(&p).carried())
 }

@@ -51,7 +51,7 @@ pub struct Thresholds {
 
 impl Thresholds {
     /// How many of so many items fill vectors well enough. blst computes the rest.
-    pub(super) const fn in_lanes(&self, items: usize) -> usize {
+    pub(crate) const fn in_lanes(&self, items: usize) -> usize {
         let left = items % LANES;
         if left < self.items { items - left } else { items }
     }

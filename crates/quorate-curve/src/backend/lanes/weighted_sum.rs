@@ -37,7 +37,10 @@ use crate::{
 };
 
 /// The weighted sum of each segment.
-pub(crate) fn weighted_sums<L: Lanes, C: InLanes>(lanes: L, weighted: WeightedCut<'_, C>) -> Vec<C> {
+pub(crate) fn weighted_sums<L: Lanes, C: InLanes<Parameters = L::Curve>>(
+    lanes: L,
+    weighted: WeightedCut<'_, C>,
+) -> Vec<C> {
     let (points, weights) = (weighted.points().items(), weighted.weights());
     if weights.iter().all(|w| *w == Weight::ONE) {
         return super::sum::sums(lanes, weighted.points());
@@ -94,7 +97,7 @@ pub(crate) const fn sums_members_from<L: Lanes>(_: L, group: GroupId, soundness:
 /// The weighted sum Σ wᵢ·Pᵢ of each segment, or `None` if a point is not in the subgroup. With enough points, the position
 /// sums over all segments are checked in place of the points, and so are those of the digits in `further`: see
 /// `docs/soundness.md`.
-pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup>(
+pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup<Parameters = L::Curve>>(
     lanes: L,
     weighted: WeightedCut<'_, C>,
     further: &[u64],
@@ -273,7 +276,7 @@ impl<F: Field, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
 }
 
 /// Σ 4ʲ·Aⱼ of each segment, or `None` if a formula did not hold.
-pub(super) fn joined<L: Lanes, C: InLanes, D: Fn(usize, usize) -> u8>(
+pub(super) fn joined<L: Lanes, C: InLanes<Parameters = L::Curve>, D: Fn(usize, usize) -> u8>(
     positions: &Positions<'_, C::In<L>, D>,
     method: Method,
 ) -> Vec<Option<C>> {
@@ -284,7 +287,7 @@ pub(super) fn joined<L: Lanes, C: InLanes, D: Fn(usize, usize) -> u8>(
 
 /// Σ 4ʲ·Aⱼ, j < `digits`, of each segment. `table` has the sum of each position or, if each segment is a `single` point,
 /// the multiples of the points. Segments beside full vectors take the lanes that cost less alone, if they fit.
-fn join<L: Lanes, C: InLanes, D: Fn(usize, usize) -> u8>(
+fn join<L: Lanes, C: InLanes<Parameters = L::Curve>, D: Fn(usize, usize) -> u8>(
     positions: &Positions<'_, C::In<L>, D>,
     table: Table<C::In<L>>,
     single: bool,
@@ -380,7 +383,7 @@ fn join_by_blst<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
 
 in_lanes! {
     /// Σ 4ʲ·Aⱼ of each lane of each vector, computed in Jacobian coordinates.
-    fn join_vectors<L: Lanes, C: InLanes>(
+    fn join_vectors<L: Lanes, C: InLanes<Parameters = L::Curve>>(
         lanes: L,
         table: &Table<C::In<L>>,
         vectors: Range<usize>,
@@ -484,12 +487,15 @@ mod tests {
     }
 
     /// The weighted sum of each segment in lanes.
-    fn in_lanes<L: Lanes, G: Bls12381Group>(lanes: L, segments: &WeightedSegments<G>) -> Vec<G> {
+    fn in_lanes<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(
+        lanes: L,
+        segments: &WeightedSegments<G>,
+    ) -> Vec<G> {
         weighted_sums(lanes, weighted_cut(segments)).into_iter().map(G::wrap).collect()
     }
 
     /// The weighted sum of one segment, or `None` if a point is not in the subgroup.
-    fn sum_of_members<L: Lanes, G: Bls12381Group>(
+    fn sum_of_members<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(
         lanes: L,
         points: &[G],
         weights: &[Weight],
@@ -505,7 +511,7 @@ mod tests {
         weighted_sums_of_members(lanes, weighted, further, soundness).map(|sums| G::wrap(sums[0]))
     }
 
-    fn agrees<L: Lanes, G: Bls12381Group>(lanes: L, small: &[G::Affine]) {
+    fn agrees<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(lanes: L, small: &[G::Affine]) {
         let mut pool: Vec<G> = hashed(50);
         pool.extend(points(small).into_iter().map(G::wrap));
         pool.extend([G::IDENTITY, pool[0].negate(), pool[1]]);
@@ -565,7 +571,7 @@ mod tests {
         }
     }
 
-    fn agrees_of_members<L: Lanes, G: Bls12381Group>(lanes: L) {
+    fn agrees_of_members<L: Lanes<Curve = crate::pairing::Bls12381>, G: Bls12381Group>(lanes: L) {
         let mut words = Words(1);
         let (b, m) = (L::THRESHOLDS.buckets, sums_members_from(lanes, G::ID, Soundness::Bits64).expect("a number"));
         let mut points: Vec<G> = hashed(b.max(2 * m) + 1);

@@ -42,8 +42,6 @@ pub(crate) fn weighted_sums<C: Curve>(points: WeightedCut<'_, C>) -> Vec<C> {
 
 /// The length from which segments are summed by buckets.
 const BUCKETS_FROM: usize = 48;
-/// The number of points from which short segments are summed at once.
-const IN_STEP_FROM: usize = 16;
 
 /// The short segments of a call.
 struct Short<C> {
@@ -69,7 +67,7 @@ impl<C: Curve> Short<C> {
     fn sums(&self) -> Vec<C> {
         let points = self.points.items();
         let tables = tables(points);
-        if points.len() < IN_STEP_FROM { self.straus(&tables) } else { self.in_step(&tables) }
+        if points.len() < C::SUMMED_IN_STEP_FROM { self.straus(&tables) } else { self.in_step(&tables) }
     }
 
     fn straus(&self, tables: &[[C; 3]]) -> Vec<C> {
@@ -317,7 +315,7 @@ mod tests {
     }
 
     fn agrees_with_naive<G: Bls12381Group>() {
-        for n in [0, 1, 2, 7, 8, 9, IN_STEP_FROM - 1, IN_STEP_FROM, BUCKETS_FROM - 1, BUCKETS_FROM, BUCKETS_FROM + 1] {
+        for n in [0, 1, 2, 7, 8, 9, 15, 16, BUCKETS_FROM - 1, BUCKETS_FROM, BUCKETS_FROM + 1] {
             let (points, weights) = (hashed::<G>(n), weights(n));
             let terms: Vec<_> = points.iter().zip(&weights).map(|(p, w)| naive(*p, *w)).collect();
             assert_eq!(weighted_sum(&points, &weights), Backend::Portable.sum(&terms), "{} n = {n}", G::NAME);

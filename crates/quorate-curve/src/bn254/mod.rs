@@ -1,7 +1,11 @@
 //! The curve BN254: y² = x³ + 3 over a field of 254 bits, whose pairing the EVM computes (EIP-197). It gives about 100 bits of security.
 //!
-//! Fields, additions in projective coordinates and pairings are those of arkworks, one item at a time. The sums are quorate's own, the same
-//! as on BLS12-381. No lanes compute on this curve yet, so [`PairingCurve::backend`] is [`Backend::Portable`].
+//! The portable backend has the fields, additions in projective coordinates and pairings of arkworks, one item at a time. Its sums are
+//! quorate's own, the same as on BLS12-381. So are all formulas of the lanes, of which [`lanes`] has the numbers.
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod lanes;
+mod inverse;
 
 use alloc::vec::Vec;
 use core::{
@@ -18,19 +22,21 @@ use ark_ec::{
 };
 use ark_ff::{AdditiveGroup, Field as _, MontFp};
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::backend::lanes::{pairing, subgroup, sum, weighted_sum as weighted_sum_in_lanes};
 use crate::{
     arithmetic::{Curve, curve::GroupId, field::Field},
     backend::{
-        choice::Backend,
+        choice::{Backend, dispatch},
         portable::{affine, weighted_sum},
     },
     group::{
-        Group, PairingCurve,
+        Group, PairingCurve, cut,
         sealed::{Sealed, Verbs},
         weighted_cut,
     },
     pairing::{CurveId, Gt, MillerValue, Pairing, sealed::Target},
-    segments::{Segments, UncheckedSegments, WeightedSegments},
+    segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
     weight::Soundness,
 };
 
@@ -60,8 +66,18 @@ pub struct Coordinates<F> {
     y: F,
 }
 
+/// Does the work of a verb: that of the portable backend, or that of the lanes with their token for this curve.
+macro_rules! in_lanes_or {
+    ($backend:expr, $portable:expr, |$lanes:ident| $in_lanes:expr) => {
+        dispatch!($backend, $portable, |$lanes| {
+            let $lanes = $lanes.on::<Bn254>();
+            $in_lanes
+        })
+    };
+}
+
 macro_rules! field {
-    ($field:ident) => {
+    ($field:ident, $inverse:expr) => {
         impl Field for $field {
             #[inline]
             fn plus(&self, other: &Self) -> Self {
@@ -84,14 +100,18 @@ macro_rules! field {
             }
 
             fn inverse(&self) -> Self {
-                ark_ff::Field::inverse(self).expect("not zero")
+                let inverse: fn(&Self) -> Self = $inverse;
+                inverse(self)
             }
         }
     };
 }
 
-field!(Fq);
-field!(Fq2);
+field!(Fq, inverse::inverse);
+field!(Fq2, |element| {
+    let inverse = inverse::inverse(&(element.c0.square() + element.c1.square()));
+    Fq2::new(element.c0 * inverse, -element.c1 * inverse)
+});
 
 macro_rules! group {
     ($(#[$doc:meta])* $name:ident, $id:ident, $is_whole:literal, $field:ident, $config:path, $affine:ident, $omega:expr, $is_member:expr) => {
@@ -101,6 +121,7 @@ macro_rules! group {
 
             const ID: GroupId = GroupId::$id;
             const IDENTITY: Self = Self { x: $field::ZERO, y: $field::ZERO };
+            const SUMMED_IN_STEP_FROM: usize = 128;
 
             fn generator() -> Self {
                 let point = <$config as SWCurveConfig>::GENERATOR;
@@ -209,8 +230,13 @@ macro_rules! group {
         }
 
         impl Verbs for $name {
-            fn in_subgroup(_: Backend, points: &[Self]) -> Vec<bool> {
-                points.iter().map(Self::is_member).collect()
+            fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool> {
+                if Self::IS_WHOLE_CURVE {
+                    return alloc::vec![true; points.len()];
+                }
+                in_lanes_or!(backend, points.iter().map(Self::is_member).collect(), |lanes| {
+                    subgroup::in_subgroup(lanes, Self::slice(points))
+                })
             }
 
             fn is_member(&self) -> bool {
@@ -221,13 +247,20 @@ macro_rules! group {
                 Self::sums(backend, &Segments::one(points.to_vec()))[0]
             }
 
-            fn sums(_: Backend, points: &Segments<Self>) -> Vec<Self> {
-                let inner = Segments::from_ends(Self::slice(points.items()).to_vec(), points.cut().ends().to_vec());
-                affine::sums(inner).into_iter().map(Self).collect()
+            fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self> {
+                let points = cut(points);
+                let portable = || affine::sums(Segments::from_ends(points.items().to_vec(), points.ends().to_vec()));
+                let sums: Vec<Coordinates<$field>> = in_lanes_or!(backend, portable(), |lanes| sum::sums(lanes, points));
+                sums.into_iter().map(Self).collect()
             }
 
-            fn weighted_sums(_: Backend, points: &WeightedSegments<Self>) -> Vec<Self> {
-                weighted_sum::weighted_sums(weighted_cut(points)).into_iter().map(Self).collect()
+            fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self> {
+                let points = weighted_cut(points);
+                let sums: Vec<Coordinates<$field>> =
+                    in_lanes_or!(backend, weighted_sum::weighted_sums(points), |lanes| {
+                        weighted_sum_in_lanes::weighted_sums(lanes, points)
+                    });
+                sums.into_iter().map(Self).collect()
             }
 
             fn weighted_sums_of_members(
@@ -236,7 +269,7 @@ macro_rules! group {
                 _: Soundness,
             ) -> Option<Vec<Self>> {
                 let weighted = points.weighted();
-                let are_members = weighted.points().items().iter().all(Self::is_member);
+                let are_members = Self::in_subgroup(backend, weighted.points().items()).into_iter().all(|member| member);
                 are_members.then(|| Self::weighted_sums(backend, weighted))
             }
         }
@@ -266,6 +299,21 @@ group!(
     g2::Config::ENDO_COEFFS[0].square(),
     is_member
 );
+
+impl Bn254G1 {
+    /// a^((p + 1)/4) for each element a, which is a root of it if it is a square.
+    ///
+    /// Cost: 251 squares and some 50 products each.
+    pub fn square_roots(backend: Backend, squares: &[Fq]) -> Vec<Fq> {
+        in_lanes_or!(backend, squares.iter().map(|square| square.pow(ROOT_EXPONENT)).collect(), |lanes| {
+            self::lanes::square_roots(lanes, squares)
+        })
+    }
+}
+
+/// (p + 1)/4 in words of 64 bits, the lowest first.
+const ROOT_EXPONENT: [u64; 4] =
+    [0x4f08_2305_b61f_3f52, 0x65e0_5aa4_5a1c_72a3, 0x6e14_116d_a060_5617, 0x0c19_139c_b84c_680a];
 
 fn to_ark<P: SWCurveConfig>(point: &Coordinates<P::BaseField>) -> ArkAffine<P> {
     if point.x == P::BaseField::ZERO && point.y == P::BaseField::ZERO {
@@ -317,8 +365,8 @@ impl PairingCurve for Bn254 {
     type G1 = Bn254G1;
     type G2 = Bn254G2;
 
-    fn backend(_: Backend) -> Backend {
-        Backend::Portable
+    fn backend(chosen: Backend) -> Backend {
+        chosen
     }
 
     fn miller_products(
@@ -327,24 +375,44 @@ impl PairingCurve for Bn254 {
         pairs: &Segments<(Bn254G1, Bn254G2)>,
     ) -> Vec<MillerValue<Self>> {
         assert_eq!(pairing, Pairing::Ate, "BN254 has the ate pairing alone");
-        pairs.iter().map(|pairs| Self::miller_product(backend, pairs)).collect()
+        let portable = || pairs.iter().map(|pairs| miller_product(pairs.iter().filter_map(finite))).collect();
+        in_lanes_or!(backend, portable(), |lanes| pairing::ate_products(lanes, pairs.cut(), finite))
     }
 
-    fn miller_product(_: Backend, pairs: &[(Bn254G1, Bn254G2)]) -> MillerValue<Self> {
-        let (p, q): (Vec<_>, Vec<_>) = pairs.iter().map(|(p, q)| (p.to_ark(), q.to_ark())).unzip();
-        MillerValue::new(Pairing::Ate, Ark::multi_miller_loop(p, q).0)
+    fn miller_product(backend: Backend, pairs: &[(Bn254G1, Bn254G2)]) -> MillerValue<Self> {
+        let ends = [pairs.len()];
+        let portable = || miller_product(pairs.iter().filter_map(finite));
+        let values = in_lanes_or!(backend, alloc::vec![portable()], |lanes| {
+            pairing::ate_products(lanes, Cut::new(pairs, &ends), finite)
+        });
+        values[0]
     }
 
-    fn final_exponentiations(_: Backend, values: &[MillerValue<Self>]) -> Vec<Gt<Self>> {
-        let raise = |value: &MillerValue<Self>| {
-            Gt(Ark::final_exponentiation(MillerLoopOutput(value.value)).expect("a Miller value is not zero").0)
-        };
-        values.iter().map(raise).collect()
+    fn final_exponentiations(backend: Backend, values: &[MillerValue<Self>]) -> Vec<Gt<Self>> {
+        in_lanes_or!(backend, values.iter().map(final_exponentiation).collect(), |lanes| {
+            pairing::final_exponentiations(lanes, values)
+        })
     }
 
     fn pairs_to_one<const N: usize>(backend: Backend, pairs: &[(Bn254G1, Bn254G2); N]) -> bool {
         Self::final_exponentiations(backend, &[Self::miller_product(backend, pairs)])[0].is_one()
     }
+}
+
+/// The points of a pair, or `None` if one of them is the identity.
+fn finite((p, q): &(Bn254G1, Bn254G2)) -> Option<(Coordinates<Fq>, Coordinates<Fq2>)> {
+    (!p.is_identity() && !q.is_identity()).then_some((p.0, q.0))
+}
+
+/// The Miller value of finite pairs, by arkworks.
+fn miller_product(pairs: impl Iterator<Item = (Coordinates<Fq>, Coordinates<Fq2>)>) -> MillerValue<Bn254> {
+    let (p, q): (Vec<G1Affine>, Vec<G2Affine>) = pairs.map(|(p, q)| (to_ark(&p), to_ark(&q))).unzip();
+    MillerValue::new(Pairing::Ate, Ark::multi_miller_loop(p, q).0)
+}
+
+/// The final exponentiation, by arkworks.
+fn final_exponentiation(value: &MillerValue<Bn254>) -> Gt<Bn254> {
+    Gt(Ark::final_exponentiation(MillerLoopOutput(value.value)).expect("a Miller value is not zero").0)
 }
 
 #[cfg(test)]
@@ -356,7 +424,13 @@ mod tests {
     use ark_ec::{PrimeGroup, VariableBaseMSM};
     use ark_ff::PrimeField;
 
-    const BACKEND: Backend = Backend::Portable;
+    /// Runs a test with every backend of this machine, and says which.
+    fn with_each_backend(test: impl Fn(Backend)) {
+        for backend in Backend::available() {
+            std::println!("with {backend}");
+            test(*backend);
+        }
+    }
 
     /// ω as a scalar: λ of arkworks' endomorphism on the first group.
     fn omega() -> Fr {
@@ -385,11 +459,11 @@ mod tests {
             .collect()
     }
 
-    fn times<G: Group>(point: G, weight: Weight) -> G {
+    fn times<G: Group>(backend: Backend, point: G, weight: Weight) -> G {
         let mut segments = WeightedSegments::new();
         segments.push(point, weight);
         segments.close();
-        BACKEND.weighted_sums(&segments)[0]
+        backend.weighted_sums(&segments)[0]
     }
 
     macro_rules! sums_are_arkworks {
@@ -397,27 +471,29 @@ mod tests {
             /// Sums of every length around the sizes where the method changes, with identities, equal and opposite points among them.
             #[test]
             fn $test() {
-                let multiple = |n: u64| {
-                    let point = $group::generator().to_ark().into_group() * Fr::from(n * n + 1);
-                    $group::from_ark_assuming_on_curve(&point.into_affine())
-                };
-                let mut points: Vec<_> = (0..130).map(multiple).collect();
-                (points[3], points[7], points[8], points[9]) =
-                    ($group::IDENTITY, points[6], points[6].negate(), $group::IDENTITY);
-                let weights = weights(points.len());
-                for n in [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 47, 48, 49, 130] {
-                    let bases: Vec<_> = points[..n].iter().map($group::to_ark).collect();
-                    let expected: Projective<_> = bases.iter().sum();
-                    assert_eq!(BACKEND.sum(&points[..n]).to_ark(), expected.into_affine(), "{n}");
-                    let mut segments = UncheckedSegments::new();
-                    points[..n].iter().zip(&weights).for_each(|(point, weight)| segments.push(*point, *weight, 0));
-                    segments.close();
-                    let scalars: Vec<_> = weights[..n].iter().map(|weight| scalar(*weight)).collect();
-                    let expected = Projective::msm(&bases, &scalars).expect("as many").into_affine();
-                    let sums = BACKEND.weighted_sums(segments.weighted());
-                    assert_eq!(sums[0].to_ark(), expected, "{n}");
-                    assert_eq!(BACKEND.weighted_sums_of_members(&segments, Soundness::Bits128), Some(sums), "{n}");
-                }
+                with_each_backend(|backend| {
+                    let multiple = |n: u64| {
+                        let point = $group::generator().to_ark().into_group() * Fr::from(n * n + 1);
+                        $group::from_ark_assuming_on_curve(&point.into_affine())
+                    };
+                    let mut points: Vec<_> = (0..400).map(multiple).collect();
+                    (points[3], points[7], points[8], points[9]) =
+                        ($group::IDENTITY, points[6], points[6].negate(), $group::IDENTITY);
+                    let weights = weights(points.len());
+                    for n in [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 47, 48, 49, 130, 400] {
+                        let bases: Vec<_> = points[..n].iter().map($group::to_ark).collect();
+                        let expected: Projective<_> = bases.iter().sum();
+                        assert_eq!(backend.sum(&points[..n]).to_ark(), expected.into_affine(), "{n}");
+                        let mut segments = UncheckedSegments::new();
+                        points[..n].iter().zip(&weights).for_each(|(point, weight)| segments.push(*point, *weight, 0));
+                        segments.close();
+                        let scalars: Vec<_> = weights[..n].iter().map(|weight| scalar(*weight)).collect();
+                        let expected = Projective::msm(&bases, &scalars).expect("as many").into_affine();
+                        let sums = backend.weighted_sums(segments.weighted());
+                        assert_eq!(sums[0].to_ark(), expected, "{n}");
+                        assert_eq!(backend.weighted_sums_of_members(&segments, Soundness::Bits128), Some(sums), "{n}");
+                    }
+                });
             }
         };
     }
@@ -470,6 +546,7 @@ mod tests {
         ];
         let mut x = Fq2::new(Fq::from(1), Fq::from(3));
         let (mut members, mut others) = (0, 0);
+        let mut all = vec![];
         for i in 1..40_u64 {
             x.c1 += Fq::ONE;
             let Some(point) = G2Affine::get_point_from_x_unchecked(x, i % 2 == 0) else { continue };
@@ -478,49 +555,99 @@ mod tests {
             let both = small.map(|small| (small + member).into_affine());
             for point in [point, member].into_iter().chain(small).chain(both) {
                 let expected = point.into_group().mul_bigint(Fr::MODULUS).into_affine().is_zero();
-                assert_eq!(Bn254G2::from_ark_assuming_on_curve(&point).is_member(), expected, "{point}");
+                let point = Bn254G2::from_ark_assuming_on_curve(&point);
+                assert_eq!(point.is_member(), expected, "{point:?}");
+                all.push((point, expected));
                 *if expected { &mut members } else { &mut others } += 1;
             }
         }
         assert!(members > 10 && others > 50, "{members} members, {others} others");
+        all.push((Bn254G2::IDENTITY, true));
+        with_each_backend(|backend| {
+            for n in [1, 2, 7, 8, 9, 31, all.len()] {
+                for some in all.chunks(n) {
+                    let (points, expected): (Vec<_>, Vec<_>) = some.iter().copied().unzip();
+                    assert_eq!(backend.in_subgroup(&points), expected, "{n} at a time");
+                }
+            }
+        });
     }
 
     #[test]
     fn a_point_outside_the_subgroup_is_found() {
-        let (member, outside) = (Bn254G2::generator(), outside());
-        let both = BACKEND.sum(&[member, outside]);
-        assert_eq!(BACKEND.in_subgroup(&[member, outside, Bn254G2::IDENTITY, both]), [true, false, true, false]);
-        for place in 0..20 {
-            let mut segments = UncheckedSegments::new();
-            for (i, weight) in weights(20).into_iter().enumerate() {
-                segments.push(if i == place { outside } else { member }, weight, 0);
+        with_each_backend(|backend| {
+            let (member, outside) = (Bn254G2::generator(), outside());
+            let both = backend.sum(&[member, outside]);
+            assert_eq!(backend.in_subgroup(&[member, outside, Bn254G2::IDENTITY, both]), [true, false, true, false]);
+            for place in 0..20 {
+                let mut segments = UncheckedSegments::new();
+                for (i, weight) in weights(20).into_iter().enumerate() {
+                    segments.push(if i == place { outside } else { member }, weight, 0);
+                }
+                segments.close();
+                assert_eq!(backend.weighted_sums_of_members(&segments, Soundness::Bits64), None, "at {place}");
             }
-            segments.close();
-            assert_eq!(BACKEND.weighted_sums_of_members(&segments, Soundness::Bits64), None, "at {place}");
-        }
+        });
     }
 
     /// e(wP, Q) = e(P, wQ) for weights of every digit, so ω has one eigenvalue on both groups; and e(P, Q)·e(-P, Q) = 1.
     #[test]
     fn weights_move_from_one_side_to_the_other() {
-        let (p, q) = (Bn254G1::generator(), Bn254G2::generator());
-        let (weighted_p, weighted_q) = (|weight| times(p, weight), |weight| times(q, weight));
-        for weight in (1..16).map(|nibble| Weight::from_bits(nibble).expect("not zero")).chain(weights(4)) {
-            assert!(BACKEND.pairs_to_one(&[(weighted_p(weight), q), (p.negate(), weighted_q(weight))]), "{weight:?}");
-            let value = |pairs: &[(Bn254G1, Bn254G2)]| BACKEND.final_exponentiation(BACKEND.miller_product(pairs));
-            let once = value(&[(weighted_p(weight), q)]);
-            assert!(!once.is_one() && (once * once.inverse()).is_one());
-            assert_eq!(once * once, value(&[(weighted_p(weight), q), (p, weighted_q(weight))]));
-        }
+        with_each_backend(|backend| {
+            let (p, q) = (Bn254G1::generator(), Bn254G2::generator());
+            let (weighted_p, weighted_q) = (|weight| times(backend, p, weight), |weight| times(backend, q, weight));
+            for weight in (1..16).map(|nibble| Weight::from_bits(nibble).expect("not zero")).chain(weights(4)) {
+                assert!(
+                    backend.pairs_to_one(&[(weighted_p(weight), q), (p.negate(), weighted_q(weight))]),
+                    "{weight:?}"
+                );
+                let value = |pairs: &[(Bn254G1, Bn254G2)]| backend.final_exponentiation(backend.miller_product(pairs));
+                let once = value(&[(weighted_p(weight), q)]);
+                assert!(!once.is_one() && (once * once.inverse()).is_one());
+                assert_eq!(once * once, value(&[(weighted_p(weight), q), (p, weighted_q(weight))]));
+            }
+        });
     }
 
     #[test]
     fn identities_pair_to_one() {
-        let (p, q) = (Bn254G1::generator(), Bn254G2::generator());
-        assert!(BACKEND.pairs_to_one(&[(Bn254G1::IDENTITY, q), (p, Bn254G2::IDENTITY)]));
-        assert!(BACKEND.pairs_to_one::<Bn254G1, 0>(&[]) && !BACKEND.pairs_to_one(&[(p, q), (Bn254G1::IDENTITY, q)]));
-        let values = BACKEND.miller_products(Pairing::Ate, &Segments::from_ends(vec![(p, q); 3], vec![0, 1, 3]));
-        let powers = BACKEND.final_exponentiations(&values);
-        assert_eq!(powers, [Gt::ONE, powers[1], powers[1] * powers[1]]);
+        with_each_backend(|backend| {
+            let (p, q) = (Bn254G1::generator(), Bn254G2::generator());
+            assert!(backend.pairs_to_one(&[(Bn254G1::IDENTITY, q), (p, Bn254G2::IDENTITY)]));
+            assert!(
+                backend.pairs_to_one::<Bn254G1, 0>(&[]) && !backend.pairs_to_one(&[(p, q), (Bn254G1::IDENTITY, q)])
+            );
+            let values = backend.miller_products(Pairing::Ate, &Segments::from_ends(vec![(p, q); 3], vec![0, 1, 3]));
+            let powers = backend.final_exponentiations(&values);
+            assert_eq!(powers, [Gt::ONE, powers[1], powers[1] * powers[1]]);
+        });
+    }
+
+    /// Products of every number of pairs and their powers are those of arkworks, with identities among the pairs.
+    #[test]
+    fn pairings_are_arkworks() {
+        let point = |n: u64| Fr::from(n * n + 7);
+        let pair = |n: u64| {
+            let p = (Bn254G1::generator().to_ark() * point(n)).into_affine();
+            let q = (Bn254G2::generator().to_ark() * point(n + 90)).into_affine();
+            (Bn254G1::from_ark_assuming_on_curve(&p), Bn254G2::from_ark_assuming_on_curve(&q))
+        };
+        let mut pairs: Vec<_> = (0..65).map(pair).collect();
+        pairs[3].0 = Bn254G1::IDENTITY;
+        pairs[20].1 = Bn254G2::IDENTITY;
+        with_each_backend(|backend| {
+            for n in [0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 65] {
+                for ends in [vec![n], vec![n / 2, n], vec![0, n / 3, n / 3, n], (0..=n).collect()] {
+                    let segments = Segments::from_ends(pairs[..n].to_vec(), ends);
+                    let values = backend.miller_products(Pairing::Ate, &segments);
+                    let expected = Backend::Portable.miller_products(Pairing::Ate, &segments);
+                    let expected = Backend::Portable.final_exponentiations(&expected);
+                    assert_eq!(Backend::Portable.final_exponentiations(&values), expected, "{n} pairs");
+                    for some in 0..=values.len() {
+                        assert_eq!(backend.final_exponentiations(&values[..some]), expected[..some], "{n} pairs");
+                    }
+                }
+            }
+        });
     }
 }
