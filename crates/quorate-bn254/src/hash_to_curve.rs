@@ -14,12 +14,13 @@ mod expand_message;
 mod svdw;
 mod try_and_increment;
 
-pub use eigenlayer::eigenlayer;
+pub use eigenlayer::{eigenlayer, eigenlayer_each};
 pub use expand_message::{expand_message_xmd, hash_to_field};
-pub use roots::{Parity, parity, right_side};
-pub use svdw::{Candidate, Mapped, candidates, denominator, map_to_curve};
-pub use try_and_increment::{Incremented, candidate, try_and_increment};
+pub use roots::{Parity, Roots, parity, right_side, roots_one_by_one};
+pub use svdw::{Candidate, Mapped, candidates, denominator, map_to_curve, map_to_curve_each};
+pub use try_and_increment::{Incremented, candidate, try_and_increment, try_and_increment_each};
 
+use ark_bn254::G1Affine;
 use ark_ec::{AffineRepr, CurveGroup};
 use sha3::Keccak256;
 
@@ -29,7 +30,14 @@ use crate::signature::MessagePoint;
 ///
 /// Two maps and one addition. The cofactor is 1, so there is no cofactor clearing.
 pub fn hash_to_curve(message: &[u8], tag: &[u8]) -> MessagePoint {
-    let [u0, u1] = hash_to_field::<Keccak256, 2>(message, tag);
-    let sum = map_to_curve(u0).point.into_group() + map_to_curve(u1).point;
-    MessagePoint::from_point(sum.into_affine())
+    let [[first, second]] = hash_to_curve_parts(&[message], tag, &roots_one_by_one)[..] else {
+        unreachable!("a message has two points")
+    };
+    MessagePoint::from_point((first.into_group() + second).into_affine())
+}
+
+/// The two points of each message whose sum is its [`hash_to_curve`]. Who adds them can share the inversions of all sums.
+pub fn hash_to_curve_parts(messages: &[&[u8]], tag: &[u8], roots: Roots<'_>) -> Vec<[G1Affine; 2]> {
+    let u: Vec<_> = messages.iter().flat_map(|message| hash_to_field::<Keccak256, 2>(message, tag)).collect();
+    map_to_curve_each(&u, roots).chunks_exact(2).map(|pair| [pair[0].point, pair[1].point]).collect()
 }

@@ -1,11 +1,12 @@
 //! The suites on BN254: their encodings, their hashes, and keys in both groups.
 
 use quorate_bn254::{
-    Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254Signature, Bn254Suite, DualKey, G1Affine,
+    Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254Signature, Bn254Suite, DualKey, G1Affine, MessagePoint,
     encoding::{decode_g2_on_curve, encode_g1, encode_g2},
-    hash_to_curve, keccak256,
+    hash_to_curve::{self, Roots, hash_to_curve_parts},
+    keccak256,
 };
-use quorate_curve::{Backend, Bn254, Bn254G1, Bn254G2, Group, Weight, WeightedSegments};
+use quorate_curve::{Backend, Bn254, Bn254G1, Bn254G2, Group, Segments, Weight, WeightedSegments};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -93,6 +94,13 @@ impl Suite for Bn254Suite {
 
     fn decode_keys(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Bn254G2, ParseError>> {
         let mut keys: Vec<_> = encodings.iter().map(|bytes| parts(bytes)).collect();
+        let points: Vec<_> = keys.iter().flatten().map(|parts| parts.g2).collect();
+        let mut members = backend.in_subgroup(&points).into_iter();
+        for key in &mut keys {
+            if key.is_ok() && members.next() != Some(true) {
+                *key = Err(Bn254ParseError::NotInSubgroup(Bn254Item::KeyG2));
+            }
+        }
         let dual = keys.iter().enumerate().filter_map(|(i, parts)| Some((i, parts.ok()?.dual()?)));
         let dual: Vec<_> = dual.collect();
         if !dual.is_empty() {
@@ -117,25 +125,40 @@ impl Suite for Bn254Suite {
         encode_g1(&signature.to_ark())
     }
 
-    fn hash_to_curve(_: Backend, hashing: Hashing<'_>, messages: &[(&[u8], &[u8])]) -> Vec<Bn254G1> {
-        messages.iter().map(|message| Self::hash_to_curve_one(hashing, *message)).collect()
-    }
-
-    fn hash_to_curve_one(hashing: Hashing<'_>, (prefix, body): (&[u8], &[u8])) -> Bn254G1 {
-        let message = [prefix, body].concat();
-        let point = match hashing.function {
-            HashFunction::Keccak256 | HashFunction::Sha256 => hash_to_curve::hash_to_curve(&message, hashing.tag),
+    fn hash_to_curve(backend: Backend, hashing: Hashing<'_>, messages: &[(&[u8], &[u8])]) -> Vec<Bn254G1> {
+        let roots: Roots<'_> = &|squares| Bn254G1::square_roots(backend, squares);
+        let of = |point: &MessagePoint| Bn254G1::from_ark_assuming_on_curve(&point.point());
+        let whole = |(prefix, body): &(&[u8], &[u8])| [*prefix, *body].concat();
+        let sums = |parts: Vec<[G1Affine; 2]>| {
+            let points = parts.as_flattened().iter().map(Bn254G1::from_ark_assuming_on_curve).collect();
+            backend.sums(&Segments::of_size(2, points))
+        };
+        match hashing.function {
+            HashFunction::Keccak256 | HashFunction::Sha256 => {
+                let whole: Vec<_> = messages.iter().map(whole).collect();
+                let messages: Vec<_> = whole.iter().map(Vec::as_slice).collect();
+                sums(hash_to_curve_parts(&messages, hashing.tag, roots))
+            }
             HashFunction::EigenLayer => {
                 // A claim about another message has a defect and is not hashed.
-                let digest = message.try_into().expect("a digest of 32 bytes, as `message_flaw` asks for");
-                hash_to_curve::eigenlayer(&digest)
+                let digest = |message: &(&[u8], &[u8])| {
+                    whole(message).try_into().expect("a digest of 32 bytes, as `message_flaw` asks for")
+                };
+                let digests: Vec<_> = messages.iter().map(digest).collect();
+                hash_to_curve::eigenlayer_each(&digests, roots).iter().map(of).collect()
             }
             HashFunction::TryAndIncrement => {
-                let digest = message.try_into().unwrap_or_else(|message: Vec<u8>| keccak256(&[&message]));
-                hash_to_curve::try_and_increment(&digest).point
+                let digest = |message: &(&[u8], &[u8])| {
+                    whole(message).try_into().unwrap_or_else(|message: Vec<u8>| keccak256(&[&message]))
+                };
+                let digests: Vec<_> = messages.iter().map(digest).collect();
+                hash_to_curve::try_and_increment_each(&digests, roots).iter().map(|found| of(&found.point)).collect()
             }
-        };
-        Bn254G1::from_ark_assuming_on_curve(&point.point())
+        }
+    }
+
+    fn hash_to_curve_one(hashing: Hashing<'_>, message: (&[u8], &[u8])) -> Bn254G1 {
+        Self::hash_to_curve(Backend::Portable, hashing, &[message])[0]
     }
 
     fn hash_for_sums(backend: Backend, hashing: Hashing<'_>, messages: &[(&[u8], &[u8])]) -> Vec<Bn254G1> {
@@ -168,7 +191,7 @@ impl Parts {
     }
 }
 
-/// Reads a key in G2, or a key in both groups, which may yet be of different secrets.
+/// Reads a key in G2, or a key in both groups, which may yet be outside the subgroup or of different secrets.
 fn parts(bytes: &[u8]) -> Result<Parts, Bn254ParseError> {
     let (g1, g2) = if bytes.len() == DualKey::BYTES {
         let (g1, g2) = bytes.split_at(DualKey::BYTES - 128);
@@ -180,9 +203,6 @@ fn parts(bytes: &[u8]) -> Result<Parts, Bn254ParseError> {
     let g2 = Bn254G2::from_ark_assuming_on_curve(&decode_g2_on_curve(g2, item)?);
     if g2.is_identity() {
         return Err(Bn254ParseError::IdentityKey(item));
-    }
-    if !Backend::Portable.is_member(&g2) {
-        return Err(Bn254ParseError::NotInSubgroup(item));
     }
     Ok(Parts { g1: g1.map(|key| Bn254G1::from_ark_assuming_on_curve(&key.point())), g2 })
 }

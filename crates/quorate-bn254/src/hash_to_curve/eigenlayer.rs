@@ -3,7 +3,7 @@
 use ark_bn254::Fq;
 use ark_ff::{Field, PrimeField};
 
-use super::roots::{point, right_side};
+use super::roots::{Roots, lifted, point, roots_one_by_one};
 use crate::signature::MessagePoint;
 
 /// Starts at x = digest mod p and counts x up until x³ + 3 is a square; then y = (x³ + 3)^((p + 1)/4), which is one of the
@@ -12,33 +12,21 @@ use crate::signature::MessagePoint;
 /// The digest must be the output of a hash function: neighbouring digests lead to the same point, and so do a digest and
 /// the digest plus p. Costs one exponentiation for each x, two on average; no bound on their number is known.
 pub fn eigenlayer(digest: &[u8; 32]) -> MessagePoint {
-    let mut x = Fq::from_be_bytes_mod_order(digest);
-    loop {
-        let right = right_side(x);
-        let y = right.pow(ROOT_EXPONENT);
-        if y.square() == right {
-            return MessagePoint::from_point(point(x, y));
-        }
-        x += Fq::ONE;
-    }
+    eigenlayer_each(&[*digest], &roots_one_by_one)[0]
 }
 
-/// (p + 1)/4, least significant limb first.
-const ROOT_EXPONENT: [u64; 4] = [0x4f082305b61f3f52, 0x65e05aa45a1c72a3, 0x6e14116da0605617, 0x0c19139cb84c680a];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exponent_is_a_quarter_of_p_and_one() {
-        let mut four = ROOT_EXPONENT;
-        for _ in 0..2 {
-            let carries: Vec<u64> = four.iter().map(|limb| limb >> 63).collect();
-            four.iter_mut().for_each(|limb| *limb <<= 1);
-            (1..4).for_each(|i| four[i] |= carries[i - 1]);
+/// The point of each digest.
+pub fn eigenlayer_each(digests: &[[u8; 32]], roots: Roots<'_>) -> Vec<MessagePoint> {
+    let mut tried: Vec<_> = digests.iter().map(|digest| Fq::from_be_bytes_mod_order(digest)).collect();
+    let mut points = vec![None; digests.len()];
+    let mut open: Vec<_> = (0..digests.len()).collect();
+    while !open.is_empty() {
+        let x: Vec<_> = open.iter().map(|i| tried[*i]).collect();
+        for ((i, x), y) in open.iter().zip(&x).zip(lifted(&x, roots)) {
+            points[*i] = y.map(|y| MessagePoint::from_point(point(*x, y)));
+            tried[*i] += Fq::ONE;
         }
-        four[0] -= 1;
-        assert_eq!(four, Fq::MODULUS.0);
+        open.retain(|i| points[*i].is_none());
     }
+    points.into_iter().flatten().collect()
 }

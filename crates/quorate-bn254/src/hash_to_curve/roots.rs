@@ -1,7 +1,25 @@
 //! Square roots: from an x to the y of a point.
 
 use ark_bn254::{Fq, G1Affine};
-use ark_ff::{BigInteger, Field, LegendreSymbol, PrimeField};
+use ark_ff::{BigInteger, Field, PrimeField};
+
+/// What computes a^((p + 1)/4) for each of many elements: a root of those that are squares. Many roots at a time can be computed in lanes,
+/// and they are most of the time of a hash.
+pub type Roots<'a> = &'a dyn Fn(&[Fq]) -> Vec<Fq>;
+
+/// [`Roots`] one by one, by arkworks.
+pub fn roots_one_by_one(elements: &[Fq]) -> Vec<Fq> {
+    elements.iter().map(|element| element.pow(ROOT_EXPONENT)).collect()
+}
+
+/// (p + 1)/4, least significant limb first.
+const ROOT_EXPONENT: [u64; 4] = [0x4f082305b61f3f52, 0x65e05aa45a1c72a3, 0x6e14116da0605617, 0x0c19139cb84c680a];
+
+/// The y = (x³ + 3)^((p + 1)/4) of each x, and `None` where no point has this x.
+pub(super) fn lifted(x: &[Fq], roots: Roots<'_>) -> Vec<Option<Fq>> {
+    let squares: Vec<_> = x.iter().map(|x| right_side(*x)).collect();
+    roots(&squares).into_iter().zip(squares).map(|(root, square)| (root.square() == square).then_some(root)).collect()
+}
 
 /// x³ + 3, the square of the y that belong to x. It is never zero: the order of the curve is odd, so no point has y = 0.
 pub fn right_side(x: Fq) -> Fq {
@@ -22,15 +40,9 @@ pub fn parity(element: Fq) -> Parity {
     if element.into_bigint().is_odd() { Parity::Odd } else { Parity::Even }
 }
 
-/// Whether an element is a square; zero is one.
-pub(super) fn is_square(element: Fq) -> bool {
-    element.legendre() != LegendreSymbol::QuadraticNonResidue
-}
-
-/// The square root that has the wanted parity; `None` if there is no root.
-pub(super) fn root_of_parity(square: Fq, wanted: Parity) -> Option<Fq> {
-    let root = square.sqrt()?;
-    Some(if parity(root) == wanted { root } else { -root })
+/// The root or its negative, whichever has the wanted parity.
+pub(super) fn of_parity(root: Fq, wanted: Parity) -> Fq {
+    if parity(root) == wanted { root } else { -root }
 }
 
 /// The point with these coordinates, which are on the curve.
@@ -38,4 +50,21 @@ pub(super) fn point(x: Fq, y: Fq) -> G1Affine {
     let point = G1Affine::new_unchecked(x, y);
     debug_assert!(point.is_on_curve(), "y is a root of x³ + 3");
     point
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponent_is_a_quarter_of_p_and_one() {
+        let mut four = ROOT_EXPONENT;
+        for _ in 0..2 {
+            let carries: Vec<u64> = four.iter().map(|limb| limb >> 63).collect();
+            four.iter_mut().for_each(|limb| *limb <<= 1);
+            (1..4).for_each(|i| four[i] |= carries[i - 1]);
+        }
+        four[0] -= 1;
+        assert_eq!(four, Fq::MODULUS.0);
+    }
 }

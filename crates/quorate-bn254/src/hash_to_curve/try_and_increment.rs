@@ -4,7 +4,7 @@
 use ark_bn254::Fq;
 use ark_ff::PrimeField;
 
-use super::roots::{Parity, point, right_side, root_of_parity};
+use super::roots::{Parity, Roots, lifted, of_parity, point, roots_one_by_one};
 use crate::{encoding::fq_from_bytes, keccak::keccak256, signature::MessagePoint};
 
 /// The point of a digest, and the counter that leads to it.
@@ -24,12 +24,31 @@ pub struct Incremented {
 /// # Panics
 /// If none of the 256 counters is accepted. A digest has this property with probability 2^-175; nobody can find one.
 pub fn try_and_increment(digest: &[u8; 32]) -> Incremented {
-    let found = (0..=u8::MAX).find_map(|counter| {
-        let x = fq_from_bytes(&candidate(digest, counter))?;
-        let y = root_of_parity(right_side(x), Parity::Even)?;
-        Some(Incremented { point: MessagePoint::from_point(point(x, y)), counter })
-    });
-    found.expect("one of 256 counters is accepted but for 2^-175")
+    try_and_increment_each(&[*digest], &roots_one_by_one)[0]
+}
+
+/// The point of each digest.
+///
+/// # Panics
+/// As [`try_and_increment`].
+pub fn try_and_increment_each(digests: &[[u8; 32]], roots: Roots<'_>) -> Vec<Incremented> {
+    let mut found: Vec<Option<Incremented>> = vec![None; digests.len()];
+    let mut counters = vec![0..=u8::MAX; digests.len()];
+    let mut open: Vec<_> = (0..digests.len()).collect();
+    while !open.is_empty() {
+        // The next x below p of each digest that has no point yet.
+        let next = |i: &usize| {
+            let x = |counter| Some((counter, fq_from_bytes(&candidate(&digests[*i], counter))?));
+            counters[*i].find_map(x).expect("one of 256 counters is accepted but for 2^-175")
+        };
+        let (tried, x): (Vec<_>, Vec<_>) = open.iter().map(next).unzip();
+        for (((i, counter), x), y) in open.iter().zip(tried).zip(&x).zip(lifted(&x, roots)) {
+            let of = |y| MessagePoint::from_point(point(*x, of_parity(y, Parity::Even)));
+            found[*i] = y.map(|y| Incremented { point: of(y), counter });
+        }
+        open.retain(|i| found[*i].is_none());
+    }
+    found.into_iter().flatten().collect()
 }
 
 /// The word of a counter, below 2^254. It is the x of a point if it is below p and x³ + 3 is a square.
