@@ -3,11 +3,19 @@
 
 use std::hint::black_box;
 
-use ark_bn254::{Bn254, G1Affine, G2Affine};
-use ark_ec::{AffineRepr, pairing::Pairing};
+use ark_bn254::{Bn254, Fr, G1Affine, G2Affine};
+use ark_ec::{AffineRepr, CurveGroup, pairing::Pairing};
 use ark_ff::Zero;
-use quorate::{Backend, Bn254Suite, Claim, Plan, PublicKey, UncheckedSignature, culprit, execute::Execution, verify};
-use quorate_bn254::{Bn254PublicKey, Bn254SecretKey};
+use quorate::{
+    Backend, Bn254Suite, Claim, Plan, PublicKey, Soundness, UncheckedSignature, culprit, execute::Execution, verify,
+};
+use quorate_bn254::{
+    Bn254PublicKey, Bn254SecretKey, DRAND_EVMNET_TAG,
+    hash_to_curve::{Roots, hash_to_curve, hash_to_curve_parts},
+};
+use quorate_curve::{Bn254G1, Bn254G2, Group, Segments, Weight, WeightedSegments};
+use quorate_evm::{Collection, KeyGroup, Network, OperatorKey, alloy_primitives::Address, base::Table};
+use rand_core::Rng;
 
 use crate::{
     data,
@@ -57,11 +65,9 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     }
     rows.extend(one_false(run));
     rows.extend(keys(run));
+    rows.extend(collected(run));
+    rows.extend(verbs(run));
     rows
-}
-
-fn threads(run: &Run, n: usize) -> impl Iterator<Item = usize> {
-    run.choose(&[1][..], if n >= 100 { &[1, 2] } else { &[1] }).iter().copied()
 }
 
 /// Decoded points, the messages hashed inside.
@@ -74,9 +80,9 @@ fn verified(run: &Run, bench: &str, votes: &[Vote]) -> Vec<Row> {
         })
         .note("each by its own pairings"),
     ];
-    engines.extend(threads(run, votes.len()).map(|threads| {
-        let (claims, options) = (&claims, data::options(Backend::Portable, threads));
-        Engine::of(Backend::Portable, threads, move || {
+    engines.extend(run.each(if votes.len() >= 100 { &[1, 2] } else { &[1] }).map(|(backend, threads)| {
+        let (claims, options) = (&claims, data::options(backend, threads));
+        Engine::of(backend, threads, move || {
             let outcome = verify(black_box(claims), &options, &mut data::rng());
             assert!(outcome.all_valid() && outcome.verdicts.len() == claims.len());
         })
@@ -100,9 +106,9 @@ fn one_false(run: &Run) -> Vec<Row> {
     votes[wrong].signature = votes[wrong + 1].signature;
     let claims: Vec<_> = votes.iter().map(Vote::claim).collect();
     let decoded = decoded(&votes);
-    let plan = Plan::new(&claims, &data::options(Backend::Portable, 1));
-    let failed = Execution::new(&plan, &mut data::rng());
-    let engines = vec![
+    let plans: Vec<_> = run.backends.iter().map(|backend| Plan::new(&claims, &data::options(*backend, 1))).collect();
+    let failed: Vec<_> = plans.iter().map(|plan| Execution::new(plan, &mut data::rng())).collect();
+    let mut engines = vec![
         Engine::new("arkworks", 1, || {
             let found =
                 votes.iter().zip(&decoded).position(|(vote, (key, signature))| !vote.by_arkworks(*key, *signature));
@@ -111,8 +117,10 @@ fn one_false(run: &Run) -> Vec<Row> {
             assert!(rest.into_iter().all(|(vote, (key, signature))| vote.by_arkworks(*key, *signature)));
         })
         .note("each by its own pairings"),
-        Engine::of(Backend::Portable, 1, || assert_eq!(culprit::search(&failed).culprits(), [wrong])),
     ];
+    engines.extend(run.backends.iter().zip(&failed).map(|(backend, failed)| {
+        Engine::of(*backend, 1, move || assert_eq!(culprit::search(failed).culprits(), [wrong]))
+    }));
     measure("bn254/bad=1", n, "search", 1, run.choose(2, 15), engines)
 }
 
@@ -121,15 +129,10 @@ fn keys(run: &Run) -> Vec<Row> {
     let n = 128;
     let votes: Vec<_> = (0..n as u64).map(|i| Vote::of(i, 0)).collect();
     let single: Vec<_> = votes.iter().map(|vote| &vote.key[..]).collect();
-    let engines = vec![
-        Engine::new("arkworks", 1, || {
-            assert!(single.iter().all(|bytes| Bn254PublicKey::<G2Affine>::from_bytes(black_box(bytes)).is_ok()));
-        }),
-        Engine::of(Backend::Portable, 1, || {
-            let keys = PublicKey::<Bn254Suite>::from_bytes_each(black_box(&single), Backend::Portable);
-            assert!(keys.iter().all(Result::is_ok));
-        }),
-    ];
+    let mut engines = vec![Engine::new("arkworks", 1, || {
+        assert!(single.iter().all(|bytes| Bn254PublicKey::<G2Affine>::from_bytes(black_box(bytes)).is_ok()));
+    })];
+    engines.extend(read(run, &single));
     let mut rows = measure("bn254/key-from-bytes", n, "key", n, run.choose(3, 21), engines);
     let dual: Vec<_> = (0..n as u64)
         .map(|i| {
@@ -139,14 +142,128 @@ fn keys(run: &Run) -> Vec<Row> {
         })
         .collect();
     let both: Vec<_> = dual.iter().map(|bytes| &bytes[..]).collect();
-    let engines = vec![
+    let mut engines = vec![
         Engine::new("arkworks", 1, || assert!(both.iter().all(|bytes| SUITE.key(black_box(bytes)).is_ok())))
             .note("each by its own pairings"),
-        Engine::of(Backend::Portable, 1, || {
-            let keys = PublicKey::<Bn254Suite>::from_bytes_each(black_box(&both), Backend::Portable);
-            assert!(keys.iter().all(Result::is_ok));
-        }),
     ];
+    engines.extend(read(run, &both));
     rows.extend(measure("bn254/dual-key-from-bytes", n, "key", n, run.choose(3, 21), engines));
     rows
+}
+
+/// Each backend reads the keys.
+fn read<'a>(run: &'a Run, keys: &'a [&'a [u8]]) -> impl Iterator<Item = Engine<'a>> {
+    run.backends.iter().map(|backend| {
+        Engine::of(*backend, 1, || {
+            let keys = PublicKey::<Bn254Suite>::from_bytes_each(black_box(keys), *backend);
+            assert!(keys.iter().all(Result::is_ok));
+        })
+    })
+}
+
+/// The signatures of a thousand operators over one result, one of them false: what an aggregator collects.
+fn collected(run: &Run) -> Vec<Row> {
+    let (n, wrong, digest) = (run.choose(100, 1000), 42, [7; 32]);
+    let operators: Vec<_> = (0..n as u64)
+        .map(|i| {
+            let mut entropy = [7; 48];
+            entropy[..8].copy_from_slice(&i.to_be_bytes());
+            OperatorKey::from_entropy(KeyGroup::Bn254G1, &entropy)
+        })
+        .collect();
+    let Table { key_pages, weight_pages, .. } = Table::paged(KeyGroup::Bn254G1, vec![100; n], 1);
+    let network = Network {
+        key_group: KeyGroup::Bn254G1,
+        chain_id: 1,
+        contract: Address::ZERO,
+        nonce: 0,
+        epoch: 1,
+        required: 100,
+        enough: n as u32,
+        paid: 0,
+        table: 0,
+        unknown_newest: None,
+        keys: operators.iter().map(OperatorKey::member).collect(),
+        weights: vec![100; n],
+        key_pages,
+        weight_pages,
+        bases: vec![],
+    };
+    let digest_of = |i: usize| if i == wrong { [8; 32] } else { digest };
+    let signatures: Vec<_> = operators.iter().enumerate().map(|(i, o)| (i, o.sign(&digest_of(i)))).collect();
+    let engines = run.each(&[1]).map(|(backend, threads)| {
+        let (network, signatures) = (&network, &signatures);
+        Engine::of(backend, threads, move || {
+            let mut collection = Collection::new(network, digest);
+            let answers = collection.add(signatures, &data::options(backend, 1), &mut data::rng()).expect("a network");
+            assert!(answers.iter().enumerate().all(|(i, answer)| answer.is_ok() == (i != wrong)));
+        })
+    });
+    measure("bn254/collect", n, "signature", n, run.choose(2, 9), engines.collect())
+}
+
+/// The verbs of the curve, whose costs the plan weighs, beside arkworks.
+fn verbs(run: &Run) -> Vec<Row> {
+    let (n, rounds) = (run.choose(128, 1024), run.choose(3, 15));
+    let messages: Vec<_> = (0..n as u64).map(quorate_bn254::drand_message).collect();
+    let messages: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
+    let hashes = |backend: Backend| {
+        let roots: Roots<'_> = &|squares| Bn254G1::square_roots(backend, squares);
+        let parts = hash_to_curve_parts(&messages, DRAND_EVMNET_TAG, roots);
+        let points = parts.as_flattened().iter().map(Bn254G1::from_ark_assuming_on_curve).collect();
+        backend.sums(&Segments::of_size(2, points))
+    };
+    let p = hashes(Backend::Portable);
+    let q: Vec<_> = (0..n as u64).map(|i| (G2Affine::generator() * Fr::from(i * i + 3)).into_affine()).collect();
+    let q: Vec<_> = q.iter().map(Bn254G2::from_ark_assuming_on_curve).collect();
+    let pairs: Vec<_> = p.iter().copied().zip(q.iter().copied()).collect();
+    let (ark_p, ark_q): (Vec<_>, Vec<_>) = pairs.iter().map(|(p, q)| (p.to_ark(), q.to_ark())).unzip();
+    let mut rng = data::rng();
+    let weights: Vec<_> = (0..n).map(|_| Weight::draw(Soundness::Bits64, || rng.next_u64())).collect();
+    let mut rows = Vec::new();
+    let mut add = |verb: &str, n: usize, item: &'static str, ark: Option<&dyn Fn()>, work: &dyn Fn(Backend)| {
+        let mut engines: Vec<_> = ark.into_iter().map(|ark| Engine::new("arkworks", 1, ark)).collect();
+        engines.extend(run.each(&[1]).map(|(backend, threads)| Engine::of(backend, threads, move || work(backend))));
+        rows.extend(measure(&format!("bn254/{verb}"), n, item, n, rounds, engines));
+    };
+    let ark = || {
+        for (message, hash) in messages.iter().zip(&p) {
+            let point = hash_to_curve(black_box(message), DRAND_EVMNET_TAG).point();
+            assert!(Bn254G1::from_ark_assuming_on_curve(&point) == *hash);
+        }
+    };
+    add("hash", n, "message", Some(&ark), &|backend| assert_eq!(hashes(backend), p));
+    for n in [1, 2, 8, n] {
+        let ark = || {
+            black_box(Bn254::multi_miller_loop(&ark_p[..n], &ark_q[..n]));
+        };
+        add("miller", n, "pair", Some(&ark), &|backend| {
+            black_box(backend.miller_product(&pairs[..n]));
+        });
+    }
+    for n in [1, 8] {
+        let values =
+            Backend::Portable.miller_products(quorate_curve::Pairing::Ate, &Segments::of_size(1, pairs[..n].to_vec()));
+        add("final-exponentiation", n, "value", None, &|backend| {
+            assert_eq!(backend.final_exponentiations(black_box(&values)).len(), n);
+        });
+    }
+    let ark = || assert!(ark_q.iter().all(|point| black_box(point).is_in_correct_subgroup_assuming_on_curve()));
+    add("subgroup-g2", n, "point", Some(&ark), &|backend| assert!(backend.in_subgroup(&q).into_iter().all(|is| is)));
+    let (sixteens_g1, sixteens_g2) = (cut(&p, &weights), cut(&q, &weights));
+    add("g1-weighted-16-64", n, "point", None, &|backend| {
+        assert_eq!(backend.weighted_sums(&sixteens_g1).len(), n / 16)
+    });
+    add("g2-weighted-16-64", n, "point", None, &|backend| {
+        assert_eq!(backend.weighted_sums(&sixteens_g2).len(), n / 16)
+    });
+    add("g1-sum", n, "point", None, &|backend| assert!(!backend.sum(black_box(&p)).is_identity()));
+    add("g2-sum", n, "point", None, &|backend| assert!(!backend.sum(black_box(&q)).is_identity()));
+    rows
+}
+
+/// Segments of 16 weighted points.
+fn cut<G: Group>(points: &[G], weights: &[Weight]) -> WeightedSegments<G> {
+    let weighted: Vec<_> = points.iter().copied().zip(weights.iter().copied()).collect();
+    weighted.chunks(16).map(|segment| segment.iter().copied()).collect()
 }
