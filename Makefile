@@ -298,7 +298,7 @@ fuzz: ## Each fuzz target under libFuzzer for FUZZ_SECONDS, from its seeds (need
 	done
 
 soak: ## A million random operations a verb, each backend against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (hours)
-	$(CARGO) test --profile dist --locked -p quorate-curve --lib soak -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-curve --features bn254 --lib soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-blst --test all soak -- --ignored --nocapture
 	$(CARGO) test --profile dist --locked -p quorate-batcher --test all soak -- --ignored --nocapture

@@ -151,6 +151,7 @@ pub(crate) mod sealed {
     pub trait Verbs: Sized {
         fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool>;
         fn is_member(&self) -> bool;
+        fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize>;
         fn sum(backend: Backend, points: &[Self]) -> Self;
         fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self>;
         fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self>;

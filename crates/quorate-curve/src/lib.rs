@@ -50,6 +50,7 @@ pub mod scalar;
 // mod backend::{portable, lanes, ifma, fma, choice};
 pub mod group;
 pub mod backend;
+// mod bn254::{inverse, points, lanes};
 #[cfg(feature = "bn254")]
 mod bn254;
 pub mod domain;

@@ -46,7 +46,7 @@ pub(crate) mod choice;
 mod prepared;
 mod verbs;
 #[cfg(test)]
-mod soak;
+pub(crate) mod soak;
 
 use alloc::vec::Vec;
 use blst::{blst_p1_affine, blst_p2_affine};
@@ -134,11 +134,7 @@ impl Backend {
     /// The number of points from which [`weighted_sums_of_members`](Self::weighted_sums_of_members) costs less than a
     /// check of each point and a weighted sum. `None` if it never does.
     pub fn sums_members_from<G: Group>(self, soundness: Soundness) -> Option<usize> {
-        let _ = soundness;
-        if G::IS_WHOLE_CURVE {
-            return None;
-        }
-        dispatch!(self, None, |lanes| lanes::weighted_sum::sums_members_from(lanes, G::ID, soundness))
+        G::sums_members_from(self, soundness)
     }
 
     /// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.

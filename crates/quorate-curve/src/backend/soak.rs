@@ -38,7 +38,7 @@ pub(super) fn backends_in_lanes() -> impl Iterator<Item = Backend> {
 }
 
 /// Calls `share` with random sizes until enough operations are done, and prints how many. `share` compares all backends.
-fn soak(verb: &str, seed: u64, mut share: impl FnMut(&[Backend], usize, &mut Random)) {
+pub(crate) fn soak(verb: &str, seed: u64, mut share: impl FnMut(&[Backend], usize, &mut Random)) {
     let backends: Vec<_> = backends_in_lanes().collect();
     if backends.is_empty() {
         return;
@@ -60,8 +60,8 @@ fn soak(verb: &str, seed: u64, mut share: impl FnMut(&[Backend], usize, &mut Ran
     println!("{verb}: {done} operations in {shares} calls agree on {}", names.join(", "));
 }
 
-struct Random {
-    rng: ChaCha20Rng,
+pub(crate) struct Random {
+    pub(crate) rng: ChaCha20Rng,
 }
 
 impl Random {
@@ -69,7 +69,7 @@ impl Random {
         Self { rng: ChaCha20Rng::seed_from_u64(seed) }
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.rng.next_u64() % n.max(1) as u64) as usize
     }
 
@@ -79,7 +79,7 @@ impl Random {
         bytes
     }
 
-    fn weight(&mut self, soundness: Soundness) -> Weight {
+    pub(crate) fn weight(&mut self, soundness: Soundness) -> Weight {
         let bits = match self.below(8) {
             0 => 1 << self.below(64),
             1 => u128::from(u64::MAX),
@@ -90,7 +90,7 @@ impl Random {
     }
 
     /// The items in segments of random lengths: single items, short and long segments, empty ones.
-    fn cut<T>(&mut self, items: Vec<T>) -> Segments<T> {
+    pub(crate) fn cut<T>(&mut self, items: Vec<T>) -> Segments<T> {
         let n = items.len();
         let longest = [1, 3, 20, 200, n][self.below(5)];
         let mut ends = Vec::new();

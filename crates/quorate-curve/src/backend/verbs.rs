@@ -14,7 +14,7 @@ use crate::{
     arithmetic::Curve,
     encoding::DecodeError,
     group::{
-        G1, G2, cut,
+        G1, G2, Group as _, cut,
         sealed::{Bls12381Verbs, Sealed, Verbs},
         weighted_cut,
     },
@@ -35,6 +35,11 @@ macro_rules! verbs {
 
             fn is_member(&self) -> bool {
                 self.inner().in_subgroup()
+            }
+
+            fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize> {
+                let _ = soundness;
+                dispatch!(backend, None, |lanes| { lanes::weighted_sum::sums_members_from(lanes, Self::ID, soundness) })
             }
 
             fn sum(backend: Backend, points: &[Self]) -> Self {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use ark_bn254::{Fq, Fq2, Fq6, Fq12};
 use ark_ff::{AdditiveGroup, BigInt, Field as _, Fp};
 
-use super::{Bn254, Coordinates, PARAMETER};
+use super::points::{self, Bn254, Coordinates, PARAMETER, ROOT_EXPONENT};
 use crate::{
     arithmetic::Curve,
     backend::{
@@ -23,10 +23,10 @@ use crate::{
         lanes::{
             constant::{Constant, Modulus},
             curve::{self, Affine, InLanes, Jacobian},
-            field::{Extension, Field, Fp2, LANES, Lanes, Mask, Parameters, PrimeField, Step, Wide},
+            field::{Extension, Field, Fp2, LANES, Lanes, LoopStep, Mask, Parameters, PrimeField, Wide},
             instructions::in_lanes,
             square_root,
-            subgroup::{Members, Subgroup},
+            subgroup::{Further, Members, Subgroup},
             thresholds::Thresholds,
             wide::sum,
         },
@@ -72,22 +72,22 @@ impl Parameters for Bn254 {
         [plus as u64, minus as u64]
     };
     const IS_SPARSE: bool = false;
-    const LOOP: &'static [Step] = &{
-        let mut steps = [Step::Double; STEPS];
+    const LOOP: &'static [LoopStep] = &{
+        let mut steps = [LoopStep::Double; STEPS];
         let (mut bit, mut at) = (LOOP_DIGITS[0].ilog2(), 0);
         while bit > 0 {
             bit -= 1;
             at += 1;
             if LOOP_DIGITS[0] >> bit & 1 == 1 {
-                steps[at] = Step::Add;
+                steps[at] = LoopStep::Add;
                 at += 1;
             } else if LOOP_DIGITS[1] >> bit & 1 == 1 {
-                steps[at] = Step::Subtract;
+                steps[at] = LoopStep::Subtract;
                 at += 1;
             }
         }
-        steps[at] = Step::AddImage;
-        steps[at + 1] = Step::SubtractSecondImage;
+        steps[at] = LoopStep::AddImage;
+        steps[at + 1] = LoopStep::SubtractSecondImage;
         assert!(at + 2 == STEPS);
         steps
     };
@@ -183,11 +183,11 @@ impl Parameters for Bn254 {
         pairs: Cut<'_, T>,
         finite: impl Fn(&T) -> Option<(Self::G1, Self::G2)>,
     ) -> Vec<MillerValue<Self>> {
-        pairs.iter().map(|pairs| super::miller_product(pairs.iter().filter_map(&finite))).collect()
+        pairs.iter().map(|pairs| points::miller_product(pairs.iter().filter_map(&finite))).collect()
     }
 
     fn final_exponentiation(value: &MillerValue<Self>) -> Gt<Self> {
-        super::final_exponentiation(value)
+        points::final_exponentiation(value)
     }
 }
 
@@ -266,6 +266,8 @@ impl InLanes for Coordinates<Fq2> {
 }
 
 impl Subgroup for Coordinates<Fq> {
+    const FURTHER: Further = Further::Digits([0, 0]);
+
     /// The cofactor is 1.
     fn members<L: Lanes<Curve = Bn254>>(_: L, _: &[Self]) -> Members {
         Members { members: Mask::MAX, undecided: 0 }
@@ -273,13 +275,16 @@ impl Subgroup for Coordinates<Fq> {
 }
 
 impl Subgroup for Coordinates<Fq2> {
+    /// The least prime that divides the cofactor is 10,069, so that a position misses a point with probability 1/16 at most.
+    const FURTHER: Further = Further::Digits([0, 0]);
+
     fn members<L: Lanes<Curve = Bn254>>(lanes: L, points: &[Self]) -> Members {
         members(lanes, points)
     }
 }
 
 in_lanes! {
-    /// The test of [`is_member`](super::is_member).
+    /// The test of [`is_member`](points::is_member).
     fn members<L: Lanes<Curve = Bn254>>(lanes: L, points: &[Coordinates<Fq2>]) -> Members {
         let point = Affine::<Fp2<L::Fp>>::load(lanes, points);
         let negative = point.negated();
@@ -325,7 +330,7 @@ pub(super) fn square_roots<L: Lanes<Curve = Bn254>>(lanes: L, squares: &[Fq]) ->
         };
         out.extend(roots.into_iter().take(chunk.len()));
     }
-    out.extend(rest.iter().map(|square| square.pow(super::ROOT_EXPONENT)));
+    out.extend(rest.iter().map(|square| square.pow(ROOT_EXPONENT)));
     out
 }
 
@@ -352,6 +357,7 @@ impl Lanes for Ifma<Bn254> {
     // Each is where lanes and arkworks cost the same, measured on a Xeon with IFMA.
     const THRESHOLDS: Thresholds = Thresholds {
         items: 2,
+        members_in_g2: 48,
         sum: 128,
         weighted_sum: 4,
         weighted_sums: 3,
@@ -401,13 +407,13 @@ macro_rules! doubles {
 }
 
 doubles!(Avx512, OneEight, Avx512, |lanes| lanes, {
-    items: 3, sum: 192, weighted_sum: 6, weighted_sums: 4, pairs: 3, pairs_left: 2, inversions: 3, values: 6
+    items: 3, members_in_g2: 48, sum: 192, weighted_sum: 6, weighted_sums: 4, pairs: 3, pairs_left: 2, inversions: 3, values: 6
 });
 doubles!(Avx2, TwoFours, HalfOfAvx2, Avx2::half, {
-    items: 4, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
+    items: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
 });
 doubles!(HalfOfAvx2, OneFour, HalfOfAvx2, |lanes| lanes, {
-    items: 4, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
+    items: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
 });
 
 /// ξ^(i(p-1)/6), i = 0 … 5.
@@ -581,7 +587,7 @@ mod tests {
                 assert_eq!(x.is_odd() & exist, mask_of(a, |a| a.into_bigint().is_odd()));
                 assert_eq!(x.is_larger() & exist, mask_of(a, |a| a.into_bigint() > (-*a).into_bigint()));
                 let roots = square_root::in_fp(lanes, &[x])[0];
-                let expected = a.map(|a| a.pow(super::super::ROOT_EXPONENT));
+                let expected = a.map(|a| a.pow(ROOT_EXPONENT));
                 same(roots.0.store(), expected);
                 assert_eq!(roots.1 & exist, mask_of(a, |a| !a.legendre().is_qnr()));
                 for shift in 0..vectors.len() {

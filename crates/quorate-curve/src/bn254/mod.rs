@@ -3,29 +3,25 @@
 //! The portable backend has the fields, additions in projective coordinates and pairings of arkworks, one item at a time. Its sums are
 //! quorate's own, the same as on BLS12-381. So are all formulas of the lanes, of which [`lanes`] has the numbers.
 
+mod inverse;
+mod points;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod lanes;
-mod inverse;
+#[cfg(test)]
+mod soak;
 
 use alloc::vec::Vec;
-use core::{
-    fmt::{self, Debug},
-    hash::Hash,
-};
+use core::fmt::{self, Debug};
 
-use ark_bn254::{Bn254 as Ark, Fq, Fq2, Fq12, G1Affine, G2Affine, g1, g2};
-use ark_ec::{
-    AffineRepr, CurveGroup,
-    pairing::{MillerLoopOutput, Pairing as _},
-    scalar_mul::glv::GLVConfig,
-    short_weierstrass::{Affine as ArkAffine, Projective, SWCurveConfig},
-};
-use ark_ff::{AdditiveGroup, Field as _, MontFp};
+use ark_bn254::{Fq, Fq2, G1Affine, G2Affine};
+use ark_ff::Field as _;
 
+pub use self::points::Bn254;
+use self::points::{Coordinates, ROOT_EXPONENT, final_exponentiation, from_ark, miller_product, to_ark};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::backend::lanes::{pairing, subgroup, sum, weighted_sum as weighted_sum_in_lanes};
 use crate::{
-    arithmetic::{Curve, curve::GroupId, field::Field},
+    arithmetic::{Curve, curve::GroupId},
     backend::{
         choice::{Backend, dispatch},
         portable::{affine, weighted_sum},
@@ -35,36 +31,10 @@ use crate::{
         sealed::{Sealed, Verbs},
         weighted_cut,
     },
-    pairing::{CurveId, Gt, MillerValue, Pairing, sealed::Target},
+    pairing::{CurveId, Gt, MillerValue, Pairing},
     segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
     weight::Soundness,
 };
-
-/// The curve BN254, as a type. No value of it exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bn254 {}
-
-impl Target for Bn254 {
-    type Value = Fq12;
-    const ONE: Fq12 = Fq12::ONE;
-
-    fn multiply(a: &Fq12, b: &Fq12) -> Fq12 {
-        a * b
-    }
-
-    fn conjugate(a: &Fq12) -> Fq12 {
-        let mut out = *a;
-        out.conjugate_in_place();
-        out
-    }
-}
-
-/// A point by its coordinates; (0, 0) is the identity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Coordinates<F> {
-    x: F,
-    y: F,
-}
 
 /// Does the work of a verb: that of the portable backend, or that of the lanes with their token for this curve.
 macro_rules! in_lanes_or {
@@ -76,111 +46,8 @@ macro_rules! in_lanes_or {
     };
 }
 
-macro_rules! field {
-    ($field:ident, $inverse:expr) => {
-        impl Field for $field {
-            #[inline]
-            fn plus(&self, other: &Self) -> Self {
-                *self + other
-            }
-
-            #[inline]
-            fn minus(&self, other: &Self) -> Self {
-                *self - other
-            }
-
-            #[inline]
-            fn times(&self, other: &Self) -> Self {
-                *self * other
-            }
-
-            #[inline]
-            fn squared(&self) -> Self {
-                self.square()
-            }
-
-            fn inverse(&self) -> Self {
-                let inverse: fn(&Self) -> Self = $inverse;
-                inverse(self)
-            }
-        }
-    };
-}
-
-field!(Fq, inverse::inverse);
-field!(Fq2, |element| {
-    let inverse = inverse::inverse(&(element.c0.square() + element.c1.square()));
-    Fq2::new(element.c0 * inverse, -element.c1 * inverse)
-});
-
 macro_rules! group {
-    ($(#[$doc:meta])* $name:ident, $id:ident, $is_whole:literal, $field:ident, $config:path, $affine:ident, $omega:expr, $is_member:expr) => {
-        impl Curve for Coordinates<$field> {
-            type Jacobian = Projective<$config>;
-            type Field = $field;
-
-            const ID: GroupId = GroupId::$id;
-            const IDENTITY: Self = Self { x: $field::ZERO, y: $field::ZERO };
-            const SUMMED_IN_STEP_FROM: usize = 128;
-
-            fn generator() -> Self {
-                let point = <$config as SWCurveConfig>::GENERATOR;
-                Self { x: point.x, y: point.y }
-            }
-
-            #[inline]
-            fn at(x: $field, y: $field) -> Self {
-                Self { x, y }
-            }
-
-            #[inline]
-            fn x(&self) -> $field {
-                self.x
-            }
-
-            #[inline]
-            fn y(&self) -> $field {
-                self.y
-            }
-
-            fn one() -> $field {
-                $field::ONE
-            }
-
-            fn in_subgroup(&self) -> bool {
-                $is_member(self)
-            }
-
-            fn turn_field(x: $field, turn: u8) -> $field {
-                let omega: $field = $omega;
-                match turn {
-                    0 => x,
-                    1 => x * omega,
-                    _ => x * omega.square(),
-                }
-            }
-
-            fn to_jacobian(&self) -> Self::Jacobian {
-                to_ark(self).into_group()
-            }
-
-            fn to_affine(points: &[Self::Jacobian]) -> Vec<Self> {
-                Projective::normalize_batch(points).iter().map(from_ark).collect()
-            }
-
-            fn double(point: &Self::Jacobian) -> Self::Jacobian {
-                point.double()
-            }
-
-            fn add_affine(a: &Self::Jacobian, b: &Self) -> Self::Jacobian {
-                *a + to_ark(b)
-            }
-
-            fn signed(self, negative: bool) -> Self {
-                if negative { Self { x: self.x, y: -self.y } } else { self }
-            }
-        }
-
+    ($(#[$doc:meta])* $name:ident, $id:ident, $is_whole:literal, $field:ident, $affine:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(transparent)]
@@ -243,6 +110,16 @@ macro_rules! group {
                 self.0.in_subgroup()
             }
 
+            fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize> {
+                if Self::IS_WHOLE_CURVE {
+                    return None;
+                }
+                let _ = soundness;
+                in_lanes_or!(backend, None, |lanes| {
+                    weighted_sum_in_lanes::sums_members_from(lanes, Self::ID, soundness)
+                })
+            }
+
             fn sum(backend: Backend, points: &[Self]) -> Self {
                 Self::sums(backend, &Segments::one(points.to_vec()))[0]
             }
@@ -266,27 +143,34 @@ macro_rules! group {
             fn weighted_sums_of_members(
                 backend: Backend,
                 points: &UncheckedSegments<Self>,
-                _: Soundness,
+                soundness: Soundness,
             ) -> Option<Vec<Self>> {
                 let weighted = points.weighted();
-                let are_members = Self::in_subgroup(backend, weighted.points().items()).into_iter().all(|member| member);
-                are_members.then(|| Self::weighted_sums(backend, weighted))
+                if Self::IS_WHOLE_CURVE {
+                    return Some(Self::weighted_sums(backend, weighted));
+                }
+                let _ = soundness;
+                let portable = || {
+                    let are_members = weighted.points().items().iter().all(Self::is_member);
+                    are_members.then(|| weighted_sum::weighted_sums(weighted_cut(weighted)))
+                };
+                let sums: Option<Vec<Coordinates<$field>>> = in_lanes_or!(backend, portable(), |lanes| {
+                    let (weighted, further) = (weighted_cut(weighted), points.further());
+                    weighted_sum_in_lanes::weighted_sums_of_members(lanes, weighted, further, soundness)
+                });
+                Some(sums?.into_iter().map(Self).collect())
             }
         }
     };
 }
 
-// ω has one eigenvalue on both groups: arkworks' endomorphisms have λ and λ².
 group!(
     /// An affine point of the first group, over Fp. Its cofactor is 1, so every point of the curve is a member.
     Bn254G1,
     G1,
     true,
     Fq,
-    g1::Config,
-    G1Affine,
-    g1::Config::ENDO_COEFFS[0],
-    |_| true
+    G1Affine
 );
 group!(
     /// An affine point of the twist, over Fp2.
@@ -294,10 +178,7 @@ group!(
     G2,
     false,
     Fq2,
-    g2::Config,
-    G2Affine,
-    g2::Config::ENDO_COEFFS[0].square(),
-    is_member
+    G2Affine
 );
 
 impl Bn254G1 {
@@ -309,55 +190,6 @@ impl Bn254G1 {
             self::lanes::square_roots(lanes, squares)
         })
     }
-}
-
-/// (p + 1)/4 in words of 64 bits, the lowest first.
-const ROOT_EXPONENT: [u64; 4] =
-    [0x4f08_2305_b61f_3f52, 0x65e0_5aa4_5a1c_72a3, 0x6e14_116d_a060_5617, 0x0c19_139c_b84c_680a];
-
-fn to_ark<P: SWCurveConfig>(point: &Coordinates<P::BaseField>) -> ArkAffine<P> {
-    if point.x == P::BaseField::ZERO && point.y == P::BaseField::ZERO {
-        ArkAffine::identity()
-    } else {
-        ArkAffine::new_unchecked(point.x, point.y)
-    }
-}
-
-fn from_ark<P: SWCurveConfig>(point: &ArkAffine<P>) -> Coordinates<P::BaseField> {
-    let zero = P::BaseField::ZERO;
-    point.xy().map_or(Coordinates { x: zero, y: zero }, |(x, y)| Coordinates { x, y })
-}
-
-/// The curve's parameter x.
-const PARAMETER: u64 = 4_965_661_367_192_848_881;
-
-/// Whether a point of the twist has order r: [x+1]Q + ψ([x]Q) + ψ²([x]Q) = ψ³([2x]Q) (Dai, Lin, Zhao and Zhou, ePrint 2022/348, section 5.1).
-///
-/// Cost: a multiplication by the 63 bits of x, where arkworks multiplies by the 127 bits of 6x².
-fn is_member(point: &Coordinates<Fq2>) -> bool {
-    let affine: G2Affine = to_ark(point);
-    let by_x =
-        (0..u64::BITS - PARAMETER.leading_zeros()).rev().fold(Projective::default(), |sum: Projective<_>, bit| {
-            let twice = sum.double();
-            if PARAMETER >> bit & 1 == 1 { twice + affine } else { twice }
-        });
-    let once = psi(by_x);
-    by_x + affine + once + psi(once) == psi(psi(psi(by_x.double())))
-}
-
-/// The endomorphism ψ, the Frobenius map of the curve carried over to the twist: (x, y) → (ξ^((p-1)/3)·xᵖ, ξ^((p-1)/2)·yᵖ), where ξ = 9 + i.
-fn psi(point: Projective<g2::Config>) -> Projective<g2::Config> {
-    const OF_X: Fq2 = Fq2::new(
-        MontFp!("21575463638280843010398324269430826099269044274347216827212613867836435027261"),
-        MontFp!("10307601595873709700152284273816112264069230130616436755625194854815875713954"),
-    );
-    const OF_Y: Fq2 = Fq2::new(
-        MontFp!("2821565182194536844548159561693502659359617185244120367078079554186484126554"),
-        MontFp!("3505843767911556378687030309984248845540243509899259641013678093033130930403"),
-    );
-    let [mut x, mut y, mut z] = [point.x, point.y, point.z];
-    [&mut x, &mut y, &mut z].into_iter().for_each(|coordinate| coordinate.frobenius_map_in_place(1));
-    Projective::new_unchecked(OF_X * x, OF_Y * y, z)
 }
 
 impl PairingCurve for Bn254 {
@@ -404,25 +236,17 @@ fn finite((p, q): &(Bn254G1, Bn254G2)) -> Option<(Coordinates<Fq>, Coordinates<F
     (!p.is_identity() && !q.is_identity()).then_some((p.0, q.0))
 }
 
-/// The Miller value of finite pairs, by arkworks.
-fn miller_product(pairs: impl Iterator<Item = (Coordinates<Fq>, Coordinates<Fq2>)>) -> MillerValue<Bn254> {
-    let (p, q): (Vec<G1Affine>, Vec<G2Affine>) = pairs.map(|(p, q)| (to_ark(&p), to_ark(&q))).unzip();
-    MillerValue::new(Pairing::Ate, Ark::multi_miller_loop(p, q).0)
-}
-
-/// The final exponentiation, by arkworks.
-fn final_exponentiation(value: &MillerValue<Bn254>) -> Gt<Bn254> {
-    Gt(Ark::final_exponentiation(MillerLoopOutput(value.value)).expect("a Miller value is not zero").0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::weight::{Kind, Weight};
     use alloc::vec;
     use ark_bn254::Fr;
-    use ark_ec::{PrimeGroup, VariableBaseMSM};
-    use ark_ff::PrimeField;
+    use ark_bn254::g1;
+    use ark_ec::{
+        AffineRepr, CurveGroup, PrimeGroup, VariableBaseMSM, scalar_mul::glv::GLVConfig, short_weierstrass::Projective,
+    };
+    use ark_ff::{AdditiveGroup, PrimeField};
 
     /// Runs a test with every backend of this machine, and says which.
     fn with_each_backend(test: impl Fn(Backend)) {
@@ -517,33 +341,34 @@ mod tests {
         }
     }
 
+    /// The order of the twist divided by 10069, and by 5864401, the least primes that divide it.
+    const WITHOUT_A_FACTOR: [&[u64]; 2] = [
+        &[
+            0x1dbb_fa43_015f_1659,
+            0x88a0_ba93_34d5_d06e,
+            0xc616_fa58_e5b7_2d72,
+            0x8ec1_2d22_f654_1370,
+            0x85dd_3e29_9a8f_ab26,
+            0xf2ec_8020_adba_71a1,
+            0xb0cf_b56a_567e_a5a2,
+            0x3b89_d84c_6eaa,
+        ],
+        &[
+            0xac3b_8251_8671_0dfd,
+            0x9cc4_40ec_f042_4dfa,
+            0x2306_6c21_490c_32db,
+            0x7ab5_0d66_e032_2103,
+            0xfe02_6954_6e82_65a2,
+            0xa406_f5bb_d101_9d45,
+            0x3511_a2a9_daae_b99c,
+            0x1a_2b77_49d0,
+        ],
+    ];
+
     /// The answers of the definition, for members, points of the twist at large, and points of the small prime orders that divide the
     /// cofactor, alone and beside a member.
     #[test]
     fn membership_is_that_of_the_definition() {
-        // The order of the twist divided by 10069, and by 5864401.
-        let without_a_factor: [&[u64]; 2] = [
-            &[
-                0x1dbb_fa43_015f_1659,
-                0x88a0_ba93_34d5_d06e,
-                0xc616_fa58_e5b7_2d72,
-                0x8ec1_2d22_f654_1370,
-                0x85dd_3e29_9a8f_ab26,
-                0xf2ec_8020_adba_71a1,
-                0xb0cf_b56a_567e_a5a2,
-                0x3b89_d84c_6eaa,
-            ],
-            &[
-                0xac3b_8251_8671_0dfd,
-                0x9cc4_40ec_f042_4dfa,
-                0x2306_6c21_490c_32db,
-                0x7ab5_0d66_e032_2103,
-                0xfe02_6954_6e82_65a2,
-                0xa406_f5bb_d101_9d45,
-                0x3511_a2a9_daae_b99c,
-                0x1a_2b77_49d0,
-            ],
-        ];
         let mut x = Fq2::new(Fq::from(1), Fq::from(3));
         let (mut members, mut others) = (0, 0);
         let mut all = vec![];
@@ -551,7 +376,7 @@ mod tests {
             x.c1 += Fq::ONE;
             let Some(point) = G2Affine::get_point_from_x_unchecked(x, i % 2 == 0) else { continue };
             let member = (point.mul_by_cofactor_to_group() * Fr::from(i)).into_affine();
-            let small = without_a_factor.map(|multiplier| point.into_group().mul_bigint(multiplier).into_affine());
+            let small = WITHOUT_A_FACTOR.map(|multiplier| point.into_group().mul_bigint(multiplier).into_affine());
             let both = small.map(|small| (small + member).into_affine());
             for point in [point, member].into_iter().chain(small).chain(both) {
                 let expected = point.into_group().mul_bigint(Fr::MODULUS).into_affine().is_zero();
@@ -586,6 +411,54 @@ mod tests {
                 }
                 segments.close();
                 assert_eq!(backend.weighted_sums_of_members(&segments, Soundness::Bits64), None, "at {place}");
+            }
+        });
+    }
+
+    /// Among many, where sums are checked in place of points: one point outside, also one of the least order, and two that cancel.
+    #[test]
+    fn a_point_outside_among_many_is_found_in_their_sums() {
+        let outside = outside();
+        let small = WITHOUT_A_FACTOR.map(|multiplier| {
+            let point = outside.to_ark().into_group().mul_bigint(multiplier).into_affine();
+            assert!(!point.is_zero());
+            Bn254G2::from_ark_assuming_on_curve(&point)
+        });
+        let member = |i: u64| {
+            let point = (G2Affine::generator() * Fr::from(i * i + 2)).into_affine();
+            Bn254G2::from_ark_assuming_on_curve(&point)
+        };
+        let members: Vec<_> = (0..200).map(member).collect();
+        with_each_backend(|backend| {
+            for soundness in [Soundness::Bits64, Soundness::Bits128] {
+                let mut state = 7_u64;
+                let weights: Vec<_> = (0..members.len())
+                    .map(|_| {
+                        let mut next = || {
+                            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                            state ^ state >> 29
+                        };
+                        Weight::draw(soundness, &mut next)
+                    })
+                    .collect();
+                let checked = |points: &[Bn254G2]| {
+                    let mut segments = UncheckedSegments::new();
+                    points.iter().zip(&weights).for_each(|(point, weight)| segments.push(*point, *weight, 0));
+                    segments.close();
+                    let sums = backend.weighted_sums(segments.weighted());
+                    (backend.weighted_sums_of_members(&segments, soundness), sums)
+                };
+                let (found, sums) = checked(&members);
+                assert_eq!(found, Some(sums));
+                for bad in [small[0], small[1], outside] {
+                    for place in [0, 7, 8, 100, 199] {
+                        let mut points = members.clone();
+                        points[place] = backend.sum(&[points[place], bad]);
+                        assert_eq!(checked(&points).0, None, "at {place}");
+                        points[(place + 1) % 200] = backend.sum(&[points[(place + 1) % 200], bad.negate()]);
+                        assert_eq!(checked(&points).0, None, "two at {place}");
+                    }
+                }
             }
         });
     }

@@ -6,7 +6,7 @@ use blst::{blst_fp, blst_fp2, blst_fp6, blst_fp12, blst_p1_affine, blst_p2_affin
 
 use super::{
     constant::Constant,
-    field::{Extension, Fp2, Parameters, PrimeField, Step, Wide},
+    field::{Extension, Fp2, LoopStep, Parameters, PrimeField, Wide},
     wide::sum,
 };
 use crate::{
@@ -27,14 +27,14 @@ impl Parameters for Bls12381 {
 
     const PARAMETER: [u64; 2] = [PARAMETER, 0];
     const IS_SPARSE: bool = true;
-    const LOOP: &'static [Step] = &{
-        let mut steps = [Step::Double; 68];
+    const LOOP: &'static [LoopStep] = &{
+        let mut steps = [LoopStep::Double; 68];
         let (mut bit, mut at) = (63, 0);
         while bit > 0 {
             bit -= 1;
             at += 1;
             if PARAMETER >> bit & 1 == 1 {
-                steps[at] = Step::Add;
+                steps[at] = LoopStep::Add;
                 at += 1;
             }
         }

@@ -205,7 +205,7 @@ pub trait Parameters: Modulus + Target {
     /// Whether so few bits of the parameter are set that a power by it is best made of compressed squares.
     const IS_SPARSE: bool;
     /// The steps of the Miller loop of the ate pairing. A square of the value comes before each doubling but the first.
-    const LOOP: &'static [Step];
+    const LOOP: &'static [LoopStep];
     /// Whether the loop is over a negative number, of which the steps take the absolute value.
     const IS_LOOP_NEGATIVE: bool;
     /// Whether the twist's equation has the curve's constant times ξ.
@@ -253,7 +253,7 @@ pub trait Parameters: Modulus + Target {
 
 /// A step of a Miller loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LoopStep {
     /// Doubles the point.
     Double,
     /// Adds its base.

@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 
 use super::{
     curve::Affine,
-    field::{Extension, Field, LANES, Lanes, Mask, Parameters, PrimeField, Step, invert_all},
+    field::{Extension, Field, LANES, Lanes, LoopStep, Mask, Parameters, PrimeField, invert_all},
     fp2::Fp2,
     fp12::{Accumulator, Fp12},
     instructions::in_lanes,
@@ -330,11 +330,11 @@ fn times_line<P: PrimeField>(f: &mut Accumulator<P>, a: &Fp2<P>, b: &Fp2<P>) {
 
 /// The value of the ate pairing's loop. `times_lines` multiplies the lines of a step into it.
 #[inline(always)]
-fn ate_loop<P: PrimeField>(lanes: P::Lanes, mut times_lines: impl FnMut(&mut Accumulator<P>, Step)) -> Fp12<P> {
+fn ate_loop<P: PrimeField>(lanes: P::Lanes, mut times_lines: impl FnMut(&mut Accumulator<P>, LoopStep)) -> Fp12<P> {
     let mut f = Accumulator::new(Fp12::one(lanes));
     for (i, step) in P::Curve::LOOP.iter().enumerate() {
         // The first square of one is one.
-        if i > 0 && *step == Step::Double {
+        if i > 0 && *step == LoopStep::Double {
             let value = f.value();
             *value = value.squared();
         }
@@ -350,7 +350,7 @@ fn ate_loop<P: PrimeField>(lanes: P::Lanes, mut times_lines: impl FnMut(&mut Acc
 fn parameter_loop<P: PrimeField>(
     start: Fp12<P>,
     power: Option<&Fp12<P>>,
-    mut times_lines: impl FnMut(&mut Accumulator<P>, Step),
+    mut times_lines: impl FnMut(&mut Accumulator<P>, LoopStep),
 ) -> Fp12<P> {
     let mut f = Accumulator::new(start);
     for bit in (0..63).rev() {
@@ -359,13 +359,13 @@ fn parameter_loop<P: PrimeField>(
             let value = f.value();
             *value = value.squared();
         }
-        times_lines(&mut f, Step::Double);
+        times_lines(&mut f, LoopStep::Double);
         if PARAMETER >> bit & 1 == 1 {
             if let Some(power) = power {
                 let value = f.value();
                 *value = value.times(power);
             }
-            times_lines(&mut f, Step::Add);
+            times_lines(&mut f, LoopStep::Add);
         }
     }
     *f.value()
@@ -375,7 +375,7 @@ fn parameter_loop<P: PrimeField>(
 /// pairs in a lane.
 #[inline(always)]
 fn each_line<F: Field, C>(
-    step: &Step,
+    step: &LoopStep,
     points: &mut [Jacobian<F>],
     bases: &[Point<F>],
     constants: &[C],
@@ -383,7 +383,7 @@ fn each_line<F: Field, C>(
 ) {
     for ((point, base), constants) in points.iter_mut().zip(bases).zip(constants) {
         let line = match step {
-            Step::Double => point.double(),
+            LoopStep::Double => point.double(),
             _ => point.add(&added(step, base)),
         };
         hand(&line, constants);
@@ -457,13 +457,13 @@ impl<F: Field> Jacobian<F> {
 
 /// The point that a step adds for a base.
 #[inline(always)]
-fn added<F: Field>(step: &Step, (x, y): &Point<F>) -> Point<F> {
+fn added<F: Field>(step: &LoopStep, (x, y): &Point<F>) -> Point<F> {
     let negated = |(x, y): (F, F)| (x, y.negated().shrunk());
     match step {
-        Step::Double | Step::Add => (*x, *y),
-        Step::Subtract => negated((*x, *y)),
-        Step::AddImage => F::image(x, y),
-        Step::SubtractSecondImage => {
+        LoopStep::Double | LoopStep::Add => (*x, *y),
+        LoopStep::Subtract => negated((*x, *y)),
+        LoopStep::AddImage => F::image(x, y),
+        LoopStep::SubtractSecondImage => {
             let (x, y) = F::image(x, y);
             negated(F::image(&x, &y))
         }
@@ -473,9 +473,9 @@ fn added<F: Field>(step: &Step, (x, y): &Point<F>) -> Point<F> {
 impl<F: Field, C> Steps<F, C> {
     /// Takes a step of every point with one inversion for all, and multiplies the lines into f.
     #[inline(always)]
-    fn each_line<A>(&mut self, lanes: F::Lanes, step: &Step, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
+    fn each_line<A>(&mut self, lanes: F::Lanes, step: &LoopStep, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
         match step {
-            Step::Double => double(lanes, self, f, line),
+            LoopStep::Double => double(lanes, self, f, line),
             _ => add(lanes, self, f, step, line),
         }
     }
@@ -499,7 +499,7 @@ in_lanes! {
 in_lanes! {
     /// Adds its base to every point. The slope is (y - y_base)/(x - x_base).
     fn add<F: Field, C, A>(
-        lanes: F::Lanes, steps: &mut Steps<F, C>, f: &mut A, kind: &Step, line: &impl Fn(&mut A, &F, &F, &C),
+        lanes: F::Lanes, steps: &mut Steps<F, C>, f: &mut A, kind: &LoopStep, line: &impl Fn(&mut A, &F, &F, &C),
     ) {
         steps.inverses.clear();
         let differences = steps.point.iter().zip(&steps.base).map(|((x, _), base)| x.minus(&added(kind, base).0).carried());

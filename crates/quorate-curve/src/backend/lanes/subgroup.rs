@@ -37,17 +37,34 @@ pub struct Members {
 
 /// The test of membership of each curve.
 pub trait Subgroup: InLanes {
+    /// What is checked beside the positions of the weights, if position sums are checked in place of points.
+    const FURTHER: Further;
     /// Tests one to eight finite points.
     fn members<L: Lanes<Curve = Self::Parameters>>(lanes: L, points: &[Self]) -> Members;
 }
 
+/// Further positions, by which a point outside the subgroup is missed with the probability that the soundness allows
+/// (`docs/soundness.md`).
+#[derive(Clone, Copy)]
+pub enum Further {
+    /// Digits 0, 1 and -1, for the same number of positions with any soundness.
+    Signs,
+    /// So many digits for 64 bits of soundness, and for 128.
+    Digits([usize; 2]),
+}
+
 impl Subgroup for blst_p1_affine {
+    /// A position sum can miss a point of order 3 with probability 7/16.
+    const FURTHER: Further = Further::Signs;
+
     fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Members {
         members_of_g1(lanes, points)
     }
 }
 
 impl Subgroup for blst_p2_affine {
+    const FURTHER: Further = Further::Digits([6, 11]);
+
     fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Members {
         members_of_g2(lanes, points)
     }

@@ -1,7 +1,7 @@
 //! Loops over limbs that are written out.
 
-/// Pastes a block for each number of a list, or for each below a constant of at most eight, with the number as a constant. LLVM does not unroll nested loops, which
-/// halves the speed.
+/// Pastes a block for each number of a list, or for each below a constant of at most eight, with the number as a constant. LLVM does not
+/// unroll nested loops, which halves the speed.
 macro_rules! unroll {
     ($i:ident in [$($n:literal)*] $body:block) => { $(
         #[allow(clippy::absurd_extreme_comparisons)]
@@ -10,20 +10,13 @@ macro_rules! unroll {
     ($i:ident < $n:ident $body:block) => {
         $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6 7] { if $i < $n $body })
     };
-    ($i:ident < 7 $body:block) => { $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6] $body) };
-    ($i:ident < 8 $body:block) => { $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6 7] $body) };
-    ($i:ident < 15 $body:block) => { $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14] $body) };
-    ($i:ident < 16 $body:block) => { $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $body) };
 }
 pub(crate) use unroll;
 
-/// An array of eight or sixteen limbs, or of a constant number of at most eight, each an expression of its index. `array::from_fn` would not do: its closure is a
+/// An array of a constant number of limbs, at most eight, each an expression of its index. `array::from_fn` would not do: its closure is a
 /// separate function without the vector instructions.
 macro_rules! limbs_of {
     ($i:ident < 8 => $limb:expr) => { $crate::backend::lanes::unroll::limbs_of!($i in [0 1 2 3 4 5 6 7] => $limb) };
-    ($i:ident < 16 => $limb:expr) => {
-        $crate::backend::lanes::unroll::limbs_of!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] => $limb)
-    };
     ($i:ident < $n:ident => $limb:expr) => {{
         let mut limbs = [{
             const $i: usize = 0;

@@ -24,7 +24,7 @@ use super::{
     curve::{self, Affine, InLanes, Jacobian},
     field::{Field, LANES, Lanes, Mask},
     instructions::in_lanes,
-    subgroup::{self, Subgroup},
+    subgroup::{self, Further, Subgroup},
 };
 use crate::{
     arithmetic::curve::{Curve, GroupId},
@@ -109,10 +109,9 @@ pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup<Parameters = L::Cur
         return members.then(|| weighted_sums(lanes, weighted));
     }
     let digits = soundness.bits() as usize / 4;
-    let (more, signs) = match (C::ID, soundness) {
-        (GroupId::G1, _) => (SIGNS, further.iter().map(|word| signs(*word)).collect()),
-        (GroupId::G2, Soundness::Bits64) => (6, Vec::new()),
-        (GroupId::G2, Soundness::Bits128) => (11, Vec::new()),
+    let (more, signs) = match C::FURTHER {
+        Further::Signs => (SIGNS, further.iter().map(|word| signs(*word)).collect()),
+        Further::Digits([with_64, with_128]) => (if digits == 16 { with_64 } else { with_128 }, Vec::new()),
     };
     let digits = digits.max(longest(weights));
     let table = table_of(lanes, points, true);
@@ -120,9 +119,9 @@ pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup<Parameters = L::Cur
         if place < digits {
             return weights[point].nibble(place);
         }
-        match C::ID {
-            GroupId::G1 => signs[point][place - digits],
-            GroupId::G2 => (further[point] >> (4 * (place - digits))) as u8 & 15,
+        match C::FURTHER {
+            Further::Signs => signs[point][place - digits],
+            Further::Digits(_) => (further[point] >> (4 * (place - digits))) as u8 & 15,
         }
     };
     let segments: Vec<_> = weighted.points().ranges().collect();
