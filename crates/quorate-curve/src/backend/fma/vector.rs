@@ -117,6 +117,7 @@ macro_rules! registers {
             }
         }
 
+        #[cfg(feature = "bn254")]
         impl<C> $token<C> {
             /// The same proof for numbers of another curve.
             #[inline(always)]
@@ -247,6 +248,7 @@ impl<C> Avx2<C> {
     }
 }
 
+#[cfg(feature = "bn254")]
 impl<C> HalfOfAvx2<C> {
     /// The same proof for numbers of another curve.
     #[inline(always)]

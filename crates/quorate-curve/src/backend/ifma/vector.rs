@@ -43,6 +43,7 @@ impl Ifma {
     }
 }
 
+#[cfg(feature = "bn254")]
 impl<C> Ifma<C> {
     /// The same proof for numbers of another curve.
     #[inline(always)]
