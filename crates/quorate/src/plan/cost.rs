@@ -243,7 +243,8 @@ const PORTABLE: Table = Table {
     },
 };
 
-// The tables of BN254 are medians of `quorate-bench bn254`, where its rows have the same names.
+// The tables of BN254 are rounded from `quorate-bench bn254`: `miller`, `final-exponentiation`, `hash`, `subgroup-g2` and
+// `weighted-16-64`.
 
 #[cfg(all(feature = "bn254", target_arch = "x86_64", target_feature = "sse2"))]
 const BN254_IFMA: Table = Table {

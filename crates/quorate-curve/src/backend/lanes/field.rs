@@ -26,7 +26,7 @@ pub(crate) type Words = [[[u64; LANES]; 6]; 2];
 pub trait Lanes: Token {
     /// The curve.
     type Curve: Parameters;
-    /// Where the lanes are faster than blst, and which of their methods is the fastest.
+    /// Where the lanes are faster than the portable backend, and which of their methods is the fastest.
     const THRESHOLDS: Thresholds;
     /// Eight elements of Fp.
     type Fp: PrimeField<Lanes = Self, Fp = Self::Fp, Curve = Self::Curve, Element = <Self::Curve as Parameters>::Element>;
@@ -100,7 +100,7 @@ pub trait Field: Copy {
     /// The product with an element of Fp.
     fn times_fp(&self, other: &Self::Fp) -> Self;
     /// The inverses of elements that are not zero, with limbs below one unit and values below 4p. Six products of Fp
-    /// and one inversion by blst. An element of Fp2 is inverted through its norm.
+    /// and one inversion outside the lanes. An element of Fp2 is inverted through its norm.
     fn inverted(&self) -> Self;
 
     /// `self` in the lanes of the mask, `other` elsewhere.
@@ -306,7 +306,7 @@ pub(crate) fn invert_all<F: Field>(elements: &mut [F]) {
 }
 
 in_lanes! {
-    /// Inverts elements that are not zero, all lanes with one inversion by blst.
+    /// Inverts elements that are not zero, all lanes with one inversion outside the lanes.
     ///
     /// The inverse of a lane is the product of the other lanes, divided by the product of all. Rotations gather the
     /// products.

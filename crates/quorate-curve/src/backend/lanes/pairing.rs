@@ -6,14 +6,17 @@
 //! inversion, the steps are Jacobian instead and need none. Then a line has a scale in the place of 1, which the final
 //! exponentiation removes too, and costs six products more.
 //!
-//! **The ate pairing** steps along multiples of Q. E' is mapped to E by (x, y) → (x/w², y/w³). The line through T with
+//! **The ate pairing** steps along multiples of Q. If the twist multiplies by ξ, as that of BLS12-381 does by 1 + i, E' is mapped to E by (x, y) → (x/w², y/w³). The line through T with
 //! slope λ has this value at P, divided by y_P:
 //!
 //! ```text
 //! 1 - λ·x_P/y_P · w⁻¹ + (λ·x_T - y_T)/y_P · w⁻³,    w⁻¹ = v²·w/(1 + i),    w⁻³ = v·w/(1 + i)
 //! ```
 //!
-//! **The twisted ate pairing** steps along multiples of P, whose coordinates are in Fp. The line has this value at Q,
+//! If it divides by ξ, as that of BN254 does by 9 + i, E' is mapped to E by (x, y) → (x·w², y·w³), and the line is
+//! 1 - λ·x_P/y_P · w + (λ·x_T - y_T)/y_P · w³.
+//!
+//! **The twisted ate pairing** of BLS12-381 steps along multiples of P, whose coordinates are in Fp. The line has this value at Q,
 //! times w³/y_Q:
 //!
 //! ```text
@@ -79,7 +82,7 @@ pub(crate) fn twisted_products<L: Lanes<Curve = Bls12381>, T>(
     })
 }
 
-/// The products of eight lanes. If one lane has a pair more than all others, it is left to blst.
+/// The products of eight lanes. If one lane has a pair more than all others, it is left to the portable backend.
 fn ate_of_even_lanes<L: Lanes>(lanes: L, mut pairs: [&[Pair<L>]; LANES]) -> [Value<L>; LANES] {
     let most = pairs.iter().map(|pairs| pairs.len()).max().unwrap_or(0);
     let mut longest = pairs.iter_mut().enumerate().filter(|(_, pairs)| pairs.len() == most);
@@ -578,7 +581,7 @@ pub(crate) fn final_exponentiations<L: Lanes>(lanes: L, values: &[MillerValue<L:
     out
 }
 
-/// The same for one value, with a coefficient in each lane if that is faster than blst.
+/// The same for one value, with a coefficient in each lane if that is faster than the portable backend.
 pub(crate) fn final_exponentiation_of_one<L: Lanes>(lanes: L, value: &MillerValue<L::Curve>) -> Gt<L::Curve> {
     if !L::THRESHOLDS.spread {
         return L::Curve::final_exponentiation(value);

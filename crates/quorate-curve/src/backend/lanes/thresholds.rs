@@ -1,11 +1,11 @@
-//! Where lanes are faster than blst, and which of their methods is the fastest: a table for each kind of lanes, measured.
+//! Where lanes are faster than the portable backend, and which of their methods is the fastest: a table for each kind of lanes, measured.
 
 use super::instructions::LANES;
 
 /// The numbers of items from which one way costs less than another.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
-    /// Items of a vector that are decoded, hashed or checked. blst computes fewer, also those that are left beside full
+    /// Items of a vector that are decoded, hashed or checked. The portable backend computes fewer, also those that are left beside full
     /// vectors.
     pub(crate) items: usize,
     /// Points of a sum, if there are not enough sums for every lane.
@@ -29,8 +29,8 @@ pub struct Thresholds {
     pub(crate) multiples: usize,
     /// Pairs of the ate pairing.
     pub(crate) pairs: usize,
-    /// Pairs of a product that are left beside full vectors, from which they fill another one. blst computes fewer. If it is
-    /// more than one, blst also computes a single pair that one lane has more than the others.
+    /// Pairs of a product that are left beside full vectors, from which they fill another one. The portable backend computes fewer. If it is
+    /// more than one, it also computes a single pair that one lane has more than the others.
     pub(crate) pairs_left: usize,
     /// Pairs in a lane of the ate pairing from which four lanes twice are faster than eight. It has no effect where four
     /// cost as much as eight.
@@ -43,14 +43,14 @@ pub struct Thresholds {
     pub(crate) twisted_inversions: usize,
     /// Values that are raised eight at a time. Fewer are raised one by one.
     pub(crate) values: usize,
-    /// Whether a single value is raised with its coefficients in the lanes. If not, blst raises it.
+    /// Whether a single value is raised with its coefficients in the lanes. If not, the portable backend raises it.
     pub(crate) spread: bool,
     /// Whether powers of a single value are made of compressed squares, which fill four lanes and not six.
     pub(crate) compressed: bool,
 }
 
 impl Thresholds {
-    /// How many of so many items fill vectors well enough. blst computes the rest.
+    /// How many of so many items fill vectors well enough. The portable backend computes the rest.
     pub(crate) const fn in_lanes(&self, items: usize) -> usize {
         let left = items % LANES;
         if left < self.items { items - left } else { items }

@@ -11,7 +11,7 @@
 //!   are added up into a sum for each position and kind of digit. This costs an addition for each point and pair of
 //!   digits, and about 28 for each position.
 //!
-//! Many segments are joined in lanes, one in each lane, and few by blst. Everything is exact for every point of the
+//! Many segments are joined in lanes, one in each lane, and few by the portable backend. Everything is exact for every point of the
 //! curve.
 //!
 //! Long because the tests of membership through sums stand here, beside the digits that they are about.
@@ -64,7 +64,7 @@ pub(crate) fn weighted_sums<L: Lanes, C: InLanes<Parameters = L::Curve>>(
         let nibble = |point: usize, place: usize| weights[point].nibble(place);
         let positions = Positions { table: &table, segments: &segments, places, nibble };
         let joined = if indices.len() < L::THRESHOLDS.joined_segments {
-            join_by_blst::<C>(&positions.sums(method).to_points(), places, places)
+            join_one_by_one::<C>(&positions.sums(method).to_points(), places, places)
         } else {
             let joined = joined::<L, C, _>(&positions, method);
             let blst = |i: usize| {
@@ -133,7 +133,7 @@ pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup<Parameters = L::Cur
         return None;
     }
     if segments.len() < L::THRESHOLDS.joined_segments {
-        return Some(join_by_blst(&sums.to_points(), digits + more, digits));
+        return Some(join_one_by_one(&sums.to_points(), digits + more, digits));
     }
     let joined = join::<L, C, _>(&positions, sums, false, digits);
     let joined = joined
@@ -368,7 +368,7 @@ impl Cells {
 }
 
 /// Σ 4ʲ·Aⱼ, j < `digits`, of each segment, which has `places` position sums.
-fn join_by_blst<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
+fn join_one_by_one<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
     let joined: Vec<_> =
         sums.chunks_exact(places.max(1))
             .map(|sums| {
