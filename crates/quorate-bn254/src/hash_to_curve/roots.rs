@@ -1,7 +1,7 @@
 //! Square roots: from an x to the y of a point.
 
 use ark_bn254::{Fq, G1Affine};
-use ark_ff::{BigInteger, Field, PrimeField};
+use ark_ff::{BigInteger, Field, PrimeField, SqrtPrecomputation};
 
 /// What computes a^((p + 1)/4) for each of many elements: a root of those that are squares. Many roots at a time can be computed in lanes,
 /// and they are most of the time of a hash.
@@ -12,8 +12,11 @@ pub fn roots_one_by_one(elements: &[Fq]) -> Vec<Fq> {
     elements.iter().map(|element| element.pow(ROOT_EXPONENT)).collect()
 }
 
-/// (p + 1)/4, least significant limb first.
-const ROOT_EXPONENT: [u64; 4] = [0x4f082305b61f3f52, 0x65e05aa45a1c72a3, 0x6e14116da0605617, 0x0c19139cb84c680a];
+/// (p + 1)/4 in words of 64 bits, the lowest first.
+const ROOT_EXPONENT: &[u64] = match Fq::SQRT_PRECOMP {
+    Some(SqrtPrecomputation::Case3Mod4 { modulus_plus_one_div_four }) => modulus_plus_one_div_four,
+    _ => panic!("p is 3 modulo 4"),
+};
 
 /// The y = (x³ + 3)^((p + 1)/4) of each x, and `None` where no point has this x.
 pub(super) fn lifted(x: &[Fq], roots: Roots<'_>) -> Vec<Option<Fq>> {
@@ -50,21 +53,4 @@ pub(super) fn point(x: Fq, y: Fq) -> G1Affine {
     let point = G1Affine::new_unchecked(x, y);
     debug_assert!(point.is_on_curve(), "y is a root of x³ + 3");
     point
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exponent_is_a_quarter_of_p_and_one() {
-        let mut four = ROOT_EXPONENT;
-        for _ in 0..2 {
-            let carries: Vec<u64> = four.iter().map(|limb| limb >> 63).collect();
-            four.iter_mut().for_each(|limb| *limb <<= 1);
-            (1..4).for_each(|i| four[i] |= carries[i - 1]);
-        }
-        four[0] -= 1;
-        assert_eq!(four, Fq::MODULUS.0);
-    }
 }

@@ -191,38 +191,10 @@ impl Parameters for Bn254 {
     }
 }
 
-/// 3.
-const THREE: Constant<Bn254> = Constant::of_number([3, 0, 0, 0, 0, 0]);
-
-/// 3/ξ.
-const THREE_OVER_XI: [Constant<Bn254>; 2] = [
-    Constant::of_number([
-        0x3267_e6dc_24a1_38e5,
-        0xb5b4_c5e5_59db_efa3,
-        0x81be_1899_1be0_6ac3,
-        0x2b14_9d40_ceb8_aaae,
-        0,
-        0,
-    ]),
-    Constant::of_number([
-        0xe4a2_bd06_85c3_15d2,
-        0xa74f_a084_e52d_1852,
-        0xcd2c_afad_eed8_fdf4,
-        0x0097_13b0_3af0_fed4,
-        0,
-        0,
-    ]),
-];
-
 impl InLanes for Coordinates<Fq> {
     type Parameters = Bn254;
     type Row<R: Copy + Send + Sync + 'static> = R;
     type In<L: Lanes<Curve = Bn254>> = L::Fp;
-
-    #[inline(always)]
-    fn b<L: Lanes<Curve = Bn254>>(lanes: L) -> L::Fp {
-        L::Fp::constant(lanes, &THREE)
-    }
 
     fn beta() -> Fq {
         Self::turn_field(Fq::ONE, 1)
@@ -231,11 +203,6 @@ impl InLanes for Coordinates<Fq> {
     fn sums(points: Cut<'_, Self>) -> Vec<Self> {
         affine::sums(Segments::from_ends(points.items().to_vec(), points.ends().to_vec()))
     }
-
-    #[inline(always)]
-    fn square_roots<L: Lanes<Curve = Bn254>, const N: usize>(lanes: L, squares: &[L::Fp; N]) -> [(L::Fp, Mask); N] {
-        square_root::in_fp(lanes, squares)
-    }
 }
 
 impl InLanes for Coordinates<Fq2> {
@@ -243,25 +210,12 @@ impl InLanes for Coordinates<Fq2> {
     type Row<R: Copy + Send + Sync + 'static> = [R; 2];
     type In<L: Lanes<Curve = Bn254>> = Fp2<L::Fp>;
 
-    #[inline(always)]
-    fn b<L: Lanes<Curve = Bn254>>(lanes: L) -> Fp2<L::Fp> {
-        Fp2::constant(lanes, &THREE_OVER_XI)
-    }
-
     fn beta() -> Fq {
         Self::turn_field(Fq2::ONE, 1).c0
     }
 
     fn sums(points: Cut<'_, Self>) -> Vec<Self> {
         affine::sums(Segments::from_ends(points.items().to_vec(), points.ends().to_vec()))
-    }
-
-    #[inline(always)]
-    fn square_roots<L: Lanes<Curve = Bn254>, const N: usize>(
-        lanes: L,
-        squares: &[Fp2<L::Fp>; N],
-    ) -> [(Fp2<L::Fp>, Mask); N] {
-        square_root::in_fp2(lanes, squares)
     }
 }
 

@@ -9,7 +9,7 @@ use ark_ec::{
     scalar_mul::glv::GLVConfig,
     short_weierstrass::{Affine as ArkAffine, Projective, SWCurveConfig},
 };
-use ark_ff::{AdditiveGroup, Field as _, MontFp};
+use ark_ff::{AdditiveGroup, Field as _, MontFp, SqrtPrecomputation};
 
 use super::inverse;
 use crate::{
@@ -155,8 +155,10 @@ curve!(G1, Fq, g1::Config, g1::Config::ENDO_COEFFS[0], |_| true);
 curve!(G2, Fq2, g2::Config, g2::Config::ENDO_COEFFS[0].square(), is_member);
 
 /// (p + 1)/4 in words of 64 bits, the lowest first.
-pub(super) const ROOT_EXPONENT: [u64; 4] =
-    [0x4f08_2305_b61f_3f52, 0x65e0_5aa4_5a1c_72a3, 0x6e14_116d_a060_5617, 0x0c19_139c_b84c_680a];
+pub(super) const ROOT_EXPONENT: &[u64] = match Fq::SQRT_PRECOMP {
+    Some(SqrtPrecomputation::Case3Mod4 { modulus_plus_one_div_four }) => modulus_plus_one_div_four,
+    _ => panic!("p is 3 modulo 4"),
+};
 
 pub(super) fn to_ark<P: SWCurveConfig>(point: &Coordinates<P::BaseField>) -> ArkAffine<P> {
     if point.x == P::BaseField::ZERO && point.y == P::BaseField::ZERO {

@@ -17,7 +17,7 @@ use super::{
     square_root,
 };
 use crate::{
-    arithmetic::{Curve, curve::ONE},
+    arithmetic::{BlstCurve, Curve, curve::ONE},
     backend::portable,
     pairing::Bls12381,
     segments::Cut,
@@ -33,28 +33,16 @@ pub trait InLanes: Curve {
     type Row<R: Copy + Send + Sync + 'static>: Copy + Send + Sync + 'static;
     /// Eight elements of the coordinate field.
     type In<L: Lanes<Curve = Self::Parameters>>: Field<Lanes = L, Fp = L::Fp, Element = Self::Field, Row = Self::Row<<L::Fp as Field>::Row>>;
-    /// The constant of the curve equation.
-    fn b<L: Lanes<Curve = Self::Parameters>>(lanes: L) -> Self::In<L>;
     /// β, where (βx, y) = ω·(x, y).
     fn beta() -> <Self::Parameters as Parameters>::Element;
     /// The sum of each segment outside the lanes.
     fn sums(points: Cut<'_, Self>) -> Vec<Self>;
-    /// The square roots, and the lanes where they are roots: see [`square_root`].
-    fn square_roots<L: Lanes<Curve = Self::Parameters>, const N: usize>(
-        lanes: L,
-        squares: &[Self::In<L>; N],
-    ) -> [(Self::In<L>, Mask); N];
 }
 
 impl InLanes for blst_p1_affine {
     type Parameters = Bls12381;
     type Row<R: Copy + Send + Sync + 'static> = R;
     type In<L: Lanes<Curve = Bls12381>> = L::Fp;
-
-    #[inline(always)]
-    fn b<L: Lanes<Curve = Bls12381>>(lanes: L) -> L::Fp {
-        L::Fp::constant(lanes, &FOUR)
-    }
 
     fn beta() -> blst_fp {
         Self::turn_field(ONE, 1)
@@ -63,11 +51,6 @@ impl InLanes for blst_p1_affine {
     fn sums(points: Cut<'_, Self>) -> Vec<Self> {
         portable::sum::sums(points)
     }
-
-    #[inline(always)]
-    fn square_roots<L: Lanes<Curve = Bls12381>, const N: usize>(lanes: L, squares: &[L::Fp; N]) -> [(L::Fp, Mask); N] {
-        square_root::in_fp(lanes, squares)
-    }
 }
 
 impl InLanes for blst_p2_affine {
@@ -75,17 +58,42 @@ impl InLanes for blst_p2_affine {
     type Row<R: Copy + Send + Sync + 'static> = [R; 2];
     type In<L: Lanes<Curve = Bls12381>> = Fp2<L::Fp>;
 
-    #[inline(always)]
-    fn b<L: Lanes<Curve = Bls12381>>(lanes: L) -> Fp2<L::Fp> {
-        Fp2::constant(lanes, &[FOUR; 2])
-    }
-
     fn beta() -> blst_fp {
         Self::turn_field(Self::one(), 1).fp[0]
     }
 
     fn sums(points: Cut<'_, Self>) -> Vec<Self> {
         portable::sum::sums(points)
+    }
+}
+
+/// A curve whose points are decoded in lanes.
+pub(crate) trait Encoded: InLanes + BlstCurve {
+    /// The constant of the curve equation.
+    fn b<L: Lanes<Curve = Self::Parameters>>(lanes: L) -> Self::In<L>;
+    /// The square roots, and the lanes where they are roots: see [`square_root`].
+    fn square_roots<L: Lanes<Curve = Self::Parameters>, const N: usize>(
+        lanes: L,
+        squares: &[Self::In<L>; N],
+    ) -> [(Self::In<L>, Mask); N];
+}
+
+impl Encoded for blst_p1_affine {
+    #[inline(always)]
+    fn b<L: Lanes<Curve = Bls12381>>(lanes: L) -> L::Fp {
+        L::Fp::constant(lanes, &FOUR)
+    }
+
+    #[inline(always)]
+    fn square_roots<L: Lanes<Curve = Bls12381>, const N: usize>(lanes: L, squares: &[L::Fp; N]) -> [(L::Fp, Mask); N] {
+        square_root::in_fp(lanes, squares)
+    }
+}
+
+impl Encoded for blst_p2_affine {
+    #[inline(always)]
+    fn b<L: Lanes<Curve = Bls12381>>(lanes: L) -> Fp2<L::Fp> {
+        Fp2::constant(lanes, &[FOUR; 2])
     }
 
     #[inline(always)]

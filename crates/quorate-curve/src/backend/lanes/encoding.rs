@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    curve::InLanes,
+    curve::Encoded,
     field::{Field, LANES, Lanes, Mask, Words},
     instructions::in_lanes,
 };
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.
-pub(crate) fn decode_each<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
+pub(crate) fn decode_each<L: Lanes, C: Encoded<Parameters = L::Curve>>(
     lanes: L,
     encodings: &[&[u8]],
 ) -> Vec<Result<C, DecodeError>> {
@@ -32,7 +32,7 @@ pub(crate) fn decode_each<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurv
 }
 
 /// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
-pub(crate) fn decode_uncompressed_each<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
+pub(crate) fn decode_uncompressed_each<L: Lanes, C: Encoded<Parameters = L::Curve>>(
     lanes: L,
     encodings: &[&[u8]],
 ) -> Vec<Result<C, DecodeError>> {
@@ -77,7 +77,7 @@ fn each<C: BlstCurve>(
 
 in_lanes! {
     /// The points of up to 8·N compressed encodings, and `None` if no point has this x.
-    fn solve<L: Lanes, C: InLanes<Parameters = L::Curve>>[N: usize](lanes: L, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
+    fn solve<L: Lanes, C: Encoded<Parameters = L::Curve>>[N: usize](lanes: L, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
         let mut x = [C::In::<L>::zero(lanes); N];
         let mut squares = x;
         let mut larger: [Mask; N] = [0; N];
@@ -97,7 +97,7 @@ in_lanes! {
     }
 
     /// The points of up to eight uncompressed encodings, and `None` if they are not on the curve.
-    fn verify<L: Lanes, C: InLanes<Parameters = L::Curve>>(lanes: L, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
+    fn verify<L: Lanes, C: Encoded<Parameters = L::Curve>>(lanes: L, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
         let bytes = size_of::<C::Field>();
         let (x, y): (C::In<L>, C::In<L>) = (coordinate(lanes, encodings, 0), coordinate(lanes, encodings, bytes));
         let on_curve = y.squared().equals(&x.squared().times(&x).plus(&C::b(lanes)).carried());
@@ -106,7 +106,7 @@ in_lanes! {
 }
 
 #[inline(always)]
-fn push<L: Lanes, C: InLanes<Parameters = L::Curve>>(
+fn push<L: Lanes, C: Encoded<Parameters = L::Curve>>(
     x: &C::In<L>,
     y: &C::In<L>,
     good: Mask,
