@@ -61,12 +61,12 @@ pub(crate) fn weighted_sums<L: Lanes, C: InLanes<Parameters = L::Curve>>(
             continue;
         }
         let places = segments.iter().map(|s| longest(&weights[s.clone()])).max().unwrap_or(0);
-        let nibble = |point: usize, place: usize| weights[point].nibble(place);
-        let positions = Positions { table: &table, segments: &segments, places, nibble };
+        let nibbles = nibbles(weights.len(), places, |point, place| weights[point].nibble(place));
+        let positions = Positions { table: &table, segments: &segments, places, nibbles };
         let joined = if indices.len() < L::THRESHOLDS.joined_segments {
             join_one_by_one::<C>(&positions.sums(method).to_points(), places, places)
         } else {
-            let joined = joined::<L, C, _>(&positions, method);
+            let joined = joined::<L, C>(&positions, method);
             let blst = |i: usize| {
                 let range = segments[i].clone();
                 by_blst(&points[range.clone()], &weights[range])
@@ -115,7 +115,7 @@ pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup<Parameters = L::Cur
     };
     let digits = digits.max(longest(weights));
     let table = table_of(lanes, points, true);
-    let nibble = |point: usize, place: usize| {
+    let nibbles = nibbles(points.len(), digits + more, |point, place| {
         if place < digits {
             return weights[point].nibble(place);
         }
@@ -123,10 +123,10 @@ pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup<Parameters = L::Cur
             Further::Signs => signs[point][place - digits],
             Further::Digits(_) => (further[point] >> (4 * (place - digits))) as u8 & 15,
         }
-    };
+    });
     let segments: Vec<_> = weighted.points().ranges().collect();
     let method = if points.len() < L::THRESHOLDS.buckets * segments.len() { Method::Tables } else { Method::Buckets };
-    let positions = Positions { table: &table, segments: &segments, places: digits + more, nibble };
+    let positions = Positions { table: &table, segments: &segments, places: digits + more, nibbles };
     let sums = positions.sums(method);
     let checked: Vec<C> = positions.over_all_segments(&sums).to_points();
     if !subgroup::in_subgroup(lanes, &checked).into_iter().all(|member| member) {
@@ -135,7 +135,7 @@ pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup<Parameters = L::Cur
     if segments.len() < L::THRESHOLDS.joined_segments {
         return Some(join_one_by_one(&sums.to_points(), digits + more, digits));
     }
-    let joined = join::<L, C, _>(&positions, sums, false, digits);
+    let joined = join::<L, C>(&positions, sums, false, digits);
     let joined = joined
         .into_iter()
         .zip(weighted.iter())
@@ -171,15 +171,29 @@ pub(super) enum Method {
 }
 
 /// The digit positions of the weights of some segments.
-pub(super) struct Positions<'a, F: Field, D> {
+pub(super) struct Positions<'a, F: Field> {
     pub(super) table: &'a Table<F>,
     pub(super) segments: &'a [Range<usize>],
     pub(super) places: usize,
-    /// The digit of a point at a place below `places`.
-    pub(super) nibble: D,
+    /// The digits of each point of the table at the places below `places`: see [`nibbles`].
+    pub(super) nibbles: Vec<u8>,
 }
 
-impl<F: Field, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
+/// The digit of each point at each place, those of one point side by side.
+pub(super) fn nibbles(points: usize, places: usize, nibble: impl Fn(usize, usize) -> u8) -> Vec<u8> {
+    let mut nibbles = Vec::with_capacity(points * places);
+    for point in 0..points {
+        nibbles.extend((0..places).map(|place| nibble(point, place)));
+    }
+    nibbles
+}
+
+impl<F: Field> Positions<'_, F> {
+    /// The digit of a point at a place.
+    fn nibble(&self, point: usize, place: usize) -> u8 {
+        self.nibbles[point * self.places + place]
+    }
+
     /// The sum of each position. Entry `places`·i + j is that of place j of segment i.
     fn sums(&self, method: Method) -> Table<F> {
         match method {
@@ -201,7 +215,7 @@ impl<F: Field, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
         for (i, segment) in self.segments.iter().enumerate() {
             for point in segment.clone() {
                 for place in 0..self.places {
-                    each(i * self.places + place, point, (self.nibble)(point, place));
+                    each(i * self.places + place, point, self.nibble(point, place));
                 }
             }
         }
@@ -239,8 +253,8 @@ impl<F: Field, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
         for (i, segment) in self.segments.iter().enumerate() {
             for point in segment.clone() {
                 for pair in 0..pairs {
-                    let low = (self.nibble)(point, 2 * pair);
-                    let high = if 2 * pair + 1 < self.places { (self.nibble)(point, 2 * pair + 1) } else { 0 };
+                    let low = self.nibble(point, 2 * pair);
+                    let high = if 2 * pair + 1 < self.places { self.nibble(point, 2 * pair + 1) } else { 0 };
                     if let Some(slot) = SLOTS_OF_BYTES[(low | high << 4) as usize] {
                         let entry = Entry::new(point, slot.turn, slot.negative);
                         cells.push((i * pairs + pair) * BUCKETS + slot.bucket as usize, entry);
@@ -275,19 +289,19 @@ impl<F: Field, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
 }
 
 /// Σ 4ʲ·Aⱼ of each segment, or `None` if a formula did not hold.
-pub(super) fn joined<L: Lanes, C: InLanes<Parameters = L::Curve>, D: Fn(usize, usize) -> u8>(
-    positions: &Positions<'_, C::In<L>, D>,
+pub(super) fn joined<L: Lanes, C: InLanes<Parameters = L::Curve>>(
+    positions: &Positions<'_, C::In<L>>,
     method: Method,
 ) -> Vec<Option<C>> {
     let single = method == Method::Tables && positions.segments.iter().all(|s| s.len() == 1);
     let table = if single { positions.multiples() } else { positions.sums(method) };
-    join::<L, C, D>(positions, table, single, positions.places)
+    join::<L, C>(positions, table, single, positions.places)
 }
 
 /// Σ 4ʲ·Aⱼ, j < `digits`, of each segment. `table` has the sum of each position or, if each segment is a `single` point,
 /// the multiples of the points. Segments beside full vectors take the lanes that cost less alone, if they fit.
-fn join<L: Lanes, C: InLanes<Parameters = L::Curve>, D: Fn(usize, usize) -> u8>(
-    positions: &Positions<'_, C::In<L>, D>,
+fn join<L: Lanes, C: InLanes<Parameters = L::Curve>>(
+    positions: &Positions<'_, C::In<L>>,
     table: Table<C::In<L>>,
     single: bool,
     digits: usize,
@@ -296,7 +310,7 @@ fn join<L: Lanes, C: InLanes<Parameters = L::Curve>, D: Fn(usize, usize) -> u8>(
     let entry = |segment: usize, place: usize| {
         if single {
             let point = segments[segment].start;
-            entry_of(point, (positions.nibble)(point, place)).unwrap_or(Entry::NONE)
+            entry_of(point, positions.nibble(point, place)).unwrap_or(Entry::NONE)
         } else {
             Entry::new(segment * positions.places + place, 0, false)
         }
@@ -315,10 +329,10 @@ fn join<L: Lanes, C: InLanes<Parameters = L::Curve>, D: Fn(usize, usize) -> u8>(
     let fits = <L::Narrow as Lanes>::WIDTH < LANES && (1..=<L::Narrow as Lanes>::WIDTH).contains(&left);
     let vectors = if fits { full } else { segments.len().div_ceil(LANES) };
     let lanes = table.lanes();
-    let mut sums = join_vectors::<L, C>(lanes, &table, 0..vectors, digits, eights);
+    let mut sums = join_vectors::<L, C>(lanes, &table, 0..vectors, digits, &eights);
     if fits {
         let table = table.in_other_lanes(lanes.narrow());
-        sums.extend(join_vectors::<L::Narrow, C>(lanes.narrow(), &table, full..full + 1, digits, eights));
+        sums.extend(join_vectors::<L::Narrow, C>(lanes.narrow(), &table, full..full + 1, digits, &eights));
     }
     sums.truncate(segments.len());
     sums
@@ -387,7 +401,7 @@ in_lanes! {
         table: &Table<C::In<L>>,
         vectors: Range<usize>,
         places: usize,
-        entries: impl Fn(usize, usize) -> [Entry; LANES],
+        entries: &dyn Fn(usize, usize) -> [Entry; LANES],
     ) -> Vec<Option<C>> {
         let mut sums = Vec::with_capacity(vectors.len());
         let mut identities: Vec<Mask> = Vec::with_capacity(vectors.len());
