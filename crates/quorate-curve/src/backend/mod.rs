@@ -464,8 +464,14 @@ impl PairingCurve for Bls12381 {
     }
 
     fn pairs_to_one<const N: usize>(backend: Backend, pairs: &[(G1, G2); N]) -> bool {
-        let product = portable::pairing::miller_product_of(pairs.map(finite));
-        let value = dispatch!(backend, portable::pairing::final_exponentiation(&product), |lanes| {
+        let portable = || portable::pairing::miller_product_of(pairs.map(finite));
+        let value = dispatch!(backend, portable::pairing::final_exponentiation(&portable()), |lanes| {
+            let (mut few, mut n) = ([Default::default(); N], 0);
+            for pair in pairs.iter().copied().filter_map(finite) {
+                few[n] = pair;
+                n += 1;
+            }
+            let product = lanes::pairing::product_of_few(lanes, &few[..n]).unwrap_or_else(portable);
             lanes::pairing::final_exponentiation_of_one(lanes, &product)
         });
         value.is_one()

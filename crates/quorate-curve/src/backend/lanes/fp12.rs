@@ -37,6 +37,7 @@ macro_rules! each {
         }
     }};
 }
+pub(super) use each;
 
 impl<P: PrimeField> Fp12<P> {
     /// The token that the value was made from.
@@ -99,8 +100,12 @@ impl<P: PrimeField> Extension for Fp12<P> {
     }
 
     fn raised_to_parameter(&self) -> Self {
-        let compressed = P::Curve::IS_SPARSE.then(|| raised_by_compressed_squares(self.lanes(), self)).flatten();
-        compressed.unwrap_or_else(|| raised_by_squares(self, P::Curve::PARAMETER))
+        if P::Curve::IS_SPARSE
+            && let Some(power) = raised_by_compressed_squares(self.lanes(), self)
+        {
+            return power;
+        }
+        raised_by_squares(self, P::Curve::PARAMETER)
     }
 
     fn frobenius(&self) -> Self {

@@ -17,6 +17,7 @@
 //! | powers and roots | [`power`], [`square_root`] |
 //! | the lines of prepared points | [`lines`] |
 //! | points | [`curve`], [`affine`] |
+//! | the steps of a Miller loop, the loop of few pairs | [`steps`], [`few_pairs`] |
 //! | the verbs, under the names of the portable backend | the rest |
 //!
 //! No function here takes a secret. Verbs on few items call the portable backend, which is faster there.
@@ -50,5 +51,7 @@ pub(crate) mod sum;
 pub(crate) mod weighted_sum;
 pub(crate) mod msm;
 pub(crate) mod multiples;
+pub(crate) mod steps;
+pub(crate) mod few_pairs;
 pub(crate) mod pairing;
 mod bls12381;

@@ -29,13 +29,17 @@
 use alloc::vec::Vec;
 
 use super::{
-    curve::Affine,
-    field::{Extension, Field, LANES, Lanes, LoopStep, Mask, Parameters, PrimeField, invert_all},
+    few_pairs,
+    field::{Extension, Field, LANES, Lanes, LoopStep, Parameters, PrimeField, invert_all},
     fp2::Fp2,
     fp12::{Accumulator, Fp12},
     instructions::in_lanes,
     lines::{self, Line, Lines},
     spread::Spread,
+    steps::{
+        G1, G2, Jacobian, Pair, Point, Value, added, at_point, each_ate_constants, each_line, idle, in_vectors, load,
+        load_point, turned,
+    },
 };
 use crate::{
     arithmetic::{Curve, curve::PARAMETER},
@@ -43,7 +47,7 @@ use crate::{
     segments::Cut,
 };
 
-/// A value for each segment of pairs. Eight segments at a time share a loop. Fewer segments are cut, so that every lane
+/// A value for each segment of pairs. One segment of few pairs is left to [`few_pairs`]. Eight segments at a time share a loop. Fewer segments are cut, so that every lane
 /// has work. If four lanes cost less than eight, up to four segments take four, and so do long segments. `finite` gives the
 /// points of a pair, or `None` if one of them is the identity.
 pub(crate) fn ate_products<L: Lanes, T>(
@@ -58,6 +62,14 @@ pub(crate) fn ate_products<L: Lanes, T>(
         };
         each_product(lanes, Pairing::Ate, pairs, &finite, products)
     };
+    if pairs.len() == 1 || pairs.items().len() < L::THRESHOLDS.pairs {
+        let few = pairs.iter().filter(|pairs| pairs.len() <= L::THRESHOLDS.spread_pairs);
+        let few = few.map(|pairs| product_of_few(lanes, &pairs.iter().filter_map(&finite).collect::<Vec<_>>()));
+        let values: Vec<_> = few.flatten().collect();
+        if values.len() == pairs.len() {
+            return values;
+        }
+    }
     if pairs.items().len() < L::THRESHOLDS.pairs {
         return L::Curve::miller_products(pairs, &finite);
     }
@@ -71,7 +83,15 @@ pub(crate) fn ate_products<L: Lanes, T>(
     alloc::vec![values[0] * rest[0]]
 }
 
-/// The same for the twisted ate pairing.
+/// The product of the ate pairing over the pairs, or `None` if they are not few for these lanes. Over two it allocates nothing.
+pub(crate) fn product_of_few<L: Lanes>(lanes: L, pairs: &[Pair<L>]) -> Option<MillerValue<L::Curve>> {
+    if const { L::WIDTH == LANES && L::THRESHOLDS.spread_pairs > 0 } && pairs.len() <= L::THRESHOLDS.spread_pairs {
+        return Some(MillerValue::new(Pairing::Ate, few_pairs::ate(lanes, pairs)));
+    }
+    None
+}
+
+/// The same as [`ate_products`] for the twisted ate pairing.
 pub(crate) fn twisted_products<L: Lanes<Curve = Bls12381>, T>(
     lanes: L,
     pairs: Cut<'_, T>,
@@ -149,21 +169,7 @@ fn each_product<'a, L: Lanes, P: 'a, Q>(
 /// One element of Fp in memory.
 pub(crate) type Row<L> = <<L as Lanes>::Fp as Field>::Row;
 
-/// A point of the curve outside the lanes.
-type G1<L> = <<L as Lanes>::Curve as Parameters>::G1;
-
-/// A point of the twist outside the lanes.
-type G2<L> = <<L as Lanes>::Curve as Parameters>::G2;
-
-type Pair<L> = (G1<L>, G2<L>);
-
 type PreparedPair<'a, L> = (G1<L>, &'a Lines<Row<L>>);
-
-/// An element of Fp12 outside the lanes.
-type Value<L> = <<L as Lanes>::Curve as Target>::Value;
-
-/// Affine coordinates.
-type Point<F> = (F, F);
 
 /// The pairs of eight lanes in a loop: the point that is multiplied, and the constants of a line that depend on the
 /// other point.
@@ -178,16 +184,12 @@ struct Steps<F, C> {
 in_lanes! {
     fn ate<L: Lanes>(lanes: L, pairs: [&[Pair<L>]; LANES]) -> [Value<L>; LANES] {
         let (p, q) = load::<L>(lanes, &pairs);
-        let constants = ate_constants(lanes, &p, &idle(&pairs));
-        let coefficients = |slope: &Fp2<L::Fp>, rest: &Fp2<L::Fp>, (a, b): &(L::Fp, L::Fp)| {
-            let (slope, rest) = (slope.times_fp(a), rest.times_fp(b));
-            if L::Curve::TWIST_MULTIPLIES { (turned(&rest).shrunk(), turned(&slope).shrunk()) } else { (slope, rest) }
-        };
+        let constants = each_ate_constants(lanes, &p, &idle(&pairs));
         let f = if q.len() < L::THRESHOLDS.inversions {
             let mut points: Vec<_> = q.iter().map(Jacobian::of).collect();
             ate_loop(lanes, |f, step| {
                 each_line(&step, &mut points, &q, &constants, |line, constants| {
-                    let (a, b) = coefficients(&line.slope, &line.rest, constants);
+                    let (a, b) = at_point(&line.slope, &line.rest, constants);
                     if L::Curve::TWIST_MULTIPLIES {
                         f.times_scaled_line::<1>(&line.scale, &a, &b);
                     } else {
@@ -199,7 +201,7 @@ in_lanes! {
             let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
             ate_loop(lanes, |f, step| {
                 steps.each_line(lanes, &step, f, &|f: &mut Accumulator<L::Fp>, slope: &Fp2<L::Fp>, rest: &Fp2<L::Fp>, constants: &(L::Fp, L::Fp)| {
-                    let (a, b) = coefficients(slope, rest, constants);
+                    let (a, b) = at_point(slope, rest, constants);
                     times_line(f, &a, &b);
                 });
             })
@@ -211,7 +213,7 @@ in_lanes! {
         // A lane without a pair may use any point, because its line becomes one.
         let Some(any) = pairs.iter().find_map(|pairs| pairs.first()) else { return [L::Curve::ONE; LANES] };
         let p: Vec<_> = in_vectors(&pairs, any).map(|at| load_point::<L::Fp, _>(lanes, &at.map(|(p, _)| p))).collect();
-        let constants = ate_constants(lanes, &p, &idle(&pairs));
+        let constants = each_ate_constants(lanes, &p, &idle(&pairs));
         let lines: Vec<_> = in_vectors(&pairs, any).map(|at| at.map(|(_, lines)| &lines[..])).collect();
         let mut step = 0;
         let f = ate_loop(lanes, |f, _| {
@@ -260,29 +262,6 @@ in_lanes! {
         steps.base.clone_from(&steps.point);
         parameter_loop(first, Some(&first), |f, step| steps.each_line(lanes, &step, f, &line)).store()
     }
-}
-
-in_lanes! {
-    /// -x_P/(2y_P) and 1/(2y_P), and zeros in idle lanes. If the twist multiplies by ξ, half of that: [`turned`] doubles it.
-    fn ate_constants<P: PrimeField>(lanes: P::Lanes, p: &[Point<P>], idle: &[Mask]) -> Vec<(P, P)> {
-        let denominator = |(_, y): &Point<P>| {
-            let twice = y.doubled();
-            if P::Curve::TWIST_MULTIPLIES { twice.doubled().shrunk() } else { twice }
-        };
-        let mut inverses: Vec<_> = p.iter().map(denominator).collect();
-        invert_all(&mut inverses);
-        let constants = p.iter().zip(&inverses).zip(idle).map(|(((x, _), inverse), idle)| {
-            let over_y = P::zero(lanes).or(*idle, inverse);
-            (x.negated().times(&over_y), over_y)
-        });
-        constants.collect()
-    }
-}
-
-/// (1 - i)·c, which is 2c/ξ on the curve whose twist multiplies by ξ = 1 + i.
-#[inline(always)]
-fn turned<P: PrimeField>(c: &Fp2<P>) -> Fp2<P> {
-    Fp2::new(c.c0.plus(&c.c1), c.c1.minus(&c.c0)).carried()
 }
 
 /// The number of points that are prepared at a time and share their inversions.
@@ -374,25 +353,6 @@ fn parameter_loop<P: PrimeField>(
     *f.value()
 }
 
-/// Takes a step of every point without inversions, and hands each line and its constants to `hand`. This is for few
-/// pairs in a lane.
-#[inline(always)]
-fn each_line<F: Field, C>(
-    step: &LoopStep,
-    points: &mut [Jacobian<F>],
-    bases: &[Point<F>],
-    constants: &[C],
-    mut hand: impl FnMut(&ScaledLine<F>, &C),
-) {
-    for ((point, base), constants) in points.iter_mut().zip(bases).zip(constants) {
-        let line = match step {
-            LoopStep::Double => point.double(),
-            _ => point.add(&added(step, base)),
-        };
-        hand(&line, constants);
-    }
-}
-
 in_lanes! {
     /// The points in affine coordinates.
     fn affine<F: Field>(lanes: F::Lanes, points: &[Jacobian<F>]) -> Vec<Point<F>> {
@@ -403,73 +363,6 @@ in_lanes! {
             (point.x.times(&square), point.y.times(&square.times(inverse)))
         };
         points.iter().zip(&inverses).map(affine).collect()
-    }
-}
-
-/// The point (x/z², y/z³), with all coordinates below 2.1p.
-struct Jacobian<F> {
-    x: F,
-    y: F,
-    z: F,
-}
-
-/// λ and λ·x_T - y_T of a line, each times the scale.
-struct ScaledLine<F> {
-    slope: F,
-    rest: F,
-    scale: F,
-}
-
-impl<F: Field> Jacobian<F> {
-    fn of((x, y): &Point<F>) -> Self {
-        Self { x: *x, y: *y, z: F::one(x.lanes()) }
-    }
-
-    /// λ = 3x²/2yz, and (λ·x_T - y_T)·2yz³ = 3x³ - 2y².
-    #[inline(always)]
-    fn double(&mut self) -> ScaledLine<F> {
-        let (xx, yy, zz) = (self.x.squared(), self.y.squared(), self.z.squared());
-        let slope = xx.doubled().plus(&xx).carried();
-        let rest = slope.times(&self.x).minus_sum(&yy.doubled());
-        let xyy4 = self.x.times(&yy).doubled().doubled().shrunk();
-        let yyyy4 = yy.doubled().squared();
-        self.z = self.y.doubled().times(&self.z);
-        self.x = slope.squared().minus_sum(&xyy4.doubled()).shrunk();
-        let drop = slope.times(&xyy4.minus(&self.x).carried());
-        self.y = drop.minus_sum(&yyyy4.doubled()).shrunk();
-        ScaledLine { slope: slope.times(&zz), rest, scale: self.z.times(&zz) }
-    }
-
-    /// With h = x - x_base·z² and s = y - y_base·z³: λ = s/hz, and (λ·x_base - y_base)·hz = s·x_base - hz·y_base.
-    #[inline(always)]
-    fn add(&mut self, (base_x, base_y): &Point<F>) -> ScaledLine<F> {
-        let zz = self.z.squared();
-        let (x, y) = (base_x.times(&zz), base_y.times(&zz.times(&self.z)));
-        let h = self.x.minus(&x).carried();
-        let slope = self.y.minus(&y).carried();
-        let hh = h.squared();
-        let xhh = x.times(&hh);
-        self.z = self.z.times(&h);
-        self.x = slope.squared().minus_sum(&self.x.times(&hh).plus(&xhh)).shrunk();
-        let drop = slope.times(&xhh.minus(&self.x).carried());
-        self.y = drop.minus(&y.times(&h.times(&hh))).shrunk();
-        let rest = slope.times(base_x).minus(&base_y.times(&self.z));
-        ScaledLine { slope, rest, scale: self.z }
-    }
-}
-
-/// The point that a step adds for a base.
-#[inline(always)]
-fn added<F: Field>(step: &LoopStep, (x, y): &Point<F>) -> Point<F> {
-    let negated = |(x, y): (F, F)| (x, y.negated().shrunk());
-    match step {
-        LoopStep::Double | LoopStep::Add => (*x, *y),
-        LoopStep::Subtract => negated((*x, *y)),
-        LoopStep::AddImage => F::image(x, y),
-        LoopStep::SubtractSecondImage => {
-            let (x, y) = F::image(x, y);
-            negated(F::image(&x, &y))
-        }
     }
 }
 
@@ -534,36 +427,6 @@ fn step<F: Field, C, A>(
     // λ·(x - next) - y = (λ·x - y) - λ·next
     *y = rest.minus(&slope.times(&next)).shrunk();
     *x = next;
-}
-
-/// Points of E and of the twist.
-type Vectors<L> = (Vec<Point<<L as Lanes>::Fp>>, Vec<Point<Fp2<<L as Lanes>::Fp>>>);
-
-/// The points of all pairs as vectors, with generators in lanes without a pair.
-fn load<L: Lanes>(lanes: L, pairs: &[&[Pair<L>]; LANES]) -> Vectors<L> {
-    let idle = (<G1<L>>::generator(), <G2<L>>::generator());
-    let load = |at: [&Pair<L>; LANES]| (load_point(lanes, &at.map(|(p, _)| p)), load_point(lanes, &at.map(|(_, q)| q)));
-    in_vectors(pairs, &idle).map(load).unzip()
-}
-
-fn load_point<F: Field, C: Curve<Field = F::Element>>(lanes: F::Lanes, points: &[&C; LANES]) -> Point<F> {
-    let Affine { x, y } = Affine::load(lanes, &points.map(|point| *point));
-    (x, y)
-}
-
-/// The first pair of each lane, then the second of each, and so on, with `idle` in lanes without a pair.
-fn in_vectors<'a, P>(pairs: &[&'a [P]; LANES], idle: &'a P) -> impl Iterator<Item = [&'a P; LANES]> {
-    (0..longest(pairs)).map(move |i| core::array::from_fn(|lane| pairs[lane].get(i).unwrap_or(idle)))
-}
-
-/// The lanes without a pair, whose lines are one.
-fn idle<P>(pairs: &[&[P]; LANES]) -> Vec<Mask> {
-    let idle = |i| (0..LANES).map(|lane| Mask::from(pairs[lane].len() <= i) << lane).sum();
-    (0..longest(pairs)).map(idle).collect()
-}
-
-fn longest<P>(pairs: &[&[P]; LANES]) -> usize {
-    pairs.iter().map(|pairs| pairs.len()).max().unwrap_or(0)
 }
 
 /// Raises each value to the power of its curve: 3(p¹² - 1)/r on BLS12-381. Eight at a time have a value in each lane. Few values are raised one by one.

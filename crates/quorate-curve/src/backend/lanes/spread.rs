@@ -9,8 +9,9 @@ use super::{
     constant::Constant,
     field::{Extension, Field, LANES, Lanes, Mask, Parameters, PrimeField},
     fp2::Fp2,
-    fp12::raised_by_squares,
+    fp12::{each, raised_by_squares},
     instructions::in_lanes,
+    wide::{Wide, sum},
 };
 use crate::pairing::sealed::Target;
 
@@ -49,6 +50,71 @@ impl<P: PrimeField> Spread<P> {
     }
 }
 
+impl<P: PrimeField> Spread<P> {
+    pub(crate) fn one(lanes: P::Lanes) -> Self {
+        Self(Fp2::one(lanes).or(1, &Fp2::zero(lanes)))
+    }
+
+    /// 21 products in Fp2, four in each lane, of which the sums are reduced once.
+    pub(crate) fn squared(&self) -> Self {
+        squared(self.0.lanes(), self)
+    }
+
+    /// The product with the line of a pair. 18 products in Fp2, three in each lane, of which the sums are reduced once.
+    pub(crate) fn times_line(&self, lines: &ScaledLines<P>, pair: usize) -> Self {
+        times_line(self.0.lanes(), self, lines, pair as i64)
+    }
+}
+
+/// Lines `scale` + (2a + 2b·v)·w, times v if the twist multiplies by ξ. The three have limbs below one unit and values below 4p.
+pub(crate) struct ScaledLines<P> {
+    /// scale, a and b.
+    pub(crate) coefficients: [Fp2<P>; 3],
+    /// The lane of each for the first pair. The next lanes have those of the next pairs.
+    pub(crate) lanes: [i64; 3],
+}
+
+/// The lanes from which the products take their first factors, and those of their second factors: for the coefficient of each w^k, the
+/// coefficients of w^i and w^(k - i). The first is that of ξ·w^i, eight lanes further, where i > k.
+const fn factors_of_square() -> [[[i64; LANES]; 2]; 4] {
+    // i for each k. Where k is even, the first two products are squares, and one is left over.
+    const FIRST: [[usize; 6]; 4] = [[0, 0, 1, 0, 2, 0], [3, 2, 4, 1, 5, 1], [1, 3, 0, 4, 0, 2], [2, 6, 3, 6, 1, 6]];
+    let mut out = [[[NONE; LANES]; 2]; 4];
+    let mut product = 0;
+    while product < 4 {
+        let mut lane = 0;
+        while lane < 6 {
+            let (k, i) = (POWER_OF_W[lane], FIRST[product][POWER_OF_W[lane]]);
+            if i < 6 {
+                let j = (k + 6 - i) % 6;
+                let turn = if i + j >= 6 { LANES as i64 } else { 0 };
+                out[product] = with(out[product], lane, [LANE_OF_POWER[i] as i64 + turn, LANE_OF_POWER[j] as i64]);
+            }
+            lane += 1;
+        }
+        product += 1;
+    }
+    out
+}
+
+const fn with(mut lanes: [[i64; LANES]; 2], lane: usize, [first, second]: [i64; 2]) -> [[i64; LANES]; 2] {
+    lanes[0][lane] = first;
+    lanes[1][lane] = second;
+    lanes
+}
+
+/// The lanes of the coefficients of w^(k - d) for each w^k, and of ξ·w^(k - d + 6), eight lanes further, where d > k.
+const fn shifted(d: usize) -> [i64; LANES] {
+    let mut out = [NONE; LANES];
+    let mut lane = 0;
+    while lane < 6 {
+        let k = POWER_OF_W[lane];
+        out[lane] = if k < d { (LANE_OF_POWER[k + 6 - d] + LANES) as i64 } else { LANE_OF_POWER[k - d] as i64 };
+        lane += 1;
+    }
+    out
+}
+
 impl<P: PrimeField> Extension for Spread<P> {
     fn conjugated(&self) -> Self {
         conjugated(self.0.lanes(), self)
@@ -65,9 +131,13 @@ impl<P: PrimeField> Extension for Spread<P> {
     }
 
     fn raised_to_parameter(&self) -> Self {
-        let compressed = <P::Lanes as Lanes>::THRESHOLDS.compressed && P::Curve::IS_SPARSE;
-        let power = if compressed { raised_by_compressed_squares(self) } else { None };
-        power.unwrap_or_else(|| raised_by_squares(self, P::Curve::PARAMETER))
+        if P::Curve::IS_SPARSE
+            && <P::Lanes as Lanes>::THRESHOLDS.compressed
+            && let Some(power) = raised_by_compressed_squares(self)
+        {
+            return power;
+        }
+        raised_by_squares(self, P::Curve::PARAMETER)
     }
 
     fn frobenius(&self) -> Self {
@@ -155,6 +225,32 @@ in_lanes! {
     }
 
     #[inline(never)]
+    fn squared<P: PrimeField>(lanes: P::Lanes, f: &Spread<P>) -> Spread<P> {
+        const FACTORS: [[[i64; LANES]; 2]; 4] = factors_of_square();
+        /// The lanes of w, w³ and w⁵, whose first two products count twice like all others that are no squares.
+        const ODD_POWERS: Mask = 0b10_0110;
+        let f = &f.0;
+        let xi = f.times_xi().carried();
+        let first = |product: usize| f.gathered(&xi, FACTORS[product][0]);
+        let product = |i: usize, first: &Fp2<P>| Wide::product(first, &f.permuted(FACTORS[i][1]));
+        let once_or_twice = |i: usize| product(i, &first(i).doubled().or(ODD_POWERS, &first(i)));
+        let twice = |i: usize| product(i, &first(i).doubled());
+        Spread(each!(once_or_twice(0), + once_or_twice(1), + twice(2), + twice(3)).reduced())
+    }
+
+    #[inline(never)]
+    fn times_line<P: PrimeField>(lanes: P::Lanes, f: &Spread<P>, lines: &ScaledLines<P>, pair: i64) -> Spread<P> {
+        let f = &f.0;
+        let xi = f.times_xi().carried();
+        let [of_a, of_b] = if P::Curve::TWIST_MULTIPLIES { const { [shifted(3), shifted(5)] } } else { const { [shifted(1), shifted(3)] } };
+        let of = |i: usize| lines.coefficients[i].permuted([lines.lanes[i] + pair; LANES]);
+        let by_scale = Wide::product(f, &of(0));
+        let by_a = Wide::product(&f.gathered(&xi, of_a), &of(1).doubled());
+        let by_b = Wide::product(&f.gathered(&xi, of_b), &of(2).doubled());
+        Spread(each!(by_scale, + by_a, + by_b).reduced())
+    }
+
+    #[inline(never)]
     fn times<P: PrimeField>(lanes: P::Lanes, f: &Spread<P>, g: &Spread<P>) -> Spread<P> {
         let (f, g) = (factors(f), factors(g));
         let (v0, v1, both) = (f.a.times(&g.a), f.b.times(&g.b), f.sum.times(&g.sum));
@@ -200,11 +296,14 @@ mod tests {
     use blst::{blst_fp2, blst_fp12};
 
     use crate::{
+        arithmetic::field::Field as _,
         arithmetic::{
             curve::PARAMETER,
             fp12::{self, conjugate, inverse, multiply, square},
         },
-        backend::lanes::tests::{cyclotomic, frobenius, in_each_kind, power, root, values, without_a1},
+        backend::lanes::tests::{
+            cyclotomic, elements2, frobenius, in_each_kind, load2, power, root, values, without_a1,
+        },
     };
 
     in_each_kind! {
@@ -269,11 +368,37 @@ mod tests {
     }
 
     in_each_kind! {
+        /// Squares and products with lines are those of elements of Fp12.
+        fn squares_and_lines(lanes: L) {
+            let values = values().concat();
+            let coefficients = elements2();
+            for (i, a) in values.iter().enumerate() {
+                let mut squared = *a;
+                square(&mut squared);
+                let spread = Spread::<L::Fp>::load(lanes, a);
+                assert_eq!(spread.squared().store(), squared);
+                let eights = core::array::from_fn(|k| coefficients[(i + k) % coefficients.len()]);
+                let lines = ScaledLines { coefficients: eights.map(|eight| load2(lanes, &eight)), lanes: [1, 2, 4] };
+                for pair in 0..2 {
+                    // 2a·w³ + 2b·w⁵ on the curve whose twist multiplies by ξ.
+                    let [scale, a2, b2] = [(0, 1), (1, 2), (2, 4)].map(|(k, lane)| eights[k][lane + pair]);
+                    let zero = blst_fp2::default();
+                    let line = <crate::pairing::Bls12381 as Parameters>::of_coefficients(
+                        [scale, zero, zero, a2.plus(&a2), zero, b2.plus(&b2)],
+                    );
+                    assert_eq!(spread.times_line(&lines, pair).store(), multiply(a, &line));
+                }
+            }
+        }
+    }
+
+    in_each_kind! {
         /// An operation leaves zeros in the lanes without a coefficient, as the next operation expects.
         fn idle_lanes_stay_zero(lanes: L) {
             let values = values().concat();
             let (x, y) = (Spread::<L::Fp>::load(lanes, &values[5]), Spread::<L::Fp>::load(lanes, &values[6]));
-            let products = [x.times(&y), x.conjugated().times(&y), x.cyclotomic_squared()];
+            let lines = ScaledLines { coefficients: [x.0, y.0, x.0], lanes: [0, 2, 4] };
+                let products = [x.times(&y), x.conjugated().times(&y), x.cyclotomic_squared(), x.squared(), x.times_line(&lines, 1)];
             for value in [x, x.conjugated(), x.frobenius()].into_iter().chain(products) {
                 let idle = &value.0.store()[6..];
                 assert_eq!(idle, [blst_fp2::default(); 2]);

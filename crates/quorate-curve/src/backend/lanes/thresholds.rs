@@ -27,6 +27,8 @@ pub struct Thresholds {
     pub(crate) msm: usize,
     /// Points that are multiplied one by one.
     pub(crate) multiples: usize,
+    /// The most pairs of the ate pairing of a single product whose value has its coefficients in the lanes.
+    pub(crate) spread_pairs: usize,
     /// Pairs of the ate pairing.
     pub(crate) pairs: usize,
     /// Pairs of a product that are left beside full vectors, from which they fill another one. The portable backend computes fewer. If it is
