@@ -96,19 +96,12 @@ impl Suite for Bn254Suite {
 
     fn decode_keys(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Bn254G2, ParseError>> {
         let mut keys: Vec<_> = encodings.iter().map(|bytes| parts(bytes)).collect();
-        let points: Vec<_> = keys.iter().flatten().map(|parts| parts.g2).collect();
-        let mut members = members(&points, seed(encodings), backend).into_iter();
-        for key in &mut keys {
-            if key.is_ok() && members.next() != Some(true) {
-                *key = Err(Bn254ParseError::NotInSubgroup(Bn254Item::KeyG2));
-            }
-        }
+        let seed = seed(encodings);
+        let sum = members(&mut keys, seed, backend);
         let dual = keys.iter().enumerate().filter_map(|(i, parts)| Some((i, parts.ok()?.dual()?)));
         let dual: Vec<_> = dual.collect();
-        if !dual.is_empty() {
-            for i in different(&dual, seed(encodings), backend) {
-                keys[i] = Err(Bn254ParseError::KeysDiffer);
-            }
+        for i in different(&dual, sum, seed, backend) {
+            keys[i] = Err(Bn254ParseError::KeysDiffer);
         }
         keys.into_iter().map(|parts| Ok(parts?.g2)).collect()
     }
@@ -209,20 +202,31 @@ fn parts(bytes: &[u8]) -> Result<Parts, Bn254ParseError> {
     Ok(Parts { g1: g1.map(|key| Bn254G1::from_ark_assuming_on_curve(&key.point())), g2 })
 }
 
-/// Which points are in the subgroup. Many are checked by random sums of all, and one by one only if a sum is outside.
+/// Refuses the keys that are outside the subgroup. Many are checked by random sums of all, and one by one only if a sum is outside. If all
+/// were inside, it returns the weighted sum of the keys in G2 that stand beside one in G1.
 ///
 /// Cost: for each of many about two additions for each eighth bit of a weight, in place of a multiplication by 63 bits.
-fn members(points: &[Bn254G2], seed: [u8; 32], backend: Backend) -> Vec<bool> {
+fn members(keys: &mut [Result<Parts, Bn254ParseError>], seed: [u8; 32], backend: Backend) -> Option<Bn254G2> {
     let soundness = Soundness::Bits128;
-    if backend.sums_members_from::<Bn254G2>(soundness).is_some_and(|least| points.len() >= least) {
+    let read: Vec<_> = keys.iter().enumerate().filter_map(|(i, parts)| Some((i, (*parts).ok()?))).collect();
+    if backend.sums_members_from::<Bn254G2>(soundness).is_some_and(|least| read.len() >= least) {
         let mut weighted = UncheckedSegments::new();
-        points.iter().enumerate().for_each(|(i, point)| weighted.push(*point, weight(seed, i), 0));
-        weighted.close();
-        if backend.weighted_sums_of_members(&weighted, soundness).is_some() {
-            return vec![true; points.len()];
+        for is_dual in [true, false] {
+            let some = read.iter().filter(|(_, parts)| parts.g1.is_some() == is_dual);
+            some.for_each(|(i, parts)| weighted.push(parts.g2, weight(seed, *i), 0));
+            weighted.close();
+        }
+        if let Some(sums) = backend.weighted_sums_of_members(&weighted, soundness) {
+            return Some(sums[0]);
         }
     }
-    backend.in_subgroup(points)
+    let points: Vec<_> = read.iter().map(|(_, parts)| parts.g2).collect();
+    for ((i, _), is_member) in read.iter().zip(backend.in_subgroup(&points)) {
+        if !is_member {
+            keys[*i] = Err(Bn254ParseError::NotInSubgroup(Bn254Item::KeyG2));
+        }
+    }
+    None
 }
 
 /// The weight of a key.
@@ -243,19 +247,23 @@ fn seed(encodings: &[&[u8]]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The numbers of those keys whose points have different secrets: e(Σ w·P, -g2) · e(g1, Σ w·Q) is one if all have one each.
+/// The numbers of those keys whose points have different secrets: e(Σ w·P, -g2) · e(g1, Σ w·Q) is one if all have one each. The caller may
+/// know Σ w·Q.
 ///
 /// Cost: two weighted points a key and two pairings for all; for each wrong one about as many again as halvings lead to it.
-fn different(keys: &[(usize, (Bn254G1, Bn254G2))], seed: [u8; 32], backend: Backend) -> Vec<usize> {
-    let (mut g1, mut g2) = (WeightedSegments::new(), WeightedSegments::new());
-    for (i, (p, q)) in keys {
-        let weight = if keys.len() == 1 { Weight::ONE } else { weight(seed, *i) };
-        g1.push(*p, weight);
-        g2.push(*q, weight);
+fn different(
+    keys: &[(usize, (Bn254G1, Bn254G2))],
+    sum_in_g2: Option<Bn254G2>,
+    seed: [u8; 32],
+    backend: Backend,
+) -> Vec<usize> {
+    if keys.is_empty() {
+        return Vec::new();
     }
-    g1.close();
-    g2.close();
-    let (p, q) = (backend.weighted_sums(&g1)[0], backend.weighted_sums(&g2)[0]);
+    let alone = keys.len() == 1 && sum_in_g2.is_none();
+    let weight = |i| if alone { Weight::ONE } else { weight(seed, i) };
+    let p = weighted_sum(keys.iter().map(|(i, (p, _))| (*p, weight(*i))), backend);
+    let q = sum_in_g2.unwrap_or_else(|| weighted_sum(keys.iter().map(|(i, (_, q))| (*q, weight(*i))), backend));
     if backend.pairs_to_one(&[(p, Bn254G2::generator().negate()), (Bn254G1::generator(), q)]) {
         return Vec::new();
     }
@@ -263,20 +271,80 @@ fn different(keys: &[(usize, (Bn254G1, Bn254G2))], seed: [u8; 32], backend: Back
         [(i, _)] => vec![*i],
         _ => {
             let (left, right) = keys.split_at(keys.len() / 2);
-            [different(left, seed, backend), different(right, seed, backend)].concat()
+            [left, right].map(|half| different(half, None, seed, backend)).concat()
         }
     }
+}
+
+fn weighted_sum<G: Group>(points: impl Iterator<Item = (G, Weight)>, backend: Backend) -> G {
+    let mut segments = WeightedSegments::new();
+    points.for_each(|(point, weight)| segments.push(point, weight));
+    segments.close();
+    backend.weighted_sums(&segments)[0]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{claim::Claim, key::PublicKey, naive, signature::Signature};
-    use quorate_bn254::{Bn254SecretKey, DRAND_EVMNET_TAG};
+    use ark_ec::CurveGroup;
+    use quorate_bn254::{Bn254SecretKey, DRAND_EVMNET_TAG, Fq2, G2Affine};
 
     #[test]
     fn the_id_of_evmnet_is_its_tag() {
         assert_eq!(Suite::id(Bn254Suite::DrandEvmnet).as_bytes(), DRAND_EVMNET_TAG);
+    }
+
+    /// Keys that are read together are judged as each alone is: in G2 and in both groups, with one outside the subgroup, of another
+    /// secret or malformed among them. From 96 on, sums are checked in place of keys.
+    #[test]
+    fn keys_read_together_are_judged_as_alone() {
+        let secret = |i: u8| Bn254SecretKey::from_entropy(&[i; 48]);
+        let single: Vec<_> = (0..100).map(|i| secret(i).public_key_g2().to_bytes().to_vec()).collect();
+        let dual: Vec<_> = (0..100).map(|i| secret(i).dual_key().to_bytes().to_vec()).collect();
+        let outside = (0_u64..)
+            .find_map(|x| G2Affine::get_point_from_x_unchecked(Fq2::from(x), true))
+            .expect("a point of the twist");
+        assert!(!outside.is_in_correct_subgroup_assuming_on_curve());
+        let shifted =
+            encode_g2(&(decode_g2_on_curve(&single[1], Bn254Item::KeyG2).expect("a key") + outside).into_affine());
+        let behind = |start: usize, end: &[u8]| [&dual[0][..start], end].concat();
+        let bad = [
+            shifted.to_vec(),
+            behind(64, &shifted),
+            behind(64, &single[1]),
+            vec![0xff; 128],
+            vec![0; 128],
+            behind(0, &dual[0][..191]),
+        ];
+        let mixed = [&single[..90], &dual[..10]].concat();
+        let mut lists = vec![single.clone(), dual.clone(), mixed.clone()];
+        // One key in both groups among others, whose secret is another one or not.
+        lists.push([&single[..99], &dual[99..]].concat());
+        lists.push([&single[..99], &bad[2..3]].concat());
+        for bad in &bad {
+            for (list, place) in [(&single, 0), (&dual, 57), (&mixed, 95)] {
+                let mut list = list.clone();
+                list[place] = bad.clone();
+                lists.push(list);
+            }
+        }
+        lists.push([&mixed[..], &bad].concat());
+        for backend in Backend::available() {
+            for list in &lists {
+                let keys: Vec<_> = list.iter().map(Vec::as_slice).collect();
+                let together = PublicKey::<Bn254Suite>::from_bytes_each(&keys, *backend);
+                for (i, (together, key)) in together.iter().zip(&keys).enumerate() {
+                    let alone = if key.len() == DualKey::BYTES {
+                        Bn254Suite::EigenLayer.key(key)
+                    } else {
+                        Bn254Suite::DrandEvmnet.key(key)
+                    };
+                    let expected = alone.map(|key| key.to_bytes()).map_err(ParseError::from);
+                    assert_eq!(together.map(|key| key.to_bytes()), expected, "{backend}, key {i}");
+                }
+            }
+        }
     }
 
     /// Each hash makes its own signatures, and a claim under another one is false.
