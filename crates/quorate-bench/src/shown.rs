@@ -12,8 +12,9 @@ use crate::{
 
 /// The files of rows, in sets that are shown from one record each: figures of one set stand side by side, and their ratios are
 /// within one machine and one commit.
-const SETS: [&[&str]; 12] = [
+const SETS: [&[&str]; 13] = [
     &SPEED,
+    &["bn254"],
     &["curve"],
     &["field"],
     &["threshold"],

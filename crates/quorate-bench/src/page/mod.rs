@@ -48,7 +48,8 @@ use crate::{
 const SCRIPT: &str = "crates/quorate-bench/page/bundle/page.js";
 
 /// The files of rows that the page reads.
-const FILES: [&str; 8] = ["single", "block", "aggregate", "culprits", "threshold", "schemes", "service", "gas"];
+const FILES: [&str; 9] =
+    ["single", "block", "aggregate", "culprits", "threshold", "schemes", "service", "gas", "bn254"];
 
 /// Writes `index.html` into a folder, from the newest records of a repository. Answers with the file.
 pub(crate) fn write(root: &Path, folder: &Path) -> Result<PathBuf> {
