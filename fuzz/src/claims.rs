@@ -173,13 +173,14 @@ fn on_bls12381<S: Bls12381Suite>(suite: S) -> Signers {
 
 fn on_bn254(suite: Bn254Suite) -> Signers {
     let secrets: Vec<_> = (0..KEYS).map(|i| Bn254SecretKey::from_entropy(&[i; 48])).collect();
-    let hashes = (0..MESSAGES).map(|m| suite.hash(&[m; 32]).expect("every suite takes 32 bytes"));
-    let hashes: Vec<_> = hashes.collect();
-    let signed = |secret: &Bn254SecretKey| hashes.iter().map(|hash| secret.sign(hash)).collect();
+    let sign = |secret: &Bn254SecretKey, m: u8| suite.sign(secret, &[m; 32]).expect("every suite takes 32 bytes");
+    let signed = |secret: &Bn254SecretKey| (0..MESSAGES).map(|m| sign(secret, m)).collect();
     let signatures: Vec<Vec<Bn254Signature>> = secrets.iter().map(signed).collect();
-    let key = |secret: &Bn254SecretKey| match suite {
-        Bn254Suite::DrandEvmnet => secret.public_key_g2().to_bytes().to_vec(),
-        Bn254Suite::EigenLayer => secret.dual_key().to_bytes().to_vec(),
+    let prove = |secret| suite.prove_possession(secret).map(|proof| proof.to_bytes().to_vec()).unwrap_or_default();
+    let proofs: Vec<_> = secrets.iter().map(prove).collect();
+    let key = |secret: &Bn254SecretKey| match suite.has_dual_keys() {
+        false => secret.public_key_g2().to_bytes().to_vec(),
+        true => secret.dual_key().to_bytes().to_vec(),
     };
     Signers {
         keys: secrets.iter().map(key).collect(),
@@ -187,6 +188,6 @@ fn on_bn254(suite: Bn254Suite) -> Signers {
             let parts = statements.iter().map(|(k, m)| signatures[usize::from(k % KEYS)][usize::from(m % MESSAGES)]);
             parts.sum::<Bn254Signature>().to_bytes().to_vec()
         }),
-        prove: Box::new(|_| Vec::new()),
+        prove: Box::new(move |k| proofs[usize::from(k % KEYS)].clone()),
     }
 }

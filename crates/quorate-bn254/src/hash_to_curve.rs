@@ -2,7 +2,7 @@
 //!
 //! | function | used by | what a contract needs as a hint |
 //! |---|---|---|
-//! | [`hash_to_curve`] | RFC 9380, `BN254G1_XMD:KECCAK-256_SVDW_RO_`: drand evmnet, kyber, Randamu | inverses and roots |
+//! | [`hash_to_curve`] | RFC 9380, `BN254G1_XMD:KECCAK-256_SVDW_RO_` (drand evmnet, kyber, Randamu) and `BN254G1_XMD:SHA-256_SVDW_RO_` (gnark-crypto) | inverses and roots |
 //! | [`try_and_increment`] | this project's own contracts | counter and root |
 //! | [`eigenlayer`] | EigenLayer's middleware | nothing; it computes at least two roots by MODEXP |
 //!
@@ -22,14 +22,35 @@ pub use try_and_increment::{Incremented, candidate, try_and_increment, try_and_i
 
 use ark_bn254::G1Affine;
 use ark_ec::{AffineRepr, CurveGroup};
+use sha2::Sha256;
 use sha3::Keccak256;
 
 use crate::signature::MessagePoint;
 
-/// RFC 9380, section 3: `hash_to_curve` of the suite `BN254G1_XMD:KECCAK-256_SVDW_RO_`, under a domain separation tag.
+/// The hash function by which [`hash_to_curve`] expands messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum XmdHash {
+    /// Keccak-256, which the EVM computes cheaply.
+    Keccak256,
+    /// SHA-256.
+    Sha256,
+}
+
+/// A domain separation tag of RFC 9380, with the hash function that expands messages under it. Equal bytes with two hash
+/// functions lead to different points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct XmdTag<'a> {
+    /// The hash function.
+    pub hash: XmdHash,
+    /// The bytes of the tag.
+    pub bytes: &'a [u8],
+}
+
+/// RFC 9380, section 3: `hash_to_curve` of the suites `BN254G1_XMD:KECCAK-256_SVDW_RO_` and `BN254G1_XMD:SHA-256_SVDW_RO_`,
+/// under a domain separation tag.
 ///
 /// Two maps and one addition. The cofactor is 1, so there is no cofactor clearing.
-pub fn hash_to_curve(message: &[u8], tag: &[u8]) -> MessagePoint {
+pub fn hash_to_curve(message: &[u8], tag: XmdTag<'_>) -> MessagePoint {
     let [[first, second]] = hash_to_curve_parts(&[message], tag, &roots_one_by_one)[..] else {
         unreachable!("a message has two points")
     };
@@ -37,7 +58,11 @@ pub fn hash_to_curve(message: &[u8], tag: &[u8]) -> MessagePoint {
 }
 
 /// The two points of each message whose sum is its [`hash_to_curve`]. Who adds them can share the inversions of all sums.
-pub fn hash_to_curve_parts(messages: &[&[u8]], tag: &[u8], roots: Roots<'_>) -> Vec<[G1Affine; 2]> {
-    let u: Vec<_> = messages.iter().flat_map(|message| hash_to_field::<Keccak256, 2>(message, tag)).collect();
+pub fn hash_to_curve_parts(messages: &[&[u8]], tag: XmdTag<'_>, roots: Roots<'_>) -> Vec<[G1Affine; 2]> {
+    let to_field = match tag.hash {
+        XmdHash::Keccak256 => hash_to_field::<Keccak256, 2>,
+        XmdHash::Sha256 => hash_to_field::<Sha256, 2>,
+    };
+    let u: Vec<_> = messages.iter().flat_map(|message| to_field(message, tag.bytes)).collect();
     map_to_curve_each(&u, roots).chunks_exact(2).map(|pair| [pair[0].point, pair[1].point]).collect()
 }

@@ -22,7 +22,7 @@
 //! | `verify` | [`verify`], [`verify_all`], [`aggregate_verify`] |
 //! | `dual_key` | [`DualKey`]: the keys of one secret in both groups |
 //! | [`hash_to_curve`] | bytes to a point of G1, in three ways |
-//! | `suite` | [`Bn254Suite`]: the conventions of the networks `drand-evmnet` and `eigenlayer` |
+//! | `suite` | [`Bn254Suite`]: six suites in the form of the IETF, and the conventions of `drand-evmnet` and `eigenlayer` |
 //!
 //! A module imports only modules above it.
 //!

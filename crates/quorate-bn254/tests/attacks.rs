@@ -6,7 +6,7 @@ use quorate_bn254::{
     Bn254Coordinate, Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254SecretKey, Bn254Signature, Bn254Suite, DualKey,
     Fq, Fq2, Fr, G1Affine, G2Affine, MessagePoint, aggregate, aggregate_verify, challenge, dual_key_verify,
     encoding::{decode_g2, encode_g1, encode_g2, fq_bytes},
-    hash_to_curve::try_and_increment,
+    hash_to_curve::{XmdTag, hash_to_curve, try_and_increment},
     keccak256, pairing_is_one, sum, verify, verify_all,
 };
 
@@ -203,7 +203,52 @@ fn eigenlayer_signs_digests_alone() {
     for found in [0, 31, 33] {
         let expected = Bn254ParseError::Length { item: Bn254Item::Message, expected: 32, found };
         assert_eq!(Bn254Suite::EigenLayer.hash(&vec![0; found]), Err(expected));
-        assert!(Bn254Suite::DrandEvmnet.hash(&vec![0; found]).is_ok());
+        for suite in Bn254Suite::all().iter().filter(|suite| **suite != Bn254Suite::EigenLayer) {
+            assert!(suite.hash(&vec![0; found]).is_ok(), "{suite}");
+        }
+    }
+}
+
+/// A signature, and a proof of possession, under each suite: under any other suite it is false, but for evmnet, which has the tag
+/// of the NUL suite. Neither is one for the other, nor of another key.
+#[test]
+fn signatures_are_of_one_suite() {
+    let (signer, other) = (secret(1), secret(2));
+    let (key, digest) = (signer.public_key_g2(), [7; 32]);
+    let same = |a, b| a == b || [a, b].iter().all(|s| matches!(s, Bn254Suite::KeccakBasic | Bn254Suite::DrandEvmnet));
+    for signed in Bn254Suite::all() {
+        let signature = signed.sign(&signer, &digest).unwrap();
+        let proof = signed.prove_possession(&signer);
+        for claimed in Bn254Suite::all() {
+            let holds = |key, signature| verify(&key, &claimed.hash_by(&key, &digest).unwrap(), signature);
+            assert_eq!(holds(key, &signature), same(*signed, *claimed), "{signed} under {claimed}");
+            assert!(!holds(other.public_key_g2(), &signature), "{signed} under {claimed}");
+            let (Some(proof), Some(proof_tag)) = (&proof, claimed.proof_of_possession_tag()) else { continue };
+            let tag = XmdTag { bytes: proof_tag.as_bytes(), ..claimed.tag().unwrap() };
+            let proves = |key: Bn254PublicKey, proof| verify(&key, &hash_to_curve(&key.to_bytes(), tag), proof);
+            assert_eq!(proves(key, proof), signed == claimed, "{signed} under {claimed}");
+            assert!(!proves(other.public_key_g2(), proof) && !proves(key, &signature), "{signed} under {claimed}");
+            let signed_key = signed.sign(&signer, &key.to_bytes()).unwrap();
+            assert!(!proves(key, &signed_key), "a signature over the key is no proof: {signed} under {claimed}");
+        }
+    }
+    let proving = Bn254Suite::all().iter().filter(|suite| suite.prove_possession(&signer).is_some());
+    assert_eq!(
+        proving.collect::<Vec<_>>(),
+        [&Bn254Suite::KeccakProofOfPossession, &Bn254Suite::Sha256ProofOfPossession]
+    );
+}
+
+/// In an AUG suite the owner of each key signs its own key too, so equal messages are different points.
+#[test]
+fn augmented_messages_have_their_signers_key_in_front() {
+    let (one, two) = (secret(1).public_key_g2(), secret(2).public_key_g2());
+    for suite in Bn254Suite::all() {
+        let [by_one, by_two] = [one, two].map(|key| suite.hash_by(&key, &[7; 32]).unwrap());
+        let augmented = matches!(suite, Bn254Suite::KeccakAugmented | Bn254Suite::Sha256Augmented);
+        assert_eq!(by_one != by_two, augmented, "{suite}");
+        let joined = suite.hash(&[&one.to_bytes()[..], &[7; 32]].concat());
+        assert_eq!(joined == Ok(by_one), augmented, "{suite}");
     }
 }
 

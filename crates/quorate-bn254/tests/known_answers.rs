@@ -10,7 +10,7 @@ use quorate_bn254::{
     Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254SecretKey, Bn254Signature, Bn254Suite, DRAND_EVMNET_TAG, DualKey,
     Fq, Fq2, Fr, G1Affine, G2Affine, MessagePoint, aggregate, drand_message,
     encoding::{decode_g1, decode_g2, encode_g1, encode_g2, fq_bytes},
-    hash_to_curve::{expand_message_xmd, hash_to_curve, hash_to_field, map_to_curve},
+    hash_to_curve::{XmdHash, XmdTag, expand_message_xmd, hash_to_curve, hash_to_field, map_to_curve},
     keccak256, pairing_is_one, verify,
 };
 use quorate_lab::bn254::{bytes, cases, element, files, text};
@@ -20,7 +20,7 @@ use sha3::Keccak256;
 
 /// Whether a signature is valid under a suite; everything is read from bytes.
 fn verify_bytes(suite: Bn254Suite, key: &[u8], message: &[u8], signature: &[u8]) -> Result<bool, Bn254ParseError> {
-    Ok(verify(&suite.key(key)?, &suite.hash(message)?, &Bn254Signature::from_bytes(signature)?))
+    Ok(verify(&suite.key(key)?, &suite.hash_by(&suite.key(key)?, message)?, &Bn254Signature::from_bytes(signature)?))
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn map() {
 #[test]
 fn whole_hashes() {
     for case in cases("02_bn254_h2c", "hash_to_curve_keccak", "cases") {
-        let (message, tag) = (bytes(&case["msg"]), text(&case["dst"]).as_bytes());
-        let point = hash_to_curve(&message, tag);
+        let (message, bytes_of_tag) = (bytes(&case["msg"]), text(&case["dst"]).as_bytes());
+        let point = hash_to_curve(&message, XmdTag { hash: XmdHash::Keccak256, bytes: bytes_of_tag });
         assert_eq!(point.to_bytes().to_vec(), bytes(&case["point"]));
     }
     let mut skipped = 0;
@@ -101,8 +101,7 @@ fn whole_hashes() {
             let expected = (element(&case["P"][0], 16), element(&case["P"][1], 16));
             // RFC 9380, section 3: `hash_to_curve` adds two maps, `encode_to_curve` takes one.
             let point = if tag.ends_with(b"_RO_") {
-                let [u0, u1] = hash_to_field::<Sha256, 2>(message, tag);
-                (map_to_curve(u0).point + map_to_curve(u1).point).into_affine()
+                hash_to_curve(message, XmdTag { hash: XmdHash::Sha256, bytes: tag }).point()
             } else {
                 let [u] = hash_to_field::<Sha256, 1>(message, tag);
                 map_to_curve(u).point
@@ -112,6 +111,45 @@ fn whole_hashes() {
         println!("gnark {}: {} answers", text(&file["dst"]), cases.len());
     }
     println!("gnark G2: {skipped} answers skipped, nothing here hashes to G2");
+}
+
+/// gnark-crypto's answers with SHA-256, `hashToG1Vector` of its ecc/bn254/hash_vectors_test.go.
+#[test]
+fn whole_hashes_with_sha256() {
+    let tag = XmdTag { hash: XmdHash::Sha256, bytes: b"QUUX-V01-CS02-with-BN254G1_XMD:SHA-256_SVDW_RO_" };
+    let long = |start: &str, letter: &str, letters: usize| start.to_owned() + &letter.repeat(letters);
+    for (message, x, y) in [
+        (
+            String::new(),
+            "0xa976ab906170db1f9638d376514dbf8c42aef256a54bbd48521f20749e59e86",
+            "0x2925ead66b9e68bfc309b014398640ab55f6619ab59bc1fab2210ad4c4d53d5",
+        ),
+        (
+            "abc".to_owned(),
+            "0x23f717bee89b1003957139f193e6be7da1df5f1374b26a4643b0378b5baf53d1",
+            "0x4142f826b71ee574452dbc47e05bc3e1a647478403a7ba38b7b93948f4e151d",
+        ),
+        (
+            "abcdef0123456789".to_owned(),
+            "0x187dbf1c3c89aceceef254d6548d7163fdfa43084145f92c4c91c85c21442d4a",
+            "0xabd99d5b0000910b56058f9cc3b0ab0a22d47cf27615f588924fac1e5c63b4d",
+        ),
+        (
+            long("q128_", "q", 128),
+            "0xfe2b0743575324fc452d590d217390ad48e5a16cf051bee5c40a2eba233f5c",
+            "0x794211e0cc72d3cbbdf8e4e5cd6e7d7e78d101ff94862caae8acbe63e9fdc78",
+        ),
+        (
+            long("a512_", "a", 512),
+            "0x1b05dc540bd79fd0fea4fbb07de08e94fc2e7bd171fe025c479dc212a2173ce",
+            "0x1bf028afc00c0f843d113758968f580640541728cfc6d32ced9779aa613cd9b0",
+        ),
+    ] {
+        let [x, y] = [x, y].map(|digits| element(&digits.into(), 16));
+        assert_eq!(hash_to_curve(message.as_bytes(), tag).point().xy(), Some((x, y)), "{message}");
+        let keccak = hash_to_curve(message.as_bytes(), XmdTag { hash: XmdHash::Keccak256, ..tag });
+        assert_ne!(keccak.point().x, x);
+    }
 }
 
 /// Real beacons, and invalid variants of each.
@@ -126,14 +164,16 @@ fn beacons() {
             let message = drand_message(round);
             assert_eq!(message.to_vec(), bytes(&beacon["message"]));
             assert_eq!(Sha256::digest(&signature).to_vec(), bytes(&beacon["randomness"]));
-            let tag = text(&beacon["dst"]).as_bytes();
+            let keccak = |bytes| XmdTag { hash: XmdHash::Keccak256, bytes };
+            let tag = keccak(text(&beacon["dst"]).as_bytes());
             let parsed = Bn254Signature::from_bytes(&signature).unwrap();
-            let holds = |message: &[u8], tag: &[u8]| verify(&public_key, &hash_to_curve(message, tag), &parsed);
+            let holds = |message: &[u8], tag| verify(&public_key, &hash_to_curve(message, tag), &parsed);
             assert!(holds(&message, tag));
-            assert!(!holds(&message, b"BLS_SIG_BN254G1_XMD:KECCAK-256_SVDW_RO_POP_"));
+            assert!(!holds(&message, keccak(b"BLS_SIG_BN254G1_XMD:KECCAK-256_SVDW_RO_POP_")));
+            assert!(!holds(&message, XmdTag { hash: XmdHash::Sha256, ..tag }));
             assert!(!holds(&drand_message(round + 1), tag));
             valid += 1;
-            invalid += 2;
+            invalid += 3;
             if tag != DRAND_EVMNET_TAG {
                 // An older tag, which the suite has to refuse.
                 assert_eq!(verify_bytes(Bn254Suite::DrandEvmnet, &key, &message, &signature), Ok(false));
@@ -143,7 +183,11 @@ fn beacons() {
             let verdict = |key: &[u8], message: &[u8], signature: &[u8]| {
                 verify_bytes(Bn254Suite::DrandEvmnet, key, message, signature)
             };
-            assert_eq!(verdict(&key, &message, &signature), Ok(true));
+            // The network's suite is the suite of the same tag, and no other.
+            for suite in Bn254Suite::all().iter().filter(|suite| suite.key_bytes() == key.len()) {
+                let same_tag = matches!(suite, Bn254Suite::DrandEvmnet | Bn254Suite::KeccakBasic);
+                assert_eq!(verify_bytes(*suite, &key, &message, &signature), Ok(same_tag), "{suite}");
+            }
             let mut negated = signature.clone();
             negated[32..].copy_from_slice(&fq_bytes(&-decode_g1(&signature, Bn254Item::Signature).unwrap().y));
             let other = Bn254SecretKey::from_entropy(&[1; 48]).public_key_g2().to_bytes();

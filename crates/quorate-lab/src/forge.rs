@@ -14,7 +14,10 @@ use quorate::{
     UncheckedSignature, Verdict, aggregate::aggregate, bdn, naive,
 };
 #[cfg(feature = "bn254")]
-use quorate_bn254::{Bn254SecretKey, hash_to_curve::hash_to_curve};
+use quorate_bn254::{
+    Bn254SecretKey,
+    hash_to_curve::{XmdTag, hash_to_curve},
+};
 use quorate_curve::{G1, G2, Group};
 
 /// How a claim is made.
@@ -162,12 +165,14 @@ pub fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
 /// The same claim in an AUG suite, or in a NUL suite if it is in an AUG suite.
 fn in_other_scheme<S: Forge>(recipe: &Recipe) -> Recipe {
     let n = S::all().len();
-    let other = match S::all()[recipe.suite % n].scheme() {
+    let at = recipe.suite % n;
+    let other = match S::all()[at].scheme() {
         Scheme::Augmented => Scheme::Basic,
         Scheme::Basic | Scheme::ProofOfPossession | Scheme::Bdn => Scheme::Augmented,
     };
-    // On BN254 no suite is an AUG suite: the claim stays as it is.
-    let place = S::all().iter().position(|suite| suite.scheme() == other).unwrap_or(recipe.suite % n);
+    // The nearest one, because on BN254 the suites of one hash function stand together.
+    let others = S::all().iter().enumerate().filter(|(_, suite)| suite.scheme() == other);
+    let place = others.map(|(place, _)| place).min_by_key(|place| place.abs_diff(at)).unwrap();
     Recipe { suite: recipe.suite / n * n + place, ..recipe.clone() }
 }
 
@@ -364,12 +369,19 @@ impl Forge for quorate::Bn254Suite {
     }
 
     fn signed(self, k: u8, tag: Option<&Tag>, message: &[u8]) -> Signature<Self> {
-        let point = match (self, tag) {
-            (Self::DrandEvmnet, Some(tag)) => hash_to_curve(message, tag.as_bytes()),
+        let secret = Bn254SecretKey::from_entropy(&[k; 48]);
+        let signature = match (self.tag(), tag) {
+            (Some(own), Some(tag)) => {
+                let signed = match self.scheme() {
+                    Scheme::Augmented => [&secret.public_key_g2().to_bytes(), message].concat(),
+                    Scheme::Basic | Scheme::ProofOfPossession | Scheme::Bdn => message.to_vec(),
+                };
+                secret.sign(&hash_to_curve(&signed, XmdTag { bytes: tag.as_bytes(), ..own }))
+            }
             // The hash of `eigenlayer` takes no tag.
-            _ => self.hash(message).unwrap(),
+            (None, _) | (_, None) => self.sign(&secret, message).unwrap(),
         };
-        Signature::from_bytes(&Bn254SecretKey::from_entropy(&[k; 48]).sign(&point).to_bytes()).unwrap()
+        Signature::from_bytes(&signature.to_bytes()).unwrap()
     }
 
     /// The cofactor is 1, so there is no other than the identity.

@@ -3,7 +3,7 @@
 use quorate_bn254::{
     Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254Signature, Bn254Suite, DualKey, G1Affine, MessagePoint,
     encoding::{decode_g2_on_curve, encode_g1, encode_g2},
-    hash_to_curve::{self, Roots, hash_to_curve_parts},
+    hash_to_curve::{self, Roots, XmdHash, XmdTag, hash_to_curve_parts},
     keccak256,
 };
 use quorate_curve::{
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     parse::ParseError,
     suite::{AnySuite, Scheme, Suite},
-    tag::{HashFunction, Hashing, Tag},
+    tag::{HashFunction, Hashing, SuiteTag},
 };
 
 impl Suite for Bn254Suite {
@@ -30,22 +30,42 @@ impl Suite for Bn254Suite {
 
     fn id(self) -> &'static str {
         match self {
-            Self::DrandEvmnet => "BLS_SIG_BN254G1_XMD:KECCAK-256_SVDW_RO_NUL_",
+            Self::DrandEvmnet => Self::KeccakBasic.name(),
             // The network gives its scheme no id, and its hash takes no tag.
-            Self::EigenLayer => "eigenlayer",
+            Self::EigenLayer
+            | Self::KeccakBasic
+            | Self::KeccakAugmented
+            | Self::KeccakProofOfPossession
+            | Self::Sha256Basic
+            | Self::Sha256Augmented
+            | Self::Sha256ProofOfPossession => self.name(),
+        }
+    }
+
+    fn is_profile(self) -> bool {
+        match self {
+            Self::DrandEvmnet | Self::EigenLayer => true,
+            Self::KeccakBasic
+            | Self::KeccakAugmented
+            | Self::KeccakProofOfPossession
+            | Self::Sha256Basic
+            | Self::Sha256Augmented
+            | Self::Sha256ProofOfPossession => false,
         }
     }
 
     fn scheme(self) -> Scheme {
         match self {
-            Self::DrandEvmnet => Scheme::Basic,
-            Self::EigenLayer => Scheme::ProofOfPossession,
+            Self::KeccakBasic | Self::Sha256Basic | Self::DrandEvmnet => Scheme::Basic,
+            Self::KeccakAugmented | Self::Sha256Augmented => Scheme::Augmented,
+            Self::KeccakProofOfPossession | Self::Sha256ProofOfPossession | Self::EigenLayer => {
+                Scheme::ProofOfPossession
+            }
         }
     }
 
-    /// Proofs of possession under `eigenlayer` are another protocol: [`quorate_bn254::dual_key_verify`].
     fn proof_of_possession_tag(self) -> Option<&'static str> {
-        None
+        Self::proof_of_possession_tag(self)
     }
 
     fn allows_no_keys(self) -> bool {
@@ -60,22 +80,19 @@ impl Suite for Bn254Suite {
         AnySuite::Bn254(self)
     }
 
-    fn tag(self) -> Tag {
-        let function = match self {
-            Self::DrandEvmnet => HashFunction::Keccak256,
-            Self::EigenLayer => HashFunction::EigenLayer,
+    fn tag(self) -> SuiteTag {
+        let function = match Self::tag(self) {
+            Some(XmdTag { hash: XmdHash::Keccak256, .. }) => HashFunction::Keccak256,
+            Some(XmdTag { hash: XmdHash::Sha256, .. }) => HashFunction::Sha256,
+            None => HashFunction::EigenLayer,
         };
-        Tag::of_suite(self.id(), function)
+        SuiteTag::new(self.id(), function)
     }
 
     fn message_flaw(self, message: &[u8]) -> Option<ParseError> {
         let (item, found) = (Bn254Item::Message, message.len());
-        match self {
-            Self::EigenLayer if found != DIGEST => {
-                Some(Bn254ParseError::Length { item, expected: DIGEST, found }.into())
-            }
-            Self::DrandEvmnet | Self::EigenLayer => None,
-        }
+        let takes_digests = Self::tag(self).is_none();
+        (takes_digests && found != DIGEST).then(|| Bn254ParseError::Length { item, expected: DIGEST, found }.into())
     }
 
     fn pair(key: Bn254G2, signature: Bn254G1) -> (Bn254G1, Bn254G2) {
@@ -87,10 +104,7 @@ impl Suite for Bn254Suite {
     }
 
     fn wrong_key_length(self, found: usize) -> ParseError {
-        let item = match self {
-            Self::DrandEvmnet => Bn254Item::KeyG2,
-            Self::EigenLayer => Bn254Item::DualKey,
-        };
+        let item = if self.has_dual_keys() { Bn254Item::DualKey } else { Bn254Item::KeyG2 };
         Bn254ParseError::Length { item, expected: self.key_bytes(), found }.into()
     }
 
@@ -128,12 +142,14 @@ impl Suite for Bn254Suite {
             let points = parts.as_flattened().iter().map(Bn254G1::from_ark_assuming_on_curve).collect();
             backend.sums(&Segments::of_size(2, points))
         };
+        let by_rfc9380 = |hash| {
+            let whole: Vec<_> = messages.iter().map(whole).collect();
+            let messages: Vec<_> = whole.iter().map(Vec::as_slice).collect();
+            sums(hash_to_curve_parts(&messages, XmdTag { hash, bytes: hashing.tag }, roots))
+        };
         match hashing.function {
-            HashFunction::Keccak256 | HashFunction::Sha256 => {
-                let whole: Vec<_> = messages.iter().map(whole).collect();
-                let messages: Vec<_> = whole.iter().map(Vec::as_slice).collect();
-                sums(hash_to_curve_parts(&messages, hashing.tag, roots))
-            }
+            HashFunction::Keccak256 => by_rfc9380(XmdHash::Keccak256),
+            HashFunction::Sha256 => by_rfc9380(XmdHash::Sha256),
             HashFunction::EigenLayer => {
                 // A claim about another message has a defect and is not hashed.
                 let digest = |message: &(&[u8], &[u8])| {
@@ -286,13 +302,20 @@ fn weighted_sum<G: Group>(points: impl Iterator<Item = (G, Weight)>, backend: Ba
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{claim::Claim, key::PublicKey, naive, signature::Signature};
+    use crate::{claim::Claim, key::PublicKey, naive, signature::Signature, tag::Tag};
     use ark_ec::CurveGroup;
-    use quorate_bn254::{Bn254SecretKey, DRAND_EVMNET_TAG, Fq2, G2Affine};
+    use quorate_bn254::{Bn254SecretKey, Fq2, G2Affine};
 
+    /// The engine takes the id for the tag; the crate of the curve has a tag of its own.
     #[test]
-    fn the_id_of_evmnet_is_its_tag() {
-        assert_eq!(Suite::id(Bn254Suite::DrandEvmnet).as_bytes(), DRAND_EVMNET_TAG);
+    fn ids_are_tags() {
+        for suite in Bn254Suite::all() {
+            assert_eq!(
+                Bn254Suite::tag(*suite).map_or(b"eigenlayer".as_slice(), |tag| tag.bytes),
+                suite.id().as_bytes()
+            );
+            assert_eq!(suite.id() == suite.name(), *suite != Bn254Suite::DrandEvmnet);
+        }
     }
 
     /// Keys that are read together are judged as each alone is: in G2 and in both groups, with one outside the subgroup, of another

@@ -25,7 +25,7 @@ use crate::{
     proof_of_possession::proof_tag,
     signature::{Signature, UncheckedSignature},
     suite::{Scheme, Suite},
-    tag::Tag,
+    tag::{SuiteTag, Tag},
 };
 
 /// Who sent a claim. The caller gives it meaning: an index into its peers, a peer's name, a validator's number.
@@ -109,7 +109,7 @@ impl<'de> serde::Deserialize<'de> for SourceId {
 #[derive(Clone, Debug)]
 pub struct Claim<S: Suite> {
     suite: S,
-    tag: Tag,
+    tag: SuiteTag,
     statements: Statements<S>,
     signature: ClaimSignature<S>,
     defect: Option<Defect>,
@@ -237,7 +237,7 @@ impl<S: Suite> Claim<S> {
     }
 
     /// The tag its messages are hashed under.
-    pub(crate) fn tag(&self) -> &Tag {
+    pub(crate) fn tag(&self) -> &SuiteTag {
         &self.tag
     }
 

@@ -41,7 +41,7 @@ use crate::{
     key::PublicKey,
     signature::{Signature, UncheckedSignature},
     suite::{Scheme, Suite},
-    tag::Tag,
+    tag::SuiteTag,
 };
 
 /// Statements that were verified earlier, with their signatures.
@@ -64,7 +64,7 @@ pub struct Known<S: Suite> {
 /// and another one do not, although a caller can give them one tag.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry<S: Suite> {
-    tag: Tag,
+    tag: SuiteTag,
     /// Whether an AUG suite hashed the key in front of the message, as in [`plan::Message`](crate::plan).
     augmented: bool,
     key: PublicKey<S>,
@@ -83,7 +83,7 @@ impl<S: Suite> Entry<S> {
         Self::new(suite.tag(), suite.scheme() == Scheme::Augmented, key, message)
     }
 
-    fn new(tag: Tag, augmented: bool, key: PublicKey<S>, message: &[u8]) -> Self {
+    fn new(tag: SuiteTag, augmented: bool, key: PublicKey<S>, message: &[u8]) -> Self {
         Self { tag, augmented, key, message: Sha256::digest(message).into() }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     key::SecretKey,
     signature::Signature,
     suite::{Bls12381Suite, Suite},
-    tag::{HashFunction, Tag},
+    tag::SuiteTag,
 };
 
 /// `PopProve` (section 3.3.2); `None` in a suite whose scheme has no proofs of possession.
@@ -30,8 +30,7 @@ pub fn prove<S: Bls12381Suite>(suite: S, secret: &SecretKey<S>) -> Option<Signat
     Some(secret.sign_under(&tag, &[], secret.public_key().to_bytes().as_ref()))
 }
 
-/// The tag that proofs of possession are hashed under; `None` in a suite that has none.
-pub(crate) fn proof_tag<S: Suite>(suite: S) -> Option<Tag> {
-    // Only suites on BLS12-381 have such proofs.
-    suite.proof_of_possession_tag().map(|tag| Tag::of_suite(tag, HashFunction::Sha256))
+/// The tag that proofs of possession are hashed under, by the suite's function; `None` in a suite that has none.
+pub(crate) fn proof_tag<S: Suite>(suite: S) -> Option<SuiteTag> {
+    suite.proof_of_possession_tag().map(|tag| suite.tag().with_bytes(tag))
 }

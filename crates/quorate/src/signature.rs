@@ -17,7 +17,7 @@ use crate::{
     key::SecretKey,
     parse::{Encoded, ParseError, conversions},
     suite::{Bls12381Suite, Scheme, Suite},
-    tag::Tag,
+    tag::{SuiteTag, Tag},
 };
 
 /// A signature in the subgroup of order r. It may be the identity: for example, if two keys cancel, their signatures
@@ -84,18 +84,22 @@ impl<S: Bls12381Suite> SecretKey<S> {
     /// Cost: a hash and a multiplication by the secret. An AUG suite also needs the public key, which costs one more
     /// multiplication.
     pub fn sign(&self, suite: S, message: &[u8]) -> Signature<S> {
-        self.sign_under_tag(suite, &suite.tag(), message)
+        self.sign_in(suite, &suite.tag(), message)
     }
 
     /// The same under a tag of the caller's, in the place of the suite's.
     pub fn sign_under_tag(&self, suite: S, tag: &Tag, message: &[u8]) -> Signature<S> {
+        self.sign_in(suite, &tag.clone().in_place_of(&suite.tag()), message)
+    }
+
+    fn sign_in(&self, suite: S, tag: &SuiteTag, message: &[u8]) -> Signature<S> {
         match suite.scheme() {
             Scheme::Augmented => self.sign_under(tag, self.public_key().to_bytes().as_ref(), message),
             Scheme::Basic | Scheme::ProofOfPossession | Scheme::Bdn => self.sign_under(tag, &[], message),
         }
     }
 
-    pub(crate) fn sign_under(&self, tag: &Tag, prefix: &[u8], message: &[u8]) -> Signature<S> {
+    pub(crate) fn sign_under(&self, tag: &SuiteTag, prefix: &[u8], message: &[u8]) -> Signature<S> {
         let hash = S::hash_to_curve_one(tag.hashing(), (prefix, message));
         Signature::from_member(S::sign(self.scalar(), &hash))
     }

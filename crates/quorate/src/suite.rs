@@ -22,7 +22,7 @@ use quorate_curve::{Backend, Bls12381, Bls12381Group, G1, G2, Group, PairingCurv
 
 use crate::{
     parse::{DecodeError, ParseError},
-    tag::{HashFunction, Hashing, Tag},
+    tag::{HashFunction, Hashing, SuiteTag},
 };
 
 /// A ciphersuite, or a profile: a ciphersuite with the conventions of one network. [`MinPk`] and [`MinSig`] implement it, and with the
@@ -45,6 +45,11 @@ pub trait Suite: Copy + Eq + Ord + Hash + Debug + Display + FromStr + Send + Syn
     /// The ciphersuite id in the form of the IETF, which is also the tag that messages are hashed under.
     fn id(self) -> &'static str;
 
+    /// Whether it is a profile: a suite with the conventions of one network, chosen by the network's name.
+    fn is_profile(self) -> bool {
+        self.name() != self.id()
+    }
+
     /// How the suite protects aggregates against rogue keys.
     fn scheme(self) -> Scheme;
 
@@ -63,7 +68,7 @@ pub trait Suite: Copy + Eq + Ord + Hash + Debug + Display + FromStr + Send + Syn
 
     /// The tag of its messages.
     #[doc(hidden)]
-    fn tag(self) -> Tag;
+    fn tag(self) -> SuiteTag;
 
     /// What is wrong with a message, where not every one can be signed.
     #[doc(hidden)]
@@ -209,8 +214,8 @@ pub enum MinSig {
 /// What does not depend on the variant of BLS12-381.
 macro_rules! bls12381_verbs {
     () => {
-        fn tag(self) -> Tag {
-            Tag::of_suite(self.id(), HashFunction::Sha256)
+        fn tag(self) -> SuiteTag {
+            SuiteTag::new(self.id(), HashFunction::Sha256)
         }
 
         fn key_length(self) -> usize {
@@ -505,13 +510,23 @@ impl AnySuite {
         }
     }
 
-    /// Whether it is a profile: an IETF suite with the conventions of one network, chosen by the network's name.
+    /// The tag that proofs of possession are hashed under; `None` in a suite that has no such proofs.
+    pub fn proof_of_possession_tag(self) -> Option<&'static str> {
+        match self {
+            Self::MinPk(suite) => suite.proof_of_possession_tag(),
+            Self::MinSig(suite) => suite.proof_of_possession_tag(),
+            #[cfg(feature = "bn254")]
+            Self::Bn254(suite) => suite.proof_of_possession_tag(),
+        }
+    }
+
+    /// Whether it is a profile: a suite with the conventions of one network, chosen by the network's name.
     pub fn is_profile(self) -> bool {
         match self {
-            Self::MinPk(suite) => suite.name() != suite.id(),
-            Self::MinSig(suite) => suite.name() != suite.id(),
+            Self::MinPk(suite) => suite.is_profile(),
+            Self::MinSig(suite) => suite.is_profile(),
             #[cfg(feature = "bn254")]
-            Self::Bn254(_) => true,
+            Self::Bn254(suite) => suite.is_profile(),
         }
     }
 }

@@ -24,8 +24,19 @@ use std::{
 
 /// A domain separation tag: bytes of any length. RFC 9380 asks for at least 16 bytes in new protocols, and hashes a tag
 /// of more than 255 bytes first (section 5.3.3).
-#[derive(Clone)]
+///
+/// The bytes alone do not hash a message: the suite in whose place the tag stands says by which function.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Tag {
+    bytes: Bytes,
+    /// A function that takes the place of the suite's too.
+    function: Option<HashFunction>,
+}
+
+/// A suite's tag, or a caller's in its place, and the function that hashes messages under it.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SuiteTag {
     bytes: Bytes,
     function: HashFunction,
 }
@@ -54,6 +65,7 @@ pub struct Hashing<'a> {
     pub(crate) function: HashFunction,
 }
 
+/// The bytes of a tag. Equal bytes are one tag, whoever's they are.
 #[derive(Clone)]
 enum Bytes {
     /// A suite's.
@@ -63,26 +75,34 @@ enum Bytes {
 }
 
 impl Tag {
-    /// A suite's tag, which takes no allocation.
-    pub(crate) const fn of_suite(id: &'static str, function: HashFunction) -> Self {
-        Self { bytes: Bytes::Static(id), function }
-    }
-
     /// In the place of a tag of a suite on BN254: messages are hashed by [`quorate_bn254::hash_to_curve::try_and_increment`], as quorate's
     /// contracts do. They are digests of 32 bytes; of other messages it takes the Keccak-256 hash. A suite on BLS12-381 takes the bytes
     /// of this tag, as those of any other.
     #[cfg(feature = "bn254")]
     pub const fn try_and_increment() -> Self {
-        Self::of_suite("try-and-increment", HashFunction::TryAndIncrement)
+        Self { bytes: Bytes::Static("try-and-increment"), function: Some(HashFunction::TryAndIncrement) }
     }
 
     /// This tag in the place of a suite's, whose function it takes if it has none of its own.
-    pub(crate) fn in_place_of(self, suites: &Self) -> Self {
-        match self.function {
-            HashFunction::Sha256 => Self { function: suites.function, ..self },
-            #[cfg(feature = "bn254")]
-            HashFunction::Keccak256 | HashFunction::EigenLayer | HashFunction::TryAndIncrement => self,
-        }
+    pub(crate) fn in_place_of(self, suites: &SuiteTag) -> SuiteTag {
+        SuiteTag { bytes: self.bytes, function: self.function.unwrap_or(suites.function) }
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+}
+
+impl SuiteTag {
+    /// A suite's tag, which takes no allocation.
+    pub(crate) const fn new(id: &'static str, function: HashFunction) -> Self {
+        Self { bytes: Bytes::Static(id), function }
+    }
+
+    /// Other bytes of the suite, for messages of another kind.
+    pub(crate) const fn with_bytes(&self, id: &'static str) -> Self {
+        Self::new(id, self.function)
     }
 
     /// The tag and the function.
@@ -91,37 +111,49 @@ impl Tag {
     }
 
     /// The bytes.
-    pub fn as_bytes(&self) -> &[u8] {
-        match &self.bytes {
-            Bytes::Static(id) => id.as_bytes(),
-            Bytes::Shared(bytes) => bytes,
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Static(id) => id.as_bytes(),
+            Self::Shared(bytes) => bytes,
         }
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_ref() == other.as_ref()
+    }
+}
+
+impl Eq for Bytes {}
+
+impl Hash for Bytes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_ref().hash(state);
     }
 }
 
 impl From<&[u8]> for Tag {
     fn from(bytes: &[u8]) -> Self {
-        Self { bytes: Bytes::Shared(bytes.into()), function: HashFunction::Sha256 }
+        Self { bytes: Bytes::Shared(bytes.into()), function: None }
     }
 }
 
-impl PartialEq for Tag {
-    fn eq(&self, other: &Self) -> bool {
-        self.hashing() == other.hashing()
-    }
-}
-
-impl Eq for Tag {}
-
-impl Hash for Tag {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.as_bytes(), self.function).hash(state);
+impl Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.as_ref().escape_ascii())
     }
 }
 
 impl Debug for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tag({})", self.as_bytes().escape_ascii())
+        write!(f, "Tag({:?})", self.bytes)
     }
 }
 
@@ -130,13 +162,28 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A suite's tag and a caller's with the same bytes are one tag, so a message under both is hashed once.
+    /// A suite's tag and a caller's with the same bytes in its place are one tag, so a message under both is hashed once.
     #[test]
     fn tags_are_their_bytes() {
-        let tags = [Tag::of_suite("a tag", HashFunction::Sha256), Tag::from(&b"a tag"[..]), Tag::from(&b"another"[..])];
+        let suites = SuiteTag::new("a tag", HashFunction::Sha256);
+        let [same, other] = [&b"a tag"[..], b"another"].map(Tag::from);
+        assert_ne!(same, other);
+        assert_eq!(same, Tag::from(&b"a tag"[..]));
+        let tags = [suites.clone(), same.clone().in_place_of(&suites), other.in_place_of(&suites)];
         assert_eq!(tags[0], tags[1]);
         assert_ne!(tags[0], tags[2]);
         assert_eq!(tags.iter().collect::<HashSet<_>>().len(), 2);
         assert_eq!(format!("{:?}", Tag::from(&b"\x1b[1m"[..])), "Tag(\\x1b[1m)");
+    }
+
+    /// A caller's tag is hashed by the function of the suite in whose place it stands, unless it has its own.
+    #[cfg(feature = "bn254")]
+    #[test]
+    fn a_tag_takes_the_suites_function() {
+        let functions = [HashFunction::Sha256, HashFunction::Keccak256, HashFunction::EigenLayer];
+        let placed = |tag: Tag| functions.map(|function| tag.clone().in_place_of(&SuiteTag::new("a tag", function)));
+        assert_eq!(placed(Tag::from(&b"x"[..])).map(|tag| tag.function), functions);
+        assert_eq!(placed(Tag::from(&b"a tag"[..])), functions.map(|function| SuiteTag::new("a tag", function)));
+        assert_eq!(placed(Tag::try_and_increment()).map(|tag| tag.function), [HashFunction::TryAndIncrement; 3]);
     }
 }

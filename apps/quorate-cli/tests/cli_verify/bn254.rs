@@ -1,4 +1,4 @@
-//! `drand-evmnet` and `eigenlayer`: the same stream, verdicts and exit codes on BN254.
+//! The suites on BN254: the same stream, verdicts and exit codes on BN254.
 
 use quorate_bn254::{Bn254SecretKey, Bn254Signature, Bn254Suite, drand_message, sum as sum_keys};
 use serde_json::{Value, json};
@@ -13,15 +13,15 @@ fn secret(i: u8) -> Bn254SecretKey {
 }
 
 fn key(suite: Bn254Suite, i: u8) -> String {
-    match suite {
-        Bn254Suite::DrandEvmnet => const_hex::encode(secret(i).public_key_g2().to_bytes()),
-        Bn254Suite::EigenLayer => const_hex::encode(secret(i).dual_key().to_bytes()),
+    match suite.has_dual_keys() {
+        false => const_hex::encode(secret(i).public_key_g2().to_bytes()),
+        true => const_hex::encode(secret(i).dual_key().to_bytes()),
     }
 }
 
 /// The sum of the signers' signatures, each over a message.
 fn sum(suite: Bn254Suite, signed: &[(u8, &[u8])]) -> String {
-    let each = signed.iter().map(|(i, message)| secret(*i).sign(&suite.hash(message).unwrap()));
+    let each = signed.iter().map(|(i, message)| suite.sign(&secret(*i), message).unwrap());
     const_hex::encode(each.sum::<Bn254Signature>().to_bytes())
 }
 
@@ -125,6 +125,27 @@ fn several_statements() {
     assert_eq!(reasons[2], "the claim has no keys and messages");
 }
 
+/// Under each suite in the form of the draft: a signature, several of one message, a lie, and the signature under the suite of the
+/// other hash function.
+#[test]
+fn suites_by_their_ids() {
+    for (hash, other) in [("KECCAK-256", "SHA-256"), ("SHA-256", "KECCAK-256")] {
+        for (scheme, of_one_message) in [("NUL", false), ("AUG", true), ("POP", true)] {
+            let named = |hash: &str| format!("BLS_SIG_BN254G1_XMD:{hash}_SVDW_RO_{scheme}_");
+            let suite: Bn254Suite = named(hash).parse().unwrap();
+            let claims = [
+                single(suite, 1, b"one", b"one"),
+                single(suite, 1, b"one", b"two"),
+                with(single(suite, 1, b"one", b"one"), "suite", named(other)),
+                each(suite, &[(1, b"one"), (2, b"two")]),
+                shared(suite, &[1, 2, 3], b"one"),
+            ];
+            let ran = verify_input(&["--verdicts"], lines(&claims)).exits(1);
+            assert_eq!(ran.valid(), [true, false, false, true, of_one_message], "{suite}");
+        }
+    }
+}
+
 /// The opposite of a key, so that the two add up to the identity.
 fn opposite(i: u8) -> String {
     let key = secret(i).public_key_g2();
@@ -221,5 +242,6 @@ fn rounds_of_a_network_on_bn254() {
 fn suites_are_listed() {
     let help = verify(&["--help"]).exits(0).out;
     assert!(help.contains("drand-evmnet") && help.contains("eigenlayer"), "{help}");
-    verify(&["--suite", "evmnet"]).exits(2).says("drand-g1-legacy, drand-evmnet, eigenlayer");
+    assert!(help.contains("BN254G1_XMD:KECCAK-256_SVDW_RO_NUL_") && help.contains("about 100 bits"), "{help}");
+    verify(&["--suite", "evmnet"]).exits(2).says("drand-g1-legacy, drand-evmnet, eigenlayer) or an IETF id");
 }

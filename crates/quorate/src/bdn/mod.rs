@@ -64,7 +64,7 @@ use crate::{
     key::PublicKey,
     signature::Signature,
     suite::{Scheme, Suite},
-    tag::Tag,
+    tag::{SuiteTag, Tag},
 };
 
 /// Σ aᵢ·σᵢ: one signature of all who signed one message.
@@ -79,7 +79,7 @@ pub fn aggregate<S: Suite>(
     signed: &[(PublicKey<S>, Signature<S>)],
     backend: Backend,
 ) -> Result<Signature<S>, MisuseError> {
-    aggregate_under_tag(suite, &suite.tag(), signed, backend)
+    aggregate_in_place(suite, &suite.tag(), signed, backend)
 }
 
 /// The same for signatures made under a tag of the caller's ([`SecretKey::sign_under_tag`](crate::SecretKey::sign_under_tag)).
@@ -89,6 +89,15 @@ pub fn aggregate<S: Suite>(
 pub fn aggregate_under_tag<S: Suite>(
     suite: S,
     tag: &Tag,
+    signed: &[(PublicKey<S>, Signature<S>)],
+    backend: Backend,
+) -> Result<Signature<S>, MisuseError> {
+    aggregate_in_place(suite, &tag.clone().in_place_of(&suite.tag()), signed, backend)
+}
+
+fn aggregate_in_place<S: Suite>(
+    suite: S,
+    tag: &SuiteTag,
     signed: &[(PublicKey<S>, Signature<S>)],
     backend: Backend,
 ) -> Result<Signature<S>, MisuseError> {
@@ -114,7 +123,7 @@ pub fn aggregate_public_keys<S: Suite>(
     PublicKey::from_sum(weighted_sum(points.zip(coefficients), backend)).ok_or(MisuseError::IdentitySum)
 }
 
-fn of_signers<S: Suite>(suite: S, tag: &Tag, keys: &[PublicKey<S>]) -> Result<Vec<Weight>, MisuseError> {
+fn of_signers<S: Suite>(suite: S, tag: &SuiteTag, keys: &[PublicKey<S>]) -> Result<Vec<Weight>, MisuseError> {
     if suite.scheme() != Scheme::Bdn {
         return Err(MisuseError::NoCoefficients(suite.name()));
     }
@@ -130,7 +139,7 @@ fn of_signers<S: Suite>(suite: S, tag: &Tag, keys: &[PublicKey<S>]) -> Result<Ve
 /// The index of a key that occurs before it.
 ///
 /// Cost: the sorting of the keys, SHA-256 of all of them, and a block of SHA-256 for every two.
-pub(crate) fn coefficients<S: Suite>(tag: &Tag, keys: &[PublicKey<S>]) -> Result<Vec<Weight>, usize> {
+pub(crate) fn coefficients<S: Suite>(tag: &SuiteTag, keys: &[PublicKey<S>]) -> Result<Vec<Weight>, usize> {
     let encodings: Vec<_> = keys.iter().map(PublicKey::to_bytes).collect();
     // Only keys whose first eight bytes are equal are compared as a whole.
     let head =

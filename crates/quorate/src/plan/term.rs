@@ -9,7 +9,7 @@ use crate::{
     claim::{ClaimSignature, SourceId},
     key::PublicKey,
     suite::Suite,
-    tag::Tag,
+    tag::SuiteTag,
     verdict::Reason,
 };
 
@@ -34,7 +34,7 @@ pub(crate) struct Defective {
 /// Everything that goes into the hash of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Message<S: Suite> {
-    pub(crate) tag: Tag,
+    pub(crate) tag: SuiteTag,
     /// The key that an AUG suite hashes in front of the body.
     pub(crate) prefix: Option<PublicKey<S>>,
     pub(crate) body: Arc<[u8]>,

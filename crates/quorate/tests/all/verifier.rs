@@ -251,8 +251,8 @@ fn keys_signatures_and_verdicts_as_json() {
 
 #[cfg(feature = "bn254")]
 mod bn254 {
-    use quorate::{Bn254Suite, Verdict};
-    use quorate_bn254::{Bn254ParseError, Bn254SecretKey, Bn254Signature, drand_message};
+    use quorate::{Bitmap, Bn254Suite, KeySet, MisuseError, PublicKey, Scheme, Signature, Verdict, naive};
+    use quorate_bn254::{Bn254Coordinate, Bn254Item, Bn254ParseError, Bn254SecretKey, Bn254Signature, drand_message};
 
     use super::*;
 
@@ -261,20 +261,18 @@ mod bn254 {
     }
 
     fn key(suite: Bn254Suite, i: u8) -> Vec<u8> {
-        match suite {
-            Bn254Suite::DrandEvmnet => secret(i).public_key_g2().to_bytes().to_vec(),
-            Bn254Suite::EigenLayer => secret(i).dual_key().to_bytes().to_vec(),
+        match suite.has_dual_keys() {
+            false => secret(i).public_key_g2().to_bytes().to_vec(),
+            true => secret(i).dual_key().to_bytes().to_vec(),
         }
     }
 
     fn claim(suite: Bn254Suite, keys: &[u8], messages: Messages) -> ClaimBytes {
-        let signatures = keys.iter().enumerate().map(|(at, i)| {
-            let message = match &messages {
-                Messages::Each(messages) => &messages[at],
-                Messages::Shared(message) => message,
-                other => panic!("{other:?}"),
-            };
-            secret(*i).sign(&suite.hash(message).unwrap())
+        let signatures = keys.iter().enumerate().map(|(at, i)| match &messages {
+            Messages::Each(messages) => suite.sign(&secret(*i), &messages[at]).unwrap(),
+            Messages::Shared(message) => suite.sign(&secret(*i), message).unwrap(),
+            Messages::ProofOfPossession => suite.prove_possession(&secret(*i)).expect("a POP suite"),
+            other => panic!("{other:?}"),
         });
         let sum: Bn254Signature = signatures.sum();
         ClaimBytes {
@@ -286,7 +284,138 @@ mod bn254 {
         }
     }
 
+    /// The suites that are no network's.
+    fn of_the_draft() -> impl Iterator<Item = Bn254Suite> {
+        Bn254Suite::all().iter().copied().filter(|suite| !suite.is_profile())
+    }
+
+    /// Claims of every form under a suite in the form of the draft, with the verdicts that its scheme gives.
+    fn cases_of(suite: Bn254Suite) -> Vec<(ClaimBytes, Verdict)> {
+        let mismatch = Verdict::Invalid(Reason::Mismatch);
+        let repeated = Verdict::Invalid(Reason::RepeatedMessage);
+        let equal_messages = match suite.scheme() {
+            Scheme::Basic => repeated,
+            Scheme::Augmented | Scheme::ProofOfPossession => Verdict::Valid,
+            Scheme::Bdn => panic!("{suite} has no coefficients"),
+        };
+        let parse = |error: Bn254ParseError| Verdict::Invalid(Reason::Parse(error.into()));
+        let single = claim(suite, &[1], shared(b"one"));
+        let other_key = |claim: ClaimBytes| ClaimBytes { public_keys: vec![key(suite, 2)], ..claim };
+        let of_key = |bytes: Vec<u8>| ClaimBytes { public_keys: vec![bytes], ..single.clone() };
+        let of_signature = |signature: Vec<u8>| ClaimBytes { signature, ..single.clone() };
+        let distinct = claim(suite, &[1, 2], each(&[b"one", b"two"]));
+        let crossed = ClaimBytes { messages: each(&[b"two", b"one"]), ..distinct.clone() };
+        let same = claim(suite, &[1, 2], each(&[b"one", b"one"]));
+        let same_but_one = ClaimBytes { signature: distinct.signature.clone(), ..same.clone() };
+        let all = claim(suite, &[1, 2, 3], shared(b"one"));
+        let one_of_all = ClaimBytes { signature: single.signature.clone(), ..all.clone() };
+        let false_if = |verdict: Verdict| if verdict.is_valid() { mismatch } else { verdict };
+        let (item, signature) = (Bn254Item::KeyG2, Bn254Item::Signature);
+        let modulus = hex::decode("30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47").unwrap();
+        let dual = secret(1).dual_key().to_bytes().to_vec();
+        let mut cases = vec![
+            (single.clone(), Verdict::Valid),
+            (claim(suite, &[1], shared(b"")), Verdict::Valid),
+            (ClaimBytes { messages: shared(b"two"), ..single.clone() }, mismatch),
+            (other_key(single.clone()), mismatch),
+            (distinct, Verdict::Valid),
+            (crossed, mismatch),
+            (same, equal_messages),
+            (same_but_one, false_if(equal_messages)),
+            (all, equal_messages),
+            (one_of_all, false_if(equal_messages)),
+            (of_key(vec![0; 128]), parse(Bn254ParseError::IdentityKey(item))),
+            (of_key(vec![1; 127]), parse(Bn254ParseError::Length { item, expected: 128, found: 127 })),
+            (of_key(dual), parse(Bn254ParseError::Length { item, expected: 128, found: 192 })),
+            (
+                of_key([&modulus, &key(suite, 1)[32..]].concat()),
+                parse(Bn254ParseError::NotCanonical { item, coordinate: Bn254Coordinate::XImaginary }),
+            ),
+            (of_signature(vec![0; 64]), mismatch),
+            (of_signature(vec![1; 48]), parse(Bn254ParseError::Length { item: signature, expected: 64, found: 48 })),
+            (
+                of_signature([&single.signature[..32], &modulus].concat()),
+                parse(Bn254ParseError::NotCanonical { item: signature, coordinate: Bn254Coordinate::Y }),
+            ),
+        ];
+        // The claim is of one suite alone; evmnet has the tag of the NUL suite.
+        let tag = |suite: Bn254Suite| (suite.tag(), suite.scheme() == Scheme::Augmented);
+        cases.extend(Bn254Suite::all().iter().filter(|other| !other.has_dual_keys()).map(|other| {
+            let verdict = if tag(*other) == tag(suite) { Verdict::Valid } else { mismatch };
+            (ClaimBytes { suite: other.any(), ..single.clone() }, verdict)
+        }));
+        if suite.proof_of_possession_tag().is_none() {
+            let claimed = ClaimBytes { messages: Messages::ProofOfPossession, ..single };
+            cases.push((claimed, Verdict::Invalid(Reason::NoProofsOfPossession)));
+            return cases;
+        }
+        let proof = claim(suite, &[1], Messages::ProofOfPossession);
+        let of_the_key = shared(&key(suite, 1));
+        cases.extend([
+            (proof.clone(), Verdict::Valid),
+            (other_key(proof.clone()), mismatch),
+            // Neither is a proof a signature over the key, nor such a signature a proof.
+            (ClaimBytes { messages: of_the_key.clone(), ..proof.clone() }, mismatch),
+            (ClaimBytes { messages: Messages::ProofOfPossession, ..claim(suite, &[1], of_the_key) }, mismatch),
+        ]);
+        cases.extend(of_the_draft().filter(|other| *other != suite).map(|other| {
+            let none = Verdict::Invalid(Reason::NoProofsOfPossession);
+            let verdict = if other.proof_of_possession_tag().is_some() { mismatch } else { none };
+            (ClaimBytes { suite: other.any(), ..proof.clone() }, verdict)
+        }));
+        cases
+    }
+
+    /// The members of a POP suite prove possession, and then one key stands for all of them.
+    #[test]
+    fn members_prove_possession() {
+        for suite in of_the_draft().filter(|suite| suite.scheme() == Scheme::ProofOfPossession) {
+            let mut set = KeySet::new(suite, Backend::auto());
+            for i in 0..3 {
+                set.push(PublicKey::from_bytes(&key(suite, i)).unwrap());
+            }
+            let sum = Signature::from_bytes(&claim(suite, &[0, 1, 2], shared(b"vote")).signature).unwrap();
+            let members = Bitmap::from_indices(0..3);
+            let unproven = set.claim(&members, *b"vote", sum).map(|_| ());
+            assert_eq!(unproven, Err(MisuseError::PossessionUnproven { index: 0 }));
+            let proof = |by| Signature::from_bytes(&suite.prove_possession(&secret(by)).unwrap().to_bytes()).unwrap();
+            for i in 0..3 {
+                assert!(!set.prove(i, proof(7)).unwrap().is_valid());
+                assert!(set.prove(i, proof(i as u8)).unwrap().is_valid());
+            }
+            assert!(naive::verify(&set.claim(&members, *b"vote", sum).unwrap()).is_valid());
+            let two = Bitmap::from_indices(0..2);
+            assert!(!naive::verify(&set.claim(&two, *b"vote", sum).unwrap()).is_valid());
+        }
+    }
+
+    /// The key of a statement is in front of its message in an AUG suite: what is known of one key is not known of another.
+    #[test]
+    fn known_under_each_scheme() {
+        for suite in of_the_draft() {
+            let verifier = Verifier::new(Options::default());
+            let gossip = claim(suite, &[1], shared(b"one"));
+            assert_eq!(verifier.trust(&gossip), Ok(()));
+            let block = claim(suite, &[1, 2], each(&[b"one", b"two"]));
+            let stranger = claim(suite, &[2], shared(b"one"));
+            let wrong = ClaimBytes { signature: gossip.signature.clone(), ..block.clone() };
+            let outcome = verifier.verify(&[block, stranger, wrong], &mut rng());
+            assert_eq!(outcome.invalid().collect::<Vec<_>>(), [2], "{suite}");
+            assert_eq!(outcome.subtracted, [1, 0, 1], "{suite}");
+            let others = Bn254Suite::all().iter().filter(|other| !other.has_dual_keys());
+            for other in others {
+                let elsewhere = ClaimBytes { suite: other.any(), ..gossip.clone() };
+                let same = (other.tag(), other.scheme()) == (suite.tag(), suite.scheme());
+                assert_eq!(verifier.knows(&elsewhere), [same], "{suite} under {other}");
+            }
+        }
+    }
+
     pub(super) fn cases() -> Vec<(ClaimBytes, Verdict)> {
+        [of_the_draft().flat_map(cases_of).collect(), cases_of_networks()].concat()
+    }
+
+    fn cases_of_networks() -> Vec<(ClaimBytes, Verdict)> {
         use Bn254Suite::{DrandEvmnet, EigenLayer};
         let mismatch = Verdict::Invalid(Reason::Mismatch);
         let (one, two) = (drand_message(1), drand_message(2));
@@ -338,7 +467,7 @@ mod bn254 {
             ),
             (
                 ClaimBytes { messages: shared(b"short"), ..claim(EigenLayer, &[1], shared(&one)) },
-                parse(Bn254Suite::EigenLayer.hash(b"short").unwrap_err()),
+                parse(EigenLayer.hash(b"short").unwrap_err()),
             ),
             (
                 ClaimBytes { public_keys: vec![key(DrandEvmnet, 1), vec![0; 128]], ..single.clone() },

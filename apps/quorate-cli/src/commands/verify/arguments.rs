@@ -32,7 +32,7 @@ pub struct Arguments {
     pub files: Vec<PathBuf>,
 
     /// Suite of the claims that name none: a profile (eth2, chia, drand-chained, drand-unchained, drand-quicknet,
-    /// drand-g1-legacy; on BN254 drand-evmnet, eigenlayer) or an IETF id in full
+    /// drand-g1-legacy; on BN254, with about 100 bits of security, drand-evmnet, eigenlayer) or an IETF id in full
     #[arg(long, value_name = "NAME", env = "QUORATE_SUITE", value_parser = suites(), hide_possible_values = true)]
     pub suite: Option<AnySuite>,
 
@@ -283,8 +283,9 @@ JSON Lines: one object on each line,
    \"message\": hex | \"messages\": [hex…], \"signature\": hex}
 With one message, all keys signed it. With n messages, key i signed message i.
 Keys and signatures are compressed points. On BN254 they are the EVM's words:
-drand-evmnet has keys of 128 bytes (G2, imaginary parts first), eigenlayer of
-192 (G1, then G2) and messages of 32; signatures there are 64 bytes, x and y.
+keys have 128 bytes (G2, imaginary parts first), in eigenlayer 192 (G1, then
+G2) with messages of 32; signatures there are 64 bytes, x and y. The ids there
+are BLS_SIG_BN254G1_XMD:KECCAK-256_SVDW_RO_NUL_, AUG_, POP_, and with SHA-256.
 Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
 bundles with their chain info; a chain info alone speaks for what follows it,
 also in the next files. Light client: the Beacon API's bootstraps and updates,
