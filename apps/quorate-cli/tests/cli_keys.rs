@@ -531,7 +531,7 @@ fn keys_on_bn254_are_refused_with_the_reason() {
     let room = Room::new();
     room.file("key", &"01".repeat(32));
     room.file("lines", &"00".repeat(64));
-    for suite in ["drand-evmnet", "eigenlayer"] {
+    for suite in ["drand-evmnet", "eigenlayer", "BLS_SIG_BN254G1_XMD:SHA-256_SVDW_RO_POP_"] {
         for args in [
             &["key", "new", "--out", "new"][..],
             &["key", "derive", "--seed-file", "key", "--path", "m", "--out", "new"],
@@ -541,7 +541,6 @@ fn keys_on_bn254_are_refused_with_the_reason() {
             &["aggregate", "lines"],
             &["subtract", "--from", "00", "lines"],
             &["pop", "prove", "--key", "key"],
-            &["pop", "verify", "lines"],
         ] {
             let output = room.run([args, &["--suite", suite]].concat());
             assert_failure(&output, 2, "which blst does not have");
@@ -553,6 +552,48 @@ fn keys_on_bn254_are_refused_with_the_reason() {
         }
     }
     assert!(!room.path("new").exists());
+}
+
+/// A proof of possession has no secret in it, so it is verified on BN254 too: alone, in a batch, under its own suite, as the claim
+/// of its own key.
+#[test]
+fn proofs_of_possession_on_bn254() {
+    use quorate::Bn254Suite;
+    use quorate_bn254::Bn254SecretKey;
+    let room = Room::new();
+    let secret = |i: u8| Bn254SecretKey::from_entropy(&[i; 48]);
+    let key = |i: u8| const_hex::encode(secret(i).public_key_g2().to_bytes());
+    let suites = [Bn254Suite::KeccakProofOfPossession, Bn254Suite::Sha256ProofOfPossession];
+    for (suite, other) in [(suites[0], suites[1]), (suites[1], suites[0])] {
+        let proof = |of: Bn254Suite, i: u8| const_hex::encode(of.prove_possession(&secret(i)).unwrap().to_bytes());
+        let one = |key: String, proof: String| {
+            let output = room.run(["pop", "verify", "--suite", suite.name(), "--public-key", &key, "--proof", &proof]);
+            (output.code, output.out.trim().to_owned())
+        };
+        assert_eq!(one(key(1), proof(suite, 1)), (0, "valid".to_owned()));
+        let mismatch = (1, "invalid: the signature does not match the keys and messages".to_owned());
+        assert_eq!(one(key(2), proof(suite, 1)), mismatch);
+        assert_eq!(one(key(1), proof(other, 1)), mismatch);
+        let identity = one("00".repeat(128), proof(suite, 1));
+        assert_eq!(identity, (1, "invalid: public key in G2: the point is the identity".to_owned()));
+        let line = |key: String, proof: String| format!("{{\"public_key\": \"{key}\", \"proof\": \"{proof}\"}}\n");
+        room.file("proofs", &(line(key(1), proof(suite, 1)) + &line(key(1), proof(suite, 2))));
+        let batch = room.run(["pop", "verify", "--suite", suite.name(), "proofs", "--json"]);
+        assert_eq!(batch.code, 1);
+        let valid: Vec<_> = batch.out.lines().map(|line| json(line)["valid"] == true).collect();
+        assert_eq!(valid, [true, false]);
+    }
+    // These suites have no such proofs, and the answer names those which have.
+    for suite in ["drand-evmnet", "eigenlayer", "chia"] {
+        let output = room.run(["pop", "verify", "--suite", suite, "proofs"]);
+        assert_failure(&output, 2, &format!("the suite {suite} has no proofs of possession; choose one of "));
+        assert!(suites.iter().all(|suite| output.err.contains(suite.name())), "{}", output.err);
+    }
+    let help = room.run(["pop", "verify", "--help"]).out;
+    assert!(suites.iter().all(|suite| help.contains(suite.name())) && help.contains("100 bits"), "{help}");
+    let refused = room.run(["pop", "prove", "--suite", "chia", "--key", "key"]);
+    assert_failure(&refused, 2, "the suite chia has no proofs of possession");
+    assert!(!refused.err.contains("BN254"), "this program has no keys there: {}", refused.err);
 }
 
 /// EIP-2333's test case 0 from its mnemonic, and keys of staking deposits from theirs.

@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
+use quorate::AnySuite;
 use quorate_formats::{
     InputError, from_hex, json,
     lines::{BoundedLines, LineRead},
@@ -175,7 +176,7 @@ pub(super) fn bytes(text: &str, wanted: Field, suite: KeySuite) -> Result<Vec<u8
         return from_hex(text).map_err(|error| error.to_string());
     }
     let object: Object = json::object(text).map_err(|error| error.to_string())?;
-    refuse_other(object.suite.as_deref(), suite)?;
+    refuse_other(object.suite.as_deref(), suite.into())?;
     let (value, name) = match wanted {
         Field::Signature => (object.signature, "signature"),
         Field::PublicKey => (object.public_key, "public_key"),
@@ -190,7 +191,7 @@ pub(super) fn field(name: &str, value: Option<String>) -> Result<Vec<u8>, String
 }
 
 /// Checks that a line which names a suite names the one that was asked for.
-pub(super) fn refuse_other(named: Option<&str>, suite: KeySuite) -> Result<(), String> {
+pub(super) fn refuse_other(named: Option<&str>, suite: AnySuite) -> Result<(), String> {
     match named {
         Some(named) if named != suite.name() => {
             Err(format!("\"suite\": found {named:?}, expected {suite}, the suite of --suite"))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use quorate::{Bls12381Suite, ClaimBytes, Verdict, proof_of_possession};
+use quorate::{AnySuite, Bls12381Suite, ClaimBytes, Verdict, proof_of_possession};
 use quorate_formats::{Id, VerdictLine, from_hex, json};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use super::{
     line_verdicts::{LineClaim, judge_lines},
     lines::{Lines, field, refuse_other},
     print,
-    suite::{InSuite, KeySuite, SuiteArgument},
+    suite::{InSuite, KeySuite, ProofSuiteArgument, SuiteArgument, no_proofs},
     unlock::{KeyFile, PassphraseArguments},
 };
 
@@ -63,7 +63,7 @@ struct Prove {
 #[command(before_long_help = VERIFY_EXAMPLES, override_usage = VERIFY_USAGE)]
 struct Verify {
     #[command(flatten)]
-    suite: SuiteArgument,
+    suite: ProofSuiteArgument,
 
     #[command(flatten)]
     backend: BackendArgument,
@@ -93,14 +93,16 @@ impl Arguments {
     pub fn run(self) -> Result {
         match self.command {
             PopCommand::Prove(arguments) => arguments.suite.run(arguments),
-            PopCommand::Verify(arguments) => arguments.suite.run(arguments),
+            PopCommand::Verify(arguments) => arguments.run(),
         }
     }
 }
 
 impl InSuite for Prove {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
-        refuse_other_schemes(suite)?;
+        if suite.proof_of_possession_tag().is_none() {
+            return Err(Failure::usage(anyhow!(no_proofs(suite.any(), KeySuite::all().map(AnySuite::from)))));
+        }
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
         let proof = proof_of_possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
         let proof = self.suite.hex(proof.to_bytes());
@@ -122,21 +124,18 @@ struct ProofLine {
     proof: String,
 }
 
-impl InSuite for Verify {
-    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
-        refuse_other_schemes(suite)?;
+impl Verify {
+    fn run(self) -> Result {
         match (&self.public_key, &self.proof) {
-            (Some(key), Some(proof)) => self.one(suite, key, proof),
+            (Some(key), Some(proof)) => self.one(key, proof),
             _ => self.batch(),
         }
     }
-}
 
-impl Verify {
-    fn one<S: Bls12381Suite>(&self, suite: S, key: &str, proof: &str) -> Result {
+    fn one(&self, key: &str, proof: &str) -> Result {
         let field = |name: &str, text: &str| from_hex(text).map_err(|error| Failure::usage(anyhow!("{name}: {error}")));
         let (key, proof) = (field("--public-key", key)?, field("--proof", proof)?);
-        let verdict = ClaimBytes::proof_of_possession(suite.any(), &key, &proof).verify();
+        let verdict = ClaimBytes::proof_of_possession(self.suite.suite, &key, &proof).verify();
         if self.json {
             print::json(&VerdictLine::new(0, None, reason(verdict)))?;
         } else {
@@ -160,12 +159,12 @@ impl Verify {
 }
 
 /// The proof on a line, and its id.
-fn parse(suite: KeySuite, text: &str) -> std::result::Result<(Option<Id>, LineClaim), String> {
+fn parse(suite: AnySuite, text: &str) -> std::result::Result<(Option<Id>, LineClaim), String> {
     let object: Object<'_> = json::object(text).map_err(|error| error.to_string())?;
     refuse_other(object.suite.as_deref(), suite)?;
     let (key, proof) = (field("public_key", object.public_key)?, field("proof", object.proof)?);
     let id = object.id.map(Id::from_json).transpose()?.flatten();
-    Ok((id, Ok(ClaimBytes::proof_of_possession(suite.into(), &key, &proof))))
+    Ok((id, Ok(ClaimBytes::proof_of_possession(suite, &key, &proof))))
 }
 
 #[derive(Deserialize)]
@@ -180,14 +179,6 @@ struct Object<'a> {
 
 fn reason(verdict: Verdict) -> Option<String> {
     verdict.reason().map(|reason| reason.to_string())
-}
-
-fn refuse_other_schemes<S: Bls12381Suite>(suite: S) -> std::result::Result<(), Failure> {
-    if suite.proof_of_possession_tag().is_some() {
-        return Ok(());
-    }
-    let others: Vec<_> = KeySuite::with_proofs_of_possession().map(KeySuite::name).collect();
-    Err(Failure::usage(anyhow!("the suite {suite} has no proofs of possession; choose one of {}", others.join(", "))))
 }
 
 /// Clap's own usage line does not show the two uses apart.
