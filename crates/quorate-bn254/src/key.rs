@@ -8,6 +8,8 @@ use std::{
 
 use ark_bn254::{G1Affine, G2Affine};
 use ark_ec::{AffineRepr, CurveGroup};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -121,6 +123,7 @@ pub fn sum<G: KeyPoint>(
 ///
 /// The secret is wiped when it is dropped, and is never printed. Copies that the compiler leaves on the stack and in registers
 /// are not wiped.
+#[derive(Clone)]
 pub struct Bn254SecretKey(Zeroizing<[u8; 32]>);
 
 impl Bn254SecretKey {
@@ -138,6 +141,12 @@ impl Bn254SecretKey {
     /// A key from 48 bytes of a CSPRNG. The bytes are reduced modulo r, which is uniform up to 2^-130; zero becomes 1.
     pub fn from_entropy(entropy: &[u8; 48]) -> Self {
         Self(Zeroizing::new(ladder::scalar_bytes(&ladder::reduce(entropy))))
+    }
+
+    /// `KeyGen` of draft-irtf-cfrg-bls-signature-05, section 2.3, with the r of this curve, from at least 32 secret bytes. The caller
+    /// has counted them. If the scalar is zero, which has a probability of 2^-254, the key is 1, where the draft goes on.
+    pub fn key_gen(key_material: &[u8], key_info: &[u8]) -> Self {
+        Self::from_entropy(&expand_key_material(key_material, key_info))
     }
 
     /// The scalar, big-endian.
@@ -165,6 +174,24 @@ impl Bn254SecretKey {
     }
 }
 
+/// HKDF-Extract and HKDF-Expand (RFC 5869) of `KeyGen`, to L = 48 bytes.
+fn expand_key_material(key_material: &[u8], key_info: &[u8]) -> Zeroizing<[u8; 48]> {
+    let mac = |key: &[u8], parts: &[&[u8]]| {
+        let keyed = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+        let mac = parts.iter().fold(keyed, |mac, part| mac.chain_update(part));
+        Zeroizing::new(<[u8; 32]>::from(mac.finalize().into_bytes()))
+    };
+    let salt = Sha256::digest(b"BLS-SIG-KEYGEN-SALT-");
+    let extracted = mac(&salt, &[key_material, &[0]]);
+    let length = 48u16.to_be_bytes();
+    let first = mac(extracted.as_slice(), &[key_info, &length, &[1]]);
+    let second = mac(extracted.as_slice(), &[first.as_slice(), key_info, &length, &[2]]);
+    let mut expanded = Zeroizing::new([0; 48]);
+    expanded[..32].copy_from_slice(first.as_slice());
+    expanded[32..].copy_from_slice(&second[..16]);
+    expanded
+}
+
 impl TryFrom<&[u8]> for Bn254SecretKey {
     type Error = Bn254ParseError;
 
@@ -176,5 +203,29 @@ impl TryFrom<&[u8]> for Bn254SecretKey {
 impl Debug for Bn254SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Bn254SecretKey(redacted)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::*;
+
+    /// `KeyGen` expands alike on both curves, and only then takes the remainder by its curve's r. The first test case of EIP-2333,
+    /// whose master key is `KeyGen` of the seed, is on BLS12-381.
+    #[test]
+    fn key_material_is_expanded_as_on_the_other_curve() {
+        let seed = "c55257c360c07c72029aebc1b53c05ed0362ada38ead3e3e9efa3708e53495531f09a6987599d18264c1e1c92f2cf141630c7a3c4ab7c81b2f001698e7463b04";
+        let seed = const_hex::decode(seed).expect("hexadecimal");
+        let number = |digits: &str| digits.parse::<BigUint>().expect("decimal");
+        let expanded = BigUint::from_bytes_be(expand_key_material(&seed, b"").as_slice());
+        let r = number("52435875175126190479447740508185965837690552500527637822603658699938581184513");
+        let master = number("6083874454709270928345386274498605044986640685124978867557563392430687146096");
+        assert_eq!(&expanded % r, master);
+        let r = number("21888242871839275222246405745257275088548364400416034343698204186575808495617");
+        let secret = Bn254SecretKey::key_gen(&seed, b"").to_bytes();
+        assert_eq!(BigUint::from_bytes_be(secret.as_slice()), expanded % r);
+        assert_ne!(*Bn254SecretKey::key_gen(&seed, b"info").to_bytes(), *secret);
     }
 }

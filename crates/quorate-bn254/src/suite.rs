@@ -240,6 +240,20 @@ impl FromStr for Bn254Suite {
 mod tests {
     use super::*;
 
+    /// The draft's form (section 4.1): BLS_POP_ in the place of BLS_SIG_, and the hash function's name in both.
+    #[test]
+    fn tags_follow_the_names() {
+        for suite in Bn254Suite::all() {
+            let Some(tag) = suite.tag() else { continue };
+            let text = std::str::from_utf8(tag.bytes).expect("ASCII");
+            let hash = if text.contains("_XMD:KECCAK-256_") { XmdHash::Keccak256 } else { XmdHash::Sha256 };
+            assert_eq!(tag.hash, hash, "{suite}");
+            assert_eq!(text.contains("SHA-256"), hash == XmdHash::Sha256, "{suite}");
+            let proofs = text.ends_with("_POP_").then(|| text.replace("BLS_SIG_", "BLS_POP_"));
+            assert_eq!(suite.proof_of_possession_tag(), proofs.as_deref(), "{suite}");
+        }
+    }
+
     #[test]
     fn names_parse_back() {
         for suite in Bn254Suite::all() {

@@ -1,7 +1,8 @@
 //! The suites on BN254: their encodings, their hashes, and keys in both groups.
 
 use quorate_bn254::{
-    Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254Signature, Bn254Suite, DualKey, G1Affine, MessagePoint,
+    Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254SecretKey, Bn254Signature, Bn254Suite, DualKey, G1Affine,
+    MessagePoint,
     encoding::{decode_g2_on_curve, encode_g1, encode_g2},
     hash_to_curve::{self, Roots, XmdHash, XmdTag, hash_to_curve_parts},
     keccak256,
@@ -10,9 +11,10 @@ use quorate_curve::{
     Backend, Bn254, Bn254G1, Bn254G2, Group, Segments, Soundness, UncheckedSegments, Weight, WeightedSegments,
 };
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use crate::{
-    parse::ParseError,
+    parse::{ParseError, SecretError},
     suite::{AnySuite, Scheme, Suite},
     tag::{HashFunction, Hashing, SuiteTag},
 };
@@ -23,6 +25,7 @@ impl Suite for Bn254Suite {
     type Signature = Bn254G1;
     type KeyBytes = [u8; 128];
     type SignatureBytes = [u8; 64];
+    type Secret = Bn254SecretKey;
 
     fn name(self) -> &'static str {
         Self::name(self)
@@ -184,6 +187,31 @@ impl Suite for Bn254Suite {
     fn generator_beside_uncleared() -> Bn254G2 {
         Bn254G2::generator()
     }
+
+    fn key_gen(self, key_material: &[u8], key_info: &[u8]) -> Result<Bn254SecretKey, ParseError> {
+        let found = key_material.len();
+        if found < 32 {
+            return Err(ParseError::Secret(SecretError::ShortKeyMaterial { found }));
+        }
+        Ok(Bn254SecretKey::key_gen(key_material, key_info))
+    }
+
+    fn secret_from_bytes(bytes: &[u8; 32]) -> Result<Bn254SecretKey, ParseError> {
+        Ok(Bn254SecretKey::from_bytes(bytes)?)
+    }
+
+    fn secret_to_bytes(secret: &Bn254SecretKey) -> Zeroizing<[u8; 32]> {
+        secret.to_bytes()
+    }
+
+    fn public_key(secret: &Bn254SecretKey) -> Bn254G2 {
+        Bn254G2::from_ark_assuming_on_curve(&secret.public_key_g2().point())
+    }
+
+    fn sign(secret: &Bn254SecretKey, hash: &Bn254G1) -> Bn254G1 {
+        let signature = secret.sign(&MessagePoint::from_point(hash.to_ark()));
+        Bn254G1::from_ark_assuming_on_curve(&signature.point())
+    }
 }
 
 /// The bytes of a message under `eigenlayer`.
@@ -302,9 +330,15 @@ fn weighted_sum<G: Group>(points: impl Iterator<Item = (G, Weight)>, backend: Ba
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{claim::Claim, key::PublicKey, naive, signature::Signature, tag::Tag};
+    use crate::{
+        claim::Claim,
+        key::{PublicKey, SecretKey},
+        naive, proof_of_possession,
+        signature::Signature,
+        tag::Tag,
+    };
     use ark_ec::CurveGroup;
-    use quorate_bn254::{Bn254SecretKey, Fq2, G2Affine};
+    use quorate_bn254::{Fq2, G2Affine};
 
     /// The engine takes the id for the tag; the crate of the curve has a tag of its own.
     #[test]
@@ -367,6 +401,26 @@ mod tests {
                     assert_eq!(together.map(|key| key.to_bytes()), expected, "{backend}, key {i}");
                 }
             }
+        }
+    }
+
+    /// The engine's secret keys sign what those of the crate of the curve sign, in every suite.
+    #[test]
+    fn secrets_sign_as_those_of_the_curve() {
+        for suite in Bn254Suite::all() {
+            let secret = SecretKey::key_gen(*suite, &[7; 32], b"info").expect("32 bytes");
+            let ours = Bn254SecretKey::from_bytes(secret.to_bytes().as_slice()).expect("a scalar");
+            assert_eq!(secret.to_bytes(), Bn254SecretKey::key_gen(&[7; 32], b"info").to_bytes());
+            assert_eq!(secret.public_key().to_bytes(), ours.public_key_g2().to_bytes());
+            let signature = secret.sign(*suite, &[3; 32]);
+            assert_eq!(signature.to_bytes(), suite.sign(&ours, &[3; 32]).expect("32 bytes").to_bytes(), "{suite}");
+            assert!(secret.public_key().verify(*suite, &[3; 32], signature).is_valid());
+            let proof = proof_of_possession::prove(*suite, &secret).map(|proof| proof.to_bytes());
+            assert_eq!(proof, suite.prove_possession(&ours).map(|proof| proof.to_bytes()), "{suite}");
+            let short = SecretKey::key_gen(*suite, &[7; 31], b"").map(|_| ());
+            assert_eq!(short, Err(ParseError::Secret(SecretError::ShortKeyMaterial { found: 31 })));
+            let zero = SecretKey::<Bn254Suite>::from_bytes(&[0; 32]).map(|_| ());
+            assert_eq!(zero, Err(Bn254ParseError::SecretOutOfRange.into()));
         }
     }
 

@@ -113,11 +113,12 @@ impl<S: Bls12381Suite> PublicKey<S> {
 
 conversions!(PublicKey, Encoded::PublicKey);
 
-/// A secret key. It is wiped when dropped and never printed. Every operation on it is blst's constant-time code.
+/// A secret key. It is wiped when dropped and never printed. Every operation on it is constant-time code: blst's on BLS12-381,
+/// and on BN254 the ladder of `quorate-bn254`.
 #[derive(Clone)]
-pub struct SecretKey<S: Bls12381Suite>(SecretScalar, std::marker::PhantomData<S>);
+pub struct SecretKey<S: Suite>(S::Secret);
 
-impl<S: Bls12381Suite> SecretKey<S> {
+impl<S: Suite> SecretKey<S> {
     /// A new key: `KeyGen` of 32 random bytes. `rng` must be a CSPRNG of [`rand_core`] 0.10, such as
     /// `rand::rng()`.
     pub fn generate(suite: S, rng: &mut impl CryptoRng) -> Self {
@@ -126,42 +127,25 @@ impl<S: Bls12381Suite> SecretKey<S> {
         Self::key_gen(suite, material.as_slice(), b"").expect("32 bytes are enough key material")
     }
 
-    /// `KeyGen` (draft-irtf-cfrg-bls-signature-05, section 2.3); in the profile `chia` the `KeyGen` of draft 3.
+    /// `KeyGen` (draft-irtf-cfrg-bls-signature-05, section 2.3) with the curve's r; in the profile `chia` the `KeyGen` of draft 3.
     ///
     /// # Errors
     /// [`ParseError::Secret`] if there are fewer than 32 bytes of key material.
     pub fn key_gen(suite: S, key_material: &[u8], key_info: &[u8]) -> Result<Self, ParseError> {
-        let generate = if suite.generates_keys_as_draft_3() { SecretScalar::key_gen_v3 } else { SecretScalar::key_gen };
-        generate(key_material, key_info).map(Self::new).map_err(ParseError::Secret)
-    }
-
-    /// `derive_master_SK` of EIP-2333 from a seed of at least 32 bytes.
-    ///
-    /// # Errors
-    /// [`ParseError::Secret`] if the seed is shorter.
-    pub fn derive_master(seed: &[u8]) -> Result<Self, ParseError> {
-        SecretScalar::derive_master_eip2333(seed).map(Self::new).map_err(ParseError::Secret)
-    }
-
-    /// The key at a path of EIP-2333 indices below this one.
-    ///
-    /// Chia's wallets derive differently: they use the `KeyGen` of draft 3 at every step.
-    #[must_use]
-    pub fn derive(&self, path: &[u32]) -> Self {
-        Self::new(path.iter().fold(self.0.clone(), |parent, index| parent.derive_child_eip2333(*index)))
+        suite.key_gen(key_material, key_info).map(Self)
     }
 
     /// Reads a big-endian scalar in 1..r.
     ///
     /// # Errors
-    /// [`ParseError::Secret`].
+    /// [`ParseError::Secret`], and on BN254 `ParseError::Bn254`.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, ParseError> {
-        SecretScalar::from_bytes(bytes).map(Self::new).map_err(ParseError::Secret)
+        S::secret_from_bytes(bytes).map(Self)
     }
 
     /// The big-endian scalar.
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
-        self.0.to_bytes()
+        S::secret_to_bytes(&self.0)
     }
 
     /// `SkToPk` (section 2.4).
@@ -169,16 +153,30 @@ impl<S: Bls12381Suite> SecretKey<S> {
         PublicKey(S::public_key(&self.0))
     }
 
-    pub(crate) fn scalar(&self) -> &SecretScalar {
+    pub(crate) fn scalar(&self) -> &S::Secret {
         &self.0
-    }
-
-    fn new(scalar: SecretScalar) -> Self {
-        Self(scalar, std::marker::PhantomData)
     }
 }
 
-impl<S: Bls12381Suite> Debug for SecretKey<S> {
+impl<S: Bls12381Suite> SecretKey<S> {
+    /// `derive_master_SK` of EIP-2333 from a seed of at least 32 bytes.
+    ///
+    /// # Errors
+    /// [`ParseError::Secret`] if the seed is shorter.
+    pub fn derive_master(seed: &[u8]) -> Result<Self, ParseError> {
+        SecretScalar::derive_master_eip2333(seed).map(Self).map_err(ParseError::Secret)
+    }
+
+    /// The key at a path of EIP-2333 indices below this one.
+    ///
+    /// Chia's wallets derive differently: they use the `KeyGen` of draft 3 at every step.
+    #[must_use]
+    pub fn derive(&self, path: &[u32]) -> Self {
+        Self(path.iter().fold(self.0.clone(), |parent, index| parent.derive_child_eip2333(*index)))
+    }
+}
+
+impl<S: Suite> Debug for SecretKey<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretKey(redacted)")
     }

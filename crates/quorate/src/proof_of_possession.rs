@@ -15,17 +15,12 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
-use crate::{
-    key::SecretKey,
-    signature::Signature,
-    suite::{Bls12381Suite, Suite},
-    tag::SuiteTag,
-};
+use crate::{key::SecretKey, signature::Signature, suite::Suite, tag::SuiteTag};
 
 /// `PopProve` (section 3.3.2); `None` in a suite whose scheme has no proofs of possession.
 ///
 /// Cost: a hash and two multiplications by the secret.
-pub fn prove<S: Bls12381Suite>(suite: S, secret: &SecretKey<S>) -> Option<Signature<S>> {
+pub fn prove<S: Suite>(suite: S, secret: &SecretKey<S>) -> Option<Signature<S>> {
     let tag = proof_tag(suite)?;
     Some(secret.sign_under(&tag, &[], secret.public_key().to_bytes().as_ref()))
 }

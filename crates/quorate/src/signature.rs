@@ -78,8 +78,11 @@ impl<S: Bls12381Suite> Signature<S> {
 
 conversions!(Signature, Encoded::Signature);
 
-impl<S: Bls12381Suite> SecretKey<S> {
+impl<S: Suite> SecretKey<S> {
     /// `Sign` (sections 2.6 and 3.2.1) under the suite's tag.
+    ///
+    /// # Panics
+    /// If the message cannot be signed: under `eigenlayer`, if it has not 32 bytes.
     ///
     /// Cost: a hash and a multiplication by the secret. An AUG suite also needs the public key, which costs one more
     /// multiplication.
@@ -88,6 +91,9 @@ impl<S: Bls12381Suite> SecretKey<S> {
     }
 
     /// The same under a tag of the caller's, in the place of the suite's.
+    ///
+    /// # Panics
+    /// As [`sign`](Self::sign).
     pub fn sign_under_tag(&self, suite: S, tag: &Tag, message: &[u8]) -> Signature<S> {
         self.sign_in(suite, &tag.clone().in_place_of(&suite.tag()), message)
     }

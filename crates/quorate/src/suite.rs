@@ -19,6 +19,7 @@ use std::{
 };
 
 use quorate_curve::{Backend, Bls12381, Bls12381Group, G1, G2, Group, PairingCurve, SecretScalar};
+use zeroize::Zeroizing;
 
 use crate::{
     parse::{DecodeError, ParseError},
@@ -38,6 +39,9 @@ pub trait Suite: Copy + Eq + Ord + Hash + Debug + Display + FromStr + Send + Syn
     type KeyBytes: AsRef<[u8]> + Copy + Eq + Ord + Hash + Debug + Send + Sync;
     /// The encoding of a signature.
     type SignatureBytes: AsRef<[u8]> + Copy + Eq + Ord + Hash + Debug + Send + Sync;
+    /// The scalar of a secret key, with which constant-time code alone computes. It is wiped when it is dropped.
+    #[doc(hidden)]
+    type Secret: Clone + Send + Sync;
 
     /// The name by which a user chooses it: the profile's name, or the IETF id of a suite that is not a profile.
     fn name(self) -> &'static str;
@@ -120,25 +124,38 @@ pub trait Suite: Copy + Eq + Ord + Hash + Debug + Display + FromStr + Send + Syn
     /// What stands in the place of the generator beside hashes that are not cleared.
     #[doc(hidden)]
     fn generator_beside_uncleared() -> Self::Key;
+
+    /// `KeyGen` (section 2.3).
+    #[doc(hidden)]
+    fn key_gen(self, key_material: &[u8], key_info: &[u8]) -> Result<Self::Secret, ParseError>;
+
+    /// Reads a big-endian scalar in 1..r.
+    #[doc(hidden)]
+    fn secret_from_bytes(bytes: &[u8; 32]) -> Result<Self::Secret, ParseError>;
+
+    #[doc(hidden)]
+    fn secret_to_bytes(secret: &Self::Secret) -> Zeroizing<[u8; 32]>;
+
+    #[doc(hidden)]
+    fn public_key(secret: &Self::Secret) -> Self::Key;
+
+    /// A secret times a hash, in constant time.
+    #[doc(hidden)]
+    fn sign(secret: &Self::Secret, hash: &Self::Signature) -> Self::Signature;
 }
 
 /// A point of each group of a suite's curve.
 pub(crate) type PairOf<S> = (<<S as Suite>::Curve as PairingCurve>::G1, <<S as Suite>::Curve as PairingCurve>::G2);
 
-/// A suite on BLS12-381, whose secret keys are [`SecretKey`](crate::SecretKey)s.
+/// A suite on BLS12-381, whose points have a compressed encoding.
 pub trait Bls12381Suite:
-    Suite<Curve = Bls12381, Key: Bls12381Group, Signature: Bls12381Group> + FromStr<Err = UnknownSuite>
+    Suite<Curve = Bls12381, Key: Bls12381Group, Signature: Bls12381Group, Secret = SecretScalar>
+    + FromStr<Err = UnknownSuite>
 {
     /// Whether `KeyGen` is the one of draft 3 of the specification, which does not hash the salt. Chia generates keys
     /// that way.
     #[doc(hidden)]
     fn generates_keys_as_draft_3(self) -> bool;
-
-    #[doc(hidden)]
-    fn public_key(secret: &SecretScalar) -> Self::Key;
-
-    #[doc(hidden)]
-    fn sign(secret: &SecretScalar, hash: &Self::Signature) -> Self::Signature;
 
     /// A secret times a point of the group of keys, in constant time.
     #[doc(hidden)]
@@ -214,6 +231,22 @@ pub enum MinSig {
 /// What does not depend on the variant of BLS12-381.
 macro_rules! bls12381_verbs {
     () => {
+        type Secret = SecretScalar;
+
+        fn key_gen(self, key_material: &[u8], key_info: &[u8]) -> Result<SecretScalar, ParseError> {
+            let draft_3 = self.generates_keys_as_draft_3();
+            let generate = if draft_3 { SecretScalar::key_gen_v3 } else { SecretScalar::key_gen };
+            generate(key_material, key_info).map_err(ParseError::Secret)
+        }
+
+        fn secret_from_bytes(bytes: &[u8; 32]) -> Result<SecretScalar, ParseError> {
+            SecretScalar::from_bytes(bytes).map_err(ParseError::Secret)
+        }
+
+        fn secret_to_bytes(secret: &SecretScalar) -> Zeroizing<[u8; 32]> {
+            secret.to_bytes()
+        }
+
         fn tag(self) -> SuiteTag {
             SuiteTag::new(self.id(), HashFunction::Sha256)
         }
@@ -357,6 +390,14 @@ impl Suite for MinPk {
         (key, signature)
     }
 
+    fn public_key(secret: &SecretScalar) -> G1 {
+        secret.times_g1()
+    }
+
+    fn sign(secret: &SecretScalar, hash: &G2) -> G2 {
+        secret.sign_in_g2(hash)
+    }
+
     bls12381_verbs!();
 }
 
@@ -373,14 +414,6 @@ impl Bls12381Suite for MinPk {
             | Self::DrandChained
             | Self::DrandUnchained => false,
         }
-    }
-
-    fn public_key(secret: &SecretScalar) -> G1 {
-        secret.times_g1()
-    }
-
-    fn sign(secret: &SecretScalar, hash: &G2) -> G2 {
-        secret.sign_in_g2(hash)
     }
 
     fn multiply_key(secret: &SecretScalar, point: &G1) -> G1 {
@@ -442,20 +475,20 @@ impl Suite for MinSig {
         (signature, key)
     }
 
-    bls12381_verbs!();
-}
-
-impl Bls12381Suite for MinSig {
-    fn generates_keys_as_draft_3(self) -> bool {
-        false
-    }
-
     fn public_key(secret: &SecretScalar) -> G2 {
         secret.times_g2()
     }
 
     fn sign(secret: &SecretScalar, hash: &G1) -> G1 {
         secret.sign_in_g1(hash)
+    }
+
+    bls12381_verbs!();
+}
+
+impl Bls12381Suite for MinSig {
+    fn generates_keys_as_draft_3(self) -> bool {
+        false
     }
 
     fn multiply_key(secret: &SecretScalar, point: &G2) -> G2 {
