@@ -53,11 +53,21 @@ pub(crate) fn suite(name: &str) -> PyResult<AnySuite> {
     name.parse().map_err(misused)
 }
 
-/// Says that a suite on BN254 has no such thing.
-pub(crate) fn no_bn254(suite: AnySuite, what: &str) -> PyErr {
-    misused(format!(
-        "the suite {suite} is on BN254, where there are no {what}; verify() and verify_one() take its claims"
-    ))
+/// A suite whose keys are one point, by its name. The types of single keys hold one point.
+pub(crate) fn suite_of_single_keys(name: &str) -> PyResult<AnySuite> {
+    match suite(name)? {
+        AnySuite::Bn254(suite) if suite.has_dual_keys() => Err(misused(format!(
+            "the suite {suite} has keys in both groups, {} bytes, and a single key is one point; verify() and verify_one() take its \
+             claims with the bytes of its keys",
+            suite.key_bytes()
+        ))),
+        suite => Ok(suite),
+    }
+}
+
+/// Says that a suite has no shared keys.
+pub(crate) fn no_shared_keys(suite: AnySuite) -> PyErr {
+    misused(format!("the suite {suite} is on BN254, and shared keys are scalars of BLS12-381"))
 }
 
 /// How to verify.

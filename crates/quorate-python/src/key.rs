@@ -6,57 +6,95 @@ use pyo3::{
     types::{PyBytes, PyType},
 };
 use quorate::{
-    AnySuite, Backend, Bls12381Suite, Claim, MinPk, MinSig, ParseError, Suite, UncheckedSignature,
+    Backend, Bn254Suite, Claim, MinPk, MinSig, ParseError, Suite, UncheckedSignature,
     aggregate::{aggregate as sum, aggregate_public_keys as sum_keys, subtract as difference},
     naive, proof_of_possession,
 };
 
 use crate::{
-    argument::{self, bytes, generator, no_bn254, secret},
+    argument::{self, bytes, generator, secret},
     errors::{misused, undecodable},
     verify::truth,
 };
 
-/// Something of a suite of either variant.
+/// Something of a suite, on either curve.
 #[derive(PartialEq, Eq, Hash)]
-pub(crate) enum Of<A, B> {
+pub(crate) enum Of<A, B, C> {
     MinPk(MinPk, A),
     MinSig(MinSig, B),
+    Bn254(Bn254Suite, C),
 }
 
-impl<A, B> Of<A, B> {
-    fn suite(&self) -> AnySuite {
-        match self {
-            Self::MinPk(suite, _) => suite.any(),
-            Self::MinSig(suite, _) => suite.any(),
-        }
-    }
+/// The same type of each kind of suite.
+macro_rules! of {
+    ($($kind:ident)::+) => {
+        $crate::key::Of<
+            $($kind)::+<quorate::MinPk>,
+            $($kind)::+<quorate::MinSig>,
+            $($kind)::+<quorate::Bn254Suite>,
+        >
+    };
 }
+pub(crate) use of;
 
-/// What is made in a suite of BLS12-381.
-fn made<A, B>(
-    suite: AnySuite,
-    what: &str,
-    min_pk: impl FnOnce(MinPk) -> PyResult<A>,
-    min_sig: impl FnOnce(MinSig) -> PyResult<B>,
-) -> PyResult<Of<A, B>> {
-    match suite {
-        AnySuite::MinPk(suite) => Ok(Of::MinPk(suite, min_pk(suite)?)),
-        AnySuite::MinSig(suite) => Ok(Of::MinSig(suite, min_sig(suite)?)),
-        other => Err(no_bn254(other, what)),
-    }
-}
-
-/// The same expression over both variants.
+/// The same expression over all kinds.
 macro_rules! over {
     ($value:expr, ($suite:pat, $inner:pat) => $body:expr) => {
         match $value {
-            Of::MinPk($suite, $inner) => $body,
-            Of::MinSig($suite, $inner) => $body,
+            $crate::key::Of::MinPk($suite, $inner) => $body,
+            $crate::key::Of::MinSig($suite, $inner) => $body,
+            $crate::key::Of::Bn254($suite, $inner) => $body,
         }
     };
 }
 pub(crate) use over;
+
+/// The same of a suite that is chosen by its name: what the expression makes of it.
+macro_rules! made {
+    ($chosen:expr, $suite:pat => $body:expr) => {
+        match $chosen {
+            quorate::AnySuite::MinPk(chosen) => {
+                let $suite = chosen;
+                Ok($crate::key::Of::MinPk(chosen, $body))
+            }
+            quorate::AnySuite::MinSig(chosen) => {
+                let $suite = chosen;
+                Ok($crate::key::Of::MinSig(chosen, $body))
+            }
+            quorate::AnySuite::Bn254(chosen) => {
+                let $suite = chosen;
+                Ok($crate::key::Of::Bn254(chosen, $body))
+            }
+            other => Err($crate::errors::misused(format!("this package does not have the suite {other}"))),
+        }
+    };
+}
+pub(crate) use made;
+
+/// The same expression over something of each kind, whose result is of the same suite.
+macro_rules! mapped {
+    ($value:expr, ($suite:pat, $inner:pat) => $body:expr) => {
+        match $value {
+            Of::MinPk(chosen, $inner) => {
+                let $suite = chosen;
+                Of::MinPk(*chosen, $body)
+            }
+            Of::MinSig(chosen, $inner) => {
+                let $suite = chosen;
+                Of::MinSig(*chosen, $body)
+            }
+            Of::Bn254(chosen, $inner) => {
+                let $suite = chosen;
+                Of::Bn254(*chosen, $body)
+            }
+        }
+    };
+}
+
+/// The name of the suite.
+fn name<A, B, C>(of: &Of<A, B, C>) -> &'static str {
+    over!(of, (suite, _) => suite.name())
+}
 
 /// What Python's pickle asks for: what to call, and with what.
 pub(crate) type Remade<'py, A> = (Bound<'py, PyType>, A);
@@ -71,27 +109,21 @@ pub(crate) fn not_pickled(what: &str) -> PyErr {
 /// A public key that was checked: on the curve, in the subgroup, not the identity.
 #[pyclass(frozen, eq, hash, module = "quorate")]
 #[derive(PartialEq, Eq, Hash)]
-pub(crate) struct PublicKey(Of<quorate::PublicKey<MinPk>, quorate::PublicKey<MinSig>>);
+pub(crate) struct PublicKey(of!(quorate::PublicKey));
 
 #[pymethods]
 impl PublicKey {
     #[new]
     fn new(data: &Bound<'_, PyAny>, suite: &str) -> PyResult<Self> {
         let data = bytes("public key", data)?;
-        let read = |error: ParseError| undecodable(error);
-        made(
-            argument::suite(suite)?,
-            "single keys",
-            |_| quorate::PublicKey::from_bytes(&data).map_err(read),
-            |_| quorate::PublicKey::from_bytes(&data).map_err(read),
-        )
-        .map(Self)
+        let suite = argument::suite_of_single_keys(suite)?;
+        made!(suite, suite => read_keys(suite, &[&data])[0].map_err(undecodable)?).map(Self)
     }
 
     /// The name of its suite.
     #[getter]
     fn suite(&self) -> &'static str {
-        self.0.suite().name()
+        name(&self.0)
     }
 
     /// Whether this key made a signature over a message.
@@ -109,7 +141,7 @@ impl PublicKey {
         over!(&self.0, (_, key) => PyBytes::new(py, key.to_bytes().as_ref()))
     }
 
-    /// The compressed encoding in hexadecimal digits.
+    /// The encoding in hexadecimal digits.
     fn hex(&self) -> String {
         over!(&self.0, (_, key) => key.to_string())
     }
@@ -127,34 +159,27 @@ impl PublicKey {
 /// A signature in the subgroup. Nothing says yet that it is of a key over a message.
 #[pyclass(frozen, eq, hash, module = "quorate")]
 #[derive(PartialEq, Eq, Hash)]
-pub(crate) struct Signature(Of<quorate::Signature<MinPk>, quorate::Signature<MinSig>>);
+pub(crate) struct Signature(of!(quorate::Signature));
 
 #[pymethods]
 impl Signature {
     #[new]
     fn new(data: &Bound<'_, PyAny>, suite: &str) -> PyResult<Self> {
         let data = bytes("signature", data)?;
-        let read = |error: ParseError| undecodable(error);
-        made(
-            argument::suite(suite)?,
-            "single signatures",
-            |_| quorate::Signature::from_bytes(&data).map_err(read),
-            |_| quorate::Signature::from_bytes(&data).map_err(read),
-        )
-        .map(Self)
+        made!(argument::suite(suite)?, _ => quorate::Signature::from_bytes(&data).map_err(undecodable)?).map(Self)
     }
 
     /// The name of its suite.
     #[getter]
     fn suite(&self) -> &'static str {
-        self.0.suite().name()
+        name(&self.0)
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         over!(&self.0, (_, signature) => PyBytes::new(py, signature.to_bytes().as_ref()))
     }
 
-    /// The compressed encoding in hexadecimal digits.
+    /// The encoding in hexadecimal digits.
     fn hex(&self) -> String {
         over!(&self.0, (_, signature) => signature.to_string())
     }
@@ -171,10 +196,10 @@ impl Signature {
 
 /// A secret key. It is wiped when it is dropped, never printed, and signs in constant time.
 #[pyclass(frozen, module = "quorate")]
-pub(crate) struct SecretKey(Of<quorate::SecretKey<MinPk>, quorate::SecretKey<MinSig>>);
+pub(crate) struct SecretKey(of!(quorate::SecretKey));
 
 impl SecretKey {
-    pub(crate) fn inner(&self) -> &Of<quorate::SecretKey<MinPk>, quorate::SecretKey<MinSig>> {
+    pub(crate) fn inner(&self) -> &of!(quorate::SecretKey) {
         &self.0
     }
 }
@@ -183,29 +208,15 @@ impl SecretKey {
 impl SecretKey {
     #[new]
     fn new(data: &Bound<'_, PyAny>, suite: &str) -> PyResult<Self> {
-        let data = secret(data)?;
-        let read = |error: ParseError| undecodable(error);
-        made(
-            argument::suite(suite)?,
-            "secret keys",
-            |_| quorate::SecretKey::from_bytes(&data).map_err(read),
-            |_| quorate::SecretKey::from_bytes(&data).map_err(read),
-        )
-        .map(Self)
+        let (data, suite) = (secret(data)?, argument::suite_of_single_keys(suite)?);
+        made!(suite, _ => quorate::SecretKey::from_bytes(&data).map_err(undecodable)?).map(Self)
     }
 
     /// A new key, of random numbers of the operating system.
     #[staticmethod]
     fn generate(suite: &str) -> PyResult<Self> {
-        let (mut rng, suite) = (generator()?, argument::suite(suite)?);
-        let mut again = generator()?;
-        made(
-            suite,
-            "secret keys",
-            |suite| Ok(quorate::SecretKey::generate(suite, &mut rng)),
-            |suite| Ok(quorate::SecretKey::generate(suite, &mut again)),
-        )
-        .map(Self)
+        let (mut rng, suite) = (generator()?, argument::suite_of_single_keys(suite)?);
+        made!(suite, suite => quorate::SecretKey::generate(suite, &mut rng)).map(Self)
     }
 
     /// `KeyGen` of the specification, from at least 32 secret bytes.
@@ -214,48 +225,33 @@ impl SecretKey {
     fn key_gen(suite: &str, key_material: &Bound<'_, PyAny>, key_info: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let material = zeroize::Zeroizing::new(bytes("key_material", key_material)?);
         let info = key_info.map(|info| bytes("key_info", info)).transpose()?.unwrap_or_default();
-        let read = |error: ParseError| undecodable(error);
-        made(
-            argument::suite(suite)?,
-            "secret keys",
-            |suite| quorate::SecretKey::key_gen(suite, &material, &info).map_err(read),
-            |suite| quorate::SecretKey::key_gen(suite, &material, &info).map_err(read),
-        )
-        .map(Self)
+        let suite = argument::suite_of_single_keys(suite)?;
+        made!(suite, suite => quorate::SecretKey::key_gen(suite, &material, &info).map_err(undecodable)?).map(Self)
     }
 
     /// The name of its suite.
     #[getter]
     fn suite(&self) -> &'static str {
-        self.0.suite().name()
+        name(&self.0)
     }
 
     /// The public key.
     fn public_key(&self) -> PublicKey {
-        PublicKey(match &self.0 {
-            Of::MinPk(suite, secret) => Of::MinPk(*suite, secret.public_key()),
-            Of::MinSig(suite, secret) => Of::MinSig(*suite, secret.public_key()),
-        })
+        PublicKey(mapped!(&self.0, (_, secret) => secret.public_key()))
     }
 
     /// Signs a message.
     fn sign(&self, py: Python<'_>, message: &Bound<'_, PyAny>) -> PyResult<Signature> {
         let message = bytes("message", message)?;
-        Ok(Signature(py.detach(|| match &self.0 {
-            Of::MinPk(suite, secret) => Of::MinPk(*suite, secret.sign(*suite, &message)),
-            Of::MinSig(suite, secret) => Of::MinSig(*suite, secret.sign(*suite, &message)),
-        })))
+        Ok(Signature(py.detach(|| mapped!(&self.0, (suite, secret) => secret.sign(*suite, &message)))))
     }
 
     /// A proof that the owner of the public key holds this secret.
     fn prove_possession(&self) -> PyResult<Signature> {
         let none = || misused(format!("the suite {} has no proofs of possession: its scheme is not POP", self.suite()));
-        Ok(Signature(match &self.0 {
-            Of::MinPk(suite, secret) => Of::MinPk(*suite, proof_of_possession::prove(*suite, secret).ok_or_else(none)?),
-            Of::MinSig(suite, secret) => {
-                Of::MinSig(*suite, proof_of_possession::prove(*suite, secret).ok_or_else(none)?)
-            }
-        }))
+        Ok(Signature(mapped!(&self.0, (suite, secret) => {
+            proof_of_possession::prove(*suite, secret).ok_or_else(none)?
+        })))
     }
 
     /// The 32 bytes of the secret, big-endian. Python cannot wipe them.
@@ -277,14 +273,14 @@ impl SecretKey {
 #[pyfunction]
 pub(crate) fn aggregate(signatures: &Bound<'_, PyAny>, suite: &str) -> PyResult<Signature> {
     let signatures = argument::list_of_bytes("signatures", signatures)?;
-    made(argument::suite(suite)?, "sums", |_| summed(&signatures), |_| summed(&signatures)).map(Signature)
+    made!(argument::suite(suite)?, _ => summed(&signatures)?).map(Signature)
 }
 
 /// An aggregate without some of its parts. It is your task to know that they are parts of it.
 #[pyfunction]
 pub(crate) fn subtract(aggregate: &Bound<'_, PyAny>, parts: &Bound<'_, PyAny>, suite: &str) -> PyResult<Signature> {
     let (whole, parts) = (bytes("aggregate", aggregate)?, argument::list_of_bytes("parts", parts)?);
-    made(argument::suite(suite)?, "sums", |_| without(&whole, &parts), |_| without(&whole, &parts)).map(Signature)
+    made!(argument::suite(suite)?, _ => without(&whole, &parts)?).map(Signature)
 }
 
 /// The sum of keys, under which a signature by all of them over one message verifies. Rely on it only if the owner of each key
@@ -292,33 +288,47 @@ pub(crate) fn subtract(aggregate: &Bound<'_, PyAny>, parts: &Bound<'_, PyAny>, s
 #[pyfunction]
 pub(crate) fn aggregate_public_keys(public_keys: &Bound<'_, PyAny>, suite: &str) -> PyResult<PublicKey> {
     let keys = argument::list_of_bytes("public_keys", public_keys)?;
-    made(argument::suite(suite)?, "sums", |_| summed_keys(&keys), |_| summed_keys(&keys)).map(PublicKey)
+    made!(argument::suite_of_single_keys(suite)?, suite => summed_keys(suite, &keys)?).map(PublicKey)
 }
 
-fn signatures_of<S: Bls12381Suite>(encodings: &[Vec<u8>], name: &str) -> PyResult<Vec<quorate::Signature<S>>> {
+fn signatures_of<S: Suite>(encodings: &[Vec<u8>], name: &str) -> PyResult<Vec<quorate::Signature<S>>> {
     let read = |(index, bytes): (usize, &Vec<u8>)| {
         quorate::Signature::from_bytes(bytes).map_err(|error| undecodable(format!("{name}[{index}]: {error}")))
     };
     encodings.iter().enumerate().map(read).collect()
 }
 
-fn summed<S: Bls12381Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
+fn summed<S: Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
     sum(&signatures_of(encodings, "signatures")?, Backend::auto()).map_err(misused)
 }
 
-fn without<S: Bls12381Suite>(whole: &[u8], parts: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
+fn without<S: Suite>(whole: &[u8], parts: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
     let whole = quorate::Signature::from_bytes(whole).map_err(|error| undecodable(format!("aggregate: {error}")))?;
     Ok(difference(whole, &signatures_of(parts, "parts")?, Backend::auto()))
 }
 
-fn summed_keys<S: Bls12381Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::PublicKey<S>> {
+fn summed_keys<S: Suite>(suite: S, encodings: &[Vec<u8>]) -> PyResult<quorate::PublicKey<S>> {
+    sum_keys(&keys_of(suite, encodings)?, Backend::auto()).map_err(misused)
+}
+
+/// All keys of a list, or the first that is none.
+pub(crate) fn keys_of<S: Suite>(suite: S, encodings: &[Vec<u8>]) -> PyResult<Vec<quorate::PublicKey<S>>> {
     let slices: Vec<_> = encodings.iter().map(Vec::as_slice).collect();
-    let keys = quorate::PublicKey::from_bytes_each(&slices, Backend::auto()).into_iter().enumerate();
-    let keys = keys.map(|(index, key)| key.map_err(|error| undecodable(format!("public_keys[{index}]: {error}"))));
-    sum_keys(&keys.collect::<PyResult<Vec<_>>>()?, Backend::auto()).map_err(misused)
+    let keys = read_keys(suite, &slices).into_iter().enumerate();
+    keys.map(|(index, key)| key.map_err(|error| undecodable(format!("public_keys[{index}]: {error}")))).collect()
+}
+
+/// Reads keys of the suite's length.
+fn read_keys<S: Suite>(suite: S, encodings: &[&[u8]]) -> Vec<Result<quorate::PublicKey<S>, ParseError>> {
+    let read = quorate::PublicKey::from_bytes_each(encodings, Backend::auto()).into_iter().zip(encodings);
+    let of_length = |(key, bytes): (_, &&[u8])| match bytes.len() == suite.key_length() {
+        true => key,
+        false => Err(suite.wrong_key_length(bytes.len())),
+    };
+    read.map(of_length).collect()
 }
 
 /// Whether one claim of checked keys is true.
-pub(crate) fn is_true<S: Bls12381Suite>(claim: &Claim<S>) -> PyResult<bool> {
+pub(crate) fn is_true<S: Suite>(claim: &Claim<S>) -> PyResult<bool> {
     truth(naive::verify(claim))
 }

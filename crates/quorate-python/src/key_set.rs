@@ -7,12 +7,12 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict, PyList},
 };
-use quorate::{Backend, Bitmap, Bls12381Suite, MinPk, MinSig, Suite, UncheckedSignature};
+use quorate::{Backend, Bitmap, Suite, UncheckedSignature};
 
 use crate::{
-    argument::{self, bytes, bytes_like, list_of_bytes, no_bn254, type_name},
+    argument::{self, bytes, bytes_like, list_of_bytes, type_name},
     errors::{misused, misused_set, undecodable},
-    key::{Of, is_true, over},
+    key::{is_true, keys_of, made, of, over},
     verify::truth,
 };
 
@@ -21,10 +21,12 @@ use crate::{
 ///
 /// It keeps its last sum, and computes the next one from the difference if that takes less.
 #[pyclass(frozen, module = "quorate")]
-pub(crate) struct KeySet(Mutex<Of<quorate::KeySet<MinPk>, quorate::KeySet<MinSig>>>);
+pub(crate) struct KeySet(Mutex<Set>);
+
+type Set = of!(quorate::KeySet);
 
 impl KeySet {
-    fn set(&self) -> PyResult<MutexGuard<'_, Of<quorate::KeySet<MinPk>, quorate::KeySet<MinSig>>>> {
+    fn set(&self) -> PyResult<MutexGuard<'_, Set>> {
         self.0.lock().map_err(|_| PyRuntimeError::new_err("a thread that used the key set panicked; make a new one"))
     }
 }
@@ -34,12 +36,8 @@ impl KeySet {
     #[new]
     #[pyo3(signature = (suite, public_keys=None, *, assume_possession=false))]
     fn new(suite: &str, public_keys: Option<&Bound<'_, PyAny>>, assume_possession: bool) -> PyResult<Self> {
-        let backend = Backend::auto();
-        let set = match argument::suite(suite)? {
-            quorate::AnySuite::MinPk(suite) => Of::MinPk(suite, quorate::KeySet::new(suite, backend)),
-            quorate::AnySuite::MinSig(suite) => Of::MinSig(suite, quorate::KeySet::new(suite, backend)),
-            other => return Err(no_bn254(other, "key sets")),
-        };
+        let suite = argument::suite_of_single_keys(suite)?;
+        let set = made!(suite, suite => quorate::KeySet::new(suite, Backend::auto()))?;
         let set = Self(Mutex::new(set));
         if let Some(keys) = public_keys {
             set.add(keys, assume_possession)?;
@@ -51,7 +49,7 @@ impl KeySet {
     #[pyo3(signature = (public_keys, *, assume_possession=false))]
     fn add(&self, public_keys: &Bound<'_, PyAny>, assume_possession: bool) -> PyResult<()> {
         let encodings = list_of_bytes("public_keys", public_keys)?;
-        over!(&mut *self.set()?, (_, set) => push(set, &encodings, assume_possession))
+        over!(&mut *self.set()?, (suite, set) => push(*suite, set, &encodings, assume_possession))
     }
 
     /// Verifies a member's proof of possession, and records it if it is true.
@@ -78,7 +76,7 @@ impl KeySet {
         over!(&*self.set()?, (_, set) => PyList::new(py, set.keys().iter().map(|key| PyBytes::new(py, key.to_bytes().as_ref()))))
     }
 
-    /// The sum of the members' keys, compressed. For no members it is the identity.
+    /// The sum of the members' keys, encoded as a key. For no members it is the identity.
     fn sum<'py>(&self, py: Python<'py>, members: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let members = bitmap(members)?;
         over!(&mut *self.set()?, (_, set) => sum(py, set, &members))
@@ -130,28 +128,25 @@ impl KeySet {
     }
 }
 
-fn push<S: Bls12381Suite>(
+fn push<S: Suite>(
+    suite: S,
     set: &mut quorate::KeySet<S>,
     encodings: &[Vec<u8>],
     assume_possession: bool,
 ) -> PyResult<()> {
-    let slices: Vec<_> = encodings.iter().map(Vec::as_slice).collect();
-    let keys = quorate::PublicKey::from_bytes_each(&slices, Backend::auto()).into_iter().enumerate();
-    let keys = keys.map(|(index, key)| key.map_err(|error| undecodable(format!("public_keys[{index}]: {error}"))));
     // All of them, or none.
-    for key in keys.collect::<PyResult<Vec<_>>>()? {
+    for key in keys_of(suite, encodings)? {
         if assume_possession { set.push_assumed(key) } else { set.push(key) }
     }
     Ok(())
 }
 
-fn sum<'py, S: Bls12381Suite>(
+fn sum<'py, S: Suite>(
     py: Python<'py>,
     set: &mut quorate::KeySet<S>,
     members: &Bitmap,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    use quorate_curve::Bls12381Group;
-    Ok(PyBytes::new(py, set.sum(members).map_err(misused_set)?.compress().as_ref()))
+    Ok(PyBytes::new(py, S::encode_key(&set.sum(members).map_err(misused_set)?).as_ref()))
 }
 
 /// Members: their indices, or a bitmap.

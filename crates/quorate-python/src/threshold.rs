@@ -8,17 +8,33 @@ use quorate::{AnySuite, Bls12381Suite, MinPk, MinSig, Options, PublicKey, Scheme
 use quorate_threshold::{Committee, Identifiers, KeyShare, ShareError, SharingError, deal, shared_key::suite_of_json};
 
 use crate::{
-    argument::{self, bytes, default_options, generator, no_bn254, secret},
+    argument::{self, bytes, default_options, generator, no_shared_keys, secret},
     errors::{misused, undecodable},
-    key::{Of, SecretKey, not_pickled, over},
+    key::{Of, SecretKey, not_pickled},
     verify::truth,
 };
+
+/// Something of a suite of BLS12-381, whose scalars shared keys are.
+enum Shared<A, B> {
+    MinPk(MinPk, A),
+    MinSig(MinSig, B),
+}
+
+/// The same expression over both variants.
+macro_rules! over {
+    ($value:expr, ($suite:pat, $inner:pat) => $body:expr) => {
+        match $value {
+            Shared::MinPk($suite, $inner) => $body,
+            Shared::MinSig($suite, $inner) => $body,
+        }
+    };
+}
 
 /// A participant's share of a key. It is wiped when it is dropped, and never printed.
 #[pyclass(frozen, module = "quorate.threshold")]
 pub(crate) struct Share {
     index: u64,
-    secret: Of<quorate::SecretKey<MinPk>, quorate::SecretKey<MinSig>>,
+    secret: Shared<quorate::SecretKey<MinPk>, quorate::SecretKey<MinSig>>,
 }
 
 #[pymethods]
@@ -28,9 +44,9 @@ impl Share {
         let data = secret(data)?;
         let read = |error: quorate::ParseError| undecodable(error);
         let secret = match argument::suite(suite)? {
-            AnySuite::MinPk(suite) => Of::MinPk(suite, quorate::SecretKey::from_bytes(&data).map_err(read)?),
-            AnySuite::MinSig(suite) => Of::MinSig(suite, quorate::SecretKey::from_bytes(&data).map_err(read)?),
-            other => return Err(no_bn254(other, "shared keys")),
+            AnySuite::MinPk(suite) => Shared::MinPk(suite, quorate::SecretKey::from_bytes(&data).map_err(read)?),
+            AnySuite::MinSig(suite) => Shared::MinSig(suite, quorate::SecretKey::from_bytes(&data).map_err(read)?),
+            other => return Err(no_shared_keys(other)),
         };
         if index == 0 {
             return Err(misused("there is no participant 0: participants are counted from 1"));
@@ -76,7 +92,7 @@ impl Share {
 
 /// All that is public of a shared key: suite, committee, and a commitment to every share.
 #[pyclass(frozen, module = "quorate.threshold")]
-pub(crate) struct SharedKey(Of<quorate_threshold::SharedKey<MinPk>, quorate_threshold::SharedKey<MinSig>>);
+pub(crate) struct SharedKey(Shared<quorate_threshold::SharedKey<MinPk>, quorate_threshold::SharedKey<MinSig>>);
 
 /// What came of combining shares.
 #[pyclass(frozen, get_all, module = "quorate.threshold")]
@@ -103,12 +119,12 @@ impl SharedKey {
         let (data, backend) = (text.as_bytes(), default_options()?.backend);
         Ok(Self(match suite_of_json(data).map_err(undecodable)? {
             AnySuite::MinPk(suite) => {
-                Of::MinPk(suite, quorate_threshold::SharedKey::from_json(data, backend).map_err(undecodable)?)
+                Shared::MinPk(suite, quorate_threshold::SharedKey::from_json(data, backend).map_err(undecodable)?)
             }
             AnySuite::MinSig(suite) => {
-                Of::MinSig(suite, quorate_threshold::SharedKey::from_json(data, backend).map_err(undecodable)?)
+                Shared::MinSig(suite, quorate_threshold::SharedKey::from_json(data, backend).map_err(undecodable)?)
             }
-            other => return Err(no_bn254(other, "shared keys")),
+            other => return Err(no_shared_keys(other)),
         }))
     }
 
@@ -200,14 +216,17 @@ pub(crate) fn split(
     match secret.inner() {
         Of::MinPk(suite, secret) => {
             let (key, shares) = py.detach(|| dealt(&committee, *suite, secret, &options))?;
-            let shares = shares.into_iter().map(|(index, secret)| Share { index, secret: Of::MinPk(*suite, secret) });
-            Ok((SharedKey(Of::MinPk(*suite, key)), shares.collect()))
+            let shares =
+                shares.into_iter().map(|(index, secret)| Share { index, secret: Shared::MinPk(*suite, secret) });
+            Ok((SharedKey(Shared::MinPk(*suite, key)), shares.collect()))
         }
         Of::MinSig(suite, secret) => {
             let (key, shares) = py.detach(|| dealt(&committee, *suite, secret, &options))?;
-            let shares = shares.into_iter().map(|(index, secret)| Share { index, secret: Of::MinSig(*suite, secret) });
-            Ok((SharedKey(Of::MinSig(*suite, key)), shares.collect()))
+            let shares =
+                shares.into_iter().map(|(index, secret)| Share { index, secret: Shared::MinSig(*suite, secret) });
+            Ok((SharedKey(Shared::MinSig(*suite, key)), shares.collect()))
         }
+        Of::Bn254(suite, _) => Err(no_shared_keys(suite.any())),
     }
 }
 

@@ -8,6 +8,7 @@ import pickle
 import pytest
 
 import quorate
+import quorate.threshold
 
 from conftest import rows, signed, table, vectors
 
@@ -15,7 +16,11 @@ SECRET = quorate.SecretKey.key_gen("eth2", bytes(32))
 KEY = SECRET.public_key()
 
 
-@pytest.mark.parametrize("suite", [name for name in quorate.suites() if name not in ("drand-evmnet", "eigenlayer")])
+# The keys of eigenlayer are points of both groups.
+SINGLE = [name for name in quorate.suites() if name != "eigenlayer"]
+
+
+@pytest.mark.parametrize("suite", SINGLE)
 def test_sign_and_verify_in_every_suite(suite: str) -> None:
     secret = quorate.SecretKey.generate(suite)
     key, signature = secret.public_key(), secret.sign(b"m")
@@ -29,16 +34,86 @@ def test_sign_and_verify_in_every_suite(suite: str) -> None:
     assert quorate.verify([{"public_key": key, "message": b"m", "signature": signature}], suite=suite).all_valid
 
 
-def test_bn254_has_no_single_keys() -> None:
-    for make in (quorate.PublicKey, quorate.Signature, quorate.SecretKey):
-        with pytest.raises(quorate.UsageError, match="is on BN254"):
+BN254 = [name for name in SINGLE if "BN254" in name or name == "drand-evmnet"]
+BN254_POP = [name for name in BN254 if name.endswith("_POP_")]
+
+
+def test_keys_in_both_groups_are_not_single_keys() -> None:
+    for make in (quorate.PublicKey, quorate.SecretKey):
+        with pytest.raises(quorate.UsageError, match="eigenlayer has keys in both groups, 192 bytes"):
             make(bytes(32), "eigenlayer")
+    with pytest.raises(quorate.UsageError, match="both groups"):
+        quorate.SecretKey.generate("eigenlayer")
+    with pytest.raises(quorate.UsageError, match="both groups"):
+        quorate.KeySet("eigenlayer")
+    with pytest.raises(quorate.UsageError, match="both groups"):
+        quorate.aggregate_public_keys([bytes(192)], "eigenlayer")
+    # Its signatures are single points.
+    identity = quorate.Signature(bytes(64), "eigenlayer")
+    assert bytes(quorate.aggregate([identity, identity], "eigenlayer")) == bytes(64)
 
 
 def test_bn254_claims_are_verified() -> None:
     claims = [{"public_key": bytes(128), "message": b"m", "signature": bytes(64)}]
     verdict = quorate.verify(claims, suite="drand-evmnet")[0]
     assert not verdict.valid and verdict.reason
+
+
+def test_there_are_seven_suites_with_single_keys_on_bn254() -> None:
+    assert len(BN254) == 7 and len(BN254_POP) == 2
+
+
+@pytest.mark.parametrize("suite", BN254)
+def test_keys_and_signatures_on_bn254(suite: str) -> None:
+    secrets = [quorate.SecretKey.key_gen(suite, bytes([index]) * 32) for index in range(2)]
+    keys = [secret.public_key() for secret in secrets]
+    signature = secrets[0].sign(b"m")
+    assert (len(bytes(keys[0])), len(bytes(signature))) == (128, 64)
+    assert pickle.loads(pickle.dumps(keys[0])) == keys[0] and pickle.loads(pickle.dumps(signature)) == signature
+    whole = quorate.aggregate([signature, secrets[1].sign(b"n")], suite)
+    assert quorate.verify_one(keys, [b"m", b"n"], whole, suite)
+    assert not quorate.verify_one(keys, [b"n", b"m"], whole, suite)
+    assert quorate.subtract(whole, [signature], suite) == secrets[1].sign(b"n")
+    same_tag = {"drand-evmnet", "BLS_SIG_BN254G1_XMD:KECCAK-256_SVDW_RO_NUL_"}
+    for other in BN254:
+        holds = other == suite or {other, suite} == same_tag
+        assert quorate.PublicKey(bytes(keys[0]), other).verify(b"m", signature) == holds, other
+    for data in (bytes(128), bytes(127), bytes(192), b"\xff" * 128, b"\x01" * 128):
+        with pytest.raises(quorate.DecodeError, match="public key"):
+            quorate.PublicKey(data, suite)
+    for data in (bytes(63), b"\xff" * 64, b"\x01" * 64):
+        with pytest.raises(quorate.DecodeError, match="signature"):
+            quorate.Signature(data, suite)
+    for data in (bytes(32), b"\xff" * 32, bytes(31)):
+        with pytest.raises(quorate.DecodeError, match="secret key"):
+            quorate.SecretKey(data, suite)
+    with pytest.raises(quorate.DecodeError, match=r"public_keys\[1\]: public key in G2: 48 bytes, expected 128"):
+        quorate.aggregate_public_keys([keys[0], bytes(KEY)], suite)
+
+
+@pytest.mark.parametrize("suite", BN254_POP)
+def test_committees_on_bn254(suite: str) -> None:
+    secrets = [quorate.SecretKey.key_gen(suite, bytes([index]) * 32) for index in range(4)]
+    keys = quorate.KeySet(suite, [secret.public_key() for secret in secrets])
+    signature = quorate.aggregate([secrets[i].sign(b"vote") for i in (0, 2, 3)], suite)
+    with pytest.raises(ValueError, match="member 0 has not proven possession"):
+        keys.verify([0, 2, 3], b"vote", signature)
+    for index, secret in enumerate(secrets):
+        proof = secret.prove_possession()
+        assert quorate.verify_possession(secret.public_key(), proof, suite)
+        assert not quorate.verify_possession(secret.public_key(), secrets[index - 1].prove_possession(), suite)
+        assert not keys.prove(index, secrets[index - 1].prove_possession()) and keys.prove(index, proof)
+    assert keys.verify([0, 2, 3], b"vote", signature) and not keys.verify([0, 1], b"vote", signature)
+    assert keys.sum([0, 2, 3]) == bytes(
+        quorate.aggregate_public_keys([secrets[i].public_key() for i in (0, 2, 3)], suite)
+    )
+    assert keys.sum([]) == bytes(128)
+    claims = [keys.claim([0, 2, 3], b"vote", signature), keys.claim([0, 1], b"vote", signature)]
+    assert [verdict.valid for verdict in quorate.verify(claims)] == [True, False]
+    with pytest.raises(quorate.UsageError, match="shared keys are scalars of BLS12-381"):
+        quorate.threshold.split(secrets[0], 2, 3)
+    with pytest.raises(quorate.UsageError, match="shared keys are scalars of BLS12-381"):
+        quorate.threshold.Share(1, secrets[0].to_bytes(), suite)
 
 
 def test_secrets_are_not_shown() -> None:

@@ -237,7 +237,11 @@ class Known:
 
 @final
 class PublicKey:
-    """A public key that was checked: on the curve, in the subgroup, not the identity."""
+    """A public key that was checked: on the curve, in the subgroup, not the identity.
+
+    ``bytes(key)`` is the compressed point, and on BN254 its coordinates, 128 bytes. BN254 gives about 100 bits of security.
+    Keys of ``eigenlayer`` are points of both groups, which this type does not hold.
+    """
 
     def __new__(cls, data: Bytes, suite: str) -> PublicKey: ...
     @property
@@ -247,7 +251,7 @@ class PublicKey:
         """Whether this key made a signature over a message. Raises ``DecodeError`` for bytes that are no signature."""
     def __bytes__(self) -> bytes: ...
     def hex(self) -> str:
-        """The compressed encoding in hexadecimal digits."""
+        """The encoding in hexadecimal digits."""
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]:
         """What pickle and copy make it of. Its bytes are checked again."""
@@ -262,7 +266,7 @@ class Signature:
         """The name of its suite."""
     def __bytes__(self) -> bytes: ...
     def hex(self) -> str:
-        """The compressed encoding in hexadecimal digits."""
+        """The encoding in hexadecimal digits."""
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]:
         """What pickle and copy make it of. Its bytes are checked again."""
@@ -277,7 +281,7 @@ class SecretKey:
         """A new key, of random numbers of the operating system."""
     @staticmethod
     def key_gen(suite: str, key_material: Bytes, key_info: Bytes | None = None) -> SecretKey:
-        """``KeyGen`` of the specification, from at least 32 secret bytes."""
+        """``KeyGen`` of the specification, with the order of the suite's curve, from at least 32 secret bytes."""
     @property
     def suite(self) -> str:
         """The name of its suite."""
@@ -333,8 +337,8 @@ def split(
     """Splits a key among participants, of whom a threshold signs.
 
     The caller must forget the key and every share but its own. ``identifiers`` are ``"integers"``, as most libraries have them,
-    or ``"roots-of-unity"``, with which large committees combine faster. Suites that sign the key with the message (chia) have
-    no shared keys.
+    or ``"roots-of-unity"``, with which large committees combine faster. Suites that sign the key with the message (chia), and
+    suites on BN254, have no shared keys.
     """
 
 @final
