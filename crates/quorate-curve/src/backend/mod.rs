@@ -26,7 +26,7 @@
 //! [`decode`](Backend::decode), [`decode_uncompressed`](Backend::decode_uncompressed), [`sum`](Backend::sum),
 //! [`miller_product`](Backend::miller_product) and [`final_exponentiation`](Backend::final_exponentiation) are these
 //! verbs on one item. [`hash_to_curve_one`](Backend::hash_to_curve_one), [`is_member`](Backend::is_member) and
-//! [`pairs_to_one`](Backend::pairs_to_one) are those that verify one signature, and allocate nothing. A backend also says
+//! [`pairs_to_one`](Backend::pairs_to_one) are those that verify one signature; on BLS12-381 they allocate nothing. A backend also says
 //! how the engine should divide its work: [`lanes`](Backend::lanes), [`products_at_once`](Backend::products_at_once),
 //! [`messages_in_one_vector`](Backend::messages_in_one_vector), [`pairings`](Backend::pairings),
 //! [`pairs_uncleared`](Backend::pairs_uncleared), [`sums_members_from`](Backend::sums_members_from).
@@ -371,9 +371,10 @@ impl Backend {
         P::Curve::miller_product(self, pairs)
     }
 
-    /// Whether the product of a few pairings is one, without allocation. A pair with an identity counts as one.
+    /// Whether the product of a few pairings is one. A pair with an identity counts as one. Of one pair or two on BLS12-381 it allocates
+    /// nothing.
     ///
-    /// The points of G2 must be in the subgroup of order r. The product is the ate pairing's, on BLS12-381 by blst.
+    /// The points of G2 must be in the subgroup of order r. The product is the ate pairing's.
     pub fn pairs_to_one<P: Group<Curve: PairingCurve<G1 = P>>, const N: usize>(self, pairs: &[Pair<P>; N]) -> bool {
         P::Curve::pairs_to_one(self, pairs)
     }

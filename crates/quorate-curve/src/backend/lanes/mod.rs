@@ -20,7 +20,7 @@
 //! | the steps of a Miller loop, the loop of few pairs | [`steps`], [`few_pairs`] |
 //! | the verbs, under the names of the portable backend | the rest |
 //!
-//! No function here takes a secret. Verbs on few items call the portable backend, which is faster there.
+//! No function here takes a secret. Verbs on few items call the portable backend where it is faster.
 
 pub(crate) mod instructions;
 pub(crate) mod unroll;

@@ -6,8 +6,8 @@
 //! inversion, the steps are Jacobian instead and need none. Then a line has a scale in the place of 1, which the final
 //! exponentiation removes too, and costs six products more.
 //!
-//! **The ate pairing** steps along multiples of Q. If the twist multiplies by ξ, as that of BLS12-381 does by 1 + i, E' is mapped to E by (x, y) → (x/w², y/w³). The line through T with
-//! slope λ has this value at P, divided by y_P:
+//! **The ate pairing** steps along multiples of Q. If the twist multiplies by ξ, as that of BLS12-381 does by 1 + i, E' is mapped to E by
+//! (x, y) → (x/w², y/w³). The line through T with slope λ has this value at P, divided by y_P:
 //!
 //! ```text
 //! 1 - λ·x_P/y_P · w⁻¹ + (λ·x_T - y_T)/y_P · w⁻³,    w⁻¹ = v²·w/(1 + i),    w⁻³ = v·w/(1 + i)
@@ -47,9 +47,11 @@ use crate::{
     segments::Cut,
 };
 
-/// A value for each segment of pairs. One segment of few pairs is left to [`few_pairs`]. Eight segments at a time share a loop. Fewer segments are cut, so that every lane
-/// has work. If four lanes cost less than eight, up to four segments take four, and so do long segments. `finite` gives the
-/// points of a pair, or `None` if one of them is the identity.
+/// A value for each segment of pairs. `finite` gives the points of a pair, or `None` if one of them is the identity.
+///
+/// A segment of few pairs is left to [`few_pairs`], if it is the only one or if all have few together. Otherwise eight segments at a time
+/// share a loop. Fewer segments are cut, so that every lane has work. If four lanes cost less than eight, up to four segments take four,
+/// and so do long segments.
 pub(crate) fn ate_products<L: Lanes, T>(
     lanes: L,
     pairs: Cut<'_, T>,

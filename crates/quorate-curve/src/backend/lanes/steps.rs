@@ -1,5 +1,5 @@
-//! What the Miller loops of the ate pairing have in common: the points of the pairs in lanes, a line at the other point, and steps
-//! without inversions.
+//! What the Miller loops have in common: the points of the pairs in lanes, steps without inversions, and a line of the ate pairing at the
+//! other point.
 
 use alloc::vec::Vec;
 
