@@ -67,6 +67,8 @@ pub(super) struct Chain {
     /// How many blocks are asked for next.
     page: u64,
     checkpoints: VecDeque<Checkpoint>,
+    /// The last block after which the contract was compared.
+    compared: Option<Block>,
     /// The epoch whose weights were compared with the contract's.
     weighed: Option<u32>,
     /// What the user should know, since it was asked for.
@@ -122,6 +124,7 @@ impl Chain {
             most,
             page: most,
             checkpoints,
+            compared: None,
             weighed: None,
             notes,
         })
@@ -182,7 +185,7 @@ impl Chain {
     pub(super) async fn go_back(&mut self) -> Result<()> {
         let mut left = None;
         while let Some(Checkpoint { block, .. }) = self.checkpoints.back() {
-            if self.block_at(block.number).await? == Some(*block) {
+            if self.is_of_chain(*block).await? {
                 break;
             }
             left = Some(block.number);
@@ -203,6 +206,10 @@ impl Chain {
         Ok(found.map(|rpc::RpcBlock { number, hash, .. }| Block { number, hash }))
     }
 
+    async fn is_of_chain(&self, block: Block) -> Result<bool> {
+        Ok(self.block_at(block.number).await? == Some(block))
+    }
+
     /// Reads the next blocks, up to a target.
     pub(super) async fn step(&mut self, target: u64) -> Result<Step> {
         let from = self.block().map_or(self.from_block, |block| block + 1);
@@ -218,19 +225,19 @@ impl Chain {
             .from_block(from)
             .to_block(to);
         let patience = if self.page > 1 { RpcPatience::Once } else { RpcPatience::Retry };
-        let logs = match self.node.logs(&filter, patience).await {
-            Ok(logs) => logs,
+        let transactions = match self.node.logs(&filter, patience).await {
+            Ok(logs) => self.transactions(logs).await,
             Err(_) if self.page > 1 => {
                 self.page /= 2;
                 return Ok(Step::Read);
             }
             Err(error) => return Err(Failure::io(error)),
         };
-        let transactions = self.transactions(logs).await?;
-        if self.block_at(to).await? != Some(last) {
-            // The caller looks for the common block before the next step.
+        if !self.is_of_chain(last).await? {
+            // What was read, or why it was not, says nothing. The caller looks for the common block before the next step.
             return Ok(Step::Done);
         }
+        let transactions = transactions?;
         let mut follower = self
             .checkpoints
             .back()
@@ -288,7 +295,24 @@ impl Chain {
 
     /// Compares what the logs say with the contract, after the last block that was read. Leaves out, with a note, a base that
     /// the contract's slot does not hold, and weights whose hash the contract does not have.
-    pub(super) async fn compare(&mut self) -> Result<()> {
+    ///
+    /// The answer is `false` if the block is not the chain's any more: the caller looks for the common block.
+    pub(super) async fn compare(&mut self) -> Result<bool> {
+        let Some(block) = self.checkpoints.back().map(|checkpoint| checkpoint.block) else { return Ok(true) };
+        if self.compared == Some(block) {
+            return Ok(true);
+        }
+        let compared = self.compare_last().await;
+        // A node need not know a contract's state after a block that its chain has left.
+        if compared.is_err() && !self.is_of_chain(block).await? {
+            return Ok(false);
+        }
+        compared?;
+        self.compared = Some(block);
+        Ok(true)
+    }
+
+    async fn compare_last(&mut self) -> Result<()> {
         let Some(Checkpoint { block, follower }) = self.checkpoints.back_mut() else { return Ok(()) };
         if **follower == Follower::new(self.deployment) {
             // The contract may not be deployed yet.

@@ -185,7 +185,6 @@ impl Followed<'_> {
         loop {
             chain.go_back().await?;
             let target = chain.target().await?;
-            let before = chain.block();
             while let Some(target) = target {
                 let step = chain.step(target).await?;
                 self.show(chain, &progress, target);
@@ -197,18 +196,18 @@ impl Followed<'_> {
                     saved = Instant::now();
                 }
             }
-            let is_new = chain.block() != before || self.written.is_none();
             if chain.block() >= target && target.is_some() {
-                if is_new && let Err(failure) = chain.compare().await {
+                let compared = chain.compare().await.inspect_err(|_| {
                     // What was read is not to be read again from the cursor.
                     self.remove_cursor();
-                    return Err(failure);
-                }
+                })?;
                 chain.notes.drain(..).for_each(|note| progress.note(note));
-                let up_to_date = self.write(chain, &progress)?;
-                self.save(chain)?;
-                if self.arguments.once {
-                    return up_to_date;
+                if compared {
+                    let up_to_date = self.write(chain, &progress)?;
+                    self.save(chain)?;
+                    if self.arguments.once {
+                        return up_to_date;
+                    }
                 }
             } else if self.arguments.once && chain.is_before(target) {
                 return Err(Failure::refused(anyhow!(

@@ -5,7 +5,9 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
+        mpsc,
     },
+    time::Duration,
 };
 
 use quorate_evm::{
@@ -202,6 +204,40 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
     let ended = folder.once(&world.url(), world.contract(), &[]).exits(0);
     ended.says("is not the chain's any more: the logs are read anew from block 0 on");
     assert_eq!(folder.network().unwrap(), world.network);
+}
+
+/// The chain leaves its last block while the program asks about it: after the logs for a transaction, or for the contract's state.
+#[test]
+fn a_reorganisation_between_two_questions_is_undone() {
+    let Some(mut world) = started(4) else { return };
+    let all = MemberSet::full(4);
+    world.settle(&all, &[B256::repeat_byte(1)], Store::Slot(0));
+    let folder = Folder::new();
+    let proxy = Proxy::start(&world.url());
+    let program = folder.background(&proxy.url, world.contract(), &["--confirmations", "0"]);
+    folder.wait("the first result", |network| *network == world.network);
+    for (nonce, method) in [(2, "eth_getTransactionByHash"), (3, "eth_call")] {
+        let snapshot = world.node.ask("evm_snapshot", json!([]));
+        let before = world.network.clone();
+        let (left, leaves) = mpsc::channel();
+        let mut revert = Some(json!({ "jsonrpc": "2.0", "id": 1, "method": "evm_revert", "params": [snapshot] }));
+        proxy.follows(move |question, node| {
+            if question["method"] == method
+                && let Some(revert) = revert.take()
+            {
+                assert_eq!(node.answer(&revert)?["result"], json!(true));
+                left.send(()).unwrap();
+            }
+            node.answer(question).map(ProxyReply::Answer)
+        });
+        world.settle(&all, &[B256::repeat_byte(0xaa)], Store::Slot(0));
+        leaves.recv_timeout(Duration::from_secs(30)).unwrap();
+        world = world.back_to(before);
+        world.settle(&all, &[B256::repeat_byte(nonce)], Store::Slot(0));
+        folder.wait("the branch that stays", |network| *network == world.network);
+    }
+    program.signal(Signal::INT);
+    program.ends().exits(0);
 }
 
 #[test]
