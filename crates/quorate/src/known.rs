@@ -30,8 +30,6 @@
 //! # Ok::<(), aggregate::MisuseError>(())
 //! ```
 
-use std::collections::HashMap;
-
 use quorate_curve::{Backend, Group, Weight};
 use sha2::{Digest, Sha256};
 
@@ -39,6 +37,7 @@ use crate::{
     bdn,
     claim::{Claim, ClaimSignature, Defect, Statements},
     key::PublicKey,
+    recent::Recent,
     signature::{Signature, UncheckedSignature},
     suite::{Scheme, Suite},
     tag::SuiteTag,
@@ -51,13 +50,7 @@ use crate::{
 ///
 /// [`verify_and_remember`]: crate::verify_and_remember
 #[derive(Clone, Debug)]
-pub struct Known<S: Suite> {
-    /// At most half of the limit. A new entry comes here.
-    recent: HashMap<Entry<S>, Signature<S>>,
-    /// What was recent before. No entry is in both.
-    older: HashMap<Entry<S>, Signature<S>>,
-    half: usize,
-}
+pub struct Known<S: Suite>(Recent<Entry<S>, Signature<S>>);
 
 /// What was signed: a statement, the tag it is hashed under, and whether the signer's key is hashed in front of the
 /// message. Suites that agree in these have the same signatures, so the suite itself does not stand here. An AUG suite
@@ -91,12 +84,12 @@ impl<S: Suite> Entry<S> {
 impl<S: Suite> Known<S> {
     /// Nothing known yet, and no limit.
     pub fn new() -> Self {
-        Self { recent: HashMap::new(), older: HashMap::new(), half: usize::MAX }
+        Self(Recent::of_two_halves(usize::MAX))
     }
 
     /// Nothing known yet, and never more than `most` statements. When there are too many, the older half is forgotten.
     pub fn with_limit(most: usize) -> Self {
-        Self { half: most / 2, ..Self::new() }
+        Self(Recent::of_two_halves(most / 2))
     }
 
     /// Remembers that a key signed a message.
@@ -104,29 +97,27 @@ impl<S: Suite> Known<S> {
     /// Call it only if you verified that the signature is valid for this key, message and suite: alone, or as a claim of
     /// one statement in a batch. It must not be a part of an aggregate of which only the sum was verified.
     pub fn trust(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>, signature: Signature<S>) {
-        self.insert(Entry::of_suite(suite, key, message.as_ref()), signature);
+        self.0.insert(Entry::of_suite(suite, key, message.as_ref()), signature);
     }
 
     /// How many statements are known.
     pub fn len(&self) -> usize {
-        self.recent.len() + self.older.len()
+        self.0.len()
     }
 
     /// Whether no statement is known.
     pub fn is_empty(&self) -> bool {
-        self.recent.is_empty() && self.older.is_empty()
+        self.0.is_empty()
     }
 
     /// Forgets a statement; `true` if it was known.
     pub fn forget(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>) -> bool {
-        let entry = Entry::of_suite(suite, key, message.as_ref());
-        self.recent.remove(&entry).or_else(|| self.older.remove(&entry)).is_some()
+        self.0.remove(&Entry::of_suite(suite, key, message.as_ref()))
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.recent.clear();
-        self.older.clear();
+        self.0.clear();
     }
 
     /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims
@@ -137,7 +128,7 @@ impl<S: Suite> Known<S> {
         }
         let mut statements = claim.statements();
         if let (Some((key, message)), None) = (statements.next(), statements.next()) {
-            self.insert(Entry::of(claim, key, message), signature);
+            self.0.insert(Entry::of(claim, key, message), signature);
         }
     }
 
@@ -146,20 +137,8 @@ impl<S: Suite> Known<S> {
         claim.statements().map(|(key, message)| self.signature(claim, key, message).is_some()).collect()
     }
 
-    fn insert(&mut self, entry: Entry<S>, signature: Signature<S>) {
-        if self.half == 0 {
-            return;
-        }
-        self.older.remove(&entry);
-        if self.recent.len() >= self.half && !self.recent.contains_key(&entry) {
-            self.older = std::mem::take(&mut self.recent);
-        }
-        self.recent.insert(entry, signature);
-    }
-
     fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &[u8]) -> Option<Signature<S>> {
-        let entry = Entry::of(claim, key, message);
-        self.recent.get(&entry).or_else(|| self.older.get(&entry)).copied()
+        self.0.find(&Entry::of(claim, key, message)).copied()
     }
 }
 

@@ -81,6 +81,7 @@ mod guides {
 }
 
 pub mod threads;
+mod recent;
 pub mod tag;
 pub mod parse;
 pub mod suite;

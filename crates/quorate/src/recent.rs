@@ -1,0 +1,70 @@
+//! A map of bounded size that forgets its older half.
+
+use std::{collections::HashMap, hash::Hash};
+
+/// The newest entries of a map, never more than a limit.
+#[derive(Clone, Debug)]
+pub(crate) struct Recent<K, V> {
+    /// At most half of the limit. A new entry comes here.
+    recent: HashMap<K, V>,
+    /// What was recent before. No entry is in both.
+    older: HashMap<K, V>,
+    half: usize,
+}
+
+impl<K: Eq + Hash, V> Recent<K, V> {
+    /// Nothing yet, and never more than twice `half` entries. When there are too many, the older half is forgotten.
+    pub(crate) fn of_two_halves(half: usize) -> Self {
+        Self { recent: HashMap::new(), older: HashMap::new(), half }
+    }
+
+    /// The most entries that one half holds.
+    pub(crate) fn half(&self) -> usize {
+        self.half
+    }
+
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.recent.len() + self.older.len()
+    }
+
+    /// Whether there is no entry.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.recent.is_empty() && self.older.is_empty()
+    }
+
+    /// The value of a key. It does not make the entry newer.
+    pub(crate) fn find(&self, key: &K) -> Option<&V> {
+        self.recent.get(key).or_else(|| self.older.get(key))
+    }
+
+    /// Whether a key is in the newer half.
+    pub(crate) fn is_recent(&self, key: &K) -> bool {
+        self.recent.contains_key(key)
+    }
+
+    /// Adds an entry, or makes it one of the newest.
+    pub(crate) fn insert(&mut self, key: K, value: V) {
+        if self.half == 0 {
+            return;
+        }
+        self.older.remove(&key);
+        if self.recent.len() >= self.half && !self.recent.contains_key(&key) {
+            // The table of what is forgotten serves what is new.
+            std::mem::swap(&mut self.recent, &mut self.older);
+            self.recent.clear();
+        }
+        self.recent.insert(key, value);
+    }
+
+    /// Forgets an entry; `true` if it was there.
+    pub(crate) fn remove(&mut self, key: &K) -> bool {
+        self.recent.remove(key).or_else(|| self.older.remove(key)).is_some()
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.recent.clear();
+        self.older.clear();
+    }
+}
