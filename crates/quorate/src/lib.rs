@@ -96,6 +96,7 @@ pub mod claim;
 pub mod claim_bytes;
 pub mod verdict;
 pub mod known;
+mod hash_cache;
 pub mod naive;
 pub mod single;
 pub mod keyset;

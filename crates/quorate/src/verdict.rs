@@ -194,6 +194,8 @@ impl Outcome {
 pub struct Work {
     /// Messages hashed to the curve.
     pub hashes: usize,
+    /// Messages that the [`Verifier`](crate::Verifier) had hashed before.
+    pub cached_hashes: usize,
     /// Signatures whose membership was checked.
     pub subgroup_checks: usize,
     /// Points multiplied by a weight or a coefficient.
@@ -210,6 +212,7 @@ pub struct Work {
 impl std::ops::AddAssign for Work {
     fn add_assign(&mut self, other: Self) {
         self.hashes += other.hashes;
+        self.cached_hashes += other.cached_hashes;
         self.subgroup_checks += other.subgroup_checks;
         self.weighted += other.weighted;
         self.pairings += other.pairings;

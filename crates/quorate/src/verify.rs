@@ -70,30 +70,29 @@ pub fn verify_and_remember<S: Suite>(
 
 fn outcome<S: Suite>(claims: &[Claim<S>], subtracted: Vec<usize>, plan: &Plan<S>, rng: &mut impl CryptoRng) -> Outcome {
     let mut verdicts = vec![None; claims.len()];
-    let work = decide(plan, rng, &mut Exhaustive, &mut verdicts);
+    let work = decide(&Execution::new(plan, rng), &mut Exhaustive, &mut verdicts);
     Outcome::settle(verdicts, claims.iter().map(Claim::source), subtracted, work)
 }
 
-/// Executes a plan, and writes the verdict of each of its claims to the claim's index. A claim that nothing proved or
-/// refuted keeps its `None`.
+/// Decides the claims of an executed plan: writes the verdict of each claim to its index. A claim that nothing proved
+/// or refuted keeps its `None`.
 pub(crate) fn decide<S: Suite>(
-    plan: &Plan<S>,
-    rng: &mut impl CryptoRng,
+    execution: &Execution<'_, S>,
     patience: &mut dyn Patience,
     verdicts: &mut [Option<Verdict>],
 ) -> Work {
+    let plan = execution.plan();
     for Defective { index, source, reason } in &plan.defects {
         patience.found(*index, source.as_ref(), *reason);
         verdicts[*index] = Some(Verdict::Invalid(*reason));
     }
-    let execution = Execution::new(plan, rng);
-    let found = culprit::search_with(&execution, patience);
+    let found = culprit::search_with(execution, patience);
     for position in plan.claims.span().iter() {
         if let Some(reason) = execution.dropped(position) {
             verdicts[plan.claims[position].index] = Some(Verdict::Invalid(reason));
         }
     }
-    found.settle(&execution, verdicts);
+    found.settle(execution, verdicts);
     let mut work = execution.work();
     work += found.work;
     work

@@ -2,8 +2,8 @@
 //!
 //! There are three phases. Each is cut into shares, and each thread takes the next share that no thread has taken.
 //!
-//! 1. Prepare: hash every message, check the membership of every signature, add up the keys that a claim puts over one
-//!    message.
+//! 1. Prepare: hash every message whose hash is not cached, check the membership of every signature, add up the keys that
+//!    a claim puts over one message.
 //! 2. Weigh: compute the weighted sum that each pairing needs, and the weighted sum of the signatures.
 //! 3. Pair: compute a Miller value for each block of pairings, and one final exponentiation.
 //!
@@ -19,6 +19,7 @@ use rand_core::CryptoRng;
 
 use crate::{
     claim::ClaimSignature,
+    hash_cache::MessageDigest,
     parse::ParseError,
     plan::{ByPosition, Operand, Options, Part, Plan, Position, Span, Term, Vertex},
     suite::{PairOf, Suite},
@@ -133,7 +134,8 @@ impl<'a, S: Suite> Execution<'a, S> {
 
     /// The pairs of terms, each restricted to the claims of a span, and how many points were weighed for them.
     pub(crate) fn term_pairs(&self, terms: &[(&Term, Span)]) -> (Vec<PairOf<S>>, usize) {
-        let (mut keys, mut hashes) = (WeightedSegments::new(), WeightedSegments::new());
+        let (mut keys, mut hashes, mut cleared) =
+            (WeightedSegments::new(), WeightedSegments::new(), WeightedSegments::new());
         for (term, span) in terms {
             for Part { position, operand } in span.of(&term.parts, |part| part.position) {
                 if self.dropped[*position].is_some() {
@@ -143,26 +145,69 @@ impl<'a, S: Suite> Execution<'a, S> {
                 match *operand {
                     Operand::Key(key) => keys.push(self.plan.keys[key].point(), weight),
                     Operand::Sum(sum) => keys.push(self.sums[sum], weight),
+                    Operand::Message(message) if self.plan.whole[message] => cleared.push(self.hashes[message], weight),
                     Operand::Message(message) => hashes.push(self.hashes[message], weight),
                 }
             }
             match term.vertex {
                 Vertex::Message(_) => keys.close(),
-                Vertex::Key(_) => hashes.close(),
+                Vertex::Key(_) => {
+                    hashes.close();
+                    cleared.close();
+                }
             }
         }
-        let weighted = keys.point_count() + hashes.point_count();
+        let weighted = keys.point_count() + hashes.point_count() + cleared.point_count();
+        let hash_sums = self.hash_sums(&hashes, &cleared);
         let backend = self.plan.options.backend;
-        let mut hash_sums = backend.weighted_sums(&hashes);
-        if !self.plan.uncleared {
-            hash_sums = S::clear_sums(backend, &hash_sums);
-        }
         let (mut keys, mut hashes) = (backend.weighted_sums(&keys).into_iter(), hash_sums.into_iter());
         let pairs = terms.iter().map(|(term, _)| match term.vertex {
             Vertex::Message(message) => S::pair(keys.next().expect("a sum for each term"), self.hashes[message]),
             Vertex::Key(key) => S::pair(self.plan.keys[key].point(), hashes.next().expect("a sum for each term")),
         });
         (pairs.collect(), self.counted(weighted))
+    }
+
+    /// The sums of hashes that are paired: each the sum of hashes that are cleared as a sum, and of hashes that are
+    /// cleared already.
+    fn hash_sums(
+        &self,
+        hashes: &WeightedSegments<S::Signature>,
+        cleared: &WeightedSegments<S::Signature>,
+    ) -> Vec<S::Signature> {
+        let backend = self.plan.options.backend;
+        if hashes.point_count() == 0 && cleared.point_count() > 0 {
+            return backend.weighted_sums(cleared);
+        }
+        let mut sums = backend.weighted_sums(hashes);
+        if !self.plan.uncleared {
+            sums = S::clear_sums(backend, &sums);
+        }
+        if cleared.point_count() == 0 {
+            return sums;
+        }
+        let both = sums.into_iter().zip(backend.weighted_sums(cleared));
+        both.map(|(sum, cleared)| backend.sum(&[sum, cleared])).collect()
+    }
+
+    /// The digests and the cleared hashes of the messages of valid claims. `is_valid` says which claims are, by their
+    /// indices in the caller's slice. It yields nothing if nobody looked for cached hashes.
+    pub(crate) fn proven_hashes(
+        &self,
+        is_valid: impl Fn(usize) -> bool,
+    ) -> impl Iterator<Item = (MessageDigest, S::Signature)> {
+        let plan = self.plan;
+        let mut proven = vec![false; plan.messages.len()];
+        for term in &plan.terms {
+            for part in term.parts.iter().filter(|part| is_valid(plan.claims[part.position].index)) {
+                match (part.operand, term.vertex) {
+                    (Operand::Message(message), _) | (_, Vertex::Message(message)) => proven[message] = true,
+                    (Operand::Key(_) | Operand::Sum(_), Vertex::Key(_)) => {}
+                }
+            }
+        }
+        let messages = plan.cached.digests().zip(&self.hashes).zip(plan.whole.iter().zip(proven));
+        messages.filter(|(_, (whole, proven))| **whole && *proven).map(|((digest, hash), _)| (digest, *hash))
     }
 
     /// Σ w·signature over the claims of each list of spans, and how many points were weighed.
@@ -211,7 +256,8 @@ impl<'a, S: Suite> Execution<'a, S> {
             }
         }
         self.drop_not_members(not_members);
-        self.work.hashes += self.hashes.len();
+        self.work.cached_hashes += plan.cached.found();
+        self.work.hashes += self.hashes.len() - plan.cached.found();
         self.work.weighted += plan.sums.iter().flat_map(|sum| &sum.coefficients).map(Vec::len).sum::<usize>();
         let unchecked = plan.claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_)));
         self.work.subgroup_checks += unchecked.count();
@@ -366,11 +412,13 @@ impl<S: Suite> Plan<S> {
     /// The hashes of messages. They are cleared or uncleared, as the plan says.
     ///
     /// All messages of one tag and kind are hashed together, wherever they stand, so that no lane is idle for one of them.
+    /// Cached hashes are taken as they are.
     fn hashes(&self, messages: std::ops::Range<usize>) -> Vec<S::Signature> {
         let backend = self.options.backend;
-        let mut order: Vec<_> = messages.clone().collect();
+        let cached: Vec<_> = messages.clone().map(|i| self.cached.hash(i)).collect();
+        let mut order: Vec<_> = messages.clone().filter(|i| cached[i - messages.start].is_none()).collect();
         order.sort_by_key(|i| (self.messages[*i].tag.hashing(), self.whole[*i]));
-        let mut hashes = vec![S::Signature::IDENTITY; messages.len()];
+        let mut hashes: Vec<_> = cached.into_iter().map(|hash| hash.unwrap_or(S::Signature::IDENTITY)).collect();
         let together =
             |a: &usize, b: &usize| self.messages[*a].tag == self.messages[*b].tag && self.whole[*a] == self.whole[*b];
         for run in order.chunk_by(together) {

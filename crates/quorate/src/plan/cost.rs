@@ -94,15 +94,17 @@ impl Costs {
     }
 
     /// What a message with so many edges costs in a cover: its pairing, the clearing of its hash, and a weighted key
-    /// for each edge.
-    pub(super) fn message(&self, edges: u64) -> u64 {
-        self.pairing + self.saved_by_sum + edges * self.weighted_key
+    /// for each edge. A cached hash is cleared.
+    pub(super) fn message(&self, edges: u64, is_cached: bool) -> u64 {
+        let clear = if is_cached { 0 } else { self.saved_by_sum };
+        self.pairing + clear + edges * self.weighted_key
     }
 
     /// What a key with so many edges costs in a cover: its pairing, a weighted hash for each edge, and the clearing of
-    /// their sum.
-    pub(super) fn key(&self, edges: u64) -> u64 {
-        self.pairing + self.clear_sum + edges * self.weighted_signature
+    /// their sum, unless all of them are cached.
+    pub(super) fn key(&self, edges: u64, are_cached: bool) -> u64 {
+        let clear = if are_cached { 0 } else { self.clear_sum };
+        self.pairing + clear + edges * self.weighted_signature
     }
 }
 

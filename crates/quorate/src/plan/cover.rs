@@ -26,8 +26,17 @@ pub(super) struct Cover {
 /// edge.
 ///
 /// The cover also takes each message in `only`, which has no edge in `pairs`.
-pub(super) fn cheapest(pairs: &[Edge], keys: usize, only: &[bool], costs: Costs) -> Cover {
-    let (message_cost, key_cost) = (|edges| costs.message(edges), |edges| costs.key(edges));
+pub(super) fn cheapest(
+    pairs: &[Edge],
+    keys: usize,
+    only: &[bool],
+    is_cached: impl Fn(usize) -> bool,
+    costs: Costs,
+) -> Cover {
+    let mut are_cached = vec![true; keys];
+    pairs.iter().filter(|edge| !is_cached(edge.message)).for_each(|edge| are_cached[edge.key] = false);
+    let message_cost = |message, edges| costs.message(edges, is_cached(message));
+    let key_cost = |key: usize, edges| costs.key(edges, are_cached[key]);
     let mut network = Network::new(pairs, only.len(), keys, message_cost, key_cost);
     let mut covered = only.to_vec();
     for component in network.components() {
@@ -51,13 +60,15 @@ mod tests {
     use proptest::prelude::*;
     use quorate_curve::{Backend, Pairing};
 
-    fn cost_of(covered: &[bool], pairs: &[Edge], keys: usize, costs: Costs) -> u64 {
+    fn cost_of(covered: &[bool], cached: &[bool], pairs: &[Edge], keys: usize, costs: Costs) -> u64 {
         let degree = |test: &dyn Fn(&Edge) -> bool| pairs.iter().filter(|e| test(e)).count() as u64;
-        let messages: u64 =
-            (0..covered.len()).filter(|m| covered[*m]).map(|m| costs.message(degree(&|e| e.message == m))).sum();
+        let messages: u64 = (0..covered.len())
+            .filter(|m| covered[*m])
+            .map(|m| costs.message(degree(&|e| e.message == m), cached[m]))
+            .sum();
         let keys: u64 = (0..keys)
             .filter(|k| pairs.iter().any(|e| e.key == *k && !covered[e.message]))
-            .map(|k| costs.key(degree(&|e| e.key == k)))
+            .map(|k| costs.key(degree(&|e| e.key == k), pairs.iter().all(|e| e.key != k || cached[e.message])))
             .sum();
         messages + keys
     }
@@ -68,16 +79,19 @@ mod tests {
         fn no_cover_is_cheaper(
             edges in proptest::collection::vec((0usize..7, 0usize..7), 1..24),
             pairing in 1u64..50, weighted_key in 0u64..10, weighted_signature in 0u64..20,
+            clear in 0u64..40, cached in proptest::array::uniform7(proptest::bool::ANY),
         ) {
             let mut pairs: Vec<_> = edges.into_iter().map(|(message, key)| Edge { message, key }).collect();
             pairs.sort_unstable();
             pairs.dedup();
-            let costs = Costs { pairing, weighted_key, weighted_signature, ..Costs::of::<MinPk>(Backend::Portable, Pairing::Ate) };
-            let Cover { messages: covered, cost: found } = cheapest(&pairs, 7, &[false; 7], costs);
-            prop_assert_eq!(found, cost_of(&covered, &pairs, 7, costs));
+            let of_backend = Costs::of::<MinPk>(Backend::Portable, Pairing::Ate);
+            let (saved_by_sum, clear_sum) = (clear, clear + 1);
+            let costs = Costs { pairing, weighted_key, weighted_signature, saved_by_sum, clear_sum, ..of_backend };
+            let Cover { messages: covered, cost: found } = cheapest(&pairs, 7, &[false; 7], |m| cached[m], costs);
+            prop_assert_eq!(found, cost_of(&covered, &cached, &pairs, 7, costs));
             for subset in 0u32..128 {
                 let other: Vec<_> = (0..7).map(|m| subset >> m & 1 == 1 && pairs.iter().any(|e| e.message == m)).collect();
-                prop_assert!(found <= cost_of(&other, &pairs, 7, costs), "{covered:?} costs {found}, {other:?} less");
+                prop_assert!(found <= cost_of(&other, &cached, &pairs, 7, costs), "{covered:?} costs {found}, {other:?} less");
             }
         }
     }

@@ -34,7 +34,9 @@ impl<S: Suite> fmt::Display for Plan<S> {
             plural(self.keys.len(), "key"),
             plural(self.messages.len(), "message")
         )?;
-        writeln!(f, "  hash         {}", plural(self.messages.len(), "message"))?;
+        let cached = self.cached.found();
+        let more = if cached == 0 { String::new() } else { format!(", and {cached} more from the cache") };
+        writeln!(f, "  hash         {}{more}", plural(self.messages.len() - cached, "message"))?;
         let unchecked =
             self.claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_))).count();
         if unchecked > 0 {
@@ -69,7 +71,7 @@ impl<S: Suite> fmt::Display for Plan<S> {
         writeln!(f, "  pairing      {pairing}; backend {}", self.options.backend)?;
         writeln!(f, "  finish       {}", plural(finals, "final exponentiation"))?;
 
-        let (live, messages) = (live as u64, self.messages.len() as u64);
+        let (live, hashed) = (live as u64, (self.messages.len() - cached) as u64);
         let weighing = if live > 1 {
             weighted_keys as u64 * costs.weighted_key + (weighted_hashes as u64 + live) * costs.weighted_signature
         } else {
@@ -77,7 +79,7 @@ impl<S: Suite> fmt::Display for Plan<S> {
         };
         let only_summed = self.whole.iter().filter(|whole| !**whole).count() as u64;
         let by_key = (self.terms.len() - by_message) as u64;
-        let planned = messages * costs.hash - only_summed * costs.saved_by_sum
+        let planned = hashed * costs.hash - only_summed * costs.saved_by_sum
             + by_key * costs.clear_sum
             + live * if self.members_by_sum { costs.subgroup_check_in_sum } else { costs.subgroup_check }
             + weighing

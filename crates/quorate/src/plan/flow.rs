@@ -41,13 +41,13 @@ pub(super) struct Network<'a> {
 const FAR: u32 = u32::MAX;
 
 impl<'a> Network<'a> {
-    /// No flow yet. `cost` says what a vertex with so many edges costs.
+    /// No flow yet. The costs are those of a message, or a key, with so many edges.
     pub(super) fn new(
         edges: &'a [Edge],
         messages: usize,
         keys: usize,
-        message_cost: impl Fn(u64) -> u64,
-        key_cost: impl Fn(u64) -> u64,
+        message_cost: impl Fn(usize, u64) -> u64,
+        key_cost: impl Fn(usize, u64) -> u64,
     ) -> Self {
         let vertices = messages + keys;
         let mut first = vec![0; vertices + 1];
@@ -57,7 +57,8 @@ impl<'a> Network<'a> {
         }
         let degrees = first[1..].iter().enumerate();
         let cost = |(vertex, degree): (usize, &usize)| {
-            if vertex < messages { message_cost(*degree as u64) } else { key_cost(*degree as u64) }
+            let edges = *degree as u64;
+            if vertex < messages { message_cost(vertex, edges) } else { key_cost(vertex - messages, edges) }
         };
         let cost: Vec<_> = degrees.map(cost).collect();
         (0..vertices).for_each(|vertex| first[vertex + 1] += first[vertex]);
@@ -284,7 +285,7 @@ mod tests {
 
     /// The cost of the cover that the phases lead to, and how many edges were looked at.
     fn cover(edges: &[Edge], n: usize, phases: usize) -> (u64, u64) {
-        let mut network = Network::new(edges, n, n, message_cost, key_cost);
+        let mut network = Network::new(edges, n, n, |_, edges| message_cost(edges), |_, edges| key_cost(edges));
         let mut taken = vec![false; n];
         for component in network.components() {
             network.cut(&component, phases).for_each(|message| taken[message] = true);

@@ -54,17 +54,18 @@ use quorate_curve::{Pairing, PairingCurve};
 
 use crate::{
     claim::{Claim, ClaimSignature, SourceId},
+    hash_cache::CachedHashes,
     key::PublicKey,
     suite::Suite,
 };
 use cost::Costs;
 use graph::{Edge, Graph, TermIndex};
-use term::{KeySum, Message, Planned};
+use term::{KeySum, Planned};
 
 pub use forecast::Forecast;
 pub use options::{Keys, Options};
 pub(crate) use position::{ByPosition, Position, Span};
-pub(crate) use term::{Defective, Operand, Part, Term, Vertex};
+pub(crate) use term::{Defective, Message, Operand, Part, Term, Vertex};
 
 /// Which points are hashed, summed, weighed and paired to prove a set of claims.
 ///
@@ -88,8 +89,10 @@ pub struct Plan<S: Suite> {
     pub(crate) keys: Vec<PublicKey<S>>,
     /// Distinct messages, each hashed once.
     pub(crate) messages: Vec<Message<S>>,
-    /// By message: whether its hash is cleared at once, because the hash itself is paired.
+    /// By message: whether its hash is cleared at once, because the hash itself is paired, or was cleared before.
     pub(crate) whole: Vec<bool>,
+    /// What was known of the hashes of the messages; nothing if the pairing accepts uncleared hashes.
+    pub(crate) cached: CachedHashes<S>,
     /// Sums without weights, but perhaps with coefficients: the keys of one claim over one message.
     pub(crate) sums: Vec<KeySum>,
     /// The pairings without those of the signatures, in the order of their first positions.
@@ -110,15 +113,21 @@ impl<S: Suite> Plan<S> {
     /// Cost: no arithmetic on the curve. The time is nearly linear, except for the minimum cut of those parts of the
     /// graph in which several keys and several messages mix.
     pub fn new(claims: &[Claim<S>], options: &Options) -> Self {
-        Self::numbered(claims, |index| index, options)
+        Self::numbered(claims, |index| index, options, |_| CachedHashes::none())
     }
 
     /// The same for some of the caller's claims. `index_of` turns an index in `claims` into an index in the caller's
-    /// slice.
-    pub(crate) fn numbered(claims: &[Claim<S>], index_of: impl Fn(usize) -> usize, options: &Options) -> Self {
+    /// slice, and `look_up` says which hashes of the messages are known.
+    pub(crate) fn numbered(
+        claims: &[Claim<S>],
+        index_of: impl Fn(usize) -> usize,
+        options: &Options,
+        look_up: impl FnOnce(&[Message<S>]) -> CachedHashes<S>,
+    ) -> Self {
         let options = &Options { backend: S::Curve::backend(options.backend), ..*options };
         let mut graph = Graph::new(claims);
-        let (pairing, covered) = choose_pairing(&graph, options, &offered::<S>(options));
+        let mut cached = look_up(&graph.messages);
+        let (pairing, covered) = choose_pairing(&graph, &cached, options, &offered::<S>(options));
         let terms_of = TermIndex::new(&graph, &covered);
 
         // Positions: by source, then by the first pairing that the claim takes part in, then by input order.
@@ -142,6 +151,9 @@ impl<S: Suite> Plan<S> {
         graph.defects.iter_mut().for_each(|defect| defect.index = index_of(defect.index));
 
         let uncleared = options.backend.pairs_uncleared::<S::Signature>(pairing);
+        if uncleared {
+            cached = CachedHashes::none();
+        }
         let members_by_sum = members_by_sum(&planned, options);
         let runs = blocks::blocks(terms.len(), planned.len(), options);
         Self {
@@ -152,7 +164,8 @@ impl<S: Suite> Plan<S> {
             blocks: runs,
             naive_pairings: claims.iter().map(|claim| naive_pairings(claim)).sum(),
             statements: graph.edges.len(),
-            whole: covered.into_iter().map(|covered| covered && !uncleared).collect(),
+            whole: (0..covered.len()).map(|m| !uncleared && (covered[m] || cached.hash(m).is_some())).collect(),
+            cached,
             uncleared,
             defects: graph.defects,
             claims: planned,
@@ -203,16 +216,26 @@ fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
 
 /// The pairing whose cheapest cover costs the least, and which messages that cover takes. The cost includes a search
 /// for one false claim.
-fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
+fn choose_pairing<S: Suite>(
+    graph: &Graph<S>,
+    cached: &CachedHashes<S>,
+    options: &Options,
+    offered: &[(Pairing, Costs)],
+) -> (Pairing, Vec<bool>) {
     // The costs are those of many items. So few messages are hashed in one vector and paired in another, beside the pair of
     // the signatures, and any other cover would take more vectors.
     if graph.messages.len() <= options.backend.messages_in_one_vector() {
         return (Pairing::Ate, vec![true; graph.messages.len()]);
     }
     let planned = offered.iter().map(|(pairing, costs)| {
-        let cover = cover::cheapest(&graph.pairs, graph.keys.len(), &graph.only, *costs);
+        // Cached hashes are cleared. Beside uncleared ones, their messages are hashed again.
+        let uncleared = options.backend.pairs_uncleared::<S::Signature>(*pairing);
+        let is_cached = |message| !uncleared && cached.hash(message).is_some();
+        let hashed_again = if uncleared { cached.found() as u64 * costs.hash } else { 0 };
+        let cover = cover::cheapest(&graph.pairs, graph.keys.len(), &graph.only, is_cached, *costs);
         let products = blocks::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
-        (cover.cost + products as u64 * costs.product + costs.pairing + costs.search, *pairing, cover.messages)
+        let in_common = products as u64 * costs.product + costs.pairing + costs.search;
+        (cover.cost + hashed_again + in_common, *pairing, cover.messages)
     });
     let (_, pairing, covered) = planned.min_by_key(|(cost, ..)| *cost).expect("every backend offers the ate pairing");
     (pairing, covered)
@@ -303,7 +326,8 @@ mod tests {
                 .map(|(secret, m)| Claim::single(MinPk::Eth2, secret.public_key(), m, secret.sign(MinPk::Eth2, &m)))
                 .collect();
             let options = Options { backend: Backend::Portable, ..Options::default() };
-            choose_pairing(&Graph::new(&claims), &options, &[(Pairing::Ate, ate), (Pairing::TwistedAte, twisted)]).0
+            let offered = [(Pairing::Ate, ate), (Pairing::TwistedAte, twisted)];
+            choose_pairing(&Graph::new(&claims), &CachedHashes::none(), &options, &offered).0
         };
         assert_eq!(chosen(100, 100, 100), Pairing::TwistedAte);
         assert_eq!(chosen(5, 5, 5), Pairing::Ate);

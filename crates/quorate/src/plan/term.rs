@@ -7,6 +7,7 @@ use quorate_curve::Weight;
 use super::position::{Position, Span};
 use crate::{
     claim::{ClaimSignature, SourceId},
+    hash_cache::MessageDigest,
     key::PublicKey,
     suite::Suite,
     tag::SuiteTag,
@@ -38,6 +39,14 @@ pub(crate) struct Message<S: Suite> {
     /// The key that an AUG suite hashes in front of the body.
     pub(crate) prefix: Option<PublicKey<S>>,
     pub(crate) body: Arc<[u8]>,
+}
+
+impl<S: Suite> Message<S> {
+    /// The digest by which its hash is cached.
+    pub(crate) fn digest(&self) -> MessageDigest {
+        let prefix = self.prefix.map(|key| key.to_bytes());
+        MessageDigest::of(self.tag.hashing(), prefix.as_ref().map_or(&[][..], AsRef::as_ref), &self.body)
+    }
 }
 
 /// The sum of the keys of the claim at `position` over one message.

@@ -41,7 +41,11 @@ use crate::{
     verdict::{Outcome, Verdict, Work},
 };
 
-/// Verifies claims that are bytes, of any suites. It keeps known statements and decoded keys for later claims.
+/// Verifies claims that are bytes, of any suites. It keeps known statements, decoded keys and the hashes of messages for
+/// later claims.
+///
+/// A message that a valid claim had before costs no hash, as long as it is among the recent ones:
+/// [`limit_hashes`](Self::limit_hashes) says which. A false claim makes it keep nothing.
 ///
 /// A clone shares this memory, and threads can use one verifier at the same time.
 #[derive(Clone, Debug)]
@@ -101,6 +105,30 @@ impl Verifier {
         self.memory.min_sig.forget_known();
         #[cfg(feature = "bn254")]
         self.memory.bn254.forget_known();
+    }
+
+    /// How many messages it has hashes of.
+    pub fn cached_hashes(&self) -> usize {
+        let hashes = self.memory.min_pk.cached_hashes() + self.memory.min_sig.cached_hashes();
+        #[cfg(feature = "bn254")]
+        let hashes = hashes + self.memory.bn254.cached_hashes();
+        hashes
+    }
+
+    /// Forgets the hashes of all messages, and keeps at most so many bytes of them from now on, for each variant of
+    /// BLS12-381 and for BN254. With 0 it keeps none.
+    ///
+    /// A new verifier keeps 2 MiB: at least the 1,792 messages of the newest valid claims with signatures in G2, or twice
+    /// as many in G1. A message takes 225 bytes or 129, however long it is, in tables that are half full or more. The
+    /// verdicts are the same under any limit.
+    ///
+    /// Three kinds of messages are hashed each time: those of a call with more messages than half of what stays; those that
+    /// a plan covers by key, so that their hashes are only summed; and those of a plan whose pairing accepts uncleared hashes.
+    pub fn limit_hashes(&self, bytes: usize) {
+        self.memory.min_pk.limit_hashes(bytes);
+        self.memory.min_sig.limit_hashes(bytes);
+        #[cfg(feature = "bn254")]
+        self.memory.bn254.limit_hashes(bytes);
     }
 
     /// Takes the caller's word that a claim of one statement was verified before. The statement is subtracted from
@@ -183,6 +211,7 @@ impl Verifier {
         let mut subtracted = vec![0; claims.len()];
         let (min_pk, min_sig) = by_variant(claims);
         Prepared {
+            memory: self.memory.clone(),
             min_pk: self.memory.min_pk.prepare(&min_pk, &self.options, &mut verdicts, &mut subtracted),
             min_sig: self.memory.min_sig.prepare(&min_sig, &self.options, &mut verdicts, &mut subtracted),
             #[cfg(feature = "bn254")]
@@ -232,6 +261,8 @@ impl ClaimBytes {
 #[derive(Clone, Debug)]
 #[must_use = "nothing is verified before `decide`"]
 pub struct Prepared {
+    /// That of the verifier.
+    memory: Arc<Memory>,
     min_pk: Option<Batch<MinPk>>,
     min_sig: Option<Batch<MinSig>>,
     #[cfg(feature = "bn254")]
@@ -260,14 +291,14 @@ impl Prepared {
             }
         }
         if let Some(batch) = &self.min_pk {
-            self.work += batch.decide(rng, patience, &mut self.verdicts);
+            self.work += self.memory.min_pk.decide(batch, rng, patience, &mut self.verdicts);
         }
         if let Some(batch) = &self.min_sig {
-            self.work += batch.decide(rng, patience, &mut self.verdicts);
+            self.work += self.memory.min_sig.decide(batch, rng, patience, &mut self.verdicts);
         }
         #[cfg(feature = "bn254")]
         if let Some(batch) = &self.bn254 {
-            self.work += batch.decide(rng, patience, &mut self.verdicts);
+            self.work += self.memory.bn254.decide(batch, rng, patience, &mut self.verdicts);
         }
     }
 

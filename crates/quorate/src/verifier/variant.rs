@@ -14,11 +14,13 @@ use crate::{
     claim::Claim,
     claim_bytes::{ClaimBytes, Item, Messages},
     culprit::Patience,
+    execute::Execution,
+    hash_cache::{CachedHashes, HASH_MEMORY, HashCache},
     key::PublicKey,
     known::Known,
     naive,
     parse::ParseError,
-    plan::{Options, Plan},
+    plan::{Message, Options, Plan},
     signature::{Signature, UncheckedSignature},
     suite::Suite,
     threads::parallel_chunks,
@@ -31,6 +33,7 @@ use crate::{
 pub(super) struct Variant<S: Suite> {
     known: RwLock<Known<S>>,
     keys: RwLock<Keys<S>>,
+    hashes: RwLock<HashCache<S>>,
 }
 
 /// Claims of a variant with their plan.
@@ -46,7 +49,11 @@ pub(super) struct Batch<S: Suite> {
 impl<S: Suite> Variant<S> {
     /// Nothing is known, and never more than `most` statements will be.
     pub(super) fn new(most: usize) -> Self {
-        Self { known: RwLock::new(Known::with_limit(most)), keys: RwLock::new(Keys { kept: HashMap::new() }) }
+        Self {
+            known: RwLock::new(Known::with_limit(most)),
+            keys: RwLock::new(Keys { kept: HashMap::new() }),
+            hashes: RwLock::new(HashCache::with_memory(HASH_MEMORY)),
+        }
     }
 
     /// How many statements are known.
@@ -56,6 +63,16 @@ impl<S: Suite> Variant<S> {
 
     pub(super) fn forget_known(&self) {
         write(&self.known).clear();
+    }
+
+    /// How many hashes are cached.
+    pub(super) fn cached_hashes(&self) -> usize {
+        read(&self.hashes).len()
+    }
+
+    /// Forgets all hashes, and keeps at most so many bytes of them from now on.
+    pub(super) fn limit_hashes(&self, bytes: usize) {
+        *write(&self.hashes) = HashCache::with_memory(bytes);
     }
 
     /// Takes the caller's word for claims of one statement.
@@ -123,9 +140,40 @@ impl<S: Suite> Variant<S> {
         if rest.is_empty() {
             return None;
         }
-        let plan = Plan::numbered(&rest, |i| indices[i], options);
+        let plan = Plan::numbered(&rest, |i| indices[i], options, |messages| self.look_up(messages));
         let whole = indices.into_iter().zip(rest).filter(|(index, _)| subtracted[*index] == 0);
         Some(Batch { plan, singles: whole.filter(|(_, claim)| claim.len() == 1).collect(), subtracted: total })
+    }
+
+    /// What is known of the hashes of messages: nothing if they are too many to be kept.
+    fn look_up(&self, messages: &[Message<S>]) -> CachedHashes<S> {
+        if messages.len() > read(&self.hashes).most_messages() {
+            return CachedHashes::none();
+        }
+        let digests = messages.iter().map(Message::digest).collect();
+        read(&self.hashes).look_up(digests)
+    }
+
+    /// Executes the plan of a batch, and writes the verdict of each claim to its index. Keeps the hashes of the messages
+    /// of valid claims.
+    pub(super) fn decide(
+        &self,
+        batch: &Batch<S>,
+        rng: &mut impl CryptoRng,
+        patience: &mut dyn Patience,
+        verdicts: &mut [Option<Verdict>],
+    ) -> Work {
+        let execution = Execution::new(&batch.plan, rng);
+        let work = decide(&execution, patience, verdicts);
+        let proven = execution.proven_hashes(|index| verdicts[index] == Some(Verdict::Valid));
+        let hashes = read(&self.hashes);
+        let new: Vec<_> = proven.filter(|(digest, _)| !hashes.is_recent(digest)).collect();
+        drop(hashes);
+        if !new.is_empty() {
+            let mut hashes = write(&self.hashes);
+            new.into_iter().for_each(|(digest, hash)| hashes.keep(digest, hash));
+        }
+        work
     }
 
     /// Remembers the valid claims of one statement.
@@ -170,18 +218,6 @@ fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
 /// The same, to change it.
 fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl<S: Suite> Batch<S> {
-    /// Executes the plan, and writes the verdict of each claim to its index.
-    pub(super) fn decide(
-        &self,
-        rng: &mut impl CryptoRng,
-        patience: &mut dyn Patience,
-        verdicts: &mut [Option<Verdict>],
-    ) -> Work {
-        decide(&self.plan, rng, patience, verdicts)
-    }
 }
 
 impl<S: Suite> fmt::Display for Batch<S> {

@@ -13,6 +13,7 @@
 //! | [`torsion`] | signatures outside the subgroup, of every order |
 //! | [`weights`] | that each bit of the caller's generator is used, and how often few weights err |
 //! | [`verifier`] | the entry for claims as bytes |
+//! | [`hash_cache`] | hashes that a verifier keeps |
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 mod options;
@@ -20,6 +21,7 @@ mod options;
 mod bdn;
 mod culprits;
 mod graphs;
+mod hash_cache;
 mod lanes;
 mod patience;
 mod torsion;
