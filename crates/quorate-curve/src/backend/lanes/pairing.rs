@@ -187,7 +187,7 @@ in_lanes! {
     fn ate<L: Lanes>(lanes: L, pairs: [&[Pair<L>]; LANES]) -> [Value<L>; LANES] {
         let (p, q) = load::<L>(lanes, &pairs);
         let constants = each_ate_constants(lanes, &p, &idle(&pairs));
-        let f = if q.len() < L::THRESHOLDS.inversions {
+        let f = if const { L::THRESHOLDS.inversions > 1 } && q.len() < L::THRESHOLDS.inversions {
             let mut points: Vec<_> = q.iter().map(Jacobian::of).collect();
             ate_loop(lanes, |f, step| {
                 each_line(&step, &mut points, &q, &constants, |line, constants| {
@@ -240,7 +240,7 @@ in_lanes! {
         });
         let constants: Vec<_> = constants.collect();
         let coefficients = |slope: &L::Fp, rest: &L::Fp, (a, b): &(Fp2<L::Fp>, Fp2<L::Fp>)| (a.times_fp(slope), b.times_fp(rest));
-        if p.len() < L::THRESHOLDS.twisted_inversions {
+        if const { L::THRESHOLDS.twisted_inversions > 1 } && p.len() < L::THRESHOLDS.twisted_inversions {
             let rounds = |bases: &[Point<L::Fp>], points: &mut [Jacobian<L::Fp>], start, power| {
                 parameter_loop(start, power, |f, step| {
                     each_line(&step, points, bases, &constants, |line, constants| {
