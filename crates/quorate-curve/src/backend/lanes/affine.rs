@@ -366,8 +366,17 @@ pub(crate) fn store<L: Lanes, C: InLanes<Parameters = L::Curve>>(points: &Points
 
 /// A table of the sums of each segment of entries.
 pub(crate) fn sums<F: Field>(table: &Table<F>, entries: &Segments<Entry>, turns: bool) -> Table<F> {
-    // Segments lie side by side, sorted by length, so that lanes idle for at most eight times the longest. Segments
-    // longer than an even share are cut, and the sums of their pieces are added.
+    let (pieces, again) = pieces(entries);
+    let mut out = Table::new(table.lanes, pieces.len(), turns && again.is_none(), table.beta);
+    add_up(table.lanes, table, entries.items(), &pieces, &mut out);
+    match again {
+        None => out,
+        Some(again) => sums(&out, &again, turns),
+    }
+}
+
+/// The segments, cut where they are longer than an even share, and how the sums of the pieces are added if any was cut.
+fn pieces(entries: &Segments<Entry>) -> (Vec<(u32, u32)>, Option<Segments<Entry>>) {
     let most = (entries.items().len() / 64).max(16);
     let (mut pieces, mut ends_of_pieces) = (Vec::with_capacity(entries.len() + 64), Vec::with_capacity(entries.len()));
     for Range { mut start, end } in entries.cut().ranges() {
@@ -378,14 +387,22 @@ pub(crate) fn sums<F: Field>(table: &Table<F>, entries: &Segments<Entry>, turns:
         pieces.push((start as u32, end as u32));
         ends_of_pieces.push(pieces.len());
     }
-    let cut = pieces.len() > entries.len();
-    let mut out = Table::new(table.lanes, pieces.len(), turns && !cut, table.beta);
-    add_up(table.lanes, table, entries.items(), &pieces, &mut out);
-    if !cut {
-        return out;
-    }
-    let again = (0..pieces.len()).map(|i| Entry::new(i, 0, false)).collect();
-    sums(&out, &Segments::from_ends(again, ends_of_pieces), turns)
+    let again = (pieces.len() > entries.len()).then(|| {
+        let sums = (0..pieces.len()).map(|i| Entry::new(i, 0, false)).collect();
+        Segments::from_ends(sums, ends_of_pieces)
+    });
+    (pieces, again)
+}
+
+/// The segments that are not empty, sorted by length, so that lanes idle for at most eight times the longest.
+fn longest_first(segments: &[(u32, u32)]) -> Vec<u32> {
+    let length = |i: u32| {
+        let (start, end) = segments[i as usize];
+        end - start
+    };
+    let mut order: Vec<u32> = (0..segments.len() as u32).filter(|&i| length(i) > 0).collect();
+    order.sort_unstable_by_key(|&i| core::cmp::Reverse(length(i)));
+    order
 }
 
 /// The number of vectors that are added at a time: enough to hide an inversion, and few enough for the second cache.
@@ -399,8 +416,7 @@ in_lanes! {
             let (start, end) = segments[i as usize];
             end - start
         };
-        let mut order: Vec<u32> = (0..segments.len() as u32).filter(|&i| length(i) > 0).collect();
-        order.sort_unstable_by_key(|&i| core::cmp::Reverse(length(i)));
+        let order = longest_first(segments);
         let beta = F::Fp::splat(lanes, &table.beta);
         let mut chain = Chain::<F>::new(lanes);
         let (mut points, mut rows) = (Vec::with_capacity(TOGETHER), Vec::with_capacity(TOGETHER));

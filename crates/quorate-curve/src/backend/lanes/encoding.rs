@@ -20,7 +20,7 @@ pub(crate) fn decode_each<L: Lanes, C: Encoded<Parameters = L::Curve>>(
     encodings: &[&[u8]],
 ) -> Vec<Result<C, DecodeError>> {
     let (encodings, rest) = encodings.split_at(L::THRESHOLDS.in_lanes(encodings.len()));
-    let mut points = each(encodings, C::COMPRESSED, |encodings, out| {
+    let mut points = each(encodings, C::COMPRESSED, &|encodings, out| {
         if encodings.len() > LANES {
             solve::<L, C, 2>(lanes, encodings, out);
         } else {
@@ -37,7 +37,7 @@ pub(crate) fn decode_uncompressed_each<L: Lanes, C: Encoded<Parameters = L::Curv
     encodings: &[&[u8]],
 ) -> Vec<Result<C, DecodeError>> {
     let (encodings, rest) = encodings.split_at(L::THRESHOLDS.in_lanes(encodings.len()));
-    let mut points = each(encodings, C::UNCOMPRESSED, |encodings, out| {
+    let mut points = each(encodings, C::UNCOMPRESSED, &|encodings, out| {
         for encodings in encodings.chunks(LANES) {
             verify::<L, C>(lanes, encodings, out);
         }
@@ -46,13 +46,13 @@ pub(crate) fn decode_uncompressed_each<L: Lanes, C: Encoded<Parameters = L::Curv
     points
 }
 
+/// What decides the curve equation: it pushes a point for each encoding, or `None`. It is called by its address, so that [`each`] is
+/// compiled once for each group and not for each kind of lanes and each form.
+type Points<'a, C> = dyn Fn(&[&[u8]], &mut Vec<Option<C>>) + 'a;
+
 /// Checks the structure of each encoding. `points` decides the curve equation for the finite ones, up to sixteen at a
 /// time.
-fn each<C: BlstCurve>(
-    encodings: &[&[u8]],
-    expected: usize,
-    points: impl Fn(&[&[u8]], &mut Vec<Option<C>>),
-) -> Vec<Result<C, DecodeError>> {
+fn each<C: BlstCurve>(encodings: &[&[u8]], expected: usize, points: &Points<'_, C>) -> Vec<Result<C, DecodeError>> {
     let mut finite = Vec::with_capacity(encodings.len());
     let mut out = Vec::with_capacity(encodings.len());
     for (i, encoding) in encodings.iter().enumerate() {

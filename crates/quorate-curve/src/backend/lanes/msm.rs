@@ -18,9 +18,9 @@
 use alloc::vec::Vec;
 
 use super::{
-    affine::{Entry, Table, table_of},
+    affine::{Entry, table_of},
     curve::InLanes,
-    field::{Field, Lanes},
+    field::Lanes,
     weighted_sum::Cells,
 };
 use crate::{
@@ -52,16 +52,9 @@ fn by_buckets<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
     let table = table_of(lanes, &points, true);
     let halves: Vec<_> = scalars.iter().map(split).collect();
     let windows = Windows::of(&halves);
-    let mut cells = Cells::new(windows.count << windows.bits);
-    for (i, [low, high]) in halves.into_iter().enumerate() {
-        for (half, turn) in [(low, 0), (high, 1)] {
-            windows.digits(half, |window, digit, negative| {
-                let cell = window << windows.bits | digit;
-                cells.push(cell, Entry::new(i, turn, negative != (turn == 1)));
-            });
-        }
-    }
-    let bits = windows.bits_of_buckets(&cells.sums(&table, false)).to_points::<C>();
+    let buckets = windows.buckets(&halves).sums(&table, false);
+    let bits =
+        windows.bits_of_halves().sums(&windows.halves_of_buckets().sums(&buckets, false), false).to_points::<C>();
     let sum = bits.iter().rev().fold(C::IDENTITY.to_jacobian(), |sum, bit| C::add_affine(&C::double(&sum), bit));
     C::to_affine(&[sum])[0]
 }
@@ -102,11 +95,29 @@ impl Windows {
         }
     }
 
-    /// The sum, for each bit of 128 or a few more, of the buckets whose number has that bit.
-    fn bits_of_buckets<F: Field>(self, buckets: &Table<F>) -> Table<F> {
-        // Each half has at most `low + 1` bits.
+    /// The buckets of each window.
+    fn buckets(self, halves: &[[u128; 2]]) -> Cells {
+        let mut cells = Cells::new(self.count << self.bits);
+        for (i, [low, high]) in halves.iter().enumerate() {
+            for (half, turn) in [(low, 0), (high, 1)] {
+                self.digits(*half, |window, digit, negative| {
+                    let cell = window << self.bits | digit;
+                    cells.push(cell, Entry::new(i, turn, negative != (turn == 1)));
+                });
+            }
+        }
+        cells
+    }
+
+    /// The widths of the lower half of a bucket's number, and of the upper half. Each has at most one bit more than the lower.
+    fn widths(self) -> [usize; 2] {
         let low = self.bits / 2;
-        let width = self.bits - low;
+        [low, self.bits - low]
+    }
+
+    /// The sums of the buckets by each half of their numbers.
+    fn halves_of_buckets(self) -> Cells {
+        let [low, width] = self.widths();
         let mut halves = Cells::new((2 * self.count) << width);
         for window in 0..self.count {
             for size in 1..=1 << (self.bits - 1) {
@@ -118,7 +129,12 @@ impl Windows {
                 }
             }
         }
-        let halves = halves.sums(buckets, false);
+        halves
+    }
+
+    /// The sum, for each bit of 128 or a few more, of the buckets whose number has that bit, from the sums by halves.
+    fn bits_of_halves(self) -> Cells {
+        let [low, width] = self.widths();
         let mut bits = Cells::new(self.count * self.bits);
         for window in 0..self.count {
             for (half, width_of_half) in [low, width].into_iter().enumerate() {
@@ -130,7 +146,7 @@ impl Windows {
                 }
             }
         }
-        bits.sums(&halves, false)
+        bits
     }
 }
 

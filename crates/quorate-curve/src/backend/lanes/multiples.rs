@@ -55,8 +55,8 @@ fn together<L: Lanes, C: InLanes<Parameters = L::Curve> + BlstCurve>(
     let places = numbers.iter().map(|(_, len)| *len).max().unwrap_or(0);
     let segments: Vec<_> = (0..points.len()).map(|i| i..i + 1).collect();
     let nibbles = nibbles(points.len(), places, |point, place| numbers[point].0[place]);
-    let positions = Positions { table: &table, segments: &segments, places, nibbles };
-    let multiples = joined::<L, C>(&positions, Method::Tables);
+    let positions = Positions { segments: &segments, places, nibbles };
+    let multiples = joined::<L, C>(&positions, &table, Method::Tables);
     // A sum met its own negative or double on the way, as multiples of a point by small numbers can.
     let by_blst = |i: usize| portable::multiples::multiples(&points[i..=i], &scalars[i..=i])[0];
     multiples.into_iter().enumerate().map(|(i, multiple)| multiple.unwrap_or_else(|| by_blst(i))).collect()

@@ -61,12 +61,11 @@ pub(crate) fn weighted_sums<L: Lanes, C: InLanes<Parameters = L::Curve>>(
             continue;
         }
         let places = segments.iter().map(|s| longest(&weights[s.clone()])).max().unwrap_or(0);
-        let nibbles = nibbles(weights.len(), places, |point, place| weights[point].nibble(place));
-        let positions = Positions { table: &table, segments: &segments, places, nibbles };
+        let positions = Positions { segments: &segments, places, nibbles: nibbles_of(weights, places) };
         let joined = if indices.len() < L::THRESHOLDS.joined_segments {
-            join_one_by_one::<C>(&positions.sums(method).to_points(), places, places)
+            join_one_by_one::<C>(&positions.sums(&table, method).to_points(), places, places)
         } else {
-            let joined = joined::<L, C>(&positions, method);
+            let joined = joined::<L, C>(&positions, &table, method);
             let blst = |i: usize| {
                 let range = segments[i].clone();
                 by_blst(&points[range.clone()], &weights[range])
@@ -108,34 +107,19 @@ pub(crate) fn weighted_sums_of_members<L: Lanes, C: Subgroup<Parameters = L::Cur
         let members = subgroup::in_subgroup(lanes, points).into_iter().all(|member| member);
         return members.then(|| weighted_sums(lanes, weighted));
     }
-    let digits = soundness.bits() as usize / 4;
-    let (more, signs) = match C::FURTHER {
-        Further::Signs => (SIGNS, further.iter().map(|word| signs(*word)).collect()),
-        Further::Digits([with_64, with_128]) => (if digits == 16 { with_64 } else { with_128 }, Vec::new()),
-    };
-    let digits = digits.max(longest(weights));
     let table = table_of(lanes, points, true);
-    let nibbles = nibbles(points.len(), digits + more, |point, place| {
-        if place < digits {
-            return weights[point].nibble(place);
-        }
-        match C::FURTHER {
-            Further::Signs => signs[point][place - digits],
-            Further::Digits(_) => (further[point] >> (4 * (place - digits))) as u8 & 15,
-        }
-    });
     let segments: Vec<_> = weighted.points().ranges().collect();
     let method = if points.len() < L::THRESHOLDS.buckets * segments.len() { Method::Tables } else { Method::Buckets };
-    let positions = Positions { table: &table, segments: &segments, places: digits + more, nibbles };
-    let sums = positions.sums(method);
-    let checked: Vec<C> = positions.over_all_segments(&sums).to_points();
+    let (positions, digits) = of_members(&segments, weights, further, C::FURTHER, soundness);
+    let sums = positions.sums(&table, method);
+    let checked: Vec<C> = positions.over_all_segments().sums(&sums, false).to_points();
     if !subgroup::in_subgroup(lanes, &checked).into_iter().all(|member| member) {
         return None;
     }
     if segments.len() < L::THRESHOLDS.joined_segments {
-        return Some(join_one_by_one(&sums.to_points(), digits + more, digits));
+        return Some(join_one_by_one(&sums.to_points(), positions.places, digits));
     }
-    let joined = join::<L, C>(&positions, sums, false, digits);
+    let joined = join::<L, C>(&positions, sums, Addends::Sums, digits);
     let joined = joined
         .into_iter()
         .zip(weighted.iter())
@@ -163,6 +147,33 @@ fn signs(word: u64) -> [u8; SIGNS] {
     })
 }
 
+/// The positions of the weights and of what is checked beside them. The first positions are those of the weights, and their number is the
+/// second result.
+fn of_members<'a>(
+    segments: &'a [Range<usize>],
+    weights: &[Weight],
+    further: &[u64],
+    kind: Further,
+    soundness: Soundness,
+) -> (Positions<'a>, usize) {
+    let digits = soundness.bits() as usize / 4;
+    let (more, signs) = match kind {
+        Further::Signs => (SIGNS, further.iter().map(|word| signs(*word)).collect()),
+        Further::Digits([with_64, with_128]) => (if digits == 16 { with_64 } else { with_128 }, Vec::new()),
+    };
+    let digits = digits.max(longest(weights));
+    let nibbles = nibbles(weights.len(), digits + more, |point, place| {
+        if place < digits {
+            return weights[point].nibble(place);
+        }
+        match kind {
+            Further::Signs => signs[point][place - digits],
+            Further::Digits(_) => (further[point] >> (4 * (place - digits))) as u8 & 15,
+        }
+    });
+    (Positions { segments, places: digits + more, nibbles }, digits)
+}
+
 /// How position sums are computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
@@ -171,11 +182,13 @@ pub(super) enum Method {
 }
 
 /// The digit positions of the weights of some segments.
-pub(super) struct Positions<'a, F: Field> {
-    pub(super) table: &'a Table<F>,
+///
+/// Which entries of which table a sum has does not depend on the lanes. So that this is compiled once and not for each kind of lanes and
+/// each group, everything but [`sums`](Self::sums) gives [`Cells`].
+pub(super) struct Positions<'a> {
     pub(super) segments: &'a [Range<usize>],
     pub(super) places: usize,
-    /// The digits of each point of the table at the places below `places`: see [`nibbles`].
+    /// The digits of each point at the places below `places`: see [`nibbles`].
     pub(super) nibbles: Vec<u8>,
 }
 
@@ -188,42 +201,31 @@ pub(super) fn nibbles(points: usize, places: usize, nibble: impl Fn(usize, usize
     nibbles
 }
 
-impl<F: Field> Positions<'_, F> {
+/// The digits of weights.
+fn nibbles_of(weights: &[Weight], places: usize) -> Vec<u8> {
+    nibbles(weights.len(), places, |point, place| weights[point].nibble(place))
+}
+
+impl Positions<'_> {
     /// The digit of a point at a place.
     fn nibble(&self, point: usize, place: usize) -> u8 {
         self.nibbles[point * self.places + place]
     }
 
     /// The sum of each position. Entry `places`·i + j is that of place j of segment i.
-    fn sums(&self, method: Method) -> Table<F> {
+    fn sums<F: Field>(&self, table: &Table<F>, method: Method) -> Table<F> {
         match method {
-            Method::Tables => {
-                let multiples = self.multiples();
-                let mut cells = Cells::new(self.segments.len() * self.places);
-                self.each_digit(|cell, point, nibble| {
-                    if let Some(entry) = entry_of(point, nibble) {
-                        cells.push(cell, entry);
-                    }
-                });
-                cells.sums(&multiples, false)
-            }
-            Method::Buckets => self.of_buckets(),
-        }
-    }
-
-    fn each_digit(&self, mut each: impl FnMut(usize, usize, u8)) {
-        for (i, segment) in self.segments.iter().enumerate() {
-            for point in segment.clone() {
-                for place in 0..self.places {
-                    each(i * self.places + place, point, self.nibble(point, place));
-                }
+            Method::Tables => self.of_multiples().sums(&self.multiples(table.len()).sums(table, true), false),
+            Method::Buckets => {
+                let kinds = self.kinds_of_buckets().sums(&self.buckets().sums(table, true), true);
+                self.of_kinds().sums(&kinds, false)
             }
         }
     }
 
     /// P, 2P and (1-ω)P of every point of the table.
-    fn multiples(&self) -> Table<F> {
-        let mut cells = Cells::new(3 * self.table.len());
+    fn multiples(&self, points: usize) -> Cells {
+        let mut cells = Cells::new(3 * points);
         for point in self.segments.iter().flat_map(Range::clone) {
             let entry = Entry::new(point, 0, false);
             for (kind, other) in [None, Some(entry), Some(Entry::new(point, 1, true))].into_iter().enumerate() {
@@ -231,23 +233,26 @@ impl<F: Field> Positions<'_, F> {
                 other.into_iter().for_each(|other| cells.push(3 * point + kind, other));
             }
         }
-        cells.sums(self.table, true)
+        cells
     }
 
-    /// The position sums from the sums of the three kinds of digits: ones + 2·twos + thetas - ω·thetas.
-    fn of_kinds(&self, kinds: &Table<F>) -> Table<F> {
-        let positions = self.segments.len() * self.places;
-        let mut cells = Cells::new(positions);
-        for i in 0..positions {
-            let [ones, twos, thetas] = [0, 1, 2].map(|kind| Entry::new(3 * i + kind, 0, false));
-            for entry in [ones, twos, twos, thetas, Entry::new(3 * i + 2, 1, true)] {
-                cells.push(i, entry);
+    /// The position sums from the multiples of the points.
+    fn of_multiples(&self) -> Cells {
+        let mut cells = Cells::new(self.segments.len() * self.places);
+        for (i, segment) in self.segments.iter().enumerate() {
+            for point in segment.clone() {
+                for place in 0..self.places {
+                    if let Some(entry) = entry_of(point, self.nibble(point, place)) {
+                        cells.push(i * self.places + place, entry);
+                    }
+                }
             }
         }
-        cells.sums(kinds, false)
+        cells
     }
 
-    fn of_buckets(&self) -> Table<F> {
+    /// The buckets of each pair of digits.
+    fn buckets(&self) -> Cells {
         let pairs = self.places.div_ceil(2);
         let mut cells = Cells::new(self.segments.len() * pairs * BUCKETS);
         for (i, segment) in self.segments.iter().enumerate() {
@@ -262,7 +267,12 @@ impl<F: Field> Positions<'_, F> {
                 }
             }
         }
-        let buckets = cells.sums(self.table, true);
+        cells
+    }
+
+    /// The sums of the three kinds of digits of each position, from the buckets.
+    fn kinds_of_buckets(&self) -> Cells {
+        let pairs = self.places.div_ceil(2);
         let mut cells = Cells::new(self.segments.len() * self.places * 3);
         for i in 0..self.segments.len() {
             for place in 0..self.places {
@@ -275,64 +285,89 @@ impl<F: Field> Positions<'_, F> {
                 }
             }
         }
-        self.of_kinds(&cells.sums(&buckets, true))
+        cells
     }
 
-    /// The sum of each position over all segments.
-    fn over_all_segments(&self, sums: &Table<F>) -> Table<F> {
+    /// The position sums from the sums of the three kinds of digits: ones + 2·twos + thetas - ω·thetas.
+    fn of_kinds(&self) -> Cells {
+        let positions = self.segments.len() * self.places;
+        let mut cells = Cells::new(positions);
+        for i in 0..positions {
+            let [ones, twos, thetas] = [0, 1, 2].map(|kind| Entry::new(3 * i + kind, 0, false));
+            for entry in [ones, twos, twos, thetas, Entry::new(3 * i + 2, 1, true)] {
+                cells.push(i, entry);
+            }
+        }
+        cells
+    }
+
+    /// The sum of each position over all segments, from the position sums.
+    fn over_all_segments(&self) -> Cells {
         let mut cells = Cells::new(self.places);
         for i in 0..self.segments.len() * self.places {
             cells.push(i % self.places, Entry::new(i, 0, false));
         }
-        cells.sums(sums, false)
+        cells
     }
+
+    /// The entries of eight segments at a place.
+    fn eight(&self, addends: Addends, vector: usize, place: usize) -> [Entry; LANES] {
+        let mut entries = [Entry::NONE; LANES];
+        for (segment, slot) in (vector * LANES..self.segments.len()).zip(&mut entries) {
+            *slot = match addends {
+                Addends::Sums => Entry::new(segment * self.places + place, 0, false),
+                Addends::Multiples => {
+                    let point = self.segments[segment].start;
+                    entry_of(point, self.nibble(point, place)).unwrap_or(Entry::NONE)
+                }
+            };
+        }
+        entries
+    }
+}
+
+/// What is added up to the sum of a segment.
+#[derive(Clone, Copy)]
+enum Addends {
+    /// The sums of its positions.
+    Sums,
+    /// The multiples of its only point.
+    Multiples,
 }
 
 /// Σ 4ʲ·Aⱼ of each segment, or `None` if a formula did not hold.
 pub(super) fn joined<L: Lanes, C: InLanes<Parameters = L::Curve>>(
-    positions: &Positions<'_, C::In<L>>,
+    positions: &Positions<'_>,
+    table: &Table<C::In<L>>,
     method: Method,
 ) -> Vec<Option<C>> {
     let single = method == Method::Tables && positions.segments.iter().all(|s| s.len() == 1);
-    let table = if single { positions.multiples() } else { positions.sums(method) };
-    join::<L, C>(positions, table, single, positions.places)
+    let (table, addends) = if single {
+        (positions.multiples(table.len()).sums(table, true), Addends::Multiples)
+    } else {
+        (positions.sums(table, method), Addends::Sums)
+    };
+    join::<L, C>(positions, table, addends, positions.places)
 }
 
-/// Σ 4ʲ·Aⱼ, j < `digits`, of each segment. `table` has the sum of each position or, if each segment is a `single` point,
-/// the multiples of the points. Segments beside full vectors take the lanes that cost less alone, if they fit.
+/// Σ 4ʲ·Aⱼ, j < `digits`, of each segment. The addends stand in the table. Segments beside full vectors take the lanes that cost less
+/// alone, if they fit.
 fn join<L: Lanes, C: InLanes<Parameters = L::Curve>>(
-    positions: &Positions<'_, C::In<L>>,
+    positions: &Positions<'_>,
     table: Table<C::In<L>>,
-    single: bool,
+    addends: Addends,
     digits: usize,
 ) -> Vec<Option<C>> {
     let segments = positions.segments;
-    let entry = |segment: usize, place: usize| {
-        if single {
-            let point = segments[segment].start;
-            entry_of(point, positions.nibble(point, place)).unwrap_or(Entry::NONE)
-        } else {
-            Entry::new(segment * positions.places + place, 0, false)
-        }
-    };
-    let eights = |vector: usize, place: usize| {
-        let mut entries = [Entry::NONE; LANES];
-        for (lane, slot) in entries.iter_mut().enumerate() {
-            let segment = vector * LANES + lane;
-            if segment < segments.len() {
-                *slot = entry(segment, place);
-            }
-        }
-        entries
-    };
     let (full, left) = (segments.len() / LANES, segments.len() % LANES);
-    let fits = <L::Narrow as Lanes>::WIDTH < LANES && (1..=<L::Narrow as Lanes>::WIDTH).contains(&left);
+    let fits = const { <L::Narrow as Lanes>::WIDTH < LANES } && (1..=<L::Narrow as Lanes>::WIDTH).contains(&left);
     let vectors = if fits { full } else { segments.len().div_ceil(LANES) };
     let lanes = table.lanes();
-    let mut sums = join_vectors::<L, C>(lanes, &table, 0..vectors, digits, &eights);
+    let entries = |vector: usize, place: usize| positions.eight(addends, vector, place);
+    let mut sums = join_vectors::<L, C>(lanes, &table, 0..vectors, digits, &entries);
     if fits {
         let table = table.in_other_lanes(lanes.narrow());
-        sums.extend(join_vectors::<L::Narrow, C>(lanes.narrow(), &table, full..full + 1, digits, &eights));
+        sums.extend(join_vectors::<L::Narrow, C>(lanes.narrow(), &table, full..full + 1, digits, &entries));
     }
     sums.truncate(segments.len());
     sums
@@ -364,7 +399,12 @@ impl Cells {
     }
 
     /// The sum of each cell.
-    pub(super) fn sums<F: Field>(mut self, table: &Table<F>, turns: bool) -> Table<F> {
+    pub(super) fn sums<F: Field>(self, table: &Table<F>, turns: bool) -> Table<F> {
+        affine::sums(table, &self.in_order(), turns)
+    }
+
+    /// The entries of each cell side by side.
+    fn in_order(mut self) -> Segments<Entry> {
         // The counts become the starts of the cells. Each entry that is put in its place moves the start, and in the
         // end they are the ends.
         let mut total = 0;
@@ -377,7 +417,7 @@ impl Cells {
             sorted[*next] = entry;
             *next += 1;
         }
-        affine::sums(table, &Segments::from_ends(sorted, self.counts), turns)
+        Segments::from_ends(sorted, self.counts)
     }
 }
 
