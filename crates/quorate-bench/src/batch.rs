@@ -25,6 +25,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     rows.extend(with_checks(run, "batch/same-message", &same));
     rows.extend(already_checked(run, "batch/same-message-checked", &same));
     rows.extend(with_checks(run, "batch/few-signers", &signed(suite, 100, |i| i % 5, |i| i)));
+    rows.extend(mix(run));
     rows.extend(min_sig_distinct(run, run.choose(64, 1024)));
     rows
 }
@@ -43,6 +44,30 @@ fn with_checks(run: &Run, bench: &str, signed: &[Signed<MinPk>]) -> Vec<Row> {
         Engine::of(backend, threads, move || quorate(claims, backend, threads))
     }));
     measure(bench, signed.len(), "claim", signed.len(), rounds(run, signed.len()), engines)
+}
+
+/// Batches as gossip brings them: ten batches of ten claims by a hundred keys, and twelve messages in all, each in one batch alone.
+/// Eight batches have one message, and two have two, of five claims each. Nothing was seen before.
+fn mix(run: &Run) -> Vec<Row> {
+    const BATCH: usize = 10;
+    let message = |i: usize| {
+        let batch = i / BATCH;
+        // The last two batches have a second message.
+        if batch >= 8 && i % BATCH >= 5 { batch + 2 } else { batch }
+    };
+    let signed = signed(MinPk::Eth2, 10 * BATCH, |i| i, message);
+    let claims: Vec<_> = signed.iter().map(|s| s.unchecked(MinPk::Eth2)).collect();
+    let blst: Vec<_> = signed.chunks(BATCH).map(Blst::new).collect();
+    let mut engines = vec![Engine::new("blst", 1, || assert!(blst.iter().all(|batch| batch.verify(true))))];
+    engines.extend(run.each(&[1]).map(|(backend, threads)| {
+        let claims = &claims;
+        Engine::of(backend, threads, move || {
+            claims.chunks(BATCH).for_each(|batch| quorate(batch, backend, threads));
+        })
+    }));
+    let engines =
+        engines.into_iter().map(|engine| engine.note("10 batches of 10 claims, with 12 messages in all")).collect();
+    measure("batch/mix", BATCH, "claim", signed.len(), run.choose(3, 61), engines)
 }
 
 /// Every backend on one thread, and on two where there is work for two.
