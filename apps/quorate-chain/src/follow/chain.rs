@@ -302,12 +302,10 @@ impl Chain {
         if self.compared == Some(block) {
             return Ok(true);
         }
-        let compared = self.compare_last().await;
-        // A node need not know a contract's state after a block that its chain has left.
-        if compared.is_err() && !self.is_of_chain(block).await? {
-            return Ok(false);
+        if let Err(failure) = self.compare_last().await {
+            // A node need not know a contract's state after a block that its chain has left.
+            return if let Ok(false) = self.is_of_chain(block).await { Ok(false) } else { Err(failure) };
         }
-        compared?;
         self.compared = Some(block);
         Ok(true)
     }

@@ -197,9 +197,11 @@ impl Followed<'_> {
                 }
             }
             if chain.block() >= target && target.is_some() {
-                let compared = chain.compare().await.inspect_err(|_| {
-                    // What was read is not to be read again from the cursor.
-                    self.remove_cursor();
+                let compared = chain.compare().await.inspect_err(|failure| {
+                    // What does not match is not to be read again from the cursor. A node that does not answer says nothing of it.
+                    if failure.exit == Exit::Negative {
+                        self.remove_cursor();
+                    }
                 })?;
                 chain.notes.drain(..).for_each(|note| progress.note(note));
                 if compared {

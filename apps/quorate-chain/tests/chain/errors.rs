@@ -14,7 +14,8 @@ use crate::{
     program::{Folder, program},
     world::{World, emitter, forwarder},
 };
-use quorate_lab::{anvil::TestNode, run::Run as _};
+use quorate_lab::{anvil::TestNode, proxy::Proxy, run::Run as _};
+use serde_json::json;
 
 #[test]
 fn a_node_that_is_not_there() {
@@ -93,6 +94,25 @@ fn a_state_that_does_not_match_is_never_written() {
 }
 
 /// Weights that the contract does not have are not believed, even if the state matches.
+/// A node that does not tell the contract's state costs nothing that was read before.
+#[test]
+fn a_node_without_the_state_leaves_the_cursor() {
+    let Some(world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
+    let (folder, proxy) = (Folder::new(), Proxy::start(&world.url()));
+    folder.once(&proxy.url, world.contract(), &[]).exits(0);
+    let cursor = fs::read(folder.path("network.json.cursor")).unwrap();
+    proxy.tells(|question, answer| {
+        if question["method"] == "eth_call" && question["params"][1].is_object() {
+            let error = json!({ "code": -32000, "message": "missing trie node" });
+            *answer = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
+        }
+        true
+    });
+    world.node.mine(1);
+    folder.once(&proxy.url, world.contract(), &[]).exits(3).says("missing trie node");
+    assert_eq!(fs::read(folder.path("network.json.cursor")).unwrap(), cursor);
+}
+
 #[test]
 fn weights_that_the_contract_does_not_have_are_left_out() {
     let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
