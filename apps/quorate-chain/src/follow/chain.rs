@@ -69,6 +69,8 @@ pub(super) struct Chain {
     checkpoints: VecDeque<Checkpoint>,
     /// The last block after which the contract was compared.
     compared: Option<Block>,
+    /// How often the last blocks were read again, since the contract last matched.
+    read_again: u32,
     /// The epoch whose weights were compared with the contract's.
     weighed: Option<u32>,
     /// What the user should know, since it was asked for.
@@ -77,6 +79,9 @@ pub(super) struct Chain {
 
 /// A reorganisation is undone if it goes back no farther than so many steps. Otherwise the logs are read anew.
 const CHECKPOINTS: usize = 64;
+
+/// How often blocks are read again whose logs do not lead to the contract's state.
+const READ_AGAIN: u32 = 3;
 
 /// How many transactions are asked for at a time.
 const AT_A_TIME: usize = 8;
@@ -125,6 +130,7 @@ impl Chain {
             page: most,
             checkpoints,
             compared: None,
+            read_again: 0,
             weighed: None,
             notes,
         })
@@ -306,8 +312,19 @@ impl Chain {
             // A node need not know a contract's state after a block that its chain has left.
             return if let Ok(false) = self.is_of_chain(block).await { Ok(false) } else { Err(failure) };
         }
-        self.compared = Some(block);
+        (self.compared, self.read_again) = (Some(block), 0);
         Ok(true)
+    }
+
+    /// Forgets the blocks of the last step, so that they are read again: a node may know a block before it finds its logs. `false` if that
+    /// was tried often enough, or if only the cursor is left.
+    pub(super) fn read_again(&mut self) -> bool {
+        if self.read_again == READ_AGAIN || self.checkpoints.len() < 2 {
+            return false;
+        }
+        self.read_again += 1;
+        self.checkpoints.pop_back();
+        true
     }
 
     async fn compare_last(&mut self) -> Result<()> {

@@ -197,12 +197,17 @@ impl Followed<'_> {
                 }
             }
             if chain.block() >= target && target.is_some() {
-                let compared = chain.compare().await.inspect_err(|failure| {
+                let compared = match chain.compare().await {
                     // What does not match is not to be read again from the cursor. A node that does not answer says nothing of it.
-                    if failure.exit == Exit::Negative {
-                        self.remove_cursor();
+                    Err(failure) if failure.exit == Exit::Negative => {
+                        if !chain.read_again() {
+                            self.remove_cursor();
+                            return Err(failure);
+                        }
+                        false
                     }
-                })?;
+                    compared => compared?,
+                };
                 chain.notes.drain(..).for_each(|note| progress.note(note));
                 if compared {
                     let up_to_date = self.write(chain, &progress)?;
