@@ -150,7 +150,7 @@ pub(crate) mod sealed {
     /// What the verbs of [`Backend`] do, under their names.
     pub trait Verbs: Sized {
         fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool>;
-        fn is_member(&self) -> bool;
+        fn is_member(backend: Backend, point: &Self) -> bool;
         fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize>;
         fn sum(backend: Backend, points: &[Self]) -> Self;
         fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self>;
@@ -167,7 +167,7 @@ pub(crate) mod sealed {
         fn decode_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>>;
         fn decode_uncompressed_each(backend: Backend, encodings: &[&[u8]]) -> Vec<Result<Self, DecodeError>>;
         fn hash_to_curve(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
-        fn hash_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self;
+        fn hash_to_curve_one(backend: Backend, dst: &[u8], message: (&[u8], &[u8])) -> Self;
         fn encode_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self;
         fn hash_for_sums(backend: Backend, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
         fn clear_sums(backend: Backend, sums: &[Self]) -> Vec<Self>;

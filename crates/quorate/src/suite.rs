@@ -282,7 +282,7 @@ macro_rules! bls12381_verbs {
         }
 
         fn hash_to_curve_one(hashing: Hashing<'_>, message: (&[u8], &[u8])) -> Self::Signature {
-            Backend::Portable.hash_to_curve_one(hashing.tag, message)
+            Backend::auto().hash_to_curve_one(hashing.tag, message)
         }
 
         fn hash_for_sums(backend: Backend, hashing: Hashing<'_>, messages: &[(&[u8], &[u8])]) -> Vec<Self::Signature> {

@@ -33,8 +33,12 @@ macro_rules! verbs {
                 })
             }
 
-            fn is_member(&self) -> bool {
-                self.inner().in_subgroup()
+            fn is_member(backend: Backend, point: &Self) -> bool {
+                let point = point.inner();
+                point.is_identity()
+                    || dispatch!(backend, point.in_subgroup(), |lanes| {
+                        lanes::subgroup::Subgroup::is_member(lanes, &point)
+                    })
             }
 
             fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize> {
@@ -98,8 +102,10 @@ macro_rules! verbs {
                 }))
             }
 
-            fn hash_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self {
-                Self::wrap(portable::hash_to_curve::hash_to_curve_one(dst, message))
+            fn hash_to_curve_one(backend: Backend, dst: &[u8], message: (&[u8], &[u8])) -> Self {
+                Self::wrap(dispatch!(backend, portable::hash_to_curve::hash_to_curve_one(dst, message), |lanes| {
+                    lanes::hash_to_curve::HashInLanes::hash_to_curve_one(lanes, dst, message)
+                }))
             }
 
             fn encode_to_curve_one(dst: &[u8], message: (&[u8], &[u8])) -> Self {

@@ -311,6 +311,7 @@ impl Lanes for Ifma<Bn254> {
     // Each is where lanes and arkworks cost the same, measured on a Xeon with IFMA.
     const THRESHOLDS: Thresholds = Thresholds {
         items: 2,
+        points: 2,
         members_in_g2: 48,
         sum: 128,
         weighted_sum: 4,
@@ -361,13 +362,13 @@ macro_rules! doubles {
 }
 
 doubles!(Avx512, OneEight, Avx512, |lanes| lanes, {
-    items: 3, members_in_g2: 48, sum: 192, weighted_sum: 6, weighted_sums: 4, pairs: 3, pairs_left: 2, inversions: 3, values: 6
+    items: 3, points: 3, members_in_g2: 48, sum: 192, weighted_sum: 6, weighted_sums: 4, pairs: 3, pairs_left: 2, inversions: 3, values: 6
 });
 doubles!(Avx2, TwoFours, HalfOfAvx2, Avx2::half, {
-    items: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
+    items: 4, points: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
 });
 doubles!(HalfOfAvx2, OneFour, HalfOfAvx2, |lanes| lanes, {
-    items: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
+    items: 4, points: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
 });
 
 /// ξ^(i(p-1)/6), i = 0 … 5.

@@ -324,6 +324,11 @@ impl<V: Vector, C: InFma<V, N>, const N: usize> PrimeField for Fp<V, C, N> {
     }
 
     #[inline(always)]
+    fn sum_of_two_products(a: [&Self; 2], b: [&Self; 2]) -> Self {
+        a[0].times(b[0]).plus(&a[1].times(b[1])).normalised()
+    }
+
+    #[inline(always)]
     fn times_in_fp2(a: &Fp2<Self>, b: &Fp2<Self>) -> Fp2<Self> {
         multiply2(a.c0.token(), a, b)
     }

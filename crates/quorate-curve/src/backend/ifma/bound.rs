@@ -55,6 +55,13 @@ impl Bound {
         Self(self.0.with(other.0, |a, b| reduced(a.value * b.value)))
     }
 
+    /// The bound after the reduction of a sum of two products.
+    #[inline(always)]
+    pub(crate) fn of_two_products(a: [Self; 2], b: [Self; 2]) -> Self {
+        let value = |a: Self, b: Self| a.0.with(b.0, |a, b| a.value * b.value);
+        Self(value(a[0], b[0]).with(value(a[1], b[1]), |first, second| reduced(first + second)))
+    }
+
     /// The bound after a number T is reduced and added to this one, with the carries taken, from T/R in p.
     #[inline(always)]
     pub(crate) fn plus_reduced(self, over_r: Tracked<f64>) -> Self {

@@ -305,6 +305,15 @@ impl<C: InIfma<N>, const N: usize> PrimeField for Fp<C, N> {
         Self::new(limbs_of!(I < N => Vector::load(C::ifma(lanes), &of_limb(I))), Bound::CANONICAL)
     }
 
+    /// It has limbs below one unit and a value of about 2p.
+    #[inline(always)]
+    fn sum_of_two_products(a: [&Self; 2], b: [&Self; 2]) -> Self {
+        a.iter().for_each(|a| a.bound.assert_factor(4));
+        b.iter().for_each(|b| b.bound.assert_factor(2));
+        let bound = Bound::of_two_products(a.map(|a| a.bound), b.map(|b| b.bound));
+        Self::new(multiply_twice::<C, N>(a[0].ifma(), [&a[0].limbs, &a[1].limbs], [&b[0].limbs, &b[1].limbs]), bound)
+    }
+
     /// It accepts limbs below 2 units, and gives limbs below one unit and values of about 2p.
     #[inline(always)]
     fn times_in_fp2(a: &Fp2<Self>, b: &Fp2<Self>) -> Fp2<Self> {
@@ -428,6 +437,14 @@ in_lanes! {
     #[inline(never)]
     fn multiply<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N], b: &[Vector; N]) -> [Vector; N] {
         Numbers::<C, N>::reduce(&Numbers::<C, N>::product(a, b))
+    }
+
+    /// The columns are at most those of a product whose factors both have limbs of four units.
+    #[inline(never)]
+    fn multiply_twice<C: InIfma<N>>[N: usize](lanes: Ifma, a: [&[Vector; N]; 2], b: [&[Vector; N]; 2]) -> [Vector; N] {
+        let (mut columns, more) = (Numbers::<C, N>::product(a[0], b[0]), Numbers::<C, N>::product(a[1], b[1]));
+        unroll!(H in [0 1] { unroll!(I < N { columns[H][I] = columns[H][I].plus(more[H][I]); }); });
+        Numbers::<C, N>::reduce(&columns)
     }
 
     #[inline(never)]

@@ -56,6 +56,10 @@ impl Lanes for Ifma {
     type Curve = Bls12381;
     const THRESHOLDS: Thresholds = Thresholds {
         items: 2,
+        messages: 1,
+        // Four cost as much one by one.
+        points: 5,
+        spread_points: true,
         // Measured at 64 to 96 in G2 and 96 to 128 in G1.
         sum: 96,
         // Measured at 2 to 4.

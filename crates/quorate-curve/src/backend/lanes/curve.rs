@@ -195,30 +195,29 @@ fn chord<F: Field>(v: &F, y1: &F, h3: &F, r: &F, z: F) -> Jacobian<F> {
 in_lanes! {
     /// |z|·P for the curve's parameter z, |z| = 0xd201000000010000, by 63 doublings and five additions. Z becomes zero if P
     /// is the identity or has a small order.
-    /// where P is the identity or of a small order.
     pub(crate) fn times_minus_z<F: Field>(lanes: F::Lanes, p: &Affine<F>) -> Jacobian<F> {
-        double_and_add(p.to_jacobian(), |sum| add_affine(lanes, sum, p))
+        double_and_add(p.to_jacobian(), |sum| double(lanes, sum), |sum| add_affine(lanes, sum, p))
     }
 }
 
 in_lanes! {
     /// The same as [`times_minus_z`], for a point in Jacobian coordinates.
     pub(crate) fn times_minus_z_jacobian<F: Field>(lanes: F::Lanes, p: &Jacobian<F>) -> Jacobian<F> {
-        double_and_add(*p, |sum| add(lanes, sum, p))
+        double_and_add(*p, |sum| double(lanes, sum), |sum| add(lanes, sum, p))
     }
 }
 
 /// Doubles for each bit of |z| below the highest, and adds if the bit is set.
 #[inline(always)]
-fn double_and_add<F: Field>(mut sum: Jacobian<F>, plus_point: impl Fn(&Jacobian<F>) -> Jacobian<F>) -> Jacobian<F> {
+pub(super) fn double_and_add<T>(mut sum: T, double: impl Fn(&T) -> T, plus_point: impl Fn(&T) -> T) -> T {
     for doublings in Z_DOUBLINGS {
         for _ in 0..doublings {
-            sum = double(sum.x.lanes(), &sum);
+            sum = double(&sum);
         }
         sum = plus_point(&sum);
     }
     for _ in 0..Z_LAST_DOUBLINGS {
-        sum = double(sum.x.lanes(), &sum);
+        sum = double(&sum);
     }
     sum
 }

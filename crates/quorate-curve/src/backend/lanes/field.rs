@@ -7,6 +7,8 @@
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
+use smallvec::SmallVec;
+
 pub(crate) use super::instructions::{LANES, Mask};
 use super::{
     constant::{Constant, Modulus},
@@ -153,6 +155,9 @@ pub trait PrimeField: Field<Element = <<Self as PrimeField>::Curve as Parameters
     /// A constant for each lane.
     fn constants(lanes: Self::Lanes, constants: &[Constant<Self::Curve>; LANES]) -> Self;
 
+    /// a₀·b₀ + a₁·b₁, with one reduction where a reduction costs more than sums of what is not reduced. The first factors have limbs
+    /// below 4 units, the second ones below 2.
+    fn sum_of_two_products(a: [&Self; 2], b: [&Self; 2]) -> Self;
     fn times_in_fp2(a: &Fp2<Self>, b: &Fp2<Self>) -> Fp2<Self>;
     fn squared_in_fp2(a: &Fp2<Self>) -> Fp2<Self>;
     /// The product, for sums of products.
@@ -297,6 +302,9 @@ pub struct Wide<P: PrimeField> {
     pub(crate) c1: P::Products,
 }
 
+/// Vectors on the stack if there is one, so that a single message is hashed without allocation.
+pub(crate) type Few<T> = SmallVec<[T; 1]>;
+
 /// Replaces each element by its inverse, and leaves zeros. Montgomery's trick inverts all vectors together, and then
 /// all lanes. It accepts limbs below 2 units and values below 8p. Three products a vector, and one inversion.
 pub(crate) fn invert_all<F: Field>(elements: &mut [F]) {
@@ -326,7 +334,7 @@ in_lanes! {
 
     fn invert_elements<F: Field>(lanes: F::Lanes, elements: &mut [F]) {
         // What comes before each element: its zeros, and the product so far, in which ones stand for zeros.
-        let mut before = Vec::with_capacity(elements.len());
+        let mut before = Few::with_capacity(elements.len());
         let mut product: Option<F> = None;
         for element in elements.iter_mut() {
             let zeros = element.is_zero();

@@ -13,12 +13,14 @@ use alloc::vec::Vec;
 
 use super::{
     curve::{self, Affine, Jacobian},
-    field::{Field, LANES, Lanes, Mask, PrimeField, Words, invert_all},
+    field::{Few, Field, LANES, Lanes, Mask, PrimeField, Words, invert_all},
     instructions::in_lanes,
+    spread_point::{InSlots, SpreadPoint},
     subgroup::Subgroup,
+    unroll::limbs_of,
 };
 use crate::{
-    arithmetic::Curve,
+    arithmetic::{Curve, field::Field as _},
     backend::portable::{
         self,
         hash_to_curve::{HashForSums, expand},
@@ -35,9 +37,15 @@ pub(crate) fn hash_to_curve<L: Lanes<Curve = Bls12381>, C: HashInLanes>(
     dst: &[u8],
     messages: &[(&[u8], &[u8])],
 ) -> Vec<C> {
-    let (messages, rest) = messages.split_at(L::THRESHOLDS.in_lanes(messages.len()));
-    let mut points = in_blocks(messages, |messages| whole(lanes, dst, messages));
-    points.extend(portable::hash_to_curve::hash_to_curve::<C>(dst, rest));
+    let (many, few) = messages.split_at(L::THRESHOLDS.points_in_lanes(messages.len()));
+    let mut points = in_blocks(many, |messages| whole(lanes, dst, messages));
+    if few.len() < L::THRESHOLDS.messages {
+        points.extend(portable::hash_to_curve::hash_to_curve::<C>(dst, few));
+    } else {
+        points.extend(
+            in_blocks(few, |messages| images(lanes, dst, messages)).iter().map(|image| C::clear_alone(lanes, image)),
+        );
+    }
     points
 }
 
@@ -52,16 +60,16 @@ pub(crate) fn hash_for_sums<L: Lanes<Curve = Bls12381>, C: HashInLanes>(
     if !C::PORTABLE_IS_UNCLEARED {
         return in_blocks(messages, |messages| images(lanes, dst, messages));
     }
-    let (messages, rest) = messages.split_at(L::THRESHOLDS.in_lanes(messages.len()));
+    let (messages, rest) = messages.split_at(L::THRESHOLDS.messages_in_lanes(messages.len()));
     let mut points = in_blocks(messages, |messages| images(lanes, dst, messages));
     points.extend(C::hash_for_sums(dst, rest));
     points
 }
 
 pub(crate) fn clear_sums<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, sums: &[C]) -> Vec<C> {
-    let (sums, rest) = sums.split_at(L::THRESHOLDS.in_lanes(sums.len()));
+    let (sums, rest) = sums.split_at(L::THRESHOLDS.points_in_lanes(sums.len()));
     let mut points = in_blocks(sums, |sums| clear_points(lanes, sums));
-    points.extend(rest.iter().map(C::clear_one));
+    points.extend(rest.iter().map(|sum| C::clear_alone(lanes, sum)));
     points
 }
 
@@ -85,7 +93,7 @@ pub struct Swu<F> {
 }
 
 /// What differs between the maps to the two curves.
-pub trait HashInLanes: Subgroup<Parameters = Bls12381> + HashForSums {
+pub trait HashInLanes: Subgroup<Parameters = Bls12381> + InSlots + HashForSums {
     /// Whether the portable backend hashes for sums to the same points.
     const PORTABLE_IS_UNCLEARED: bool;
 
@@ -93,18 +101,43 @@ pub trait HashInLanes: Subgroup<Parameters = Bls12381> + HashForSums {
     fn swu<L: Lanes<Curve = Bls12381>>(lanes: L) -> Swu<Self::In<L>>;
     /// The roots of g(x₁) and the lanes that have one, with the roots of g(x₂) in the others. Computed from u, Zu² and
     /// g(x₁).
-    fn roots<L: Lanes<Curve = Bls12381>>(
+    fn roots<L: Lanes<Curve = Bls12381>, const N: usize>(
         lanes: L,
-        u: &[Self::In<L>; 2],
-        z_u2: &[Self::In<L>; 2],
-        g1: &[Self::In<L>; 2],
-    ) -> [(Self::In<L>, Mask); 2];
+        u: &[Self::In<L>; N],
+        z_u2: &[Self::In<L>; N],
+        g1: &[Self::In<L>; N],
+    ) -> [(Self::In<L>, Mask); N];
     /// The isogeny from E' to E.
     fn isogeny<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<Self::In<L>>) -> Jacobian<Self::In<L>>;
     /// The point times h_eff, which clears the cofactor. Z is zero where the formulas do not hold.
     fn clear<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<Self::In<L>>) -> Jacobian<Self::In<L>>;
+    /// The same of one finite point, with its coordinates in the lanes.
+    fn clear_spread<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Self) -> SpreadPoint<L::Fp, Self>;
     /// The same, computed by blst.
     fn clear_one(&self) -> Self;
+
+    /// The same of one point, in the faster of both ways.
+    fn clear_alone<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Self) -> Self {
+        if !L::THRESHOLDS.spread_points || point.is_identity() {
+            return point.clear_one();
+        }
+        Self::clear_spread(lanes, point).to_affine()
+    }
+
+    /// The hash of one message.
+    fn hash_to_curve_one<L: Lanes<Curve = Bls12381>>(lanes: L, dst: &[u8], message: (&[u8], &[u8])) -> Self {
+        if L::THRESHOLDS.messages > 1 {
+            return portable::hash_to_curve::hash_to_curve_one(dst, message);
+        }
+        let image = &uncleared::<L, Self>(lanes, dst, &[message])[0];
+        let [x, y, z] = [&image.x, &image.y, &image.z].map(|coordinate| coordinate.store()[0]);
+        if z.is_zero() {
+            return Self::IDENTITY;
+        }
+        let inverse = z.inverse();
+        let square = inverse.squared();
+        Self::clear_alone(lanes, &Self::at(x.times(&square), y.times(&square.times(&inverse))))
+    }
 }
 
 in_lanes! {
@@ -150,30 +183,41 @@ in_lanes! {
 
 in_lanes! {
     /// The images of the isogeny for up to a block of messages. Z is zero at the identity.
-    fn uncleared<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Jacobian<C::In<L>>> {
-        let mut u = Vec::with_capacity(messages.len().div_ceil(LANES));
-        for messages in messages.chunks(LANES) {
-            u.push(hash_to_field::<C::In<L>>(lanes, dst, messages));
+    fn uncleared<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Few<Jacobian<C::In<L>>> {
+        let left = messages.len() % LANES;
+        // Both u of up to four messages fit a vector.
+        let (messages, half) = messages.split_at(messages.len() - if left <= LANES / 2 { left } else { 0 });
+        let mut images = Few::new();
+        if !messages.is_empty() {
+            let mut u = Few::with_capacity(messages.len().div_ceil(LANES));
+            for messages in messages.chunks(LANES) {
+                u.push(hash_to_field::<C::In<L>, 2>(lanes, dst, messages));
+            }
+            images = map_and_add::<L, C, 2>(lanes, &u);
         }
-        map_and_add::<L, C>(lanes, &u)
+        if !half.is_empty() {
+            images.push(map_and_add::<L, C, 1>(lanes, &[hash_to_field::<C::In<L>, 1>(lanes, dst, half)])[0]);
+        }
+        images
     }
 }
 
 in_lanes! {
-    /// Two elements for each of up to eight messages.
-    fn hash_to_field<F: Field<Fp: PrimeField<Curve = Bls12381>>>(lanes: F::Lanes, dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; 2] {
+    /// Two elements for each message: those of up to eight in two vectors, or those of up to four in the halves of one.
+    fn hash_to_field<F: Field<Fp: PrimeField<Curve = Bls12381>>>[N: usize](lanes: F::Lanes, dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; N] {
         const BYTES: usize = 64;
         // Each 64 bytes are a number of 512 bits, kept in two halves.
-        let mut halves: [[Words; 2]; 2] = [[[[[0; LANES]; 6]; 2]; 2]; 2];
+        let mut halves: [[Words; 2]; N] = [[[[[0; LANES]; 6]; 2]; 2]; N];
         let parts = F::PARTS;
         let mut uniform = [0u8; 4 * BYTES];
         for (lane, message) in messages.iter().enumerate() {
             let uniform = &mut uniform[..2 * parts * BYTES];
             expand(dst, message, uniform);
             for (i, bytes) in uniform.chunks_exact(BYTES).enumerate() {
+                let (vector, lane) = if N == 1 { (0, i / parts * (LANES / 2) + lane) } else { (i / parts, lane) };
                 for (j, word) in bytes.rchunks_exact(8).enumerate() {
                     let word = u64::from_be_bytes(word.try_into().expect("eight bytes"));
-                    halves[i / parts][j / 4][i % parts][j % 4][lane] = word;
+                    halves[vector][j / 4][i % parts][j % 4][lane] = word;
                 }
             }
         }
@@ -181,26 +225,26 @@ in_lanes! {
         let element = |[low, high]: &[Words; 2]| {
             F::from_words(lanes, high).times_fp(&two_to_256).plus(&F::from_words(lanes, low)).carried()
         };
-        [element(&halves[0]), element(&halves[1])]
+        limbs_of!(I < N => element(&halves[I]))
     }
 }
 
 in_lanes! {
     /// Steps 2 to 4: each pair of u is mapped to two points, and the result is the image of their sum.
-    fn map_and_add<L: Lanes<Curve = Bls12381>, C: HashInLanes>(lanes: L, u: &[[C::In<L>; 2]]) -> Vec<Jacobian<C::In<L>>> {
+    fn map_and_add<L: Lanes<Curve = Bls12381>, C: HashInLanes>[N: usize](lanes: L, u: &[[C::In<L>; N]]) -> Few<Jacobian<C::In<L>>> {
         let swu = C::swu(lanes);
         let one = C::In::<L>::one(lanes);
         let z_u2_of = |u: &C::In<L>| swu.z.times(&u.squared());
-        let mut inverses = Vec::with_capacity(2 * u.len());
+        let mut inverses = Few::with_capacity(N * u.len());
         for u in u.iter().flatten() {
             let z_u2 = z_u2_of(u);
             inverses.push(z_u2.squared().plus(&z_u2));
         }
         invert_all(&mut inverses);
 
-        let mut points = Vec::with_capacity(u.len());
-        let mut chords = Vec::with_capacity(u.len());
-        for (u, inverses) in u.iter().zip(inverses.chunks_exact(2)) {
+        let mut points = Few::with_capacity(u.len());
+        let mut chords = Few::with_capacity(u.len());
+        for (u, inverses) in u.iter().zip(inverses.chunks_exact(N)) {
             // x₁ = -B/A·(1 + 1/(Z²u⁴ + Zu²)), or B/(ZA) if that denominator is zero. If g(x₁) is not a square, x₂ = Zu²·x₁.
             let x1_of = |inverse: &C::In<L>| {
                 let x1 = swu.minus_b_over_a.times(&one.plus(inverse));
@@ -208,23 +252,23 @@ in_lanes! {
                 if exceptional == 0 { x1 } else { swu.b_over_z_a.or(exceptional, &x1) }
             };
             let g_of = |x: &C::In<L>| x.squared().plus(&swu.a).times(x).plus(&swu.b).carried();
-            let z_u2 = [z_u2_of(&u[0]), z_u2_of(&u[1])];
-            let x1 = [x1_of(&inverses[0]), x1_of(&inverses[1])];
-            let roots = C::roots(lanes, u, &z_u2, &[g_of(&x1[0]), g_of(&x1[1])]);
+            let z_u2 = limbs_of!(I < N => z_u2_of(&u[I]));
+            let x1 = limbs_of!(I < N => x1_of(&inverses[I]));
+            let roots = C::roots(lanes, u, &z_u2, &limbs_of!(I < N => g_of(&x1[I])));
             let point_of = |i: usize| {
                 let (root, is_first) = roots[i];
                 let same_sign = !(u[i].is_odd() ^ root.is_odd());
                 let y = root.or(same_sign, &root.negated().carried());
                 Affine { x: x1[i].or(is_first, &z_u2[i].times(&x1[i])), y }
             };
-            let pair = [point_of(0), point_of(1)];
+            let pair = if N == 1 { halves(point_of(0)) } else { [point_of(0), point_of(1 % N)] };
             let chord = Chord::new(&pair, &swu.a);
             chords.push(chord.run);
             points.push((pair, chord));
         }
         invert_all(&mut chords);
 
-        let mut out = Vec::with_capacity(u.len());
+        let mut out = Few::with_capacity(u.len());
         for ((pair, chord), inverse) in points.iter().zip(&chords) {
             let mut image = C::isogeny(lanes, &chord.sum(pair, inverse));
             if chord.opposite != 0 {
@@ -234,6 +278,13 @@ in_lanes! {
         }
         out
     }
+}
+
+/// The points of the lower half of the lanes, and those of the upper half in the same lanes.
+#[inline(always)]
+fn halves<F: Field>(points: Affine<F>) -> [Affine<F>; 2] {
+    const UPPER: [i64; LANES] = [4, 5, 6, 7, 4, 5, 6, 7];
+    [points, Affine { x: points.x.permuted(UPPER), y: points.y.permuted(UPPER) }]
 }
 
 /// The line through two points of E', or the tangent if they are equal. Its slope is rise/run.
@@ -278,7 +329,7 @@ mod tests {
     use super::*;
     use crate::{
         Backend, Bls12381Group, G1, G2,
-        arithmetic::{curve::ONE, field::Field as _},
+        arithmetic::curve::ONE,
         backend::{
             lanes::{
                 curve::tests::{points, small_g1, small_g2},
@@ -334,6 +385,7 @@ mod tests {
                 assert!(got.unwrap_or(C::IDENTITY) == point.clear_one());
             }
         }
+        assert!(points.iter().all(|point| C::clear_alone(lanes, point) == point.clear_one()));
     }
 
     in_each_kind! {
@@ -349,8 +401,8 @@ mod tests {
     }
 
     in_lanes! {
-        fn images_of<L: Lanes<Curve = crate::pairing::Bls12381>, C: HashInLanes>(lanes: L, u: &[[C::In<L>; 2]]) -> Vec<[Option<C>; LANES]> {
-            curve::to_affine::<L, C>(lanes, &map_and_add::<L, C>(lanes, u))
+        fn images_of<L: Lanes<Curve = crate::pairing::Bls12381>, C: HashInLanes>[N: usize](lanes: L, u: &[[C::In<L>; N]]) -> Vec<[Option<C>; LANES]> {
+            curve::to_affine::<L, C>(lanes, &map_and_add::<L, C, N>(lanes, u))
         }
     }
 
@@ -365,10 +417,15 @@ mod tests {
             let u: [C::Field; LANES] = core::array::from_fn(at);
             let v: [C::Field; LANES] = core::array::from_fn(|i| at(i + shift));
             let pair = [load(lanes, &u), load(lanes, &v)];
-            let images = images_of::<L, C>(lanes, &[pair]);
+            let images = images_of::<L, C, 2>(lanes, &[pair]);
+            let both = pair[0].gathered(&pair[1], [0, 1, 2, 3, 8, 9, 10, 11]);
+            let of_both = images_of::<L, C, 1>(lanes, &[[both]]);
             for lane in 0..LANES {
                 let image = images[0][lane].unwrap_or(C::IDENTITY);
                 assert!(image.clear_one() == map(&u[lane], &v[lane]), "shift {shift}, lane {lane}");
+                if L::WIDTH == LANES && lane < LANES / 2 {
+                    assert!(of_both[0][lane].unwrap_or(C::IDENTITY) == image, "shift {shift}, lane {lane} of a half");
+                }
             }
         }
     }

@@ -12,7 +12,9 @@ use super::{
     field::{Lanes, Mask, PrimeField},
     hash_to_curve::{HashInLanes, Swu},
     instructions::in_lanes,
+    spread_point::SpreadPoint,
     square_root,
+    unroll::limbs_of,
 };
 use crate::{
     arithmetic::{Curve, curve::PARAMETER},
@@ -34,12 +36,12 @@ impl HashInLanes for blst_p1_affine {
     }
 
     #[inline(always)]
-    fn roots<L: Lanes<Curve = Bls12381>>(
+    fn roots<L: Lanes<Curve = Bls12381>, const N: usize>(
         lanes: L,
-        u: &[L::Fp; 2],
-        _: &[L::Fp; 2],
-        g1: &[L::Fp; 2],
-    ) -> [(L::Fp, Mask); 2] {
+        u: &[L::Fp; N],
+        _: &[L::Fp; N],
+        g1: &[L::Fp; N],
+    ) -> [(L::Fp, Mask); N] {
         roots(lanes, u, g1)
     }
 
@@ -51,6 +53,11 @@ impl HashInLanes for blst_p1_affine {
     #[inline(always)]
     fn clear<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Affine<L::Fp>) -> Jacobian<L::Fp> {
         clear(lanes, point)
+    }
+
+    fn clear_spread<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Self) -> SpreadPoint<L::Fp, Self> {
+        let point = SpreadPoint::load(lanes, point);
+        point.times_minus_z().plus(&point)
     }
 
     fn clear_one(&self) -> Self {
@@ -68,7 +75,7 @@ impl HashInLanes for blst_p1_affine {
 
 in_lanes! {
     /// A root of each g(x₁), or of g(x₂) = (Zu²)³·g(x₁) if g(x₁) is not a square.
-    fn roots<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, u: &[P; 2], g1: &[P; 2]) -> [(P, Mask); 2] {
+    fn roots<P: PrimeField<Curve = Bls12381>>[N: usize](lanes: P::Lanes, u: &[P; N], g1: &[P; N]) -> [(P, Mask); N] {
         let roots = square_root::roots(lanes, g1);
         let root_of_minus_z3 = P::constant(lanes, &SWU[5]);
         let of = |i: usize| {
@@ -76,7 +83,7 @@ in_lanes! {
             let other = u[i].squared().times(&u[i]).times(&root_of_minus_z3).times(&roots[i].root);
             (roots[i].root.or(roots[i].is_square, &other), roots[i].is_square)
         };
-        [of(0), of(1)]
+        limbs_of!(I < N => of(I))
     }
 
     fn isogeny<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, point: &Affine<P>) -> Jacobian<P> {

@@ -10,11 +10,13 @@ use super::{
     fp2::Fp2,
     hash_to_curve::{HashInLanes, Swu},
     instructions::in_lanes,
+    spread_point::SpreadPoint,
     square_root,
+    unroll::limbs_of,
 };
 use crate::{
     arithmetic::Curve,
-    backend::portable::map_to_g2::{B_OVER_Z_A, MINUS_B_OVER_A, ROOT_OF_MINUS_125, clear_cofactor, fp2},
+    backend::portable::map_to_g2::{self, B_OVER_Z_A, MINUS_B_OVER_A, ROOT_OF_MINUS_125, clear_cofactor, fp2},
     pairing::Bls12381,
 };
 
@@ -33,12 +35,12 @@ impl HashInLanes for blst_p2_affine {
     }
 
     #[inline(always)]
-    fn roots<L: Lanes<Curve = Bls12381>>(
+    fn roots<L: Lanes<Curve = Bls12381>, const N: usize>(
         lanes: L,
-        u: &[Fp2<L::Fp>; 2],
-        z_u2: &[Fp2<L::Fp>; 2],
-        g1: &[Fp2<L::Fp>; 2],
-    ) -> [(Fp2<L::Fp>, Mask); 2] {
+        u: &[Fp2<L::Fp>; N],
+        z_u2: &[Fp2<L::Fp>; N],
+        g1: &[Fp2<L::Fp>; N],
+    ) -> [(Fp2<L::Fp>, Mask); N] {
         roots(lanes, u, z_u2, g1)
     }
 
@@ -52,6 +54,14 @@ impl HashInLanes for blst_p2_affine {
         clear(lanes, point)
     }
 
+    fn clear_spread<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Self) -> SpreadPoint<L::Fp, Self> {
+        let minus = point.signed(true);
+        let [point, turned, minus_psi] =
+            [*point, minus.turned(1), map_to_g2::psi(&minus)].map(|p| SpreadPoint::load(lanes, &p));
+        let rest = turned.doubled().plus(&SpreadPoint::load(lanes, &minus)).plus(&minus_psi);
+        point.times_minus_z().plus(&point).plus(&minus_psi).times_minus_z().plus(&rest)
+    }
+
     fn clear_one(&self) -> Self {
         clear_cofactor(&[*self])[0]
     }
@@ -60,8 +70,10 @@ impl HashInLanes for blst_p2_affine {
 in_lanes! {
     /// A root of each g(x₁), or of g(x₂) = (Zu²)³·g(x₁) if g(x₁) is not a square. The norm 125·N(u)⁶·N(g(x₁)) of g(x₂)
     /// has the root √-125·N(u)³·√-N(g(x₁)).
-    fn roots<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, u: &[Fp2<P>; 2], z_u2: &[Fp2<P>; 2], g1: &[Fp2<P>; 2]) -> [(Fp2<P>, Mask); 2] {
-        let norms = square_root::roots(lanes, &[g1[0].norm(), g1[1].norm()]);
+    fn roots<P: PrimeField<Curve = Bls12381>>[N: usize](
+        lanes: P::Lanes, u: &[Fp2<P>; N], z_u2: &[Fp2<P>; N], g1: &[Fp2<P>; N],
+    ) -> [(Fp2<P>, Mask); N] {
+        let norms = square_root::roots(lanes, &limbs_of!(I < N => g1[I].norm()));
         let root_of_minus_125 = P::splat(lanes, &ROOT_OF_MINUS_125);
         let of = |i: usize| {
             let is_square = norms[i].is_square;
@@ -70,9 +82,9 @@ in_lanes! {
             let root = norm.squared().times(&norm).times(&root_of_minus_125).times(&norms[i].root);
             (g1[i].or(is_square, &g2), norms[i].root.or(is_square, &root))
         };
-        let [(g_0, t_0), (g_1, t_1)] = [of(0), of(1)];
-        let [y_0, y_1] = square_root::from_norms(lanes, &[g_0, g_1], &[t_0, t_1]);
-        [(y_0, norms[0].is_square), (y_1, norms[1].is_square)]
+        let squares = limbs_of!(I < N => of(I));
+        let roots = square_root::from_norms(lanes, &limbs_of!(I < N => squares[I].0), &limbs_of!(I < N => squares[I].1));
+        limbs_of!(I < N => (roots[I], norms[I].is_square))
     }
 
     /// With w = x - x₀: `X = xw² + 48i·w + 16(1 + i), Y = y·(32(1 + i) + 48i·w - w³), Z = 3w`, which is never zero.

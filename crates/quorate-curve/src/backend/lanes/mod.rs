@@ -38,6 +38,7 @@ pub(crate) mod square_root;
 pub(crate) mod lines;
 pub(crate) mod curve;
 pub(crate) mod affine;
+pub(crate) mod spread_point;
 pub(crate) mod encoding;
 #[cfg(test)]
 mod soak;

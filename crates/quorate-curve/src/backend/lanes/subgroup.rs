@@ -11,13 +11,14 @@ use super::{
     field::{Field, LANES, Lanes, Mask},
     fp2::Fp2,
     instructions::in_lanes,
+    spread_point::SpreadPoint,
 };
-use crate::{arithmetic::Curve, pairing::Bls12381};
+use crate::{arithmetic::Curve, backend::portable::map_to_g2, pairing::Bls12381};
 
 pub(crate) fn in_subgroup<L: Lanes, C: Subgroup<Parameters = L::Curve>>(lanes: L, points: &[C]) -> Vec<bool> {
     let mut out: Vec<_> = points.iter().map(Curve::is_identity).collect();
     let finite: Vec<_> = (0..points.len()).filter(|i| !out[*i]).collect();
-    let (finite, rest) = finite.split_at(L::THRESHOLDS.in_lanes(finite.len()));
+    let (finite, rest) = finite.split_at(L::THRESHOLDS.points_in_lanes(finite.len()));
     for chunk in finite.chunks(LANES) {
         let chosen: Vec<_> = chunk.iter().map(|i| points[*i]).collect();
         let Members { members, undecided } = C::members(lanes, &chosen);
@@ -25,7 +26,7 @@ pub(crate) fn in_subgroup<L: Lanes, C: Subgroup<Parameters = L::Curve>>(lanes: L
             out[*i] = if undecided >> lane & 1 == 1 { points[*i].in_subgroup() } else { members >> lane & 1 == 1 };
         }
     }
-    rest.iter().for_each(|i| out[*i] = points[*i].in_subgroup());
+    rest.iter().for_each(|i| out[*i] = C::is_member(lanes, &points[*i]));
     out
 }
 
@@ -41,6 +42,12 @@ pub trait Subgroup: InLanes {
     const FURTHER: Further;
     /// Tests one to eight finite points.
     fn members<L: Lanes<Curve = Self::Parameters>>(lanes: L, points: &[Self]) -> Members;
+
+    /// Tests a finite point.
+    fn is_member<L: Lanes<Curve = Self::Parameters>>(lanes: L, point: &Self) -> bool {
+        let _ = lanes;
+        point.in_subgroup()
+    }
 }
 
 /// Further positions, by which a point outside the subgroup is missed with the probability that the soundness allows
@@ -60,6 +67,15 @@ impl Subgroup for blst_p1_affine {
     fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Members {
         members_of_g1(lanes, points)
     }
+
+    fn is_member<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Self) -> bool {
+        if !L::THRESHOLDS.spread_points {
+            return point.in_subgroup();
+        }
+        // z²·P = -φ(P)
+        let product = SpreadPoint::<L::Fp, Self>::load(lanes, point).times_minus_z().times_minus_z();
+        product.is(&point.turned(1).signed(true))
+    }
 }
 
 impl Subgroup for blst_p2_affine {
@@ -67,6 +83,14 @@ impl Subgroup for blst_p2_affine {
 
     fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Members {
         members_of_g2(lanes, points)
+    }
+
+    fn is_member<L: Lanes<Curve = Bls12381>>(lanes: L, point: &Self) -> bool {
+        if !L::THRESHOLDS.spread_points {
+            return point.in_subgroup();
+        }
+        // -z·P = -ψ(P)
+        SpreadPoint::<L::Fp, Self>::load(lanes, point).times_minus_z().is(&map_to_g2::psi(point).signed(true))
     }
 }
 
@@ -107,6 +131,7 @@ mod tests {
         let members = Backend::Portable.in_subgroup(&points);
         assert!(members.contains(&true) && members.contains(&false));
         assert_eq!(lanes.in_subgroup(&points), members, "{lanes}");
+        assert!(points.iter().zip(&members).all(|(point, member)| lanes.is_member(point) == *member), "{lanes}");
         let at = |i: usize| points[i % points.len()];
         for n in (0..=17).chain([63, 64, 65]) {
             let some: Vec<_> = (0..n).map(|i| at(i * 7 + n)).collect();

@@ -5,9 +5,14 @@ use super::instructions::LANES;
 /// The numbers of items from which one way costs less than another.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
-    /// Items of a vector that are decoded, hashed or checked. The portable backend computes fewer, also those that are left beside full
-    /// vectors.
+    /// Items of a vector that are decoded. The portable backend computes fewer, also those that are left beside full vectors.
     pub(crate) items: usize,
+    /// The same for messages that are hashed.
+    pub(crate) messages: usize,
+    /// Points of a vector that are checked, or whose cofactor is cleared. Fewer are computed one by one.
+    pub(crate) points: usize,
+    /// Whether a point that is computed alone has its coordinates in the lanes. If not, the portable backend computes it.
+    pub(crate) spread_points: bool,
     /// Points of a sum, if there are not enough sums for every lane.
     pub(crate) sum: usize,
     /// Points of all weighted sums together, if there are fewer sums than `weighted_sums`.
@@ -54,7 +59,22 @@ pub struct Thresholds {
 impl Thresholds {
     /// How many of so many items fill vectors well enough. The portable backend computes the rest.
     pub(crate) const fn in_lanes(&self, items: usize) -> usize {
-        let left = items % LANES;
-        if left < self.items { items - left } else { items }
+        filled(items, self.items)
     }
+
+    /// The same for messages that are hashed.
+    pub(crate) const fn messages_in_lanes(&self, messages: usize) -> usize {
+        filled(messages, self.messages)
+    }
+
+    /// The same for points that are checked or cleared. The rest is computed one by one.
+    pub(crate) const fn points_in_lanes(&self, points: usize) -> usize {
+        filled(points, self.points)
+    }
+}
+
+/// The items of full vectors, and those of the last one if they are at least so many.
+const fn filled(items: usize, least: usize) -> usize {
+    let left = items % LANES;
+    if left < least { items - left } else { items }
 }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use blst::{blst_expand_message_xmd, blst_p1_affine};
+use smallvec::SmallVec;
 
 use crate::arithmetic::BlstCurve;
 
@@ -40,11 +41,12 @@ impl HashForSums for blst_p1_affine {
 
 /// `expand_message_xmd` of RFC 9380, section 5.3.1, with SHA-256. The message is the concatenation of two parts.
 pub(crate) fn expand(dst: &[u8], (prefix, body): &(&[u8], &[u8]), uniform: &mut [u8]) {
-    let joined;
+    let mut joined = SmallVec::<[u8; 256]>::new();
     let message = if prefix.is_empty() {
         *body
     } else {
-        joined = [*prefix, *body].concat();
+        joined.extend_from_slice(prefix);
+        joined.extend_from_slice(body);
         &joined
     };
     // SAFETY: three slices with their lengths.

@@ -180,7 +180,7 @@ fn isogeny(points: &[(blst_fp2, blst_fp2)]) -> Vec<blst_p2_affine> {
 }
 
 /// ψ, the twisted Frobenius endomorphism: (x̄·c₁, ȳ·c₂) with c₁ = 1/(1+i)^((p-1)/3), c₂ = 1/(1+i)^((p-1)/2).
-fn psi(point: &blst_p2_affine) -> blst_p2_affine {
+pub(crate) fn psi(point: &blst_p2_affine) -> blst_p2_affine {
     let conjugate = |a: blst_fp2| blst_fp2 { fp: [a.fp[0], ZERO.minus(&a.fp[1])] };
     Curve::at(conjugate(point.x()).times(&PSI_X), conjugate(point.y()).times(&PSI_Y))
 }
