@@ -103,6 +103,8 @@ PYTHON ?= python3
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 PACKAGE := crates/quorate-python
 VENV := $(BUILT)/python
+# The wheel is linked with the crates that the tests have built, where they have: see the script.
+WITH_TESTED := $(if $(PROGRAMS),CARGO=$(abspath scripts/tested_cargo.sh) TESTED='$(TESTED)')
 
 # The environment is made anew whenever what it holds changes.
 $(VENV)/made: $(PACKAGE)/requirements.txt
@@ -114,7 +116,7 @@ $(VENV)/made: $(PACKAGE)/requirements.txt
 python: $(VENV)/made ## The Python package in a virtual environment of its own: built, checked, and all its tests
 	$(call build,-p quorate-cli)
 	rm -rf $(VENV)/wheel
-	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --profile dev --out $(VENV)/wheel
+	cd $(PACKAGE) && $(WITH_TESTED) $(VENV)/bin/maturin build --quiet --locked --profile dev --out $(VENV)/wheel
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(VENV)/wheel/*.whl
 	cd $(PACKAGE) && $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	cd $(PACKAGE) && $(VENV)/bin/mypy tests benchmarks && $(VENV)/bin/python -m mypy.stubtest quorate
@@ -276,6 +278,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
 	$(CARGO) check --locked -p quorate-blst --features serde
 	$(CARGO) check --locked -p quorate-server --features otlp
+	$(CARGO) check --locked -p quorate-python
 
 # Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.
 AARCH64 := aarch64-unknown-linux-gnu
