@@ -12,6 +12,7 @@
 //! | [`culprits`] | the search for false claims |
 //! | [`torsion`] | signatures outside the subgroup, of every order |
 //! | [`weights`] | that each bit of the caller's generator is used, and how often few weights err |
+//! | [`single`] | what one signature allocates |
 //! | [`verifier`] | the entry for claims as bytes |
 //! | [`hash_cache`] | hashes that a verifier keeps |
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
@@ -24,6 +25,7 @@ mod graphs;
 mod hash_cache;
 mod lanes;
 mod patience;
+mod single;
 mod torsion;
 mod vectors;
 mod verifier;

@@ -16,7 +16,7 @@
 //! | one element of Fp12, its coefficients in the lanes | [`spread`] |
 //! | powers and roots | [`power`], [`square_root`] |
 //! | the lines of prepared points | [`lines`] |
-//! | points | [`curve`], [`affine`] |
+//! | points; one point with its coordinates in the lanes | [`curve`], [`affine`], [`spread_point`] |
 //! | the steps of a Miller loop, the loop of few pairs | [`steps`], [`few_pairs`] |
 //! | the verbs, under the names of the portable backend | the rest |
 //!
