@@ -93,7 +93,6 @@ fn a_state_that_does_not_match_is_never_written() {
     assert_eq!(folder.network().unwrap(), world.network);
 }
 
-/// Weights that the contract does not have are not believed, even if the state matches.
 /// A node that does not tell the contract's state costs nothing that was read before.
 #[test]
 fn a_node_without_the_state_leaves_the_cursor() {
@@ -113,6 +112,7 @@ fn a_node_without_the_state_leaves_the_cursor() {
     assert_eq!(fs::read(folder.path("network.json.cursor")).unwrap(), cursor);
 }
 
+/// Weights that the contract does not have are not believed, even if the state matches.
 #[test]
 fn weights_that_the_contract_does_not_have_are_left_out() {
     let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };

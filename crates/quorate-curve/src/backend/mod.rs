@@ -179,8 +179,8 @@ impl Backend {
         G::hash_to_curve(self, dst, messages)
     }
 
-    /// [`hash_to_curve`](Self::hash_to_curve) of one message. It allocates nothing, unless the parts of the message have more than 256
-    /// bytes together.
+    /// [`hash_to_curve`](Self::hash_to_curve) of one message. It allocates nothing, unless both parts have bytes, and more than 256
+    /// together.
     pub fn hash_to_curve_one<G: Bls12381Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
         G::hash_to_curve_one(self, dst, message)
     }

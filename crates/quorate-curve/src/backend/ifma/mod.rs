@@ -57,7 +57,7 @@ impl Lanes for Ifma {
     const THRESHOLDS: Thresholds = Thresholds {
         items: 2,
         messages: 1,
-        // Four cost as much one by one.
+        // The cofactors of four cost as much to clear one by one.
         points: 5,
         spread_points: true,
         // Measured at 64 to 96 in G2 and 96 to 128 in G1.
