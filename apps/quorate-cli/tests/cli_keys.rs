@@ -11,7 +11,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-use quorate::{AnySuite, Bls12381Suite, Claim, MinPk, PublicKey, Signature, Suite, naive};
+use quorate::{AnySuite, Bn254Suite, Claim, MinPk, PublicKey, Signature, Suite, naive};
+use quorate_bn254::{Bn254SecretKey, Bn254Signature};
 use quorate_lab::{
     run::{Ran, Run as _, Running, Signal, command, program},
     vectors,
@@ -118,7 +119,9 @@ fn published_json_web_keys() {
         assert_eq!((&shown["checked"], &shown["format"]), (&Value::Bool(true), &Value::from("jwk")));
         let output = room.run(["key", "import", "--suite", suite, "key.jwk", "--plain", "--force", "--out", "key"]);
         assert_eq!(output.out.trim_end(), text(&shown["public_key"]));
-        assert_failure(&room.run(["key", "show", "--suite", other, "key.jwk"]), 2, "choose the --suite");
+        for other in [other, "drand-evmnet"] {
+            assert_failure(&room.run(["key", "show", "--suite", other, "key.jwk"]), 2, "choose the --suite");
+        }
     }
 }
 
@@ -216,14 +219,14 @@ fn public_keys_add_up() {
 
 // ---- Round trips ----
 
-/// A new key signs, in every suite, and the library agrees. Hexadecimal has `0x` in Ethereum's suites alone.
+/// A new key signs, in every suite, and the library agrees. Hexadecimal has `0x` in the profiles of Ethereum and EigenLayer alone.
 #[test]
 fn every_suite_signs() {
-    fn check<S: Bls12381Suite>(suite: S, room: &Room) {
+    fn check<S: Suite>(suite: S, room: &Room) {
         let file = format!("{suite}.key");
         let key = room.new_key(suite.name(), &file);
-        let ethereum = [MinPk::Eth2.any(), MinPk::Eth2SyncAggregate.any()].contains(&suite.any());
-        assert_eq!(key.starts_with("0x"), ethereum, "{suite}");
+        let prefixed = [MinPk::Eth2.any(), MinPk::Eth2SyncAggregate.any(), Bn254Suite::EigenLayer.any()];
+        assert_eq!(key.starts_with("0x"), prefixed.contains(&suite.any()), "{suite}");
         let shown = room.run(["key", "show", "--suite", suite.name(), &file]).out;
         assert!(shown.contains(&format!("{key} (checked)")), "{shown}");
 
@@ -242,17 +245,15 @@ fn every_suite_signs() {
         assert_eq!((text(&line["suite"]), text(&line["public_key"])), (suite.name(), key.as_str()));
         assert_eq!(text(&line["signature"]), signature);
         assert_eq!(bytes(text(&line["message"])), [0x5a; 32]);
+        room.run_with(["verify", "-"], &line.to_string()).exits(0);
     }
     let room = Room::new();
     for suite in AnySuite::all() {
         match suite {
             AnySuite::MinPk(suite) => check(suite, &room),
             AnySuite::MinSig(suite) => check(suite, &room),
-            // This program makes no keys on BN254.
-            _ => {
-                let made = room.run(["key", "new", "--suite", suite.name(), "--out", "key"]);
-                assert_eq!(made.code, 2, "{suite}");
-            }
+            AnySuite::Bn254(suite) => check(suite, &room),
+            suite => panic!("{suite} has no test"),
         }
     }
 }
@@ -525,41 +526,101 @@ fn ctrl_c_at_a_question_restores_the_echo() {
     }
 }
 
-/// blst does not have BN254. Every command with keys of a suite says so.
+/// EIP-2333 derives keys on BLS12-381. The answer names what takes a suite on BN254.
 #[test]
-fn keys_on_bn254_are_refused_with_the_reason() {
+fn keys_on_bn254_are_not_derived() {
     let room = Room::new();
     room.file("key", &"01".repeat(32));
-    room.file("lines", &"00".repeat(64));
     for suite in ["drand-evmnet", "eigenlayer", "BLS_SIG_BN254G1_XMD:SHA-256_SVDW_RO_POP_"] {
-        for args in [
-            &["key", "new", "--out", "new"][..],
-            &["key", "derive", "--seed-file", "key", "--path", "m", "--out", "new"],
-            &["key", "import", "key", "--plain", "--out", "new"],
-            &["key", "show", "key"],
-            &["sign", "--key", "key", "--message", "00"],
-            &["aggregate", "lines"],
-            &["subtract", "--from", "00", "lines"],
-            &["pop", "prove", "--key", "key"],
-        ] {
-            let output = room.run([args, &["--suite", suite]].concat());
-            assert_failure(&output, 2, "which blst does not have");
-            let said = output.err;
-            assert!(
-                said.contains(&format!("{suite} is on the curve BN254")) && said.contains("`quorate verify`"),
-                "{said}"
-            );
-        }
+        let output = room.run(["key", "derive", "--suite", suite, "--seed-file", "key", "--path", "m", "--out", "new"]);
+        assert_failure(&output, 2, &format!("{suite} is on the curve BN254"));
+        assert!(output.err.contains("`quorate key new`"), "{}", output.err);
     }
     assert!(!room.path("new").exists());
 }
 
-/// A proof of possession has no secret in it, so it is verified on BN254 too: alone, in a batch, under its own suite, as the claim
-/// of its own key.
+/// What the commands make on BN254 is what the crate of the curve makes, and they add and subtract it.
+#[test]
+fn keys_and_signatures_on_bn254() {
+    let room = Room::new();
+    let secret = |i: u8| Bn254SecretKey::from_entropy(&[i; 48]);
+    let message = [0x5a; 32];
+    for suite in [Bn254Suite::DrandEvmnet, Bn254Suite::EigenLayer, Bn254Suite::Sha256Augmented] {
+        let name = suite.name();
+        let of = |i: u8| suite.sign(&secret(i), &message).unwrap();
+        let mut signatures = Vec::new();
+        for i in 1..=3 {
+            room.file("key", &const_hex::encode(*secret(i).to_bytes()));
+            let signed =
+                room.run(["sign", "--suite", name, "--key", "key", "--message", &"5a".repeat(32)]).exits(0).out;
+            assert_eq!(bytes(signed.trim_end()), of(i).to_bytes(), "{name}");
+            signatures.push(signed);
+        }
+        let sum = room.run_with(["aggregate", "--suite", name, "-"], &signatures.concat()).exits(0).out;
+        assert_eq!(bytes(sum.trim_end()), [1, 2, 3].map(of).into_iter().sum::<Bn254Signature>().to_bytes(), "{name}");
+        let subtract = ["subtract", "--suite", name, "--from", sum.trim_end(), "-"];
+        assert_eq!(room.run_with(subtract, &signatures[1..].concat()).exits(0).out, signatures[0], "{name}");
+    }
+    // A key in G2 adds up; keys in both groups do not.
+    let key = |i: u8| const_hex::encode(secret(i).public_key_g2().to_bytes());
+    let keys = format!("{}\n{}\n", key(1), key(2));
+    let sum = room.run_with(["aggregate", "--suite", "drand-evmnet", "--public-keys", "-"], &keys).exits(0).out;
+    let expected = quorate_bn254::aggregate([1, 2].map(|i| secret(i).public_key_g2())).unwrap();
+    assert_eq!(bytes(sum.trim_end()), expected.to_bytes());
+    let both = const_hex::encode(secret(1).dual_key().to_bytes());
+    let refused = room.run_with(["aggregate", "--suite", "drand-evmnet", "--public-keys", "-"], &both);
+    assert_failure(&refused, 2, "public key in G2: 192 bytes, expected 128");
+    let refused = room.run_with(["aggregate", "--suite", "eigenlayer", "--public-keys", "-"], &both);
+    assert_failure(&refused, 2, "keys of eigenlayer stand in both groups");
+
+    let sign = ["sign", "--suite", "eigenlayer", "--key", "key", "--message"];
+    let refused = room.run([&sign[..], &["00"]].concat());
+    assert_failure(&refused, 2, "eigenlayer cannot sign this message: message: 1 bytes, expected 32");
+    room.file("zero", &"00".repeat(32));
+    let refused = room.run(["sign", "--suite", "drand-evmnet", "--key", "zero", "--message", "00"]);
+    assert_failure(&refused, 2, "zero");
+    assert_failure(&room.run_with(["aggregate", "--suite", "eigenlayer", "-"], "00"), 2, "1 bytes, expected 64");
+}
+
+/// A keystore of an operator is one of the suite with the same keys, and of no other.
+#[test]
+fn keystores_on_bn254() {
+    let room = Room::new();
+    room.file("p", "a passphrase of some length");
+    let kept = ["--keystore", "--kdf", "pbkdf2", "--passphrase-file", "p", "--out"];
+    for (group, suite, other) in
+        [("bn254-g1", "eigenlayer", "drand-evmnet"), ("bn254-g2", "drand-evmnet", "eigenlayer")]
+    {
+        let made = room.run([&["evm", "key", "--key-group", group][..], &kept, &[group]].concat()).exits(0).out;
+        let key = made.lines().last().unwrap().split_whitespace().last().unwrap();
+        let show =
+            |suite: &str, check: &[&str]| room.run([&["key", "show", "--suite", suite, group][..], check].concat());
+        assert!(show(suite, &[]).exits(0).out.contains(&format!("{} (stated)", key.trim_start_matches("0x"))));
+        assert!(show(suite, &["--passphrase-file", "p"]).exits(0).out.contains("(checked)"));
+        assert_failure(&show(other, &[]), 2, "choose the --suite that the key was made for");
+        assert_failure(&show("eth2", &[]), 2, "choose the --suite that the key was made for");
+        let sign = ["sign", "--suite", suite, "--key", group, "--passphrase-file", "p", "--claim", "--message"];
+        let claim = room.run([&sign[..], &[&"5a".repeat(32)]].concat()).exits(0).out;
+        room.run_with(["verify", "-"], &claim).exits(0);
+
+        let copy = format!("{suite}.json");
+        room.run(
+            [&["key", "import", "--suite", suite, group, "--from-passphrase-file", "p"][..], &kept, &[&*copy]].concat(),
+        )
+        .exits(0);
+        assert!(
+            room.run(["key", "show", "--suite", suite, &copy, "--passphrase-file", "p"])
+                .exits(0)
+                .out
+                .contains("(checked)")
+        );
+    }
+}
+
+/// A proof of possession on BN254: made here as by the crate of the curve, verified alone, in a batch, under its own suite, as the
+/// claim of its own key.
 #[test]
 fn proofs_of_possession_on_bn254() {
-    use quorate::Bn254Suite;
-    use quorate_bn254::Bn254SecretKey;
     let room = Room::new();
     let secret = |i: u8| Bn254SecretKey::from_entropy(&[i; 48]);
     let key = |i: u8| const_hex::encode(secret(i).public_key_g2().to_bytes());
@@ -571,6 +632,9 @@ fn proofs_of_possession_on_bn254() {
             (output.code, output.out.trim().to_owned())
         };
         assert_eq!(one(key(1), proof(suite, 1)), (0, "valid".to_owned()));
+        room.file("secret", &const_hex::encode(*secret(1).to_bytes()));
+        let proved = json(&room.run(["pop", "prove", "--suite", suite.name(), "--key", "secret", "--json"]).out);
+        assert_eq!((text(&proved["public_key"]), text(&proved["proof"])), (&*key(1), &*proof(suite, 1)));
         let mismatch = (1, "invalid: the signature does not match the keys and messages".to_owned());
         assert_eq!(one(key(2), proof(suite, 1)), mismatch);
         assert_eq!(one(key(1), proof(other, 1)), mismatch);
@@ -593,7 +657,7 @@ fn proofs_of_possession_on_bn254() {
     assert!(suites.iter().all(|suite| help.contains(suite.name())) && help.contains("100 bits"), "{help}");
     let refused = room.run(["pop", "prove", "--suite", "chia", "--key", "key"]);
     assert_failure(&refused, 2, "the suite chia has no proofs of possession");
-    assert!(!refused.err.contains("BN254"), "this program has no keys there: {}", refused.err);
+    assert!(suites.iter().all(|suite| refused.err.contains(suite.name())), "{}", refused.err);
 }
 
 /// EIP-2333's test case 0 from its mnemonic, and keys of staking deposits from theirs.
@@ -839,15 +903,17 @@ fn help_begins_with_examples_and_fits() {
     }
 }
 
-/// All suites on BLS12-381 are named where one is asked for: this program makes no keys on BN254.
+/// All suites are named where one is asked for; keys are derived on BLS12-381 alone.
 #[test]
 fn help_names_every_suite() {
     let room = Room::new();
-    for command in [&["sign", "--help"][..], &["key", "new", "--help"], &["aggregate", "-h"]] {
+    for command in
+        [&["sign", "--help"][..], &["key", "new", "--help"], &["aggregate", "-h"], &["key", "derive", "--help"]]
+    {
         let help = room.run(command).out;
         for suite in AnySuite::all() {
-            let has_keys = matches!(suite, AnySuite::MinPk(_) | AnySuite::MinSig(_));
-            assert_eq!(help.contains(suite.name()), has_keys, "{command:?} {suite}");
+            let known = !command.contains(&"derive") || !matches!(suite, AnySuite::Bn254(_));
+            assert_eq!(help.contains(suite.name()), known, "{command:?} {suite}");
         }
     }
 }

@@ -208,6 +208,14 @@ impl Suite for Bn254Suite {
         Bn254G2::from_ark_assuming_on_curve(&secret.public_key_g2().point())
     }
 
+    fn claim_key(self, secret: &Bn254SecretKey) -> Vec<u8> {
+        if self.has_dual_keys() {
+            secret.dual_key().to_bytes().to_vec()
+        } else {
+            secret.public_key_g2().to_bytes().to_vec()
+        }
+    }
+
     fn sign(secret: &Bn254SecretKey, hash: &Bn254G1) -> Bn254G1 {
         let signature = secret.sign(&MessagePoint::from_point(hash.to_ark()));
         Bn254G1::from_ark_assuming_on_curve(&signature.point())
@@ -412,6 +420,7 @@ mod tests {
             let ours = Bn254SecretKey::from_bytes(secret.to_bytes().as_slice()).expect("a scalar");
             assert_eq!(secret.to_bytes(), Bn254SecretKey::key_gen(&[7; 32], b"info").to_bytes());
             assert_eq!(secret.public_key().to_bytes(), ours.public_key_g2().to_bytes());
+            assert_eq!(suite.key(&secret.claim_key(*suite)), Ok(ours.public_key_g2()), "{suite}");
             let signature = secret.sign(*suite, &[3; 32]);
             assert_eq!(signature.to_bytes(), suite.sign(&ours, &[3; 32]).expect("32 bytes").to_bytes(), "{suite}");
             assert!(secret.public_key().verify(*suite, &[3; 32], signature).is_valid());

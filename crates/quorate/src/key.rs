@@ -153,6 +153,14 @@ impl<S: Suite> SecretKey<S> {
         PublicKey(S::public_key(&self.0))
     }
 
+    /// The bytes of the public key as a [`ClaimBytes`](crate::ClaimBytes) has them: the encoded [`public_key`](Self::public_key), and under
+    /// `eigenlayer` the keys in both groups.
+    ///
+    /// Cost: a multiplication by the secret, under `eigenlayer` one in each group.
+    pub fn claim_key(&self, suite: S) -> Vec<u8> {
+        suite.claim_key(&self.0)
+    }
+
     pub(crate) fn scalar(&self) -> &S::Secret {
         &self.0
     }

@@ -139,6 +139,12 @@ pub trait Suite: Copy + Eq + Ord + Hash + Debug + Display + FromStr + Send + Syn
     #[doc(hidden)]
     fn public_key(secret: &Self::Secret) -> Self::Key;
 
+    /// The bytes of a secret's public key in a claim.
+    #[doc(hidden)]
+    fn claim_key(self, secret: &Self::Secret) -> Vec<u8> {
+        Self::encode_key(&Self::public_key(secret)).as_ref().to_vec()
+    }
+
     /// A secret times a hash, in constant time.
     #[doc(hidden)]
     fn sign(secret: &Self::Secret, hash: &Self::Signature) -> Self::Signature;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
-    Bls12381Suite, PublicKey, Scheme, Signature,
+    AnySuite, Bn254Suite, PublicKey, Scheme, Signature, Suite,
     aggregate::{MisuseError, aggregate, aggregate_public_keys},
     bdn,
 };
@@ -15,7 +15,7 @@ use super::{
     backend::BackendArgument,
     lines::{Field, Lines, bytes},
     print,
-    suite::{InSuite, KeySuite, SuiteArgument},
+    suite::{self, InSuite, SuiteArgument, hex},
 };
 use quorate_host::exit::{Exit, Failure, Result};
 
@@ -70,31 +70,35 @@ impl Arguments {
     /// # Errors
     /// An item cannot be read, there is none, or reading or writing fails.
     pub fn run(self) -> Result {
-        self.suite.run(self)
+        suite::run(self.suite.suite, self)
     }
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let lines = Lines::open(self.file.as_slice())?;
         let name = lines.names();
         let empty = |error: MisuseError| Failure::usage(anyhow!(error).context(name));
         let (sum, count) = if self.public_keys {
-            let keys = lines.parse_all(|text| key::<S>(text, self.suite.suite))?;
+            refuse_keys_in_both_groups(suite)?;
+            let keys = lines.parse_all(|text| key(text, suite))?;
             let sum = match suite.scheme() {
                 Scheme::Bdn => bdn::aggregate_public_keys(suite, &keys, self.backend.backend),
                 Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => {
                     aggregate_public_keys(&keys, self.backend.backend)
                 }
             };
-            (self.suite.hex(sum.map_err(empty)?.to_bytes()), keys.len())
+            (hex(suite.any(), sum.map_err(empty)?.to_bytes()), keys.len())
         } else if suite.scheme() == Scheme::Bdn {
-            let signed = lines.parse_all(|text| signed::<S>(text, self.suite.suite))?;
+            let signed = lines.parse_all(|text| signed(text, suite))?;
             let sum = bdn::aggregate(suite, &signed, self.backend.backend).map_err(empty)?;
-            (self.suite.hex(sum.to_bytes()), signed.len())
+            (hex(suite.any(), sum.to_bytes()), signed.len())
         } else {
-            let signatures = signatures::<S>(lines, self.suite.suite)?;
-            (self.suite.hex(aggregate(&signatures, self.backend.backend).map_err(empty)?.to_bytes()), signatures.len())
+            let signatures = signatures(lines, suite)?;
+            (
+                hex(suite.any(), aggregate(&signatures, self.backend.backend).map_err(empty)?.to_bytes()),
+                signatures.len(),
+            )
         };
         if self.json {
             let (signature, public_key) = if self.public_keys { (None, Some(sum)) } else { (Some(sum), None) };
@@ -106,24 +110,38 @@ impl InSuite for Arguments {
     }
 }
 
+/// Refuses a suite whose keys are two points, because [`PublicKey`] is one of them.
+fn refuse_keys_in_both_groups<S: Suite>(suite: S) -> std::result::Result<(), Failure> {
+    if suite.any() == AnySuite::Bn254(Bn254Suite::EigenLayer) {
+        return Err(Failure::usage(anyhow!(
+            "keys of {suite} stand in both groups, and this command adds points of one; a claim names its signers one by one in \
+             \"public_keys\", and `quorate evm aggregate` adds the keys of a settlement's operators"
+        )));
+    }
+    Ok(())
+}
+
 /// Every line as a signature.
-pub(super) fn signatures<S: Bls12381Suite>(
-    lines: Lines,
-    suite: KeySuite,
-) -> std::result::Result<Vec<Signature<S>>, Failure> {
+pub(super) fn signatures<S: Suite>(lines: Lines, suite: S) -> std::result::Result<Vec<Signature<S>>, Failure> {
     lines.parse_all(|text| signature(text, suite))
 }
 
-fn signature<S: Bls12381Suite>(text: &str, suite: KeySuite) -> std::result::Result<Signature<S>, String> {
-    Signature::from_bytes(&bytes(text, Field::Signature, suite)?).map_err(|error| error.to_string())
+fn signature<S: Suite>(text: &str, suite: S) -> std::result::Result<Signature<S>, String> {
+    Signature::from_bytes(&bytes(text, Field::Signature, suite.any())?).map_err(|error| error.to_string())
 }
 
-fn key<S: Bls12381Suite>(text: &str, suite: KeySuite) -> std::result::Result<PublicKey<S>, String> {
-    PublicKey::from_bytes(&bytes(text, Field::PublicKey, suite)?).map_err(|error| error.to_string())
+fn key<S: Suite>(text: &str, suite: S) -> std::result::Result<PublicKey<S>, String> {
+    let bytes = bytes(text, Field::PublicKey, suite.any())?;
+    let key = if bytes.len() == suite.key_length() {
+        PublicKey::from_bytes(&bytes)
+    } else {
+        Err(suite.wrong_key_length(bytes.len()))
+    };
+    key.map_err(|error| error.to_string())
 }
 
 /// A line as a key and its signature.
-fn signed<S: Bls12381Suite>(text: &str, suite: KeySuite) -> std::result::Result<(PublicKey<S>, Signature<S>), String> {
+fn signed<S: Suite>(text: &str, suite: S) -> std::result::Result<(PublicKey<S>, Signature<S>), String> {
     if !text.starts_with('{') {
         return Err("found no JSON object, expected one with \"public_key\" and \"signature\", because a BDN suite multiplies each \
                     signature by a coefficient of its key"

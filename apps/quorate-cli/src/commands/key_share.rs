@@ -10,7 +10,7 @@ use quorate_threshold::KeyShare;
 
 use super::{
     shared_key::refuse_augmented,
-    suite::{KeySuite, SuiteArgument},
+    suite::{Bls12381Argument, Bls12381Choice},
     unlock::{
         ask, is_dash, is_standard_input, name_of, public_key_bytes, read_file, refuse_unused, say_older_form, warn,
     },
@@ -29,7 +29,7 @@ pub(super) struct KeyShareFile {
     name: String,
     from_standard_input: bool,
     share: ShareFile,
-    suite: KeySuite,
+    suite: Bls12381Choice,
 }
 
 /// A share that belongs to the verification key of its file. Whether a committee has such a participant, and the commitment of
@@ -51,14 +51,14 @@ impl KeyShareFile {
         if matches!(share.secret(), ShareSecret::Plain(_)) {
             warn(warning);
         }
-        let suite = KeySuite::try_from(share.suite())
+        let suite = Bls12381Choice::try_from(share.suite())
             .map_err(|reason| Failure::usage(anyhow!(reason)).context(name.clone()))?;
         Ok(Self { name, from_standard_input: is_dash(path), share, suite })
     }
 
     /// The suite of the key.
-    pub(super) fn suite(&self) -> SuiteArgument {
-        SuiteArgument { suite: self.suite }
+    pub(super) fn suite(&self) -> Bls12381Argument {
+        Bls12381Argument { suite: self.suite }
     }
 
     /// The share, compared with the verification key that the file states.
@@ -87,7 +87,7 @@ impl KeyShareFile {
         }
         let (index, public_key) = (share.index(), share.public_key().to_vec());
         let opened = share
-            .unlock(|| ask(passphrase, PassphrasePurpose::Unlock, &name), public_key_bytes::<S>)
+            .unlock(|| ask(passphrase, PassphrasePurpose::Unlock, &name), |secret| public_key_bytes(suite, secret))
             .map_err(|error| Failure::from(error).context(name.clone()))?;
         say_older_form(&name, opened.older);
         let secret = SecretKey::from_bytes(opened.secret.expose());

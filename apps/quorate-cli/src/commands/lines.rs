@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     complaints::Complaints,
     print,
-    suite::KeySuite,
     unlock::{is_dash, name_of},
 };
 
@@ -171,12 +170,12 @@ pub(super) enum Field {
 
 /// The bytes of a line: hexadecimal digits, or the field of a JSON object. A field `suite` must name the suite that was asked for;
 /// other fields are skipped.
-pub(super) fn bytes(text: &str, wanted: Field, suite: KeySuite) -> Result<Vec<u8>, String> {
+pub(super) fn bytes(text: &str, wanted: Field, suite: AnySuite) -> Result<Vec<u8>, String> {
     if !text.starts_with('{') {
         return from_hex(text).map_err(|error| error.to_string());
     }
     let object: Object = json::object(text).map_err(|error| error.to_string())?;
-    refuse_other(object.suite.as_deref(), suite.into())?;
+    refuse_other(object.suite.as_deref(), suite)?;
     let (value, name) = match wanted {
         Field::Signature => (object.signature, "signature"),
         Field::PublicKey => (object.public_key, "public_key"),

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use quorate::AnySuite;
 use quorate_formats::from_hex;
 use quorate_host::exit::Failure;
 
-use super::{print, suite::SuiteArgument, unlock::is_dash, whole_file};
+use super::{print, suite::is_drand, unlock::is_dash, whole_file};
 
 /// Where the message comes from: one of three.
 #[derive(Debug, Args)]
@@ -45,11 +46,11 @@ impl MessageArguments {
 }
 
 /// Prints a warning if a suite of drand's signs something other than a digest.
-pub(super) fn warn_of_no_digest(suite: SuiteArgument, message: &[u8]) {
-    if suite.is_drand() && message.len() != DIGEST {
+pub(super) fn warn_of_no_digest(suite: AnySuite, message: &[u8]) {
+    if is_drand(suite) && message.len() != DIGEST {
         print::note(format_args!(
             "warning: {} signs digests of {DIGEST} bytes, but this message has {}; no beacon of drand's has such a signature",
-            suite.suite,
+            suite,
             message.len()
         ));
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use quorate::{AnySuite, Bls12381Suite, ClaimBytes, Verdict, proof_of_possession};
+use quorate::{AnySuite, ClaimBytes, Suite, Verdict, proof_of_possession};
 use quorate_formats::{Id, VerdictLine, from_hex, json};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use super::{
     line_verdicts::{LineClaim, judge_lines},
     lines::{Lines, field, refuse_other},
     print,
-    suite::{InSuite, KeySuite, ProofSuiteArgument, SuiteArgument, no_proofs},
+    suite::{self, InSuite, ProofSuiteArgument, hex},
     unlock::{KeyFile, PassphraseArguments},
 };
 
@@ -40,7 +40,7 @@ enum PopCommand {
 #[command(before_long_help = PROVE_EXAMPLES)]
 struct Prove {
     #[command(flatten)]
-    suite: SuiteArgument,
+    suite: ProofSuiteArgument,
 
     /// File with the secret key: hexadecimal digits, keystore or JSON Web Key; `-` means standard input
     #[arg(long, value_name = "FILE")]
@@ -92,22 +92,20 @@ impl Arguments {
     /// The command line or an input is wrong, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.command {
-            PopCommand::Prove(arguments) => arguments.suite.run(arguments),
+            PopCommand::Prove(arguments) => suite::run(arguments.suite.suite, arguments),
             PopCommand::Verify(arguments) => arguments.run(),
         }
     }
 }
 
 impl InSuite for Prove {
-    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
-        if suite.proof_of_possession_tag().is_none() {
-            return Err(Failure::usage(anyhow!(no_proofs(suite.any(), KeySuite::all().map(AnySuite::from)))));
-        }
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
-        let proof = proof_of_possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
-        let proof = self.suite.hex(proof.to_bytes());
+        let proof = proof_of_possession::prove(suite, &key)
+            .expect("the suite has proofs of possession, or the flag had been refused");
+        let proof = hex(suite.any(), proof.to_bytes());
         if self.json {
-            let public_key = self.suite.hex(key.public_key().to_bytes());
+            let public_key = hex(suite.any(), key.claim_key(suite));
             print::json(&ProofLine { suite: suite.name(), public_key, proof })?;
         } else {
             print::line(proof)?;

@@ -11,7 +11,7 @@ use quorate_host::{
 use quorate_threshold::{CollectorError, SharedKey, shared_key::suite_of_json};
 
 use super::{
-    suite::{KeySuite, SuiteArgument},
+    suite::{Bls12381Argument, Bls12381Choice},
     whole_file,
 };
 
@@ -19,7 +19,7 @@ use super::{
 pub(super) struct SharedKeyFile {
     path: PathBuf,
     json: Vec<u8>,
-    suite: KeySuite,
+    suite: Bls12381Choice,
 }
 
 impl SharedKeyFile {
@@ -28,13 +28,14 @@ impl SharedKeyFile {
         let name = || path.display().to_string();
         let json = whole_file::text(path)?.into_bytes();
         let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
-        let suite = KeySuite::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
+        let suite =
+            Bls12381Choice::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
         Ok(Self { path: path.to_owned(), json, suite })
     }
 
     /// The suite of the key.
-    pub(super) fn suite(&self) -> SuiteArgument {
-        SuiteArgument { suite: self.suite }
+    pub(super) fn suite(&self) -> Bls12381Argument {
+        Bls12381Argument { suite: self.suite }
     }
 
     /// The key, in the variant of its suite.

@@ -11,15 +11,15 @@ mod exit;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
-use quorate::Bls12381Suite;
+use quorate::Suite;
 
 use super::{
     message::{MessageArguments, warn_of_no_digest},
     print::{self, ClaimLine},
-    suite::{InSuite, SuiteArgument},
+    suite::{self, InSuite, SuiteArgument, hex},
     unlock::{KeyFile, PassphraseArguments},
 };
-use quorate_host::exit::{Exit, Result};
+use quorate_host::exit::{Exit, Failure, Result};
 
 /// Sign a message and print the signature
 ///
@@ -97,7 +97,7 @@ impl Arguments {
     /// The command line, the key or the message is wrong, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.0 {
-            Choice::Message(arguments) => arguments.suite.run(*arguments),
+            Choice::Message(arguments) => suite::run(arguments.suite.suite, *arguments),
             Choice::Object(object) => match *object {
                 Object::Deposit(arguments) => arguments.run(),
                 Object::Change(arguments) => arguments.run(),
@@ -108,16 +108,19 @@ impl Arguments {
 }
 
 impl InSuite for MessageToSign {
-    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let message = self.message.read(&self.key, "the key")?;
-        warn_of_no_digest(self.suite, &message);
+        if let Some(flaw) = suite.message_flaw(&message) {
+            return Err(Failure::usage(flaw).context(format!("{suite} cannot sign this message")));
+        }
+        warn_of_no_digest(suite.any(), &message);
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
-        let signature = self.suite.hex(key.sign(suite, &message).to_bytes());
+        let signature = hex(suite.any(), key.sign(suite, &message).to_bytes());
         if self.claim {
             print::json(&ClaimLine {
                 suite: suite.name(),
-                public_key: self.suite.hex(key.public_key().to_bytes()),
-                message: self.suite.hex(message),
+                public_key: hex(suite.any(), key.claim_key(suite)),
+                message: hex(suite.any(), message),
                 signature,
             })?;
         } else {

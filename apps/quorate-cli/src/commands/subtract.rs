@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate::{Bls12381Suite, Scheme, Signature, aggregate::subtract};
+use quorate::{Scheme, Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 use quorate_formats::from_hex;
 use quorate_host::exit::{Exit, Failure, Result};
@@ -14,7 +14,7 @@ use super::{
     backend::BackendArgument,
     lines::Lines,
     print,
-    suite::{InSuite, SuiteArgument},
+    suite::{self, InSuite, SuiteArgument, hex},
 };
 
 /// Subtract signatures from an aggregate and print what remains
@@ -47,12 +47,12 @@ impl Arguments {
     /// # Errors
     /// A signature cannot be read, or reading or writing fails.
     pub fn run(self) -> Result {
-        self.suite.run(self)
+        suite::run(self.suite.suite, self)
     }
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         if suite.scheme() == Scheme::Bdn {
             return Err(Failure::usage(anyhow!(
                 "signatures of {suite} are summed with coefficients that depend on all signers; use `quorate verify --known`, which \
@@ -63,7 +63,7 @@ impl InSuite for Arguments {
         let whole = Signature::<S>::from_bytes(&bytes).context("--from").map_err(Failure::usage)?;
         let lines = Lines::open(self.file.as_slice())?;
         let name = lines.names();
-        let parts = signatures(lines, self.suite.suite)?;
+        let parts = signatures(lines, suite)?;
         if parts.is_empty() {
             print::note(format_args!("warning: {name} contains no signatures, so the aggregate is printed unchanged"));
         }
@@ -71,7 +71,7 @@ impl InSuite for Arguments {
         if rest.point().is_identity() {
             print::note("note: nothing remains, because the parts add up to the aggregate");
         }
-        print::line(self.suite.hex(rest.to_bytes()))?;
+        print::line(hex(suite.any(), rest.to_bytes()))?;
         Ok(Exit::Success)
     }
 }

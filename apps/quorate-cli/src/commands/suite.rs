@@ -3,9 +3,10 @@
 
 use std::fmt;
 
+use anyhow::anyhow;
 use clap::{Args, builder::PossibleValue};
-use quorate::{AnySuite, Bls12381Suite, MinPk, MinSig, Scheme, Suite};
-use quorate_host::exit::Result;
+use quorate::{AnySuite, Bls12381Suite, Bn254Suite, MinPk, MinSig, Scheme, Suite};
+use quorate_host::exit::{Failure, Result};
 
 use super::value::{Value, parsed};
 
@@ -13,11 +14,11 @@ use super::value::{Value, parsed};
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct SuiteArgument {
     /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
-    #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = Value::new(read).with_names(names))]
-    pub(super) suite: KeySuite,
+    #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = Value::new(parsed::<AnySuite>).with_names(names))]
+    pub(super) suite: AnySuite,
 }
 
-/// The suite of proofs of possession that are verified. They are public, so it can be on either curve.
+/// The suite of proofs of possession.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct ProofSuiteArgument {
     /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
@@ -25,49 +26,81 @@ pub(super) struct ProofSuiteArgument {
     pub(super) suite: AnySuite,
 }
 
+/// The suite of keys that are shared or derived: a suite on BLS12-381.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Bls12381Argument {
+    /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
+    #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = Value::new(on_bls12381).with_names(names_on_bls12381))]
+    pub(super) suite: Bls12381Choice,
+}
+
 /// A command that does the same in every suite.
 pub(super) trait InSuite {
+    /// Runs the command in a suite whose type is known.
+    fn run_in<S: Suite>(self, suite: S) -> Result;
+}
+
+/// A command that does the same in every suite on BLS12-381.
+pub(super) trait InBls12381 {
     /// Runs the command in a suite whose type is known.
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result;
 }
 
-impl SuiteArgument {
-    /// Runs a command in the suite that was asked for.
-    pub(super) fn run(self, command: impl InSuite) -> Result {
-        match self.suite {
-            KeySuite::MinPk(suite) => command.run_in(suite),
-            KeySuite::MinSig(suite) => command.run_in(suite),
-        }
-    }
-
-    /// Lower-case hexadecimal; with `0x` in front in Ethereum's profiles, as Ethereum writes it.
-    pub(super) fn hex(self, bytes: impl AsRef<[u8]>) -> String {
-        match self.suite {
-            KeySuite::MinPk(MinPk::Eth2 | MinPk::Eth2SyncAggregate) => const_hex::encode_prefixed(bytes),
-            _ => const_hex::encode(bytes),
-        }
-    }
-
-    /// Whether it is the suite of a drand network, whose messages are digests.
-    pub(super) fn is_drand(self) -> bool {
-        match self.suite {
-            KeySuite::MinPk(suite) => matches!(suite, MinPk::DrandChained | MinPk::DrandUnchained),
-            KeySuite::MinSig(suite) => matches!(suite, MinSig::DrandQuicknet | MinSig::DrandG1Legacy),
-        }
+/// Runs a command in the suite that was asked for.
+pub(super) fn run(suite: AnySuite, command: impl InSuite) -> Result {
+    match suite {
+        AnySuite::MinPk(suite) => command.run_in(suite),
+        AnySuite::MinSig(suite) => command.run_in(suite),
+        AnySuite::Bn254(suite) => command.run_in(suite),
+        suite => Err(Failure::usage(anyhow!("this command does not know the suite {suite}"))),
     }
 }
 
-/// A suite on BLS12-381, whose secret keys blst's constant-time code handles. blst does not have BN254. There this program
-/// makes keys and signatures for settlements alone (`quorate evm`), and verifies.
+/// Lower-case hexadecimal; with `0x` in front in the profiles of Ethereum and of EigenLayer, as Ethereum writes it.
+pub(super) fn hex(suite: AnySuite, bytes: impl AsRef<[u8]>) -> String {
+    match suite {
+        AnySuite::MinPk(MinPk::Eth2 | MinPk::Eth2SyncAggregate) | AnySuite::Bn254(Bn254Suite::EigenLayer) => {
+            const_hex::encode_prefixed(bytes)
+        }
+        _ => const_hex::encode(bytes),
+    }
+}
+
+/// Whether it is the suite of a drand network, whose messages are digests.
+pub(super) fn is_drand(suite: AnySuite) -> bool {
+    match suite {
+        AnySuite::MinPk(suite) => matches!(suite, MinPk::DrandChained | MinPk::DrandUnchained),
+        AnySuite::MinSig(suite) => matches!(suite, MinSig::DrandQuicknet | MinSig::DrandG1Legacy),
+        AnySuite::Bn254(suite) => suite == Bn254Suite::DrandEvmnet,
+        _ => false,
+    }
+}
+
+impl Bls12381Argument {
+    /// Runs a command in the suite that was asked for.
+    pub(super) fn run(self, command: impl InBls12381) -> Result {
+        match self.suite {
+            Bls12381Choice::MinPk(suite) => command.run_in(suite),
+            Bls12381Choice::MinSig(suite) => command.run_in(suite),
+        }
+    }
+
+    /// As [`hex`].
+    pub(super) fn hex(self, bytes: impl AsRef<[u8]>) -> String {
+        hex(self.suite.into(), bytes)
+    }
+}
+
+/// A suite on BLS12-381. Shared keys are scalars of that curve, and EIP-2333 derives keys on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeySuite {
+pub(super) enum Bls12381Choice {
     MinPk(MinPk),
     MinSig(MinSig),
 }
 
-impl KeySuite {
+impl Bls12381Choice {
     /// All of them.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
+    fn all() -> impl Iterator<Item = Self> {
         let min_pk = MinPk::all().iter().copied().map(Self::MinPk);
         min_pk.chain(MinSig::all().iter().copied().map(Self::MinSig))
     }
@@ -78,42 +111,39 @@ impl KeySuite {
     }
 }
 
-impl From<KeySuite> for AnySuite {
-    fn from(suite: KeySuite) -> Self {
+impl From<Bls12381Choice> for AnySuite {
+    fn from(suite: Bls12381Choice) -> Self {
         match suite {
-            KeySuite::MinPk(suite) => suite.any(),
-            KeySuite::MinSig(suite) => suite.any(),
+            Bls12381Choice::MinPk(suite) => suite.any(),
+            Bls12381Choice::MinSig(suite) => suite.any(),
         }
     }
 }
 
-impl fmt::Display for KeySuite {
+impl fmt::Display for Bls12381Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-/// Says why a suite on BN254 is refused.
-impl TryFrom<AnySuite> for KeySuite {
+/// Says why a suite on another curve is refused.
+impl TryFrom<AnySuite> for Bls12381Choice {
     type Error = String;
 
     fn try_from(suite: AnySuite) -> std::result::Result<Self, String> {
         match suite {
             AnySuite::MinPk(suite) => Ok(Self::MinPk(suite)),
             AnySuite::MinSig(suite) => Ok(Self::MinSig(suite)),
-            suite @ AnySuite::Bn254(_) => Err(format!(
-                "{suite} is on the curve BN254, which blst does not have, and this command handles keys and signatures on \
-             BLS12-381 alone. Make keys and sign with the software of your network, the Python package or the Rust crate \
-             quorate-bn254, which also add them; `quorate verify` verifies claims of {suite}, and `quorate evm` makes keys of \
-             operators who sign for a settlement"
+            suite => Err(format!(
+                "{suite} is on the curve BN254, and keys are shared and derived on BLS12-381 alone; `quorate key new`, `quorate sign` \
+                 and `quorate aggregate` know {suite}"
             )),
-            suite => Err(format!("this program makes no keys of the suite {suite}")),
         }
     }
 }
 
-/// Finds a suite by its name.
-fn read(name: &str) -> std::result::Result<KeySuite, String> {
+/// Finds a suite on BLS12-381 by its name.
+fn on_bls12381(name: &str) -> std::result::Result<Bls12381Choice, String> {
     parsed::<AnySuite>(name)?.try_into()
 }
 
@@ -123,18 +153,17 @@ fn with_proofs(name: &str) -> std::result::Result<AnySuite, String> {
     if suite.proof_of_possession_tag().is_some() {
         return Ok(suite);
     }
-    Err(no_proofs(suite, AnySuite::all()))
-}
-
-/// Says that a suite has no proofs of possession, and which of the others have.
-pub(super) fn no_proofs(suite: AnySuite, others: impl Iterator<Item = AnySuite>) -> String {
-    let others = others.filter(|suite| suite.proof_of_possession_tag().is_some()).map(AnySuite::name);
+    let others = AnySuite::all().filter(|suite| suite.proof_of_possession_tag().is_some()).map(AnySuite::name);
     let others = others.collect::<Vec<_>>().join(", ");
-    format!("the suite {suite} has no proofs of possession; choose one of {others}")
+    Err(format!("the suite {suite} has no proofs of possession; choose one of {others}"))
 }
 
 fn names() -> Vec<PossibleValue> {
-    described(KeySuite::all().map(AnySuite::from))
+    described(AnySuite::all())
+}
+
+fn names_on_bls12381() -> Vec<PossibleValue> {
+    described(Bls12381Choice::all().map(AnySuite::from))
 }
 
 fn names_with_proofs() -> Vec<PossibleValue> {

@@ -7,8 +7,7 @@ use std::{
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Bls12381Suite, SecretKey};
-use quorate_curve::Bls12381Group;
+use quorate::{SecretKey, Suite};
 use quorate_host::exit::Failure;
 use zeroize::Zeroizing;
 
@@ -61,7 +60,7 @@ pub(super) struct FromPassphraseArguments {
 
 impl FromPassphraseArguments {
     /// Decrypts the key file that is read.
-    pub(super) fn unlock<S: Bls12381Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
+    pub(super) fn unlock<S: Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
         let source = PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?;
         file.unlock(suite, &source).map_err(|failure| match failure.error.downcast_ref() {
             // The error names the flags for the file that is written, so it is replaced.
@@ -101,14 +100,10 @@ impl KeyFile {
     }
 
     /// The secret key, compared with the public key that the file states.
-    pub(super) fn unlock<S: Bls12381Suite>(
-        self,
-        suite: S,
-        passphrase: &PassphraseSource,
-    ) -> Result<SecretKey<S>, Failure> {
+    pub(super) fn unlock<S: Suite>(self, suite: S, passphrase: &PassphraseSource) -> Result<SecretKey<S>, Failure> {
         self.refuse_other_variant(suite)?;
         let name = self.name.clone();
-        let secret = self.secret(passphrase, public_key_bytes::<S>)?;
+        let secret = self.secret(passphrase, |secret| public_key_bytes(suite, secret))?;
         SecretKey::from_bytes(secret.expose()).map_err(|error| Failure::usage(error).context(name))
     }
 
@@ -144,21 +139,21 @@ impl KeyFile {
 
     /// Refuses a key whose length shows that it is of the other variant. The message is clearer than one about two keys that
     /// differ.
-    pub(super) fn refuse_other_variant<S: Bls12381Suite>(&self, suite: S) -> Result<(), Failure> {
+    pub(super) fn refuse_other_variant<S: Suite>(&self, suite: S) -> Result<(), Failure> {
         let found = match &self.source {
             SecretSource::Jwk(jwk) => match jwk.curve() {
                 JwkCurve::G1 => 48,
                 JwkCurve::G2 => 96,
             },
-            _ => self.stated().map_or(S::Key::COMPRESSED, <[u8]>::len),
+            _ => self.stated().map_or(suite.key_length(), <[u8]>::len),
         };
-        if found == S::Key::COMPRESSED {
+        if found == suite.key_length() {
             return Ok(());
         }
         Err(Failure::usage(anyhow!(
             "{}: found a public key of {found} bytes, expected {} as in {suite}; choose the --suite that the key was made for",
             self.name,
-            S::Key::COMPRESSED
+            suite.key_length()
         )))
     }
 }
@@ -233,8 +228,8 @@ pub(super) fn is_standard_input(source: &PassphraseSource) -> bool {
 }
 
 /// The encoded public key of a secret, or `None` if the bytes are not a secret key.
-pub(super) fn public_key_bytes<S: Bls12381Suite>(secret: &Secret) -> Option<Vec<u8>> {
-    SecretKey::<S>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes().as_ref().to_vec())
+pub(super) fn public_key_bytes<S: Suite>(suite: S, secret: &Secret) -> Option<Vec<u8>> {
+    SecretKey::<S>::from_bytes(secret.expose()).ok().map(|key| key.claim_key(suite))
 }
 
 const STANDARD_INPUT: &str = "standard input";

@@ -12,7 +12,7 @@ use super::{
     folder::{CeremonyFile, Problems},
     session::{Progress, Session, SessionArguments, Stage},
 };
-use crate::commands::{key_share::KeyShareFile, print, suite::InSuite, unlock::PassphraseArguments, value::Value};
+use crate::commands::{key_share::KeyShareFile, print, suite::InBls12381, unlock::PassphraseArguments, value::Value};
 
 /// Contribute to the key: publish your deal, which has an encrypted share for each receiver
 ///
@@ -91,7 +91,7 @@ struct Deal {
     file: CeremonyFile,
 }
 
-impl InSuite for Deal {
+impl InBls12381 for Deal {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;

@@ -28,7 +28,7 @@ use crate::{
         key_share,
         lock::KeystoreArguments,
         print,
-        suite::{InSuite, SuiteArgument},
+        suite::{Bls12381Argument, InBls12381},
         unlock,
     },
     secrets::{
@@ -79,7 +79,7 @@ struct Finish {
     file: CeremonyFile,
 }
 
-impl InSuite for Finish {
+impl InBls12381 for Finish {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let session = Session::<S>::open(&self.file, &self.arguments.session)?;
         let participant = begin(&session)?;
@@ -194,7 +194,7 @@ fn write_shared_key<S: Bls12381Suite>(path: &Path, key: &SharedKey<S>) -> std::r
 /// Whether the file of the share is there. Another file in its place is an error.
 pub(super) fn is_share_there<S: Bls12381Suite>(
     path: &Path,
-    suite: SuiteArgument,
+    suite: Bls12381Argument,
     public_key: &[u8],
     share: &KeyShare<S>,
 ) -> std::result::Result<bool, Failure> {

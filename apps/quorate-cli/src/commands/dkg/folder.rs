@@ -29,7 +29,7 @@ use super::{public_file, words};
 use crate::commands::{
     complaints::Complaints,
     print,
-    suite::{KeySuite, SuiteArgument},
+    suite::{Bls12381Argument, Bls12381Choice},
 };
 
 /// Where the files of a ceremony stand.
@@ -42,7 +42,7 @@ pub(super) struct Folder {
 pub(super) struct CeremonyFile {
     pub(super) folder: Folder,
     json: Vec<u8>,
-    suite: KeySuite,
+    suite: Bls12381Choice,
 }
 
 /// A file in `messages/` with a message of a member of this ceremony. Its signature was not verified.
@@ -72,13 +72,14 @@ impl CeremonyFile {
         })?;
         let name = || path.display().to_string();
         let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
-        let suite = KeySuite::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
+        let suite =
+            Bls12381Choice::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
         Ok(Self { folder, json, suite })
     }
 
     /// The suite of the shared key.
-    pub(super) fn suite(&self) -> SuiteArgument {
-        SuiteArgument { suite: self.suite }
+    pub(super) fn suite(&self) -> Bls12381Argument {
+        Bls12381Argument { suite: self.suite }
     }
 
     /// The ceremony, in the variant of its suite.

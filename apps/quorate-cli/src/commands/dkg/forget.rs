@@ -18,7 +18,7 @@ use super::{
     session::{Session, SessionArguments, Stage},
 };
 use crate::{
-    commands::{print, suite::InSuite},
+    commands::{print, suite::InBls12381},
     secrets::secret_file,
 };
 
@@ -61,7 +61,7 @@ struct Forget {
     file: CeremonyFile,
 }
 
-impl InSuite for Forget {
+impl InBls12381 for Forget {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;

@@ -10,7 +10,7 @@ use quorate_threshold::dkg::{CeremonyMember, CeremonyPurpose, Description, Varia
 use super::members::{self, Names, names, numbered};
 use crate::commands::{
     identifiers::IdentifiersName,
-    suite::{InSuite, SuiteArgument},
+    suite::{Bls12381Argument, InBls12381},
 };
 
 /// Describe a ceremony that makes a new key, and print its id
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     folder: PathBuf,
 
     #[command(flatten)]
-    suite: SuiteArgument,
+    suite: Bls12381Argument,
 
     /// How many members sign together afterwards, at least 2
     #[arg(short, long, value_name = "T")]
@@ -64,7 +64,7 @@ impl Arguments {
     }
 }
 
-impl InSuite for Arguments {
+impl InBls12381 for Arguments {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let all = members::read(&self.members)?;
         let numbers = |named: &Option<Names>| match named {

@@ -13,7 +13,7 @@ use super::{
     folder::{CeremonyFile, Problems},
     public_file, words,
 };
-use crate::commands::{print, suite::InSuite};
+use crate::commands::{print, suite::InBls12381};
 
 /// Say who has provably broken the rules, and how
 ///
@@ -62,7 +62,7 @@ struct Judge {
     file: CeremonyFile,
 }
 
-impl InSuite for Judge {
+impl InBls12381 for Judge {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let ceremony = file.ceremony::<S>()?;

@@ -15,7 +15,7 @@ use super::{
     folder::CeremonyFile,
     members::{self, Holder, holder},
 };
-use crate::commands::{print, shared_key::SharedKeyFile, suite::SuiteArgument};
+use crate::commands::{print, shared_key::SharedKeyFile, suite::Bls12381Argument};
 
 /// Where the key comes from.
 #[derive(Clone, Debug, Args)]
@@ -70,7 +70,7 @@ impl PreviousArguments {
 
 impl PreviousFiles {
     /// The suite of the key.
-    pub(super) fn suite(&self) -> SuiteArgument {
+    pub(super) fn suite(&self) -> Bls12381Argument {
         self.shared_key.suite()
     }
 

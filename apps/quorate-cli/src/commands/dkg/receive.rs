@@ -10,7 +10,7 @@ use super::{
     session::{CloseArgument, Session, SessionArguments, Stage},
     words,
 };
-use crate::commands::suite::InSuite;
+use crate::commands::suite::InBls12381;
 
 /// Take in the deals, and publish which of them gave you a false share, or none
 ///
@@ -66,7 +66,7 @@ struct Step {
     file: CeremonyFile,
 }
 
-impl InSuite for Step {
+impl InBls12381 for Step {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let session = Session::<S>::open(&self.file, &self.session)?;
         let participant = begin(&session)?;

@@ -15,7 +15,7 @@ use super::{
     members::{self, Names, name, names, numbered},
     previous::{Previous, PreviousArguments, PreviousFiles},
 };
-use crate::commands::{identifiers::IdentifiersName, print, suite::InSuite};
+use crate::commands::{identifiers::IdentifiersName, print, suite::InBls12381};
 
 /// Describe a ceremony that shares a key anew: among other members, or with another threshold
 ///
@@ -136,7 +136,7 @@ enum Kind {
     Recover(RecoverArguments),
 }
 
-impl InSuite for Anew {
+impl InBls12381 for Anew {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { files, kind } = self;
         match kind {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::commands::{
     print,
-    suite::{InSuite, SuiteArgument},
+    suite::{Bls12381Argument, InBls12381},
 };
 
 /// Say who has spoken in each round, who is missing, and what comes next
@@ -98,7 +98,7 @@ struct Look {
     file: CeremonyFile,
 }
 
-impl InSuite for Look {
+impl InBls12381 for Look {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let ceremony = file.ceremony::<S>()?;
@@ -240,7 +240,7 @@ fn next<S: Bls12381Suite>(ceremony: &Ceremony<S>, board: &Board, rounds: &[Round
 fn you<S: Bls12381Suite>(
     session: &Session<S>,
     board: &Board,
-    suite: SuiteArgument,
+    suite: Bls12381Argument,
 ) -> std::result::Result<You, quorate_host::exit::Failure> {
     let ceremony = &session.ceremony;
     let name = session.identity.identity.name().to_string();

@@ -21,7 +21,8 @@ use crate::{
 /// group order. The public key is printed as the contract keeps it. For bn254-g1 a second line has the key in both groups, as
 /// a network's file lists it; on BLS12-381 it has the 96 compressed bytes that other libraries read. A key of bls12381-g2 is
 /// one of the suite BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_, which the commands `quorate key` and `quorate sign` know.
-/// bls12381-g2-nu has the same keys, but its signatures are under the nonuniform suite, which those commands do not know.
+/// bls12381-g2-nu has the same keys, but its signatures are under the nonuniform suite, which those commands do not know. They
+/// read a key of bn254-g1 in the suite eigenlayer, and one of bn254-g2 in the other suites on BN254.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {

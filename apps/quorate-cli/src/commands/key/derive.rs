@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     commands::{
-        suite::{InSuite, KeySuite, SuiteArgument},
+        suite::{Bls12381Argument, Bls12381Choice, InBls12381},
         unlock::{self, FromPassphraseArguments, KeyFile, name_of},
     },
     secrets::{
@@ -33,7 +33,7 @@ use quorate_host::exit::{Failure, Result};
 #[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("root").required(true))]
 pub(super) struct Arguments {
     #[command(flatten)]
-    suite: SuiteArgument,
+    suite: Bls12381Argument,
 
     /// Ask for the mnemonic on the terminal, without echo
     #[arg(long, group = "root")]
@@ -72,7 +72,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        if self.suite.suite == KeySuite::MinPk(MinPk::Chia) {
+        if self.suite.suite == Bls12381Choice::MinPk(MinPk::Chia) {
             return Err(Failure::usage(anyhow!(
                 "chia derives keys as an older EIP-2333 did, which quorate does not; derive the key with a Chia wallet, and \
                  convert it with `quorate key import`"
@@ -82,7 +82,7 @@ impl Arguments {
     }
 }
 
-impl InSuite for Arguments {
+impl InBls12381 for Arguments {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         if self.from.is_none() && self.opens.is_given() {
@@ -108,7 +108,7 @@ impl InSuite for Arguments {
                 (self.opens.unlock(suite, parent)?.derive(below.indices()), path)
             }
         };
-        self.destination.store(self.suite, &key, Provenance { path, description: None }, &passphrase)
+        self.destination.store(suite, &key, Provenance { path, description: None }, &passphrase)
     }
 }
 

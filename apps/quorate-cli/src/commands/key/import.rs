@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use quorate::Bls12381Suite;
+use quorate::Suite;
 
 use super::store::{Destination, Provenance};
 use crate::{
     commands::{
         print,
-        suite::{InSuite, SuiteArgument},
+        suite::{self, InSuite, SuiteArgument},
         unlock::{FromPassphraseArguments, KeyFile},
     },
     secrets::secret_source::SecretSource,
@@ -44,18 +44,18 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        self.suite.run(self)
+        suite::run(self.suite.suite, self)
     }
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         debug_assert!(self.plain != self.destination.keystore.is_given(), "clap requires one of the two");
         let passphrase = self.destination.check()?;
         let file = KeyFile::read(&self.file)?;
         let provenance = provenance(&file.source);
         let key = self.opens.unlock(suite, file)?;
-        self.destination.store(self.suite, &key, provenance, &passphrase)
+        self.destination.store(suite, &key, provenance, &passphrase)
     }
 }
 

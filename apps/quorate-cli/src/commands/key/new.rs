@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{Bls12381Suite, SecretKey};
+use quorate::{SecretKey, Suite};
 use quorate_formats::{NotHex, from_hex};
 use quorate_host::exit::{Failure, Result};
 
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     commands::{
         random,
-        suite::{InSuite, SuiteArgument},
+        suite::{self, InSuite, SuiteArgument},
         unlock::name_of,
     },
     secrets::key_path::KeyPath,
@@ -23,7 +23,8 @@ use crate::{
 
 /// Make a secret key and print its public key
 ///
-/// Uses KeyGen of the IETF draft (section 2.3) with 32 random bytes of the operating system. For chia it uses KeyGen of draft 3.
+/// Uses KeyGen of the IETF draft (section 2.3) with 32 random bytes of the operating system. For chia it uses KeyGen of draft 3. On
+/// BN254 it uses the KeyGen of section 2.3 with the order of that curve's groups.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -48,12 +49,12 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        self.suite.run(self)
+        suite::run(self.suite.suite, self)
     }
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         let info = self.key_info.unwrap_or_default().0;
         let key = match &self.ikm_file {
@@ -64,7 +65,7 @@ impl InSuite for Arguments {
             }
         };
         let provenance = Provenance { path: self.path, description: None };
-        self.destination.store(self.suite, &key, provenance, &passphrase)
+        self.destination.store(suite, &key, provenance, &passphrase)
     }
 }
 

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate::{Bls12381Suite, PublicKey};
+use quorate::{PublicKey, Suite};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::{
     commands::{
         print,
-        suite::{InSuite, SuiteArgument},
+        suite::{self, InSuite, SuiteArgument, hex},
         unlock::{KeyFile, PassphraseArguments},
     },
     secrets::{secret::Secret, secret_source::SecretSource},
@@ -50,12 +50,12 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        self.suite.run(self)
+        suite::run(self.suite.suite, self)
     }
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let file = KeyFile::read(&self.file)?;
         file.refuse_other_variant(suite)?;
         let mut shown = Shown::of(&file.source, suite.name());
@@ -65,12 +65,12 @@ impl InSuite for Arguments {
         match (&file.source, stated) {
             (SecretSource::Keystore(_), Some(stated)) if !open => {
                 let key = PublicKey::<S>::from_bytes(&stated);
-                let key = key.map_err(|error| Failure::usage(error).context("the keystore's public key"))?;
-                shown.public_key = self.suite.hex(key.to_bytes());
+                key.map_err(|error| Failure::usage(error).context("the keystore's public key"))?;
+                shown.public_key = hex(suite.any(), stated);
             }
             _ => {
                 let key = file.unlock(suite, &self.passphrase.source()?)?;
-                shown.public_key = self.suite.hex(key.public_key().to_bytes());
+                shown.public_key = hex(suite.any(), key.claim_key(suite));
                 shown.checked = true;
                 shown.secret = self.reveal_secret.then(|| Secret::new(key.to_bytes()).to_hex_line());
             }

@@ -4,12 +4,12 @@ use std::{fs, path::PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate::{Bls12381Suite, SecretKey};
+use quorate::{SecretKey, Suite};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::{
-    commands::{lock::KeystoreArguments, print, suite::SuiteArgument, unlock},
+    commands::{lock::KeystoreArguments, print, suite::hex, unlock},
     secrets::{
         key_path::KeyPath,
         keystore::{Keystore, KeystoreOptions},
@@ -69,19 +69,19 @@ impl Destination {
     }
 
     /// Writes the secret key, then prints the public key.
-    pub(super) fn store<S: Bls12381Suite>(
+    pub(super) fn store<S: Suite>(
         &self,
-        suite: SuiteArgument,
+        suite: S,
         key: &SecretKey<S>,
         provenance: Provenance,
         passphrase: &PassphraseSource,
     ) -> Result {
-        let public_key = key.public_key().to_bytes();
-        let written = self.write(&Secret::new(key.to_bytes()), public_key.as_ref(), provenance, passphrase)?;
-        let public_key = suite.hex(public_key);
+        let public_key = key.claim_key(suite);
+        let written = self.write(&Secret::new(key.to_bytes()), &public_key, provenance, passphrase)?;
+        let public_key = hex(suite.any(), public_key);
         match written {
             None => print::note(format_args!("public key {public_key}")),
-            Some(file) if self.json => print::json(&Stored { suite: suite.suite.name(), public_key, file })?,
+            Some(file) if self.json => print::json(&Stored { suite: suite.name(), public_key, file })?,
             Some(_) => print::line(public_key)?,
         }
         Ok(Exit::Success)

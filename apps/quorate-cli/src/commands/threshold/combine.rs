@@ -18,7 +18,7 @@ use crate::commands::{
     print::{self, ClaimLine, plural},
     random,
     shared_key::SharedKeyFile,
-    suite::InSuite,
+    suite::InBls12381,
     threads,
     value::Value,
 };
@@ -61,7 +61,7 @@ struct Combine {
     file: SharedKeyFile,
 }
 
-impl InSuite for Combine {
+impl InBls12381 for Combine {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { arguments, file } = self;
         let written = file.suite();

@@ -3,7 +3,7 @@
 use quorate_formats::{from_hex, json};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::{lines::field, suite::KeySuite};
+use crate::commands::{lines::field, suite::Bls12381Choice};
 
 /// A signature share as `quorate threshold sign` prints it.
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ pub(super) struct SignatureShare {
 
 /// The shared key whose shares are read.
 pub(super) struct ShareReader {
-    pub(super) suite: KeySuite,
+    pub(super) suite: Bls12381Choice,
     /// The shared key, encoded.
     pub(super) public_key: Vec<u8>,
 }

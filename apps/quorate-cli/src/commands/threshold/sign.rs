@@ -10,7 +10,7 @@ use crate::commands::{
     key_share::KeyShareFile,
     message::{MessageArguments, warn_of_no_digest},
     print,
-    suite::InSuite,
+    suite::InBls12381,
     unlock::PassphraseArguments,
 };
 use quorate_host::exit::{Exit, Result};
@@ -49,11 +49,11 @@ struct Sign {
     message: Vec<u8>,
 }
 
-impl InSuite for Sign {
+impl InBls12381 for Sign {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { arguments, file, message } = self;
         let written = file.suite();
-        warn_of_no_digest(written, &message);
+        warn_of_no_digest(written.suite.into(), &message);
         let share = file.unlock(suite, &arguments.passphrase.source()?)?;
         print::json(&SignatureShareLine {
             suite: suite.name(),

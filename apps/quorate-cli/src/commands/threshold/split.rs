@@ -16,7 +16,7 @@ use crate::{
         lock::KeystoreArguments,
         print, random,
         shared_key::{self, refuse_augmented},
-        suite::{InSuite, SuiteArgument},
+        suite::{Bls12381Argument, InBls12381},
         unlock::{self, FromPassphraseArguments, KeyFile},
     },
     secrets::{passphrase::PassphrasePurpose, secret_folder},
@@ -31,7 +31,7 @@ use crate::{
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    suite: SuiteArgument,
+    suite: Bls12381Argument,
 
     /// How many participants sign together, at least 2
     #[arg(short, long, value_name = "T")]
@@ -82,7 +82,7 @@ impl Arguments {
     }
 }
 
-impl InSuite for Arguments {
+impl InBls12381 for Arguments {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         refuse_augmented(suite)?;
         let identifiers = Identifiers::from(self.identifiers);

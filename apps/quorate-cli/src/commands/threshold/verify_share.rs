@@ -20,7 +20,7 @@ use crate::commands::{
     lines::{Lines, Spot},
     print,
     shared_key::SharedKeyFile,
-    suite::{InSuite, KeySuite},
+    suite::{Bls12381Choice, InBls12381},
     unlock::PassphraseArguments,
 };
 
@@ -74,7 +74,7 @@ struct VerifyShare {
     file: SharedKeyFile,
 }
 
-impl InSuite for VerifyShare {
+impl InBls12381 for VerifyShare {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { arguments, file } = self;
         let key = file.key::<S>(arguments.backend.backend)?;
@@ -87,7 +87,7 @@ impl InSuite for VerifyShare {
 
 impl Arguments {
     /// Whether a share of a key is the one that the commitment commits to.
-    fn key_share<S: Bls12381Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>, path: &Path) -> Result {
+    fn key_share<S: Bls12381Suite>(&self, suite: S, name: Bls12381Choice, key: &SharedKey<S>, path: &Path) -> Result {
         let file = KeyShareFile::read(path)?;
         let (found, backend) = (file.suite().suite, self.backend.backend);
         if found != name {
@@ -118,7 +118,7 @@ impl Arguments {
     }
 
     /// The verdicts of signature shares.
-    fn signature_shares<S: Bls12381Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>) -> Result {
+    fn signature_shares<S: Bls12381Suite>(&self, suite: S, name: Bls12381Choice, key: &SharedKey<S>) -> Result {
         let reader = ShareReader { suite: name, public_key: key.public_key().to_bytes().as_ref().to_vec() };
         let mut keys = VerificationKeys::new(key, self.backend.backend);
         let read = |text: &str| {
