@@ -15,10 +15,7 @@ use core::{
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 
 pub use crate::arithmetic::curve::GroupId;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use crate::backend::lanes::hash_to_curve::HashInLanes as InBackends;
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-pub(crate) use crate::backend::portable::hash_to_curve::HashForSums as InBackends;
 use crate::{
     arithmetic::{BlstCurve, Curve, field::BlstField},
     backend::{choice::Backend, portable},

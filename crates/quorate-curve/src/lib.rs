@@ -13,8 +13,8 @@
 //! - [`pairing`]: the two pairings, values of the Miller loop, and elements of the target group.
 //! - [`scalar`]: public scalars, the elements of Fr.
 //! - `backend::portable` and `backend::lanes`, private: the verbs by blst, and the same verbs on eight items at a time. They
-//!   work on points of E(Fp) and its twist. `backend::ifma` and `backend::fma` are the forms of numbers in lanes, and
-//!   `backend::choice` is the choice between all of them.
+//!   work on points of E(Fp) and its twist. `backend::ifma`, `backend::fma` and `backend::serial` are the forms of numbers in lanes,
+//!   and `backend::choice` is the choice between all of them.
 //! - [`group`]: [`G1`] and [`G2`], affine points of BLS12-381, and the sealed traits [`PairingCurve`], [`Group`] and [`Bls12381Group`].
 //! - [`backend`]: the public verbs.
 //! - `bn254`, private: the second curve, with the feature of this name.
@@ -47,7 +47,7 @@ mod arithmetic;
 pub mod encoding;
 pub mod pairing;
 pub mod scalar;
-// mod backend::{portable, lanes, ifma, fma, choice};
+// mod backend::{portable, lanes, ifma, fma, serial, choice};
 pub mod group;
 pub mod backend;
 // mod bn254::{inverse, points, lanes};

@@ -41,7 +41,6 @@ pub(crate) fn multiply_by_line(a: &mut blst_fp12, line: &blst_fp6) {
 }
 
 /// The inverse of a. The inverse of zero is zero.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) fn inverse(a: &blst_fp12) -> blst_fp12 {
     let mut out = *a;
     // SAFETY: valid references.

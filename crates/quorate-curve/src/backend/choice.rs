@@ -11,7 +11,7 @@ pub use super::{
 /// An implementation of the verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// blst, which computes one item at a time in assembly. It runs on any CPU.
+    /// blst, which computes one number at a time in assembly. It runs on any CPU.
     Portable,
     /// Eight items at a time, with the 52-bit multiplier of AVX-512 IFMA.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

@@ -35,13 +35,17 @@
 //! backends stand here.
 
 pub(crate) mod portable;
-// Without SSE2, as on a bare target that computes floats in software, the compiler has no vector registers for the lanes.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_feature = "sse2")),
+    allow(dead_code, unused_imports, reason = "without vectors some verbs alone take the formulas of the lanes")
+)]
 pub(crate) mod lanes;
+// Without SSE2, as on a bare target that computes floats in software, the compiler has no vector registers for the lanes.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod ifma;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod fma;
+pub(crate) mod serial;
 pub(crate) mod choice;
 mod prepared;
 mod verbs;

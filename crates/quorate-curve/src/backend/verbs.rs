@@ -4,11 +4,11 @@
 
 use alloc::vec::Vec;
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::lanes;
 use super::{
     choice::{Backend, dispatch},
+    lanes,
     portable::{self, hash_to_curve::HashForSums},
+    serial::Serial,
 };
 use crate::{
     arithmetic::Curve,
@@ -42,8 +42,9 @@ macro_rules! verbs {
             }
 
             fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize> {
-                let _ = soundness;
-                dispatch!(backend, None, |lanes| { lanes::weighted_sum::sums_members_from(lanes, Self::ID, soundness) })
+                dispatch!(backend, lanes::weighted_sum::sums_members_from(Serial, Self::ID, soundness), |lanes| {
+                    lanes::weighted_sum::sums_members_from(lanes, Self::ID, soundness)
+                })
             }
 
             fn sum(backend: Backend, points: &[Self]) -> Self {
@@ -70,14 +71,10 @@ macro_rules! verbs {
                 soundness: Soundness,
             ) -> Option<Vec<Self>> {
                 let weighted = weighted_cut(points.weighted());
-                // The portable backend checks each point, which is exact and needs no random bits.
-                let _ = soundness;
-                let by_blst = || {
-                    let members = portable::subgroup::in_subgroup(weighted.points().items());
-                    members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
-                };
-                let sums = dispatch!(backend, by_blst(), |lanes| {
-                    lanes::weighted_sum::weighted_sums_of_members(lanes, weighted, points.further(), soundness)
+                let further = points.further();
+                let serially = || lanes::weighted_sum::weighted_sums_of_members(Serial, weighted, further, soundness);
+                let sums = dispatch!(backend, serially(), |lanes| {
+                    lanes::weighted_sum::weighted_sums_of_members(lanes, weighted, further, soundness)
                 });
                 sums.map(wrap)
             }
@@ -127,7 +124,7 @@ macro_rules! verbs {
 
             fn msm(backend: Backend, terms: &[(Self, Scalar)]) -> Self {
                 let term = |(point, scalar): &(Self, Scalar)| (point.inner(), scalar.to_le_bytes());
-                Self::wrap(dispatch!(backend, portable::msm::msm(terms.iter().map(term)), |lanes| {
+                Self::wrap(dispatch!(backend, lanes::msm::msm(Serial, terms, term), |lanes| {
                     lanes::msm::msm(lanes, terms, term)
                 }))
             }

@@ -231,7 +231,7 @@ const PORTABLE: Table = Table {
         clear_sum: 0,
         decode: 11_900,
         subgroup_check: 44_300,
-        subgroup_check_in_sum: 44_300,
+        subgroup_check_in_sum: 14_000,
         weighted: 9_200,
     },
     g2: GroupCosts {
@@ -240,7 +240,7 @@ const PORTABLE: Table = Table {
         clear_sum: 113_000,
         decode: 24_200,
         subgroup_check: 51_700,
-        subgroup_check_in_sum: 51_700,
+        subgroup_check_in_sum: 14_000,
         weighted: 17_200,
     },
 };

@@ -368,11 +368,11 @@ mod tests {
         arithmetic::curve::ONE,
         backend::lanes::{
             constant::P_WORDS,
-            tests::{elements, in_each_kind, load, lowered, number, raised, stored},
+            tests::{elements, in_each_kind_and_serially, load, lowered, number, raised, stored},
         },
     };
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         fn inverses_of_many_with_zeros_among_them(lanes: L) {
             let elements = elements();
             let mut vectors: Vec<L::Fp> =
@@ -388,7 +388,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         fn agrees_with_blst(lanes: L) {
             let elements = elements();
             for a in elements.chunks_exact(8) {
@@ -417,7 +417,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         /// Zero as multiples of p, below zero too, and its neighbours. In all lanes, and in one lane alone.
         fn zero_in_every_form(lanes: L) {
             let of = |words: [u64; 6]| stored::<L::Fp>(lanes, &[words; LANES]);
@@ -438,7 +438,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         /// Numbers at (p + 1)/2, and beside it by a bit of every limb: which is larger than its negative, and which is
         /// odd.
         fn signs_at_the_edges(lanes: L) {

@@ -223,10 +223,10 @@ mod tests {
 
     use crate::{
         arithmetic::field::{BlstField as _, Field as _},
-        backend::lanes::tests::{elements, elements2, in_each_kind, load2},
+        backend::lanes::tests::{elements, elements2, in_each_kind_and_serially, load2},
     };
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         fn agrees_with_blst(lanes: L) {
             let vectors = elements2();
             for (i, a) in vectors.iter().enumerate() {
@@ -248,7 +248,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         /// Which number is larger than its negative and which is odd, decided by the part that is not zero if only one
         /// is.
         fn signs_of_real_and_imaginary_numbers(lanes: L) {

@@ -17,7 +17,7 @@ pub(crate) type Mask = u8;
 /// # Safety
 /// Safe code can only get a token where the CPU has the instructions that [`INSTRUCTIONS`](Self::INSTRUCTIONS) names.
 pub unsafe trait Token: Copy + Debug + Eq + Hash + Send + Sync + 'static {
-    /// [`AVX512_IFMA`], [`AVX512`] or [`AVX2_FMA`].
+    /// [`AVX512_IFMA`], [`AVX512`], [`AVX2_FMA`] or [`NO_VECTORS`].
     const INSTRUCTIONS: u8;
 }
 
@@ -27,6 +27,8 @@ pub(crate) const AVX512_IFMA: u8 = 0;
 pub(crate) const AVX512: u8 = 1;
 /// AVX2 and FMA.
 pub(crate) const AVX2_FMA: u8 = 2;
+/// None but those of every CPU of the target.
+pub(crate) const NO_VECTORS: u8 = 3;
 
 /// Defines functions that are compiled with the instructions of a kind of lanes. The first argument is the token. Because
 /// of it any code may call them. Their bodies are safe code.
@@ -68,27 +70,36 @@ macro_rules! in_lanes {
         ($lanes:ident: $token:ty, $($arguments:tt)*) $output:tt $body:block ($($call:tt)*)
     ) => {{
         $crate::backend::lanes::instructions::in_lanes! { @signature
-            [$($attributes)* #[target_feature(enable = "avx512f,avx512ifma")]] [] avx512_ifma $generics
+            [$($attributes)* #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))] #[target_feature(enable = "avx512f,avx512ifma")]] [] avx512_ifma $generics
             // A body may have no use for the token.
             ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
         }
         $crate::backend::lanes::instructions::in_lanes! { @signature
-            [$($attributes)* #[target_feature(enable = "avx512f,avx512vl")]] [] avx512 $generics
+            [$($attributes)* #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))] #[target_feature(enable = "avx512f,avx512vl")]] [] avx512 $generics
             // A body may have no use for the token.
             ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
         }
         $crate::backend::lanes::instructions::in_lanes! { @signature
-            [$($attributes)* #[target_feature(enable = "avx2,fma")]] [] avx2_fma $generics
+            [$($attributes)* #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))] #[target_feature(enable = "avx2,fma")]] [] avx2_fma $generics
+            // A body may have no use for the token.
+            ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
+        }
+        $crate::backend::lanes::instructions::in_lanes! { @signature
+            [$($attributes)*] [] no_vectors $generics
             // A body may have no use for the token.
             ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
         }
         match <$token as $crate::backend::lanes::instructions::Token>::INSTRUCTIONS {
             // SAFETY: a token exists, so the CPU has the instructions that the function enables. Apart from them it is safe.
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             $crate::backend::lanes::instructions::AVX512_IFMA => unsafe { avx512_ifma::<$($names)*>($($call)*) },
             // SAFETY: as above.
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             $crate::backend::lanes::instructions::AVX512 => unsafe { avx512::<$($names)*>($($call)*) },
             // SAFETY: as above.
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             $crate::backend::lanes::instructions::AVX2_FMA => unsafe { avx2_fma::<$($names)*>($($call)*) },
+            $crate::backend::lanes::instructions::NO_VECTORS => no_vectors::<$($names)*>($($call)*),
             _ => unreachable!("a token names its instructions"),
         }
     }};

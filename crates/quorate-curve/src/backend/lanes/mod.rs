@@ -1,8 +1,8 @@
 //! The verbs in lanes: eight items at a time, one in each lane of a vector.
 //!
 //! All formulas stand here, generic in the field of the lanes. What differs between kinds of lanes is the form of a number:
-//! its words, products and reductions. It stands in [`ifma`](super::ifma) and [`fma`](super::fma), below the traits
-//! [`Lanes`](field::Lanes) and [`PrimeField`](field::PrimeField).
+//! its words, products and reductions. It stands in `ifma`, `fma` and [`serial`](super::serial), below the traits
+//! [`Lanes`](field::Lanes) and [`PrimeField`](field::PrimeField). The third has no vectors: the portable backend takes it for some verbs.
 //!
 //! The layers, from the lowest to the highest. A file imports only files of its own layer and of those above it in the
 //! table.

@@ -10,28 +10,32 @@ use super::{
     field::{Field, LANES, Lanes, PrimeField},
     fp2::Fp2,
 };
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::backend::{
+    fma::{Avx2, Avx512},
+    ifma::Ifma,
+};
 use crate::{
     arithmetic::{
         curve::ONE,
         field::Field as _,
         fp12::{self, conjugate, inverse, multiply, square},
     },
-    backend::{
-        fma::{Avx2, Avx512},
-        ifma::Ifma,
-        soak::backends_in_lanes,
-    },
+    backend::soak::backends_in_lanes,
     pairing::Bls12381,
 };
 
 /// Calls a function with the token of each kind of lanes that this CPU has. A new kind of lanes is a new line here.
 macro_rules! for_each_kind {
-    ($test:ident) => {{
-        use $crate::backend::lanes::tests::{avx2_or_skip, avx512_or_skip, ifma_or_skip, run};
-        run(ifma_or_skip(), $test);
-        run(avx512_or_skip(), $test);
-        run(avx2_or_skip(), $test);
-    }};
+    ($test:ident) => {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        {
+            use $crate::backend::lanes::tests::{avx2_or_skip, avx512_or_skip, ifma_or_skip, run};
+            run(ifma_or_skip(), $test);
+            run(avx512_or_skip(), $test);
+            run(avx2_or_skip(), $test);
+        }
+    };
 }
 pub(crate) use for_each_kind;
 
@@ -51,6 +55,23 @@ macro_rules! in_each_kind {
 }
 pub(crate) use in_each_kind;
 
+/// Defines tests that also run in lanes without vectors, of which the portable backend takes some verbs.
+macro_rules! in_each_kind_and_serially {
+    ($(
+        $(#[$attribute:meta])*
+        fn $name:ident($lanes:ident: $kind:ident) $body:block
+    )*) => { $(
+        $(#[$attribute])*
+        #[test]
+        fn $name() {
+            fn test<$kind: $crate::backend::lanes::field::Lanes<Curve = $crate::pairing::Bls12381>>($lanes: $kind) $body
+            $crate::backend::lanes::tests::for_each_kind!(test);
+            $crate::backend::lanes::tests::run(Some($crate::backend::serial::Serial), test);
+        }
+    )* };
+}
+pub(crate) use in_each_kind_and_serially;
+
 /// Runs a test, and prints in which lanes, so that a failure says it.
 pub(crate) fn run<L: Lanes>(lanes: Option<L>, test: impl Fn(L)) {
     if let Some(lanes) = lanes {
@@ -65,6 +86,7 @@ pub(crate) fn name<L: Lanes>(lanes: L) -> String {
 }
 
 /// The token of the lanes, if this CPU has them. If not, says that the test is skipped.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 fn or_skip<L: Lanes>(lanes: Option<L>, instructions: &str) -> Option<L> {
     if lanes.is_none() {
         println!("skipped: no {instructions} on this CPU");
@@ -72,14 +94,17 @@ fn or_skip<L: Lanes>(lanes: Option<L>, instructions: &str) -> Option<L> {
     lanes
 }
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) fn ifma_or_skip() -> Option<Ifma> {
     or_skip(Ifma::detect(), "AVX-512 IFMA")
 }
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) fn avx512_or_skip() -> Option<Avx512> {
     or_skip(Avx512::detect(), "AVX-512 F and VL")
 }
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) fn avx2_or_skip() -> Option<Avx2> {
     or_skip(Avx2::detect(), "AVX2 and FMA")
 }

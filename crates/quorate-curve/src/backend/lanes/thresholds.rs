@@ -9,7 +9,8 @@ pub struct Thresholds {
     pub(crate) items: usize,
     /// The same for messages that are hashed.
     pub(crate) messages: usize,
-    /// Points of a vector that are checked, or whose cofactor is cleared. Fewer are computed one by one.
+    /// Points of a vector that are checked, or whose cofactor is cleared. Fewer are computed one by one. More than a vector has
+    /// stands for never.
     pub(crate) points: usize,
     /// Whether a point that is computed alone has its coordinates in the lanes. If not, the portable backend computes it.
     pub(crate) spread_points: bool,
@@ -76,5 +77,11 @@ impl Thresholds {
 /// The items of full vectors, and those of the last one if they are at least so many.
 const fn filled(items: usize, least: usize) -> usize {
     let left = items % LANES;
-    if left < least { items - left } else { items }
+    if least > LANES {
+        0
+    } else if left < least {
+        items - left
+    } else {
+        items
+    }
 }

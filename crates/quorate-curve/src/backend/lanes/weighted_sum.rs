@@ -493,7 +493,7 @@ mod tests {
         backend::lanes::{
             affine::tests::hashed,
             curve::tests::{points, small_g1, small_g2},
-            tests::in_each_kind,
+            tests::{in_each_kind, in_each_kind_and_serially},
         },
         group::{sealed::Sealed, weighted_cut},
         segments::{UncheckedSegments, WeightedSegments},
@@ -640,19 +640,19 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         fn sums_of_members_g1(lanes: L) {
             agrees_of_members::<L, G1>(lanes);
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         fn sums_of_members_g2(lanes: L) {
             agrees_of_members::<L, G2>(lanes);
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         /// Points of small order of E(Fp) beside members: alone, in pairs that cancel, in a majority, and all the same.
         /// Those of order 3 are the ones that a position of a weight misses most often.
         fn small_subgroup_in_sums_of_members_g1(lanes: L) {
@@ -683,7 +683,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         /// Under equal weights only the further digits find a pair that cancels. T and -T with digits that differ in a
         /// single position, for every position and both differences, so that each position is computed and checked.
         fn every_position_tells_membership_g1(lanes: L) {
@@ -734,7 +734,7 @@ mod tests {
         assert_eq!((signs(0), signs(u64::MAX)), ([0; SIGNS], [4; SIGNS]));
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         /// Points of small order beside members, alone, in pairs that cancel, and all the same. Fresh weights find
         /// them.
         fn small_subgroup_in_sums_of_members(lanes: L) {
@@ -781,7 +781,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         /// Only the further digits find a pair that cancels under equal weights. If these digits are equal too, nothing
         /// finds it.
         fn cancelling_pair_under_equal_weights(lanes: L) {
@@ -802,7 +802,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_serially! {
         /// T and -T, whose digits differ in a single position, for every position of the weights and of the further
         /// digits. So each position is computed, and each is checked.
         fn every_position_tells_membership(lanes: L) {
