@@ -96,10 +96,15 @@ fn agrees<G: InPools>(backend: Backend, input: &Input) {
         segment.iter().for_each(|(point, weight, further)| segments.push(*point, *weight, *further));
         segments.close();
     }
-    let sums = portable.weighted_sums_of_members(&segments, soundness);
-    assert_eq!(backend.weighted_sums_of_members(&segments, soundness), sums);
+    // The portable backend takes these two verbs from the lanes, so others of its verbs compute what is expected.
+    let sums = portable.weighted_sums(segments.weighted());
     let terms: Vec<_> = members.into_iter().zip(scalars(input)).collect();
-    assert_eq!(backend.msm(&terms), portable.msm(&terms));
+    let (members, scalars): (Vec<_>, Vec<_>) = terms.iter().copied().unzip();
+    let sum = portable.sum(&portable.multiples(&members, &scalars));
+    for backend in [backend, portable] {
+        assert_eq!(backend.weighted_sums_of_members(&segments, soundness).as_ref(), Some(&sums));
+        assert_eq!(backend.msm(&terms), sum);
+    }
 
     let bytes: Vec<_> =
         items.map(|item| [item.weight[0], item.weight[1], item.further].map(u64::to_be_bytes).concat()).collect();

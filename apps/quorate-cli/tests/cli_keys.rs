@@ -571,7 +571,7 @@ fn keys_and_signatures_on_bn254() {
     let refused = room.run_with(["aggregate", "--suite", "drand-evmnet", "--public-keys", "-"], &both);
     assert_failure(&refused, 2, "public key in G2: 192 bytes, expected 128");
     let refused = room.run_with(["aggregate", "--suite", "eigenlayer", "--public-keys", "-"], &both);
-    assert_failure(&refused, 2, "keys of eigenlayer stand in both groups");
+    assert_failure(&refused, 2, "keys of eigenlayer are points of both groups");
 
     let sign = ["sign", "--suite", "eigenlayer", "--key", "key", "--message"];
     let refused = room.run([&sign[..], &["00"]].concat());

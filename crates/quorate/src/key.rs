@@ -42,6 +42,19 @@ impl<S: Suite> PublicKey<S> {
         S::decode_keys(&[bytes], Backend::Portable)[0].map(Self)
     }
 
+    /// Reads a key as a claim of the suite has it: as [`from_bytes`](Self::from_bytes) does, but under `eigenlayer` the keys in both groups
+    /// and no other, and in the other suites on BN254 the key in G2 alone.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes).
+    pub fn from_claim(suite: S, bytes: &[u8]) -> Result<Self, ParseError> {
+        if bytes.len() == suite.key_length() {
+            Self::from_bytes(bytes)
+        } else {
+            Err(suite.wrong_key_length(bytes.len()))
+        }
+    }
+
     /// Reads many compressed keys. Each answer is the one that [`from_bytes`](Self::from_bytes) gives.
     ///
     /// Cost: with a backend that has lanes, about a tenth of `from_bytes` for each key.

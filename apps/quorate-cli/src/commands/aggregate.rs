@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
-    AnySuite, Bn254Suite, PublicKey, Scheme, Signature, Suite,
+    AnySuite, PublicKey, Scheme, Signature, Suite,
     aggregate::{MisuseError, aggregate, aggregate_public_keys},
     bdn,
 };
@@ -112,13 +112,13 @@ impl InSuite for Arguments {
 
 /// Refuses a suite whose keys are two points, because [`PublicKey`] is one of them.
 fn refuse_keys_in_both_groups<S: Suite>(suite: S) -> std::result::Result<(), Failure> {
-    if suite.any() == AnySuite::Bn254(Bn254Suite::EigenLayer) {
-        return Err(Failure::usage(anyhow!(
-            "keys of {suite} stand in both groups, and this command adds points of one; a claim names its signers one by one in \
-             \"public_keys\", and `quorate evm aggregate` adds the keys of a settlement's operators"
-        )));
+    match suite.any() {
+        AnySuite::Bn254(bn254) if bn254.has_dual_keys() => Err(Failure::usage(anyhow!(
+            "keys of {suite} are points of both groups, and this command adds points of one; a claim names its signers one by one in \
+             \"public_keys\""
+        ))),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Every line as a signature.
@@ -131,13 +131,7 @@ fn signature<S: Suite>(text: &str, suite: S) -> std::result::Result<Signature<S>
 }
 
 fn key<S: Suite>(text: &str, suite: S) -> std::result::Result<PublicKey<S>, String> {
-    let bytes = bytes(text, Field::PublicKey, suite.any())?;
-    let key = if bytes.len() == suite.key_length() {
-        PublicKey::from_bytes(&bytes)
-    } else {
-        Err(suite.wrong_key_length(bytes.len()))
-    };
-    key.map_err(|error| error.to_string())
+    PublicKey::from_claim(suite, &bytes(text, Field::PublicKey, suite.any())?).map_err(|error| error.to_string())
 }
 
 /// A line as a key and its signature.

@@ -49,8 +49,7 @@ impl MessageArguments {
 pub(super) fn warn_of_no_digest(suite: AnySuite, message: &[u8]) {
     if is_drand(suite) && message.len() != DIGEST {
         print::note(format_args!(
-            "warning: {} signs digests of {DIGEST} bytes, but this message has {}; no beacon of drand's has such a signature",
-            suite,
+            "warning: {suite} signs digests of {DIGEST} bytes, but this message has {}; no beacon of drand's has such a signature",
             message.len()
         ));
     }

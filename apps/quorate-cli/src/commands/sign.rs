@@ -24,9 +24,10 @@ use quorate_host::exit::{Exit, Failure, Result};
 /// Sign a message and print the signature
 ///
 /// The bytes of the message are signed as they are. In eth2 the message is a signing root of 32 bytes, not the object itself. In
-/// the drand profiles it is a digest of 32 bytes: sha256(previous signature || round) in drand-chained, sha256(round) in the
-/// others. A signature is not a proof of possession; `quorate pop prove` makes one. The subcommands make what a validator signs
-/// about its stake, in the files that the staking tools write.
+/// the drand profiles it is a digest of 32 bytes: sha256(previous signature || round) in drand-chained, keccak256(round) in
+/// drand-evmnet, sha256(round) in the others. In eigenlayer it must be a digest of 32 bytes. A signature is not a proof of
+/// possession; `quorate pop prove` makes one. The subcommands make what a validator signs about its stake, in the files that the
+/// staking tools write.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 struct MessageToSign {

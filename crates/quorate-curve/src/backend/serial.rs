@@ -37,7 +37,7 @@ impl Lanes for Serial {
         weighted_sum: usize::MAX,
         weighted_sums: usize::MAX,
         buckets: 96,
-        // One joined by blst costs no more than in lanes.
+        // blst joins the positions of a sum.
         joined_segments: usize::MAX,
         // Measured below 16 and at 16 to 24.
         members_in_g1: 16,

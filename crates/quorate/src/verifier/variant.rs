@@ -102,7 +102,7 @@ impl<S: Suite> Variant<S> {
     /// By statement of a claim: whether it is known.
     pub(super) fn knows(&self, suite: S, claim: &ClaimBytes) -> Vec<bool> {
         let keys = read(&self.keys);
-        let key = |bytes: &[u8]| keys.kept.get(bytes).copied().map_or_else(|| key_alone(suite, bytes), Ok);
+        let key = |bytes: &[u8]| keys.kept.get(bytes).copied().map_or_else(|| PublicKey::from_claim(suite, bytes), Ok);
         // The signature is not looked at, so any will do.
         let signature = Ok(UncheckedSignature::from_point(S::Signature::generator()));
         match decode(suite, claim, key, signature) {
@@ -240,16 +240,8 @@ pub(super) fn verify_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Verdict {
 }
 
 fn decode_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Result<Claim<S>, Reason> {
-    let key = |bytes: &[u8]| key_alone(suite, bytes);
+    let key = |bytes: &[u8]| PublicKey::from_claim(suite, bytes);
     decode(suite, claim, key, UncheckedSignature::from_bytes(&claim.signature))
-}
-
-fn key_alone<S: Suite>(suite: S, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
-    if bytes.len() == suite.key_length() {
-        PublicKey::from_bytes(bytes)
-    } else {
-        Err(suite.wrong_key_length(bytes.len()))
-    }
 }
 
 /// Decodes a claim. `key` decodes each of its keys.

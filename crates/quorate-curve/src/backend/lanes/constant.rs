@@ -47,7 +47,7 @@ pub struct Constant<C = Bls12381> {
     pub(in crate::backend) integers: [i64; 8],
     /// a times two to the number of bits of all limbs, modulo p, in balanced limbs of 48 bits: between -2^47 and 2^47.
     pub(in crate::backend) doubles: [f64; 8],
-    /// a·2^384 modulo p of BLS12-381, in words of 64 bits.
+    /// The number whose limbs `doubles` has, in words of 64 bits: on BLS12-381 the form outside the lanes.
     pub(in crate::backend) words: [u64; 6],
     curve: PhantomData<C>,
 }

@@ -418,6 +418,30 @@ mod tests {
     }
 
     in_each_kind_and_serially! {
+        /// Words are taken modulo p: beside every multiple of p below 2^384, and at the end.
+        fn words_of_numbers_above_p(lanes: L) {
+            // 2^384 - 1, where 2^384 modulo p is the Montgomery form of one.
+            let mut numbers = alloc::vec![([u64::MAX; 6], number(ONE.l).minus(&ONE))];
+            let mut words = [0; 6];
+            for _ in 0..9 {
+                numbers.push((words, blst_fp::default()));
+                numbers.push(([words[0] + 1, words[1], words[2], words[3], words[4], words[5]], ONE));
+                let mut carry = false;
+                for (word, of_p) in words.iter_mut().zip(P_WORDS) {
+                    let (sum, first) = word.overflowing_add(of_p);
+                    let (sum, second) = sum.overflowing_add(u64::from(carry));
+                    (*word, carry) = (sum, first | second);
+                }
+                assert!(!carry, "9p is below 2^384");
+            }
+            for (words, expected) in numbers {
+                let eight = L::Fp::from_words(lanes, &[words.map(|word| [word; LANES]); 2]);
+                assert_eq!(eight.store(), [expected; LANES], "{words:x?}");
+            }
+        }
+    }
+
+    in_each_kind_and_serially! {
         /// Zero as multiples of p, below zero too, and its neighbours. In all lanes, and in one lane alone.
         fn zero_in_every_form(lanes: L) {
             let of = |words: [u64; 6]| stored::<L::Fp>(lanes, &[words; LANES]);

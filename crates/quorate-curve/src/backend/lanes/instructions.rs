@@ -70,17 +70,32 @@ macro_rules! in_lanes {
         ($lanes:ident: $token:ty, $($arguments:tt)*) $output:tt $body:block ($($call:tt)*)
     ) => {{
         $crate::backend::lanes::instructions::in_lanes! { @signature
-            [$($attributes)* #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))] #[target_feature(enable = "avx512f,avx512ifma")]] [] avx512_ifma $generics
+            [
+                $($attributes)*
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                #[target_feature(enable = "avx512f,avx512ifma")]
+            ]
+            [] avx512_ifma $generics
             // A body may have no use for the token.
             ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
         }
         $crate::backend::lanes::instructions::in_lanes! { @signature
-            [$($attributes)* #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))] #[target_feature(enable = "avx512f,avx512vl")]] [] avx512 $generics
+            [
+                $($attributes)*
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                #[target_feature(enable = "avx512f,avx512vl")]
+            ]
+            [] avx512 $generics
             // A body may have no use for the token.
             ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
         }
         $crate::backend::lanes::instructions::in_lanes! { @signature
-            [$($attributes)* #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))] #[target_feature(enable = "avx2,fma")]] [] avx2_fma $generics
+            [
+                $($attributes)*
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                #[target_feature(enable = "avx2,fma")]
+            ]
+            [] avx2_fma $generics
             // A body may have no use for the token.
             ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
         }

@@ -39,9 +39,18 @@ macro_rules! for_each_kind {
 }
 pub(crate) use for_each_kind;
 
-/// Defines tests that run once for each kind of lanes. Their argument is the token.
-macro_rules! in_each_kind {
-    ($(
+/// The same, and the token of lanes without vectors, from which the portable backend takes some verbs.
+macro_rules! for_each_kind_and_serially {
+    ($test:ident) => {
+        $crate::backend::lanes::tests::for_each_kind!($test);
+        $crate::backend::lanes::tests::run(Some($crate::backend::serial::Serial), $test);
+    };
+}
+pub(crate) use for_each_kind_and_serially;
+
+/// Defines tests whose argument is a token. The first word is the macro that calls them.
+macro_rules! tests_of_kinds {
+    ($each:ident: $(
         $(#[$attribute:meta])*
         fn $name:ident($lanes:ident: $kind:ident) $body:block
     )*) => { $(
@@ -49,26 +58,21 @@ macro_rules! in_each_kind {
         #[test]
         fn $name() {
             fn test<$kind: $crate::backend::lanes::field::Lanes<Curve = $crate::pairing::Bls12381>>($lanes: $kind) $body
-            $crate::backend::lanes::tests::for_each_kind!(test);
+            $crate::backend::lanes::tests::$each!(test);
         }
     )* };
 }
+pub(crate) use tests_of_kinds;
+
+/// Defines tests that run once for each kind of lanes. Their argument is the token.
+macro_rules! in_each_kind {
+    ($($tests:tt)*) => { $crate::backend::lanes::tests::tests_of_kinds! { for_each_kind: $($tests)* } };
+}
 pub(crate) use in_each_kind;
 
-/// Defines tests that also run in lanes without vectors, of which the portable backend takes some verbs.
+/// Defines tests that also run in lanes without vectors.
 macro_rules! in_each_kind_and_serially {
-    ($(
-        $(#[$attribute:meta])*
-        fn $name:ident($lanes:ident: $kind:ident) $body:block
-    )*) => { $(
-        $(#[$attribute])*
-        #[test]
-        fn $name() {
-            fn test<$kind: $crate::backend::lanes::field::Lanes<Curve = $crate::pairing::Bls12381>>($lanes: $kind) $body
-            $crate::backend::lanes::tests::for_each_kind!(test);
-            $crate::backend::lanes::tests::run(Some($crate::backend::serial::Serial), test);
-        }
-    )* };
+    ($($tests:tt)*) => { $crate::backend::lanes::tests::tests_of_kinds! { for_each_kind_and_serially: $($tests)* } };
 }
 pub(crate) use in_each_kind_and_serially;
 
