@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 wasm soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -290,6 +290,16 @@ test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
 		$(CARGO) test --locked --release --target $(AARCH64) -p quorate-curve -p quorate
+
+# Needs a compiler of C for the target (Debian: clang, lld) and `rustup target add wasm32-unknown-unknown`.
+WASM := wasm32-unknown-unknown
+wasm: ## The engine as WebAssembly: the examples of the README in Node's engine
+	@rustup target list --installed 2> /dev/null | grep -qx $(WASM) || \
+		{ echo "Rust has no standard library for $(WASM) here: run \`rustup target add $(WASM)\`"; exit 1; }
+	@command -v clang > /dev/null || { echo "there is no clang, which compiles blst for $(WASM)"; exit 1; }
+	CC_wasm32_unknown_unknown=clang $(CARGO) build --release --locked --target $(WASM) \
+		--manifest-path crates/quorate/wasm/Cargo.toml --target-dir $(BUILT)/wasm
+	node crates/quorate/wasm/test.mjs $(BUILT)/wasm/$(WASM)/release/quorate_wasm.wasm examples
 
 # The profile strips what is built for people; a stack that a failure prints needs the names.
 fuzz: ## Each fuzz target under libFuzzer for FUZZ_SECONDS, from its seeds (needs a nightly toolchain and a compiler of C++)

@@ -35,10 +35,15 @@ pub fn operations(backend: Backend) -> Vec<Operation> {
         Backend::FmaAvx512(token) => lanes::operations(token),
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         Backend::FmaAvx2(token) => lanes::operations(token),
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+        Backend::FmaNeon(token) => lanes::operations(token),
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
 mod lanes {
     use alloc::{boxed::Box, vec, vec::Vec};
 

@@ -152,7 +152,7 @@ fn same_everywhere(line: &str) -> String {
     for (i, word) in words.iter().enumerate() {
         let next = words.get(i + 1).map(|word| bare(word)).unwrap_or_default();
         let word = match bare(word).as_str() {
-            "portable" | "ifma" | "fma-avx512" | "fma-avx2" => word.replace(&bare(word), "BACKEND"),
+            "portable" | "ifma" | "fma-avx512" | "fma-avx2" | "fma-neon" => word.replace(&bare(word), "BACKEND"),
             "thread" => word.replace("thread", "threads"),
             _ if is_number(word) && ["ns", "µs", "ms", "s"].contains(&next.as_str()) => {
                 word.replace(&bare(word), "TIME")

@@ -2,9 +2,11 @@
 
 use core::{fmt, str::FromStr};
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+pub use super::fma::neon::Neon;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub use super::{
-    fma::{Avx2, Avx512},
+    fma::x86::{Avx2, Avx512},
     ifma::Ifma,
 };
 
@@ -22,9 +24,40 @@ pub enum Backend {
     /// Twice four items at a time, with the double-precision multiplier of AVX2 and FMA.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     FmaAvx2(Avx2),
+    /// Four times two items at a time, with the double-precision multiplier of NEON.
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    FmaNeon(Neon),
 }
 
-/// All backends, the fastest first. A CPU that can run one of them can run those behind it.
+/// Which implementation a [`Backend`] is, without the proof that this CPU can run it. Every target knows all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BackendId {
+    /// [`Backend::Portable`].
+    Portable,
+    /// `Backend::Ifma` of x86-64.
+    Ifma,
+    /// `Backend::FmaAvx512` of x86-64.
+    FmaAvx512,
+    /// `Backend::FmaAvx2` of x86-64.
+    FmaAvx2,
+    /// `Backend::FmaNeon` of aarch64.
+    FmaNeon,
+}
+
+impl BackendId {
+    /// The name: "ifma", "fma-avx512", "fma-avx2", "fma-neon" or "portable".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Ifma => "ifma",
+            Self::FmaAvx512 => "fma-avx512",
+            Self::FmaAvx2 => "fma-avx2",
+            Self::FmaNeon => "fma-neon",
+        }
+    }
+}
+
+/// All backends of x86-64, the fastest first. A CPU that can run one of them can run those behind it.
 // SAFETY: `Backend::available`, which alone uses this constant, has asked for the instructions.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const ALL: &[Backend] = unsafe {
@@ -38,6 +71,9 @@ const ALL: &[Backend] = unsafe {
 
 impl Backend {
     /// The backends that this machine can run, the fastest first.
+    ///
+    /// Every aarch64 CPU can run the lanes of NEON. They are the fastest where it has four pipes for vectors, and stand behind
+    /// blst where it has two or where nobody knows.
     pub fn available() -> &'static [Self] {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {
@@ -49,7 +85,16 @@ impl Backend {
             }
             &ALL[from..]
         }
-        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+        {
+            // SAFETY: every CPU of the target has the instructions.
+            const NEON: Backend = unsafe { Backend::FmaNeon(Neon::assume()) };
+            if super::fma::cpu_part::has_four_pipes() { &[NEON, Self::Portable] } else { &[Self::Portable, NEON] }
+        }
+        #[cfg(not(any(
+            all(target_arch = "x86_64", target_feature = "sse2"),
+            all(target_arch = "aarch64", target_feature = "neon")
+        )))]
         &[Self::Portable]
     }
 
@@ -58,17 +103,24 @@ impl Backend {
         Self::available()[0]
     }
 
-    /// The name: "ifma", "fma-avx512", "fma-avx2" or "portable".
-    pub const fn name(self) -> &'static str {
+    /// Which of all implementations it is.
+    pub const fn id(self) -> BackendId {
         match self {
-            Self::Portable => "portable",
+            Self::Portable => BackendId::Portable,
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => "ifma",
+            Self::Ifma(_) => BackendId::Ifma,
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx512(_) => "fma-avx512",
+            Self::FmaAvx512(_) => BackendId::FmaAvx512,
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx2(_) => "fma-avx2",
+            Self::FmaAvx2(_) => BackendId::FmaAvx2,
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Self::FmaNeon(_) => BackendId::FmaNeon,
         }
+    }
+
+    /// The name: [`BackendId::name`].
+    pub const fn name(self) -> &'static str {
+        self.id().name()
     }
 }
 
@@ -84,6 +136,8 @@ macro_rules! dispatch {
             Backend::FmaAvx512($lanes) => $crate::backend::fma::rounding::to_nearest(|| $in_lanes),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Backend::FmaAvx2($lanes) => $crate::backend::fma::rounding::to_nearest(|| $in_lanes),
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Backend::FmaNeon($lanes) => $crate::backend::fma::rounding::to_nearest(|| $in_lanes),
         }
     };
 }
@@ -151,7 +205,7 @@ mod tests {
         assert_eq!("auto".parse(), Ok(Backend::auto()));
         let fma = Backend::available().iter().find(|backend| backend.name().starts_with("fma-"));
         assert_eq!("fma".parse().ok(), fma.copied());
-        for name in ["neon", "", "Portable"] {
+        for name in ["avx", "", "Portable"] {
             let error = name.parse::<Backend>().unwrap_err().to_string();
             assert!(error.contains("portable"), "{error}");
         }

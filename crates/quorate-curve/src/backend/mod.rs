@@ -36,14 +36,20 @@
 
 pub(crate) mod portable;
 #[cfg_attr(
-    not(all(target_arch = "x86_64", target_feature = "sse2")),
+    not(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon")
+    )),
     allow(dead_code, unused_imports, reason = "without vectors some verbs alone take the formulas of the lanes")
 )]
 pub(crate) mod lanes;
 // Without SSE2, as on a bare target that computes floats in software, the compiler has no vector registers for the lanes.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod ifma;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
 pub(crate) mod fma;
 pub(crate) mod serial;
 pub(crate) mod choice;
@@ -55,10 +61,17 @@ pub(crate) mod soak;
 use alloc::vec::Vec;
 use blst::{blst_p1_affine, blst_p2_affine};
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+pub use self::choice::Neon;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub use self::choice::{Avx2, Avx512, Ifma};
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
+use self::prepared::LinesInLanes;
 pub use self::{
-    choice::{Backend, UnknownBackend},
+    choice::{Backend, BackendId, UnknownBackend},
     prepared::PreparedG2,
 };
 use self::{
@@ -78,44 +91,41 @@ use crate::{
 impl Backend {
     /// How many items the backend computes at a time. Parts of equal size that are multiples of it leave no lane idle.
     pub const fn lanes(self) -> usize {
-        match self {
-            Self::Portable => 1,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) | Self::FmaAvx512(_) | Self::FmaAvx2(_) => lanes::instructions::LANES,
+        match self.id() {
+            BackendId::Portable => 1,
+            BackendId::Ifma | BackendId::FmaAvx512 | BackendId::FmaAvx2 | BackendId::FmaNeon => {
+                lanes::instructions::LANES
+            }
         }
+    }
+
+    /// Whether most of its verbs compute in lanes.
+    const fn has_lanes(self) -> bool {
+        self.lanes() > 1
     }
 
     /// How many products of pairings cost the least together. As many as [`lanes`](Self::lanes), or fewer where some of the
     /// lanes cost less alone.
     pub const fn products_at_once(self) -> usize {
-        match self {
-            Self::Portable => 1,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) | Self::FmaAvx512(_) => lanes::instructions::LANES,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx2(_) => <<Avx2 as lanes::field::Lanes>::Narrow as lanes::field::Lanes>::WIDTH,
+        match self.id() {
+            BackendId::Portable => 1,
+            BackendId::Ifma | BackendId::FmaAvx512 => lanes::instructions::LANES,
+            BackendId::FmaAvx2 | BackendId::FmaNeon => lanes::instructions::LANES / 2,
         }
     }
 
     /// The most messages whose pairs fit one vector of the ate pairing, with the pair of the signatures beside them. Zero
     /// without lanes, and for lanes of doubles, which leave few items to blst, so that one pair less is time saved.
     pub const fn messages_in_one_vector(self) -> usize {
-        match self {
-            Self::Portable => 0,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => lanes::instructions::LANES - 1,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx512(_) | Self::FmaAvx2(_) => 0,
+        match self.id() {
+            BackendId::Ifma => lanes::instructions::LANES - 1,
+            BackendId::Portable | BackendId::FmaAvx512 | BackendId::FmaAvx2 | BackendId::FmaNeon => 0,
         }
     }
 
     /// The pairings that [`miller_products`](Self::miller_products) accepts. Every backend has [`Pairing::Ate`].
     pub const fn pairings(self) -> &'static [Pairing] {
-        match self {
-            Self::Portable => &[Pairing::Ate],
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) | Self::FmaAvx512(_) | Self::FmaAvx2(_) => &[Pairing::Ate, Pairing::TwistedAte],
-        }
+        if self.has_lanes() { &[Pairing::Ate, Pairing::TwistedAte] } else { &[Pairing::Ate] }
     }
 
     /// Whether products of this pairing accept the hashes of [`hash_for_sums`](Self::hash_for_sums) in G without
@@ -124,12 +134,8 @@ impl Backend {
     /// (`docs/soundness.md`).
     pub fn pairs_uncleared<G: Group>(self, pairing: Pairing) -> bool {
         match (pairing, G::ID) {
-            (Pairing::Ate, GroupId::G1) => match self {
-                // blst hashes to G1 with the cofactor cleared.
-                Self::Portable => false,
-                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Self::Ifma(_) | Self::FmaAvx512(_) | Self::FmaAvx2(_) => true,
-            },
+            // blst hashes to G1 with the cofactor cleared.
+            (Pairing::Ate, GroupId::G1) => self.has_lanes(),
             (Pairing::TwistedAte, GroupId::G2) => true,
             (Pairing::Ate, GroupId::G2) | (Pairing::TwistedAte, GroupId::G1) => false,
         }
@@ -329,19 +335,10 @@ impl Backend {
     pub fn prepare(self, points: &[G2]) -> Vec<PreparedG2> {
         let with = |(point, lines): (&G2, PreparedLines)| PreparedG2::new(*point, lines);
         let inner = G2::slice(points);
-        let lines: Vec<_> = match self {
-            Self::Portable => portable::pairing::prepare(inner).map(PreparedLines::Portable).collect(),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => lanes::pairing::prepare(lanes, inner).map(PreparedLines::Ifma).collect(),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx512(lanes) => {
-                fma::rounding::to_nearest(|| lanes::pairing::prepare(lanes, inner).map(PreparedLines::Fma).collect())
-            }
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx2(lanes) => {
-                fma::rounding::to_nearest(|| lanes::pairing::prepare(lanes, inner).map(PreparedLines::Fma).collect())
-            }
-        };
+        let lines: Vec<PreparedLines> =
+            dispatch!(self, portable::pairing::prepare(inner).map(PreparedLines::Portable).collect(), |lanes| {
+                lanes::pairing::prepare(lanes, inner).map(LinesInLanes::keep).collect()
+            });
         points.iter().zip(lines).map(with).collect()
     }
 
@@ -353,16 +350,12 @@ impl Backend {
     pub fn miller_products_prepared(self, pairs: &Segments<(G1, &PreparedG2)>) -> Vec<MillerValue> {
         pairs.assert_closed();
         let pairs = pairs.cut();
-        let products = match self {
-            Self::Portable => with_lines(pairs.items(), PreparedLines::portable)
+        let products = dispatch!(
+            self,
+            with_lines(pairs.items(), PreparedLines::portable)
                 .map(|items| portable::pairing::miller_products_prepared(Cut::new(&items, pairs.ends()), |item| *item)),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => prepared_in_lanes(lanes, pairs, PreparedLines::ifma),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx512(lanes) => fma::rounding::to_nearest(|| prepared_in_lanes(lanes, pairs, PreparedLines::fma)),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::FmaAvx2(lanes) => fma::rounding::to_nearest(|| prepared_in_lanes(lanes, pairs, PreparedLines::fma)),
-        };
+            |lanes| prepared_in_lanes(lanes, pairs)
+        );
         products.unwrap_or_else(|| self.miller_products_of(Pairing::Ate, pairs, |(p, q)| (*p, q.point())))
     }
 
@@ -485,16 +478,21 @@ impl PairingCurve for Bls12381 {
 }
 
 /// The products of prepared points in lanes. The answer is `None` if there are too few, or if other lanes prepared one.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-fn prepared_in_lanes<'a, L: lanes::field::Lanes<Curve = Bls12381>>(
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
+fn prepared_in_lanes<L: lanes::field::Lanes<Curve = Bls12381>>(
     lanes: L,
-    pairs: Cut<'a, (G1, &'a PreparedG2)>,
-    lines: fn(&'a PreparedLines) -> Option<&'a lanes::lines::Lines<lanes::pairing::Row<L>>>,
-) -> Option<Vec<MillerValue>> {
+    pairs: Cut<'_, (G1, &PreparedG2)>,
+) -> Option<Vec<MillerValue>>
+where
+    lanes::pairing::Row<L>: LinesInLanes,
+{
     if pairs.items().len() < L::THRESHOLDS.prepared_pairs {
         return None;
     }
-    let items = with_lines(pairs.items(), lines)?;
+    let items = with_lines(pairs.items(), LinesInLanes::of)?;
     Some(lanes::pairing::miller_products_prepared(lanes, Cut::new(&items, pairs.ends()), |item| *item))
 }
 
@@ -652,15 +650,18 @@ mod tests {
 
     /// A caller may have set another rounding, and that small numbers are flushed to zero. It finds its own setting again.
     #[test]
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon")
+    ))]
     fn verbs_do_not_depend_on_the_rounding_of_the_caller() {
-        use super::fma::rounding::tests::{HOSTILE, register, with_register};
+        use super::fma::rounding::tests::{HOSTILE, register, with_register, without_flags};
         for backend in Backend::available() {
             let expected = answers(*backend);
             for hostile in HOSTILE {
                 with_register(hostile, || {
                     assert!(answers(*backend) == expected, "{backend} with {hostile:#x}");
-                    assert_eq!(register(), hostile & !0x3f, "{backend}");
+                    assert_eq!(register(), without_flags(hostile), "{backend}");
                 });
             }
         }

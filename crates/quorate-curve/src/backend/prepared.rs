@@ -2,9 +2,14 @@
 
 use core::fmt;
 
-use super::portable;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::{fma::fp::Row as FmaRow, ifma::fp::Row as IfmaRow, lanes::lines::Lines};
+use super::ifma::fp::Row as IfmaRow;
+use super::portable;
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
+use super::{fma::fp::Row as FmaRow, lanes::lines::Lines};
 use crate::group::G2;
 
 /// A point of G2 with the lines of the ate pairing's Miller loop. The lines are about four tenths of the loop's work,
@@ -25,7 +30,10 @@ pub(super) enum PreparedLines {
     Portable(portable::pairing::Lines),
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Ifma(Lines<IfmaRow>),
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[cfg(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon")
+    ))]
     Fma(Lines<FmaRow>),
 }
 
@@ -35,26 +43,50 @@ impl PreparedLines {
         match self {
             Self::Portable(lines) => Some(lines),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) | Self::Fma(_) => None,
+            Self::Ifma(_) => None,
+            #[cfg(any(
+                all(target_arch = "x86_64", target_feature = "sse2"),
+                all(target_arch = "aarch64", target_feature = "neon")
+            ))]
+            Self::Fma(_) => None,
         }
     }
+}
 
-    /// The lines, if lanes of integers made them.
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    pub(super) fn ifma(&self) -> Option<&Lines<IfmaRow>> {
-        match self {
-            Self::Ifma(lines) => Some(lines),
-            Self::Portable(_) | Self::Fma(_) => None,
-        }
+/// Rows of lanes, whose lines a point keeps.
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
+pub(super) trait LinesInLanes: Sized {
+    /// Lines to keep.
+    fn keep(lines: Lines<Self>) -> PreparedLines;
+    /// The lines that were kept, if lanes with these rows made them.
+    fn of(lines: &PreparedLines) -> Option<&Lines<Self>>;
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+impl LinesInLanes for IfmaRow {
+    fn keep(lines: Lines<Self>) -> PreparedLines {
+        PreparedLines::Ifma(lines)
     }
 
-    /// The lines, if lanes of doubles made them.
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    pub(super) fn fma(&self) -> Option<&Lines<FmaRow>> {
-        match self {
-            Self::Fma(lines) => Some(lines),
-            Self::Portable(_) | Self::Ifma(_) => None,
-        }
+    fn of(lines: &PreparedLines) -> Option<&Lines<Self>> {
+        if let PreparedLines::Ifma(lines) = lines { Some(lines) } else { None }
+    }
+}
+
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
+impl LinesInLanes for FmaRow {
+    fn keep(lines: Lines<Self>) -> PreparedLines {
+        PreparedLines::Fma(lines)
+    }
+
+    fn of(lines: &PreparedLines) -> Option<&Lines<Self>> {
+        if let PreparedLines::Fma(lines) = lines { Some(lines) } else { None }
     }
 }
 

@@ -11,7 +11,7 @@ use blst::{blst_fp, blst_fp2};
 use super::lanes::{
     constant::{Constant, Modulus, doubled, half_of_p},
     field::{Field, Fp2, LANES, Lanes, Mask, PrimeField, Wide, Words, invert_lanes},
-    instructions::{NO_VECTORS, Token},
+    instructions::{BASELINE, Token},
     thresholds::Thresholds,
 };
 use crate::{arithmetic::field::Field as _, pairing::Bls12381};
@@ -22,7 +22,7 @@ pub(crate) struct Serial;
 
 // SAFETY: it names no instructions.
 unsafe impl Token for Serial {
-    const INSTRUCTIONS: u8 = NO_VECTORS;
+    const INSTRUCTIONS: u8 = BASELINE;
 }
 
 impl Lanes for Serial {

@@ -7,19 +7,20 @@ use ark_bn254::{Fq, Fq2, Fq6, Fq12};
 use ark_ff::{AdditiveGroup, BigInt, Field as _, Fp};
 
 use super::points::{self, Bn254, Coordinates, PARAMETER, ROOT_EXPONENT};
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+use crate::backend::fma::neon::{FourTwos, HalfOfNeon, Neon, TwoTwos};
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::backend::{
+    fma::x86::{Avx2, Avx512, HalfOfAvx2, OneEight, OneFour, TwoFours},
+    ifma::{
+        Ifma,
+        fp::{Fp as IfmaFp, InIfma},
+    },
+};
 use crate::{
     arithmetic::Curve,
     backend::{
-        fma::{
-            Avx2, Avx512,
-            fp::Fp as FmaFp,
-            fp::InFma,
-            vector::{HalfOfAvx2, OneEight, OneFour, TwoFours, Vector},
-        },
-        ifma::{
-            Ifma,
-            fp::{Fp as IfmaFp, InIfma},
-        },
+        fma::{fp::Fp as FmaFp, fp::InFma, vector::Vector},
         lanes::{
             constant::{Constant, Modulus},
             curve::{self, Affine, InLanes, Jacobian},
@@ -294,6 +295,7 @@ in_lanes! {
     }
 }
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 impl InIfma<6> for Bn254 {
     type Token = Ifma<Self>;
 
@@ -306,6 +308,7 @@ impl InIfma<6> for Bn254 {
     }
 }
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 impl Lanes for Ifma<Bn254> {
     type Curve = Bn254;
     // Each is where lanes and arkworks cost the same, measured on a Xeon with IFMA.
@@ -361,15 +364,28 @@ macro_rules! doubles {
     };
 }
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 doubles!(Avx512, OneEight, Avx512, |lanes| lanes, {
     items: 3, points: 3, members_in_g2: 48, sum: 192, weighted_sum: 6, weighted_sums: 4, pairs: 3, pairs_left: 2, inversions: 3, values: 6
 });
-doubles!(Avx2, TwoFours, HalfOfAvx2, Avx2::half, {
-    items: 4, points: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
-});
-doubles!(HalfOfAvx2, OneFour, HalfOfAvx2, |lanes| lanes, {
-    items: 4, points: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
-});
+
+/// Lanes of several registers, and of half of them, with thresholds measured with AVX2.
+macro_rules! doubles_of_several_registers {
+    ($token:ident($vector:ident), $half:ident($half_vector:ident)) => {
+        doubles_of_several_registers!($token, $vector, $half, $token::half);
+        doubles_of_several_registers!($half, $half_vector, $half, |lanes| lanes);
+    };
+    ($token:ident, $vector:ident, $half:ident, $half_of:expr) => {
+        doubles!($token, $vector, $half, $half_of, {
+            items: 4, points: 4, members_in_g2: 48, sum: 512, weighted_sum: 8, weighted_sums: 4, pairs: 2, pairs_left: 2, inversions: 2, values: 5
+        });
+    };
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+doubles_of_several_registers!(Avx2(TwoFours), HalfOfAvx2(OneFour));
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+doubles_of_several_registers!(Neon(FourTwos), HalfOfNeon(TwoTwos));
 
 /// ξ^(i(p-1)/6), i = 0 … 5.
 const FROBENIUS: [[Constant<Bn254>; 2]; 6] = [
@@ -469,22 +485,24 @@ const FROBENIUS: [[Constant<Bn254>; 2]; 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::lanes::{
-        field::invert_all,
-        fp12::Fp12,
-        spread::Spread,
-        tests::{avx2_or_skip, avx512_or_skip, ifma_or_skip, run},
-    };
+    use crate::backend::lanes::{field::invert_all, fp12::Fp12, spread::Spread, tests::for_each_kind};
     use alloc::vec;
     use ark_ff::{BigInteger, PrimeField as _};
 
-    /// Runs a test for each kind of lanes that this CPU has.
+    /// Runs a test for each kind of lanes that this CPU has, and for half of the lanes where they are several registers.
     macro_rules! with_each_kind {
         ($test:ident) => {
-            run(ifma_or_skip().map(|lanes| lanes.on::<Bn254>()), $test);
-            run(avx512_or_skip().map(|lanes| lanes.on::<Bn254>()), $test);
-            run(avx2_or_skip().map(|lanes| lanes.on::<Bn254>()), $test);
-            run(avx2_or_skip().map(|lanes| lanes.half().on::<Bn254>()), $test);
+            for_each_kind!($test, |lanes| lanes.on::<Bn254>());
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            {
+                use crate::backend::lanes::tests::{avx2_or_skip, run};
+                run(avx2_or_skip().map(|lanes| lanes.half().on::<Bn254>()), $test);
+            }
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            {
+                use crate::backend::lanes::tests::run;
+                run(Neon::detect().map(|lanes| lanes.half().on::<Bn254>()), $test);
+            }
         };
     }
 
@@ -649,8 +667,6 @@ mod tests {
                 assert!(values.iter().all(|value| !value.is_one()), "{n} values");
             }
         }
-        run(ifma_or_skip().map(|lanes| lanes.on::<Bn254>()), test);
-        run(avx512_or_skip().map(|lanes| lanes.on::<Bn254>()), test);
-        run(avx2_or_skip().map(|lanes| lanes.on::<Bn254>()), test);
+        for_each_kind!(test, |lanes| lanes.on::<Bn254>());
     }
 }

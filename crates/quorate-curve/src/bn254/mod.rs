@@ -5,7 +5,10 @@
 
 mod inverse;
 mod points;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
 mod lanes;
 #[cfg(test)]
 mod soak;
@@ -18,7 +21,10 @@ use ark_ff::Field as _;
 
 pub use self::points::Bn254;
 use self::points::{Coordinates, ROOT_EXPONENT, final_exponentiation, from_ark, miller_product, to_ark};
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
 use crate::backend::lanes::{pairing, subgroup, sum, weighted_sum as weighted_sum_in_lanes};
 use crate::{
     arithmetic::{Curve, curve::GroupId},
@@ -32,7 +38,7 @@ use crate::{
         weighted_cut,
     },
     pairing::{CurveId, Gt, MillerValue, Pairing},
-    segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
+    segments::{Segments, UncheckedSegments, WeightedSegments},
     weight::Soundness,
 };
 
@@ -212,10 +218,9 @@ impl PairingCurve for Bn254 {
     }
 
     fn miller_product(backend: Backend, pairs: &[(Bn254G1, Bn254G2)]) -> MillerValue<Self> {
-        let ends = [pairs.len()];
         let portable = || miller_product(pairs.iter().filter_map(finite));
         let values = in_lanes_or!(backend, alloc::vec![portable()], |lanes| {
-            pairing::ate_products(lanes, Cut::new(pairs, &ends), finite)
+            pairing::ate_products(lanes, crate::segments::Cut::new(pairs, &[pairs.len()]), finite)
         });
         values[0]
     }

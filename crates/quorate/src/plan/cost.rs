@@ -4,11 +4,12 @@
 //! There is a table for each backend. The figures are medians of `quorate-bench curve`: `miller` (its slope over the
 //! number of pairs, and its intercept), `final-exponentiation`, and for each group `hash`, `hash` minus
 //! `hash-for-sums`, `clear-sums`, `subgroup`, `weighted-16-64` and `decode`. Only ratios matter, and they differ little between
-//! CPUs. The costs of the lanes of doubles are those of `ifma` times the ratios of the two in one run.
+//! CPUs. The costs of the lanes of doubles are those of `ifma` times the ratios of the two in one run. NEON takes
+//! those of AVX2, whose registers hold twice as many doubles: nobody has measured it.
 
 #[cfg(feature = "bn254")]
 use quorate_curve::CurveId;
-use quorate_curve::{Backend, Group, GroupId, Pairing, PairingCurve};
+use quorate_curve::{Backend, BackendId, Group, GroupId, Pairing, PairingCurve};
 
 use crate::suite::Suite;
 
@@ -48,22 +49,19 @@ impl Costs {
     /// # Panics
     /// If the backend does not offer the pairing.
     pub fn of<S: Suite>(backend: Backend, pairing: Pairing) -> Self {
-        let table = match (S::Curve::ID, backend) {
+        let table = match (S::Curve::ID, backend.id()) {
             #[cfg(feature = "bn254")]
-            (CurveId::Bn254, Backend::Portable) => BN254_PORTABLE,
-            #[cfg(all(feature = "bn254", target_arch = "x86_64", target_feature = "sse2"))]
-            (CurveId::Bn254, Backend::Ifma(_)) => BN254_IFMA,
-            #[cfg(all(feature = "bn254", target_arch = "x86_64", target_feature = "sse2"))]
-            (CurveId::Bn254, Backend::FmaAvx512(_)) => BN254_FMA_AVX512,
-            #[cfg(all(feature = "bn254", target_arch = "x86_64", target_feature = "sse2"))]
-            (CurveId::Bn254, Backend::FmaAvx2(_)) => BN254_FMA_AVX2,
-            (_, Backend::Portable) => PORTABLE,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            (_, Backend::Ifma(_)) => IFMA,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            (_, Backend::FmaAvx512(_)) => FMA_AVX512,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            (_, Backend::FmaAvx2(_)) => FMA_AVX2,
+            (CurveId::Bn254, BackendId::Portable) => BN254_PORTABLE,
+            #[cfg(feature = "bn254")]
+            (CurveId::Bn254, BackendId::Ifma) => BN254_IFMA,
+            #[cfg(feature = "bn254")]
+            (CurveId::Bn254, BackendId::FmaAvx512) => BN254_FMA_AVX512,
+            #[cfg(feature = "bn254")]
+            (CurveId::Bn254, BackendId::FmaAvx2 | BackendId::FmaNeon) => BN254_FMA_AVX2,
+            (_, BackendId::Portable) => PORTABLE,
+            (_, BackendId::Ifma) => IFMA,
+            (_, BackendId::FmaAvx512) => FMA_AVX512,
+            (_, BackendId::FmaAvx2 | BackendId::FmaNeon) => FMA_AVX2,
         };
         let (key, signature) = (table.group::<S::Key>(), table.group::<S::Signature>());
         let mut costs = Self {
@@ -146,7 +144,6 @@ impl Table {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const IFMA: Table = Table {
     ate: LoopCosts { product: 52_000, pairing: 24_300 },
     twisted_ate: Some(LoopCosts { product: 105_000, pairing: 37_700 }),
@@ -171,7 +168,6 @@ const IFMA: Table = Table {
     },
 };
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const FMA_AVX512: Table = Table {
     ate: LoopCosts { product: 56_000, pairing: 32_600 },
     twisted_ate: Some(LoopCosts { product: 122_000, pairing: 49_300 }),
@@ -196,7 +192,6 @@ const FMA_AVX512: Table = Table {
     },
 };
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const FMA_AVX2: Table = Table {
     ate: LoopCosts { product: 76_000, pairing: 39_500 },
     twisted_ate: Some(LoopCosts { product: 127_000, pairing: 69_800 }),
@@ -280,14 +275,14 @@ const fn bn254(
     }
 }
 
-#[cfg(all(feature = "bn254", target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(feature = "bn254")]
 const BN254_IFMA: Table = bn254(LoopCosts { product: 30_000, pairing: 25_000 }, 113_000, 8_000, 10_300, [2_500, 5_000]);
 
-#[cfg(all(feature = "bn254", target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(feature = "bn254")]
 const BN254_FMA_AVX512: Table =
     bn254(LoopCosts { product: 60_000, pairing: 39_000 }, 130_000, 12_000, 16_000, [2_800, 5_900]);
 
-#[cfg(all(feature = "bn254", target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(feature = "bn254")]
 const BN254_FMA_AVX2: Table =
     bn254(LoopCosts { product: 60_000, pairing: 64_000 }, 260_000, 17_000, 27_000, [4_400, 7_900]);
 

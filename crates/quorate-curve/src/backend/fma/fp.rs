@@ -551,12 +551,9 @@ mod tests {
         backend::{
             fma::{
                 kernel::tests::{edges, modulo_p, r},
-                vector::{OneEight, OneFour, TwoFours},
+                tests::{for_each_half, for_each_vector},
             },
-            lanes::{
-                field::invert_all,
-                tests::{avx2_or_skip, avx512_or_skip},
-            },
+            lanes::field::invert_all,
         },
     };
 
@@ -614,33 +611,34 @@ mod tests {
 
     #[test]
     fn limbs_at_the_edges_in_every_lane() {
-        if let Some(lanes) = avx512_or_skip() {
-            agrees::<OneEight>(lanes);
-        }
-        if let Some(lanes) = avx2_or_skip() {
-            agrees::<TwoFours>(lanes);
-        }
+        for_each_vector!(agrees);
     }
 
     /// The lower four lanes alone have the limbs that they have among eight.
     #[test]
     fn half_of_the_lanes_compute_the_same() {
-        let Some(lanes) = avx2_or_skip() else { return };
+        for_each_half!(halves_agree);
+    }
+
+    fn halves_agree<V: Eights, H: Eights>(lanes: V::Token)
+    where
+        V::Token: Lanes<Narrow = H::Token>,
+    {
         let edges = edges(1.0);
         for i in (0..edges.len() - 7).step_by(4) {
             let (x, y) = (&edges[i..i + 8], &edges[edges.len() - 8 - i..edges.len() - i]);
             for shift in 0..8 {
                 let y: Vec<_> = (0..8).map(|lane| y[(lane + shift) % 8]).collect();
-                let whole = results::<TwoFours>(lanes, x, &y);
-                let half = results::<OneFour>(lanes.narrow(), x, &y);
+                let whole = results::<V>(lanes, x, &y);
+                let half = results::<H>(lanes.narrow(), x, &y);
                 for (whole, half) in whole.iter().zip(&half) {
                     for (whole, half) in whole.limbs.iter().zip(&half.limbs) {
                         let (whole, half) = (whole.store(), half.store());
                         assert_eq!(half, core::array::from_fn(|lane| if lane < 4 { whole[lane] } else { 0.0 }));
                     }
                 }
-                let mut whole = [of_lanes::<TwoFours>(lanes, x, 1.0001, 1.5)];
-                let mut half = [of_lanes::<OneFour>(lanes.narrow(), x, 1.0001, 1.5)];
+                let mut whole = [of_lanes::<V>(lanes, x, 1.0001, 1.5)];
+                let mut half = [of_lanes::<H>(lanes.narrow(), x, 1.0001, 1.5)];
                 invert_all(&mut whole);
                 invert_all(&mut half);
                 assert_eq!(half[0].store()[..4], whole[0].store()[..4]);
@@ -729,12 +727,7 @@ mod tests {
 
     #[test]
     fn zero_in_every_form() {
-        if let Some(lanes) = avx512_or_skip() {
-            zeros::<OneEight>(lanes);
-        }
-        if let Some(lanes) = avx2_or_skip() {
-            zeros::<TwoFours>(lanes);
-        }
+        for_each_vector!(zeros);
     }
 
     /// Numbers at ±p/2 and beside every limb of it have their least representatives.

@@ -356,13 +356,11 @@ pub(super) mod tests {
         arithmetic::field::Field,
         backend::{
             fma::{
-                vector::{OneEight, OneFour, TwoFours, Vector},
+                tests::{for_each_half, for_each_vector},
+                vector::Vector,
                 word::Fused,
             },
-            lanes::{
-                field::Lanes,
-                tests::{avx2_or_skip, avx512_or_skip},
-            },
+            lanes::field::Lanes,
         },
     };
     use alloc::vec::Vec;
@@ -772,14 +770,17 @@ pub(super) mod tests {
         }
     }
 
+    fn eight_are_moved<V: Vector<Token: Lanes>>(lanes: V::Token) {
+        vectors_move_lanes::<V>(lanes, 8);
+    }
+
+    fn four_are_moved<V: Vector<Token: Lanes<Narrow = H::Token>>, H: Vector<Token: Lanes>>(lanes: V::Token) {
+        vectors_move_lanes::<H>(lanes.narrow(), 4);
+    }
+
     #[test]
     fn lanes_are_moved_and_read() {
-        if let Some(lanes) = avx512_or_skip() {
-            vectors_move_lanes::<OneEight>(lanes, 8);
-        }
-        if let Some(lanes) = avx2_or_skip() {
-            vectors_move_lanes::<TwoFours>(lanes, 8);
-            vectors_move_lanes::<OneFour>(lanes.narrow(), 4);
-        }
+        for_each_vector!(eight_are_moved);
+        for_each_half!(four_are_moved);
     }
 }

@@ -1,25 +1,22 @@
-//! The tokens [`Avx2`] and [`Avx512`], and the vectors that can only be made from them.
+//! The vectors, which can only be made from the tokens [`Avx2`], [`Avx512`] and [`Neon`].
 //!
 //! **Why the whole backend is safe.** `detect` makes a token if the CPU and the operating system have the instructions,
 //! and nothing else makes one. Every vector is made from a token or from another vector, and every [`Word`] from a
 //! vector or another word. So a function that has one of them runs only where the instructions exist, and may use them.
-//! This file turns that into safe functions: the methods of vectors and words are a few instructions each, and
-//! [`in_lanes!`] defines functions that are compiled with the instructions and take the token.
+//! This file and those of the instructions turn that into safe functions: the methods of vectors and words are a few
+//! instructions each, and [`in_lanes!`] defines functions that are compiled with the instructions and take the token.
+//!
+//! [`Avx2`]: crate::Backend
+//! [`Avx512`]: crate::Backend
+//! [`Neon`]: crate::Backend
+//! [`in_lanes!`]: crate::backend::lanes::instructions
 
-use core::{
-    arch::{asm, x86_64::*},
-    marker::PhantomData,
-    mem::{MaybeUninit, transmute},
-};
+use core::{arch::asm, mem::MaybeUninit};
 
-use super::word::{Fused, Repeat, Word};
-use crate::{
-    backend::lanes::{
-        field::{LANES, Mask},
-        instructions::Token,
-        unroll::limbs_of,
-    },
-    pairing::Bls12381,
+use super::word::Word;
+use crate::backend::lanes::{
+    field::{LANES, Mask},
+    instructions::Token,
 };
 
 /// Eight doubles, one in each lane, in as many registers as they need.
@@ -56,9 +53,17 @@ pub trait Vector: Copy {
     fn is_zero(self) -> Mask;
 
     /// Lane i takes the number of lane `from[i]`.
-    fn permuted(self, from: [i64; LANES]) -> Self;
+    #[inline(always)]
+    fn permuted(self, from: [i64; LANES]) -> Self {
+        let numbers = self.store();
+        Self::load(self.token(), &from.map(|lane| numbers[lane as usize & 7]))
+    }
     /// Lane i takes the number of lane `from[i]` of `self`, or of lane `from[i]` - 8 of `other`.
-    fn gathered(self, other: Self, from: [i64; LANES]) -> Self;
+    #[inline(always)]
+    fn gathered(self, other: Self, from: [i64; LANES]) -> Self {
+        let numbers = [self.store(), other.store()];
+        Self::load(self.token(), &from.map(|lane| numbers[lane as usize >> 3 & 1][lane as usize & 7]))
+    }
     /// Lane j of vector i takes number i of row j.
     fn of_rows(token: Self::Token, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES];
     /// Row j gets its number i from lane j of vector i.
@@ -84,15 +89,9 @@ pub trait Vector: Copy {
     fn limbs_of_words(token: Self::Token, words: &[[u64; LANES]; 6]) -> [Self; 8];
 }
 
-/// Defines a token, what detects it, and its register.
-macro_rules! registers {
-    (
-        $token:ident: $requirement:literal, $detection:ident($($feature:tt),+), $features:literal;
-        $(#[$doc:meta])*
-        $word:ident($register:ident, $class:ident, $lanes:literal) {
-            $set:ident $add:ident $sub:ident $add_mul:ident $sub_mul:ident $within:ident $constants:ident
-        }
-    ) => {
+/// Defines a token, and what detects its instructions.
+macro_rules! token {
+    ($token:ident: $requirement:literal, $detected:expr) => {
         #[doc = concat!("Proof that this CPU has ", $requirement, ", and that the operating system keeps their registers. Only")]
         /// [`detect`](Self::detect) makes one.
         ///
@@ -100,12 +99,10 @@ macro_rules! registers {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $token<C = Bls12381>(PhantomData<C>);
 
-        cpufeatures::new!($detection, $($feature),+);
-
         impl $token {
             #[doc = concat!("Asks the CPU once. The answer is `None` without ", $requirement, ".")]
             pub fn detect() -> Option<Self> {
-                $detection::get().then_some(Self(PhantomData))
+                $detected.then_some(Self(PhantomData))
             }
 
             /// The token as a constant.
@@ -125,7 +122,44 @@ macro_rules! registers {
                 $token(PhantomData)
             }
         }
+    };
+}
+pub(super) use token;
 
+/// Defines the token of the lower four of eight lanes, with the instructions of another token.
+macro_rules! half {
+    ($half:ident of $token:ident) => {
+        #[doc = concat!("Proof of the same instructions as [`", stringify!($token), "`], for the lower four of eight lanes.")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $half<C = Bls12381>($token<C>);
+
+        impl<C> $token<C> {
+            /// The token of four lanes.
+            pub(crate) fn half(self) -> $half<C> {
+                $half(self)
+            }
+        }
+
+        #[cfg(feature = "bn254")]
+        impl<C> $half<C> {
+            /// The same proof for numbers of another curve.
+            #[inline(always)]
+            pub(crate) fn on<D>(self) -> $half<D> {
+                $half(self.0.on())
+            }
+        }
+    };
+}
+pub(super) use half;
+
+/// Defines a register, and the instructions of its steps.
+macro_rules! word {
+    (
+        $(#[$doc:meta])*
+        $word:ident($register:ident, $class:ident as $format:literal, $lanes:literal, $features:literal) {
+            $set:ident $add:ident $sub:ident $add_mul:ident $sub_mul:ident $within:ident $constants:ident
+        }
+    ) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         #[repr(transparent)]
@@ -194,7 +228,7 @@ macro_rules! registers {
                 #[target_feature(enable = $features)]
                 fn pin(mut register: $register) -> $register {
                     // SAFETY: there is no instruction.
-                    unsafe { asm!("/* {0} */", inout($class) register, options(nomem, nostack, preserves_flags)) };
+                    unsafe { asm!($format, inout($class) register, options(nomem, nostack, preserves_flags)) };
                     register
                 }
                 // SAFETY: as above.
@@ -209,433 +243,7 @@ macro_rules! registers {
         }
     };
 }
-
-registers! {
-    Avx2: "AVX2 and FMA", detection_of_avx2("avx2", "fma"), "avx2,fma";
-    /// Four doubles in a register of AVX.
-    Four(__m256d, ymm_reg, 4) { _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_fmadd_pd _mm256_fnmadd_pd four_within seen }
-}
-
-registers! {
-    Avx512: "AVX-512 F and VL", detection_of_avx512("avx512f", "avx512vl"), "avx512f,avx512vl";
-    /// Eight doubles in a register of AVX-512.
-    Eight(__m512d, zmm_reg, 8) { _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_fmadd_pd _mm512_fnmadd_pd eight_within unseen }
-}
-
-/// Whether all lanes are at least `least` and below `most`.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn four_within(a: __m256d, least: __m256d, most: __m256d) -> bool {
-    let within = _mm256_and_pd(_mm256_cmp_pd::<_CMP_GE_OQ>(a, least), _mm256_cmp_pd::<_CMP_LT_OQ>(a, most));
-    _mm256_movemask_pd(within) == 0b1111
-}
-
-/// Whether all lanes are at least `least` and below `most`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-fn eight_within(a: __m512d, least: __m512d, most: __m512d) -> bool {
-    (_mm512_cmp_pd_mask::<_CMP_GE_OQ>(a, least) & _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, most)) == Mask::MAX
-}
-
-/// Proof of the same instructions as [`Avx2`], for lanes of one register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HalfOfAvx2<C = Bls12381>(Avx2<C>);
-
-impl<C> Avx2<C> {
-    /// The token of lanes of one register.
-    pub(crate) fn half(self) -> HalfOfAvx2<C> {
-        HalfOfAvx2(self)
-    }
-}
-
-#[cfg(feature = "bn254")]
-impl<C> HalfOfAvx2<C> {
-    /// The same proof for numbers of another curve.
-    #[inline(always)]
-    pub(crate) fn on<D>(self) -> HalfOfAvx2<D> {
-        HalfOfAvx2(self.0.on())
-    }
-}
-
-/// Eight doubles in two registers.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct TwoFours([Four; 2]);
-
-/// The lower four of eight lanes, in one register. What is loaded into the upper four is lost. They give zeros, but are
-/// not in the mask of the lanes that are zero, so that they never look like an exceptional case.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct OneFour(Four);
-
-/// Eight doubles in one register.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct OneEight(Eight);
-
-/// The bits of 2^52, whose lowest bits count ones.
-const TWO_TO_52: i64 = 0x433 << 52;
-/// The bits of a limb.
-const LIMB_BITS: i64 = (1 << 48) - 1;
-
-impl Vector for TwoFours {
-    type Token = Avx2;
-    type Word = Four;
-    const PARTS: usize = 2;
-
-    #[inline(always)]
-    fn splat(_: Avx2, n: f64) -> Self {
-        // SAFETY: a token exists, so the CPU has the instruction.
-        Self([Four(unsafe { _mm256_set1_pd(n) }); 2])
-    }
-
-    #[inline(always)]
-    fn load(_: Avx2, numbers: &[f64; LANES]) -> Self {
-        let [a, b, c, d, e, f, g, h] = *numbers;
-        Self([Four::of(&[a, b, c, d]), Four::of(&[e, f, g, h])])
-    }
-
-    #[inline(always)]
-    fn store(self) -> [f64; LANES] {
-        let ([a, b, c, d], [e, f, g, h]) = (self.0[0].numbers(), self.0[1].numbers());
-        [a, b, c, d, e, f, g, h]
-    }
-
-    #[inline(always)]
-    fn token(self) -> Avx2 {
-        Avx2(PhantomData)
-    }
-
-    #[inline(always)]
-    fn part(&self, part: usize) -> Four {
-        self.0[part]
-    }
-
-    #[inline(always)]
-    fn put_part(&mut self, part: usize, word: Four) {
-        self.0[part] = word;
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        Self([self.0[0].plus(other.0[0]), self.0[1].plus(other.0[1])])
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        Self([self.0[0].minus(other.0[0]), self.0[1].minus(other.0[1])])
-    }
-
-    #[inline(always)]
-    fn in_mask(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: a vector exists, so the CPU has the instructions.
-        unsafe {
-            let mask = _mm256_set1_epi64x(mask.into());
-            let bits = [_mm256_setr_epi64x(1, 2, 4, 8), _mm256_setr_epi64x(0x10, 0x20, 0x40, 0x80)];
-            Self(limbs_of!(PART in [0 1] => {
-                let chosen = _mm256_cmpeq_epi64(_mm256_and_si256(mask, bits[PART]), bits[PART]);
-                Four(_mm256_blendv_pd(other.0[PART].0, self.0[PART].0, _mm256_castsi256_pd(chosen)))
-            }))
-        }
-    }
-
-    #[inline(always)]
-    fn is_zero(self) -> Mask {
-        // SAFETY: a vector exists, so the CPU has the instructions.
-        let [low, high] = limbs_of!(PART in [0 1] => unsafe {
-            _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_EQ_OQ>(self.0[PART].0, _mm256_setzero_pd()))
-        });
-        (low | high << 4) as Mask
-    }
-
-    #[inline(always)]
-    fn permuted(self, from: [i64; LANES]) -> Self {
-        let numbers = self.store();
-        Self::load(self.token(), &from.map(|lane| numbers[lane as usize & 7]))
-    }
-
-    #[inline(always)]
-    fn gathered(self, other: Self, from: [i64; LANES]) -> Self {
-        let numbers = [self.store(), other.store()];
-        Self::load(self.token(), &from.map(|lane| numbers[lane as usize >> 3 & 1][lane as usize & 7]))
-    }
-
-    #[inline(always)]
-    fn of_rows(token: Avx2, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES] {
-        Self::transposed(&limbs_of!(I < 8 => Self::load(token, rows[I])))
-    }
-
-    #[inline(always)]
-    fn to_rows(vectors: &[Self; LANES]) -> [[f64; LANES]; LANES] {
-        let rows = Self::transposed(vectors);
-        limbs_of!(I < 8 => rows[I].store())
-    }
-
-    #[inline(always)]
-    fn limbs_of_words(_: Avx2, words: &[[u64; LANES]; 6]) -> [Self; 8] {
-        // SAFETY: a token exists, so the CPU has the instructions. Eight words of 64 bits are the bits of two registers.
-        unsafe {
-            let words = transmute::<[[u64; LANES]; 6], [[__m256i; 2]; 6]>(*words);
-            let (bits, one) = (_mm256_set1_epi64x(LIMB_BITS), _mm256_set1_epi64x(TWO_TO_52));
-            limbs_of!(I < 8 => Self(limbs_of!(PART in [0 1] => {
-                const WORD: usize = 48 * I / 64;
-                const SHIFT: i32 = (48 * I % 64) as i32;
-                let mut limb = _mm256_srli_epi64::<SHIFT>(words[WORD][PART]);
-                if SHIFT != 0 && SHIFT != 16 {
-                    limb = _mm256_or_si256(limb, _mm256_slli_epi64::<{ 64 - SHIFT }>(words[(WORD + 1) % 6][PART]));
-                }
-                let limb = _mm256_or_si256(_mm256_and_si256(limb, bits), one);
-                Four(_mm256_sub_pd(_mm256_castsi256_pd(limb), _mm256_castsi256_pd(one)))
-            })))
-        }
-    }
-}
-
-impl TwoFours {
-    /// Lane i of vector j becomes lane j of vector i.
-    #[inline(always)]
-    fn transposed(vectors: &[Self; LANES]) -> [Self; LANES] {
-        let quarters = limbs_of!(PART in [0 1] => [
-            transposed(&limbs_of!(I in [0 1 2 3] => vectors[I].0[PART])),
-            transposed(&limbs_of!(I in [0 1 2 3] => vectors[4 + I].0[PART])),
-        ]);
-        limbs_of!(I < 8 => Self([quarters[I / 4][0][I % 4], quarters[I / 4][1][I % 4]]))
-    }
-}
-
-/// Lane i of word j becomes lane j of word i.
-#[inline(always)]
-fn transposed(words: &[Four; 4]) -> [Four; 4] {
-    let [a, b, c, d] = *words;
-    // SAFETY: a word exists, so the CPU has the instructions.
-    unsafe {
-        let even = [_mm256_unpacklo_pd(a.0, b.0), _mm256_unpacklo_pd(c.0, d.0)];
-        let odd = [_mm256_unpackhi_pd(a.0, b.0), _mm256_unpackhi_pd(c.0, d.0)];
-        [
-            Four(_mm256_permute2f128_pd::<0x20>(even[0], even[1])),
-            Four(_mm256_permute2f128_pd::<0x20>(odd[0], odd[1])),
-            Four(_mm256_permute2f128_pd::<0x31>(even[0], even[1])),
-            Four(_mm256_permute2f128_pd::<0x31>(odd[0], odd[1])),
-        ]
-    }
-}
-
-impl Vector for OneFour {
-    type Token = HalfOfAvx2;
-    type Word = Four;
-    const PARTS: usize = 1;
-
-    #[inline(always)]
-    fn splat(token: HalfOfAvx2, n: f64) -> Self {
-        Self(TwoFours::splat(token.0, n).0[0])
-    }
-
-    #[inline(always)]
-    fn load(_: HalfOfAvx2, numbers: &[f64; LANES]) -> Self {
-        let [a, b, c, d, ..] = *numbers;
-        Self(Four::of(&[a, b, c, d]))
-    }
-
-    #[inline(always)]
-    fn store(self) -> [f64; LANES] {
-        let [a, b, c, d] = self.0.numbers();
-        [a, b, c, d, 0.0, 0.0, 0.0, 0.0]
-    }
-
-    #[inline(always)]
-    fn token(self) -> HalfOfAvx2 {
-        HalfOfAvx2(Avx2(PhantomData))
-    }
-
-    #[inline(always)]
-    fn part(&self, _: usize) -> Four {
-        self.0
-    }
-
-    #[inline(always)]
-    fn put_part(&mut self, _: usize, word: Four) {
-        self.0 = word;
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        Self(self.0.plus(other.0))
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        Self(self.0.minus(other.0))
-    }
-
-    #[inline(always)]
-    fn in_mask(self, mask: Mask, other: Self) -> Self {
-        Self(TwoFours([self.0; 2]).in_mask(mask, TwoFours([other.0; 2])).0[0])
-    }
-
-    #[inline(always)]
-    fn is_zero(self) -> Mask {
-        TwoFours([self.0; 2]).is_zero() & 0x0f
-    }
-
-    #[inline(always)]
-    fn permuted(self, from: [i64; LANES]) -> Self {
-        let numbers = self.store();
-        Self::load(self.token(), &from.map(|lane| numbers[lane as usize & 7]))
-    }
-
-    #[inline(always)]
-    fn gathered(self, other: Self, from: [i64; LANES]) -> Self {
-        let numbers = [self.store(), other.store()];
-        Self::load(self.token(), &from.map(|lane| numbers[lane as usize >> 3 & 1][lane as usize & 7]))
-    }
-
-    #[inline(always)]
-    fn of_rows(token: HalfOfAvx2, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES] {
-        let rows = limbs_of!(I in [0 1 2 3] => TwoFours::load(token.0, rows[I]).0);
-        let limbs = limbs_of!(HALF in [0 1] => transposed(&limbs_of!(I in [0 1 2 3] => rows[I][HALF])));
-        limbs_of!(I < 8 => Self(limbs[I / 4][I % 4]))
-    }
-
-    #[inline(always)]
-    fn to_rows(vectors: &[Self; LANES]) -> [[f64; LANES]; LANES] {
-        let limbs = limbs_of!(HALF in [0 1] => transposed(&limbs_of!(I in [0 1 2 3] => vectors[4 * HALF + I].0)));
-        limbs_of!(I < 8 => if I < 4 { TwoFours([limbs[0][I % 4], limbs[1][I % 4]]).store() } else { [0.0; LANES] })
-    }
-
-    #[inline(always)]
-    fn limbs_of_words(token: HalfOfAvx2, words: &[[u64; LANES]; 6]) -> [Self; 8] {
-        let limbs = TwoFours::limbs_of_words(token.0, words);
-        limbs_of!(I < 8 => Self(limbs[I].0[0]))
-    }
-}
-
-impl Vector for OneEight {
-    type Token = Avx512;
-    type Word = Eight;
-    const PARTS: usize = 1;
-
-    #[inline(always)]
-    fn splat(_: Avx512, n: f64) -> Self {
-        // SAFETY: a token exists, so the CPU has the instruction.
-        Self(Eight(unsafe { _mm512_set1_pd(n) }))
-    }
-
-    #[inline(always)]
-    fn load(_: Avx512, numbers: &[f64; LANES]) -> Self {
-        Self(Eight::of(numbers))
-    }
-
-    #[inline(always)]
-    fn store(self) -> [f64; LANES] {
-        self.0.numbers()
-    }
-
-    #[inline(always)]
-    fn token(self) -> Avx512 {
-        Avx512(PhantomData)
-    }
-
-    #[inline(always)]
-    fn part(&self, _: usize) -> Eight {
-        self.0
-    }
-
-    #[inline(always)]
-    fn put_part(&mut self, _: usize, word: Eight) {
-        self.0 = word;
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        Self(self.0.plus(other.0))
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        Self(self.0.minus(other.0))
-    }
-
-    #[inline(always)]
-    fn in_mask(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: a vector exists, so the CPU has the instruction.
-        Self(Eight(unsafe { _mm512_mask_mov_pd(other.0.0, mask, self.0.0) }))
-    }
-
-    #[inline(always)]
-    fn is_zero(self) -> Mask {
-        // SAFETY: a vector exists, so the CPU has the instructions.
-        unsafe { _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0.0, _mm512_setzero_pd()) }
-    }
-
-    #[inline(always)]
-    fn permuted(self, from: [i64; LANES]) -> Self {
-        // SAFETY: a vector exists, so the CPU has the instruction. Eight integers of 64 bits are the bits of a register.
-        Self(Eight(unsafe { _mm512_permutexvar_pd(transmute::<[i64; LANES], __m512i>(from), self.0.0) }))
-    }
-
-    #[inline(always)]
-    fn gathered(self, other: Self, from: [i64; LANES]) -> Self {
-        // SAFETY: as above.
-        let from = unsafe { transmute::<[i64; LANES], __m512i>(from) };
-        // SAFETY: a vector exists, so the CPU has the instruction.
-        Self(Eight(unsafe { _mm512_permutex2var_pd(self.0.0, from, other.0.0) }))
-    }
-
-    #[inline(always)]
-    fn of_rows(token: Avx512, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES] {
-        Self::transposed(&limbs_of!(I < 8 => Self::load(token, rows[I])))
-    }
-
-    #[inline(always)]
-    fn to_rows(vectors: &[Self; LANES]) -> [[f64; LANES]; LANES] {
-        let rows = Self::transposed(vectors);
-        limbs_of!(I < 8 => rows[I].store())
-    }
-
-    #[inline(always)]
-    fn limbs_of_words(_: Avx512, words: &[[u64; LANES]; 6]) -> [Self; 8] {
-        // SAFETY: a token exists, so the CPU has the instructions. Eight words of 64 bits are the bits of a register.
-        unsafe {
-            let words = transmute::<[[u64; LANES]; 6], [__m512i; 6]>(*words);
-            let (bits, one) = (_mm512_set1_epi64(LIMB_BITS), _mm512_set1_epi64(TWO_TO_52));
-            limbs_of!(I < 8 => {
-                const WORD: usize = 48 * I / 64;
-                const SHIFT: u32 = (48 * I % 64) as u32;
-                let mut limb = _mm512_srli_epi64::<SHIFT>(words[WORD]);
-                if SHIFT != 0 && SHIFT != 16 {
-                    limb = _mm512_or_si512(limb, _mm512_slli_epi64::<{ 64 - SHIFT }>(words[(WORD + 1) % 6]));
-                }
-                let limb = _mm512_or_si512(_mm512_and_si512(limb, bits), one);
-                Self(Eight(_mm512_sub_pd(_mm512_castsi512_pd(limb), _mm512_castsi512_pd(one))))
-            })
-        }
-    }
-}
-
-impl OneEight {
-    /// Lane i of vector j becomes lane j of vector i.
-    #[inline(always)]
-    fn transposed(vectors: &[Self; LANES]) -> [Self; LANES] {
-        let rows = limbs_of!(I < 8 => vectors[I].0.0);
-        // SAFETY: a vector exists, so the CPU has the instructions.
-        unsafe {
-            // The even lanes of two rows, alternating, and the odd ones.
-            let pairs = limbs_of!(I in [0 1 2 3] => [
-                _mm512_unpacklo_pd(rows[2 * I], rows[2 * I + 1]),
-                _mm512_unpackhi_pd(rows[2 * I], rows[2 * I + 1]),
-            ]);
-            // Of four rows, the pairs that stand first and third, and those that stand second and fourth.
-            let fours = limbs_of!(I in [0 1 2 3] => {
-                let (a, b) = (pairs[I / 2 * 2][I % 2], pairs[I / 2 * 2 + 1][I % 2]);
-                [_mm512_shuffle_f64x2::<0x88>(a, b), _mm512_shuffle_f64x2::<0xdd>(a, b)]
-            });
-            limbs_of!(I < 8 => {
-                let (a, b) = (fours[I % 2][I / 2 % 2], fours[2 + I % 2][I / 2 % 2]);
-                Self(Eight(if I < 4 { _mm512_shuffle_f64x2::<0x88>(a, b) } else { _mm512_shuffle_f64x2::<0xdd>(a, b) }))
-            })
-        }
-    }
-}
+pub(super) use word;
 
 /// Aligns the stack of the function that it is inlined into, so that registers are spilled to whole lines of the cache.
 /// Otherwise the compiler relies on an alignment of 16 bytes alone. On a Zen 4 a product in Fp2 with AVX2 then takes 4 to 33
@@ -655,17 +263,6 @@ pub(crate) fn align_stack() {
 
 /// Constants that the compiler recognises.
 #[inline(always)]
-fn seen<T>(constants: &T) -> &T {
+pub(super) fn seen<T>(constants: &T) -> &T {
     constants
-}
-
-/// Constants that the compiler does not recognise: it loads them.
-#[inline(always)]
-#[allow(clippy::pointers_in_nomem_asm_block, reason = "without an instruction nothing is read or written")]
-fn unseen<T>(constants: &T) -> &T {
-    let mut out: *const T = constants;
-    // SAFETY: there is no instruction.
-    unsafe { asm!("/* {0} */", inout(reg) out, options(nomem, nostack, preserves_flags)) };
-    // SAFETY: it is the reference.
-    unsafe { &*out }
 }

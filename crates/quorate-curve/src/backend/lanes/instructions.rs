@@ -17,18 +17,21 @@ pub(crate) type Mask = u8;
 /// # Safety
 /// Safe code can only get a token where the CPU has the instructions that [`INSTRUCTIONS`](Self::INSTRUCTIONS) names.
 pub unsafe trait Token: Copy + Debug + Eq + Hash + Send + Sync + 'static {
-    /// [`AVX512_IFMA`], [`AVX512`], [`AVX2_FMA`] or [`NO_VECTORS`].
+    /// [`AVX512_IFMA`], [`AVX512`], [`AVX2_FMA`] or [`BASELINE`].
     const INSTRUCTIONS: u8;
 }
 
 /// The instructions of a kind of lanes: AVX-512 F and IFMA.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) const AVX512_IFMA: u8 = 0;
 /// AVX-512 F and VL. With F alone, which only Xeon Phi has, LLVM cannot compile comparisons of two doubles.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) const AVX512: u8 = 1;
 /// AVX2 and FMA.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) const AVX2_FMA: u8 = 2;
-/// None but those of every CPU of the target.
-pub(crate) const NO_VECTORS: u8 = 3;
+/// None but those that every CPU of the target has, as aarch64 has NEON.
+pub(crate) const BASELINE: u8 = 3;
 
 /// Defines functions that are compiled with the instructions of a kind of lanes. The first argument is the token. Because
 /// of it any code may call them. Their bodies are safe code.
@@ -100,7 +103,7 @@ macro_rules! in_lanes {
             ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
         }
         $crate::backend::lanes::instructions::in_lanes! { @signature
-            [$($attributes)*] [] no_vectors $generics
+            [$($attributes)*] [] baseline $generics
             // A body may have no use for the token.
             ($lanes: $token, $($arguments)*) $output { let _ = $lanes; $body }
         }
@@ -114,7 +117,7 @@ macro_rules! in_lanes {
             // SAFETY: as above.
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             $crate::backend::lanes::instructions::AVX2_FMA => unsafe { avx2_fma::<$($names)*>($($call)*) },
-            $crate::backend::lanes::instructions::NO_VECTORS => no_vectors::<$($names)*>($($call)*),
+            $crate::backend::lanes::instructions::BASELINE => baseline::<$($names)*>($($call)*),
             _ => unreachable!("a token names its instructions"),
         }
     }};

@@ -11,10 +11,7 @@ use super::{
     fp2::Fp2,
 };
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::backend::{
-    fma::{Avx2, Avx512},
-    ifma::Ifma,
-};
+use crate::backend::choice::{Avx2, Avx512, Ifma};
 use crate::{
     arithmetic::{
         curve::ONE,
@@ -25,15 +22,21 @@ use crate::{
     pairing::Bls12381,
 };
 
-/// Calls a function with the token of each kind of lanes that this CPU has. A new kind of lanes is a new line here.
+/// Calls a function with the token of each kind of lanes that this CPU has, or with what a closure makes of it. A new kind of
+/// lanes is a new line here.
 macro_rules! for_each_kind {
-    ($test:ident) => {
+    ($test:ident $(, |$lanes:ident| $token:expr)?) => {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {
             use $crate::backend::lanes::tests::{avx2_or_skip, avx512_or_skip, ifma_or_skip, run};
-            run(ifma_or_skip(), $test);
-            run(avx512_or_skip(), $test);
-            run(avx2_or_skip(), $test);
+            run(ifma_or_skip()$(.map(|$lanes| $token))?, $test);
+            run(avx512_or_skip()$(.map(|$lanes| $token))?, $test);
+            run(avx2_or_skip()$(.map(|$lanes| $token))?, $test);
+        }
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+        {
+            use $crate::backend::{choice::Neon, lanes::tests::run};
+            run(Neon::detect()$(.map(|$lanes| $token))?, $test);
         }
     };
 }
