@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 wasm soak soak-stream timing miri deny clean
+.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -290,6 +290,13 @@ test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
 		$(CARGO) test --locked --release --target $(AARCH64) -p quorate-curve -p quorate
+
+# Needs the same and LLVM's tools (Debian: llvm).
+LLVM_MCA ?= llvm-mca
+neon-cycles: ## Cycles of the kernels of fma-neon by LLVM's models of CPUs, and whether they are more than they were
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc $(CARGO) rustc --locked --release --target $(AARCH64) \
+		-p quorate-curve -- --emit asm=$(BUILT)/neon.s -C codegen-units=1
+	python3 scripts/neon_cycles.py $(BUILT)/neon.s $(LLVM_MCA)
 
 # Needs a compiler of C for the target (Debian: clang, lld) and `rustup target add wasm32-unknown-unknown`.
 WASM := wasm32-unknown-unknown

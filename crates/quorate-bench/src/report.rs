@@ -319,12 +319,13 @@ fn of_quorums(rows: &[Row]) -> String {
     let blst: &dyn Fn(&str) -> bool = &|engine| engine == "blst";
     let published: &dyn Fn(&str) -> bool = &|engine| engine.starts_with("published/") && !engine.ends_with("naive");
     let mut text = String::from(
-        "| t of 2t - 1 | blst, its multi-scalar multiplication alone | any t signers | the same, two threads | 1 % missing | the source, 2020 |\n|--:|--:|--:|--:|--:|--:|\n",
+        "| t of 2t - 1 | blst, its multi-scalar multiplication alone | the same, two threads | any t signers | the same, two threads | 1 % missing | the source, 2020 |\n|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for log in [7, 11, 14, 17, 20] {
         let t = 1 << log;
         let columns = [
             best("recover/msm-only", blst, 1, t),
+            best("recover/msm-only", blst, 2, t),
             best("recover/random", ours, 1, t),
             best("recover/random", ours, 2, t),
             best("recover/missing=1%", ours, 1, t),

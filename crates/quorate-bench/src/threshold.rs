@@ -107,10 +107,21 @@ fn msm_only(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
     let mut rng = data::rng();
     let scalars = bytes(&(0..t).map(|_| scalar(&mut rng)).collect::<Vec<_>>());
     let points = for_blst(&shares.points[..t]);
-    let engine = Engine::new("blst", 1, || {
+    let one = Engine::new("blst", 1, || {
         black_box(points.mult(&scalars, 255));
     });
-    measure("recover/msm-only", t, "signature", 1, rounds(run, t), vec![engine])
+    // The half of another thread costs a thread and an addition more.
+    let (lower, upper) = points.split_at(t / 2);
+    let (of_lower, of_upper) = scalars.split_at(scalars.len() / t * (t / 2));
+    let two = Engine::new("blst", 2, || {
+        let halves = std::thread::scope(|scope| {
+            let half = scope.spawn(|| lower.mult(of_lower, 255));
+            [upper.mult(of_upper, 255), half.join().expect("a sum")]
+        });
+        let [a, b] = halves.each_ref().map(|half| min_pk::AggregatePublicKey::from(*half).to_public_key());
+        black_box(min_pk::AggregatePublicKey::aggregate(&[&a, &b], false)).expect("two sums");
+    });
+    measure("recover/msm-only", t, "signature", 1, rounds(run, t), vec![one, two])
 }
 
 /// Which of the participants 1 to n are there.

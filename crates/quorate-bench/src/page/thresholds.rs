@@ -64,6 +64,7 @@ fn recover(rows: &Rows) -> Figure {
             published("source, quasilinear, 2020", SOURCE),
             Line::new("blst", Family::Blst, SIZES.map(blst)),
             line("blst, its MSM alone", "recover/msm-only", "blst", 1),
+            line("blst, its MSM alone, two threads", "recover/msm-only", "blst", 2),
             line("quorate portable", "recover/random", "quorate/portable", 1),
             line("quorate IFMA", "recover/random", "quorate/ifma", 1),
             line("quorate IFMA, two threads", "recover/random", "quorate/ifma", 2),

@@ -72,8 +72,8 @@ const ALL: &[Backend] = unsafe {
 impl Backend {
     /// The backends that this machine can run, the fastest first.
     ///
-    /// Every aarch64 CPU can run the lanes of NEON. They are the fastest where it has four pipes for vectors, and stand behind
-    /// blst where it has two or where nobody knows.
+    /// Every aarch64 CPU can run the lanes of NEON, and no model of one predicts that they are faster than blst for few items
+    /// (`docs/lanes.md`), so they stand behind it.
     pub fn available() -> &'static [Self] {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {
@@ -89,7 +89,7 @@ impl Backend {
         {
             // SAFETY: every CPU of the target has the instructions.
             const NEON: Backend = unsafe { Backend::FmaNeon(Neon::assume()) };
-            if super::fma::cpu_part::has_four_pipes() { &[NEON, Self::Portable] } else { &[Self::Portable, NEON] }
+            &[Self::Portable, NEON]
         }
         #[cfg(not(any(
             all(target_arch = "x86_64", target_feature = "sse2"),

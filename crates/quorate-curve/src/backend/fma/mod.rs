@@ -22,8 +22,6 @@ pub(crate) mod vector;
 pub(crate) mod x86;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
-#[cfg(target_arch = "aarch64")]
-pub(crate) mod cpu_part;
 pub(crate) mod bound;
 pub(crate) mod kernel;
 pub(crate) mod fp;

@@ -7,7 +7,7 @@ use core::{
 };
 
 use super::{
-    vector::{Vector, half, seen, token, word},
+    vector::{Vector, half, token, unseen, word},
     word::{Fused, Repeat, Word},
 };
 use crate::{
@@ -23,7 +23,7 @@ half! { HalfOfNeon of Neon }
 
 word! {
     /// Two doubles in a register of NEON.
-    Two(float64x2_t, vreg as "/* {0:v} */", 2, "neon") { vdupq_n_f64 vaddq_f64 vsubq_f64 fused_add fused_subtract two_within seen }
+    Two(float64x2_t, vreg as "/* {0:v} */", 2, "neon") { vdupq_n_f64 vaddq_f64 vsubq_f64 fused_add fused_subtract two_within unseen }
 }
 
 /// a·b + c.

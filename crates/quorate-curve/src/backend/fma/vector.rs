@@ -261,8 +261,13 @@ pub(crate) fn align_stack() {
     unsafe { asm!("/* {0} */", in(reg) &raw const line, options(nostack, preserves_flags)) };
 }
 
-/// Constants that the compiler recognises.
+/// Constants that the compiler does not recognise: it loads them.
 #[inline(always)]
-pub(super) fn seen<T>(constants: &T) -> &T {
-    constants
+#[allow(clippy::pointers_in_nomem_asm_block, reason = "without an instruction nothing is read or written")]
+pub(super) fn unseen<T>(constants: &T) -> &T {
+    let mut out: *const T = constants;
+    // SAFETY: there is no instruction.
+    unsafe { asm!("/* {0} */", inout(reg) out, options(nomem, nostack, preserves_flags)) };
+    // SAFETY: it is the reference.
+    unsafe { &*out }
 }

@@ -61,7 +61,8 @@ pub trait Word: Copy {
     ///
     /// A Zen 4 broadcasts a double from memory to 512 bits in the units that multiply and add. A broadcast costs half as much
     /// as a product of two limbs. So AVX-512 loads whole registers instead. The compiler would turn a load of a known constant
-    /// into a broadcast, so it must not know what the reference refers to. With AVX2 the broadcasts cost less than the loads.
+    /// into a broadcast, so it must not know what the reference refers to. With AVX2 the broadcasts cost less than the loads. For
+    /// NEON it would make each constant of four moves and a copy from an integer register.
     fn constants<T>(constants: &T) -> &T;
     /// The sum, if it is below 2^53.
     fn plus(self, other: Self) -> Self;

@@ -3,7 +3,7 @@
 use core::{arch::asm, arch::x86_64::*, marker::PhantomData, mem::transmute};
 
 use super::{
-    vector::{Vector, half, seen, token, word},
+    vector::{Vector, half, token, unseen, word},
     word::{Fused, Repeat, Word},
 };
 use crate::{
@@ -405,13 +405,8 @@ impl OneEight {
     }
 }
 
-/// Constants that the compiler does not recognise: it loads them.
+/// Constants that the compiler recognises.
 #[inline(always)]
-#[allow(clippy::pointers_in_nomem_asm_block, reason = "without an instruction nothing is read or written")]
-fn unseen<T>(constants: &T) -> &T {
-    let mut out: *const T = constants;
-    // SAFETY: there is no instruction.
-    unsafe { asm!("/* {0} */", inout(reg) out, options(nomem, nostack, preserves_flags)) };
-    // SAFETY: it is the reference.
-    unsafe { &*out }
+fn seen<T>(constants: &T) -> &T {
+    constants
 }

@@ -44,6 +44,10 @@ impl Modulus for Bls12381 {
 #[derive(Clone, Copy)]
 pub struct Constant<C = Bls12381> {
     /// a times two to the number of bits of all limbs, modulo p, in limbs of `C::INTEGER_BITS` bits.
+    #[cfg_attr(
+        not(all(target_arch = "x86_64", target_feature = "sse2")),
+        allow(dead_code, reason = "lanes of integers alone read it")
+    )]
     pub(in crate::backend) integers: [i64; 8],
     /// a times two to the number of bits of all limbs, modulo p, in balanced limbs of 48 bits: between -2^47 and 2^47.
     pub(in crate::backend) doubles: [f64; 8],
