@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 .PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
 
 help: ## What there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # The features whose code has tests of its own. With them all tests are one build; `make features` checks each feature alone.
 TESTED := --features quorate-batcher/tower,quorate-bench/network,quorate-blst/serde-secret
@@ -282,7 +282,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 
 # Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.
 AARCH64 := aarch64-unknown-linux-gnu
-test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU
+test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU (hours)
 	@rustup target list --installed 2> /dev/null | grep -qx $(AARCH64) || \
 		{ echo "Rust has no standard library for $(AARCH64) here: run \`rustup target add $(AARCH64)\`"; exit 1; }
 	@command -v aarch64-linux-gnu-gcc > /dev/null || { echo "there is no aarch64-linux-gnu-gcc: install gcc-aarch64-linux-gnu"; exit 1; }
@@ -291,7 +291,7 @@ test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
 		$(CARGO) test --locked --release --target $(AARCH64) -p quorate-curve -p quorate
 
-# Needs the same and LLVM's tools (Debian: llvm).
+# Needs the same and LLVM's tools, from 19 on (Debian: llvm-19, with LLVM_MCA=llvm-mca-19).
 LLVM_MCA ?= llvm-mca
 neon-cycles: ## Cycles of the kernels of fma-neon by LLVM's models of CPUs, and whether they are more than they were
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc $(CARGO) rustc --locked --release --target $(AARCH64) \

@@ -40,7 +40,9 @@ def kernels(assembly):
 
 def cycles(instructions, cpu, mca):
     command = [mca, "-mtriple=aarch64", f"-mcpu={cpu}", f"-iterations={ROUNDS}"]
-    ran = subprocess.run(command, input="\n".join(instructions), capture_output=True, text=True, check=True)
+    ran = subprocess.run(command, input="\n".join(instructions), capture_output=True, text=True)
+    if ran.returncode:
+        sys.exit(f"{' '.join(command)}: {ran.stderr.strip()}\nLLVM 19 knows all of these CPUs")
     return int(re.search(r"Total Cycles:\s+(\d+)", ran.stdout)[1]) / ROUNDS / ELEMENTS
 
 
