@@ -107,10 +107,10 @@ fn msm_only(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
     let mut rng = data::rng();
     let scalars = bytes(&(0..t).map(|_| scalar(&mut rng)).collect::<Vec<_>>());
     let points = for_blst(&shares.points[..t]);
-    let one = Engine::new("blst", 1, || {
-        black_box(points.mult(&scalars, 255));
-    });
-    // The half of another thread costs a thread and an addition more.
+    let key = |sum| min_pk::AggregatePublicKey::from(sum).to_public_key();
+    let expected = key(points.mult(&scalars, 255));
+    let one = Engine::new("blst", 1, || assert_eq!(key(points.mult(&scalars, 255)), expected));
+    // Each thread multiplies half of the points, and one addition makes the sum.
     let (lower, upper) = points.split_at(t / 2);
     let (of_lower, of_upper) = scalars.split_at(scalars.len() / t * (t / 2));
     let two = Engine::new("blst", 2, || {
@@ -118,8 +118,9 @@ fn msm_only(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
             let half = scope.spawn(|| lower.mult(of_lower, 255));
             [upper.mult(of_upper, 255), half.join().expect("a sum")]
         });
-        let [a, b] = halves.each_ref().map(|half| min_pk::AggregatePublicKey::from(*half).to_public_key());
-        black_box(min_pk::AggregatePublicKey::aggregate(&[&a, &b], false)).expect("two sums");
+        let [a, b] = halves.map(key);
+        let sum = min_pk::AggregatePublicKey::aggregate(&[&a, &b], false).expect("two sums");
+        assert_eq!(sum.to_public_key(), expected);
     });
     measure("recover/msm-only", t, "signature", 1, rounds(run, t), vec![one, two])
 }

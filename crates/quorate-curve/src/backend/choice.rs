@@ -72,8 +72,7 @@ const ALL: &[Backend] = unsafe {
 impl Backend {
     /// The backends that this machine can run, the fastest first.
     ///
-    /// Every aarch64 CPU can run the lanes of NEON, and no model of one predicts that they are faster than blst for few items
-    /// (`docs/lanes.md`), so they stand behind it.
+    /// On aarch64 the lanes of NEON stand behind blst, because nobody has measured that they are faster (`docs/lanes.md`).
     pub fn available() -> &'static [Self] {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {
