@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
+.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -121,6 +121,25 @@ python: $(VENV)/made ## The Python package in a virtual environment of its own: 
 	cd $(PACKAGE) && $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	cd $(PACKAGE) && $(VENV)/bin/mypy tests benchmarks && $(VENV)/bin/python -m mypy.stubtest quorate
 	cd $(PACKAGE) && QUORATE=$(BUILT)/debug/quorate $(VENV)/bin/python -m pytest
+
+# With what `make test` has built, the packages are tested with the build that checks bounds; else with what people get.
+PROFILE ?= $(if $(PROGRAMS),dev,release)
+CALLS ?= $(if $(PROGRAMS),100000,10000000)
+languages: c go node java ## libquorate, and the packages for Go, Node and Java: built, and all their tests
+
+c: ## libquorate for C and C++ in target/c: header, libraries, files for pkg-config and CMake, tested as people use them
+	PROGRAMS=$(PROGRAMS) scripts/c_library.sh $(BUILT)/c $(PROFILE)
+	crates/quorate-c/tests/installed.sh $(BUILT)/c $(CALLS)
+
+go: ## The Go module in bindings/go, with its static library and its tests (needs Go 1.24 or later)
+	PROGRAMS=$(PROGRAMS) scripts/c_library.sh $(BUILT)/c $(PROFILE)
+	bindings/go/build.sh $(BUILT)/c
+
+node: ## The npm package in bindings/node, with its native half and its tests (needs Node.js 20 or later)
+	PROGRAMS=$(PROGRAMS) CARGO_TARGET_DIR=$(BUILT) bindings/node/build.sh $(PROFILE)
+
+java: ## The jar in bindings/java/target, with its native half and its tests (needs a JDK from 17 on, and Maven)
+	PROGRAMS=$(PROGRAMS) CARGO_TARGET_DIR=$(BUILT) bindings/java/build.sh $(PROFILE)
 
 python-bench: $(VENV)/made ## The Python package beside the command line and other backends, recorded under benchmarks/
 	$(CARGO) build --profile dist --locked -p quorate-cli

@@ -42,6 +42,9 @@ CRATES = {
     "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-history": {"quorate", "quorate-formats", "quorate-host"},
     "quorate-python": {"quorate", "quorate-host", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
+    "quorate-c": {"quorate", "quorate-batcher", "quorate-formats", "quorate-host"},
+    "quorate-node-binding": {"quorate", "quorate-c", "quorate-blst", "quorate-host"},
+    "quorate-java-binding": {"quorate", "quorate-c", "quorate-host"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore", "quorate-host"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats", "quorate-host"},
     "quorate-chain": {"quorate-evm", "quorate-host"},
@@ -52,7 +55,7 @@ CRATES = {
     "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer-client", "quorate-network", "quorate-keystore", "quorate-host"},
     "quorate-lab": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-chain", "quorate-network", "quorate-keystore", "quorate-host", "quorate-node"},
     "quorate-bench": {"quorate-lab", "quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-network"},
-    "quorate-fuzz": {"quorate-lab", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-checkpoint", "quorate-history", "quorate-formats", "quorate-host", "quorate-network", "quorate-signer-client", "quorate-cli", "quorate-server", "quorate-node"},
+    "quorate-fuzz": {"quorate-lab", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-checkpoint", "quorate-history", "quorate-formats", "quorate-host", "quorate-network", "quorate-signer-client", "quorate-c", "quorate-cli", "quorate-server", "quorate-node"},
 }
 
 # Modules that their own submodules import. Of every other module, the file stands below its submodules.
@@ -72,7 +75,7 @@ NAMES = {
     "Signature": "quorate-blst has blst's names",
     "Sealed": "the private trait that keeps others from implementing a public one",
 }
-UNPUBLISHED = {"quorate-bench", "quorate-python"}
+UNPUBLISHED = {"quorate-bench", "quorate-python", "node", "native"}
 
 TYPE = re.compile(r"\bpub\s+(?:struct|enum|trait|type|union)\s+(\w+)")
 TOKEN = re.compile(
@@ -90,7 +93,7 @@ PATH = re.compile(r"(?<![\w:$.])(?:\$crate|[A-Za-z_]\w*)(?:\s*::\s*[A-Za-z_]\w*)
 
 def members():
     """The manifests of the workspace's crates."""
-    yield from sorted([*ROOT.glob("crates/*/Cargo.toml"), *ROOT.glob("apps/*/Cargo.toml")])
+    yield from sorted([*ROOT.glob("crates/*/Cargo.toml"), *ROOT.glob("apps/*/Cargo.toml"), *ROOT.glob("bindings/**/Cargo.toml")])
 
 
 def without_comments_and_strings(text):

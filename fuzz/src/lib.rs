@@ -7,6 +7,7 @@
 
 pub mod arrow;
 pub mod batch_vs_naive;
+pub mod c_interface;
 pub mod chain_logs;
 pub mod change;
 pub mod checkpoint;

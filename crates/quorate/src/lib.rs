@@ -120,7 +120,7 @@ pub use quorate_bn254::Bn254Suite;
 pub use quorate_curve::{Backend, Soundness};
 pub use rand_core;
 pub use signature::{Signature, UncheckedSignature};
-pub use suite::{AnySuite, Bls12381Suite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
+pub use suite::{AnySuite, Bls12381Suite, InSuite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
 pub use tag::Tag;
 pub use verdict::{Outcome, Reason, Verdict, Work};
 pub use verifier::{Prepared, TrustError, Verifier};

@@ -310,12 +310,14 @@ pub(crate) fn checked_keys<G: Group>(
     decoded: &[Result<G, DecodeError>],
     backend: Backend,
 ) -> Vec<Result<G, ParseError>> {
-    let points: Vec<_> = decoded.iter().map(|point| point.unwrap_or(G::IDENTITY)).collect();
-    let checked = decoded.iter().zip(backend.in_subgroup(&points)).map(|(point, member)| match point {
+    // What is no key already costs no check of its membership.
+    let points: Vec<_> = decoded.iter().flatten().filter(|point| !point.is_identity()).copied().collect();
+    let mut members = backend.in_subgroup(&points).into_iter();
+    let checked = decoded.iter().map(|point| match point {
         Err(error) => Err(ParseError::Key(*error)),
         Ok(point) if point.is_identity() => Err(ParseError::IdentityKey),
-        Ok(_) if !member => Err(ParseError::KeyNotInSubgroup),
-        Ok(point) => Ok(*point),
+        Ok(point) if members.next() == Some(true) => Ok(*point),
+        Ok(_) => Err(ParseError::KeyNotInSubgroup),
     });
     checked.collect()
 }
@@ -527,7 +529,26 @@ pub enum AnySuite {
     Bn254(quorate_bn254::Bn254Suite),
 }
 
+/// What is done alike in every suite, for callers who learn the suite when they run: [`AnySuite::run`].
+pub trait InSuite {
+    /// What comes of it.
+    type Output;
+
+    /// Does it in a suite whose type is known.
+    fn run_in<S: Suite>(self, suite: S) -> Self::Output;
+}
+
 impl AnySuite {
+    /// Does something in this suite: the one place that turns a suite's value into its type.
+    pub fn run<J: InSuite>(self, job: J) -> J::Output {
+        match self {
+            Self::MinPk(suite) => job.run_in(suite),
+            Self::MinSig(suite) => job.run_in(suite),
+            #[cfg(feature = "bn254")]
+            Self::Bn254(suite) => job.run_in(suite),
+        }
+    }
+
     /// Every suite and profile.
     pub fn all() -> impl Iterator<Item = Self> {
         let min_pk = MinPk::all().iter().copied().map(Self::MinPk);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
-    AnySuite, PublicKey, Scheme, Signature, Suite,
+    AnySuite, InSuite, PublicKey, Scheme, Signature, Suite,
     aggregate::{MisuseError, aggregate, aggregate_public_keys},
     bdn,
 };
@@ -15,7 +15,7 @@ use super::{
     backend::BackendArgument,
     lines::{Field, Lines, bytes},
     print,
-    suite::{self, InSuite, SuiteArgument, hex},
+    suite::{SuiteArgument, hex},
 };
 use quorate_host::exit::{Exit, Failure, Result};
 
@@ -70,11 +70,13 @@ impl Arguments {
     /// # Errors
     /// An item cannot be read, there is none, or reading or writing fails.
     pub fn run(self) -> Result {
-        suite::run(self.suite.suite, self)
+        self.suite.suite.run(self)
     }
 }
 
 impl InSuite for Arguments {
+    type Output = Result;
+
     fn run_in<S: Suite>(self, suite: S) -> Result {
         let lines = Lines::open(self.file.as_slice())?;
         let name = lines.names();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use quorate::{AnySuite, ClaimBytes, Suite, Verdict, proof_of_possession};
+use quorate::{AnySuite, ClaimBytes, InSuite, Suite, Verdict, proof_of_possession};
 use quorate_formats::{Id, VerdictLine, from_hex, json};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use super::{
     line_verdicts::{LineClaim, judge_lines},
     lines::{Lines, field, refuse_other},
     print,
-    suite::{self, InSuite, ProofSuiteArgument, hex},
+    suite::{ProofSuiteArgument, hex},
     unlock::{KeyFile, PassphraseArguments},
 };
 
@@ -92,13 +92,15 @@ impl Arguments {
     /// The command line or an input is wrong, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.command {
-            PopCommand::Prove(arguments) => suite::run(arguments.suite.suite, arguments),
+            PopCommand::Prove(arguments) => arguments.suite.suite.run(arguments),
             PopCommand::Verify(arguments) => arguments.run(),
         }
     }
 }
 
 impl InSuite for Prove {
+    type Output = Result;
+
     fn run_in<S: Suite>(self, suite: S) -> Result {
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
         let proof = proof_of_possession::prove(suite, &key)

@@ -11,12 +11,12 @@ mod exit;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
-use quorate::Suite;
+use quorate::{InSuite, Suite};
 
 use super::{
     message::{MessageArguments, warn_of_no_digest},
     print::{self, ClaimLine},
-    suite::{self, InSuite, SuiteArgument, hex},
+    suite::{SuiteArgument, hex},
     unlock::{KeyFile, PassphraseArguments},
 };
 use quorate_host::exit::{Exit, Failure, Result};
@@ -98,7 +98,7 @@ impl Arguments {
     /// The command line, the key or the message is wrong, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.0 {
-            Choice::Message(arguments) => suite::run(arguments.suite.suite, *arguments),
+            Choice::Message(arguments) => arguments.suite.suite.run(*arguments),
             Choice::Object(object) => match *object {
                 Object::Deposit(arguments) => arguments.run(),
                 Object::Change(arguments) => arguments.run(),
@@ -109,6 +109,8 @@ impl Arguments {
 }
 
 impl InSuite for MessageToSign {
+    type Output = Result;
+
     fn run_in<S: Suite>(self, suite: S) -> Result {
         let message = self.message.read(&self.key, "the key")?;
         if let Some(flaw) = suite.message_flaw(&message) {

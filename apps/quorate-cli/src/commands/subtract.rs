@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate::{Scheme, Signature, Suite, aggregate::subtract};
+use quorate::{InSuite, Scheme, Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 use quorate_formats::from_hex;
 use quorate_host::exit::{Exit, Failure, Result};
@@ -14,7 +14,7 @@ use super::{
     backend::BackendArgument,
     lines::Lines,
     print,
-    suite::{self, InSuite, SuiteArgument, hex},
+    suite::{SuiteArgument, hex},
 };
 
 /// Subtract signatures from an aggregate and print what remains
@@ -47,11 +47,13 @@ impl Arguments {
     /// # Errors
     /// A signature cannot be read, or reading or writing fails.
     pub fn run(self) -> Result {
-        suite::run(self.suite.suite, self)
+        self.suite.suite.run(self)
     }
 }
 
 impl InSuite for Arguments {
+    type Output = Result;
+
     fn run_in<S: Suite>(self, suite: S) -> Result {
         if suite.scheme() == Scheme::Bdn {
             return Err(Failure::usage(anyhow!(

@@ -1,12 +1,10 @@
-//! `--suite` of the commands that handle keys and signatures: it has no default. The one place that turns its value into a
-//! type.
+//! `--suite` of the commands that handle keys and signatures: it has no default.
 
 use std::fmt;
 
-use anyhow::anyhow;
 use clap::{Args, builder::PossibleValue};
 use quorate::{AnySuite, Bls12381Suite, Bn254Suite, MinPk, MinSig, Scheme, Suite};
-use quorate_host::exit::{Failure, Result};
+use quorate_host::exit::Result;
 
 use super::value::{Value, parsed};
 
@@ -34,26 +32,10 @@ pub(super) struct Bls12381Argument {
     pub(super) suite: Bls12381Choice,
 }
 
-/// A command that does the same in every suite.
-pub(super) trait InSuite {
-    /// Runs the command in a suite whose type is known.
-    fn run_in<S: Suite>(self, suite: S) -> Result;
-}
-
 /// A command that does the same in every suite on BLS12-381.
 pub(super) trait InBls12381 {
     /// Runs the command in a suite whose type is known.
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result;
-}
-
-/// Runs a command in the suite that was asked for.
-pub(super) fn run(suite: AnySuite, command: impl InSuite) -> Result {
-    match suite {
-        AnySuite::MinPk(suite) => command.run_in(suite),
-        AnySuite::MinSig(suite) => command.run_in(suite),
-        AnySuite::Bn254(suite) => command.run_in(suite),
-        suite => Err(Failure::usage(anyhow!("this command does not know the suite {suite}"))),
-    }
 }
 
 /// Lower-case hexadecimal; with `0x` in front in the profiles of Ethereum and of EigenLayer, as Ethereum writes it.

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use quorate::Suite;
+use quorate::{InSuite, Suite};
 
 use super::store::{Destination, Provenance};
 use crate::{
     commands::{
         print,
-        suite::{self, InSuite, SuiteArgument},
+        suite::SuiteArgument,
         unlock::{FromPassphraseArguments, KeyFile},
     },
     secrets::secret_source::SecretSource,
@@ -44,11 +44,13 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        suite::run(self.suite.suite, self)
+        self.suite.suite.run(self)
     }
 }
 
 impl InSuite for Arguments {
+    type Output = Result;
+
     fn run_in<S: Suite>(self, suite: S) -> Result {
         debug_assert!(self.plain != self.destination.keystore.is_given(), "clap requires one of the two");
         let passphrase = self.destination.check()?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{SecretKey, Suite};
+use quorate::{InSuite, SecretKey, Suite};
 use quorate_formats::{NotHex, from_hex};
 use quorate_host::exit::{Failure, Result};
 
@@ -13,11 +13,7 @@ use super::{
     store::{Destination, Provenance},
 };
 use crate::{
-    commands::{
-        random,
-        suite::{self, InSuite, SuiteArgument},
-        unlock::name_of,
-    },
+    commands::{random, suite::SuiteArgument, unlock::name_of},
     secrets::key_path::KeyPath,
 };
 
@@ -49,11 +45,13 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        suite::run(self.suite.suite, self)
+        self.suite.suite.run(self)
     }
 }
 
 impl InSuite for Arguments {
+    type Output = Result;
+
     fn run_in<S: Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         let info = self.key_info.unwrap_or_default().0;

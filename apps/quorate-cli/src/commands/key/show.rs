@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate::{PublicKey, Suite};
+use quorate::{InSuite, PublicKey, Suite};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::{
     commands::{
         print,
-        suite::{self, InSuite, SuiteArgument, hex},
+        suite::{SuiteArgument, hex},
         unlock::{KeyFile, PassphraseArguments},
     },
     secrets::{secret::Secret, secret_source::SecretSource},
@@ -50,11 +50,13 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        suite::run(self.suite.suite, self)
+        self.suite.suite.run(self)
     }
 }
 
 impl InSuite for Arguments {
+    type Output = Result;
+
     fn run_in<S: Suite>(self, suite: S) -> Result {
         let file = KeyFile::read(&self.file)?;
         file.refuse_other_variant(suite)?;

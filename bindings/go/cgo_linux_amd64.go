@@ -1,0 +1,7 @@
+//go:build !quorate_shared
+
+package quorate
+
+// #cgo CFLAGS: -DQUORATE_GO_LINKED -I${SRCDIR}/include
+// #cgo LDFLAGS: ${SRCDIR}/lib/linux_amd64/libquorate.a -lpthread -ldl -lm -lgcc_s
+import "C"

@@ -1,0 +1,3 @@
+module github.com/quorate/quorate/bindings/go
+
+go 1.24

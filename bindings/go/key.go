@@ -1,0 +1,170 @@
+package quorate
+
+/*
+#include "shim.h"
+
+#cgo noescape quorate_check_public_key
+#cgo nocallback quorate_check_public_key
+#cgo noescape quorate_check_signature
+#cgo nocallback quorate_check_signature
+#cgo noescape quorate_aggregate
+#cgo nocallback quorate_aggregate
+#cgo noescape quorate_aggregate_public_keys
+#cgo nocallback quorate_aggregate_public_keys
+#cgo noescape quorate_go_subtract
+#cgo nocallback quorate_go_subtract
+*/
+import "C"
+
+import (
+	"encoding/hex"
+	"fmt"
+)
+
+// PublicKey is a public key that was checked: canonical, on the curve, in the subgroup, not the identity. Keys can be compared by ==,
+// and are keys of maps. The zero PublicKey has no suite and no bytes.
+type PublicKey struct {
+	suite    Suite
+	encoding string
+}
+
+// NewPublicKey checks a public key of a suite.
+//
+// The error of bytes that are not a key is [ErrEncoding]. Cost: the decoding and a check of the subgroup.
+func NewPublicKey(suite Suite, encoding []byte) (PublicKey, error) {
+	var fault C.quorate_error
+	C.quorate_check_public_key(C.uint32_t(suite), first(encoding), C.size_t(len(encoding)), &fault)
+	if err := failure(&fault); err != nil {
+		return PublicKey{}, err
+	}
+	return PublicKey{suite, string(encoding)}, nil
+}
+
+// Suite is the suite of the key.
+func (k PublicKey) Suite() Suite {
+	return k.suite
+}
+
+// Bytes are a copy of the encoding, as claims have it.
+func (k PublicKey) Bytes() []byte {
+	return []byte(k.encoding)
+}
+
+// String is the encoding in hexadecimal digits.
+func (k PublicKey) String() string {
+	return hex.EncodeToString([]byte(k.encoding))
+}
+
+// Signature is a signature that was checked: canonical, on the curve, in the subgroup. Nothing says that it is of a key over a message.
+// Signatures can be compared by ==. The zero Signature has no suite and no bytes.
+type Signature struct {
+	suite    Suite
+	encoding string
+}
+
+// NewSignature checks a signature of a suite. It says nothing about who signed what.
+//
+// The error of bytes that are not a signature is [ErrEncoding]. Cost: the decoding and a check of the subgroup.
+func NewSignature(suite Suite, encoding []byte) (Signature, error) {
+	var fault C.quorate_error
+	C.quorate_check_signature(C.uint32_t(suite), first(encoding), C.size_t(len(encoding)), &fault)
+	if err := failure(&fault); err != nil {
+		return Signature{}, err
+	}
+	return Signature{suite, string(encoding)}, nil
+}
+
+// Suite is the suite of the signature.
+func (s Signature) Suite() Suite {
+	return s.suite
+}
+
+// Bytes are a copy of the encoding, as claims have it.
+func (s Signature) Bytes() []byte {
+	return []byte(s.encoding)
+}
+
+// String is the encoding in hexadecimal digits.
+func (s Signature) String() string {
+	return hex.EncodeToString([]byte(s.encoding))
+}
+
+// Aggregate is the sum of signatures. It does not say whether any of them is valid.
+//
+// The error is [ErrEncoding] if one does not decode; [ErrMisuse] for none, and in a BDN suite, where each signature would need its key.
+// Cost: a decoding, a check of the subgroup and an addition for each.
+func Aggregate(suite Suite, signatures [][]byte) (Signature, error) {
+	_, length, err := suite.lengths()
+	if err != nil {
+		return Signature{}, err
+	}
+	all, err := joined("signature", signatures, length)
+	if err != nil {
+		return Signature{}, err
+	}
+	sum := make([]byte, length)
+	var fault C.quorate_error
+	C.quorate_aggregate(C.uint32_t(suite), first(all), C.size_t(len(all)), first(sum), C.size_t(len(sum)), &fault)
+	if err := failure(&fault); err != nil {
+		return Signature{}, err
+	}
+	return Signature{suite, string(sum)}, nil
+}
+
+// AggregatePublicKeys is the sum of public keys, under which a signature by all of them over one message verifies. Rely on it only if
+// the owner of each key has shown that it holds the secret.
+//
+// The error is [ErrEncoding] if one does not decode; [ErrMisuse] for none, if they add up to the identity, in a BDN suite, and in
+// SuiteEigenLayer. Cost: a decoding, a check of the subgroup and an addition for each. [KeySet] checks keys once for many sums.
+func AggregatePublicKeys(suite Suite, keys [][]byte) (PublicKey, error) {
+	length, _, err := suite.lengths()
+	if err != nil {
+		return PublicKey{}, err
+	}
+	all, err := joined("public key", keys, length)
+	if err != nil {
+		return PublicKey{}, err
+	}
+	sum := make([]byte, length)
+	var fault C.quorate_error
+	C.quorate_aggregate_public_keys(C.uint32_t(suite), first(all), C.size_t(len(all)), first(sum), C.size_t(len(sum)), &fault)
+	if err := failure(&fault); err != nil {
+		return PublicKey{}, err
+	}
+	return PublicKey{suite, string(sum)}, nil
+}
+
+// Subtract is a sum of signatures without some of its parts. That they are parts of it is the caller's knowledge.
+//
+// The error is [ErrEncoding] if a signature does not decode; [ErrMisuse] without parts, and in a BDN suite.
+func Subtract(suite Suite, sum []byte, parts [][]byte) (Signature, error) {
+	_, length, err := suite.lengths()
+	if err != nil {
+		return Signature{}, err
+	}
+	all, err := joined("signature", parts, length)
+	if err != nil {
+		return Signature{}, err
+	}
+	rest := make([]byte, length)
+	var fault C.quorate_error
+	C.quorate_go_subtract(C.uint32_t(suite), first(sum), C.size_t(len(sum)), first(all), C.size_t(len(all)), first(rest), C.size_t(len(rest)), &fault)
+	if err := failure(&fault); err != nil {
+		return Signature{}, err
+	}
+	return Signature{suite, string(rest)}, nil
+}
+
+// joined puts encodings one behind another, as the library takes them. It checks each length, because bytes that are missing in one
+// encoding and too many in the next would make another list.
+func joined(what string, encodings [][]byte, length int) ([]byte, error) {
+	all := make([]byte, 0, len(encodings)*length)
+	for i, encoding := range encodings {
+		if len(encoding) != length {
+			text := fmt.Sprintf("%s %d, counted from 0: found %d bytes, expected %d", what, i, len(encoding), length)
+			return nil, &Error{CodeEncoding, text}
+		}
+		all = append(all, encoding...)
+	}
+	return all, nil
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Builds the native library and the jar, and tests them: build.sh [PROFILE]
+#
+# With PROGRAMS=built the library is built already. PROFILE is a profile of cargo, `release` without one. CARGO_TARGET_DIR is where cargo builds, and CARGO which cargo.
+# MAVEN_ARGS are more arguments for Maven, such as -o.
+set -eu
+
+profile=${1:-release}
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+built=${CARGO_TARGET_DIR:-$here/../../target}
+case $built in /*) ;; *) built=$PWD/$built ;; esac
+
+[ "${PROGRAMS:-}" = built ] || (cd "$here/../.." && CARGO_TARGET_DIR=$built "${CARGO:-cargo}" build --locked --profile "$profile" -p quorate-java-binding)
+
+# Cargo's names of folders: `dev` builds into `debug`.
+folder=$profile
+if [ "$profile" = dev ]; then folder=debug; fi
+
+system=$(uname -s | tr '[:upper:]' '[:lower:]')
+resources=$here/target/native-resources/io/quorate/native/$system-$(uname -m)
+mkdir -p "$resources"
+cp "$built/$folder/libquorate_java_binding.so" "$resources/"
+
+cd "$here"
+# shellcheck disable=SC2086 # several arguments
+exec mvn -q -B ${MAVEN_ARGS:-} verify

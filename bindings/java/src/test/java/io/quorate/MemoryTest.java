@@ -1,0 +1,106 @@
+package io.quorate;
+
+import static io.quorate.Testing.claim;
+import static io.quorate.Testing.secret;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class MemoryTest {
+    private static final Path STATUS = Path.of("/proc/self/status");
+
+    @Test
+    void aMillionCallsLeaveNothingBehind() throws Exception {
+        assumeTrue(Files.exists(STATUS));
+        byte[] three = {1, 2, 3};
+        Runnable hundredThousand = () -> {
+            for (int i = 0; i < 100_000; i++) {
+                try {
+                    Keys.check(Suite.ETH2, three);
+                } catch (QuorateException expected) {
+                    continue;
+                }
+                throw new AssertionError("three bytes are a key");
+            }
+        };
+        // The Java machine has compiled everything, and its heap has its size.
+        for (int i = 0; i < 3; i++) {
+            hundredThousand.run();
+        }
+        System.gc();
+        long before = resident();
+        for (int i = 0; i < 10; i++) {
+            hundredThousand.run();
+        }
+        System.gc();
+        long grown = resident() - before;
+        // 16 bytes a call would be 16 MB.
+        assertTrue(grown < 12_000, grown + " KB more after a million calls");
+    }
+
+    @Test
+    void objectsThatAreClosedLeaveNothingBehind() throws Exception {
+        assumeTrue(Files.exists(STATUS));
+        List<Claim> claims = List.of(claim(Suite.ETH2, 1));
+        Runnable thousand = () -> {
+            for (int i = 0; i < 1000; i++) {
+                try (Verifier verifier = Verifier.create(); KeySet set = new KeySet(Suite.ETH2); SecretKey key = secret(Suite.ETH2, i)) {
+                    assertEquals(0, verifier.known() + set.size());
+                    assertEquals(48, key.publicKey().length);
+                }
+            }
+            try (Verifier verifier = Verifier.create(); Batcher batcher = Batcher.create()) {
+                assertTrue(verifier.verify(claims).get(0).valid());
+                assertTrue(batcher.submit(claims.get(0)).join().valid());
+            }
+        };
+        for (int i = 0; i < 3; i++) {
+            thousand.run();
+        }
+        System.gc();
+        long before = resident();
+        for (int i = 0; i < 10; i++) {
+            thousand.run();
+        }
+        System.gc();
+        long grown = resident() - before;
+        assertTrue(grown < 12_000, grown + " KB more after 10,000 objects of each kind");
+    }
+
+    @Test
+    void aForgottenObjectIsFreedByTheCollector() throws Exception {
+        List<Long> numbers = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            long number = Native.secretGenerate(Suite.ETH2.number());
+            new Handle("secret key", number, Native::secretFree);
+            numbers.add(number);
+        }
+        for (long number : numbers) {
+            while (true) {
+                try {
+                    Native.secretPublicKey(number);
+                } catch (IllegalStateException freed) {
+                    break;
+                }
+                System.gc();
+                Thread.sleep(10);
+            }
+        }
+        assertThrows(IllegalStateException.class, () -> Native.secretPublicKey(numbers.get(0)));
+    }
+
+    /** The resident memory of this process, in KB. */
+    private static long resident() throws IOException {
+        String line = Files.readAllLines(STATUS).stream().filter(found -> found.startsWith("VmRSS:")).findFirst().orElseThrow();
+        return Long.parseLong(line.replaceAll("[^0-9]", ""));
+    }
+}

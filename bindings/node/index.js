@@ -1,0 +1,37 @@
+"use strict";
+
+const { backends } = require("./lib/native.js");
+const { AbortError } = require("./lib/abort.js");
+const { Batcher, RefusedError } = require("./lib/batcher.js");
+const { Verifier, verify, verifySync } = require("./lib/verifier.js");
+const {
+  KeySet,
+  SecretKey,
+  aggregate,
+  aggregatePublicKeys,
+  checkPublicKey,
+  checkSignature,
+  fromHex,
+  subtract,
+  suites,
+} = require("./lib/keys.js");
+
+// Written so that `import { verify } from "quorate"` finds the names.
+module.exports = {
+  AbortError,
+  Batcher,
+  KeySet,
+  RefusedError,
+  SecretKey,
+  Verifier,
+  aggregate,
+  aggregatePublicKeys,
+  backends,
+  checkPublicKey,
+  checkSignature,
+  fromHex,
+  subtract,
+  suites,
+  verify,
+  verifySync,
+};

@@ -1,0 +1,33 @@
+"use strict";
+// Verdicts as JavaScript has them.
+
+/** What a claim got, by the number that the native library gives. */
+const CODES = ["undecided", "valid", "mismatch", "encoding", "rule"];
+const VALID = CODES.indexOf("valid");
+
+/** The verdict of every valid claim. */
+const PROVEN = Object.freeze({ valid: true, code: "valid" });
+
+function verdict(number, reason) {
+  return number === VALID ? PROVEN : { valid: false, code: CODES[number] ?? "undecided", reason };
+}
+
+/** The verdicts of a call: a digit for each claim, and why those that are not valid are not. */
+function verdicts({ codes, reasons }) {
+  const all = new Array(codes.length);
+  let others = 0;
+  for (let index = 0; index < codes.length; index += 1) {
+    const number = codes.charCodeAt(index) - ZERO;
+    if (number === VALID) {
+      all[index] = PROVEN;
+    } else {
+      all[index] = verdict(number, reasons[others]);
+      others += 1;
+    }
+  }
+  return all;
+}
+
+const ZERO = "0".charCodeAt(0);
+
+module.exports = { CODES, verdict, verdicts };

@@ -1,0 +1,81 @@
+//! A committee's keys by index.
+
+use std::sync::Arc;
+
+use napi::{
+    Env,
+    bindgen_prelude::{AsyncTask, Uint8Array, Uint8ArraySlice},
+};
+use napi_derive::napi;
+use quorate_c::{CallFailure, MemberKeys};
+
+use crate::{
+    fault::{Result, called},
+    job::{Job, job},
+    keys::{bytes, verbs_of},
+    verifier::NativeVerdicts,
+};
+
+/// A committee's keys by index. Members are bits, from the lowest bit of the first byte.
+#[napi]
+pub struct NativeKeySet(Arc<dyn MemberKeys>);
+
+#[napi]
+impl NativeKeySet {
+    /// A committee without members.
+    #[napi(constructor)]
+    pub fn new(suite: u32) -> Result<Self> {
+        Ok(Self(called(|| Ok(verbs_of(suite)?.committee()))?.into()))
+    }
+
+    /// Adds members, all of them or none.
+    #[napi]
+    pub fn push(&self, keys: &[u8], assumed: bool) -> Result<()> {
+        called(|| self.0.push(keys, assumed))
+    }
+
+    /// Verifies a member's proof of possession, and records it if it is true.
+    #[napi]
+    pub fn prove(&self, index: u32, proof: &[u8]) -> Result<bool> {
+        called(|| self.0.prove(index as usize, proof))
+    }
+
+    /// How many members there are.
+    #[napi]
+    pub fn size(&self) -> u32 {
+        u32::try_from(self.0.members()).unwrap_or(u32::MAX)
+    }
+
+    /// The sum of members' keys.
+    #[napi]
+    pub fn sum<'env>(&self, env: &'env Env, members: &[u8]) -> Result<Uint8ArraySlice<'env>> {
+        bytes(env, || self.0.sum(members))
+    }
+
+    /// Whether members signed a message, on a thread of libuv. JavaScript must not change the bytes before the promise is settled.
+    #[napi(ts_return_type = "Promise<NativeVerdicts>")]
+    pub fn verify(
+        &self,
+        members: Uint8Array,
+        message: Uint8Array,
+        signature: Uint8Array,
+    ) -> AsyncTask<Job<NativeVerdicts>> {
+        let committee = self.0.clone();
+        job(move || verified(&*committee, &members, &message, &signature))
+    }
+
+    /// Whether members signed a message.
+    #[napi]
+    pub fn verify_sync(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<NativeVerdicts> {
+        called(|| verified(&*self.0, members, message, signature))
+    }
+}
+
+fn verified(
+    committee: &dyn MemberKeys,
+    members: &[u8],
+    message: &[u8],
+    signature: &[u8],
+) -> std::result::Result<NativeVerdicts, CallFailure> {
+    Ok(NativeVerdicts::of(&committee.verify(members, message, signature)?))
+}

@@ -1,0 +1,29 @@
+//! The native part of the npm package `quorate`: what its JavaScript calls.
+//!
+//! The files in `lib` check arguments and pack claims into one array, so that a call takes one array however many claims it has, and
+//! the event loop does no more than that copy. Claims are read, decoded and verified on a thread of libuv. Nothing here is an
+//! interface for users of the package: `index.d.ts` is.
+//!
+//! | module | noun |
+//! |---|---|
+//! | `fault` | errors with the codes that the package documents; panics end here |
+//! | `job` | work for a thread of libuv, and its promise |
+//! | `catalog` | suites and backends |
+//! | `verifier` | packed claims to verdicts |
+//! | `keys` | secret keys, checks and sums |
+//! | `keyset` | a committee's keys by index |
+//! | `batcher` | claims as they come |
+//! | `blst` | decoded points for the entry `quorate/blst` |
+
+// `forbid` is not possible: `#[napi]` writes `unsafe` code around each function, to convert its arguments, and allows it there. Code of our
+// own has none.
+#![deny(unsafe_code)]
+
+pub mod fault;
+pub mod job;
+pub mod catalog;
+pub mod verifier;
+pub mod keys;
+pub mod keyset;
+pub mod batcher;
+pub mod blst;

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { inspect } from "node:util";
+import { test } from "node:test";
+import {
+  KeySet,
+  SecretKey,
+  aggregate,
+  aggregatePublicKeys,
+  checkPublicKey,
+  checkSignature,
+  fromHex,
+  subtract,
+  suites,
+} from "quorate";
+import { VARIANTS, secret, text } from "./made.mjs";
+
+const misuse = { code: "ERR_QUORATE_MISUSE" };
+const encoding = { code: "ERR_QUORATE_ENCODING" };
+
+test("a secret is never printed", () => {
+  const key = SecretKey.generate("eth2");
+  const digits = Buffer.from(key.toBytes()).toString("hex");
+  const printed = [inspect(key, { depth: 9, showHidden: true }), JSON.stringify({ key }), String(key), `${Object.entries(key)}`];
+  for (const text of printed) assert.ok(!text.includes(digits.slice(0, 8)), text);
+  assert.equal(printed[0], "SecretKey { suite: 'eth2', secret: redacted }");
+  assert.throws(() => structuredClone(key).sign(text("a")), TypeError);
+});
+
+test("secret keys", () => {
+  for (const { name, publicKeyLength, signatureLength } of suites()) {
+    const key = SecretKey.generate(name);
+    assert.equal(key.suite, name);
+    assert.equal(key.publicKey().length, publicKeyLength);
+    assert.equal(key.sign(new Uint8Array(32)).length, signatureLength);
+    const copy = SecretKey.fromBytes(name, key.toBytes());
+    assert.deepEqual(copy.publicKey(), key.publicKey());
+    assert.equal(Object.getPrototypeOf(key.publicKey()), Uint8Array.prototype);
+    checkPublicKey(name, key.publicKey());
+    checkSignature(name, key.sign(new Uint8Array(32)));
+  }
+  const [material, info] = [new Uint8Array(32), text("info")];
+  assert.notDeepEqual(SecretKey.derive("eth2", material).toBytes(), SecretKey.derive("eth2", material, info).toBytes());
+  assert.throws(() => SecretKey.derive("eth2", material.subarray(1)), encoding);
+  assert.throws(() => SecretKey.fromBytes("eth2", material), encoding);
+  assert.throws(() => SecretKey.fromBytes("eth2", material.subarray(1)), encoding);
+  assert.throws(() => SecretKey.generate("eigenlayer").sign(text("not 32 bytes")), misuse);
+  assert.throws(() => new SecretKey(), TypeError);
+  assert.throws(() => SecretKey.generate("eth2").sign("text"), TypeError);
+  assert.throws(() => SecretKey.prototype.sign.call({}, material), TypeError);
+});
+
+test("sums", () => {
+  for (const suite of VARIANTS) {
+    const keys = [1, 2, 3].map((number) => secret(suite, number));
+    const signatures = keys.map((key) => key.sign(text("a")));
+    const sum = aggregate(suite, signatures);
+    assert.deepEqual(subtract(suite, sum, signatures.slice(1)), signatures[0]);
+    assert.equal(aggregatePublicKeys(suite, keys.map((key) => key.publicKey())).length, keys[0].publicKey().length);
+    assert.throws(() => aggregate(suite, []), misuse);
+    assert.throws(() => aggregate(suite, [signatures[0], signatures[0].subarray(1)]), encoding);
+    assert.throws(() => aggregate(suite, [signatures[0], new Uint8Array(signatures[0].length).fill(7)]), encoding);
+    assert.throws(() => aggregate(suite, [signatures[0], "text"]), { name: "TypeError", message: /^signatures\[1\]: found a string/ });
+    assert.throws(() => aggregate(suite, signatures[0]), /^TypeError: signatures: found a Uint8Array/);
+  }
+  assert.throws(() => aggregate("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_BDN_", [new Uint8Array(96)]), misuse);
+  assert.throws(() => aggregatePublicKeys("eigenlayer", [SecretKey.generate("eigenlayer").publicKey()]), misuse);
+});
+
+test("checks of encodings", () => {
+  const identity = new Uint8Array(48);
+  identity[0] = 0xc0;
+  for (const key of [identity, new Uint8Array(48), new Uint8Array(0)]) assert.throws(() => checkPublicKey("eth2", key), encoding);
+  assert.throws(() => checkSignature("eth2", new Uint8Array(96)), encoding);
+  assert.throws(() => checkPublicKey("eth3", identity), TypeError);
+});
+
+test("a set of keys", async () => {
+  const keys = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => secret("eth2", number));
+  const set = new KeySet("eth2");
+  assert.equal(set.suite, "eth2");
+  set.push([]);
+  set.push(keys.slice(0, 8).map((key) => key.publicKey()), { assumePossession: true });
+  set.push([keys[8].publicKey()]);
+  assert.equal(set.size, 9);
+  const message = text("a");
+  const signature = aggregate("eth2", [1, 3].map((index) => keys[index].sign(message)));
+  assert.deepEqual(await set.verify([1, 3], message, signature), { valid: true, code: "valid" });
+  assert.deepEqual(set.verifySync(Uint8Array.of(0b1010), message, signature), { valid: true, code: "valid" });
+  assert.equal((await set.verify([1, 2], message, signature)).code, "mismatch");
+  // The caller may change its arrays once the call has returned, also Buffers.
+  const buffers = [Uint8Array.of(0b1010), message, signature].map((array) => Buffer.from(array));
+  const promise = set.verify(...buffers);
+  for (const buffer of buffers) buffer.fill(0);
+  assert.equal((await promise).code, "valid");
+  assert.deepEqual(set.sum([1, 3]), aggregatePublicKeys("eth2", [1, 3].map((index) => keys[index].publicKey())));
+  // Member 8 has not proven that it holds its secret.
+  await assert.rejects(set.verify([1, 8], message, signature), misuse);
+  assert.equal(set.prove(8, keys[7].prove()), false);
+  await assert.rejects(set.verify([1, 8], message, signature), misuse);
+  assert.equal(set.prove(8, keys[8].prove()), true);
+  assert.equal((await set.verify([8], message, keys[8].sign(message))).valid, true);
+  // All or none.
+  assert.throws(() => set.push([keys[0].publicKey(), new Uint8Array(48)]), encoding);
+  assert.equal(set.size, 9);
+  // Nobody signed.
+  await assert.rejects(set.verify([], message, signature), misuse);
+  const ended = AbortSignal.abort();
+  await assert.rejects(set.verify([1, 3], message, signature, { signal: ended }), { name: "AbortError" });
+});
+
+test("members that are not there take no memory", () => {
+  const set = new KeySet("eth2");
+  assert.throws(() => set.sum([0]), RangeError);
+  assert.throws(() => set.prove(0, new Uint8Array(96)), RangeError);
+  set.push([secret("eth2", 1).publicKey()], { assumePossession: true });
+  for (const members of [[1], [2 ** 32], [-1], [0.5], [NaN], [0, 0], new Uint8Array(2)]) {
+    assert.throws(() => set.sum(members), RangeError, String(members));
+  }
+  for (const members of [["0"], "0", null, undefined, new Uint32Array(1)]) assert.throws(() => set.sum(members), TypeError);
+  // Bit 1 is no member.
+  assert.throws(() => set.sum(Uint8Array.of(2)), misuse);
+});
+
+test("hexadecimal digits", () => {
+  assert.deepEqual(fromHex("0x00aBff"), Uint8Array.of(0, 0xab, 0xff));
+  assert.deepEqual(fromHex("00abff"), fromHex("0x00abff"));
+  assert.deepEqual(fromHex("0x"), new Uint8Array(0));
+  for (const text of ["0x0", "0x0g", "zz", "0x 0"]) assert.throws(() => fromHex(text), SyntaxError);
+  assert.throws(() => fromHex(7), TypeError);
+});

@@ -1,0 +1,152 @@
+// What happens around a call: the event loop, signals that abort, worker threads, memory.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { Verifier, verify } from "quorate";
+import { claim } from "./made.mjs";
+
+/** Runs Node in the folder of the package. */
+const run = (args) => promisify(execFile)(process.execPath, args, { cwd: new URL("..", import.meta.url) });
+
+/** The longest time in milliseconds in which the event loop did nothing else, until a promise is settled. */
+async function longestBlock(promise) {
+  let [last, longest, settled] = [performance.now(), 0, false];
+  const done = promise.finally(() => (settled = true));
+  while (!settled) {
+    await new Promise(setImmediate);
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }
+  return { longest, result: await done };
+}
+
+test("2,000 claims do not block the event loop", async (context) => {
+  const some = Array.from({ length: 50 }, (_, number) => claim("eth2", number, { valid: number !== 7 }));
+  const claims = Array.from({ length: 2000 }, (_, index) => some[index % some.length]);
+  const distinct = await verify(some);
+  const start = performance.now();
+  const promise = verify(claims);
+  const returned = performance.now() - start;
+  const { longest, result } = await longestBlock(promise);
+  const whole = performance.now() - start;
+  const idle = await longestBlock(new Promise((resolve) => setTimeout(resolve, whole)));
+  const [all, call, blocked, otherwise] = [whole, returned, longest, idle.longest].map((time) => `${time.toFixed(1)} ms`);
+  context.diagnostic(`2,000 claims: ${all} in all, ${call} until the call returned`);
+  context.diagnostic(`the longest block of the event loop after it: ${blocked}; of an idle one: ${otherwise}`);
+  assert.deepEqual(result.slice(0, 50), distinct);
+  assert.equal(result.filter(({ valid }) => !valid).length, 40);
+  // Bounds that hold on a machine that does other work, too. A call on this thread would block for the whole time.
+  assert.ok(returned < whole / 2, `the call returned after ${returned} of ${whole} ms`);
+  assert.ok(longest < whole / 2, `the event loop was blocked for ${longest} of ${whole} ms`);
+});
+
+test("calls at the same time get their own verdicts", async () => {
+  const verifier = new Verifier();
+  const calls = Array.from({ length: 40 }, (_, number) => {
+    const valid = number % 3 !== 0;
+    return verifier.verify([claim("eth2", number, { valid })]).then(([verdict]) => assert.equal(verdict.valid, valid));
+  });
+  await Promise.all(calls);
+});
+
+test("a signal aborts a call", async () => {
+  const claims = [claim("eth2", 1)];
+  const aborted = { name: "AbortError", code: "ABORT_ERR" };
+  await assert.rejects(verify(claims, { signal: AbortSignal.abort("why") }), { ...aborted, cause: "why" });
+  const controller = new AbortController();
+  const promise = verify(claims, { signal: controller.signal });
+  controller.abort();
+  await assert.rejects(promise, aborted);
+  // Too late: the verdict stands.
+  const late = new AbortController();
+  assert.equal((await verify(claims, { signal: late.signal }))[0].valid, true);
+  late.abort();
+  await assert.rejects(verify(claims, { signal: "stop" }), /^TypeError: options\.signal: found a string/);
+  // A wrong claim is an error of its own.
+  await assert.rejects(verify([1], { signal: new AbortController().signal }), TypeError);
+});
+
+test("worker threads verify at the same time, and can be ended meanwhile", async () => {
+  const source = `
+    import { parentPort, workerData } from "node:worker_threads";
+    import { Batcher, verify } from "quorate";
+    const batcher = new Batcher();
+    const [all, one] = await Promise.all([verify(workerData), batcher.submit(workerData[1])]);
+    parentPort.postMessage({ all, one });
+  `;
+  const claims = [claim("eth2", 1), claim("eth2", 2, { valid: false })];
+  const start = (code) => {
+    const named = code.replace('"quorate"', JSON.stringify(import.meta.resolve("quorate")));
+    return new Worker(new URL(`data:text/javascript,${encodeURIComponent(named)}`), { workerData: claims });
+  };
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => new Promise((resolve, reject) => start(source).once("message", resolve).once("error", reject))),
+  );
+  for (const { all, one } of answers) {
+    assert.deepEqual(all.map(({ code }) => code), ["valid", "mismatch"]);
+    assert.equal(one.code, "mismatch");
+  }
+  // Ended while claims wait.
+  const busy = `
+    import { parentPort, workerData } from "node:worker_threads";
+    import { Batcher, verify } from "quorate";
+    const batcher = new Batcher({ lingerMs: 1000 });
+    const many = Array.from({ length: 200 }, (_, index) => workerData[index % 2]);
+    for (const claim of many) batcher.submit(claim).catch(() => {});
+    for (let call = 0; call < 20; call += 1) verify(many).catch(() => {});
+    parentPort.postMessage("busy");
+  `;
+  for (let round = 0; round < 5; round += 1) {
+    const worker = start(busy);
+    await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    await worker.terminate();
+  }
+  assert.equal((await verify(claims))[0].valid, true);
+});
+
+test("the process can end while claims are verified", async () => {
+  const script = `
+    import { Batcher, SecretKey, verify } from "quorate";
+    const key = SecretKey.generate("eth2");
+    const message = new Uint8Array(32);
+    const claims = new Array(300).fill({ suite: "eth2", publicKey: key.publicKey(), message, signature: key.sign(message) });
+    const batcher = new Batcher();
+    for (let call = 0; call < 8; call += 1) verify(claims);
+    for (const claim of claims) batcher.submit(claim);
+    setTimeout(() => process.exit(7), 5);
+  `;
+  for (let round = 0; round < 5; round += 1) {
+    const call = run(["--input-type=module", "--eval", script]);
+    await assert.rejects(call, ({ code, signal, stderr }) => code === 7 && signal === null && stderr === "");
+  }
+});
+
+test("200,000 cheap calls keep no memory", async (context) => {
+  const script = `
+    import { Verifier, checkSignature, verifySync } from "quorate";
+    const verifier = new Verifier();
+    const claims = [{ suite: "eth2", publicKey: new Uint8Array(3), message: new Uint8Array(8), signature: new Uint8Array(96) }];
+    const resident = () => { gc(); gc(); return process.memoryUsage().rss / 2 ** 20; };
+    async function run(calls) {
+      for (let call = 0; call < calls; call += 1) {
+        if (verifier.verifySync(claims)[0].code !== "encoding") throw new Error("wrong verdict");
+        try { checkSignature("eth2", claims[0].signature); throw new Error("no error"); } catch (error) {
+          if (error.code !== "ERR_QUORATE_ENCODING") throw error;
+        }
+        if (call % 10 === 0) await verifier.verify(claims);
+      }
+    }
+    await run(20_000);
+    const before = resident();
+    await run(200_000);
+    console.log(JSON.stringify({ before, after: resident() }));
+  `;
+  const { stdout } = await run(["--expose-gc", "--input-type=module", "--eval", script]);
+  const { before, after } = JSON.parse(stdout);
+  context.diagnostic(`resident memory: ${before.toFixed(1)} MiB after 20,000 calls, ${after.toFixed(1)} MiB after 220,000`);
+  assert.ok(after < before + 12, `resident memory grew from ${before} to ${after} MiB`);
+});

@@ -1,0 +1,65 @@
+// The package as programs see it: by import and require, its types, its example, and where it does not run.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
+import { test } from "node:test";
+import * as main from "quorate";
+import * as blst from "quorate/blst";
+
+const require = createRequire(import.meta.url);
+const run = promisify(execFile);
+const folder = new URL("..", import.meta.url);
+const read = (file) => readFileSync(new URL(file, folder), "utf8");
+
+test("import and require give the same names", () => {
+  for (const [imported, required] of [[main, require("quorate")], [blst, require("quorate/blst")]]) {
+    const names = Object.keys(imported).filter((name) => name !== "default" && name !== "module.exports");
+    assert.deepEqual(names.sort(), Object.keys(required).sort());
+    for (const name of names) assert.equal(imported[name], required[name]);
+  }
+});
+
+test("the types name what there is", async () => {
+  for (const [file, module] of [["index.d.ts", main], ["blst.d.ts", blst]]) {
+    const declared = [...read(file).matchAll(/^export (?:class|function|const) (\w+)/gm)].map(([, name]) => name);
+    const names = Object.keys(module).filter((name) => name !== "default" && name !== "module.exports");
+    assert.deepEqual([...new Set(declared)].sort(), names.sort());
+  }
+  const suites = /export type Suite =\n((?: {2}\| "[^"]+";?\n)+)/.exec(read("index.d.ts"))[1];
+  const typed = [...suites.matchAll(/"([^"]+)"/g)].map(([, name]) => name);
+  assert.deepEqual(typed.sort(), main.suites().map(({ name }) => name).sort());
+  await run(process.execPath, [require.resolve("typescript/bin/tsc")], { cwd: folder }).catch(({ stdout }) => assert.fail(stdout));
+});
+
+test("the example of the README runs", async () => {
+  const example = /```js\n([^`]+)```\n\n```text\n([^`]+)```/.exec(read("README.md"));
+  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", example[1]], { cwd: folder });
+  assert.equal(stdout, example[2]);
+});
+
+test("another platform is named", async () => {
+  const on = (platform, arch) => `
+    Object.defineProperty(process, "platform", { value: "${platform}" });
+    Object.defineProperty(process, "arch", { value: "${arch}" });
+    try { require("quorate"); } catch ({ message }) { console.log(message); }
+  `;
+  const said = async (...machine) => (await run(process.execPath, ["--eval", on(...machine)], { cwd: folder })).stdout;
+  assert.match(await said("darwin", "arm64"), /^quorate has no native library for darwin-arm64: it runs on linux-x64-gnu and /);
+  assert.match(await said("linux", "riscv64"), /no native library for linux-riscv64-gnu/);
+  const other = process.arch === "arm64" ? "x64" : "arm64";
+  assert.match(await said("linux", other), /^quorate: .*\.node is missing\. Run bindings\/node\/build\.sh in a clone/);
+});
+
+test("the package has what it needs, and nothing else", async () => {
+  const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: folder });
+  const files = JSON.parse(stdout)[0].files.map(({ path }) => path);
+  for (const file of ["index.js", "index.d.ts", "blst.js", "blst.d.ts", "lib/native.js", "README.md", "package.json"]) {
+    assert.ok(files.includes(file), file);
+  }
+  const known = /^(lib\/\w+\.js|(index|blst)\.(js|d\.ts)|quorate\.[\w-]+\.node|README\.md|package\.json)$/;
+  assert.deepEqual(files.filter((file) => !known.test(file)), []);
+  assert.deepEqual(Object.keys(JSON.parse(read("package.json")).dependencies ?? {}), []);
+});

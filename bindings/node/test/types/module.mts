@@ -1,0 +1,133 @@
+// Compiles only if the types are those of index.d.ts. It is not run.
+
+import {
+  AbortError,
+  Batcher,
+  KeySet,
+  RefusedError,
+  SecretKey,
+  Verifier,
+  aggregate,
+  aggregatePublicKeys,
+  backends,
+  checkPublicKey,
+  checkSignature,
+  fromHex,
+  subtract,
+  suites,
+  verify,
+  verifySync,
+} from "quorate";
+import type { Claim, Suite, Verdict } from "quorate";
+import * as ours from "quorate/blst";
+
+const key: SecretKey = SecretKey.generate("eth2");
+const bytes: Uint8Array = key.sign(Buffer.from("a"));
+const single: Claim = { suite: "eth2", publicKey: bytes, message: bytes, signature: bytes, source: "peer" };
+const claims: Claim[] = [
+  single,
+  { suite: "drand-quicknet", publicKeys: [bytes], messages: [bytes], signature: bytes },
+  { suite: "eigenlayer", publicKeys: [bytes], message: bytes, signature: bytes },
+  { suite: "eth2", publicKey: bytes, possession: true, signature: bytes },
+];
+
+// @ts-expect-error: no such suite
+({ suite: "eth3", publicKey: bytes, message: bytes, signature: bytes }) satisfies Claim;
+// @ts-expect-error: a key as text
+({ suite: "eth2", publicKey: "0x", message: bytes, signature: bytes }) satisfies Claim;
+// @ts-expect-error: one key and several
+({ suite: "eth2", publicKey: bytes, publicKeys: [bytes], message: bytes, signature: bytes }) satisfies Claim;
+// @ts-expect-error: a message in a proof of possession
+({ suite: "eth2", publicKey: bytes, message: bytes, possession: true, signature: bytes }) satisfies Claim;
+// @ts-expect-error: no message
+({ suite: "eth2", publicKey: bytes, signature: bytes }) satisfies Claim;
+// @ts-expect-error: a promise is no verdict
+verify(claims).valid;
+// @ts-expect-error: a secret has no public constructor
+new SecretKey();
+// @ts-expect-error: 80 bits are not offered
+new Verifier({ soundness: 80 });
+
+const reasonOf = (verdict: Verdict): string => {
+  if (verdict.valid) {
+    const code: "valid" = verdict.code;
+    return code;
+  }
+  const code: "mismatch" | "encoding" | "rule" | "undecided" = verdict.code;
+  return `${code}: ${verdict.reason.trim()}`;
+};
+
+const verifier = new Verifier({ threads: "all", soundness: 128, backend: "portable", mostKnown: 7 });
+const signal = new AbortController().signal;
+export const verdicts: string[] = [
+  ...(await verify(claims, { signal, threads: 2 })),
+  ...verifySync(claims),
+  ...(await verifier.verify(claims, { remember: true, signal })),
+  await verifier.verifyOne("eth2", bytes, bytes, bytes),
+].map(reasonOf);
+
+const names: Suite[] = suites().map(({ name }) => name);
+const lengths: number[] = suites().map(({ publicKeyLength, signatureLength }) => publicKeyLength + signatureLength);
+const texts: string[] = [...names, ...backends(), verifier.plan(claims), key.suite];
+const numbers: number[] = [...lengths, verifier.known];
+const arrays: Uint8Array[] = [
+  aggregate("eth2", [bytes]),
+  aggregatePublicKeys("eth2", [bytes]),
+  subtract("eth2", bytes, [bytes]),
+  fromHex("0x00"),
+  key.toBytes(),
+  key.publicKey(),
+  key.prove(),
+];
+checkPublicKey("eth2", bytes);
+checkSignature("eth2", bytes);
+
+const set = new KeySet("eth2");
+set.push(arrays, { assumePossession: true });
+const proven: boolean = set.prove(0, bytes);
+const sums: Uint8Array[] = [set.sum([0, 1]), set.sum(Uint8Array.of(3))];
+const agreed: Verdict[] = [await set.verify([0], bytes, bytes, { signal }), set.verifySync([0], bytes, bytes)];
+
+const batcher = new Batcher({ threads: 1, lingerMs: 1, targetMs: 1, queueMs: 1, queueBytes: 1 });
+try {
+  agreed.push(await batcher.submit(single, { class: "block", deadlineMs: 100, signal }));
+} catch (error) {
+  if (error instanceof RefusedError) texts.push(error.code satisfies "overloaded" | "banned" | "deadline-passed" | "stopped" | "failed");
+  else if (error instanceof AbortError) texts.push(error.code satisfies "ABORT_ERR");
+}
+await batcher.stop(10);
+// @ts-expect-error: no such class
+void batcher.submit(single, { class: "urgent" });
+void [proven, sums, numbers];
+
+// A program that was written for @chainsafe/blst: every call that the package has, with all its flags.
+const secret: ours.SecretKey = ours.SecretKey.fromKeygen(bytes);
+const child: ours.SecretKey = ours.SecretKey.deriveMasterEip2333(bytes).deriveChildEip2333(0);
+const pk: ours.PublicKey = ours.PublicKey.fromHex(secret.toPublicKey().toHex(false), true);
+const sig: ours.Signature = ours.aggregateSignatures([secret.sign(bytes)], true);
+const sets: ours.SignatureSet[] = [{ msg: bytes, pk, sig }];
+const both: ours.PkAndSig[] = [
+  ours.aggregateWithRandomness([{ pk, sig: sig.toBytes() }]),
+  await ours.asyncAggregateWithRandomness([{ pk, sig: sig.toBytes(null) }]),
+];
+export const points: (ours.PublicKey | ours.Signature)[] = [
+  ours.aggregatePublicKeys([pk, ...both.map((sums) => sums.pk)], true),
+  ours.aggregateSerializedPublicKeys([pk.toBytes(true)], null),
+  ours.aggregateSerializedSignatures([sig.toBytes()], true),
+  ours.PublicKey.fromBytes(child.toPublicKey().toBytes(), false),
+  ours.Signature.fromBytes(sig.toBytes(), true, false),
+];
+pk.keyValidate();
+sig.sigValidate(false);
+export const valid: boolean[] = [
+  ours.verify(bytes, pk, sig, true, true),
+  ours.aggregateVerify([bytes], [pk], sig, false, false),
+  ours.fastAggregateVerify(bytes, [pk], sig, true),
+  ours.verifyMultipleAggregateSignatures(sets, false, true),
+  await ours.asyncVerify(bytes, pk, sig),
+  await ours.asyncAggregateVerify([bytes], [pk], sig),
+  await ours.asyncFastAggregateVerify(bytes, [pk], sig),
+  await ours.asyncVerifyMultipleAggregateSignatures(sets),
+];
+// @ts-expect-error: a signature is no key
+ours.verify(bytes, sig, sig);

@@ -1,0 +1,46 @@
+//! Claims in tables, by the C interface of Arrow.
+
+use arrow_array::{
+    RecordBatchIterator,
+    ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
+};
+
+use super::{
+    memory::{guarded, of, put, quorate_error},
+    verifier::quorate_verifier,
+};
+use crate::{
+    fault::{CallFailure, Code},
+    suites, table,
+};
+
+/// Verifies a table: one claim a row, with the columns `public_key` or `public_keys`, `message` or `messages`, and `signature`, as
+/// binary or as hexadecimal text, and if need be `suite` and `source`. A row without a suite is a claim of `suite`; 0 is no suite.
+///
+/// `claims` is a `struct ArrowArrayStream` of the C stream interface of Arrow. It is read to its end and released, also if the call
+/// fails. `verdicts` is memory for another one, which the caller releases: one row for each row, with the columns `valid` and
+/// `reason`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_verify_arrow(
+    verifier: *const quorate_verifier,
+    suite: u32,
+    claims: *mut FFI_ArrowArrayStream,
+    verdicts: *mut FFI_ArrowArrayStream,
+    error: *mut quorate_error,
+) -> i32 {
+    guarded(error, || {
+        if claims.is_null() || verdicts.is_null() {
+            return Err(CallFailure::new(Code::Null, "claims, verdicts: a pointer is null"));
+        }
+        // SAFETY: not null, and the caller keeps to the header: it is a stream that was not released.
+        let reader = unsafe { RecordBatchStreamReader::from_raw(claims) };
+        let reader =
+            reader.map_err(|error| CallFailure::new(Code::Claims, format!("the table cannot be read: {error}")))?;
+        let suite = if suite == 0 { None } else { Some(suites::by_number(suite)?) };
+        // SAFETY: the caller keeps to the header.
+        let ruled = table::verify(unsafe { &of("verifier", verifier)?.0 }, suite, reader)?;
+        let stream = RecordBatchIterator::new([Ok(ruled)], table::schema());
+        // SAFETY: not null, and the caller keeps to the header: it is memory for a stream.
+        unsafe { put("verdicts", verdicts, FFI_ArrowArrayStream::new(Box::new(stream))) }
+    })
+}

@@ -1,0 +1,115 @@
+//! A committee's keys by index.
+
+use super::{
+    memory::{free, give, guarded, items, of, put, put_bytes, quorate_bytes, quorate_error},
+    verifier::{quorate_verdicts, settle, undecided},
+};
+use crate::{
+    suites,
+    verbs::{self, MemberKeys},
+};
+
+/// A committee's keys, which are read and checked once. Bitmaps name its members: bit i, counted from the lowest bit of the first byte,
+/// is the member with index i. Any number of threads can use one; one after another computes.
+pub struct quorate_key_set(Box<dyn MemberKeys>);
+
+/// Makes an empty set. Free it by `quorate_key_set_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_key_set_new(
+    suite: u32,
+    set: *mut *mut quorate_key_set,
+    error: *mut quorate_error,
+) -> i32 {
+    // SAFETY: the caller keeps to the header.
+    guarded(error, || unsafe { give(set, quorate_key_set(verbs::of(suites::by_number(suite)?).committee())) })
+}
+
+/// Adds keys, which stand one after another: all of them, or none. `assumed` says that their owners have shown elsewhere that they hold
+/// their secrets, as validators of Ethereum do by their deposits; without it, each needs `quorate_key_set_prove`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_key_set_push(
+    set: *const quorate_key_set,
+    keys: *const u8,
+    size: usize,
+    assumed: bool,
+    error: *mut quorate_error,
+) -> i32 {
+    // SAFETY: the caller keeps to the header.
+    guarded(error, || unsafe { of("set", set)?.0.push(items("keys", keys, size)?, assumed) })
+}
+
+/// Verifies that a member holds the secret of its key. `proven` says whether it is true; the set remembers it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_key_set_prove(
+    set: *const quorate_key_set,
+    index: usize,
+    proof: *const u8,
+    size: usize,
+    proven: *mut bool,
+    error: *mut quorate_error,
+) -> i32 {
+    guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe { put("proven", proven, of("set", set)?.0.prove(index, items("proof", proof, size)?)?) }
+    })
+}
+
+/// How many members there are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_key_set_members(
+    set: *const quorate_key_set,
+    members: *mut usize,
+    error: *mut quorate_error,
+) -> i32 {
+    // SAFETY: the caller keeps to the header.
+    guarded(error, || unsafe { put("members", members, of("set", set)?.0.members()) })
+}
+
+/// Writes the sum of members' keys: as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sum, and computes the next one from the difference if that takes less.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_key_set_sum(
+    set: *const quorate_key_set,
+    members: *const u8,
+    members_size: usize,
+    sum: *mut u8,
+    size: usize,
+    error: *mut quorate_error,
+) -> i32 {
+    guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe { put_bytes("sum", sum, size, &of("set", set)?.0.sum(items("members", members, members_size)?)?) }
+    })
+}
+
+/// Verifies that these members signed a message. Writes a `quorate_verdict`, and its reason as `quorate_verify` does. A signature that does
+/// not decode is the error `QUORATE_CODE_ENCODING`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_key_set_verify(
+    set: *const quorate_key_set,
+    members: quorate_bytes,
+    message: quorate_bytes,
+    signature: quorate_bytes,
+    verdict: *mut u8,
+    reasons: *mut *mut quorate_verdicts,
+    error: *mut quorate_error,
+) -> i32 {
+    guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe {
+            let places = undecided(verdict, 1)?;
+            let outcome = of("set", set)?.0.verify(
+                items("members", members.data, members.size)?,
+                items("message", message.data, message.size)?,
+                items("signature", signature.data, signature.size)?,
+            )?;
+            settle(outcome, places, reasons)
+        }
+    })
+}
+
+/// Frees a set. Null is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_key_set_free(set: *mut quorate_key_set) {
+    // SAFETY: the caller keeps to the header.
+    unsafe { free(set) }
+}

@@ -1,0 +1,108 @@
+//! Claims to verdicts, for callers in other languages.
+
+use std::{num::NonZeroUsize, thread};
+
+use getrandom::SysRng;
+use quorate::{Backend, ClaimBytes, Exhaustive, Options, Soundness, Verifier, rand_core::UnwrapErr};
+
+use crate::{
+    fault::{CallFailure, Code},
+    verdicts::Verdicts,
+};
+
+/// How to verify. The default is one thread, 64 bits, the fastest backend, and known statements without a limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EngineOptions<'a> {
+    /// How many threads a call uses, its own included; 0 for one, `u32::MAX` for all of the machine.
+    pub threads: u32,
+    /// How unlikely it must be that a false claim passes: 64 or 128 bits; 0 for 64.
+    pub soundness: u32,
+    /// The name of a backend, or nothing for the fastest.
+    pub backend: &'a str,
+    /// How many known statements it keeps of each variant; 0 for any number.
+    pub most_known: u64,
+}
+
+impl EngineOptions<'_> {
+    fn options(&self) -> Result<Options, CallFailure> {
+        Ok(Options {
+            threads: threads(self.threads, NonZeroUsize::MIN),
+            soundness: soundness(self.soundness)?,
+            backend: backend(self.backend)?,
+            ..Options::default()
+        })
+    }
+}
+
+/// A number of threads: 0 for the default, `u32::MAX` for all of the machine.
+pub(crate) fn threads(number: u32, default: NonZeroUsize) -> NonZeroUsize {
+    match number {
+        u32::MAX => thread::available_parallelism().unwrap_or(default),
+        number => NonZeroUsize::new(number as usize).unwrap_or(default),
+    }
+}
+
+pub(crate) fn soundness(bits: u32) -> Result<Soundness, CallFailure> {
+    match bits {
+        0 | 64 => Ok(Soundness::Bits64),
+        128 => Ok(Soundness::Bits128),
+        other => Err(CallFailure::misuse(format!("soundness: found {other}, expected 64 or 128"))),
+    }
+}
+
+pub(crate) fn backend(name: &str) -> Result<Backend, CallFailure> {
+    if name.is_empty() {
+        return Ok(Backend::auto());
+    }
+    name.parse().map_err(|error| CallFailure::misuse(format!("backend: {error}")))
+}
+
+/// Verifies claims that are bytes: [`Verifier`]. Threads can use one at the same time, and share what it keeps.
+#[derive(Clone, Debug)]
+pub struct Engine(Verifier);
+
+impl Engine {
+    /// An engine that knows no statement.
+    ///
+    /// # Errors
+    /// [`Code::Misuse`]: a backend or a soundness that does not exist.
+    pub fn new(options: &EngineOptions<'_>) -> Result<Self, CallFailure> {
+        let most = if options.most_known == 0 {
+            usize::MAX
+        } else {
+            usize::try_from(options.most_known).unwrap_or(usize::MAX)
+        };
+        Ok(Self(Verifier::with_known_limit(options.options()?, most)))
+    }
+
+    /// One verdict for each claim. With `remember`, valid claims of one statement are known from then on.
+    ///
+    /// # Errors
+    /// [`Code::System`], if there are no random numbers.
+    pub fn verify(&self, claims: &[ClaimBytes], remember: bool) -> Result<Verdicts, CallFailure> {
+        let mut random = random()?;
+        Ok(Verdicts::new(match remember {
+            true => self.0.verify_and_remember(claims, &mut Exhaustive, &mut random),
+            false => self.0.verify(claims, &mut random),
+        }))
+    }
+
+    /// What would be computed to verify claims, as text. Nothing is verified.
+    #[must_use]
+    pub fn plan(&self, claims: &[ClaimBytes]) -> String {
+        self.0.prepare(claims).to_string()
+    }
+
+    /// The verifier.
+    #[must_use]
+    pub fn verifier(&self) -> &Verifier {
+        &self.0
+    }
+}
+
+/// The random numbers of the operating system. It is asked once here, so that a missing generator is an error and no panic later.
+pub(crate) fn random() -> Result<UnwrapErr<SysRng>, CallFailure> {
+    let absent = |error| CallFailure::new(Code::System, format!("the operating system has no random numbers: {error}"));
+    getrandom::fill(&mut [0; 8]).map_err(absent)?;
+    Ok(UnwrapErr(SysRng))
+}

@@ -1,0 +1,228 @@
+//! Claims in one piece of memory, so that a language hands over any number of them in one call.
+//!
+//! ```text
+//! packed = claim*
+//! claim  = suite:u32 kind:u32 keys:u32 messages:u32 bytes{keys} bytes{messages} signature:bytes source:bytes
+//! bytes  = length:u32 byte{length}
+//! ```
+//!
+//! Numbers are little-endian. `kind` is 0 if every key signed the one message, 1 if each key signed the message at its index, and 2
+//! if the signature is a proof that the owner of the one key holds its secret, without messages. A source without bytes is none;
+//! one that is not UTF-8 has its hexadecimal as name, with `0x` in front.
+//!
+//! Keys, messages and signatures may have any length: what does not decode is the verdict of its claim alone. What cannot be read as
+//! claims is an error, and nothing is verified.
+
+use quorate::{ClaimBytes, Messages, SourceId};
+
+use crate::{
+    fault::{CallFailure, Code},
+    suites,
+};
+
+/// What the keys of a claim signed. The numbers are a part of the C interface and never change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum SignedKind {
+    /// Every key signed the one message.
+    Shared = 0,
+    /// Each key signed the message at its index.
+    Each = 1,
+    /// The one key signed its own encoding: a proof that its owner holds the secret.
+    Possession = 2,
+}
+
+impl SignedKind {
+    fn by_number(number: u32) -> Result<Self, CallFailure> {
+        let found = [Self::Shared, Self::Each, Self::Possession].into_iter().find(|kind| *kind as u32 == number);
+        found.ok_or_else(|| wrong(format!("there is no kind {number} of messages: expected 0, 1 or 2")))
+    }
+}
+
+/// Reads packed claims. Memory: a few times the bytes, whatever the counts say.
+///
+/// # Errors
+/// [`Code::Claims`], [`Code::Suite`], with the claim's number, from 0.
+pub fn read(bytes: &[u8]) -> Result<Vec<ClaimBytes>, CallFailure> {
+    let mut rest = bytes;
+    let mut claims = Vec::new();
+    while !rest.is_empty() {
+        let number = claims.len();
+        let claim = claim(&mut rest)
+            .map_err(|CallFailure { code, text }| CallFailure::new(code, format!("claim {number}: {text}")))?;
+        claims.push(claim);
+    }
+    Ok(claims)
+}
+
+/// Reads packed claims of which there must be so many.
+///
+/// # Errors
+/// As [`read`]; [`Code::Claims`] for another number.
+pub fn read_all(bytes: &[u8], count: usize) -> Result<Vec<ClaimBytes>, CallFailure> {
+    let claims = read(bytes)?;
+    if claims.len() != count {
+        return Err(wrong(format!("found {} packed claims, expected {count}", claims.len())));
+    }
+    Ok(claims)
+}
+
+fn claim(rest: &mut &[u8]) -> Result<ClaimBytes, CallFailure> {
+    let suite = suites::by_number(word(rest, "the suite")?)?;
+    let (kind, keys, messages) =
+        (word(rest, "the kind")?, word(rest, "the number of keys")?, word(rest, "the number of messages")?);
+    let public_keys = list(rest, "public key", keys)?;
+    let messages = list(rest, "message", messages)?;
+    let signature = bytes(rest, "the signature")?.to_vec();
+    let source = bytes(rest, "the source")?;
+    made(suite, kind, public_keys.into_iter().map(<[u8]>::to_vec).collect(), &messages, signature, source)
+}
+
+/// A claim of its parts.
+///
+/// # Errors
+/// [`Code::Claims`]: an unknown kind, or the wrong number of messages for it.
+pub fn made(
+    suite: quorate::AnySuite,
+    kind: u32,
+    public_keys: Vec<Vec<u8>>,
+    messages: &[&[u8]],
+    signature: Vec<u8>,
+    source: &[u8],
+) -> Result<ClaimBytes, CallFailure> {
+    let messages = match (SignedKind::by_number(kind)?, messages) {
+        (SignedKind::Shared, [message]) => Messages::Shared((*message).into()),
+        (SignedKind::Each, messages) => Messages::Each(messages.iter().map(|message| (*message).into()).collect()),
+        (SignedKind::Possession, []) => Messages::ProofOfPossession,
+        (SignedKind::Shared, _) => {
+            return Err(wrong(format!("found {} messages, expected the one that every key signed", messages.len())));
+        }
+        (SignedKind::Possession, _) => {
+            return Err(wrong(format!("found {} messages in a proof of possession, expected none", messages.len())));
+        }
+    };
+    let name = std::str::from_utf8(source).map_or_else(|_| hexadecimal(source), str::to_owned);
+    let source = (!source.is_empty()).then(|| SourceId::from(name.as_str()));
+    Ok(ClaimBytes { suite, public_keys, messages, signature, source })
+}
+
+/// The name of a source that is not UTF-8.
+fn hexadecimal(source: &[u8]) -> String {
+    use std::fmt::Write as _;
+    source.iter().fold("0x".to_owned(), |mut name, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(name, "{byte:02x}");
+        name
+    })
+}
+
+fn wrong(text: String) -> CallFailure {
+    CallFailure::new(Code::Claims, text)
+}
+
+fn word(rest: &mut &[u8], what: &str) -> Result<u32, CallFailure> {
+    let (word, behind) = rest.split_first_chunk().ok_or_else(|| ended(what))?;
+    *rest = behind;
+    Ok(u32::from_le_bytes(*word))
+}
+
+fn bytes<'a>(rest: &mut &'a [u8], what: &str) -> Result<&'a [u8], CallFailure> {
+    let length = word(rest, what)? as usize;
+    let (bytes, behind) = rest.split_at_checked(length).ok_or_else(|| ended(what))?;
+    *rest = behind;
+    Ok(bytes)
+}
+
+fn list<'a>(rest: &mut &'a [u8], what: &str, count: u32) -> Result<Vec<&'a [u8]>, CallFailure> {
+    // Each has its length in front, so no count makes more room than there are bytes.
+    if count as usize > rest.len() / 4 {
+        return Err(ended(what));
+    }
+    (0..count).map(|_| bytes(rest, what)).collect()
+}
+
+fn ended(what: &str) -> CallFailure {
+    wrong(format!("the bytes end within {what}"))
+}
+
+/// Writes a claim as [`read`] reads it. For packages that are written in Rust, and for tests.
+///
+/// # Errors
+/// [`Code::Suite`], if the suite has no number; [`Code::Claims`], if something is too long for a number of 32 bits.
+pub fn write(claim: &ClaimBytes, packed: &mut Vec<u8>) -> Result<(), CallFailure> {
+    let ClaimBytes { suite, public_keys, messages, signature, source } = claim;
+    let (kind, messages): (_, Vec<&[u8]>) = match messages {
+        Messages::Shared(message) => (SignedKind::Shared, vec![&**message]),
+        Messages::Each(messages) => (SignedKind::Each, messages.iter().map(|message| &message[..]).collect()),
+        Messages::ProofOfPossession => (SignedKind::Possession, Vec::new()),
+        _ => return Err(wrong("this interface does not have such messages".to_owned())),
+    };
+    let source = source.as_ref().map(ToString::to_string).unwrap_or_default();
+    let length =
+        |length: usize| u32::try_from(length).map_err(|_| wrong(format!("{length} bytes or items are too many")));
+    for number in [suites::number(*suite)?, kind as u32, length(public_keys.len())?, length(messages.len())?] {
+        packed.extend(number.to_le_bytes());
+    }
+    let parts = public_keys.iter().map(Vec::as_slice).chain(messages).chain([&signature[..], source.as_bytes()]);
+    for part in parts {
+        packed.extend(length(part.len())?.to_le_bytes());
+        packed.extend(part);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate::{MinPk, Suite as _};
+
+    use super::*;
+
+    fn claims() -> Vec<ClaimBytes> {
+        let suite = MinPk::Eth2.any();
+        let each = Messages::Each(vec![b"a"[..].into(), b""[..].into()]);
+        vec![
+            ClaimBytes { source: Some("peer".into()), ..ClaimBytes::single(suite, &[1; 48], b"message", &[2; 96]) },
+            ClaimBytes {
+                messages: each,
+                public_keys: vec![vec![], vec![3; 5]],
+                ..ClaimBytes::single(suite, b"", b"", b"")
+            },
+            ClaimBytes::proof_of_possession(suite, &[4; 48], &[5; 96]),
+        ]
+    }
+
+    fn packed() -> Vec<u8> {
+        let mut packed = Vec::new();
+        claims().iter().for_each(|claim| write(claim, &mut packed).unwrap());
+        packed
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(read(&packed()).unwrap(), claims());
+        assert_eq!(read(&[]).unwrap(), []);
+    }
+
+    #[test]
+    fn every_truncation_is_an_error_but_between_claims() {
+        let packed = packed();
+        let whole: Vec<_> = (0..=packed.len()).filter(|end| read(&packed[..*end]).is_ok()).collect();
+        assert_eq!(whole.len(), 1 + claims().len());
+        assert_eq!(read(&packed[..7]).unwrap_err().text, "claim 0: the bytes end within the kind");
+    }
+
+    #[test]
+    fn wrong_claims_are_named() {
+        let with = |place: usize, number: u32| {
+            let mut packed = packed();
+            packed[place..place + 4].copy_from_slice(&number.to_le_bytes());
+            read(&packed).unwrap_err()
+        };
+        assert_eq!(with(0, 19).text, "claim 0: there is no suite with the number 19");
+        assert_eq!(with(4, 3).text, "claim 0: there is no kind 3 of messages: expected 0, 1 or 2");
+        assert_eq!(with(4, 2).text, "claim 0: found 1 messages in a proof of possession, expected none");
+        // A count makes no room that the bytes do not pay for.
+        assert_eq!(with(8, u32::MAX).text, "claim 0: the bytes end within public key");
+        assert_eq!(with(12, 0).code, Code::Claims);
+    }
+}

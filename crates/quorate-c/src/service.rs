@@ -1,0 +1,200 @@
+//! Claims as they come: a [`Batcher`] that answers by a call.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll, Wake, Waker},
+    time::{Duration, Instant},
+};
+
+use quorate::ClaimBytes;
+use quorate_batcher::{Answer, Batcher, Class, Pending, Settings};
+
+use crate::{
+    engine::{backend, soundness, threads},
+    fault::{CallFailure, Code},
+    verdicts::Ruled,
+};
+
+/// How a batcher works. Zeros are the defaults of [`Settings`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServiceOptions<'a> {
+    /// How many batches are verified at the same time; 0 or `u32::MAX` for one on each core.
+    pub threads: u32,
+    /// As in [`EngineOptions`](crate::EngineOptions).
+    pub soundness: u32,
+    /// As in [`EngineOptions`](crate::EngineOptions).
+    pub backend: &'a str,
+    /// How long a claim waits for others if a thread is idle, in microseconds.
+    pub linger_us: u64,
+    /// The planned work at which a batch is full, in microseconds.
+    pub target_us: u64,
+    /// The planned work that may wait for each thread, in microseconds.
+    pub queue_us: u64,
+    /// The most memory that waiting claims may take, in bytes.
+    pub queue_bytes: u64,
+}
+
+/// Verifies claims as they come, on threads of its own. Dropping it refuses what waits, and waits for the batches in progress.
+#[derive(Clone, Debug)]
+pub struct Service(Batcher);
+
+/// A claim's answer as a number, and why it is not valid.
+#[must_use]
+pub fn ruled(answer: Answer) -> (Ruled, String) {
+    match answer {
+        Ok(verdict) => (verdict.into(), verdict.reason().map(|reason| reason.to_string()).unwrap_or_default()),
+        Err(refused) => (refused.into(), refused.to_string()),
+    }
+}
+
+/// How urgent a claim is: 0 a block, 1 a duty, 2 gossip.
+///
+/// # Errors
+/// [`Code::Misuse`].
+pub fn class(number: u32) -> Result<Class, CallFailure> {
+    let found = Class::ALL.get(number as usize).copied();
+    found.ok_or_else(|| {
+        CallFailure::misuse(format!("there is no class {number}: expected 0 (block), 1 (duty) or 2 (gossip)"))
+    })
+}
+
+impl Service {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// [`Code::Misuse`], [`Code::System`].
+    pub fn start(options: &ServiceOptions<'_>) -> Result<Self, CallFailure> {
+        let defaults = Settings::default();
+        let time = |micros: u64, default: Duration| if micros == 0 { default } else { Duration::from_micros(micros) };
+        let settings = Settings {
+            threads: threads(options.threads, defaults.threads),
+            soundness: soundness(options.soundness)?,
+            backend: backend(options.backend)?,
+            linger: time(options.linger_us, defaults.linger),
+            target: time(options.target_us, defaults.target),
+            queue: time(options.queue_us, defaults.queue),
+            queue_bytes: match options.queue_bytes {
+                0 => defaults.queue_bytes,
+                bytes => usize::try_from(bytes).unwrap_or(usize::MAX),
+            },
+            ..defaults
+        };
+        Batcher::start(settings).map(Self).map_err(|error| match error {
+            quorate_batcher::StartError::Settings(error) => CallFailure::misuse(error.to_string()),
+            error => CallFailure::new(Code::System, error.to_string()),
+        })
+    }
+
+    /// Hands a claim in. `done` is called once, with the answer: on a thread of the batcher, or on this one if the answer is there at
+    /// once.
+    ///
+    /// The deadline is a time from now; none if it is zero.
+    pub fn submit(
+        &self,
+        claim: ClaimBytes,
+        class: Class,
+        deadline: Duration,
+        done: impl FnOnce(Answer) + Send + 'static,
+    ) {
+        Asked::start(self.pending(claim, class, deadline), Box::new(done));
+    }
+
+    /// Hands claims in and waits for all answers, which are in their order.
+    #[must_use]
+    pub fn verify(&self, claims: Vec<ClaimBytes>, class: Class, deadline: Duration) -> Vec<Answer> {
+        let pending: Vec<_> = claims.into_iter().map(|claim| self.pending(claim, class, deadline)).collect();
+        pending.into_iter().map(Pending::wait).collect()
+    }
+
+    fn pending(&self, claim: ClaimBytes, class: Class, deadline: Duration) -> Pending {
+        let deadline = if deadline.is_zero() { None } else { Instant::now().checked_add(deadline) };
+        self.0.submit(claim, class, deadline)
+    }
+
+    /// Takes no more claims, answers those that wait for at most this time, and ends. What is not verified by then is refused.
+    pub fn stop(&self, within: Duration) {
+        let now = Instant::now();
+        self.0.stop(now.checked_add(within).unwrap_or(now));
+    }
+}
+
+/// A claim that was handed in, and whom to tell. Whoever answers wakes it, so no thread waits for an answer.
+struct Asked(Mutex<Option<Waiting>>);
+
+struct Waiting {
+    pending: Pending,
+    done: Box<dyn FnOnce(Answer) + Send>,
+}
+
+impl Asked {
+    fn start(pending: Pending, done: Box<dyn FnOnce(Answer) + Send>) {
+        Arc::new(Self(Mutex::new(Some(Waiting { pending, done })))).look();
+    }
+
+    fn look(self: Arc<Self>) {
+        let waker = Waker::from(self.clone());
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut waiting) = place.take() else { return };
+        match std::pin::Pin::new(&mut waiting.pending).poll(&mut Context::from_waker(&waker)) {
+            Poll::Pending => *place = Some(waiting),
+            Poll::Ready(answer) => {
+                // The caller may hand in the next claim.
+                drop(place);
+                (waiting.done)(answer);
+            }
+        }
+    }
+}
+
+impl Wake for Asked {
+    fn wake(self: Arc<Self>) {
+        self.look();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use quorate::{MinPk, SecretKey, Suite as _};
+
+    use super::*;
+
+    fn claim(message: &[u8], signed: &[u8]) -> ClaimBytes {
+        let secret = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").unwrap();
+        let signature = secret.sign(MinPk::Eth2, signed).to_bytes();
+        ClaimBytes::single(MinPk::Eth2.any(), &secret.public_key().to_bytes(), message, &signature)
+    }
+
+    #[test]
+    fn every_claim_is_answered_once() {
+        let service = Service::start(&ServiceOptions::default()).unwrap();
+        let (answers, received) = channel();
+        for number in 0..40_u8 {
+            let (answers, signed) = (answers.clone(), if number % 8 == 0 { 255 } else { number });
+            service.submit(claim(&[number], &[signed]), Class::Gossip, Duration::ZERO, move |answer| {
+                answers.send((number, ruled(answer).0)).unwrap();
+            });
+        }
+        drop(answers);
+        let mut all: Vec<_> = received.iter().collect();
+        all.sort_unstable_by_key(|(number, _)| *number);
+        assert_eq!(all.len(), 40);
+        for (number, ruled) in all {
+            assert_eq!(ruled, if number % 8 == 0 { Ruled::Mismatch } else { Ruled::Valid }, "{number}");
+        }
+    }
+
+    #[test]
+    fn after_the_end_claims_are_refused() {
+        let service = Service::start(&ServiceOptions { threads: 1, ..Default::default() }).unwrap();
+        service.stop(Duration::from_secs(1));
+        let (answers, received) = channel();
+        service.submit(claim(b"a", b"a"), Class::Block, Duration::ZERO, move |answer| {
+            answers.send(ruled(answer)).unwrap()
+        });
+        assert_eq!(received.recv().unwrap().0, Ruled::Stopped);
+        assert!(class(3).unwrap_err().text.contains("gossip"));
+        assert!(Service::start(&ServiceOptions { soundness: 80, ..Default::default() }).is_err());
+    }
+}

@@ -1,0 +1,323 @@
+//! What keys and signatures can do, as bytes: for callers whose language has no type for a suite.
+//!
+//! ```
+//! use quorate_c::{suites, verbs};
+//! let eth2 = verbs::of(suites::by_name("eth2")?);
+//! let signer = eth2.derive(&[7; 32], b"")?;
+//! let sum = eth2.aggregate(&[signer.sign(b"a")?, signer.sign(b"b")?].concat())?;
+//! assert_eq!(sum.len(), 96);
+//! # Ok::<(), quorate_c::CallFailure>(())
+//! ```
+
+use std::sync::{Mutex, PoisonError};
+
+use quorate::{
+    AnySuite, Backend, Bitmap, InSuite, KeySet, PublicKey, Scheme, SecretKey, Signature, Suite, UncheckedSignature,
+    aggregate::{aggregate, aggregate_public_keys, subtract},
+    naive, proof_of_possession,
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    engine::random,
+    fault::{CallFailure, Code},
+    suites,
+    verdicts::Verdicts,
+};
+
+/// What can be done in a suite. Several keys or signatures stand one after another, each with the length of the suite.
+pub trait SuiteVerbs: Send + Sync {
+    /// Reads a public key: canonical, in the subgroup, not the identity.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`].
+    fn check_public_key(&self, key: &[u8]) -> Result<(), CallFailure>;
+
+    /// Reads a signature: canonical, in the subgroup.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`].
+    fn check_signature(&self, signature: &[u8]) -> Result<(), CallFailure>;
+
+    /// The sum of signatures, all of which are checked. Cost: a membership check and an addition for each.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`]; [`Code::Misuse`] for none, and in a BDN suite, where each would need its key.
+    fn aggregate(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure>;
+
+    /// The sum of public keys, all of which are checked. Rely on it only if the owner of each has shown that it holds the secret.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`]; [`Code::Misuse`] for none, if they add up to the identity, in a BDN suite, and under `eigenlayer`.
+    fn aggregate_public_keys(&self, keys: &[u8]) -> Result<Vec<u8>, CallFailure>;
+
+    /// A sum of signatures without some of its parts.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`]; [`Code::Misuse`] in a BDN suite.
+    fn subtract(&self, sum: &[u8], parts: &[u8]) -> Result<Vec<u8>, CallFailure>;
+
+    /// A new secret key from the random numbers of the operating system.
+    ///
+    /// # Errors
+    /// [`Code::System`].
+    fn generate(&self) -> Result<Box<dyn Signer>, CallFailure>;
+
+    /// `KeyGen` (draft-irtf-cfrg-bls-signature-05, section 2.3) of at least 32 bytes of key material.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`].
+    fn derive(&self, material: &[u8], info: &[u8]) -> Result<Box<dyn Signer>, CallFailure>;
+
+    /// Reads a secret key: 32 bytes, a big-endian scalar in 1..r.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`].
+    fn secret(&self, bytes: &[u8]) -> Result<Box<dyn Signer>, CallFailure>;
+
+    /// A committee without members.
+    fn committee(&self) -> Box<dyn MemberKeys>;
+}
+
+/// A secret key, which is wiped when it is dropped. Constant-time code alone computes with it.
+pub trait Signer: Send + Sync {
+    /// The big-endian scalar. Whoever copies it wipes the copy.
+    fn to_bytes(&self) -> Zeroizing<[u8; 32]>;
+
+    /// The public key as claims have it.
+    fn public_key(&self) -> Vec<u8>;
+
+    /// Signs a message.
+    ///
+    /// # Errors
+    /// [`Code::Misuse`], if the suite signs no such message: `eigenlayer` signs 32 bytes.
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, CallFailure>;
+
+    /// A proof that the owner of the public key holds the secret.
+    ///
+    /// # Errors
+    /// [`Code::Misuse`], if the suite has no such proofs.
+    fn prove(&self) -> Result<Vec<u8>, CallFailure>;
+}
+
+/// A committee's keys by index: [`KeySet`]. Threads can use it at the same time; one after another computes.
+pub trait MemberKeys: Send + Sync {
+    /// Adds members, all of them or none. `assumed` says that their owners have shown elsewhere that they hold their secrets.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`].
+    fn push(&self, keys: &[u8], assumed: bool) -> Result<(), CallFailure>;
+
+    /// Verifies a member's proof of possession, and records it if it is true.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`], [`Code::Misuse`].
+    fn prove(&self, index: usize, proof: &[u8]) -> Result<bool, CallFailure>;
+
+    /// How many members there are.
+    fn members(&self) -> usize;
+
+    /// The sum of members' keys. Bit i of `members`, from the lowest bit of the first byte, is the member with index i.
+    ///
+    /// # Errors
+    /// [`Code::Misuse`].
+    fn sum(&self, members: &[u8]) -> Result<Vec<u8>, CallFailure>;
+
+    /// Whether these members signed a message: one verdict.
+    ///
+    /// # Errors
+    /// [`Code::Encoding`], [`Code::Misuse`].
+    fn verify(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<Verdicts, CallFailure>;
+}
+
+/// The verbs of a suite.
+#[must_use]
+pub fn of(suite: AnySuite) -> Box<dyn SuiteVerbs> {
+    struct Erase;
+    impl InSuite for Erase {
+        type Output = Box<dyn SuiteVerbs>;
+        fn run_in<S: Suite>(self, suite: S) -> Box<dyn SuiteVerbs> {
+            Box::new(In(suite))
+        }
+    }
+    suite.run(Erase)
+}
+
+struct In<S>(S);
+
+impl<S: Suite> In<S> {
+    fn keys(&self, bytes: &[u8]) -> Result<Vec<PublicKey<S>>, CallFailure> {
+        let parts = self.parts("public keys", bytes, self.0.key_length())?.into_iter().enumerate();
+        let keys = parts.map(|(index, key)| PublicKey::from_claim(self.0, key).map_err(|error| at(index, error)));
+        keys.collect()
+    }
+
+    fn signatures(&self, bytes: &[u8]) -> Result<Vec<Signature<S>>, CallFailure> {
+        let parts = self.parts("signatures", bytes, size_of::<S::SignatureBytes>())?.into_iter().enumerate();
+        parts.map(|(index, bytes)| Signature::from_bytes(bytes).map_err(|error| at(index, error))).collect()
+    }
+
+    /// Cuts bytes into parts of one length.
+    fn parts<'a>(&self, what: &str, bytes: &'a [u8], length: usize) -> Result<Vec<&'a [u8]>, CallFailure> {
+        if bytes.is_empty() {
+            return Err(CallFailure::misuse(format!("there are no {what}")));
+        }
+        if !bytes.len().is_multiple_of(length) {
+            let text = format!(
+                "found {} bytes of {what}, expected a multiple of {length}, the length of one in this suite",
+                bytes.len()
+            );
+            return Err(CallFailure::new(Code::Encoding, text));
+        }
+        Ok(bytes.chunks(length).collect())
+    }
+
+    fn without_coefficients(&self) -> Result<(), CallFailure> {
+        match self.0.scheme() {
+            Scheme::Bdn => Err(CallFailure::misuse(format!(
+                "signatures and keys of the suite {} are added with coefficients, for which each signature needs its key; \
+                 `quorate aggregate` on the command line does that",
+                self.0.name()
+            ))),
+            Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => Ok(()),
+        }
+    }
+
+    fn held(&self, secret: SecretKey<S>) -> Box<dyn Signer> {
+        Box::new(Held { suite: self.0, secret })
+    }
+}
+
+fn at(index: usize, error: quorate::ParseError) -> CallFailure {
+    CallFailure::new(Code::Encoding, format!("{error} (number {}, counted from 0)", index))
+}
+
+impl<S: Suite> SuiteVerbs for In<S> {
+    fn check_public_key(&self, key: &[u8]) -> Result<(), CallFailure> {
+        PublicKey::from_claim(self.0, key)?;
+        Ok(())
+    }
+
+    fn check_signature(&self, signature: &[u8]) -> Result<(), CallFailure> {
+        Signature::<S>::from_bytes(signature)?;
+        Ok(())
+    }
+
+    fn aggregate(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure> {
+        self.without_coefficients()?;
+        Ok(aggregate(&self.signatures(signatures)?, Backend::auto())?.to_bytes().as_ref().to_vec())
+    }
+
+    fn aggregate_public_keys(&self, keys: &[u8]) -> Result<Vec<u8>, CallFailure> {
+        self.without_coefficients()?;
+        let (key, _) = suites::lengths(self.0.any());
+        if key != size_of::<S::KeyBytes>() {
+            return Err(CallFailure::misuse(format!(
+                "keys of {} are points of both groups, and this call adds points of one; a claim names its signers one by one",
+                self.0.name()
+            )));
+        }
+        Ok(aggregate_public_keys(&self.keys(keys)?, Backend::auto())?.to_bytes().as_ref().to_vec())
+    }
+
+    fn subtract(&self, sum: &[u8], parts: &[u8]) -> Result<Vec<u8>, CallFailure> {
+        self.without_coefficients()?;
+        let rest = subtract(Signature::from_bytes(sum)?, &self.signatures(parts)?, Backend::auto());
+        Ok(rest.to_bytes().as_ref().to_vec())
+    }
+
+    fn generate(&self) -> Result<Box<dyn Signer>, CallFailure> {
+        Ok(self.held(SecretKey::generate(self.0, &mut random()?)))
+    }
+
+    fn derive(&self, material: &[u8], info: &[u8]) -> Result<Box<dyn Signer>, CallFailure> {
+        Ok(self.held(SecretKey::key_gen(self.0, material, info)?))
+    }
+
+    fn secret(&self, bytes: &[u8]) -> Result<Box<dyn Signer>, CallFailure> {
+        let mut secret = Zeroizing::new([0; 32]);
+        if bytes.len() != secret.len() {
+            return Err(CallFailure::new(
+                Code::Encoding,
+                format!("secret key: found {} bytes, expected 32", bytes.len()),
+            ));
+        }
+        secret.copy_from_slice(bytes);
+        Ok(self.held(SecretKey::from_bytes(&secret)?))
+    }
+
+    fn committee(&self) -> Box<dyn MemberKeys> {
+        Box::new(Members { suite: In(self.0), set: Mutex::new(KeySet::new(self.0, Backend::auto())) })
+    }
+}
+
+struct Held<S: Suite> {
+    suite: S,
+    secret: SecretKey<S>,
+}
+
+impl<S: Suite> Signer for Held<S> {
+    fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
+        self.secret.to_bytes()
+    }
+
+    fn public_key(&self) -> Vec<u8> {
+        self.secret.claim_key(self.suite)
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, CallFailure> {
+        match self.suite.message_flaw(message) {
+            Some(flaw) => Err(CallFailure::misuse(flaw.to_string())),
+            None => Ok(self.secret.sign(self.suite, message).to_bytes().as_ref().to_vec()),
+        }
+    }
+
+    fn prove(&self) -> Result<Vec<u8>, CallFailure> {
+        let proof = proof_of_possession::prove(self.suite, &self.secret);
+        let none = || CallFailure::from(quorate::MisuseError::NoProofsOfPossession(self.suite.name()));
+        Ok(proof.ok_or_else(none)?.to_bytes().as_ref().to_vec())
+    }
+}
+
+struct Members<S: Suite> {
+    suite: In<S>,
+    set: Mutex<KeySet<S>>,
+}
+
+impl<S: Suite> Members<S> {
+    /// The set. A thread that panicked left it as it was, because what it keeps is written last.
+    fn set(&self) -> std::sync::MutexGuard<'_, KeySet<S>> {
+        self.set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Suite> MemberKeys for Members<S> {
+    fn push(&self, keys: &[u8], assumed: bool) -> Result<(), CallFailure> {
+        let keys = self.suite.keys(keys)?;
+        let mut set = self.set();
+        for key in keys {
+            if assumed { set.push_assumed(key) } else { set.push(key) }
+        }
+        Ok(())
+    }
+
+    fn prove(&self, index: usize, proof: &[u8]) -> Result<bool, CallFailure> {
+        let proof = Signature::from_bytes(proof)?;
+        Ok(self.set().prove(index, proof)?.is_valid())
+    }
+
+    fn members(&self) -> usize {
+        self.set().len()
+    }
+
+    fn sum(&self, members: &[u8]) -> Result<Vec<u8>, CallFailure> {
+        let sum = self.set().sum(&Bitmap::from_le_bytes(members))?;
+        Ok(S::encode_key(&sum).as_ref().to_vec())
+    }
+
+    fn verify(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<Verdicts, CallFailure> {
+        let signature = UncheckedSignature::from_bytes(signature)?;
+        let claim = self.set().claim(&Bitmap::from_le_bytes(members), message, signature)?;
+        Ok(naive::verify(&claim).into())
+    }
+}

@@ -1,0 +1,86 @@
+//! Tables through the C stream interface of Arrow.
+
+use std::{ptr, sync::Arc};
+
+use arrow_array::{
+    ArrayRef, BinaryArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    cast::AsArray,
+    ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
+};
+use quorate::{MinPk, SecretKey};
+use quorate_c::{
+    Code,
+    abi::{quorate_error, quorate_verifier, quorate_verifier_free, quorate_verifier_new, quorate_verify_arrow},
+};
+
+fn table(rows: &[u8], signed: impl Fn(u8) -> u8) -> RecordBatch {
+    let secret = |row: u8| SecretKey::key_gen(MinPk::Eth2, &[row; 32], b"").expect("long enough");
+    let keys: Vec<_> = rows.iter().map(|row| secret(*row).public_key().to_bytes().to_vec()).collect();
+    let messages: Vec<_> = rows.iter().map(|row| vec![*row]).collect();
+    let signatures: Vec<_> =
+        rows.iter().map(|row| secret(*row).sign(MinPk::Eth2, &[signed(*row)]).to_bytes().to_vec()).collect();
+    let binary = |values: Vec<Vec<u8>>| Arc::new(BinaryArray::from_iter_values(values)) as ArrayRef;
+    let columns = [("public_key", binary(keys)), ("message", binary(messages)), ("signature", binary(signatures))];
+    RecordBatch::try_from_iter(columns).expect("a table")
+}
+
+fn stream(batches: Vec<RecordBatch>) -> FFI_ArrowArrayStream {
+    let schema = batches[0].schema();
+    let batches: Box<dyn RecordBatchReader + Send> =
+        Box::new(RecordBatchIterator::new(batches.into_iter().map(Ok), schema));
+    FFI_ArrowArrayStream::new(batches)
+}
+
+/// The code, the error's text, and the verdicts.
+fn verify(suite: u32, batches: Vec<RecordBatch>) -> (i32, String, Vec<RecordBatch>) {
+    let mut verifier: *mut quorate_verifier = ptr::null_mut();
+    let mut error = quorate_error { code: -1, text: [0; 508] };
+    let (mut claims, mut verdicts) = (stream(batches), FFI_ArrowArrayStream::empty());
+    // SAFETY: all pointers are those of values that live until the call is over.
+    let code = unsafe {
+        assert_eq!(quorate_verifier_new(ptr::null(), &mut verifier, &mut error), 0);
+        let code = quorate_verify_arrow(verifier, suite, &mut claims, &mut verdicts, &mut error);
+        quorate_verifier_free(verifier);
+        code
+    };
+    let text = error.text.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8 as char).collect();
+    if code != 0 {
+        return (code, text, Vec::new());
+    }
+    let batches = RecordBatchStreamReader::try_new(verdicts).expect("a stream");
+    (code, text, batches.map(|batch| batch.expect("a batch")).collect())
+}
+
+#[test]
+fn rows_get_verdicts_in_order() {
+    let rows: Vec<_> = (0..40).collect();
+    let (code, text, verdicts) = verify(1, vec![table(&rows[..25], |row| row), table(&rows[25..], |row| row.max(30))]);
+    assert_eq!((code, text.as_str()), (0, ""));
+    let valid: Vec<_> = verdicts.iter().flat_map(|batch| batch["valid"].as_boolean().iter()).collect();
+    assert_eq!(valid.len(), 40);
+    for (row, valid) in valid.into_iter().enumerate() {
+        assert_eq!(valid, Some(!(25..30).contains(&row)), "{row}");
+    }
+    let reasons: Vec<_> = verdicts.iter().flat_map(|batch| batch["reason"].as_string::<i32>().iter()).collect();
+    assert_eq!(reasons[0], None);
+    assert_eq!(reasons[27], Some("the signature does not match the keys and messages"));
+}
+
+#[test]
+fn tables_that_are_none_of_claims_are_errors() {
+    let (code, text, _) = verify(0, vec![table(&[1], |row| row)]);
+    assert_eq!(code, 0, "{text}");
+    let other = RecordBatch::try_from_iter([("name", Arc::new(StringArray::from(vec!["x"])) as ArrayRef)]);
+    let (code, text, _) = verify(1, vec![other.expect("a table")]);
+    assert_eq!(code, Code::Claims as i32, "{text}");
+    let (code, text, _) = verify(99, vec![table(&[1], |row| row)]);
+    assert_eq!((code, text.as_str()), (Code::Suite as i32, "there is no suite with the number 99"));
+}
+
+/// A row that names no suite has no claim without one of the caller's, and is not valid.
+#[test]
+fn a_row_without_a_suite_is_not_valid() {
+    let (_, _, verdicts) = verify(0, vec![table(&[1], |row| row)]);
+    assert!(!verdicts[0]["valid"].as_boolean().value(0));
+    assert!(verdicts[0]["reason"].as_string::<i32>().value(0).contains("suite"));
+}

@@ -1,0 +1,413 @@
+// The interface as a program in C uses it. Ends with 0 if all is as it should be, else it says what is not.
+
+#include <quorate.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Claims; a multiple of eight, from 16 on.
+#ifndef COUNT
+#define COUNT 64
+#endif
+#define KEY 48
+#define SIGNATURE 96
+
+static void check_at(int line, bool fine, const char *what) {
+  if (!fine) {
+    fprintf(stderr, "library.c:%d: %s\n", line, what);
+    exit(1);
+  }
+}
+#define CHECK(condition) check_at(__LINE__, (condition), #condition)
+
+static struct quorate_error error;
+// A call that must work.
+#define OK(call) \
+  do { \
+    if ((call) != QUORATE_CODE_OK) { \
+      fprintf(stderr, "library.c:%d: %s: %s\n", __LINE__, #call, error.text); \
+      exit(1); \
+    } \
+  } while (0)
+// A call that must fail, with a text.
+#define FAILS(expected, call) \
+  do { \
+    error.text[0] = 0; \
+    CHECK((call) == (expected)); \
+    CHECK(error.code == (expected) && error.text[0] != 0); \
+  } while (0)
+
+static struct quorate_bytes bytes(const void *data, size_t size) {
+  struct quorate_bytes bytes = {data, size};
+  return bytes;
+}
+
+// What signers made: message number i is the byte i.
+struct signers {
+  uint32_t suite;
+  uint8_t messages[COUNT];
+  uint8_t keys[COUNT][KEY];
+  uint8_t signatures[COUNT][SIGNATURE];
+  uint8_t same[COUNT][SIGNATURE];
+  uint8_t proofs[COUNT][SIGNATURE];
+};
+
+static void make_signers(struct signers *signers) {
+  OK(quorate_suite("eth2", 4, &signers->suite, &error));
+  size_t key = 0, signature = 0;
+  OK(quorate_suite_lengths(signers->suite, &key, &signature, &error));
+  CHECK(key == KEY && signature == SIGNATURE);
+  for (int i = 0; i < COUNT; i++) {
+    uint8_t material[32] = {0};
+    material[0] = (uint8_t)i;
+    signers->messages[i] = (uint8_t)i;
+    struct quorate_secret_key *secret = NULL;
+    OK(quorate_secret_key_derive(signers->suite, bytes(material, 32), bytes(NULL, 0), &secret, &error));
+    OK(quorate_secret_key_public_key(secret, signers->keys[i], KEY, &error));
+    OK(quorate_secret_key_sign(secret, &signers->messages[i], 1, signers->signatures[i], SIGNATURE, &error));
+    OK(quorate_secret_key_sign(secret, (const uint8_t *)"same", 4, signers->same[i], SIGNATURE, &error));
+    OK(quorate_secret_key_prove(secret, signers->proofs[i], SIGNATURE, &error));
+    quorate_secret_key_free(secret);
+  }
+}
+
+struct claims {
+  struct quorate_bytes keys[COUNT], messages[COUNT];
+  struct quorate_claim claims[COUNT];
+};
+
+static void make_claims(struct claims *claims, const struct signers *signers) {
+  for (int i = 0; i < COUNT; i++) {
+    claims->keys[i] = bytes(signers->keys[i], KEY);
+    claims->messages[i] = bytes(&signers->messages[i], 1);
+    struct quorate_claim claim = {signers->suite, QUORATE_MESSAGES_SHARED, &claims->keys[i], 1, &claims->messages[i], 1,
+                                  bytes(signers->signatures[i], SIGNATURE), bytes("peer", 4)};
+    claims->claims[i] = claim;
+  }
+}
+
+static void verdicts_with_reasons(const struct quorate_verifier *verifier, const struct signers *signers) {
+  struct claims made;
+  make_claims(&made, signers);
+  // The wrong signature, half of a signature, no keys, an unknown key.
+  made.claims[3].signature = bytes(signers->signatures[4], SIGNATURE);
+  made.claims[5].signature.size = SIGNATURE / 2;
+  made.claims[7].public_key_count = 0;
+  static const uint8_t zeros[KEY];
+  made.keys[9] = bytes(zeros, KEY);
+  // A proof of possession, and one of somebody else.
+  made.claims[11].kind = made.claims[13].kind = QUORATE_MESSAGES_POSSESSION;
+  made.claims[11].message_count = made.claims[13].message_count = 0;
+  made.claims[11].signature = made.claims[13].signature = bytes(signers->proofs[11], SIGNATURE);
+
+  uint8_t verdicts[COUNT];
+  memset(verdicts, QUORATE_VERDICT_VALID, COUNT);
+  struct quorate_verdicts *reasons = NULL;
+  OK(quorate_verify(verifier, made.claims, COUNT, false, verdicts, &reasons, &error));
+  for (int i = 0; i < COUNT; i++) {
+    uint8_t expected = i == 3 || i == 13 ? QUORATE_VERDICT_MISMATCH
+                       : i == 5 || i == 9 ? QUORATE_VERDICT_ENCODING
+                       : i == 7           ? QUORATE_VERDICT_RULE
+                                          : QUORATE_VERDICT_VALID;
+    CHECK(verdicts[i] == expected);
+    char text[200];
+    size_t length = 1;
+    OK(quorate_verdicts_reason(reasons, (size_t)i, text, sizeof text, &length, &error));
+    CHECK(strlen(text) == length && (length == 0) == (expected == QUORATE_VERDICT_VALID));
+  }
+  char text[200], little[8];
+  size_t length = 0;
+  OK(quorate_verdicts_reason(reasons, 5, text, sizeof text, &length, &error));
+  CHECK(strcmp(text, "signature: found 48 bytes, expected the 96 bytes of a G2 point") == 0);
+  OK(quorate_verdicts_reason(reasons, 5, little, sizeof little, &length, &error));
+  CHECK(strcmp(little, "signatu") == 0 && length == strlen(text));
+  OK(quorate_verdicts_reason(reasons, 5, NULL, 0, &length, &error));
+  CHECK(length == strlen(text));
+  FAILS(QUORATE_CODE_MISUSE, quorate_verdicts_reason(reasons, COUNT, text, sizeof text, NULL, &error));
+  quorate_verdicts_free(reasons);
+  OK(quorate_verify(verifier, NULL, 0, false, NULL, NULL, &error));
+}
+
+static size_t pack_word(uint8_t *packed, size_t at, uint32_t word) {
+  for (int i = 0; i < 4; i++) packed[at + (size_t)i] = (uint8_t)(word >> (8 * i));
+  return at + 4;
+}
+
+static size_t pack_bytes(uint8_t *packed, size_t at, const void *data, uint32_t size) {
+  at = pack_word(packed, at, size);
+  memcpy(packed + at, data, size);
+  return at + size;
+}
+
+static void packed_claims(const struct quorate_verifier *verifier, const struct signers *signers) {
+  static uint8_t packed[COUNT * 256];
+  size_t size = 0;
+  for (int i = 0; i < COUNT; i++) {
+    const uint32_t head[] = {signers->suite, QUORATE_MESSAGES_SHARED, 1, 1};
+    for (int word = 0; word < 4; word++) size = pack_word(packed, size, head[word]);
+    size = pack_bytes(packed, size, signers->keys[i], KEY);
+    size = pack_bytes(packed, size, &signers->messages[i == 8 ? 9 : i], 1);
+    size = pack_bytes(packed, size, signers->signatures[i], SIGNATURE);
+    size = pack_bytes(packed, size, "", 0);
+  }
+  uint8_t verdicts[COUNT];
+  OK(quorate_verify_packed(verifier, packed, size, COUNT, true, verdicts, NULL, &error));
+  for (int i = 0; i < COUNT; i++) CHECK((verdicts[i] == QUORATE_VERDICT_VALID) == (i != 8));
+  size_t known = 0;
+  OK(quorate_verifier_known(verifier, &known, &error));
+  CHECK(known == COUNT - 1);
+  OK(quorate_verifier_forget(verifier, &error));
+  OK(quorate_verifier_known(verifier, &known, &error));
+  CHECK(known == 0);
+
+  char plan[20000];
+  size_t length = 0;
+  OK(quorate_plan(verifier, packed, size, plan, sizeof plan, &length, &error));
+  CHECK(length > 0 && length < sizeof plan && strstr(plan, "pairing") != NULL);
+
+  // Whatever cannot be read leaves nothing valid.
+  memset(verdicts, QUORATE_VERDICT_VALID, COUNT);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify_packed(verifier, packed, size - 1, COUNT, false, verdicts, NULL, &error));
+  for (int i = 0; i < COUNT; i++) CHECK(verdicts[i] == QUORATE_VERDICT_UNDECIDED);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify_packed(verifier, packed, size, COUNT - 1, false, verdicts, NULL, &error));
+  FAILS(QUORATE_CODE_NULL, quorate_verify_packed(verifier, NULL, size, COUNT, false, verdicts, NULL, &error));
+}
+
+static void sums_and_sets(const struct quorate_verifier *verifier, const struct signers *signers) {
+  uint8_t sum[SIGNATURE], rest[SIGNATURE], key[KEY], of_set[KEY];
+  OK(quorate_aggregate(signers->suite, signers->same[0], COUNT * SIGNATURE, sum, SIGNATURE, &error));
+  OK(quorate_aggregate_public_keys(signers->suite, signers->keys[0], COUNT * KEY, key, KEY, &error));
+  uint8_t verdict = QUORATE_VERDICT_UNDECIDED;
+  OK(quorate_verify_one(verifier, signers->suite, bytes(key, KEY), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
+  CHECK(verdict == QUORATE_VERDICT_VALID);
+  OK(quorate_verify_one(verifier, signers->suite, bytes(key, KEY), bytes("some", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
+  CHECK(verdict == QUORATE_VERDICT_MISMATCH);
+
+  struct quorate_key_set *set = NULL;
+  OK(quorate_key_set_new(signers->suite, &set, &error));
+  OK(quorate_key_set_push(set, signers->keys[0], (COUNT - 1) * KEY, true, &error));
+  OK(quorate_key_set_push(set, signers->keys[COUNT - 1], KEY, false, &error));
+  size_t members = 0;
+  OK(quorate_key_set_members(set, &members, &error));
+  CHECK(members == COUNT);
+  uint8_t all[COUNT / 8];
+  memset(all, 0xff, sizeof all);
+  OK(quorate_key_set_sum(set, all, sizeof all, of_set, KEY, &error));
+  CHECK(memcmp(key, of_set, KEY) == 0);
+  // The last member has not shown that it holds its secret.
+  FAILS(QUORATE_CODE_MISUSE, quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
+  CHECK(verdict == QUORATE_VERDICT_UNDECIDED);
+  bool proven = true;
+  OK(quorate_key_set_prove(set, COUNT - 1, signers->proofs[0], SIGNATURE, &proven, &error));
+  CHECK(!proven);
+  OK(quorate_key_set_prove(set, COUNT - 1, signers->proofs[COUNT - 1], SIGNATURE, &proven, &error));
+  CHECK(proven);
+  OK(quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
+  CHECK(verdict == QUORATE_VERDICT_VALID);
+  // Without member 0, the sum is another one.
+  struct quorate_verdicts *reasons = NULL;
+  all[0] = 0xfe;
+  OK(quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(sum, SIGNATURE), &verdict, &reasons, &error));
+  CHECK(verdict == QUORATE_VERDICT_MISMATCH);
+  char text[100];
+  OK(quorate_verdicts_reason(reasons, 0, text, sizeof text, NULL, &error));
+  CHECK(strstr(text, "does not match") != NULL);
+  quorate_verdicts_free(reasons);
+  OK(quorate_subtract(signers->suite, bytes(sum, SIGNATURE), bytes(signers->same[0], SIGNATURE), rest, SIGNATURE, &error));
+  OK(quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(rest, SIGNATURE), &verdict, NULL, &error));
+  CHECK(verdict == QUORATE_VERDICT_VALID);
+  uint8_t beyond[COUNT / 8 + 1] = {0};
+  beyond[COUNT / 8] = 1;
+  FAILS(QUORATE_CODE_MISUSE, quorate_key_set_sum(set, beyond, sizeof beyond, key, KEY, &error));
+  quorate_key_set_free(set);
+}
+
+static void misuse(const struct quorate_verifier *verifier, const struct signers *signers) {
+  uint32_t suite = 0;
+  FAILS(QUORATE_CODE_SUITE, quorate_suite("eth3", 4, &suite, &error));
+  CHECK(strstr(error.text, "eth2") != NULL);
+  FAILS(QUORATE_CODE_MISUSE, quorate_suite("\xff", 1, &suite, &error));
+  FAILS(QUORATE_CODE_NULL, quorate_suite("eth2", 4, NULL, &error));
+  CHECK(quorate_suite("eth3", 4, &suite, NULL) == QUORATE_CODE_SUITE);
+
+  struct quorate_verifier *none = NULL;
+  struct quorate_options options = {0};
+  options.soundness = 80;
+  FAILS(QUORATE_CODE_MISUSE, quorate_verifier_new(&options, &none, &error));
+  options.soundness = 128;
+  options.backend = "abacus";
+  options.backend_size = 6;
+  FAILS(QUORATE_CODE_MISUSE, quorate_verifier_new(&options, &none, &error));
+  CHECK(none == NULL);
+  FAILS(QUORATE_CODE_NULL, quorate_verifier_new(NULL, NULL, &error));
+
+  struct claims made;
+  make_claims(&made, signers);
+  uint8_t verdicts[COUNT];
+  FAILS(QUORATE_CODE_NULL, quorate_verify(NULL, made.claims, COUNT, false, verdicts, NULL, &error));
+  CHECK(verdicts[0] == QUORATE_VERDICT_UNDECIDED);
+  FAILS(QUORATE_CODE_NULL, quorate_verify(verifier, NULL, COUNT, false, verdicts, NULL, &error));
+  FAILS(QUORATE_CODE_NULL, quorate_verify(verifier, made.claims, COUNT, false, NULL, NULL, &error));
+  FAILS(QUORATE_CODE_MISUSE, quorate_verify(verifier, made.claims, SIZE_MAX, false, verdicts, NULL, &error));
+  made.claims[2].suite = 0;
+  FAILS(QUORATE_CODE_SUITE, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  CHECK(strncmp(error.text, "claim 2: ", 9) == 0);
+  make_claims(&made, signers);
+  made.claims[4].kind = 9;
+  FAILS(QUORATE_CODE_CLAIMS, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+  make_claims(&made, signers);
+  made.claims[4].public_key_count = SIZE_MAX / 8;
+  FAILS(QUORATE_CODE_MISUSE, quorate_verify(verifier, made.claims, COUNT, false, verdicts, NULL, &error));
+
+  uint8_t key[KEY], sum[SIGNATURE];
+  static const uint8_t zeros[SIGNATURE];
+  FAILS(QUORATE_CODE_ENCODING, quorate_check_public_key(signers->suite, zeros, KEY, &error));
+  FAILS(QUORATE_CODE_ENCODING, quorate_check_public_key(signers->suite, signers->keys[0], KEY - 1, &error));
+  FAILS(QUORATE_CODE_ENCODING, quorate_check_signature(signers->suite, signers->signatures[0], 0, &error));
+  OK(quorate_check_public_key(signers->suite, signers->keys[0], KEY, &error));
+  OK(quorate_check_signature(signers->suite, signers->signatures[0], SIGNATURE, &error));
+  FAILS(QUORATE_CODE_TOO_SMALL, quorate_aggregate(signers->suite, signers->same[0], SIGNATURE, sum, SIGNATURE - 1, &error));
+  FAILS(QUORATE_CODE_MISUSE, quorate_aggregate(signers->suite, signers->same[0], 0, sum, SIGNATURE, &error));
+  FAILS(QUORATE_CODE_ENCODING, quorate_aggregate(signers->suite, signers->same[0], SIGNATURE + 1, sum, SIGNATURE, &error));
+
+  struct quorate_secret_key *secret = NULL;
+  FAILS(QUORATE_CODE_ENCODING, quorate_secret_key_from_bytes(signers->suite, zeros, 32, &secret, &error));
+  FAILS(QUORATE_CODE_ENCODING, quorate_secret_key_from_bytes(signers->suite, zeros, 31, &secret, &error));
+  FAILS(QUORATE_CODE_ENCODING, quorate_secret_key_derive(signers->suite, bytes(zeros, 31), bytes(NULL, 0), &secret, &error));
+  OK(quorate_secret_key_generate(signers->suite, &secret, &error));
+  uint8_t scalar[32];
+  OK(quorate_secret_key_to_bytes(secret, scalar, 32, &error));
+  FAILS(QUORATE_CODE_TOO_SMALL, quorate_secret_key_public_key(secret, key, 1, &error));
+  quorate_secret_key_free(secret);
+  OK(quorate_secret_key_from_bytes(signers->suite, scalar, 32, &secret, &error));
+  quorate_secret_key_free(secret);
+
+  uint32_t eigenlayer = 0;
+  OK(quorate_suite("eigenlayer", 10, &eigenlayer, &error));
+  OK(quorate_secret_key_generate(eigenlayer, &secret, &error));
+  FAILS(QUORATE_CODE_MISUSE, quorate_secret_key_sign(secret, (const uint8_t *)"short", 5, sum, SIGNATURE, &error));
+  quorate_secret_key_free(secret);
+
+  quorate_verifier_free(NULL);
+  quorate_verdicts_free(NULL);
+  quorate_secret_key_free(NULL);
+  quorate_key_set_free(NULL);
+  quorate_batcher_free(NULL);
+}
+
+// Builds with assertions find freed handles. In others, using one is a fault of the caller that nobody finds.
+static void freed_handles(void) {
+  struct quorate_verifier *verifier = NULL;
+  OK(quorate_verifier_new(NULL, &verifier, &error));
+  quorate_verifier_free(verifier);
+  size_t known = 0;
+  FAILS(QUORATE_CODE_HANDLE, quorate_verifier_known(verifier, &known, &error));
+  quorate_verifier_free(verifier);
+}
+
+struct shared {
+  const struct quorate_verifier *verifier;
+  const struct signers *signers;
+};
+
+static void *one_of_many(void *argument) {
+  const struct shared *shared = argument;
+  struct claims made;
+  make_claims(&made, shared->signers);
+  made.claims[1].signature = bytes(shared->signers->same[1], SIGNATURE);
+  for (int round = 0; round < 3; round++) {
+    uint8_t verdicts[COUNT];
+    struct quorate_error own;
+    CHECK(quorate_verify(shared->verifier, made.claims, COUNT, round == 1, verdicts, NULL, &own) == QUORATE_CODE_OK);
+    for (int i = 0; i < COUNT; i++) CHECK((verdicts[i] == QUORATE_VERDICT_VALID) == (i != 1));
+  }
+  return NULL;
+}
+
+static void threads(const struct quorate_verifier *verifier, const struct signers *signers) {
+  struct shared shared = {verifier, signers};
+  pthread_t started[4];
+  for (int i = 0; i < 4; i++) CHECK(pthread_create(&started[i], NULL, one_of_many, &shared) == 0);
+  for (int i = 0; i < 4; i++) CHECK(pthread_join(started[i], NULL) == 0);
+}
+
+struct answers {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int count, valid;
+};
+
+static void answered(void *user, uint8_t verdict, const char *reason, size_t size) {
+  struct answers *answers = user;
+  CHECK(reason != NULL && (size == 0) == (verdict == QUORATE_VERDICT_VALID));
+  pthread_mutex_lock(&answers->lock);
+  answers->count++;
+  answers->valid += verdict == QUORATE_VERDICT_VALID;
+  pthread_cond_signal(&answers->changed);
+  pthread_mutex_unlock(&answers->lock);
+}
+
+static void batches(const struct signers *signers) {
+  struct claims made;
+  make_claims(&made, signers);
+  made.claims[1].signature = bytes(signers->same[1], SIGNATURE);
+  struct quorate_batcher_options options = {0};
+  options.threads = 2;
+  options.linger_us = 1000;
+  options.queue_us = 10000000;
+  struct quorate_batcher *batcher = NULL;
+  OK(quorate_batcher_new(&options, &batcher, &error));
+  struct answers answers = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
+  for (int i = 0; i < COUNT; i++) OK(quorate_batcher_submit(batcher, &made.claims[i], QUORATE_CLASS_GOSSIP, 0, answered, &answers, &error));
+  pthread_mutex_lock(&answers.lock);
+  while (answers.count < COUNT) pthread_cond_wait(&answers.changed, &answers.lock);
+  pthread_mutex_unlock(&answers.lock);
+  CHECK(answers.valid == COUNT - 1);
+  FAILS(QUORATE_CODE_NULL, quorate_batcher_submit(batcher, &made.claims[0], QUORATE_CLASS_GOSSIP, 0, NULL, NULL, &error));
+  FAILS(QUORATE_CODE_MISUSE, quorate_batcher_submit(batcher, &made.claims[0], 3, 0, answered, &answers, &error));
+  FAILS(QUORATE_CODE_NULL, quorate_batcher_submit(batcher, NULL, QUORATE_CLASS_GOSSIP, 0, answered, &answers, &error));
+  static uint8_t packed[256];
+  const uint32_t head[] = {signers->suite, QUORATE_MESSAGES_SHARED, 1, 1};
+  size_t size = 0;
+  for (int word = 0; word < 4; word++) size = pack_word(packed, size, head[word]);
+  size = pack_bytes(packed, size, signers->keys[0], KEY);
+  size = pack_bytes(packed, size, &signers->messages[0], 1);
+  size = pack_bytes(packed, size, signers->signatures[0], SIGNATURE);
+  size = pack_bytes(packed, size, "\xff\xfe", 2);
+  OK(quorate_batcher_submit_packed(batcher, packed, size, QUORATE_CLASS_BLOCK, 0, answered, &answers, &error));
+  pthread_mutex_lock(&answers.lock);
+  while (answers.count < COUNT + 1) pthread_cond_wait(&answers.changed, &answers.lock);
+  pthread_mutex_unlock(&answers.lock);
+  CHECK(answers.valid == COUNT);
+  FAILS(QUORATE_CODE_CLAIMS, quorate_batcher_submit_packed(batcher, packed, 0, QUORATE_CLASS_BLOCK, 0, answered, &answers, &error));
+  uint8_t verdict = QUORATE_VERDICT_UNDECIDED;
+  OK(quorate_batcher_verify_packed(batcher, packed, size, 1, QUORATE_CLASS_BLOCK, 0, &verdict, &error));
+  CHECK(verdict == QUORATE_VERDICT_VALID);
+  // Every claim is answered, also when nobody has time for it any more.
+  for (int i = 0; i < COUNT; i++) OK(quorate_batcher_submit(batcher, &made.claims[0], QUORATE_CLASS_GOSSIP, 0, answered, &answers, &error));
+  OK(quorate_batcher_stop(batcher, 0, &error));
+  quorate_batcher_free(batcher);
+  CHECK(answers.count == 2 * COUNT + 1);
+}
+
+int main(int count, char **arguments) {
+  CHECK(quorate_abi() == QUORATE_ABI && strlen(quorate_version()) >= 5);
+  static struct signers signers;
+  make_signers(&signers);
+  struct quorate_verifier *verifier = NULL;
+  OK(quorate_verifier_new(NULL, &verifier, &error));
+  verdicts_with_reasons(verifier, &signers);
+  packed_claims(verifier, &signers);
+  sums_and_sets(verifier, &signers);
+  misuse(verifier, &signers);
+  threads(verifier, &signers);
+  batches(&signers);
+  quorate_verifier_free(verifier);
+  for (int i = 1; i < count; i++) {
+    if (strcmp(arguments[i], "with-assertions") == 0) freed_handles();
+  }
+  printf("libquorate %s is as it should be\n", quorate_version());
+  return 0;
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# A folder that scripts/c_library.sh made, as people use it: by pkg-config, by CMake, with the static library and with the shared one.
+#
+#   crates/quorate-c/tests/installed.sh FOLDER [CALLS]
+set -euo pipefail
+sources=$(cd "$(dirname "$0")/c" && pwd)
+folder=$(cd "$1" && pwd) calls=${2:-1000000}
+export PKG_CONFIG_PATH=$folder/lib/pkgconfig
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cc=(${CC:-cc} -std=c11 -O1 -g -Wall -Wextra -Werror -pedantic)
+
+# The library shows its own names alone.
+foreign=$(nm --defined-only --extern-only "$folder/lib/libquorate.a" | awk 'NF == 3 && $3 !~ /^quorate_/ { print $3 }')
+[[ -z $foreign ]] || { echo "libquorate.a also shows: $foreign"; exit 1; }
+foreign=$(nm --dynamic --defined-only "$folder/lib/libquorate.so" | awk '$3 !~ /^quorate_/ { print $3 }')
+[[ -z $foreign ]] || { echo "libquorate.so also shows: $foreign"; exit 1; }
+
+# shellcheck disable=SC2046
+"${cc[@]}" "$sources/library.c" $(pkg-config --cflags --libs quorate) -lpthread -o "$work/shared"
+LD_LIBRARY_PATH=$folder/lib "$work/shared"
+
+mkdir "$work/cmake"
+cat > "$work/cmake/CMakeLists.txt" << END
+cmake_minimum_required(VERSION 3.16)
+project(installed C)
+find_package(quorate 0.1 REQUIRED)
+find_package(Threads REQUIRED)
+add_executable(library "$sources/library.c")
+target_link_libraries(library quorate::static Threads::Threads)
+add_executable(calls "$sources/calls.c")
+target_link_libraries(calls quorate::static)
+END
+cmake -S "$work/cmake" -B "$work/built" -DCMAKE_PREFIX_PATH="$folder" -DCMAKE_BUILD_TYPE=Release > "$work/log" \
+  && cmake --build "$work/built" >> "$work/log" || { cat "$work/log"; exit 1; }
+"$work/built/library"
+"$work/built/calls" "$calls"
+
+if command -v valgrind > /dev/null; then
+  # It takes fifty times as long.
+  "${cc[@]}" -DCOUNT=16 -I "$folder/include" "$sources/library.c" "$folder/lib/libquorate.a" -lpthread -ldl -lm -lgcc_s -o "$work/few"
+  valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "$work/few"
+elif [[ ${CI:-} = true ]]; then
+  echo "There is no valgrind, with which the library is tested"; exit 1
+else
+  echo "valgrind: skipped, it is not installed"
+fi
