@@ -33,13 +33,17 @@ deny: ## Licences, unwanted and duplicate dependencies; advisories where a datab
 	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
 	else echo "advisories: skipped, there is no database on this machine (\`cargo deny fetch\` gets it)"; fi
 
-test: ## Every test: the crates, and where npm is the contracts, the dashboard and the report page
+test: ## Every test: the crates, and where their tools are the contracts, the pages and the packages for other languages
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
 	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
 	$(CARGO) test --workspace --locked $(TESTED)
 	@if command -v npm > /dev/null; then $(MAKE) dashboard page PROGRAMS=built; \
 	else echo "dashboard, page: skipped, there is no npm (install Node.js 20 or later)"; fi
+	@missing=$$(for tool in go npm javac mvn cmake pkg-config; do command -v $$tool > /dev/null || echo $$tool; done); \
+	if [ -z "$$missing" ]; then $(CARGO) build --workspace --lib --tests --locked $(TESTED) && $(MAKE) languages PROGRAMS=built; \
+	elif [ "$$CI" = true ]; then echo "The packages for other languages need" $$missing; exit 1; \
+	else echo "languages: skipped, there is no" $$missing; fi
 	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python PROGRAMS=built; \
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
@@ -124,12 +128,11 @@ python: $(VENV)/made ## The Python package in a virtual environment of its own: 
 
 # With what `make test` has built, the packages are tested with the build that checks bounds; else with what people get.
 PROFILE ?= $(if $(PROGRAMS),dev,release)
-CALLS ?= $(if $(PROGRAMS),100000,10000000)
 languages: c go node java ## libquorate, and the packages for Go, Node and Java: built, and all their tests
 
 c: ## libquorate for C and C++ in target/c: header, libraries, files for pkg-config and CMake, tested as people use them
 	PROGRAMS=$(PROGRAMS) scripts/c_library.sh $(BUILT)/c $(PROFILE)
-	crates/quorate-c/tests/installed.sh $(BUILT)/c $(CALLS)
+	crates/quorate-c/tests/installed.sh $(BUILT)/c $(if $(PROGRAMS),few)
 
 go: ## The Go module in bindings/go, with its static library and its tests (needs Go 1.24 or later)
 	PROGRAMS=$(PROGRAMS) scripts/c_library.sh $(BUILT)/c $(PROFILE)
@@ -297,6 +300,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
 	$(CARGO) check --locked -p quorate-blst --features serde
 	$(CARGO) check --locked -p quorate-server --features otlp
+	$(CARGO) check --locked -p quorate-node-binding -p quorate-java-binding
 	$(CARGO) check --locked -p quorate-python
 
 # Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.

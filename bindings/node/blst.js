@@ -225,7 +225,7 @@ function isObject(value) {
 }
 
 function only(own, makers) {
-  if (own !== OWN) throw new TypeError(`call ${makers}`);
+  if (own !== OWN) throw new TypeError(`Class contains no \`constructor\`, can not new it! Call ${makers}`);
 }
 
 /** Calls the native library. Its errors get the codes of blst. */

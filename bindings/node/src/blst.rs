@@ -337,14 +337,14 @@ fn checked<T>(work: impl FnOnce() -> std::result::Result<T, BLST_ERROR>) -> Resu
     called(|| work().map_err(fault))
 }
 
-/// An error of blst, with its name in the text, by which the JavaScript of `quorate/blst` gives it its code.
+/// An error of blst. Texts that callers compare are those of `@chainsafe/blst`, and the name stands in front, by which the JavaScript of `quorate/blst` gives it its code.
 fn fault(error: BLST_ERROR) -> CallFailure {
     let text = match error {
-        BLST_ERROR::BLST_BAD_ENCODING => "bytes that are no encoding",
+        BLST_ERROR::BLST_BAD_ENCODING => "Invalid encoding",
         BLST_ERROR::BLST_POINT_NOT_ON_CURVE => "the point is not on the curve",
         BLST_ERROR::BLST_POINT_NOT_IN_GROUP => "the point is not in the subgroup",
         BLST_ERROR::BLST_AGGR_TYPE_MISMATCH => "there is nothing to add up",
-        BLST_ERROR::BLST_PK_IS_INFINITY => "the point is the identity",
+        BLST_ERROR::BLST_PK_IS_INFINITY => "Public key is infinity",
         BLST_ERROR::BLST_BAD_SCALAR => "the number is not a scalar",
         BLST_ERROR::BLST_SUCCESS | BLST_ERROR::BLST_VERIFY_FAIL => "the check failed",
     };
