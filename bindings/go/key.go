@@ -9,8 +9,8 @@ package quorate
 #cgo nocallback quorate_check_signature
 #cgo noescape quorate_aggregate
 #cgo nocallback quorate_aggregate
-#cgo noescape quorate_aggregate_public_keys
-#cgo nocallback quorate_aggregate_public_keys
+#cgo noescape quorate_aggregate_checked
+#cgo nocallback quorate_aggregate_checked
 #cgo noescape quorate_go_subtract
 #cgo nocallback quorate_go_subtract
 */
@@ -111,27 +111,28 @@ func Aggregate(suite Suite, signatures [][]byte) (Signature, error) {
 	return Signature{suite, string(sum)}, nil
 }
 
-// AggregatePublicKeys is the sum of public keys, under which a signature by all of them over one message verifies. Rely on it only if
-// the owner of each key has shown that it holds the secret.
+// AggregateChecked is Aggregate of signatures that were checked. Cost: a decoding and an addition for each.
 //
-// The error is [ErrEncoding] if one does not decode; [ErrMisuse] for none, if they add up to the identity, in a BDN suite, and in
-// SuiteEigenLayer. Cost: a decoding, a check of the subgroup and an addition for each. [KeySet] checks keys once for many sums.
-func AggregatePublicKeys(suite Suite, keys [][]byte) (PublicKey, error) {
-	length, _, err := suite.lengths()
+// The error is also [ErrMisuse] if a signature is of another suite.
+func AggregateChecked(suite Suite, signatures []Signature) (Signature, error) {
+	_, length, err := suite.lengths()
 	if err != nil {
-		return PublicKey{}, err
+		return Signature{}, err
 	}
-	all, err := joined("public key", keys, length)
-	if err != nil {
-		return PublicKey{}, err
+	all := make([]byte, 0, len(signatures)*length)
+	for i, signature := range signatures {
+		if signature.suite != suite {
+			return Signature{}, &Error{CodeMisuse, fmt.Sprintf("signature %d, counted from 0: found the suite %v, expected %v", i, signature.suite, suite)}
+		}
+		all = append(all, signature.encoding...)
 	}
 	sum := make([]byte, length)
 	var fault C.quorate_error
-	C.quorate_aggregate_public_keys(C.uint32_t(suite), first(all), C.size_t(len(all)), first(sum), C.size_t(len(sum)), &fault)
+	C.quorate_aggregate_checked(C.uint32_t(suite), first(all), C.size_t(len(all)), first(sum), C.size_t(len(sum)), &fault)
 	if err := failure(&fault); err != nil {
-		return PublicKey{}, err
+		return Signature{}, err
 	}
-	return PublicKey{suite, string(sum)}, nil
+	return Signature{suite, string(sum)}, nil
 }
 
 // Subtract is a sum of signatures without some of its parts. That they are parts of it is the caller's knowledge.

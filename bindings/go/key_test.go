@@ -136,6 +136,31 @@ func TestSums(t *testing.T) {
 			t.Errorf("%s: found the rest %v, %v", suite, rest, err)
 		}
 
+		// A verifier that has decoded none of the keys, and then all of them.
+		verifier := newVerifier(t, Options{})
+		for range 2 {
+			if again, err := verifier.AggregatePublicKeys(suite, keys); err != nil || again != key {
+				t.Errorf("%s: found the sum %v, %v", suite, again, err)
+			}
+		}
+		var checked []Signature
+		for _, signature := range signatures {
+			one, err := NewSignature(suite, signature)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checked = append(checked, one)
+		}
+		if sum, err := AggregateChecked(suite, checked); err != nil || !bytes.Equal(sum.Bytes(), all) {
+			t.Errorf("%s: found the sum %v, %v", suite, sum, err)
+		}
+		if _, err := AggregateChecked(suite, append(checked, Signature{})); !errors.Is(err, ErrMisuse) {
+			t.Errorf("%s: found %v for a signature of no suite", suite, err)
+		}
+		if _, err := AggregatePublicKeys(suite, [][]byte{keys[0], make([]byte, len(keys[0]))}); !errors.Is(err, ErrEncoding) {
+			t.Errorf("%s: found %v", suite, err)
+		}
+
 		// Bytes that move from one encoding to the next make another list, which is refused.
 		moved := [][]byte{signatures[0][:10], append(bytes.Clone(signatures[0][10:]), signatures[1]...)}
 		if _, err := Aggregate(suite, moved); !errors.Is(err, ErrEncoding) {
@@ -153,6 +178,11 @@ func TestSums(t *testing.T) {
 		if _, err := Aggregate(suite, [][]byte{signatures[0], make([]byte, suite.SignatureLength()-1)}); !errors.Is(err, ErrEncoding) {
 			t.Errorf("%s: found %v", suite, err)
 		}
+	}
+	closed := newVerifier(t, Options{})
+	closed.Close()
+	if _, err := closed.AggregatePublicKeys(SuiteEth2, [][]byte{keyOf(t, secretOf(t, SuiteEth2, 1))}); !errors.Is(err, ErrClosed) {
+		t.Errorf("found %v", err)
 	}
 	if _, err := Aggregate(SuiteMinPkBDN, [][]byte{signed(t, secretOf(t, SuiteMinPkBDN, 1), nil)}); !errors.Is(err, ErrMisuse) {
 		t.Errorf("found %v", err)

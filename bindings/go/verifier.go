@@ -3,6 +3,8 @@ package quorate
 /*
 #include "shim.h"
 
+#cgo noescape quorate_verifier_aggregate_public_keys
+#cgo nocallback quorate_verifier_aggregate_public_keys
 #cgo noescape quorate_go_verifier_new
 #cgo nocallback quorate_go_verifier_new
 #cgo noescape quorate_go_verify
@@ -22,6 +24,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 	"unsafe"
 )
@@ -32,7 +35,7 @@ const AllThreads = -1
 // Options are how a [Verifier] works. The zero Options are the defaults.
 type Options struct {
 	// Threads is how many threads a call uses, its own included: 0 for one, AllThreads for all of the machine. They start and end in
-	// the call.
+	// the call, which uses no more than one for every sixteen keys of its claims.
 	Threads int
 	// Soundness is how unlikely it must be that a false claim passes: 64 or 128 bits, 0 for 64.
 	Soundness int
@@ -232,6 +235,35 @@ func (v *Verifier) Plan(claims []Claim) (string, error) {
 	})
 }
 
+// AggregatePublicKeys is the sum of public keys, under which a signature by all of them over one message verifies; in a BDN suite with its
+// coefficients. Rely on it only if the owner of each key has shown that it holds the secret.
+//
+// The error is [ErrEncoding] if one does not decode; [ErrMisuse] for none, if they add up to the identity, and in SuiteEigenLayer. Cost: an
+// addition for each; a key that the verifier has not decoded yet is decoded and checked. A claim of the sum decodes nothing.
+func (v *Verifier) AggregatePublicKeys(suite Suite, keys [][]byte) (PublicKey, error) {
+	length, _, err := suite.lengths()
+	if err != nil {
+		return PublicKey{}, err
+	}
+	all, err := joined("public key", keys, length)
+	if err != nil {
+		return PublicKey{}, err
+	}
+	pointer, err := v.handle.use()
+	if err != nil {
+		return PublicKey{}, err
+	}
+	defer v.handle.done()
+	sum := make([]byte, length)
+	var fault C.quorate_error
+	C.quorate_verifier_aggregate_public_keys((*C.quorate_verifier)(pointer), C.uint32_t(suite), first(all), C.size_t(len(all)),
+		first(sum), C.size_t(len(sum)), &fault)
+	if err := failure(&fault); err != nil {
+		return PublicKey{}, err
+	}
+	return PublicKey{suite, string(sum)}, nil
+}
+
 // Known is how many statements the verifier knows.
 func (v *Verifier) Known() (int, error) {
 	pointer, err := v.handle.use()
@@ -259,11 +291,11 @@ func (v *Verifier) Forget() error {
 
 // shared is the verifier of the functions of the package.
 var shared = sync.OnceValues(func() (*Verifier, error) {
-	return NewVerifier(Options{Threads: AllThreads})
+	return NewVerifier(Options{Threads: runtime.GOMAXPROCS(0)})
 })
 
-// Verify is [Verifier.Verify] of a verifier that the whole program shares. It uses all threads of the machine and remembers no
-// statements.
+// Verify is [Verifier.Verify] of a verifier that the whole program shares. It uses as many threads as GOMAXPROCS says when the verifier is
+// first used, and remembers no statements.
 func Verify(ctx context.Context, claims []Claim) ([]Verdict, error) {
 	verifier, err := shared()
 	if err != nil {
@@ -279,4 +311,13 @@ func VerifyOne(suite Suite, publicKey, message, signature []byte) (Verdict, erro
 		return Verdict{}, err
 	}
 	return verifier.VerifyOne(suite, publicKey, message, signature)
+}
+
+// AggregatePublicKeys is [Verifier.AggregatePublicKeys] of a verifier that the whole program shares.
+func AggregatePublicKeys(suite Suite, keys [][]byte) (PublicKey, error) {
+	verifier, err := shared()
+	if err != nil {
+		return PublicKey{}, err
+	}
+	return verifier.AggregatePublicKeys(suite, keys)
 }

@@ -1,11 +1,10 @@
-// Package eth has Ethereum's BLS signatures under the names that consensus clients written in Go use for them, so that a program can
-// take quorate by another import path. Everything is of the suite eth2.
+// Package eth has Ethereum's BLS signatures under the names that consensus clients written in Go use for them. A client with interfaces
+// of its own wraps these in one file. Everything is of the suite eth2.
 //
 // # What differs
 //
-//   - Every verification decodes and checks its keys and signatures, also those that were checked before: they are kept as bytes. The
-//     verifier, which the whole program shares, keeps decoded keys for later calls.
-//   - AggregatePublicKeys, AggregateMultiplePubkeys and PublicKey.Aggregate check each key that they add.
+//   - Keys and signatures are kept as bytes. The verifier, which the whole program shares, keeps decoded keys for later calls and sums; a
+//     signature is decoded and checked again when it is verified.
 //   - VerifyMultipleSignatures gives each signature a random weight, also those over one message. VerifyEach says which are false.
 //   - Keys that add up to the identity make the identity, which IsInfinite reports, and under which nothing is valid. A key that does
 //     not decode, which only another implementation of PublicKey can hold, has the same effect.
@@ -28,9 +27,8 @@ import (
 )
 
 const (
-	suite           = quorate.SuiteEth2
-	keyLength       = 48
-	signatureLength = 96
+	suite     = quorate.SuiteEth2
+	keyLength = 48
 )
 
 // SecretKey is a secret key of 32 bytes, big-endian.
@@ -155,6 +153,23 @@ func AggregateMultiplePubkeys(pubs []PublicKey) PublicKey {
 
 // AggregateSignatures adds up signatures. It is nil for no signatures.
 func AggregateSignatures(sigs []Signature) Signature {
+	checked := make([]quorate.Signature, len(sigs))
+	for i, sig := range sigs {
+		own, is := sig.(*signature)
+		if !is {
+			return aggregateOthers(sigs)
+		}
+		checked[i] = own.checked
+	}
+	sum, err := quorate.AggregateChecked(suite, checked)
+	if err != nil {
+		return nil
+	}
+	return newSignature(sum)
+}
+
+// aggregateOthers adds up signatures of which some are of another implementation.
+func aggregateOthers(sigs []Signature) Signature {
 	encoded := make([][]byte, len(sigs))
 	for i, signature := range sigs {
 		if signature != nil {
@@ -331,15 +346,15 @@ func encodings(keys []PublicKey) [][]byte {
 }
 
 type signature struct {
-	encoding [signatureLength]byte
+	checked quorate.Signature
 }
 
 func newSignature(checked quorate.Signature) Signature {
-	return &signature{[signatureLength]byte(checked.Bytes())}
+	return &signature{checked}
 }
 
 func (s *signature) Verify(pubKey PublicKey, msg []byte) bool {
-	return valid(quorate.Single(suite, encodings([]PublicKey{pubKey})[0], msg, s.encoding[:]))
+	return valid(quorate.Single(suite, encodings([]PublicKey{pubKey})[0], msg, s.checked.Bytes()))
 }
 
 func (s *signature) AggregateVerify(pubKeys []PublicKey, msgs [][32]byte) bool {
@@ -350,19 +365,19 @@ func (s *signature) AggregateVerify(pubKeys []PublicKey, msgs [][32]byte) bool {
 	for i := range msgs {
 		messages[i] = msgs[i][:]
 	}
-	return valid(quorate.Each(suite, encodings(pubKeys), messages, s.encoding[:]))
+	return valid(quorate.Each(suite, encodings(pubKeys), messages, s.checked.Bytes()))
 }
 
 func (s *signature) FastAggregateVerify(pubKeys []PublicKey, msg [32]byte) bool {
-	return valid(quorate.Shared(suite, encodings(pubKeys), msg[:], s.encoding[:]))
+	return valid(quorate.Shared(suite, encodings(pubKeys), msg[:], s.checked.Bytes()))
 }
 
 func (s *signature) Eth2FastAggregateVerify(pubKeys []PublicKey, msg [32]byte) bool {
-	return valid(quorate.Shared(quorate.SuiteEth2SyncAggregate, encodings(pubKeys), msg[:], s.encoding[:]))
+	return valid(quorate.Shared(quorate.SuiteEth2SyncAggregate, encodings(pubKeys), msg[:], s.checked.Bytes()))
 }
 
 func (s *signature) Marshal() []byte {
-	return bytes.Clone(s.encoding[:])
+	return s.checked.Bytes()
 }
 
 func (s *signature) Copy() Signature {

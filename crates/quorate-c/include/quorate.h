@@ -161,7 +161,8 @@ typedef struct quorate_error {
 
 // How a verifier works. All zeros are the defaults: one thread, 64 bits, the fastest backend.
 typedef struct quorate_options {
-  // How many threads a call uses, its own included: 0 for one, `UINT32_MAX` for all of the machine. They start and end in the call.
+  // How many threads a call uses, its own included: 0 for one, `UINT32_MAX` for all of the machine. They start and end in the call, which
+  // uses no more than one for every sixteen keys of its claims.
   uint32_t threads;
   // How unlikely it must be that a false claim passes: 64 or 128 bits.
   uint32_t soundness;
@@ -315,6 +316,16 @@ int32_t quorate_plan(const struct quorate_verifier *verifier,
                      size_t *length,
                      struct quorate_error *error);
 
+// The sum of public keys, which stand one after another, as `quorate_aggregate_public_keys` makes it; in a BDN suite with its coefficients.
+// Keys that the verifier has decoded before are not decoded again, and a claim of the sum decodes nothing.
+int32_t quorate_verifier_aggregate_public_keys(const struct quorate_verifier *verifier,
+                                               uint32_t suite,
+                                               const uint8_t *keys,
+                                               size_t size,
+                                               uint8_t *sum,
+                                               size_t sum_size,
+                                               struct quorate_error *error);
+
 // How many statements a verifier knows.
 int32_t quorate_verifier_known(const struct quorate_verifier *verifier, size_t *known, struct quorate_error *error);
 
@@ -350,6 +361,15 @@ int32_t quorate_aggregate(uint32_t suite,
                           uint8_t *sum,
                           size_t sum_size,
                           struct quorate_error *error);
+
+// The same of signatures that `quorate_check_signature` has accepted: whether they are in the subgroup is not checked again. Its answer
+// about others means nothing.
+int32_t quorate_aggregate_checked(uint32_t suite,
+                                  const uint8_t *signatures,
+                                  size_t size,
+                                  uint8_t *sum,
+                                  size_t sum_size,
+                                  struct quorate_error *error);
 
 // The sum of public keys, which stand one after another. All are checked. Rely on it only if the owner of each key has shown that it
 // holds the secret.

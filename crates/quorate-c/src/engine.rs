@@ -3,17 +3,21 @@
 use std::{num::NonZeroUsize, thread};
 
 use getrandom::SysRng;
-use quorate::{Backend, ClaimBytes, Exhaustive, Options, Soundness, Verifier, rand_core::UnwrapErr};
+use quorate::{
+    AnySuite, Backend, ClaimBytes, Exhaustive, Options, Soundness, SumError, Verifier, rand_core::UnwrapErr,
+};
 
 use crate::{
     fault::{CallFailure, Code},
+    suites,
     verdicts::Verdicts,
 };
 
 /// How to verify. The default is one thread, 64 bits, the fastest backend, and known statements without a limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EngineOptions<'a> {
-    /// How many threads a call uses, its own included; 0 for one, `u32::MAX` for all of the machine.
+    /// How many threads a call uses, its own included; 0 for one, `u32::MAX` for all of the machine. It uses no more than one for every
+    /// sixteen statements, because starting one takes as long as some of them.
     pub threads: u32,
     /// How unlikely it must be that a false claim passes: 64 or 128 bits; 0 for 64.
     pub soundness: u32,
@@ -81,10 +85,32 @@ impl Engine {
     /// [`Code::System`], if there are no random numbers.
     pub fn verify(&self, claims: &[ClaimBytes], remember: bool) -> Result<Verdicts, CallFailure> {
         let mut random = random()?;
+        let verifier = self.for_statements(claims.iter().map(ClaimBytes::statements).sum());
         Ok(Verdicts::new(match remember {
-            true => self.0.verify_and_remember(claims, &mut Exhaustive, &mut random),
-            false => self.0.verify(claims, &mut random),
+            true => verifier.verify_and_remember(claims, &mut Exhaustive, &mut random),
+            false => verifier.verify(claims, &mut random),
         }))
+    }
+
+    /// The verifier with as many threads as so many statements are worth.
+    fn for_statements(&self, statements: usize) -> Verifier {
+        let options = *self.0.options();
+        let worth = NonZeroUsize::new(statements / STATEMENTS_A_THREAD).unwrap_or(NonZeroUsize::MIN);
+        self.0.with_options(Options { threads: options.threads.min(worth), ..options })
+    }
+
+    /// The sum of public keys, which stand one after another. Keys that were decoded for an earlier call are not decoded again, and a claim
+    /// of the sum decodes nothing.
+    ///
+    /// # Errors
+    /// As [`SuiteVerbs::aggregate_public_keys`](crate::SuiteVerbs::aggregate_public_keys).
+    pub fn aggregate_public_keys(&self, suite: AnySuite, keys: &[u8]) -> Result<Vec<u8>, CallFailure> {
+        let keys = suites::parts("public keys", keys, suites::single_key_length(suite)?)?;
+        let sum = self.for_statements(keys.len()).sum_of_keys(suite, &keys);
+        sum.map_err(|error| match error {
+            SumError::Key { .. } => CallFailure::new(Code::Encoding, error.to_string()),
+            error => CallFailure::misuse(error.to_string()),
+        })
     }
 
     /// What would be computed to verify claims, as text. Nothing is verified.
@@ -99,6 +125,9 @@ impl Engine {
         &self.0
     }
 }
+
+/// The fewest statements for which a thread pays off.
+const STATEMENTS_A_THREAD: usize = 16;
 
 /// The random numbers of the operating system. It is asked once here, so that a missing generator is an error and no panic later.
 pub(crate) fn random() -> Result<UnwrapErr<SysRng>, CallFailure> {

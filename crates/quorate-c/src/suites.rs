@@ -69,6 +69,37 @@ pub fn lengths(suite: AnySuite) -> (usize, usize) {
     suite.run(Lengths)
 }
 
+/// The length of a public key that is one point.
+///
+/// # Errors
+/// [`Code::Misuse`] under `eigenlayer`, whose keys are points of both groups.
+pub(crate) fn single_key_length(suite: AnySuite) -> Result<usize, CallFailure> {
+    match suite {
+        AnySuite::Bn254(bn254) if bn254.has_dual_keys() => Err(CallFailure::misuse(format!(
+            "keys of {bn254} are points of both groups, and this call adds points of one; a claim names its signers one by one"
+        ))),
+        suite => Ok(lengths(suite).0),
+    }
+}
+
+/// Cuts bytes into parts of one length.
+///
+/// # Errors
+/// [`Code::Misuse`] for none, [`Code::Encoding`] if the last one is cut.
+pub(crate) fn parts<'a>(what: &str, bytes: &'a [u8], length: usize) -> Result<Vec<&'a [u8]>, CallFailure> {
+    if bytes.is_empty() {
+        return Err(CallFailure::misuse(format!("there are no {what}")));
+    }
+    if !bytes.len().is_multiple_of(length) {
+        let text = format!(
+            "found {} bytes of {what}, expected a multiple of {length}, the length of one in this suite",
+            bytes.len()
+        );
+        return Err(CallFailure::new(Code::Encoding, text));
+    }
+    Ok(bytes.chunks(length).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

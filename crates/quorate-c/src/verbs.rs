@@ -45,6 +45,13 @@ pub trait SuiteVerbs: Send + Sync {
     /// [`Code::Encoding`]; [`Code::Misuse`] for none, and in a BDN suite, where each would need its key.
     fn aggregate(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure>;
 
+    /// The sum of signatures that [`check_signature`](Self::check_signature) has accepted: whether they are in the subgroup is not checked
+    /// again. Cost: decoding and an addition for each.
+    ///
+    /// # Errors
+    /// As [`aggregate`](Self::aggregate).
+    fn aggregate_checked(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure>;
+
     /// The sum of public keys, all of which are checked. Rely on it only if the owner of each has shown that it holds the secret.
     ///
     /// # Errors
@@ -147,29 +154,14 @@ struct In<S>(S);
 
 impl<S: Suite> In<S> {
     fn keys(&self, bytes: &[u8]) -> Result<Vec<PublicKey<S>>, CallFailure> {
-        let parts = self.parts("public keys", bytes, self.0.key_length())?.into_iter().enumerate();
+        let parts = suites::parts("public keys", bytes, self.0.key_length())?.into_iter().enumerate();
         let keys = parts.map(|(index, key)| PublicKey::from_claim(self.0, key).map_err(|error| at(index, error)));
         keys.collect()
     }
 
     fn signatures(&self, bytes: &[u8]) -> Result<Vec<Signature<S>>, CallFailure> {
-        let parts = self.parts("signatures", bytes, size_of::<S::SignatureBytes>())?.into_iter().enumerate();
+        let parts = suites::parts("signatures", bytes, size_of::<S::SignatureBytes>())?.into_iter().enumerate();
         parts.map(|(index, bytes)| Signature::from_bytes(bytes).map_err(|error| at(index, error))).collect()
-    }
-
-    /// Cuts bytes into parts of one length.
-    fn parts<'a>(&self, what: &str, bytes: &'a [u8], length: usize) -> Result<Vec<&'a [u8]>, CallFailure> {
-        if bytes.is_empty() {
-            return Err(CallFailure::misuse(format!("there are no {what}")));
-        }
-        if !bytes.len().is_multiple_of(length) {
-            let text = format!(
-                "found {} bytes of {what}, expected a multiple of {length}, the length of one in this suite",
-                bytes.len()
-            );
-            return Err(CallFailure::new(Code::Encoding, text));
-        }
-        Ok(bytes.chunks(length).collect())
     }
 
     fn without_coefficients(&self) -> Result<(), CallFailure> {
@@ -208,15 +200,20 @@ impl<S: Suite> SuiteVerbs for In<S> {
         Ok(aggregate(&self.signatures(signatures)?, Backend::auto())?.to_bytes().as_ref().to_vec())
     }
 
+    fn aggregate_checked(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure> {
+        self.without_coefficients()?;
+        let parts = suites::parts("signatures", signatures, size_of::<S::SignatureBytes>())?;
+        let decoded = UncheckedSignature::<S>::from_bytes_each(&parts, Backend::auto()).into_iter().enumerate();
+        let checked = decoded.map(|(index, signature)| {
+            Ok(Signature::assume_in_subgroup(signature.map_err(|error| at(index, error))?.point()))
+        });
+        let sum = aggregate::<S>(&checked.collect::<Result<Vec<_>, CallFailure>>()?, Backend::auto())?;
+        Ok(sum.to_bytes().as_ref().to_vec())
+    }
+
     fn aggregate_public_keys(&self, keys: &[u8]) -> Result<Vec<u8>, CallFailure> {
         self.without_coefficients()?;
-        let (key, _) = suites::lengths(self.0.any());
-        if key != size_of::<S::KeyBytes>() {
-            return Err(CallFailure::misuse(format!(
-                "keys of {} are points of both groups, and this call adds points of one; a claim names its signers one by one",
-                self.0.name()
-            )));
-        }
+        suites::single_key_length(self.0.any())?;
         Ok(aggregate_public_keys(&self.keys(keys)?, Backend::auto())?.to_bytes().as_ref().to_vec())
     }
 

@@ -123,5 +123,5 @@ pub use signature::{Signature, UncheckedSignature};
 pub use suite::{AnySuite, Bls12381Suite, InSuite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
 pub use tag::Tag;
 pub use verdict::{Outcome, Reason, Verdict, Work};
-pub use verifier::{Prepared, TrustError, Verifier};
+pub use verifier::{Prepared, SumError, TrustError, Verifier};
 pub use verify::{Keys, Options, all_valid, verify, verify_and_remember};

@@ -56,6 +56,25 @@ pub unsafe extern "C" fn quorate_aggregate(
     })
 }
 
+/// The same of signatures that `quorate_check_signature` has accepted: whether they are in the subgroup is not checked again. Its answer
+/// about others means nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_aggregate_checked(
+    suite: u32,
+    signatures: *const u8,
+    size: usize,
+    sum: *mut u8,
+    sum_size: usize,
+    error: *mut quorate_error,
+) -> i32 {
+    guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe {
+            put_bytes("sum", sum, sum_size, &verbs(suite)?.aggregate_checked(items("signatures", signatures, size)?)?)
+        }
+    })
+}
+
 /// The sum of public keys, which stand one after another. All are checked. Rely on it only if the owner of each key has shown that it
 /// holds the secret.
 #[unsafe(no_mangle)]

@@ -6,7 +6,7 @@ use quorate::ClaimBytes;
 
 use super::{
     claim::{self, quorate_claim},
-    memory::{free, give, guarded, items, of, put, put_long_text, quorate_bytes, quorate_error, room, text},
+    memory::{free, give, guarded, items, of, put, put_bytes, put_long_text, quorate_bytes, quorate_error, room, text},
 };
 use crate::{
     engine::{Engine, EngineOptions},
@@ -19,7 +19,8 @@ use crate::{
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quorate_options {
-    /// How many threads a call uses, its own included: 0 for one, `UINT32_MAX` for all of the machine. They start and end in the call.
+    /// How many threads a call uses, its own included: 0 for one, `UINT32_MAX` for all of the machine. They start and end in the call, which
+    /// uses no more than one for every sixteen keys of its claims.
     pub threads: u32,
     /// How unlikely it must be that a false claim passes: 64 or 128 bits.
     pub soundness: u32,
@@ -229,6 +230,27 @@ pub unsafe extern "C" fn quorate_plan(
         unsafe {
             let claims = packed::read(items("packed", packed, packed_size)?)?;
             put_long_text(place, size, length, &of("verifier", verifier)?.0.plan(&claims))
+        }
+    })
+}
+
+/// The sum of public keys, which stand one after another, as `quorate_aggregate_public_keys` makes it; in a BDN suite with its coefficients.
+/// Keys that the verifier has decoded before are not decoded again, and a claim of the sum decodes nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quorate_verifier_aggregate_public_keys(
+    verifier: *const quorate_verifier,
+    suite: u32,
+    keys: *const u8,
+    size: usize,
+    sum: *mut u8,
+    sum_size: usize,
+    error: *mut quorate_error,
+) -> i32 {
+    guarded(error, || {
+        // SAFETY: the caller keeps to the header.
+        unsafe {
+            let (engine, keys) = (&of("verifier", verifier)?.0, items("keys", keys, size)?);
+            put_bytes("sum", sum, sum_size, &engine.aggregate_public_keys(suites::by_number(suite)?, keys)?)
         }
     })
 }

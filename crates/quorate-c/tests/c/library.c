@@ -185,6 +185,15 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   OK(quorate_verify_one(verifier, signers->suite, bytes(key, KEY), bytes("some", 4), bytes(sum, SIGNATURE), &verdict, NULL, &error));
   CHECK(verdict == QUORATE_VERDICT_MISMATCH);
 
+  // Keys that the verifier knows, or not, have the same sum.
+  for (int again = 0; again < 2; again++) {
+    OK(quorate_verifier_aggregate_public_keys(verifier, signers->suite, signers->keys[0], COUNT * KEY, of_set, KEY, &error));
+    CHECK(memcmp(key, of_set, KEY) == 0);
+  }
+  FAILS(QUORATE_CODE_ENCODING, quorate_verifier_aggregate_public_keys(verifier, signers->suite, signers->same[0], SIGNATURE, key, KEY, &error));
+  OK(quorate_aggregate_checked(signers->suite, signers->same[0], COUNT * SIGNATURE, rest, SIGNATURE, &error));
+  CHECK(memcmp(sum, rest, SIGNATURE) == 0);
+
   struct quorate_key_set *set = NULL;
   OK(quorate_key_set_new(signers->suite, &set, &error));
   OK(quorate_key_set_push(set, signers->keys[0], (COUNT - 1) * KEY, true, &error));

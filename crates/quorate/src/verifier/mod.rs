@@ -21,6 +21,7 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
+mod sum_error;
 mod trust;
 mod variant;
 
@@ -30,6 +31,7 @@ use std::{fmt, sync::Arc};
 use quorate_bn254::Bn254Suite;
 use rand_core::CryptoRng;
 
+pub use self::sum_error::SumError;
 pub use self::trust::TrustError;
 use self::variant::{Batch, Variant};
 use crate::{
@@ -129,6 +131,25 @@ impl Verifier {
         self.memory.min_sig.limit_hashes(bytes);
         #[cfg(feature = "bn254")]
         self.memory.bn254.limit_hashes(bytes);
+    }
+
+    /// The sum of encoded keys, encoded: the key under which a multi-signature over one message verifies, in a BDN suite with its
+    /// coefficients. Under `eigenlayer` it is the sum in G2.
+    ///
+    /// Keys that were decoded for an earlier call are not decoded again, and the sum itself is kept as a decoded key. Rely on it only after
+    /// you have checked that the owner of each key possesses the secret.
+    ///
+    /// # Errors
+    /// [`SumError`].
+    ///
+    /// Cost: one addition for each key, and decoding those that are new.
+    pub fn sum_of_keys(&self, suite: AnySuite, encodings: &[&[u8]]) -> Result<Vec<u8>, SumError> {
+        match suite {
+            AnySuite::MinPk(suite) => self.memory.min_pk.sum_of_keys(suite, encodings, &self.options),
+            AnySuite::MinSig(suite) => self.memory.min_sig.sum_of_keys(suite, encodings, &self.options),
+            #[cfg(feature = "bn254")]
+            AnySuite::Bn254(suite) => self.memory.bn254.sum_of_keys(suite, encodings, &self.options),
+        }
     }
 
     /// Takes the caller's word that a claim of one statement was verified before. The statement is subtracted from

@@ -9,8 +9,10 @@ use std::{
 use quorate_curve::Group;
 use rand_core::CryptoRng;
 
-use super::trust::TrustError;
+use super::{sum_error::SumError, trust::TrustError};
 use crate::{
+    aggregate::aggregate_public_keys,
+    bdn,
     claim::Claim,
     claim_bytes::{ClaimBytes, Item, Messages},
     culprit::Patience,
@@ -22,7 +24,7 @@ use crate::{
     parse::ParseError,
     plan::{Message, Options, Plan},
     signature::{Signature, UncheckedSignature},
-    suite::Suite,
+    suite::{Scheme, Suite},
     threads::parallel_chunks,
     verdict::{Reason, Verdict, Work},
     verify::decide,
@@ -189,6 +191,27 @@ impl<S: Suite> Variant<S> {
         }
     }
 
+    /// The sum of keys, with their coefficients in a BDN suite. It is kept beside those that were decoded.
+    pub(super) fn sum_of_keys(&self, suite: S, encodings: &[&[u8]], options: &Options) -> Result<Vec<u8>, SumError> {
+        let kept = read(&self.keys);
+        let decoded = kept.decode(encodings.iter().map(|bytes| (suite, *bytes)), options);
+        let key =
+            |(index, bytes): (usize, &&[u8])| decoded.get(suite, bytes).map_err(|error| SumError::Key { index, error });
+        let keys = encodings.iter().enumerate().map(key).collect::<Result<Vec<_>, _>>()?;
+        let mut new = decoded.new;
+        drop(kept);
+        let sum = match suite.scheme() {
+            Scheme::Bdn => bdn::aggregate_public_keys(suite, &keys, options.backend)?,
+            Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => {
+                aggregate_public_keys(&keys, options.backend)?
+            }
+        };
+        let bytes = sum.to_bytes();
+        new.push((bytes.as_ref(), Ok(sum)));
+        write(&self.keys).keep(new, MOST_KEYS);
+        Ok(bytes.as_ref().to_vec())
+    }
+
     fn decode(&self, items: &[&Item<'_, S>], options: &Options) -> Vec<Result<Claim<S>, Reason>> {
         let kept = read(&self.keys);
         let encodings = items.iter().flat_map(|item| item.claim.public_keys.iter().map(|key| (item.suite, &key[..])));
@@ -345,7 +368,7 @@ const MOST_KEYS: usize = 1 << 16;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::MinPk;
+    use crate::{aggregate::MisuseError, key::SecretKey, suite::MinPk};
     use quorate_curve::{Backend, Bls12381Group, G1};
 
     /// Whatever is decoded, no more keys stay than the bound says, and neither bytes of another length nor bytes that are
@@ -380,6 +403,32 @@ mod tests {
         let again: Vec<_> = keys.kept.keys().map(|kept| kept.to_vec()).collect();
         let again = again.iter().map(|bytes| (MinPk::Eth2, &bytes[..]));
         assert!(keys.decode(again, &Options::default()).new.is_empty());
+    }
+
+    /// A sum is that of the keys, whichever were decoded before, and a claim of it decodes nothing.
+    #[test]
+    fn sums_of_keys_are_kept() {
+        let variant = Variant::<MinPk>::new(0);
+        let options = Options::default();
+        let secret = |i: u8| SecretKey::key_gen(MinPk::Eth2, &[i; 32], b"").unwrap();
+        let keys: Vec<_> = (0..5).map(|i| secret(i).public_key()).collect();
+        let encoded: Vec<_> = keys.iter().map(PublicKey::to_bytes).collect();
+        let encoded: Vec<&[u8]> = encoded.iter().map(|key| &key[..]).collect();
+        for (from, to, kept) in [(0, 2, 3), (0, 5, 7), (1, 4, 8), (0, 5, 8)] {
+            let sum = variant.sum_of_keys(MinPk::Eth2, &encoded[from..to], &options).unwrap();
+            let expected = aggregate_public_keys(&keys[from..to], Backend::auto()).unwrap();
+            assert_eq!(sum, expected.to_bytes());
+            assert_eq!(read(&variant.keys).kept.len(), kept);
+            assert_eq!(read(&variant.keys).kept[&sum[..]], expected);
+        }
+        let bdn = variant.sum_of_keys(MinPk::Bdn, &encoded, &options).unwrap();
+        assert_eq!(bdn, crate::bdn::aggregate_public_keys(MinPk::Bdn, &keys, Backend::auto()).unwrap().to_bytes());
+        let short = SumError::Key { index: 1, error: PublicKey::<MinPk>::from_bytes(&[0; 3]).unwrap_err() };
+        assert_eq!(variant.sum_of_keys(MinPk::Eth2, &[encoded[0], &[0; 3]], &options), Err(short));
+        let opposite = PublicKey::from_point(keys[0].point().negate()).unwrap().to_bytes();
+        let nothing = variant.sum_of_keys(MinPk::Eth2, &[encoded[0], &opposite], &options);
+        assert_eq!(nothing, Err(SumError::Misuse(MisuseError::IdentitySum)));
+        assert_eq!(variant.sum_of_keys(MinPk::Eth2, &[], &options), Err(MisuseError::NothingToAggregate.into()));
     }
 
     /// The bound that the documentation states, with the slots that a hash table of this many entries has.
