@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of two clients of blst with blst and with the drop-in, and measures the verification of real blocks.
+# Runs the tests of two clients of blst with blst and with the drop-in, blst-ts also with the npm package, and measures the
+# verification of real blocks.
 #
 # usage: scripts/drop_in_clients.sh lighthouse GIT_REPOSITORY
 #        scripts/drop_in_clients.sh blst-ts GIT_REPOSITORY
@@ -15,33 +16,10 @@ lighthouse=2e0eb6d1b8
 blst_ts=86c4959
 lodestar=1.22.0
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-what=${1:-} repository=${2:-}
-[[ -n $what && -n $repository ]] || { sed -n '4,6s/^# //p' "$0" >&2; exit 2; }
-repository=$(cd "$repository" && pwd)
-if [[ -n ${SCRATCH:-} ]]; then
-	mkdir -p "$SCRATCH"
-	scratch=$(cd "$SCRATCH" && pwd)
-else
-	scratch=$(mktemp -d)
-	trap 'rm -rf "$scratch"' EXIT
-fi
-cd "$scratch"
+# shellcheck source=scripts/clients/common.sh
+. "$(dirname "$0")/clients/common.sh"
 # The line that a user writes.
 drop_in="blst = { package = \"quorate-blst\", path = \"$root/crates/quorate-blst\""
-
-# Path by path, so that a clone may lack other files.
-extract() { # commit, folder, paths
-	rm -rf "$2" && mkdir -p "$2"
-	for path in "${@:3}"; do
-		mkdir -p "$2/$(dirname "$path")"
-		if [[ $(git -C "$repository" cat-file -t "$1:$path") = tree ]]; then
-			git -C "$repository" archive --prefix="$path/" "$1:$path" | tar -x -C "$2"
-		else
-			git -C "$repository" show "$1:$path" > "$2/$path"
-		fi
-	done
-}
 
 run_lighthouse() {
 	extract "$lighthouse" lighthouse Cargo.toml crypto/bls
@@ -64,7 +42,7 @@ run_lighthouse() {
 	done
 }
 
-# blst.node by blst and quorate.node by the drop-in.
+# blst.node by blst, and quorate.node by the drop-in.
 build_blst_ts() {
 	extract "$blst_ts" blst-ts src Cargo.toml build.rs package.json index.js index.d.ts npm tsconfig.json .mocharc.yaml \
 		test/unit test/utils test/__fixtures__
@@ -83,10 +61,19 @@ run_blst_ts() {
 		echo "blst-ts with $with.node:"
 		(cd blst-ts && node_modules/.bin/mocha 'test/unit/**/*.test.ts' | grep -E 'passing|failing')
 	done
+	# bindings/node/blst.d.ts says what differs.
+	echo "blst-ts with the npm package:"
+	npm_package > blst-ts/index.js
+	(cd blst-ts && node_modules/.bin/mocha 'test/unit/**/*.test.ts' | grep -E 'passing|failing|^ *[^ ]* *[0-9]+\) ') || true
+}
+
+# What stands in the place of the client's package, so that it calls the entry `quorate/blst` of bindings/node, as `make node` leaves it.
+npm_package() {
+	printf 'module.exports = require("%s");\n' "$root/bindings/node/blst.js"
 }
 
 run_lodestar() {
-	eras=${1:-$root/../shared/vectors/20_history/capella}
+	local eras=${data:-$root/../shared/vectors/20_history/capella}
 	build_blst_ts
 	mkdir -p lodestar
 	{
@@ -99,10 +86,16 @@ run_lodestar() {
 	cp "$root/scripts/drop_in_blocks.mjs" lodestar/
 	cd lodestar
 	npm install --ignore-scripts --no-audit --no-fund --loglevel=error
+	cp node_modules/@chainsafe/blst/index.js ../index.js
 	for _ in 1 2 3; do
-		for with in blst quorate; do
-			cp ../$with.node node_modules/@chainsafe/blst-linux-x64-gnu/blst.linux-x64-gnu.node
-			echo "Lodestar with $with.node:"
+		for with in blst quorate package; do
+			if [[ $with = package ]]; then
+				npm_package > node_modules/@chainsafe/blst/index.js
+			else
+				cp ../index.js node_modules/@chainsafe/blst/
+				cp ../$with.node node_modules/@chainsafe/blst-linux-x64-gnu/blst.linux-x64-gnu.node
+			fi
+			echo "Lodestar with $with:"
 			LODESTAR_PRESET=minimal node drop_in_blocks.mjs "$eras"/minimal-0000{0,1}.era "$eras/chain.json" 5
 		done
 	done
@@ -111,6 +104,6 @@ run_lodestar() {
 case $what in
 lighthouse) run_lighthouse ;;
 blst-ts) run_blst_ts ;;
-lodestar) run_lodestar "${3:-}" ;;
-*) sed -n '4,6s/^# //p' "$0" >&2; exit 2 ;;
+lodestar) run_lodestar ;;
+*) usage ;;
 esac

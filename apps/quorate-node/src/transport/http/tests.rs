@@ -175,7 +175,9 @@ async fn a_silent_node_is_not_asked_for_ever() {
 async fn nothing_is_lost_over_a_restart_of_the_aggregator() {
     let registry = Arc::new(Registry::default());
     let own = terms(1, &registry);
-    let hub = aggregator(own.clone()).await;
+    // Connections to other addresses of the loopback begin at 127.0.0.1. While nobody listens, none of them, and none of the
+    // node's own attempts, can take the port.
+    let hub = aggregator_at(own.clone(), "127.0.0.2:0").await;
     let at = hub.addresses()[0].strip_prefix("http://").unwrap().to_owned();
     let mut node = member(terms(2, &registry), &hub);
     let source = joined(&mut node, hub.peer_id()).await;
