@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(bdn, crate::bdn::aggregate_public_keys(MinPk::Bdn, &keys, Backend::auto()).unwrap().to_bytes());
         let short = SumError::Key { index: 1, error: PublicKey::<MinPk>::from_bytes(&[0; 3]).unwrap_err() };
         assert_eq!(variant.sum_of_keys(MinPk::Eth2, &[encoded[0], &[0; 3]], &options), Err(short));
-        let opposite = PublicKey::from_point(keys[0].point().negate()).unwrap().to_bytes();
+        let opposite = PublicKey::<MinPk>::from_point(keys[0].point().negate()).unwrap().to_bytes();
         let nothing = variant.sum_of_keys(MinPk::Eth2, &[encoded[0], &opposite], &options);
         assert_eq!(nothing, Err(SumError::Misuse(MisuseError::IdentitySum)));
         assert_eq!(variant.sum_of_keys(MinPk::Eth2, &[], &options), Err(MisuseError::NothingToAggregate.into()));
