@@ -19,6 +19,8 @@ seed() {
 
 seed jsonl ../examples/*.jsonl
 seed parquet seeds/*.parquet
+# Claims of examples/claims.jsonl as another language hands them over, the last with the signature of another.
+seed c_interface seeds/packed-claims
 # A result, an attestation, evidence, a request and an answer, behind the byte that chooses the kind; a kept state.
 seed node_message seeds/node-message-*
 seed node_saved seeds/node-saved
