@@ -132,7 +132,7 @@ impl<C: Target> Mul for Gt<C> {
 mod tests {
     use super::*;
     use crate::{Backend, G1, G2, Group, Segments};
-    use alloc::vec;
+    use alloc::{vec, vec::Vec};
 
     #[test]
     fn one_is_blst_one() {
@@ -145,6 +145,21 @@ mod tests {
         let b = Backend::Portable;
         for pairs in [&[][..] as &[(G1, G2)], &[(G1::IDENTITY, G2::generator())], &[(G1::generator(), G2::IDENTITY)]] {
             assert!(b.final_exponentiation(b.miller_product(pairs)).is_one());
+        }
+    }
+
+    /// No loop runs for them: a search for false claims asks for many products without pairs.
+    #[test]
+    fn products_without_pairs_are_the_empty_product() {
+        for backend in Backend::available().iter().filter(|backend| backend.lanes() > 1) {
+            for pairing in backend.pairings() {
+                for products in [1, 3, 8, 9] {
+                    let pairs = Segments::from_ends(vec![(G1::IDENTITY, G2::generator()); 2], vec![2; products]);
+                    let values: Vec<MillerValue> = backend.miller_products(*pairing, &pairs);
+                    assert_eq!(values.len(), products);
+                    assert!(values.iter().all(|value| value.pairing.is_none()), "{backend}, {pairing:?}");
+                }
+            }
         }
     }
 

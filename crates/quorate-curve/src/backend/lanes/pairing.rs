@@ -85,8 +85,12 @@ pub(crate) fn ate_products<L: Lanes, T>(
     alloc::vec![values[0] * rest[0]]
 }
 
-/// The product of the ate pairing over the pairs, or `None` if they are not few for these lanes. Over two it allocates nothing.
+/// The product of the ate pairing over the pairs, or `None` if they are not few for these lanes. Over two it allocates nothing, and over
+/// none it costs nothing.
 pub(crate) fn product_of_few<L: Lanes>(lanes: L, pairs: &[Pair<L>]) -> Option<MillerValue<L::Curve>> {
+    if pairs.is_empty() {
+        return Some(MillerValue::ONE);
+    }
     if const { L::WIDTH == LANES && L::THRESHOLDS.spread_pairs > 0 } && pairs.len() <= L::THRESHOLDS.spread_pairs {
         return Some(MillerValue::new(Pairing::Ate, few_pairs::ate(lanes, pairs)));
     }
