@@ -2,14 +2,14 @@
 //!
 //! Claims, keys, verdicts and texts cross as arrays of bytes, which the Java machine copies. A copy of a claim takes less than a
 //! hundredth of its verification, and a thread that writes to an array during a call changes nothing here. Objects are
-//! [numbers](handles), so no address crosses. A body that fails or panics is a Java exception.
+//! numbers, so no address crosses. A body that fails or panics is a Java exception.
 //!
 //! | module | noun |
 //! |---|---|
-//! | [`handles`] | objects by number: a freed or invented number is an error |
-//! | [`call`] | the body of a native function: errors and panics become exceptions |
-//! | [`answers`] | verdicts as bytes, and the queue of a batcher's answers |
-//! | [`exports`] | the functions that Java calls |
+//! | `handles` | objects by number: a freed or invented number is an error |
+//! | `call` | the body of a native function: errors and panics become exceptions |
+//! | `answers` | verdicts as bytes, and the queue of a batcher's answers |
+//! | `exports` | the functions that Java calls |
 
 #![deny(unsafe_code)]
 
