@@ -85,11 +85,15 @@ impl Engine {
     /// [`Code::System`], if there are no random numbers.
     pub fn verify(&self, claims: &[ClaimBytes], remember: bool) -> Result<Verdicts, CallFailure> {
         let mut random = random()?;
-        let verifier = self.for_statements(claims.iter().map(ClaimBytes::statements).sum());
+        let verifier = self.for_claims(claims);
         Ok(Verdicts::new(match remember {
             true => verifier.verify_and_remember(claims, &mut Exhaustive, &mut random),
             false => verifier.verify(claims, &mut random),
         }))
+    }
+
+    fn for_claims(&self, claims: &[ClaimBytes]) -> Verifier {
+        self.for_statements(claims.iter().map(ClaimBytes::statements).sum())
     }
 
     /// The verifier with as many threads as so many statements are worth.
@@ -116,7 +120,7 @@ impl Engine {
     /// What would be computed to verify claims, as text. Nothing is verified.
     #[must_use]
     pub fn plan(&self, claims: &[ClaimBytes]) -> String {
-        self.0.prepare(claims).to_string()
+        self.for_claims(claims).prepare(claims).to_string()
     }
 
     /// The verifier.

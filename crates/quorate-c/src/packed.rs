@@ -39,7 +39,7 @@ impl SignedKind {
     }
 }
 
-/// Reads packed claims. Memory: a few times the bytes, whatever the counts say.
+/// Reads packed claims. Memory: about ten times the bytes at most, whatever the counts say.
 ///
 /// # Errors
 /// [`Code::Claims`], [`Code::Suite`], with the claim's number, from 0.

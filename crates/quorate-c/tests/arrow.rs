@@ -77,6 +77,20 @@ fn tables_that_are_none_of_claims_are_errors() {
     assert_eq!((code, text.as_str()), (Code::Suite as i32, "there is no suite with the number 99"));
 }
 
+#[test]
+fn the_claims_are_released_also_if_nothing_can_be_answered() {
+    let mut verifier: *mut quorate_verifier = ptr::null_mut();
+    let mut claims = stream(vec![table(&[1], |row| row)]);
+    // SAFETY: all pointers are null, or those of values that live until the calls are over.
+    unsafe {
+        assert_eq!(quorate_verifier_new(ptr::null(), &mut verifier, ptr::null_mut()), 0);
+        let code = quorate_verify_arrow(verifier, 1, &mut claims, ptr::null_mut(), ptr::null_mut());
+        quorate_verifier_free(verifier);
+        assert_eq!(code, Code::Null as i32);
+    }
+    assert!(RecordBatchStreamReader::try_new(claims).is_err(), "a released stream gives nothing");
+}
+
 /// A row that names no suite has no claim without one of the caller's, and is not valid.
 #[test]
 fn a_row_without_a_suite_is_not_valid() {

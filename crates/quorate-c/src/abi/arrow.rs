@@ -29,13 +29,17 @@ pub unsafe extern "C" fn quorate_verify_arrow(
     error: *mut quorate_error,
 ) -> i32 {
     guarded(error, || {
-        if claims.is_null() || verdicts.is_null() {
-            return Err(CallFailure::new(Code::Null, "claims, verdicts: a pointer is null"));
+        if claims.is_null() {
+            return Err(CallFailure::new(Code::Null, "claims: the pointer is null"));
         }
+        // From here on the stream is released, whatever happens.
         // SAFETY: not null, and the caller keeps to the header: it is a stream that was not released.
         let reader = unsafe { RecordBatchStreamReader::from_raw(claims) };
         let reader =
             reader.map_err(|error| CallFailure::new(Code::Claims, format!("the table cannot be read: {error}")))?;
+        if verdicts.is_null() {
+            return Err(CallFailure::new(Code::Null, "verdicts: the pointer is null"));
+        }
         let suite = if suite == 0 { None } else { Some(suites::by_number(suite)?) };
         // SAFETY: the caller keeps to the header.
         let ruled = table::verify(unsafe { &of("verifier", verifier)?.0 }, suite, reader)?;
