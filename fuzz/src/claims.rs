@@ -124,7 +124,13 @@ impl From<Entry> for ClaimBytes {
             key_change.1.apply(&mut public_keys[changed]);
         }
         signature_change.apply(&mut signature);
-        Self { suite: *suite, public_keys, messages, signature, source: source.map(|source| u64::from(source).into()) }
+        Self {
+            suite: *suite,
+            public_keys: public_keys.into(),
+            messages,
+            signature,
+            source: source.map(|source| u64::from(source).into()),
+        }
     }
 }
 

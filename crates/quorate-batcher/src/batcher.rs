@@ -641,7 +641,7 @@ impl Patience for Bans<'_> {
 /// The claim of one statement of a claim.
 fn single(claim: &ClaimBytes, index: usize, signature: &[u8]) -> Option<ClaimBytes> {
     use quorate::Messages;
-    let key = claim.public_keys.get(index)?;
+    let key = &claim.public_keys.encoded(index)?;
     match &claim.messages {
         Messages::Shared(message) => Some(ClaimBytes::single(claim.suite, key, message, signature)),
         Messages::Each(messages) => Some(ClaimBytes::single(claim.suite, key, messages.get(index)?, signature)),

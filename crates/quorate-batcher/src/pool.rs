@@ -63,10 +63,8 @@ impl Appraiser {
     }
 
     fn vertices(&self, claim: &ClaimBytes) -> Vertices {
-        let key = match &claim.public_keys[..] {
-            [key] => Some(self.hasher.hash_one((claim.suite, "key", key))),
-            _ => None,
-        };
+        let is_single = claim.statements() == 1;
+        let key = is_single.then(|| self.hasher.hash_one((claim.suite, "key", &claim.public_keys)));
         // All messages of a claim count as one: claims with some in common are not grouped by them.
         Vertices { message: self.hasher.hash_one((claim.suite, "message", &claim.messages)), key }
     }

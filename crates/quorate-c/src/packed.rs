@@ -103,7 +103,7 @@ pub fn made(
     };
     let name = std::str::from_utf8(source).map_or_else(|_| hexadecimal(source), str::to_owned);
     let source = (!source.is_empty()).then(|| SourceId::from(name.as_str()));
-    Ok(ClaimBytes { suite, public_keys, messages, signature, source })
+    Ok(ClaimBytes { suite, public_keys: public_keys.into(), messages, signature, source })
 }
 
 /// The name of a source that is not UTF-8.
@@ -163,7 +163,8 @@ pub fn write(claim: &ClaimBytes, packed: &mut Vec<u8>) -> Result<(), CallFailure
     for number in [suites::number(*suite)?, kind as u32, length(public_keys.len())?, length(messages.len())?] {
         packed.extend(number.to_le_bytes());
     }
-    let parts = public_keys.iter().map(Vec::as_slice).chain(messages).chain([&signature[..], source.as_bytes()]);
+    let keys = public_keys.encodings();
+    let parts = keys.iter().map(|key| &**key).chain(messages).chain([&signature[..], source.as_bytes()]);
     for part in parts {
         packed.extend(length(part.len())?.to_le_bytes());
         packed.extend(part);
@@ -184,7 +185,7 @@ mod tests {
             ClaimBytes { source: Some("peer".into()), ..ClaimBytes::single(suite, &[1; 48], b"message", &[2; 96]) },
             ClaimBytes {
                 messages: each,
-                public_keys: vec![vec![], vec![3; 5]],
+                public_keys: vec![vec![], vec![3; 5]].into(),
                 ..ClaimBytes::single(suite, b"", b"", b"")
             },
             ClaimBytes::proof_of_possession(suite, &[4; 48], &[5; 96]),

@@ -126,10 +126,10 @@ pub trait Bls12381Group:
 }
 
 pub(crate) mod sealed {
-    use alloc::vec::Vec;
+    use alloc::{boxed::Box, vec::Vec};
 
     use crate::{
-        backend::choice::Backend,
+        backend::{choice::Backend, lanes::members::RandomTrits, stored::Store},
         encoding::DecodeError,
         scalar::Scalar,
         segments::{Segments, UncheckedSegments, WeightedSegments},
@@ -147,10 +147,12 @@ pub(crate) mod sealed {
     /// What the verbs of [`Backend`] do, under their names.
     pub trait Verbs: Sized {
         fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool>;
+        fn all_in_subgroup(backend: Backend, points: &[Self], random: &[RandomTrits]) -> bool;
         fn is_member(backend: Backend, point: &Self) -> bool;
         fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize>;
         fn sum(backend: Backend, points: &[Self]) -> Self;
         fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self>;
+        fn store(backend: Backend) -> Box<dyn Store<Self>>;
         fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self>;
         fn weighted_sums_of_members(
             backend: Backend,

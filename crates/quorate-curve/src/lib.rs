@@ -59,7 +59,7 @@ pub mod secret;
 #[doc(hidden)]
 pub mod bench;
 
-pub use backend::{Backend, BackendId, Pair, PreparedG2, UnknownBackend};
+pub use backend::{Backend, BackendId, Pair, PreparedG2, StoredPoints, UnknownBackend};
 #[cfg(feature = "bn254")]
 pub use bn254::{Bn254, Bn254G1, Bn254G2};
 pub use domain::Domain;

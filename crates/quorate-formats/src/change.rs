@@ -131,7 +131,7 @@ impl Signed {
         Ok(Record {
             id: Some(Id::number(change.validator_index)),
             suite: Some("eth2".to_owned()),
-            public_keys: vec![change.from_public_key.to_vec()],
+            public_keys: vec![change.from_public_key.to_vec()].into(),
             messages: Messages::Shared(change.signing_root(version, &root).into()),
             signature: signature.0.to_vec(),
             source: None,

@@ -233,7 +233,7 @@ impl Columns {
         Ok(Record {
             id: None,
             suite: self.suite,
-            public_keys,
+            public_keys: public_keys.into(),
             messages,
             signature,
             source: self.source,
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn one_key_and_one_message_is_shared() {
         let record = columns().into_record(Place::Line(4)).unwrap();
-        assert_eq!(record.public_keys, [[1]]);
+        assert_eq!(*record.public_keys.as_encoded().unwrap(), [[1]]);
         assert_eq!(record.messages, Messages::Shared([2].into()));
         assert_eq!(record.place, Place::Line(4));
     }

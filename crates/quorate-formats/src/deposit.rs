@@ -104,7 +104,7 @@ impl Deposit {
         Record {
             id: Some(Id::text(&const_hex::encode_prefixed(data_root))),
             suite: Some("eth2".to_owned()),
-            public_keys: vec![self.pubkey.0.to_vec()],
+            public_keys: vec![self.pubkey.0.to_vec()].into(),
             messages: Messages::Shared(message.signing_root(self.fork_version.0).into()),
             signature: self.signature.0.to_vec(),
             source: None,

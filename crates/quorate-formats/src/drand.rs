@@ -310,7 +310,7 @@ impl Round {
         let record = Record {
             id: Some(Id::number(round)),
             suite: Some(rule.suite.to_owned()),
-            public_keys: vec![chain.public_key.clone()],
+            public_keys: vec![chain.public_key.clone()].into(),
             messages: Messages::Shared((&message[..]).into()),
             signature: self.signature.0,
             source: None,
@@ -416,10 +416,10 @@ const CHAIN: &str = "chain";
 #[must_use]
 pub fn chain_of(claim: &ClaimBytes) -> Option<&'static str> {
     DrandScheme::from_profile(claim.suite.name())?;
-    let [key] = &claim.public_keys[..] else { return None };
+    let [key] = &claim.public_keys.as_encoded()?[..] else { return None };
     chain::candidates(claim.signature.len(), key).find_map(|(name, key, scheme)| {
         let suite: AnySuite = scheme.profile().parse().ok()?;
-        let of_chain = ClaimBytes { suite, public_keys: vec![key], ..claim.clone() };
+        let of_chain = ClaimBytes { suite, public_keys: vec![key].into(), ..claim.clone() };
         of_chain.verify().is_valid().then_some(name)
     })
 }
@@ -542,7 +542,7 @@ mod tests {
         assert_eq!(record.suite.as_deref(), Some("drand-quicknet"));
         assert_eq!(record.messages, Messages::Shared(Sha256::digest(2_u64.to_be_bytes())[..].into()));
         assert_eq!(record.signature, [0xab]);
-        assert_eq!(record.public_keys[0].len(), 96);
+        assert_eq!(record.public_keys.as_encoded().unwrap()[0].len(), 96);
     }
 
     #[test]
@@ -625,7 +625,7 @@ mod tests {
             format!(r#"{{"round": 5, "signature": "", "public_key": "{key}", "scheme": "bls-unchained-on-g1"}}"#)
         };
         let record = record(&input("abcd"), &DrandOptions::default());
-        assert_eq!(record.public_keys, [[0xab, 0xcd]]);
+        assert_eq!(*record.public_keys.as_encoded().unwrap(), [[0xab, 0xcd]]);
         assert_eq!(record.suite.as_deref(), Some("drand-g1-legacy"));
         assert!(matches!(read(input("abcd").as_bytes(), &quicknet()), Err(InputError::ChainMismatch { .. })));
     }
@@ -644,7 +644,7 @@ mod tests {
         );
         let record = record(&input, &DrandOptions::default());
         assert_eq!(record.suite.as_deref(), Some("drand-unchained"));
-        assert_eq!(record.public_keys, [[0xab; 48]]);
+        assert_eq!(*record.public_keys.as_encoded().unwrap(), [[0xab; 48]]);
     }
 
     #[test]
@@ -655,7 +655,7 @@ mod tests {
         assert!(rounds.next().is_none());
         let options = DrandOptions { earlier: rounds.chain_info().cloned(), ..DrandOptions::default() };
         let round = r#"{"round": 5, "signature": "ab"}"#;
-        assert_eq!(record(round, &options).public_keys, [[0xab; 48]]);
+        assert_eq!(*record(round, &options).public_keys.as_encoded().unwrap(), [[0xab; 48]]);
         // A chain of the document's own, and the caller's, come before it.
         let own = record(r#"{"chain": "quicknet", "round": 5, "signature": "ab"}"#, &options);
         assert_eq!(own.suite.as_deref(), Some("drand-quicknet"));
@@ -741,7 +741,7 @@ mod tests {
         let message = "6c31fc15422ebad28aaf9089c306702f67540b53c7eea8b7d2941044b027100f";
         assert_eq!(record.messages, Messages::Shared(const_hex::decode(message).unwrap().into()));
         assert_eq!(record.suite.as_deref(), Some("drand-evmnet"));
-        assert_eq!(record.public_keys[0].len(), 128);
+        assert_eq!(record.public_keys.as_encoded().unwrap()[0].len(), 128);
     }
 
     proptest! {

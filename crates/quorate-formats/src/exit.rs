@@ -81,7 +81,7 @@ impl Signed {
         Ok(Record {
             id: Some(Id::number(exit.validator_index)),
             suite: Some("eth2".to_owned()),
-            public_keys: vec![key.to_vec()],
+            public_keys: vec![key.to_vec()].into(),
             messages: Messages::Shared(exit.signing_root(version, &root).into()),
             signature: self.signature.0.to_vec(),
             source: None,

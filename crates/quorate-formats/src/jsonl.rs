@@ -536,7 +536,7 @@ mod tests {
         let record = read(line).remove(0).unwrap();
         assert_eq!(record.id, Some(Id::text("a")));
         assert_eq!(record.suite.as_deref(), Some("eth2"));
-        assert_eq!(record.public_keys, [[10], [11]]);
+        assert_eq!(*record.public_keys.as_encoded().unwrap(), [[10], [11]]);
         assert_eq!(record.messages, Messages::Each(vec![[].into(), [255].into()]));
         assert_eq!(record.signature, [0xcc]);
         assert_eq!(record.source, Some(SourceId::from("peer")));
@@ -861,7 +861,10 @@ mod tests {
         if let Some(suite) = &record.suite {
             object.insert("suite".into(), suite.as_str().into());
         }
-        object.insert("public_keys".into(), record.public_keys.iter().map(|key| hex(key)).collect());
+        object.insert(
+            "public_keys".into(),
+            record.public_keys.as_encoded().unwrap().iter().map(|key| hex(key)).collect(),
+        );
         match &record.messages {
             Messages::Shared(message) => object.insert("message".into(), hex(message)),
             Messages::Each(messages) => {
@@ -895,12 +898,12 @@ mod tests {
         let chain = prop::option::of(chain);
         (id, prop::option::of(".*"), pairs, prop::option::of(bytes()), bytes(), source, chain).prop_map(
             |(id, suite, pairs, shared, signature, source, chain)| {
-                let (public_keys, each): (_, Vec<_>) = pairs.into_iter().unzip();
+                let (public_keys, each): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
                 let each = Messages::Each(each.into_iter().map(Into::into).collect());
                 Record {
                     id,
                     suite,
-                    public_keys,
+                    public_keys: public_keys.into(),
                     messages: shared.map_or(each, |message| Messages::Shared(message.into())),
                     signature,
                     source,

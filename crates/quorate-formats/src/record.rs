@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use quorate::{AnySuite, ClaimBytes, Messages, SourceId, UnknownSuite, claim_bytes::memory_of};
+use quorate::{AnySuite, ClaimBytes, Messages, PublicKeys, SourceId, UnknownSuite, claim_bytes::memory_of};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -16,7 +16,7 @@ pub struct Record {
     /// The suite's id or the name of a profile, as the input writes it or as the format implies it: "eth2", "drand-quicknet".
     pub suite: Option<String>,
     /// Encoded keys in the order of the input. The list may be empty; the suite says whether such a claim can be valid.
-    pub public_keys: Vec<Vec<u8>>,
+    pub public_keys: PublicKeys,
     /// What they signed.
     pub messages: Messages,
     /// The encoded (aggregate) signature.

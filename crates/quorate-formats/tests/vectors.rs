@@ -94,7 +94,10 @@ impl Rounds {
             };
             assert_eq!(record.id.as_ref().unwrap().as_json(), beacon["round"].to_string());
             assert_eq!(const_hex::encode(&record.signature), text(beacon, "signature"));
-            assert_eq!(const_hex::encode(&record.public_keys[0]), text(&file["chain_info"], "public_key"));
+            assert_eq!(
+                const_hex::encode(&record.public_keys.as_encoded().unwrap()[0]),
+                text(&file["chain_info"], "public_key")
+            );
             assert_eq!(record.failed_check(), None);
             match beacon["message"].as_str() {
                 Some(message) => assert_eq!(shared(record)[2..], *message, "{name} {beacon}"),
@@ -214,7 +217,7 @@ fn light_client_claims_are_the_derived_ones() {
             assert_eq!(const_hex::encode_prefixed(&record.signature), text(case, "signature"));
             assert_eq!(record.public_keys.len() as u64, case["participants"].as_u64().unwrap());
             let committee = json(&derived.join(text(case, "committee_file")));
-            assert_eq!(record.public_keys, participants(&committee, text(case, "sync_committee_bits")));
+            assert_eq!(record.public_keys, participants(&committee, text(case, "sync_committee_bits")).into());
             assert_eq!(record.failed_check(), None, "{name}: {:?}", record.checks);
             assert_eq!(record.suite.as_deref(), Some("eth2-sync-aggregate"));
             seen.insert(text(case, "signing_root").to_owned());
@@ -287,7 +290,7 @@ fn deposits_of_the_staking_tools() {
         let records: Vec<Record> =
             deposit::read(open(&path), &Expected::default()).unwrap().map(|entry| entry.unwrap().unwrap()).collect();
         let key = const_hex::decode(text(case, "pubkey")).unwrap();
-        let record = records.iter().find(|record| record.public_keys[0] == key).unwrap();
+        let record = records.iter().find(|record| record.public_keys.as_encoded().unwrap()[0] == key).unwrap();
         assert_eq!(shared(record)[2..], *text(case, "signing_root"), "{source}");
         assert_eq!(record.suite.as_deref(), Some("eth2"));
         assert!(record.checks.len() >= 2 && record.failed_check().is_none(), "{:?}", record.checks);

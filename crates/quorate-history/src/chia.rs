@@ -283,7 +283,7 @@ impl Found {
     fn add(&mut self, kind: ClaimKind, key: &[u8], message: &[u8], signature: &[u8], failed: Option<Check>) {
         let claim = ClaimBytes {
             suite: AnySuite::MinPk(MinPk::Chia),
-            public_keys: if failed.is_none() { vec![key.to_vec()] } else { Vec::new() },
+            public_keys: if failed.is_none() { vec![key.to_vec()].into() } else { Vec::new().into() },
             messages: Messages::Shared(message.into()),
             signature: signature.to_vec(),
             source: None,

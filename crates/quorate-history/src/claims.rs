@@ -416,7 +416,7 @@ impl Claims<'_> {
         };
         let claim = ClaimBytes {
             suite: AnySuite::MinPk(suite),
-            public_keys: signers.keys,
+            public_keys: signers.keys.into(),
             messages: Messages::Shared(message.into()),
             signature: signature.to_vec(),
             source: None,

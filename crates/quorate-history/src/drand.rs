@@ -145,7 +145,7 @@ impl<R: BufRead> DrandRounds<R> {
             Ok(claim) => claim,
             Err(error) => return Ok(Err(Malformed::new(place, error.to_string()))),
         };
-        let public_key = claim.public_keys.first().cloned().unwrap_or_default();
+        let public_key = claim.public_keys.encoded(0).unwrap_or_default().into_owned();
         let signature = claim.signature.clone();
         match &mut self.current {
             Some(span) if span.is_followed_by(round, claim.suite, &public_key) => {
@@ -168,7 +168,7 @@ impl<R: BufRead> DrandRounds<R> {
             }
         }
         if failed.is_some() {
-            claim.public_keys.clear();
+            claim.public_keys = Vec::new().into();
         }
         let claim = ChainClaim { claim, slot: round, kind: ClaimKind::Beacon, index: 0.into(), failed };
         Ok(Ok(RoundClaim { claim, place }))

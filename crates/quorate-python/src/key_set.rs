@@ -73,7 +73,7 @@ impl KeySet {
 
     /// The keys, by index.
     fn public_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        over!(&*self.set()?, (_, set) => PyList::new(py, set.keys().iter().map(|key| PyBytes::new(py, key.to_bytes().as_ref()))))
+        over!(&*self.set()?, (_, set) => PyList::new(py, keys(set)?.iter().map(|key| PyBytes::new(py, key.to_bytes().as_ref()))))
     }
 
     /// The sum of the members' keys, encoded as a key. For no members it is the identity.
@@ -139,6 +139,12 @@ fn push<S: Suite>(
         if assume_possession { set.push_assumed(key) } else { set.push(key) }
     }
     Ok(())
+}
+
+/// All keys, by index.
+fn keys<S: Suite>(set: &quorate::KeySet<S>) -> PyResult<Vec<quorate::PublicKey<S>>> {
+    let indices: Vec<_> = (0..set.len() as u32).collect();
+    set.keys(&indices).map_err(misused_set)
 }
 
 fn sum<'py, S: Suite>(

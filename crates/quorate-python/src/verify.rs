@@ -269,8 +269,8 @@ pub(crate) fn verify_one(
     let claim = ClaimBytes {
         suite: argument::suite(suite)?,
         public_keys: match bytes_like(public_keys)? {
-            Some(key) => vec![key],
-            None => list_of_bytes("public_keys", public_keys)?,
+            Some(key) => vec![key].into(),
+            None => list_of_bytes("public_keys", public_keys)?.into(),
         },
         messages: match bytes_like(messages)? {
             Some(message) => Messages::Shared(message.into()),

@@ -13,9 +13,13 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use crate::{claim::SourceId, suite::AnySuite};
+use crate::{
+    claim::SourceId,
+    keyset::{AnyKeySet, Members},
+    suite::AnySuite,
+};
 
 /// A claim as data: what a line of a file, a request or a packet says. [`Verifier`](crate::Verifier) decodes and
 /// verifies it.
@@ -25,14 +29,82 @@ use crate::{claim::SourceId, suite::AnySuite};
 pub struct ClaimBytes {
     /// The suite.
     pub suite: AnySuite,
-    /// The encoded public keys.
-    pub public_keys: Vec<Vec<u8>>,
+    /// The public keys.
+    pub public_keys: PublicKeys,
     /// The messages that they signed.
     pub messages: Messages,
     /// The encoded signature, an aggregate if there are several statements.
     pub signature: Vec<u8>,
     /// Who sent the claim.
     pub source: Option<SourceId>,
+}
+
+/// The public keys of a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PublicKeys {
+    /// Their encodings.
+    Encoded(Vec<Vec<u8>>),
+    /// Members of a set of keys that were decoded and checked before, so that the claim costs no decoding. If several members of a
+    /// POP suite signed one message, all of them must have shown that they possess their secrets, and their sum costs what
+    /// [`KeySet::sum`](crate::KeySet::sum) costs.
+    Members(AnyKeySet, Members),
+}
+
+impl PublicKeys {
+    /// How many there are, repeats included.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Encoded(keys) => keys.len(),
+            Self::Members(_, members) => members.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The encoding of the key at a place, if there is one: of a member of a set on BN254 that of its key in G2.
+    pub fn encoded(&self, place: usize) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Self::Encoded(keys) => Some(keys.get(place)?.into()),
+            Self::Members(set, members) => Some(set.encoded_key(members.at(place)?)?.into()),
+        }
+    }
+
+    /// The encodings of all keys. That of a member whom the set does not have is empty.
+    pub fn encodings(&self) -> Vec<Cow<'_, [u8]>> {
+        match self {
+            Self::Encoded(keys) => keys.iter().map(Cow::from).collect(),
+            Self::Members(set, members) => {
+                members.indices().iter().map(|index| set.encoded_key(*index).unwrap_or_default().into()).collect()
+            }
+        }
+    }
+
+    /// The list of encodings, if it is one.
+    pub fn as_encoded(&self) -> Option<&Vec<Vec<u8>>> {
+        if let Self::Encoded(keys) = self { Some(keys) } else { None }
+    }
+
+    /// The list of encodings, to change it, if it is one.
+    pub fn as_encoded_mut(&mut self) -> Option<&mut Vec<Vec<u8>>> {
+        if let Self::Encoded(keys) = self { Some(keys) } else { None }
+    }
+}
+
+impl FromIterator<Vec<u8>> for PublicKeys {
+    /// Encoded keys.
+    fn from_iter<I: IntoIterator<Item = Vec<u8>>>(keys: I) -> Self {
+        Self::Encoded(keys.into_iter().collect())
+    }
+}
+
+impl From<Vec<Vec<u8>>> for PublicKeys {
+    fn from(keys: Vec<Vec<u8>>) -> Self {
+        Self::Encoded(keys)
+    }
 }
 
 /// The messages of a claim.
@@ -50,13 +122,45 @@ pub enum Messages {
 impl ClaimBytes {
     /// One key signed one message.
     pub fn single(suite: AnySuite, public_key: &[u8], message: &[u8], signature: &[u8]) -> Self {
-        Self {
-            suite,
-            public_keys: vec![public_key.to_vec()],
-            messages: Messages::Shared(message.into()),
-            signature: signature.to_vec(),
-            source: None,
-        }
+        Self::shared(suite, vec![public_key.to_vec()], message, signature)
+    }
+
+    /// All keys signed one message.
+    pub fn shared(
+        suite: AnySuite,
+        public_keys: impl Into<PublicKeys>,
+        message: impl Into<Arc<[u8]>>,
+        signature: impl Into<Vec<u8>>,
+    ) -> Self {
+        let messages = Messages::Shared(message.into());
+        Self { suite, public_keys: public_keys.into(), messages, signature: signature.into(), source: None }
+    }
+
+    /// Each key signed the message at its place. A claim with another number of messages than keys is invalid.
+    pub fn each(
+        suite: AnySuite,
+        public_keys: impl Into<PublicKeys>,
+        messages: Vec<Arc<[u8]>>,
+        signature: impl Into<Vec<u8>>,
+    ) -> Self {
+        let messages = Messages::Each(messages);
+        Self { suite, public_keys: public_keys.into(), messages, signature: signature.into(), source: None }
+    }
+
+    /// These members of a set signed one message, under the suite of the set.
+    pub fn of_members(
+        set: &AnyKeySet,
+        members: Members,
+        message: impl Into<Arc<[u8]>>,
+        signature: impl Into<Vec<u8>>,
+    ) -> Self {
+        Self::shared(set.suite(), PublicKeys::Members(set.clone(), members), message, signature)
+    }
+
+    /// The same claim, sent by `source`.
+    #[must_use]
+    pub fn from_source(self, source: impl Into<SourceId>) -> Self {
+        Self { source: Some(source.into()), ..self }
     }
 
     /// A proof of possession: the owner of a key signed the key's encoding.
@@ -79,7 +183,7 @@ impl ClaimBytes {
 /// About how many bytes of memory the parts of a claim take beside their own sizes: the room of lists that is not used, and the
 /// allocator's own words, included.
 pub fn memory_of(
-    public_keys: &Vec<Vec<u8>>,
+    public_keys: &PublicKeys,
     messages: &Messages,
     signature: &Vec<u8>,
     source: Option<&SourceId>,
@@ -92,8 +196,13 @@ pub fn memory_of(
         }
         Messages::ProofOfPossession => 0,
     };
-    let unused = (public_keys.capacity() - public_keys.len()) * size_of::<Vec<u8>>();
-    let keys = unused + public_keys.iter().map(memory_of_element).sum::<usize>();
+    let keys = match public_keys {
+        PublicKeys::Encoded(keys) => {
+            let unused = (keys.capacity() - keys.len()) * size_of::<Vec<u8>>();
+            unused + keys.iter().map(memory_of_element).sum::<usize>()
+        }
+        PublicKeys::Members(_, members) => members.memory(),
+    };
     let source = if let Some(SourceId::Name(name)) = source { name.len() } else { 0 };
     keys + messages + signature.capacity() + source
 }

@@ -30,6 +30,8 @@
 //! # Ok::<(), aggregate::MisuseError>(())
 //! ```
 
+use std::sync::Arc;
+
 use quorate_curve::{Backend, Group, Weight};
 use sha2::{Digest, Sha256};
 
@@ -50,7 +52,14 @@ use crate::{
 ///
 /// [`verify_and_remember`]: crate::verify_and_remember
 #[derive(Clone, Debug)]
-pub struct Known<S: Suite>(Recent<Entry<S>, Signature<S>>);
+pub struct Known<S: Suite> {
+    signatures: Recent<Entry<S>, Signature<S>>,
+    /// The messages of the statements, and perhaps of some that were forgotten. An entry is added with each statement, and there
+    /// are never more of them than of statements, so no message is forgotten before its statements are.
+    messages: Recent<[u8; 32], ()>,
+    /// Whether a statement was forgotten by itself, so that there can be more messages than statements.
+    has_gaps: bool,
+}
 
 /// What was signed: a statement, the tag it is hashed under, and whether the signer's key is hashed in front of the
 /// message. Suites that agree in these have the same signatures, so the suite itself does not stand here. An AUG suite
@@ -66,30 +75,41 @@ struct Entry<S: Suite> {
 }
 
 impl<S: Suite> Entry<S> {
-    /// A statement of a claim.
-    fn of(claim: &Claim<S>, key: PublicKey<S>, message: &[u8]) -> Self {
-        Self::new(claim.tag().clone(), claim.is_augmented(), key, message)
+    /// A statement of a claim, about a message with this digest.
+    fn of(claim: &Claim<S>, key: PublicKey<S>, message: [u8; 32]) -> Self {
+        Self { tag: claim.tag().clone(), augmented: claim.is_augmented(), key, message }
     }
 
     /// A statement under the tag of a suite.
     fn of_suite(suite: S, key: PublicKey<S>, message: &[u8]) -> Self {
-        Self::new(suite.tag(), suite.scheme() == Scheme::Augmented, key, message)
-    }
-
-    fn new(tag: SuiteTag, augmented: bool, key: PublicKey<S>, message: &[u8]) -> Self {
-        Self { tag, augmented, key, message: Sha256::digest(message).into() }
+        let augmented = suite.scheme() == Scheme::Augmented;
+        Self { tag: suite.tag(), augmented, key, message: Sha256::digest(message).into() }
     }
 }
 
 impl<S: Suite> Known<S> {
     /// Nothing known yet, and no limit.
     pub fn new() -> Self {
-        Self(Recent::of_two_halves(usize::MAX))
+        Self::with_half(usize::MAX)
     }
 
     /// Nothing known yet, and never more than `most` statements. When there are too many, the older half is forgotten.
     pub fn with_limit(most: usize) -> Self {
-        Self(Recent::of_two_halves(most / 2))
+        Self::with_half(most / 2)
+    }
+
+    fn with_half(half: usize) -> Self {
+        Self { signatures: Recent::of_two_halves(half), messages: Recent::of_two_halves(half), has_gaps: false }
+    }
+
+    fn insert(&mut self, entry: Entry<S>, signature: Signature<S>) {
+        self.messages.insert(entry.message, ());
+        self.signatures.insert(entry, signature);
+    }
+
+    /// Whether perhaps a statement about a message is known, under any tag. If not, none is.
+    pub(crate) fn has_about(&self, message: &[u8]) -> bool {
+        !self.is_empty() && (self.has_gaps || self.messages.find(&Sha256::digest(message).into()).is_some())
     }
 
     /// Remembers that a key signed a message.
@@ -97,27 +117,30 @@ impl<S: Suite> Known<S> {
     /// Call it only if you verified that the signature is valid for this key, message and suite: alone, or as a claim of
     /// one statement in a batch. It must not be a part of an aggregate of which only the sum was verified.
     pub fn trust(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>, signature: Signature<S>) {
-        self.0.insert(Entry::of_suite(suite, key, message.as_ref()), signature);
+        self.insert(Entry::of_suite(suite, key, message.as_ref()), signature);
     }
 
     /// How many statements are known.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.signatures.len()
     }
 
     /// Whether no statement is known.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.signatures.is_empty()
     }
 
     /// Forgets a statement; `true` if it was known.
     pub fn forget(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>) -> bool {
-        self.0.remove(&Entry::of_suite(suite, key, message.as_ref()))
+        self.has_gaps = true;
+        self.signatures.remove(&Entry::of_suite(suite, key, message.as_ref()))
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.signatures.clear();
+        self.messages.clear();
+        self.has_gaps = false;
     }
 
     /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims
@@ -128,17 +151,27 @@ impl<S: Suite> Known<S> {
         }
         let mut statements = claim.statements();
         if let (Some((key, message)), None) = (statements.next(), statements.next()) {
-            self.0.insert(Entry::of(claim, key, message), signature);
+            self.insert(Entry::of(claim, key, Sha256::digest(message).into()), signature);
         }
     }
 
     /// By statement of a claim: whether it is known.
     pub(crate) fn knows(&self, claim: &Claim<S>) -> Vec<bool> {
-        claim.statements().map(|(key, message)| self.signature(claim, key, message).is_some()).collect()
+        self.signatures_of(claim).iter().map(Option::is_some).collect()
     }
 
-    fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &[u8]) -> Option<Signature<S>> {
-        self.0.find(&Entry::of(claim, key, message)).copied()
+    /// By statement of a claim: its signature, if it is known. Of a message that follows itself the digest is taken once.
+    fn signatures_of(&self, claim: &Claim<S>) -> Vec<Option<Signature<S>>> {
+        let mut last: Option<(&Arc<[u8]>, [u8; 32])> = None;
+        let signature = |(key, message)| {
+            let digest = match last {
+                Some((same, digest)) if Arc::ptr_eq(same, message) => digest,
+                _ => Sha256::digest(message).into(),
+            };
+            last = Some((message, digest));
+            self.signatures.find(&Entry::of(claim, key, digest)).copied()
+        };
+        claim.statements().map(signature).collect()
     }
 }
 
@@ -162,7 +195,7 @@ impl<S: Suite> Claim<S> {
         if known.is_empty() {
             return self.clone();
         }
-        let signatures: Vec<_> = self.statements().map(|(key, message)| known.signature(self, key, message)).collect();
+        let signatures = known.signatures_of(self);
         if signatures.iter().all(Option::is_none) {
             return self.clone();
         }

@@ -26,12 +26,12 @@
 //! | [`mod@aggregate`] | sums and differences of signatures and of keys |
 //! | [`bdn`] | one message, many signers, no proofs of possession: keys and signatures with coefficients |
 //! | [`claim`] | [`Claim`]: "these keys signed these messages, and this is the sum of their signatures" |
-//! | [`claim_bytes`] | [`ClaimBytes`]: a claim as bytes that nobody has decoded yet |
 //! | [`verdict`] | [`Verdict`], [`Reason`], and the [`Outcome`] of a batch |
 //! | [`known`] | [`Known`]: statements verified earlier, subtracted from a later claim |
 //! | [`naive`] | each claim by its own pairings: the oracle that everything else must agree with |
 //! | [`single`] | one signature at a time, without allocation: [`PublicKey::verify`] |
 //! | [`keyset`] | [`KeySet`]: a committee's keys, and their sums by bitmap |
+//! | [`claim_bytes`] | [`ClaimBytes`]: a claim as bytes that nobody has decoded yet |
 //! | [`plan`] | [`Plan`]: the fewest pairings that prove a set of claims, as data |
 //! | [`mod@execute`] | the arithmetic of a plan; it keeps its partial values |
 //! | [`culprit`] | the search for the false claims of a batch that failed |
@@ -93,13 +93,13 @@ pub mod proof_of_possession;
 pub mod aggregate;
 pub mod bdn;
 pub mod claim;
-pub mod claim_bytes;
 pub mod verdict;
 pub mod known;
 mod hash_cache;
 pub mod naive;
 pub mod single;
 pub mod keyset;
+pub mod claim_bytes;
 pub mod plan;
 pub mod execute;
 pub mod culprit;
@@ -108,10 +108,10 @@ pub mod verifier;
 
 pub use aggregate::MisuseError;
 pub use claim::{Claim, SourceId};
-pub use claim_bytes::{ClaimBytes, Messages};
+pub use claim_bytes::{ClaimBytes, Messages, PublicKeys};
 pub use culprit::{Exhaustive, Patience};
 pub use key::{PublicKey, SecretKey};
-pub use keyset::{Bitmap, KeySet};
+pub use keyset::{AnyKeySet, Bitmap, KeySet, Members};
 pub use known::Known;
 pub use parse::{DecodeError, ParseError, SecretError};
 pub use plan::{Forecast, Plan};

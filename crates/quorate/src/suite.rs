@@ -96,6 +96,18 @@ pub trait Suite: Copy + Eq + Ord + Hash + Debug + Display + FromStr + Send + Syn
     #[doc(hidden)]
     fn decode_keys(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self::Key, ParseError>>;
 
+    /// The same for the keys of a set. Each has its random words, with which the membership of many is checked at once
+    /// ([`Backend::all_in_subgroup`]).
+    #[doc(hidden)]
+    fn decode_key_set(
+        encodings: &[&[u8]],
+        random: &[[u64; 4]],
+        backend: Backend,
+    ) -> Vec<Result<Self::Key, ParseError>> {
+        let _ = random;
+        Self::decode_keys(encodings, backend)
+    }
+
     #[doc(hidden)]
     fn encode_key(key: &Self::Key) -> Self::KeyBytes;
 
@@ -270,6 +282,20 @@ macro_rules! bls12381_verbs {
             checked_keys(&backend.decode_each(encodings), backend)
         }
 
+        fn decode_key_set(
+            encodings: &[&[u8]],
+            random: &[[u64; 4]],
+            backend: Backend,
+        ) -> Vec<Result<Self::Key, ParseError>> {
+            keys_among(&backend.decode_each(encodings), |points| {
+                if backend.all_in_subgroup(points, &random[..points.len()]) {
+                    vec![true; points.len()]
+                } else {
+                    backend.in_subgroup(points)
+                }
+            })
+        }
+
         fn encode_key(key: &Self::Key) -> Self::KeyBytes {
             key.compress()
         }
@@ -310,9 +336,17 @@ pub(crate) fn checked_keys<G: Group>(
     decoded: &[Result<G, DecodeError>],
     backend: Backend,
 ) -> Vec<Result<G, ParseError>> {
+    keys_among(decoded, |points| backend.in_subgroup(points))
+}
+
+/// The same, where `members` says of each point whether it is in the subgroup.
+fn keys_among<G: Group>(
+    decoded: &[Result<G, DecodeError>],
+    members: impl FnOnce(&[G]) -> Vec<bool>,
+) -> Vec<Result<G, ParseError>> {
     // What is no key already costs no check of its membership.
     let points: Vec<_> = decoded.iter().flatten().filter(|point| !point.is_identity()).copied().collect();
-    let mut members = backend.in_subgroup(&points).into_iter();
+    let mut members = members(&points).into_iter();
     let checked = decoded.iter().map(|point| match point {
         Err(error) => Err(ParseError::Key(*error)),
         Ok(point) if point.is_identity() => Err(ParseError::IdentityKey),

@@ -99,6 +99,23 @@ pub enum Reason {
         /// How many messages the claim has.
         messages: usize,
     },
+    /// It names members of a key set of another variant than its suite.
+    #[error("the key set is one of another variant than the claim's suite")]
+    OtherVariant,
+    /// It names a member that its key set does not have.
+    #[error("the claim names member {index} of a key set of {members}")]
+    NoSuchMember {
+        /// The index.
+        index: usize,
+        /// How many members the set has.
+        members: usize,
+    },
+    /// One of the several members who signed its one message has not shown that it possesses its secret.
+    #[error("member {index} of the key set has not proven possession of its key")]
+    PossessionUnproven {
+        /// The index of the member.
+        index: usize,
+    },
     /// It is a proof of possession, but the scheme of its suite has no such proofs.
     #[error("the suite has no proofs of possession; its scheme is not POP")]
     NoProofsOfPossession,

@@ -183,7 +183,7 @@ impl FalseClaim {
         Self {
             digest: digest(claim),
             suite: claim.suite.to_string(),
-            public_key: claim.public_keys.first().map(const_hex::encode_prefixed).unwrap_or_default(),
+            public_key: claim.public_keys.encoded(0).map(const_hex::encode_prefixed).unwrap_or_default(),
             keys: claim.public_keys.len(),
             signature: const_hex::encode_prefixed(&claim.signature),
         }
@@ -198,7 +198,7 @@ fn digest(claim: &ClaimBytes) -> String {
         hash.update(bytes);
     };
     part(claim.suite.to_string().as_bytes());
-    claim.public_keys.iter().for_each(|key| part(key));
+    claim.public_keys.encodings().iter().for_each(|key| part(key));
     match &claim.messages {
         Messages::Shared(message) => part(message),
         Messages::Each(messages) => messages.iter().for_each(|message| part(message)),

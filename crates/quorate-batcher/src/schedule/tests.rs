@@ -215,7 +215,7 @@ fn an_overload_by_large_claims_is_told_once() {
     let large = |asker: u32| {
         let messages = (0..statements).map(|i| i.to_be_bytes()[..].into()).collect();
         let keys = vec![vec![1; 48]; statements as usize];
-        ClaimBytes { public_keys: keys, messages: quorate::Messages::Each(messages), ..claim(asker, None) }
+        ClaimBytes { public_keys: keys.into(), messages: quorate::Messages::Each(messages), ..claim(asker, None) }
     };
     for _ in 0..claims_in(20 * MS) {
         rig.admit(0, Class::Gossip, None, None);
@@ -237,7 +237,7 @@ fn a_large_claim_does_not_empty_the_queue() {
     let large = |asker: u32| {
         let messages = (0..2000u32).map(|i| i.to_be_bytes()[..].into()).collect();
         let claim = claim(asker, None);
-        ClaimBytes { public_keys: vec![vec![1; 48]; 2000], messages: quorate::Messages::Each(messages), ..claim }
+        ClaimBytes { public_keys: vec![vec![1; 48]; 2000].into(), messages: quorate::Messages::Each(messages), ..claim }
     };
     rig.admit(0, Class::Gossip, None, None);
     let now = rig.start;

@@ -1,6 +1,6 @@
 //! The records of a store: one database, and the key that makes what is in it ours.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use hmac::{Hmac, KeyInit, Mac};
 use quorate::{AnySuite, ClaimBytes, Messages, Suite};
@@ -152,7 +152,7 @@ impl Records {
     fn name(&self, claim: &ClaimBytes, index: usize) -> Option<[u8; 32]> {
         let statement = statement(claim, index)?;
         let mut mac = self.mac("statement");
-        for part in [statement.suite.as_bytes(), &[statement.kind], statement.key, statement.message] {
+        for part in [statement.suite.as_bytes(), &[statement.kind], &statement.key, statement.message] {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
@@ -186,7 +186,7 @@ impl Records {
         let Some(Statement { suite, kind, key, message }) = statement(claim, 0) else { return Vec::new() };
         let length = |bytes: &[u8]| (bytes.len() as u32).to_be_bytes();
         let suite = suite.as_bytes();
-        [&[kind][..], &length(suite), suite, &length(key), key, message].concat()
+        [&[kind][..], &length(suite), suite, &length(&key), &key, message].concat()
     }
 }
 
@@ -195,12 +195,12 @@ struct Statement<'a> {
     suite: &'a str,
     /// 0 for a message, 1 for a proof of possession.
     kind: u8,
-    key: &'a [u8],
+    key: Cow<'a, [u8]>,
     message: &'a [u8],
 }
 
 fn statement(claim: &ClaimBytes, index: usize) -> Option<Statement<'_>> {
-    let key = claim.public_keys.get(index)?;
+    let key = claim.public_keys.encoded(index)?;
     let (kind, message): (u8, &[u8]) = match &claim.messages {
         Messages::Shared(message) => (0, message),
         Messages::Each(messages) => (0, messages.get(index)?),

@@ -26,9 +26,9 @@ fn mixed() -> Vec<ClaimBytes> {
     bad.signature.truncate(95);
     claims.push(bad);
     let mut bad = claims[1].clone();
-    bad.public_keys[0] = vec![0xc0; 48];
+    bad.public_keys.as_encoded_mut().unwrap()[0] = vec![0xc0; 48];
     claims.push(bad);
-    claims.push(ClaimBytes { public_keys: vec![], ..claims[1].clone() });
+    claims.push(ClaimBytes { public_keys: vec![].into(), ..claims[1].clone() });
     claims
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn block<S: Bls12381Suite>(suite: S, claims: &[ClaimBytes]) -> ClaimB
     });
     ClaimBytes {
         suite: suite.any(),
-        public_keys: claims.iter().flat_map(|claim| claim.public_keys.clone()).collect(),
+        public_keys: claims.iter().flat_map(|claim| claim.public_keys.as_encoded().unwrap().clone()).collect(),
         messages: Messages::Each(messages.collect()),
         signature: aggregate(&signatures, Backend::Portable).unwrap().to_bytes().as_ref().to_vec(),
         source: None,

@@ -41,8 +41,8 @@ fn statements_come_back_by_suite_key_and_message() {
         claim(10),
         ClaimBytes { suite: MinPk::Basic.any(), ..claim(1) },
         ClaimBytes { suite: MinSig::Basic.any(), ..claim(1) },
-        ClaimBytes { public_keys: vec![vec![8; 48]], ..claim(1) },
-        ClaimBytes { public_keys: vec![], ..claim(1) },
+        ClaimBytes { public_keys: vec![vec![8; 48]].into(), ..claim(1) },
+        ClaimBytes { public_keys: vec![].into(), ..claim(1) },
         ClaimBytes { messages: Messages::ProofOfPossession, ..claim(1) },
         // The boundary between key and message is a part of the statement.
         ClaimBytes::single(MinPk::Eth2.any(), &[[7; 48].as_slice(), &[0]].concat(), &[0, 0, 1], &[]),
@@ -52,7 +52,8 @@ fn statements_come_back_by_suite_key_and_message() {
     }
     // A block is looked up statement by statement.
     let messages = (0..12u32).map(|i| i.to_be_bytes()[..].into()).collect();
-    let block = ClaimBytes { public_keys: vec![vec![7; 48]; 12], messages: Messages::Each(messages), ..claim(0) };
+    let block =
+        ClaimBytes { public_keys: vec![vec![7; 48]; 12].into(), messages: Messages::Each(messages), ..claim(0) };
     let found = store.signatures(&block, &(0..13).collect::<Vec<_>>(), NOW).unwrap();
     assert_eq!(found.iter().filter(|signature| signature.is_some()).count(), 10);
     let newest = store.newest(100, NOW).unwrap();
@@ -87,8 +88,8 @@ fn clock_set_back_or_forward() {
 fn claims_of_several_statements_and_long_messages_are_not_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = open(folder.path());
-    let several = ClaimBytes { public_keys: vec![vec![7; 48]; 2], ..claim(1) };
-    let none = ClaimBytes { public_keys: vec![], ..claim(1) };
+    let several = ClaimBytes { public_keys: vec![vec![7; 48]; 2].into(), ..claim(1) };
+    let none = ClaimBytes { public_keys: vec![].into(), ..claim(1) };
     let long = ClaimBytes::single(MinPk::Eth2.any(), &[7; 48], &[0; KnownStore::LONGEST_MESSAGE + 1], &[1; 96]);
     assert_eq!(store.put(&[several, none, long], NOW).unwrap(), 0);
     assert_eq!(store.records().unwrap(), 0);

@@ -100,7 +100,7 @@ impl Secrets {
     /// The signature that all keys of a claim make together.
     fn sign(&self, claim: &ClaimBytes) -> Result<Vec<u8>> {
         let Messages::Shared(message) = &claim.messages else { anyhow::bail!("one message") };
-        let sum: Scalar = claim.public_keys.iter().map(|key| self.secrets[key]).sum();
+        let sum: Scalar = claim.public_keys.encodings().iter().map(|key| self.secrets[&**key]).sum();
         let secret = SecretKey::<MinPk>::from_bytes(&sum.to_bytes())?;
         Ok(secret.sign(MinPk::Eth2, message).to_bytes().to_vec())
     }

@@ -4,7 +4,9 @@ mod era;
 mod memory;
 mod shards;
 
-use std::{collections::HashMap, fs::File, io::Cursor, ops::ControlFlow, sync::mpsc::sync_channel, thread};
+use std::{
+    borrow::Cow, collections::HashMap, fs::File, io::Cursor, ops::ControlFlow, sync::mpsc::sync_channel, thread,
+};
 
 use anyhow::{Context, Result};
 use blst::{BLST_ERROR, min_pk};
@@ -182,12 +184,17 @@ impl OneByOne {
     fn new(claims: &[ChainClaim]) -> Self {
         let mut decoded = HashMap::new();
         let claim = |claim: &ChainClaim| {
-            let key = |bytes: &Vec<u8>| {
-                let key = decoded.entry(bytes.clone()).or_insert_with(|| min_pk::PublicKey::key_validate(bytes));
+            let key = |bytes: Cow<'_, [u8]>| {
+                let validate = || min_pk::PublicKey::key_validate(&bytes);
+                let key = decoded.entry(bytes.to_vec()).or_insert_with(validate);
                 key.expect("a key")
             };
             let Messages::Shared(message) = &claim.claim.messages else { panic!("one message") };
-            (claim.claim.public_keys.iter().map(key).collect(), message.to_vec(), claim.claim.signature.clone())
+            (
+                claim.claim.public_keys.encodings().into_iter().map(key).collect(),
+                message.to_vec(),
+                claim.claim.signature.clone(),
+            )
         };
         Self { claims: claims.iter().map(claim).collect() }
     }

@@ -198,7 +198,8 @@ impl Target for Remote {
 fn line(claim: &ClaimBytes) -> Bytes {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let Messages::Shared(message) = &claim.messages else { panic!("these claims have one message") };
-    let (key, message, signature) = (hex(&claim.public_keys[0]), hex(message), hex(&claim.signature));
+    let (key, message, signature) =
+        (hex(&claim.public_keys.encoded(0).expect("a key")), hex(message), hex(&claim.signature));
     let suite = claim.suite;
     let line = format!(
         "{{\"suite\":\"{suite}\",\"public_key\":\"{key}\",\"message\":\"{message}\",\"signature\":\"{signature}\"}}\n"

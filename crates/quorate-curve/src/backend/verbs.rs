@@ -2,13 +2,16 @@
 //!
 //! Were they generic in the group, each crate that calls one would compile the formulas of all kinds of lanes again.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
+
+use blst::{blst_p1_affine, blst_p2_affine};
 
 use super::{
     choice::{Backend, dispatch},
-    lanes,
+    lanes::{self, members::RandomTrits, stored::Rows},
     portable::{self, hash_to_curve::HashForSums},
     serial::Serial,
+    stored::Store,
 };
 use crate::{
     arithmetic::Curve,
@@ -24,12 +27,19 @@ use crate::{
 };
 
 macro_rules! verbs {
-    ($group:ident) => {
+    ($group:ident, $affine:ident) => {
         impl Verbs for $group {
             fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool> {
                 let points = Self::slice(points);
                 dispatch!(backend, portable::subgroup::in_subgroup(points), |lanes| {
                     lanes::subgroup::in_subgroup(lanes, points)
+                })
+            }
+
+            fn all_in_subgroup(backend: Backend, points: &[Self], random: &[RandomTrits]) -> bool {
+                let points = Self::slice(points);
+                dispatch!(backend, lanes::members::all_in_subgroup(Serial, points, random), |lanes| {
+                    lanes::members::all_in_subgroup(lanes, points, random)
                 })
             }
 
@@ -56,6 +66,10 @@ macro_rules! verbs {
             fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self> {
                 let points = cut(points);
                 wrap(dispatch!(backend, portable::sum::sums(points), |lanes| lanes::sum::sums(lanes, points)))
+            }
+
+            fn store(backend: Backend) -> Box<dyn Store<Self>> {
+                dispatch!(backend, Box::new(Vec::<Self>::new()), |lanes| Box::new(Rows::<_, $affine>::new(lanes)))
             }
 
             fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self> {
@@ -145,8 +159,8 @@ macro_rules! verbs {
     };
 }
 
-verbs!(G1);
-verbs!(G2);
+verbs!(G1, blst_p1_affine);
+verbs!(G2, blst_p2_affine);
 
 /// The points of a backend as points of a group.
 fn wrap<G: Sealed>(points: Vec<G::Affine>) -> Vec<G> {

@@ -13,7 +13,7 @@ mod lanes;
 #[cfg(test)]
 mod soak;
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 use core::fmt::{self, Debug};
 
 use ark_bn254::{Fq, Fq2, G1Affine, G2Affine};
@@ -25,12 +25,14 @@ use self::points::{Coordinates, ROOT_EXPONENT, final_exponentiation, from_ark, m
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")
 ))]
-use crate::backend::lanes::{pairing, subgroup, sum, weighted_sum as weighted_sum_in_lanes};
+use crate::backend::lanes::{members, pairing, stored::Rows, subgroup, sum, weighted_sum as weighted_sum_in_lanes};
 use crate::{
     arithmetic::{Curve, curve::GroupId},
     backend::{
         choice::{Backend, dispatch},
+        lanes::members::RandomTrits,
         portable::{affine, weighted_sum},
+        stored::Store,
     },
     group::{
         Group, PairingCurve, cut,
@@ -112,6 +114,14 @@ macro_rules! group {
                 })
             }
 
+            fn all_in_subgroup(backend: Backend, points: &[Self], random: &[RandomTrits]) -> bool {
+                let _ = random;
+                Self::IS_WHOLE_CURVE
+                    || in_lanes_or!(backend, points.iter().all(|point| point.0.in_subgroup()), |lanes| {
+                        members::all_in_subgroup(lanes, Self::slice(points), random)
+                    })
+            }
+
             fn is_member(_: Backend, point: &Self) -> bool {
                 point.0.in_subgroup()
             }
@@ -135,6 +145,12 @@ macro_rules! group {
                 let portable = || affine::sums(Segments::from_ends(points.items().to_vec(), points.ends().to_vec()));
                 let sums: Vec<Coordinates<$field>> = in_lanes_or!(backend, portable(), |lanes| sum::sums(lanes, points));
                 sums.into_iter().map(Self).collect()
+            }
+
+            fn store(backend: Backend) -> Box<dyn Store<Self>> {
+                in_lanes_or!(backend, Box::new(Vec::<Self>::new()), |lanes| {
+                    Box::new(Rows::<_, Coordinates<$field>>::new(lanes))
+                })
             }
 
             fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self> {

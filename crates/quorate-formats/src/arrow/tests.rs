@@ -49,7 +49,7 @@ fn every_column_is_read() {
     let records: Vec<_> = read(small()).unwrap().into_iter().map(Result::unwrap).collect();
     assert_eq!(records.len(), 3, "two batches");
     let first = &records[0];
-    assert_eq!((&first.public_keys[0][..], &first.signature[..]), (&b"k"[..], &b"ab"[..]));
+    assert_eq!((&first.public_keys.as_encoded().unwrap()[0][..], &first.signature[..]), (&b"k"[..], &b"ab"[..]));
     assert_eq!(first.messages, Messages::Shared([1].into()));
     assert_eq!((first.suite.as_deref(), &first.source), (Some("eth2"), &Some(SourceId::Number(u64::MAX))));
     assert_eq!(first.id.as_ref().map(Id::as_json), Some("-3"));
@@ -72,7 +72,7 @@ fn lists_of_keys_and_messages() {
     let signature = Arc::new(BinaryArray::from_vec(vec![b"s", b"s"]));
     let stream = written(vec![("public_keys", lists()), ("messages", lists()), ("signature", signature)]);
     let records: Vec<_> = read(stream).unwrap().into_iter().map(Result::unwrap).collect();
-    assert_eq!(records[0].public_keys, [b"a", b"b"]);
+    assert_eq!(*records[0].public_keys.as_encoded().unwrap(), [b"a", b"b"]);
     assert_eq!(records[0].messages, Messages::Each(vec![(*b"a").into(), (*b"b").into()]));
     assert!(records[1].public_keys.is_empty());
 }
@@ -166,14 +166,14 @@ fn views_and_dictionaries_are_read_in_memory_and_in_streams() {
     let record = |index: usize| entries[index].as_ref().unwrap();
     assert_eq!((record(0).suite.as_deref(), &record(0).id, record(0).place), (Some("eth2"), &None, Place::Row(11)));
     assert_eq!((record(1).suite.as_deref(), &record(1).messages), (None, &Messages::Shared([2].into())));
-    assert_eq!(record(3).public_keys, [b"g", b"h"]);
+    assert_eq!(*record(3).public_keys.as_encoded().unwrap(), [b"g", b"h"]);
     assert_eq!((record(3).suite.as_deref(), &record(3).signature[..]), (Some("eth2"), &b"v"[..]));
     let malformed = entries[2].as_ref().unwrap_err();
     assert_eq!(malformed.place, Place::Row(13));
     assert!(malformed.reason.contains("\"message\" is missing"), "{malformed}");
     // A slice has its own rows.
     let last: Vec<_> = BatchRows::new(&batch.slice(3, 1), 0).unwrap().collect();
-    assert_eq!(last[0].as_ref().unwrap().public_keys, [b"g", b"h"]);
+    assert_eq!(*last[0].as_ref().unwrap().public_keys.as_encoded().unwrap(), [b"g", b"h"]);
     // The same in a stream, but the rows are counted from one.
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
@@ -215,8 +215,8 @@ fn a_stream_can_have_list_views_runs_and_dictionaries_of_numbers() {
     writer.write(&batch).unwrap();
     for entries in [read(writer.into_inner().unwrap()).unwrap(), BatchRows::new(&batch, 0).unwrap().collect()] {
         let records: Vec<_> = entries.into_iter().map(Result::unwrap).collect();
-        assert_eq!(records[0].public_keys, [[2], [3]]);
-        assert_eq!(records[1].public_keys, [[1]]);
+        assert_eq!(*records[0].public_keys.as_encoded().unwrap(), [[2], [3]]);
+        assert_eq!(*records[1].public_keys.as_encoded().unwrap(), [[1]]);
         assert!(records[2].public_keys.is_empty());
         assert_eq!(records[1].messages, Messages::Shared([0xaa].into()));
         assert_eq!((&records[1].signature[..], &records[2].signature[..]), (&b"s"[..], &b"t"[..]));

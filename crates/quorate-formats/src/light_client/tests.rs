@@ -121,7 +121,7 @@ fn an_update_becomes_a_claim() {
     (bits[0], bits[1], bits[63]) = (0b101, 0b10, 0x80);
     let record = claim_of(&update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &bits, ""), CAPELLA);
     let keys = committee(1).public_keys;
-    assert_eq!(record.public_keys, [keys[0], keys[2], keys[9], keys[511]]);
+    assert_eq!(*record.public_keys.as_encoded().unwrap(), [keys[0], keys[2], keys[9], keys[511]]);
     assert_eq!(record.id, Some(Id::number(CAPELLA + 1)));
     assert_eq!(record.suite.as_deref(), Some("eth2-sync-aggregate"));
     assert_eq!(record.signature, [0xab]);
@@ -238,7 +238,7 @@ fn the_next_committee_is_learned_and_vouched_for() {
     let (lessons, entries) = run(&text, &mainnet());
     assert!(lessons.iter().all(|lesson| lesson.teaching == Teaching::Learned));
     let record = entries[0].as_ref().unwrap();
-    assert_eq!(record.public_keys[0], committee(2).public_keys[0]);
+    assert_eq!(record.public_keys.as_encoded().unwrap()[0], committee(2).public_keys[0]);
     let origin = record.rests_on.as_ref().unwrap();
     assert_eq!((origin.document.as_str(), origin.place), ("test.json", Place::Element(1)));
     assert_eq!(entries[1].as_ref().unwrap().rests_on, None);
@@ -279,7 +279,7 @@ fn updates_teach_in_the_order_of_their_periods() {
     );
     let (lessons, entries) = run(&text, &mainnet());
     assert!(lessons.iter().all(|lesson| lesson.teaching == Teaching::Learned));
-    assert_eq!(entries[0].as_ref().unwrap().public_keys[0], committee(2).public_keys[0]);
+    assert_eq!(entries[0].as_ref().unwrap().public_keys.as_encoded().unwrap()[0], committee(2).public_keys[0]);
 }
 
 #[test]
@@ -423,7 +423,7 @@ proptest! {
             .filter(|index| bits[index / 16] >> (index % 16) & 1 == 1)
             .map(|index| committee(1).public_keys[index].to_vec())
             .collect();
-        prop_assert_eq!(record.public_keys, expected);
+        prop_assert_eq!(record.public_keys, expected.into());
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn with(name: &'static str, array: ArrayRef) -> Vec<Named> {
 #[test]
 fn one_row() {
     let record = read(minimal()).remove(0).unwrap();
-    assert_eq!(record.public_keys, [[1]]);
+    assert_eq!(*record.public_keys.as_encoded().unwrap(), [[1]]);
     assert_eq!(record.messages, Messages::Shared([2].into()));
     assert_eq!(record.signature, [3]);
     assert_eq!(record.place, Place::Row(1));
@@ -109,7 +109,7 @@ fn lists_of_text_and_of_binary() {
     for list in [Arc::new(texts.finish()) as ArrayRef, Arc::new(binaries.finish())] {
         let columns = vec![("public_keys", list.clone()), ("messages", list), ("signature", strings(&["03"]))];
         let record = read(columns).remove(0).unwrap();
-        assert_eq!(record.public_keys, [[1], [2]]);
+        assert_eq!(*record.public_keys.as_encoded().unwrap(), [[1], [2]]);
         assert_eq!(record.messages, Messages::Each(vec![[1].into(), [2].into()]));
     }
 }
@@ -273,7 +273,7 @@ fn lists_that_are_null_empty_and_required() {
         ]
     };
     let entries = read(columns(Arc::new(nullable.finish())));
-    let keys = |entries: &[Entry], row: usize| entries[row].as_ref().unwrap().public_keys.clone();
+    let keys = |entries: &[Entry], row: usize| entries[row].as_ref().unwrap().public_keys.as_encoded().unwrap().clone();
     assert_eq!(
         (keys(&entries, 0), keys(&entries, 1), keys(&entries, 2)),
         (vec![vec![9]], vec![], vec![vec![1], vec![2]])
@@ -304,8 +304,12 @@ fn pages_of_both_versions() {
                 ("signature", strings(&["", ""])),
             ];
             let entries: Vec<_> = open(&write_as(columns, properties.build())).unwrap().map(Result::unwrap).collect();
-            assert_eq!(entries[0].as_ref().unwrap().public_keys, [[1], [2]], "{version:?} {codec}");
-            assert_eq!(entries[1].as_ref().unwrap().public_keys, [[3]]);
+            assert_eq!(
+                *entries[0].as_ref().unwrap().public_keys.as_encoded().unwrap(),
+                [[1], [2]],
+                "{version:?} {codec}"
+            );
+            assert_eq!(*entries[1].as_ref().unwrap().public_keys.as_encoded().unwrap(), [[3]]);
         }
     }
 }
@@ -445,7 +449,15 @@ fn delta_encodings_of_bytes_are_read() {
                 let message = const_hex::decode(&values[row]).unwrap();
                 assert_eq!(record.messages, Messages::Shared(message.into()), "{encoding}");
                 assert_eq!(record.public_keys.len(), row % 3);
-                assert!(record.public_keys.iter().enumerate().all(|(item, key)| *key == vec![7; 40 + item]));
+                assert!(
+                    record
+                        .public_keys
+                        .as_encoded()
+                        .unwrap()
+                        .iter()
+                        .enumerate()
+                        .all(|(item, key)| *key == vec![7; 40 + item])
+                );
             }
         }
     }
@@ -550,7 +562,7 @@ proptest! {
         let entries = read(vec![("id", ids), ("public_key", column), ("message", binary.clone()), ("signature", binary)]);
         for (entry, (bytes, id)) in entries.iter().zip(&rows) {
             let record = entry.as_ref().unwrap();
-            prop_assert_eq!(&record.public_keys[0], bytes);
+            prop_assert_eq!(&record.public_keys.as_encoded().unwrap()[0], bytes);
             prop_assert_eq!(&record.messages, &Messages::Shared((&bytes[..]).into()));
             prop_assert_eq!(record.id.as_ref(), Some(&Id::text(id)));
         }

@@ -22,6 +22,7 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use ::parquet::schema::parser::parse_message_type;
 use bytes::Bytes;
+use quorate::PublicKeys;
 
 use crate::record::ClaimIndex;
 
@@ -40,7 +41,7 @@ pub struct ChainRow<'a> {
     /// The suite's id or profile.
     pub suite: &'a str,
     /// Encoded keys. They all signed the message.
-    pub public_keys: &'a [Vec<u8>],
+    pub public_keys: &'a PublicKeys,
     /// What they signed.
     pub message: &'a [u8],
     /// The encoded (aggregate) signature.
@@ -265,8 +266,8 @@ enum Values {
 impl Batch {
     fn push(&mut self, row: &ChainRow<'_>) {
         let (definition, repetition) = &mut self.key_levels;
-        for (place, key) in row.public_keys.iter().enumerate() {
-            self.public_keys.push(key.as_slice().into());
+        for (place, key) in row.public_keys.encodings().iter().enumerate() {
+            self.public_keys.push((**key).into());
             definition.push(1);
             repetition.push((place > 0).into());
             self.bytes += key.len();
@@ -333,7 +334,7 @@ mod tests {
     #[derive(Clone, Debug)]
     struct Row {
         suite: String,
-        public_keys: Vec<Vec<u8>>,
+        public_keys: PublicKeys,
         message: Vec<u8>,
         signature: Vec<u8>,
         chain: OfChain,
@@ -358,7 +359,7 @@ mod tests {
         (".*", keys, bytes(100), bytes(96), chain, prop::option::of(".*")).prop_map(
             |(suite, public_keys, message, signature, chain, reason)| Row {
                 suite,
-                public_keys,
+                public_keys: public_keys.into(),
                 message,
                 signature,
                 chain,

@@ -222,7 +222,7 @@ fn a_claim_without_keys_is_invalid_under_every_suite_of_drand() {
         {
             let claim = quorate::ClaimBytes {
                 suite,
-                public_keys: Vec::new(),
+                public_keys: Vec::new().into(),
                 messages: quorate::Messages::Shared([7; 32].into()),
                 signature,
                 source: None,

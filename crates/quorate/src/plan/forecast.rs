@@ -92,7 +92,7 @@ mod tests {
     use crate::suite::{MinSig, Suite};
 
     fn claim(suite: AnySuite, keys: usize, messages: Messages) -> ClaimBytes {
-        ClaimBytes { public_keys: vec![vec![0; 48]; keys], messages, ..ClaimBytes::single(suite, &[], b"", &[]) }
+        ClaimBytes { public_keys: vec![vec![0; 48]; keys].into(), messages, ..ClaimBytes::single(suite, &[], b"", &[]) }
     }
 
     /// More keys, more messages and nothing shared never cost less.

@@ -1,7 +1,7 @@
 //! The claims of one variant, or on BN254: decoded, reduced by what is known, planned, decided.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fmt,
     sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
@@ -11,10 +11,10 @@ use rand_core::CryptoRng;
 
 use super::{sum_error::SumError, trust::TrustError};
 use crate::{
-    aggregate::aggregate_public_keys,
+    aggregate::{MisuseError, aggregate_public_keys},
     bdn,
     claim::Claim,
-    claim_bytes::{ClaimBytes, Item, Messages},
+    claim_bytes::{ClaimBytes, Item, Messages, PublicKeys},
     culprit::Patience,
     execute::Execution,
     hash_cache::{CachedHashes, HASH_MEMORY, HashCache},
@@ -107,7 +107,7 @@ impl<S: Suite> Variant<S> {
         let key = |bytes: &[u8]| keys.kept.get(bytes).copied().map_or_else(|| PublicKey::from_claim(suite, bytes), Ok);
         // The signature is not looked at, so any will do.
         let signature = Ok(UncheckedSignature::from_point(S::Signature::generator()));
-        match decode(suite, claim, key, signature) {
+        match decode(suite, claim, key, |_| true, signature) {
             Ok(claim) => read(&self.known).knows(&claim),
             Err(_) => vec![false; claim.statements()],
         }
@@ -143,8 +143,9 @@ impl<S: Suite> Variant<S> {
             return None;
         }
         let plan = Plan::numbered(&rest, |i| indices[i], options, |messages| self.look_up(messages));
+        let is_single: HashSet<_> = items.iter().filter(|i| i.claim.statements() == 1).map(|item| item.index).collect();
         let whole = indices.into_iter().zip(rest).filter(|(index, _)| subtracted[*index] == 0);
-        Some(Batch { plan, singles: whole.filter(|(_, claim)| claim.len() == 1).collect(), subtracted: total })
+        Some(Batch { plan, singles: whole.filter(|(index, _)| is_single.contains(index)).collect(), subtracted: total })
     }
 
     /// What is known of the hashes of messages: nothing if they are too many to be kept.
@@ -214,16 +215,21 @@ impl<S: Suite> Variant<S> {
 
     fn decode(&self, items: &[&Item<'_, S>], options: &Options) -> Vec<Result<Claim<S>, Reason>> {
         let kept = read(&self.keys);
-        let encodings = items.iter().flat_map(|item| item.claim.public_keys.iter().map(|key| (item.suite, &key[..])));
+        let encodings = items.iter().flat_map(|item| {
+            let keys = item.claim.public_keys.as_encoded();
+            keys.into_iter().flatten().map(|key| (item.suite, &key[..]))
+        });
         let keys = kept.decode(encodings, options);
+        let known = read(&self.known);
         let decoded = parallel_chunks(options.threads, items, LEAST, |items| {
             let bytes: Vec<_> = items.iter().map(|item| &item.claim.signature[..]).collect();
             let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
             let claims = items.iter().zip(signatures).map(|(Item { suite, claim, .. }, signature)| {
-                decode(*suite, claim, |bytes| keys.get(*suite, bytes), signature)
+                decode(*suite, claim, |bytes| keys.get(*suite, bytes), |message| known.has_about(message), signature)
             });
             claims.collect()
         });
+        drop(known);
         let new = keys.new;
         drop(kept);
         if !new.is_empty() {
@@ -264,24 +270,44 @@ pub(super) fn verify_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Verdict {
 
 fn decode_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Result<Claim<S>, Reason> {
     let key = |bytes: &[u8]| PublicKey::from_claim(suite, bytes);
-    decode(suite, claim, key, UncheckedSignature::from_bytes(&claim.signature))
+    decode(suite, claim, key, |_| false, UncheckedSignature::from_bytes(&claim.signature))
 }
 
-/// Decodes a claim. `key` decodes each of its keys.
+/// Decodes a claim. `key` decodes each of its encoded keys. `is_known` says whether perhaps something is known about a message:
+/// if not, the keys of members who all signed it can be summed at once.
 fn decode<S: Suite>(
     suite: S,
     claim: &ClaimBytes,
     key: impl Fn(&[u8]) -> Result<PublicKey<S>, ParseError>,
+    is_known: impl Fn(&[u8]) -> bool,
     signature: Result<UncheckedSignature<S>, ParseError>,
 ) -> Result<Claim<S>, Reason> {
     let of = claim.public_keys.len();
-    let keys = claim.public_keys.iter().enumerate().map(|(index, bytes)| {
-        key(bytes).map_err(|error| match of {
-            1 => error.into(),
-            keys => Reason::ParseKey { index, keys, error },
-        })
-    });
-    let keys = keys.collect::<Result<Vec<_>, _>>()?;
+    let keys = match &claim.public_keys {
+        PublicKeys::Encoded(encodings) => {
+            let keys = encodings.iter().enumerate().map(|(index, bytes)| {
+                key(bytes).map_err(|error| match of {
+                    1 => error.into(),
+                    keys => Reason::ParseKey { index, keys, error },
+                })
+            });
+            keys.collect::<Result<Vec<_>, _>>()?
+        }
+        PublicKeys::Members(set, members) => {
+            let set = set.of_variant::<S>().ok_or(Reason::OtherVariant)?;
+            match (&claim.messages, suite.scheme()) {
+                (Messages::Shared(message), Scheme::ProofOfPossession) if of > 1 && !is_known(message) => {
+                    // Of the sum of its keys the claim makes one statement.
+                    let sum = set.sum_for_claim(members).map_err(of_members)?;
+                    vec![PublicKey::from_sum(sum).ok_or(Reason::IdentityAggregateKey)?]
+                }
+                (Messages::Shared(_), Scheme::ProofOfPossession) => {
+                    set.keys_for_claim(members, true).map_err(of_members)?
+                }
+                _ => set.keys_for_claim(members, false).map_err(of_members)?,
+            }
+        }
+    };
     let signature = signature?;
     let decoded = match &claim.messages {
         Messages::Shared(message) => Claim::shared(suite, keys, message.clone(), signature),
@@ -301,6 +327,16 @@ fn decode<S: Suite>(
         Some(source) => decoded.from_source(source.clone()),
         None => decoded,
     })
+}
+
+/// Why the members of a set make no claim.
+fn of_members(misuse: MisuseError) -> Reason {
+    match misuse {
+        MisuseError::NoSuchMember { index, members } => Reason::NoSuchMember { index, members },
+        MisuseError::PossessionUnproven { index } => Reason::PossessionUnproven { index },
+        // A sum of members has no other flaw.
+        _ => Reason::Undecided,
+    }
 }
 
 /// Keys that were decoded before, since committees and gossip repeat them.

@@ -15,6 +15,7 @@
 //! | [`single`] | what one signature allocates |
 //! | [`verifier`] | the entry for claims as bytes |
 //! | [`hash_cache`] | hashes that a verifier keeps |
+//! | [`key_sets`] | key sets, and claims that name their members |
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 mod options;
@@ -23,6 +24,7 @@ mod bdn;
 mod culprits;
 mod graphs;
 mod hash_cache;
+mod key_sets;
 mod lanes;
 mod patience;
 mod single;

@@ -91,7 +91,7 @@ fn a_liar_is_given_up_and_the_others_are_decided() {
 fn flaws_of_bytes_exhaust_patience() {
     let mut claims: Vec<_> = (0..8).map(|i| claim(MinPk::Eth2, 1, i, i > 4, Some("peer"))).collect();
     claims[0].signature[95] ^= 1;
-    claims[1].public_keys[0].pop();
+    claims[1].public_keys.as_encoded_mut().unwrap()[0].pop();
     let mut bans = Bans { after: 2, found: BTreeMap::new() };
     let outcome = Verifier::new(Options::default()).verify_and_remember(&claims, &mut bans, &mut rng());
     let mut found = bans.found.remove(&Some("peer".into())).unwrap();
@@ -129,7 +129,8 @@ fn valid_statements_are_remembered_and_shared() {
         let mut claims: Vec<_> = (0..10).map(|i| claim(MinPk::Eth2, 1, i, i == 3, None)).collect();
         claims.extend((0..5).map(|i| claim(MinSig::Basic, 1, i, i == 2, None)));
         let mut two = claims[0].clone();
-        two.public_keys.push(two.public_keys[0].clone());
+        let repeated = two.public_keys.as_encoded().unwrap()[0].clone();
+        two.public_keys.as_encoded_mut().unwrap().push(repeated);
         claims.push(two);
         let outcome = verifier.verify_and_remember(&claims, &mut Exhaustive, &mut rng());
         assert_eq!(outcome.invalid().collect::<Vec<_>>(), [3, 12, 15]);
@@ -160,7 +161,7 @@ fn records_are_trusted_together() {
         let mut claims: Vec<_> = (0..30).map(|i| claim(MinPk::Eth2, 1 + (i % 3) as u8, i, false, None)).collect();
         claims.push(claim(MinSig::Basic, 1, 5, false, None));
         claims[4].signature.pop();
-        claims[7].public_keys.clear();
+        claims[7].public_keys.as_encoded_mut().unwrap().clear();
         // On the curve, and with all but certainty not in the subgroup.
         let outside = (0..=u8::MAX).map(|x| [&[0x80][..], &[0; 94], &[x]].concat());
         let mut outside = outside.filter(|bytes| UncheckedSignature::<MinPk>::from_bytes(bytes).is_ok());

@@ -75,14 +75,23 @@ fn cases() -> Vec<(ClaimBytes, Verdict)> {
         (with(|claim| claim.messages = Messages::Shared((*b"n").into())), mismatch),
         (with(|claim| claim.suite = MinPk::Basic.any()), mismatch),
         (with(|claim| claim.suite = MinPk::ProofOfPossession.any()), Verdict::Valid),
-        (with(|claim| claim.public_keys[0].truncate(47)), parse(ParseError::Key(length("G1", 48, 47)))),
-        (with(|claim| claim.public_keys[0].clear()), parse(ParseError::Key(length("G1", 48, 0)))),
-        (with(|claim| claim.signature.push(0)), parse(ParseError::Signature(length("G2", 96, 97)))),
-        (ClaimBytes { public_keys: vec![identity_key.clone()], ..good.clone() }, parse(ParseError::IdentityKey)),
-        (ClaimBytes { public_keys: vec![order_three], ..good.clone() }, parse(ParseError::KeyNotInSubgroup)),
-        (with(|claim| claim.public_keys.clear()), Verdict::Invalid(Reason::NoStatements)),
         (
-            ClaimBytes { public_keys: vec![good.public_keys[0].clone(), identity_key], ..good.clone() },
+            with(|claim| claim.public_keys.as_encoded_mut().unwrap()[0].truncate(47)),
+            parse(ParseError::Key(length("G1", 48, 47))),
+        ),
+        (
+            with(|claim| claim.public_keys.as_encoded_mut().unwrap()[0].clear()),
+            parse(ParseError::Key(length("G1", 48, 0))),
+        ),
+        (with(|claim| claim.signature.push(0)), parse(ParseError::Signature(length("G2", 96, 97)))),
+        (ClaimBytes { public_keys: vec![identity_key.clone()].into(), ..good.clone() }, parse(ParseError::IdentityKey)),
+        (ClaimBytes { public_keys: vec![order_three].into(), ..good.clone() }, parse(ParseError::KeyNotInSubgroup)),
+        (with(|claim| claim.public_keys.as_encoded_mut().unwrap().clear()), Verdict::Invalid(Reason::NoStatements)),
+        (
+            ClaimBytes {
+                public_keys: vec![good.public_keys.as_encoded().unwrap()[0].clone(), identity_key].into(),
+                ..good.clone()
+            },
             Verdict::Invalid(Reason::ParseKey { index: 1, keys: 2, error: ParseError::IdentityKey }),
         ),
         (
@@ -120,7 +129,8 @@ fn cases() -> Vec<(ClaimBytes, Verdict)> {
     for (suite, verdict) in
         [(MinPk::Eth2, Verdict::Invalid(Reason::NoStatements)), (MinPk::Eth2SyncAggregate, Verdict::Valid)]
     {
-        let claim = ClaimBytes { suite: suite.any(), public_keys: vec![], signature: identity.clone(), ..good.clone() };
+        let claim =
+            ClaimBytes { suite: suite.any(), public_keys: vec![].into(), signature: identity.clone(), ..good.clone() };
         cases.push((claim, verdict));
     }
     #[cfg(feature = "bn254")]
@@ -209,7 +219,7 @@ fn what_cannot_be_trusted_is_an_error() {
     let verifier = Verifier::new(Options::default());
     let two = several(MinPk::Eth2, &[1, 2], shared(b"m"));
     assert_eq!(verifier.trust(&two), Err(TrustError::Statements(2)));
-    let none = ClaimBytes { public_keys: vec![], ..two };
+    let none = ClaimBytes { public_keys: vec![].into(), ..two };
     assert_eq!(verifier.trust(&none), Err(TrustError::Statements(0)));
     let mut bad = single(MinPk::Eth2, 1, b"m");
     bad.signature[95] ^= 1;
@@ -300,8 +310,8 @@ mod bn254 {
         };
         let parse = |error: Bn254ParseError| Verdict::Invalid(Reason::Parse(error.into()));
         let single = claim(suite, &[1], shared(b"one"));
-        let other_key = |claim: ClaimBytes| ClaimBytes { public_keys: vec![key(suite, 2)], ..claim };
-        let of_key = |bytes: Vec<u8>| ClaimBytes { public_keys: vec![bytes], ..single.clone() };
+        let other_key = |claim: ClaimBytes| ClaimBytes { public_keys: vec![key(suite, 2)].into(), ..claim };
+        let of_key = |bytes: Vec<u8>| ClaimBytes { public_keys: vec![bytes].into(), ..single.clone() };
         let of_signature = |signature: Vec<u8>| ClaimBytes { signature, ..single.clone() };
         let distinct = claim(suite, &[1, 2], each(&[b"one", b"two"]));
         let crossed = ClaimBytes { messages: each(&[b"two", b"one"]), ..distinct.clone() };
@@ -420,10 +430,10 @@ mod bn254 {
         let mismatch = Verdict::Invalid(Reason::Mismatch);
         let (one, two) = (drand_message(1), drand_message(2));
         let single = claim(DrandEvmnet, &[1], shared(&one));
-        let of_no_keys = |suite| ClaimBytes { public_keys: vec![], ..claim(suite, &[1], shared(&one)) };
+        let of_no_keys = |suite| ClaimBytes { public_keys: vec![].into(), ..claim(suite, &[1], shared(&one)) };
         let negated = {
             let mut claim = claim(EigenLayer, &[1, 1], shared(&one));
-            claim.public_keys[1] = {
+            claim.public_keys.as_encoded_mut().unwrap()[1] = {
                 let mut order =
                     hex::decode("30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001").unwrap();
                 let scalar = secret(1).to_bytes();
@@ -440,7 +450,7 @@ mod bn254 {
         };
         let strangers = {
             let mut claim = claim(EigenLayer, &[1], shared(&one));
-            claim.public_keys[0][..64].copy_from_slice(&key(EigenLayer, 2)[..64]);
+            claim.public_keys.as_encoded_mut().unwrap()[0][..64].copy_from_slice(&key(EigenLayer, 2)[..64]);
             claim
         };
         let parse = |error: Bn254ParseError| Verdict::Invalid(Reason::Parse(error.into()));
@@ -470,7 +480,7 @@ mod bn254 {
                 parse(EigenLayer.hash(b"short").unwrap_err()),
             ),
             (
-                ClaimBytes { public_keys: vec![key(DrandEvmnet, 1), vec![0; 128]], ..single.clone() },
+                ClaimBytes { public_keys: vec![key(DrandEvmnet, 1), vec![0; 128]].into(), ..single.clone() },
                 Verdict::Invalid(Reason::ParseKey {
                     index: 1,
                     keys: 2,
@@ -520,7 +530,8 @@ mod bn254 {
         for false_ones in [&[0][..], &[19], &[3, 4], &[0, 7, 19], &(0..20).collect::<Vec<_>>()] {
             let mut claims = claims.clone();
             for i in false_ones {
-                claims[*i].public_keys[0][..64].copy_from_slice(&key(Bn254Suite::EigenLayer, 99)[..64]);
+                claims[*i].public_keys.as_encoded_mut().unwrap()[0][..64]
+                    .copy_from_slice(&key(Bn254Suite::EigenLayer, 99)[..64]);
             }
             let outcome = Verifier::new(Options::default()).verify(&claims, &mut rng());
             assert_eq!(outcome.invalid().collect::<Vec<_>>(), false_ones);
@@ -530,8 +541,8 @@ mod bn254 {
         // Errors that cancel in a sum without weights.
         let mut swapped = claims;
         let (first, second) = (key(Bn254Suite::EigenLayer, 1), key(Bn254Suite::EigenLayer, 2));
-        swapped[0].public_keys[0][..64].copy_from_slice(&second[..64]);
-        swapped[1].public_keys[0][..64].copy_from_slice(&first[..64]);
+        swapped[0].public_keys.as_encoded_mut().unwrap()[0][..64].copy_from_slice(&second[..64]);
+        swapped[1].public_keys.as_encoded_mut().unwrap()[0][..64].copy_from_slice(&first[..64]);
         let outcome = Verifier::new(Options::default()).verify(&swapped, &mut rng());
         assert_eq!(outcome.invalid().collect::<Vec<_>>(), [0, 1]);
     }

@@ -93,7 +93,7 @@ impl Sink {
             Rows::Jsonl(lines) => {
                 let line = Line {
                     suite,
-                    public_keys: claim.claim.public_keys.iter().map(const_hex::encode_prefixed).collect(),
+                    public_keys: claim.claim.public_keys.encodings().iter().map(const_hex::encode_prefixed).collect(),
                     message: const_hex::encode_prefixed(message),
                     signature: const_hex::encode_prefixed(&claim.claim.signature),
                     slot: claim.slot,
@@ -158,7 +158,7 @@ mod tests {
     fn refuted() -> ChainClaim {
         let claim = ClaimBytes {
             suite: AnySuite::MinPk(MinPk::Eth2),
-            public_keys: Vec::new(),
+            public_keys: Vec::new().into(),
             messages: Messages::Shared([7; 32].into()),
             signature: [&[0xc0][..], &[0; 95]].concat(),
             source: None,

@@ -4,6 +4,7 @@
 //! is dropped: `--known` skips it, and `--remember` removes it, so that the next record begins a line of its own.
 
 use std::{
+    borrow::Cow,
     collections::HashSet,
     fs::{File, OpenOptions},
     io::{self, BufRead, BufReader, Read, Write},
@@ -175,7 +176,7 @@ impl Store {
 /// A claim of one statement.
 struct Statement<'a> {
     suite: &'static str,
-    public_key: &'a [u8],
+    public_key: Cow<'a, [u8]>,
     message: &'a [u8],
 }
 
@@ -184,7 +185,7 @@ type StatementDigest = [u8; 16];
 
 impl<'a> Statement<'a> {
     fn of(claim: &'a ClaimBytes) -> Option<Self> {
-        let [public_key] = &claim.public_keys[..] else { return None };
+        let public_key = claim.public_keys.encoded(0).filter(|_| claim.statements() == 1)?;
         let message = match &claim.messages {
             Messages::Shared(message) => message,
             Messages::Each(messages) => messages.first()?,
@@ -206,7 +207,7 @@ impl<'a> Statement<'a> {
     fn line(&self, claim: &ClaimBytes) -> String {
         let object = serde_json::json!({
             "suite": self.suite,
-            "public_key": const_hex::encode(self.public_key),
+            "public_key": const_hex::encode(&self.public_key),
             "message": const_hex::encode(self.message),
             "signature": const_hex::encode(&claim.signature),
         });

@@ -21,8 +21,8 @@ impl Subjects {
         let number = || record.id.as_ref().map(|id| id.as_json().to_owned());
         let (before, what) = match format {
             Format::Deposit => {
-                let key = record.public_keys.first()?;
-                (met(&mut self.deposits, key.clone(), here)?, format!("the key {}", const_hex::encode_prefixed(key)))
+                let key = record.public_keys.encoded(0)?.into_owned();
+                (met(&mut self.deposits, key.clone(), here)?, format!("the key {}", const_hex::encode_prefixed(&key)))
             }
             Format::Change => (met(&mut self.changes, number()?, here)?, format!("validator {}", number()?)),
             Format::Exit => (met(&mut self.exits, number()?, here)?, format!("validator {}", number()?)),

@@ -550,7 +550,7 @@ in_lanes! {
     fn from_words<C: InIfma<N>>[N: usize](lanes: Ifma, words: &[[u64; LANES]; 6], factor: &[i64; N]) -> Fp<C, N> {
         let mut vectors = [Vector::splat(lanes, 0); 6];
         for (vector, words) in vectors.iter_mut().zip(words) {
-            *vector = Vector::load(lanes, &words.map(|word| word as i64));
+            *vector = Vector::load_words(lanes, words);
         }
         let bits = C::INTEGER_BITS as usize;
         let mut limbs = [Vector::splat(lanes, 0); N];

@@ -256,7 +256,7 @@ in_lanes! {
     fn words(lanes: Ifma, scalars: &[&Scalar; LANES]) -> [Vector; 4] {
         let two = |i: usize| {
             let [a, b] = [scalars[i].0.l, scalars[i + 1].0.l];
-            Vector::load(lanes, &[a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]].map(|word| word as i64))
+            Vector::load_words(lanes, &[a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]])
         };
         let [a, b, c, d] = [two(0), two(2), two(4), two(6)];
         // Two words of four scalars at a time, then each word of all eight.

@@ -74,6 +74,13 @@ impl Vector {
         Self(unsafe { transmute::<[i64; LANES], __m512i>(*words) })
     }
 
+    /// Words of 64 bits. (`map` over an array would be a call, compiled without the instructions of the lanes.)
+    #[inline(always)]
+    pub(super) fn load_words<C>(_: Ifma<C>, words: &[u64; LANES]) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { transmute::<[u64; LANES], __m512i>(*words) })
+    }
+
     /// The number of each lane.
     #[inline(always)]
     pub(super) fn words(self) -> [i64; LANES] {

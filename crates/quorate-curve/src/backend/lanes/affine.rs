@@ -6,7 +6,7 @@
 //!
 //! Points stay in the form of the lanes from one sum to the next: a [`Table`] stores each coordinate as a
 //! [row](Field::Row). [`sums`] puts segments of table entries side by side, one in each lane, and adds the vectors in
-//! rounds. Identities, equal points and opposite points are exact in every lane. The orders of both curves are odd, so
+//! rounds. Points that are added once are not stored first: they are loaded where they lie ([`Outside`]). Identities, equal points and opposite points are exact in every lane. The orders of both curves are odd, so
 //! that neither has a point of order 2, and y = 0 is only the identity's.
 
 use alloc::vec::Vec;
@@ -152,13 +152,15 @@ impl Entry {
     /// The identity.
     pub(crate) const NONE: Self = Self(0);
 
+    /// The place of the point behind the identity, which stands at 0.
     #[inline(always)]
-    fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self.0 as usize >> 3
     }
 
+    /// 1 if it is negated.
     #[inline(always)]
-    fn sign(self) -> usize {
+    pub(super) fn sign(self) -> usize {
         self.0 as usize & 1
     }
 }
@@ -177,7 +179,7 @@ pub(crate) struct Table<F: Field> {
 impl<F: Field> Table<F> {
     /// A table of `n` points that are all the identity.
     fn new(lanes: F::Lanes, n: usize, turns: bool, beta: <F::Fp as Field>::Element) -> Self {
-        assert!(n < 1 << 28, "a table of {n} points");
+        assert_nameable(n);
         let turns = if turns { 3 } else { 1 };
         Self {
             lanes,
@@ -216,6 +218,14 @@ impl<F: Field> Table<F> {
         gather(self.lanes, self, entries)
     }
 
+    #[inline(always)]
+    fn prefetch(&self, entries: &[Entry; LANES]) {
+        for entry in entries {
+            prefetch(&self.x[self.row_of_x(*entry)]);
+            prefetch(&self.y[entry.index()][entry.sign()]);
+        }
+    }
+
     /// Stores eight points, or as many as there are indices, at their places.
     #[inline(always)]
     pub(crate) fn put(&mut self, points: &Points<F>, indices: &[u32], beta: &F::Fp) {
@@ -241,6 +251,90 @@ impl<F: Field> Table<F> {
         out.truncate(self.len());
         out
     }
+}
+
+/// Points that entries name.
+pub(crate) trait Source<F: Field> {
+    fn lanes(&self) -> F::Lanes;
+    /// β, of the turns.
+    fn beta(&self) -> <F::Fp as Field>::Element;
+    /// Eight entries.
+    fn gather(&self, entries: &[Entry; LANES]) -> Points<F>;
+    /// Fetches eight entries into the caches, for sources that are larger.
+    fn prefetch(&self, entries: &[Entry; LANES]);
+}
+
+impl<F: Field> Source<F> for Table<F> {
+    #[inline(always)]
+    fn lanes(&self) -> F::Lanes {
+        self.lanes
+    }
+
+    #[inline(always)]
+    fn beta(&self) -> <F::Fp as Field>::Element {
+        self.beta
+    }
+
+    #[inline(always)]
+    fn gather(&self, entries: &[Entry; LANES]) -> Points<F> {
+        Self::gather(self, entries)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, entries: &[Entry; LANES]) {
+        Self::prefetch(self, entries);
+    }
+}
+
+/// Points outside the lanes, of which each is loaded when it is added. Entries have neither turns nor signs.
+pub(super) struct Outside<'p, L: Lanes, C: InLanes<Parameters = L::Curve>> {
+    lanes: L,
+    points: &'p [C],
+}
+
+impl<'p, L: Lanes, C: InLanes<Parameters = L::Curve>> Outside<'p, L, C> {
+    pub(crate) fn new(lanes: L, points: &'p [C]) -> Self {
+        assert_nameable(points.len());
+        Self { lanes, points }
+    }
+}
+
+impl<L: Lanes, C: InLanes<Parameters = L::Curve>> Source<C::In<L>> for Outside<'_, L, C> {
+    #[inline(always)]
+    fn lanes(&self) -> L {
+        self.lanes
+    }
+
+    #[inline(always)]
+    fn beta(&self) -> <L::Fp as Field>::Element {
+        C::beta()
+    }
+
+    #[inline(always)]
+    fn gather(&self, entries: &[Entry; LANES]) -> Points<C::In<L>> {
+        let mut eight = [C::IDENTITY; LANES];
+        for (point, entry) in eight.iter_mut().zip(entries) {
+            if *entry != Entry::NONE {
+                *point = self.points[entry.index() - 1];
+            }
+        }
+        load(self.lanes, &eight)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, entries: &[Entry; LANES]) {
+        for entry in entries {
+            // The first entry names nothing.
+            if let Some(point) = self.points.get(entry.index().wrapping_sub(1)) {
+                prefetch(point);
+            }
+        }
+    }
+}
+
+/// Panics if there are more points than entries can name.
+pub(super) fn assert_nameable(points: usize) {
+    assert!(points < 1 << 28, "{points} points");
 }
 
 /// A table of the points.
@@ -310,24 +404,15 @@ in_lanes! {
     }
 }
 
-/// Fetches eight entries into the caches, for tables that are larger.
-#[inline(always)]
-fn prefetch_entries<F: Field>(table: &Table<F>, entries: &[Entry; LANES]) {
-    for entry in entries {
-        prefetch(&table.x[table.row_of_x(*entry)]);
-        prefetch(&table.y[entry.index()][entry.sign()]);
-    }
-}
-
 /// Nothing but x86-64 has an instruction for it in stable Rust.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-fn prefetch<T>(_: &T) {}
+pub(super) fn prefetch<T>(_: &T) {}
 
 /// Fetches a row of memory into the caches.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn prefetch<T>(row: &T) {
+pub(super) fn prefetch<T>(row: &T) {
     use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     for line in 0..size_of::<T>().div_ceil(64) {
         let row = core::ptr::from_ref(row).cast::<i8>().wrapping_add(64 * line);
@@ -371,10 +456,10 @@ pub(crate) fn store<L: Lanes, C: InLanes<Parameters = L::Curve>>(points: &Points
 }
 
 /// A table of the sums of each segment of entries.
-pub(crate) fn sums<F: Field>(table: &Table<F>, entries: &Segments<Entry>, turns: bool) -> Table<F> {
+pub(crate) fn sums<F: Field, P: Source<F>>(points: &P, entries: &Segments<Entry>, turns: bool) -> Table<F> {
     let (pieces, again) = pieces(entries);
-    let mut out = Table::new(table.lanes, pieces.len(), turns && again.is_none(), table.beta);
-    add_up(table.lanes, table, entries.items(), &pieces, &mut out);
+    let mut out = Table::new(points.lanes(), pieces.len(), turns && again.is_none(), points.beta());
+    add_up(points.lanes(), points, entries.items(), &pieces, &mut out);
     match again {
         None => out,
         Some(again) => sums(&out, &again, turns),
@@ -415,15 +500,15 @@ fn longest_first(segments: &[(u32, u32)]) -> Vec<u32> {
 const TOGETHER: usize = 512;
 
 in_lanes! {
-    fn add_up<F: Field>(
-        lanes: F::Lanes, table: &Table<F>, entries: &[Entry], segments: &[(u32, u32)], out: &mut Table<F>,
+    fn add_up<F: Field, P: Source<F>>(
+        lanes: F::Lanes, source: &P, entries: &[Entry], segments: &[(u32, u32)], out: &mut Table<F>,
     ) {
         let length = |i: u32| {
             let (start, end) = segments[i as usize];
             end - start
         };
         let order = longest_first(segments);
-        let beta = F::Fp::splat(lanes, &table.beta);
+        let beta = F::Fp::splat(lanes, &source.beta());
         let mut chain = Chain::<F>::new(lanes);
         let (mut points, mut rows) = (Vec::with_capacity(TOGETHER), Vec::with_capacity(TOGETHER));
         let (mut groups, mut pairs) = (Vec::new(), Vec::new());
@@ -446,9 +531,9 @@ in_lanes! {
             }
             for (i, these) in rows.iter().enumerate() {
                 if let Some(soon) = rows.get(i + 3) {
-                    prefetch_entries(table, soon);
+                    source.prefetch(soon);
                 }
-                points.push(table.gather(these));
+                points.push(source.gather(these));
             }
             rows.clear();
             let highest = groups.iter().map(|g| g.2).max().unwrap_or(0);

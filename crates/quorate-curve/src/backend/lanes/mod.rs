@@ -49,7 +49,9 @@ pub(crate) mod map_to_g2;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod sum;
+pub(crate) mod stored;
 pub(crate) mod weighted_sum;
+pub(crate) mod members;
 pub(crate) mod msm;
 pub(crate) mod multiples;
 pub(crate) mod steps;

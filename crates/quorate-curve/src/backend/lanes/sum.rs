@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    affine::{self, Entry, table_of},
+    affine::{self, Entry, Outside},
     curve::InLanes,
     field::{LANES, Lanes},
 };
@@ -15,9 +15,9 @@ pub(crate) fn sums<L: Lanes, C: InLanes<Parameters = L::Curve>>(lanes: L, points
     if n < L::THRESHOLDS.sum && (points.len() < LANES || n < 2 * LANES) {
         return C::sums(points);
     }
-    let table = table_of(lanes, points.items(), false);
     let entries = (0..n).map(|i| Entry::new(i, 0, false)).collect();
-    affine::sums(&table, &Segments::from_ends(entries, points.ends().to_vec()), false).to_points()
+    let entries = Segments::from_ends(entries, points.ends().to_vec());
+    affine::sums(&Outside::new(lanes, points.items()), &entries, false).to_points()
 }
 
 #[cfg(test)]

@@ -404,7 +404,7 @@ impl Cells {
     }
 
     /// The entries of each cell side by side.
-    fn in_order(mut self) -> Segments<Entry> {
+    pub(super) fn in_order(mut self) -> Segments<Entry> {
         // The counts become the starts of the cells. Each entry that is put in its place moves the start, and in the
         // end they are the ends.
         let mut total = 0;
