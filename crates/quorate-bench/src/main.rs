@@ -35,6 +35,7 @@ mod report;
 mod schemes;
 mod single;
 mod threshold;
+mod votes;
 
 use std::{
     fs,
@@ -112,6 +113,8 @@ enum Name {
     Aggregate,
     /// False claims among 128: the search beyond the failed batch
     Culprits,
+    /// A slot of up to a million votes by the members of one set of keys; the keys; the sums of some of them
+    Votes,
     /// Multi-scalar sums over public scalars of 255 bits
     Msm,
     /// Operations of the fields, in lanes and by blst
@@ -198,7 +201,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Result<Vec<Row>>;
-    let all: [(Name, &str, Bench); 18] = [
+    let all: [(Name, &str, Bench); 19] = [
         (Name::Field, "field", |run| Ok(field::run(run))),
         (Name::Curve, "curve", |run| Ok(curve::run(run))),
         (Name::Msm, "msm", |run| Ok(msm::run(run))),
@@ -207,6 +210,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Block, "block", |run| Ok(block::run(run))),
         (Name::Aggregate, "aggregate", |run| Ok(aggregate::run(run))),
         (Name::Culprits, "culprits", |run| Ok(culprits::run(run))),
+        (Name::Votes, "votes", |run| Ok(votes::run(run))),
         (Name::Bn254, "bn254", |run| Ok(bn254::run(run))),
         (Name::Threshold, "threshold", |run| Ok(threshold::run(run))),
         (Name::Dropin, "dropin", |run| Ok(dropin::run(run))),

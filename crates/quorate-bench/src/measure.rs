@@ -48,17 +48,24 @@ pub(crate) struct Engine<'a> {
     pub(crate) name: String,
     pub(crate) threads: usize,
     pub(crate) note: String,
+    /// How many items it works on, if not as many as the others.
+    pub(crate) items: Option<usize>,
     pub(crate) work: Box<dyn FnMut() + 'a>,
 }
 
 impl<'a> Engine<'a> {
     pub(crate) fn new(name: impl Into<String>, threads: usize, work: impl FnMut() + 'a) -> Self {
-        Self { name: name.into(), threads, note: String::new(), work: Box::new(work) }
+        Self { name: name.into(), threads, note: String::new(), items: None, work: Box::new(work) }
     }
 
     /// quorate on a backend.
     pub(crate) fn of(backend: Backend, threads: usize, work: impl FnMut() + 'a) -> Self {
         Self::new(name(backend), threads, work)
+    }
+
+    /// The same engine, whose work is on so many items.
+    pub(crate) fn items(self, items: usize) -> Self {
+        Self { items: Some(items), ..self }
     }
 
     pub(crate) fn note(self, note: impl Into<String>) -> Self {
@@ -77,7 +84,7 @@ fn cpu_time() -> Option<Duration> {
     None
 }
 
-/// Runs every engine once to warm up and then in turn, round by round. Times are divided by `items`.
+/// Runs every engine once to warm up and then in turn, round by round. Times are divided by `items`, or by those of the engine.
 pub(crate) fn measure(
     bench: &str,
     n: usize,
@@ -92,6 +99,7 @@ pub(crate) fn measure(
         for (engine, (wall, cpu)) in engines.iter_mut().zip(&mut times) {
             let (cpu_before, start) = (cpu_time(), Instant::now());
             (engine.work)();
+            let items = engine.items.unwrap_or(items);
             let (elapsed, cpu_after) = (start.elapsed(), cpu_time());
             if round > 0 {
                 wall.push(elapsed.as_secs_f64() * 1e6 / items as f64);
