@@ -37,7 +37,7 @@ type BatcherOptions struct {
 	Soundness int
 	// Backend is as in [Options].
 	Backend string
-	// Linger is how long a claim waits for others if a thread is idle.
+	// Linger is the longest that a claim waits for others while a thread is idle. On an idle machine it does not wait.
 	Linger time.Duration
 	// Target is the planned work at which a batch is full.
 	Target time.Duration

@@ -231,7 +231,7 @@ export interface BatcherOptions {
   soundness?: 64 | 128 | undefined;
   /** As in `EngineOptions`. */
   backend?: string | undefined;
-  /** How long a claim waits for others if a thread is idle. */
+  /** The longest that a claim waits for others while a thread is idle. On an idle machine it does not wait. */
   lingerMs?: number | undefined;
   /** The planned work at which a batch is full. */
   targetMs?: number | undefined;

@@ -92,6 +92,14 @@ struct State {
     to_store: Option<SyncSender<Vec<ClaimBytes>>>,
 }
 
+impl State {
+    /// Whether a worker that sleeps must look: a batch closes before one wakes by itself.
+    fn wants_a_worker(&self, now: Instant) -> bool {
+        let closes = || self.schedule.next_close(now);
+        self.idle > 0 && closes().is_some_and(|close| self.timer.is_none_or(|timer| close < timer))
+    }
+}
+
 /// A batcher cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -184,11 +192,8 @@ impl Batcher {
         if class == Class::Block {
             shared.block.notify_one();
         }
-        if state.idle > 0 {
-            let close = state.schedule.next_close(now);
-            if close.is_some_and(|close| state.timer.is_none_or(|timer| close < timer)) {
-                shared.work.notify_one();
-            }
+        if state.wants_a_worker(now) {
+            shared.work.notify_one();
         }
         drop(state);
         shared.tell_overload(change);
@@ -326,7 +331,7 @@ impl Shared {
             let change = state.schedule.end_overload();
             if let Next::Batch(batch) = next {
                 // Somebody else looks after what is left.
-                if state.idle > 0 {
+                if state.wants_a_worker(now) {
                     self.work.notify_one();
                 }
                 drop(state);

@@ -39,6 +39,9 @@ pub(crate) struct Schedule<T> {
     suspects_running: bool,
     /// How much more time suspects may get while others wait, in nanoseconds. Others' batches add to it.
     suspects_credit: f64,
+    /// Until when the workers have paid for what it costs to begin batches, with their [`SHARE_OF_BEGINNING`]. Each batch that is
+    /// no suspects' and no block's moves it on.
+    paid: Option<Instant>,
     /// How much longer a batch takes on this machine than the plan's table says.
     pace: f64,
     /// When a claim with a source came last.
@@ -124,6 +127,8 @@ pub enum ClosedBy {
     Block,
     /// Its planned work reached the target.
     Full,
+    /// A worker was idle, and to begin a batch cost less than waiting was worth.
+    Idle,
     /// A worker was idle, and the first claim had waited as long as it may.
     Wait,
     /// A claim's deadline was near.
@@ -133,12 +138,13 @@ pub enum ClosedBy {
 }
 
 impl ClosedBy {
-    /// The name in metrics: `block`, `full`, `wait`, `deadline`, `stop`.
+    /// The name in metrics: `block`, `full`, `idle`, `wait`, `deadline`, `stop`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Block => "block",
             Self::Full => "full",
+            Self::Idle => "idle",
             Self::Wait => "wait",
             Self::Deadline => "deadline",
             Self::Stop => "stop",
@@ -224,6 +230,7 @@ impl<T> Schedule<T> {
             running: 0,
             suspects_running: false,
             suspects_credit: 0.0,
+            paid: None,
             pace: 1.0,
             named_at: None,
             overload: None,
@@ -647,11 +654,29 @@ impl<T> Schedule<T> {
         let needed = self.on_this_machine(work.min(target));
         let deadline = pools().filter_map(Pool::earliest_deadline).min();
         let deadline = deadline.map(|deadline| deadline.checked_sub(needed).unwrap_or(now));
-        let waited = oldest.checked_add(wait).unwrap_or(now);
-        match deadline {
-            Some(deadline) if deadline < waited => Some((deadline, ClosedBy::Deadline)),
-            _ => Some((waited, ClosedBy::Wait)),
-        }
+        let deadline = deadline.map(|deadline| (deadline, ClosedBy::Deadline));
+        let idle = (group == Group::Others).then(|| (self.cheap_from().unwrap_or(oldest), ClosedBy::Idle));
+        let waited = (oldest.checked_add(wait).unwrap_or(now), ClosedBy::Wait);
+        [deadline, idle, Some(waited)].into_iter().flatten().min_by_key(|(at, _)| *at)
+    }
+
+    /// When a worker that is idle may begin the next batch, however little is in it; `None` if at any time.
+    ///
+    /// What a batch costs, whatever is in it, is what waiting saves. It may take [`SHARE_OF_BEGINNING`] of the workers' time. What
+    /// they do not use of that is kept for one batch on each, so that claims that come to an idle machine begin at once.
+    fn cheap_from(&self) -> Option<Instant> {
+        let kept = self.paid_by_one_batch() * (self.threads() - 1);
+        self.paid.and_then(|paid| paid.checked_sub(kept))
+    }
+
+    /// How long the workers pay for the beginning of a batch.
+    fn paid_by_one_batch(&self) -> Duration {
+        let begin = self.on_this_machine(Forecast::of_batch(self.settings.backend));
+        begin.div_f64(SHARE_OF_BEGINNING) / self.threads()
+    }
+
+    fn threads(&self) -> u32 {
+        u32::try_from(self.settings.threads.get()).unwrap_or(u32::MAX)
     }
 
     /// The planned work at which a batch is full, in nanoseconds by the plan's table. The part of the queue that suspects
@@ -686,6 +711,10 @@ impl<T> Schedule<T> {
                 let kind = if batch.claims.is_empty() { BatchKind::Gossip } else { BatchKind::Duty };
                 let order = if self.overload.is_some() { Order::Newest } else { Order::Oldest };
                 self.gossip.fill(&mut batch, order, urgent);
+                let each = self.paid_by_one_batch();
+                let paid = self.paid.map_or(now, |paid| paid.max(now)) + each;
+                // Batches that had to begin leave no debt.
+                self.paid = Some(paid.min(now + each * self.threads()));
                 kind
             }
         };
@@ -736,6 +765,9 @@ fn with<T>(evicted: Vec<Waiting<T>>, new: Waiting<T>, why: Refused) -> Vec<Rejec
     overloaded(evicted.into_iter().chain([new]).collect(), why)
 }
 
+/// The part of the workers' time that the beginning of batches may take while a worker is idle. With less, claims wait longer; with
+/// more, a machine that is half busy takes more time for each.
+const SHARE_OF_BEGINNING: f64 = 0.125;
 /// The part of the queue that suspects may have.
 const SUSPECTS_OF_QUEUE: u64 = 4;
 /// A claim of duty or gossip that is a larger part of the queue evicts nothing.

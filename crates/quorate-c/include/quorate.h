@@ -214,7 +214,7 @@ typedef struct quorate_batcher_options {
   const char *backend;
   // As in `quorate_options`.
   size_t backend_size;
-  // How long a claim waits for others if a thread is idle, in microseconds.
+  // The longest that a claim waits for others while a thread is idle, in microseconds. On an idle machine it does not wait.
   uint64_t linger_us;
   // The planned work at which a batch is full, in microseconds.
   uint64_t target_us;

@@ -24,7 +24,7 @@ pub struct ServiceOptions<'a> {
     pub soundness: u32,
     /// As in [`EngineOptions`](crate::EngineOptions).
     pub backend: &'a str,
-    /// How long a claim waits for others if a thread is idle, in microseconds.
+    /// The longest that a claim waits for others while a thread is idle, in microseconds. On an idle machine it does not wait.
     pub linger_us: u64,
     /// The planned work at which a batch is full, in microseconds.
     pub target_us: u64,

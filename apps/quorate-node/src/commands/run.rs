@@ -77,7 +77,8 @@ const LISTEN: &str = "/ip4/0.0.0.0/tcp/9600";
 const PAYLOAD: &str = r#"{"number":{number},"time":{time}}"#;
 /// How long the node waits for its signer, before it asks again.
 const SIGNER_RETRY: Duration = Duration::from_secs(2);
-/// How long a signature waits for others, so that they are verified together. A message waits so long at each hop.
+/// The longest that a signature waits for others while a core is idle, so that they are verified together. A message waits at most so
+/// long at each hop.
 const LINGER: Duration = Duration::from_millis(25);
 /// The most tasks from outside that wait for the loop.
 const MOST_ORDERS: usize = 256;

@@ -195,7 +195,7 @@ fn an_idle_connection_makes_room_for_a_new_one() {
     assert_eq!(&answer, b"HTTP/1.1 200 OK");
 }
 
-fn claim(is_true: bool, source: Option<&str>) -> Value {
+pub(crate) fn claim(is_true: bool, source: Option<&str>) -> Value {
     let claims = example("one-false.jsonl");
     let line = claims.lines().nth(if is_true { 0 } else { 3 }).unwrap();
     let mut claim: Value = serde_json::from_str(line).unwrap();
@@ -304,10 +304,11 @@ fn all_true_claims_of_a_suspect_are_answered() {
 /// A balancer that asks while the server drains is told so, on a new connection.
 #[test]
 fn readyz_says_503_while_draining() {
-    let mut server = Listening::start(&["--set", "verify.linger_ms=3000", "--set", "verify.longest_wait_ms=3000"]);
+    let mut server = Listening::start(&["--set", "verify.longest_wait_ms=3000"]);
+    server.suspect();
     let asking = server.connect();
-    let asking =
-        thread::spawn(move || post(asking, "/v1/verify", "application/json", claim(true, None).to_string().as_bytes()));
+    let waits = claim(true, Some(SUSPECT)).to_string();
+    let asking = thread::spawn(move || post(asking, "/v1/verify", "application/json", waits.as_bytes()));
     eventually("the request is in progress", || get(&server, "/metrics").contains("quorate_requests_in_progress 1\n"));
     assert_eq!(get(&server, "/readyz"), "ok\n");
     server.run.signal(Signal::TERM);

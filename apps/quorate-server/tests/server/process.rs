@@ -13,7 +13,10 @@ use std::{
 
 use quorate_lab::run::{Run as _, Running, Signal, command, command_after};
 
-use crate::rig::{PATIENCE, answer, example, path, post};
+use crate::{
+    bounds::claim,
+    rig::{PATIENCE, answer, example, path, post},
+};
 
 pub(crate) fn program() -> Command {
     command("quorate-server")
@@ -52,18 +55,29 @@ impl Listening {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
+
+    /// Makes [`SUSPECT`] a suspect, whose claims wait for `verify.longest_wait_ms` although a thread is idle.
+    pub(crate) fn suspect(&self) {
+        let lie = claim(false, Some(SUSPECT)).to_string();
+        let answer = post(self.connect(), "/v1/verify", "application/json", lie.as_bytes());
+        assert_eq!(answer.json()[0]["valid"], false);
+    }
 }
+
+/// The source of a false claim.
+pub(crate) const SUSPECT: &str = "a suspect";
 
 #[test]
 fn sigterm_answers_what_was_asked() {
     for signal in [Signal::TERM, Signal::INT] {
-        let mut server = Listening::start(&["--set", "verify.linger_ms=600", "--set", "verify.longest_wait_ms=600"]);
-        let claim = example("one-false.jsonl").lines().next().unwrap().to_owned();
+        let mut server = Listening::start(&["--set", "verify.longest_wait_ms=600"]);
+        server.suspect();
+        let claim = claim(true, Some(SUSPECT)).to_string();
         let mut idle = server.connect();
         idle.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         let stream = server.connect();
         let asking = thread::spawn(move || post(stream, "/v1/verify", "application/json", claim.as_bytes()));
-        // It waits for others by now.
+        // It waits for those of other suspects by now.
         thread::sleep(Duration::from_millis(200));
         server.run.signal(signal);
         let answer = asking.join().unwrap();

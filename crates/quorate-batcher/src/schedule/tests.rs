@@ -80,6 +80,14 @@ impl Rig {
         }
     }
 
+    /// Begins a batch of one claim at once, so that the next claims have a reason to wait.
+    fn begin(&mut self, ms: u64) {
+        let first = self.admit(ms, Class::Gossip, None, None);
+        let batch = self.batch(ms);
+        assert_eq!((askers(&batch), batch.closed_by), (vec![first], ClosedBy::Idle));
+        self.done(&batch);
+    }
+
     fn done(&mut self, batch: &Batch<u32>) {
         let Batch { kind, planned_by_table, planned, .. } = *batch;
         self.schedule.done(kind, planned_by_table, planned, false);
@@ -98,36 +106,126 @@ fn askers(batch: &Batch<u32>) -> Vec<u32> {
     batch.claims.iter().map(|waiting| waiting.asker).collect()
 }
 
-/// A claim waits for others for 5 ms if a worker is idle, and a batch that is full does not wait.
+/// How long the one worker of [`settings`] pays for the beginning of a batch: eight times what that takes.
+fn paid_by_one_batch() -> Duration {
+    8 * Duration::from_nanos(Forecast::of_batch(Backend::Portable))
+}
+
+/// Who comes to an idle machine waits for nothing.
+#[test]
+fn a_lone_claim_is_verified_at_once() {
+    let mut rig = Rig::new(settings());
+    for ms in [0, 20, 1000] {
+        let lone = rig.admit(ms, Class::Gossip, None, None);
+        assert!(rig.schedule.next_close(rig.at(ms)).unwrap() <= rig.at(ms));
+        let batch = rig.batch(ms);
+        assert_eq!((askers(&batch), batch.closed_by, batch.kind), (vec![lone], ClosedBy::Idle, BatchKind::Gossip));
+        rig.done(&batch);
+        assert!(matches!(rig.next(ms, Role::All), Next::Idle));
+    }
+}
+
+/// The first claims of a burst go at once, one to each worker, however long the workers were idle. The others gather although a
+/// worker is idle, until the workers have paid for the beginning of another batch, and are verified together.
+#[test]
+fn a_burst_gathers_behind_its_first_claims() {
+    for threads in [1, 4] {
+        let mut rig = Rig::new(Settings { threads: NonZeroUsize::new(threads).unwrap(), ..settings() });
+        for ms in [0, 1000] {
+            (0..threads).for_each(|_| rig.begin(ms));
+            let others: Vec<_> = (0..20).map(|_| rig.admit(ms, Class::Gossip, None, None)).collect();
+            let paid = rig.at(ms) + paid_by_one_batch() / threads as u32;
+            assert!(matches!(rig.next(ms, Role::All), Next::At(at) if at == paid), "{threads}");
+            assert_eq!(rig.schedule.next_close(rig.at(ms)), Some(paid));
+            let batch = rig.batch(ms + 5);
+            assert_eq!((askers(&batch), batch.closed_by), (others, ClosedBy::Idle));
+            rig.done(&batch);
+        }
+    }
+}
+
+/// Claims come one after another, so many at a time with a gap in milliseconds, to workers that are idle in between: how many
+/// batches they make in two seconds, and how long one waits at most, in milliseconds.
+fn stream(threads: usize, at_a_time: usize, gap: u64) -> (usize, u128) {
+    let mut rig = Rig::new(Settings { threads: NonZeroUsize::new(threads).unwrap(), ..settings() });
+    let (mut batches, mut longest) = (0, 0);
+    for ms in 0..2000 {
+        for _ in 0..if ms % gap == 0 { at_a_time } else { 0 } {
+            rig.admit(ms, Class::Gossip, None, None);
+            while let Next::Batch(batch) = rig.next(ms, Role::All) {
+                let waits = batch.claims.iter().map(|waiting| rig.at(ms).duration_since(waiting.arrived).as_millis());
+                longest = waits.fold(longest, u128::max);
+                batches += 1;
+                rig.done(&batch);
+            }
+        }
+    }
+    (batches, longest)
+}
+
+/// Of a steady stream the beginning of batches takes an eighth of the workers' time, however many of them are idle.
+#[test]
+fn a_steady_stream_makes_batches() {
+    for threads in [1, 4, 16] {
+        let (batches, longest) = stream(threads, 2 * threads, 1);
+        let part = batches as f64 * paid_by_one_batch().as_secs_f64() / 8.0 / (2.0 * threads as f64);
+        assert!((0.1..0.128).contains(&part), "{part} of {threads} workers");
+        assert!(longest <= 5, "{longest} ms with {threads} workers");
+    }
+}
+
+/// Where claims come with longer gaps, each goes at once, on as many workers as come at a time.
+#[test]
+fn a_slow_stream_waits_for_nothing() {
+    assert_eq!(stream(1, 1, 5), (400, 0));
+    assert_eq!(stream(16, 16, 5), (16 * 400, 0));
+}
+
+/// `linger` is the longest wait beside an idle worker, and a batch that is full does not wait.
 #[test]
 fn a_batch_closes_when_it_is_full_or_has_waited() {
-    let mut rig = Rig::new(settings());
-    rig.admit(0, Class::Gossip, None, None);
-    assert!(matches!(rig.next(1, Role::All), Next::At(at) if at == rig.at(5)));
-    assert_eq!(rig.schedule.next_close(rig.at(1)), Some(rig.at(5)));
-    rig.admit(4, Class::Gossip, None, None);
-    let batch = rig.batch(5);
-    assert_eq!((askers(&batch), batch.closed_by, batch.kind), (vec![0, 1], ClosedBy::Wait, BatchKind::Gossip));
+    let mut rig = Rig::new(Settings { linger: 2 * MS, ..settings() });
+    rig.begin(0);
+    rig.admit(1, Class::Gossip, None, None);
+    assert!(matches!(rig.next(1, Role::All), Next::At(at) if at == rig.at(3)));
+    assert_eq!(rig.schedule.next_close(rig.at(1)), Some(rig.at(3)));
+    rig.admit(2, Class::Gossip, None, None);
+    let batch = rig.batch(3);
+    assert_eq!((askers(&batch), batch.closed_by, batch.kind), (vec![1, 2], ClosedBy::Wait, BatchKind::Gossip));
     rig.done(&batch);
     for _ in 0..claims_in(25 * MS) + 1 {
-        rig.admit(6, Class::Gossip, None, None);
+        rig.admit(4, Class::Gossip, None, None);
     }
-    let batch = rig.batch(6);
+    let batch = rig.batch(4);
     assert_eq!(batch.closed_by, ClosedBy::Full);
     assert!(batch.planned >= 25 * MS && batch.planned < 27 * MS, "{:?}", batch.planned);
-    assert!(matches!(rig.next(6, Role::All), Next::At(_) | Next::Idle));
+    assert!(matches!(rig.next(4, Role::All), Next::At(_) | Next::Idle));
+}
+
+/// Batches that had to begin, however soon after one another, leave no debt: the next claims wait as after one batch.
+#[test]
+fn batches_that_had_to_begin_leave_no_debt() {
+    let mut rig = Rig::new(Settings { linger: 100 * MS, ..settings() });
+    for _ in 0..10 {
+        rig.admit(0, Class::Gossip, None, Some(1));
+        let batch = rig.batch(0);
+        rig.done(&batch);
+    }
+    rig.admit(0, Class::Gossip, None, None);
+    assert_eq!(rig.schedule.next_close(rig.start), Some(rig.start + paid_by_one_batch()));
 }
 
 /// A batch closes so early before a deadline that the planned work ends in time. Who comes too late is told so.
 #[test]
 fn deadlines_close_batches_and_pass() {
     let mut rig = Rig::new(Settings { linger: 80 * MS, ..settings() });
+    rig.begin(0);
     rig.admit(0, Class::Gossip, None, None);
-    rig.admit(0, Class::Duty, None, Some(20));
+    rig.admit(0, Class::Duty, None, Some(4));
     let Next::At(close) = rig.next(0, Role::All) else { panic!("nothing is planned") };
-    assert!(close > rig.at(15) && close < rig.at(20), "{:?}", close - rig.start);
-    let batch = rig.batch(19);
-    assert_eq!((askers(&batch), batch.closed_by, batch.kind), (vec![1, 0], ClosedBy::Deadline, BatchKind::Duty));
+    assert!(close > rig.at(1) && close < rig.at(3), "{:?}", close - rig.start);
+    let batch = rig.batch(3);
+    assert_eq!((askers(&batch), batch.closed_by, batch.kind), (vec![2, 1], ClosedBy::Deadline, BatchKind::Duty));
     rig.done(&batch);
     let late = rig.admit(30, Class::Gossip, None, Some(30));
     assert_eq!(rig.refused[&late], Refused::DeadlinePassed);
@@ -136,6 +234,19 @@ fn deadlines_close_batches_and_pass() {
     assert!(!matches!(rig.next(41, Role::All), Next::Batch(_)));
     assert_eq!((rig.refused[&passed], rig.refused[&block]), (Refused::DeadlinePassed, Refused::DeadlinePassed));
     assert!(rig.schedule.is_done());
+}
+
+/// The claims of a suspect wait for those of others of their kind, also if the machine is idle, and their batches pay for nothing.
+#[test]
+fn suspects_wait_on_an_idle_machine() {
+    let mut rig = Rig::new(settings());
+    rig.found_false(0, 1000, 7);
+    rig.admit(0, Class::Gossip, Some(7), None);
+    assert!(matches!(rig.next(0, Role::All), Next::At(at) if at == rig.at(100)));
+    let batch = rig.batch(100);
+    assert_eq!((batch.kind, batch.closed_by), (BatchKind::Suspects, ClosedBy::Wait));
+    let honest = rig.admit(100, Class::Gossip, Some(8), None);
+    assert_eq!(askers(&rig.batch(100)), [honest]);
 }
 
 /// A block is taken at once by the worker that waits for blocks, and no other batch starts before it is done.

@@ -91,20 +91,20 @@ fn tasks_and_threads_ask_at_the_same_time() {
     });
 }
 
-/// Claims with one message that arrive between others are verified in one batch.
+/// Claims with one message that arrive between others are verified in one batch: all but the first, which the idle worker takes.
 #[test]
 fn what_arrives_together_is_verified_together() {
     let seen = Seen::new();
-    let settings = Settings { linger: Duration::from_millis(100), ..settings(1) };
-    let batcher = Batcher::start_with(settings, None, Some(seen.clone())).unwrap();
+    let batcher = Batcher::start_with(settings(1), None, Some(seen.clone())).unwrap();
     let claims: Vec<_> = (0..30).map(|i| claim(MinPk::Eth2, i, u32::from(i % 3), false)).collect();
     let pending: Vec<_> = claims.into_iter().map(|claim| batcher.submit(claim, Class::Gossip, None)).collect();
     assert!(pending.into_iter().all(|pending| pending.wait() == Ok(Verdict::Valid)));
     let batches = seen.batches.lock().unwrap();
     assert_eq!(batches.iter().map(|batch| batch.claims).sum::<usize>(), 30);
-    assert!(batches.len() <= 2, "{batches:?}");
+    assert!(batches.len() <= 3, "{batches:?}");
     // One pairing for each message, and those of the signatures.
-    assert!(batches[0].work.hashes <= 3 && batches[0].work.pairings <= 8, "{:?}", batches[0].work);
+    let work = batches.iter().max_by_key(|batch| batch.claims).unwrap().work;
+    assert!(work.hashes <= 3 && work.pairings <= 8, "{work:?}");
 }
 
 /// A block is answered while gossip keeps every worker busy, and uses what gossip has proven.
@@ -159,10 +159,13 @@ fn a_stop_leaves_nobody_without_an_answer() {
 /// Dropping the last clone answers everything, and ends the threads.
 #[test]
 fn a_drop_leaves_nobody_without_an_answer() {
-    let settings = Settings { linger: Duration::from_secs(30), longest_wait: Duration::from_secs(30), ..settings(2) };
+    let settings = Settings { longest_wait: Duration::from_secs(30), ..settings(2) };
     let batcher = Batcher::start(settings).unwrap();
     let clone = batcher.clone();
-    let pending = clone.submit(claim(MinPk::Eth2, 1, 1, false), Class::Gossip, None);
+    // The second claim of a suspect waits.
+    let of_suspect = |i, lie| clone.submit(from(claim(MinPk::Eth2, 1, i, lie), 7), Class::Gossip, None);
+    assert!(!of_suspect(0, true).wait().unwrap().is_valid());
+    let pending = of_suspect(1, false);
     drop(batcher);
     drop(clone);
     assert_eq!(pending.wait(), Err(Refused::Stopped));
@@ -188,8 +191,9 @@ fn an_overload_is_told_once_and_ends() {
     let mut pending = Vec::new();
     for i in 0..600 {
         pending.push(batcher.submit(claims[i % 40].clone(), Class::Gossip, None));
+        // A batch that took longer than its plan makes more of what waits, until the next claim comes.
         let load = batcher.load();
-        assert!(load.waiting_us() <= load.capacity_us, "{load:?}");
+        assert!(load.waiting_us() <= 2 * load.capacity_us, "{load:?}");
     }
     let answers: Vec<_> = pending.into_iter().map(quorate_batcher::Pending::wait).collect();
     let refused = answers.iter().filter(|answer| **answer == Err(Refused::Overloaded)).count();

@@ -9,7 +9,7 @@ use std::{
 use quorate::{Backend, MinPk, Verdict};
 use quorate_batcher::{BatchKind, Batcher, Class, Refused, Settings, Standing};
 
-use crate::claims::{Seen, claim, from};
+use crate::claims::{Seen, block, claim, from};
 
 fn settings() -> Settings {
     Settings { threads: NonZeroUsize::MIN, queue: Duration::from_secs(60), ..Settings::default() }
@@ -21,13 +21,17 @@ fn settings() -> Settings {
 fn a_sender_is_banned_before_its_batch_has_ended() {
     for backend in Backend::available() {
         let seen = Seen::new();
-        let settings = Settings { backend: *backend, linger: Duration::from_millis(200), ..settings() };
-        let batcher = Batcher::start_with(settings, None, Some(seen.clone())).unwrap();
-        let lies: Vec<_> =
-            (0..300).map(|i| batcher.submit(from(claim(MinPk::Eth2, 1, i, true), 666), Class::Gossip, None)).collect();
-        let honest: Vec<_> = (0..100)
-            .map(|i| batcher.submit(from(claim(MinPk::Eth2, 2, i, false), u64::from(i % 10)), Class::Gossip, None))
-            .collect();
+        let batcher =
+            Batcher::start_with(Settings { backend: *backend, ..settings() }, None, Some(seen.clone())).unwrap();
+        let lies: Vec<_> = (0..300).map(|i| from(claim(MinPk::Eth2, 1, i, true), 666)).collect();
+        let honest: Vec<_> = (0..100).map(|i| from(claim(MinPk::Eth2, 2, i, false), u64::from(i % 10))).collect();
+        // All of them wait until a block has been verified.
+        let statements: Vec<_> = (0..200).map(|i| claim(MinPk::Eth2, 3, i, false)).collect();
+        let block = batcher.submit(block(MinPk::Eth2, &statements), Class::Block, None);
+        let submit = |claim| batcher.submit(claim, Class::Gossip, None);
+        let lies: Vec<_> = lies.into_iter().map(submit).collect();
+        let honest: Vec<_> = honest.into_iter().map(submit).collect();
+        assert_eq!(block.wait(), Ok(Verdict::Valid));
         let answers: Vec<_> = lies.into_iter().map(quorate_batcher::Pending::wait).collect();
         assert!(answers.iter().all(|answer| *answer != Ok(Verdict::Valid)));
         let found = answers.iter().filter(|answer| answer.is_ok()).count();
@@ -71,8 +75,7 @@ fn only_proven_lies_count() {
 #[test]
 fn suspects_are_verified_apart() {
     let seen = Seen::new();
-    let settings =
-        Settings { linger: Duration::from_millis(20), longest_wait: Duration::from_millis(40), ..settings() };
+    let settings = Settings { longest_wait: Duration::from_millis(40), ..settings() };
     let batcher = Batcher::start_with(settings, None, Some(seen.clone())).unwrap();
     assert!(!batcher.submit(from(claim(MinPk::Eth2, 1, 0, true), 1), Class::Gossip, None).wait().unwrap().is_valid());
     let pending: Vec<_> = (0..40)

@@ -31,7 +31,7 @@ pub struct quorate_batcher_options {
     pub backend: *const c_char,
     /// As in `quorate_options`.
     pub backend_size: usize,
-    /// How long a claim waits for others if a thread is idle, in microseconds.
+    /// The longest that a claim waits for others while a thread is idle, in microseconds. On an idle machine it does not wait.
     pub linger_us: u64,
     /// The planned work at which a batch is full, in microseconds.
     pub target_us: u64,

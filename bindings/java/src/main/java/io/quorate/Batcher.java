@@ -211,7 +211,7 @@ public final class Batcher implements AutoCloseable {
             return this;
         }
 
-        /** How long a claim waits for others if a thread is idle. */
+        /** The longest that a claim waits for others while a thread is idle. On an idle machine it does not wait. */
         public Builder linger(Duration time) {
             return micros("linger", time, micros -> lingerMicros = micros);
         }
