@@ -74,7 +74,7 @@ impl<'a> Engine<'a> {
 }
 
 /// The CPU time that the process has taken, on all its threads; `None` where the system does not say.
-fn cpu_time() -> Option<Duration> {
+pub(crate) fn cpu_time() -> Option<Duration> {
     #[cfg(unix)]
     {
         let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);

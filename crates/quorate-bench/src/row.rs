@@ -140,13 +140,17 @@ pub(crate) struct Gas {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Latency {
     pub(crate) p50: f64,
+    /// `None` in records of before, and where few were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) p90: Option<f64>,
     pub(crate) p99: f64,
 }
 
 impl Latency {
-    /// Both, with three digits.
-    pub(crate) fn written(self) -> [String; 2] {
-        [self.p50, self.p99].map(short)
+    /// The three of a row, with three digits; nothing where a row has none.
+    pub(crate) fn written(latency: Option<Self>) -> [String; 3] {
+        let each = latency.map_or([None; 3], |Self { p50, p90, p99 }| [Some(p50), p90, Some(p99)]);
+        each.map(|ms| ms.map_or(String::new(), short))
     }
 }
 
@@ -320,17 +324,19 @@ fn of_one_kind(rows: &[&Row]) -> String {
     let Some(heads) = rows.first().map(|row| row.figures.heads()) else { return String::new() };
     let has_latencies = rows.iter().any(|row| row.latency_ms.is_some());
     let [p50, p99] = if has_latencies { ["p50 ms", "p99 ms"] } else { [""; 2] };
+    let p90 =
+        if rows.iter().any(|row| row.latency_ms.is_some_and(|latency| latency.p90.is_some())) { "p90 ms" } else { "" };
     let has_notes = rows.iter().any(|row| row.traffic.is_some());
     let note = |row: &Row| {
         let parts = [row.is_busy().then(|| BUSY.to_owned()), has_notes.then(|| row.remark())];
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     };
     let head = if rows.iter().any(|row| !note(row).is_empty()) { "note" } else { "" };
-    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio", p50, p99, head].map(str::to_owned);
+    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio", p50, p90, p99, head].map(str::to_owned);
     let cells = rows.iter().map(|row| {
         let first = rows.iter().find(|r| r.bench == row.bench && r.n == row.n).unwrap_or(row);
         let [middle, beside] = row.figures.written();
-        let [p50, p99] = row.latency_ms.map_or([String::new(), String::new()], Latency::written);
+        let [p50, p90, p99] = Latency::written(row.latency_ms);
         [
             row.bench.clone(),
             row.engine.clone(),
@@ -340,13 +346,14 @@ fn of_one_kind(rows: &[&Row]) -> String {
             beside,
             format!("{:.2}", first.figures.middle() / row.figures.middle()),
             p50,
+            p90,
             p99,
             note(row),
         ]
     });
     let lines: Vec<_> = std::iter::once(header).chain(cells).collect();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 9] = std::array::from_fn(width);
+    let widths: [usize; 10] = std::array::from_fn(width);
     let mut text = String::new();
     for [bench, engine, numbers @ .., note] in &lines {
         text += &format!("{bench:<0$} {engine:<1$}", widths[0], widths[1]);
@@ -489,7 +496,7 @@ mod tests {
         let text = table(&[spread(29.0), spread(31.0)]);
         let said: Vec<_> = text.lines().map(|line| line.ends_with(BUSY)).collect();
         assert_eq!(said, [false, false, true], "{text}");
-        let claims = Row { latency_ms: Some(Latency { p50: 1.0, p99: 9.0 }), ..spread(90.0) };
+        let claims = Row { latency_ms: Some(Latency { p50: 1.0, p90: None, p99: 9.0 }), ..spread(90.0) };
         assert!(!claims.is_busy());
         assert_eq!(Row::line("8 claims", [&spread(29.0), &spread(31.0)].into_iter()), format!("8 claims ({BUSY})"));
         assert_eq!(Row::line("8 claims", [&spread(29.0), &claims].into_iter()), "8 claims");

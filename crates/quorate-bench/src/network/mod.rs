@@ -197,7 +197,7 @@ fn latency(times_ms: &[f64]) -> Latency {
     let mut times = times_ms.to_vec();
     times.sort_by(f64::total_cmp);
     let percentile = |percent: usize| times[(times.len() * percent).div_ceil(100).max(1) - 1];
-    Latency { p50: percentile(50), p99: percentile(99) }
+    Latency { p50: percentile(50), p90: None, p99: percentile(99) }
 }
 
 #[cfg(test)]

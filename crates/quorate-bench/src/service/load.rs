@@ -5,17 +5,20 @@
 
 use std::{
     future::Future,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    iter,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
     time::{Duration, Instant},
 };
 
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use quorate::ClaimBytes;
 use quorate_batcher::Answer;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+
+use crate::measure::cpu_time;
 
 /// What verifies claims one by one, as far as the sender sees.
 pub(crate) trait Target: Send + Sync + 'static {
@@ -52,6 +55,28 @@ impl Driven {
         let index = (last as f64 * percent / 100.0).round() as usize;
         self.latencies[index].as_secs_f64() * 1e3
     }
+
+    /// Counts an answer that came at a time after the start, to a claim that was due at another.
+    fn keep(&mut self, expected: Expected, answer: Answer, due: Duration, now: Duration) {
+        match answer {
+            Ok(verdict) => assert_eq!(verdict.is_valid(), expected.valid, "claim {}: {verdict}", expected.index),
+            Err(_) if !expected.counts => return,
+            Err(_) => {
+                self.refused += 1;
+                return;
+            }
+        }
+        if !expected.counts {
+            return;
+        }
+        self.verified += 1;
+        self.latencies.push(now.saturating_sub(due));
+        let tenth = (now.as_millis() / 100) as usize;
+        if self.by_tenth.len() <= tenth {
+            self.by_tenth.resize(tenth + 1, 0);
+        }
+        self.by_tenth[tenth] += 1;
+    }
 }
 
 /// A claim of a load.
@@ -72,90 +97,67 @@ pub(crate) fn drive<T: Target>(
     target: &Arc<T>,
     rate: f64,
     time: Duration,
+    choose: impl FnMut(u64) -> Expected,
+) -> Driven {
+    drive_at(target, poisson(rate).take_while(|due| *due < time), choose)
+}
+
+/// The times of Poisson arrivals at a rate a second, from a start on, without an end.
+pub(crate) fn poisson(rate: f64) -> impl Iterator<Item = Duration> {
+    let mut rng = ChaCha20Rng::from_seed([4; 32]);
+    iter::successors(Some(Duration::ZERO), move |due| {
+        // The next arrival of a Poisson process: -ln(u)/rate later.
+        let u = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        Some(*due + Duration::from_secs_f64(-(1.0 - u).ln() / rate))
+    })
+}
+
+/// Sends claims at times from now on. `choose` says which claim is the nth.
+///
+/// One thread sends and takes the answers. It sleeps in between, and each answer wakes it, so that a latency has the time of
+/// one waking in it and no period of a timer.
+///
+/// # Panics
+/// If a verdict is wrong.
+pub(crate) fn drive_at<T: Target>(
+    target: &Arc<T>,
+    arrivals: impl Iterator<Item = Duration>,
     mut choose: impl FnMut(u64) -> Expected,
 ) -> Driven {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-    let cpu = cpu_time();
-    let record = Arc::new(Record::default());
-    let mut rng = ChaCha20Rng::from_seed([4; 32]);
-    let mut sent = 0;
-    let took = runtime.block_on(async {
-        let start = Instant::now();
-        let mut tasks = tokio::task::JoinSet::new();
-        let mut due = Duration::ZERO;
-        while due < time {
-            let now = start.elapsed();
-            while due <= now && due < time {
-                let intended = start + due;
-                let expected = choose(sent);
-                let answer = target.submit(expected.index);
-                let record = record.clone();
-                tasks.spawn(async move { record.keep(expected, answer.await, start, intended) });
-                sent += 1;
-                // The next arrival of a Poisson process: -ln(u)/rate later.
-                let u = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-                due += Duration::from_secs_f64(-(1.0 - u).ln() / rate);
-            }
-            while tasks.try_join_next().is_some() {}
-            tokio::time::sleep((start + due.min(time)).saturating_duration_since(Instant::now()).max(TICK)).await;
+    let waker = Waker::from(Arc::new(Unparks(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let (mut driven, cpu) = (Driven::default(), cpu_time());
+    let (mut arrivals, mut answers) = (arrivals.peekable(), FuturesUnordered::new());
+    let start = Instant::now();
+    loop {
+        while let Some(due) = arrivals.next_if(|due| *due <= start.elapsed()) {
+            let expected = choose(driven.sent);
+            let answer = target.submit(expected.index);
+            answers.push(async move { (expected, answer.await, due) });
+            driven.sent += 1;
         }
-        while tasks.join_next().await.is_some() {}
-        start.elapsed()
-    });
-    let Record { verified, refused, latencies, by_tenth } = Arc::try_unwrap(record).expect("all tasks have ended");
-    let mut latencies = latencies.into_inner().expect("no task panicked");
-    latencies.sort_unstable();
-    Driven {
-        time: took,
-        sent,
-        verified: verified.into_inner(),
-        refused: refused.into_inner(),
-        latencies,
-        cpu: cpu_time().saturating_sub(cpu),
-        by_tenth: by_tenth.into_inner().expect("no task panicked"),
+        while let Poll::Ready(Some((expected, answer, due))) = answers.poll_next_unpin(&mut context) {
+            driven.keep(expected, answer, due, start.elapsed());
+        }
+        match arrivals.peek() {
+            Some(due) => thread::park_timeout(due.saturating_sub(start.elapsed()).max(TICK)),
+            None if answers.is_empty() => break,
+            None => thread::park(),
+        }
     }
+    driven.time = start.elapsed();
+    driven.cpu = cpu_time().zip(cpu).map_or(Duration::ZERO, |(after, before)| after.saturating_sub(before));
+    driven.latencies.sort_unstable();
+    driven
 }
 
-#[derive(Debug, Default)]
-struct Record {
-    verified: AtomicU64,
-    refused: AtomicU64,
-    latencies: Mutex<Vec<Duration>>,
-    by_tenth: Mutex<Vec<u64>>,
-}
+/// Wakes the thread of the sender.
+struct Unparks(Thread);
 
-impl Record {
-    fn keep(&self, expected: Expected, answer: Answer, start: Instant, intended: Instant) {
-        let now = Instant::now();
-        match answer {
-            Ok(verdict) => assert_eq!(verdict.is_valid(), expected.valid, "claim {}: {verdict}", expected.index),
-            Err(_) if !expected.counts => return,
-            Err(_) => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
-        }
-        if !expected.counts {
-            return;
-        }
-        self.verified.fetch_add(1, Ordering::Relaxed);
-        self.latencies.lock().expect("no task panicked").push(now.saturating_duration_since(intended));
-        let tenth = (now.saturating_duration_since(start).as_millis() / 100) as usize;
-        let mut by_tenth = self.by_tenth.lock().expect("no task panicked");
-        if by_tenth.len() <= tenth {
-            by_tenth.resize(tenth + 1, 0);
-        }
-        by_tenth[tenth] += 1;
+impl Wake for Unparks {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
-}
-
-/// The CPU time of this process so far; zero where the system does not say.
-pub(crate) fn cpu_time() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which can contain spaces: fields 14 and 15 are user and system time in hundredths of a second.
-    let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
-    let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
-    Duration::from_millis(10 * ticks)
 }
 
 /// The memory of this process, in MiB; zero where the system does not say.
@@ -172,10 +174,12 @@ pub(crate) fn in_turn(claims: &[ClaimBytes]) -> impl FnMut(u64) -> Expected + us
 }
 
 /// The sender looks at its clock no more often. The time that a claim waits for it counts as latency.
-const TICK: Duration = Duration::from_micros(300);
+const TICK: Duration = Duration::from_micros(50);
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
     use quorate::Verdict;
 

@@ -5,6 +5,7 @@
 mod load;
 mod policy;
 pub(crate) mod arrivals;
+mod mix;
 mod remote;
 
 use std::{
@@ -29,7 +30,7 @@ use self::{
 use crate::{
     batch::TAG,
     data::{self, Signed},
-    measure::Run,
+    measure::{Run, cpu_time},
     row::{Figures, Latency, Row, Times},
 };
 
@@ -41,6 +42,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     rows.extend(bench.liar());
     rows.extend(bench.overload());
     rows.extend(bench.sync());
+    rows.extend(mix::run(run));
     rows
 }
 
@@ -98,7 +100,7 @@ impl<'a> Bench<'a> {
     /// The same with so many claims, which come again when all have come.
     fn with_claims(run: &'a Run, n: usize) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(2);
-        let signed = signed_by(threads, n, 0);
+        let signed = signed_by(threads, n, |i| i, |i| i);
         let claims = signed.iter().map(bytes).collect();
         Self { run, claims: Arc::new(claims), signed, threads }
     }
@@ -124,7 +126,11 @@ impl<'a> Bench<'a> {
 
     /// Claims a second that the engine verifies in batches of a size, each on a thread of its own.
     fn engine(&self, batch: usize) -> Times {
-        let verifier = Verifier::new(Options::default());
+        self.engine_of(&Verifier::new(Options::default()), batch)
+    }
+
+    /// The same by a verifier that may have decoded keys and hashed messages before.
+    fn engine_of(&self, verifier: &Verifier, batch: usize) -> Times {
         let rounds = self.run.choose(3, 9);
         let per_thread = (self.run.choose(2000, 4000) / batch).max(1);
         let mut times: Vec<_> = (0..=rounds)
@@ -132,7 +138,7 @@ impl<'a> Bench<'a> {
                 let start = Instant::now();
                 thread::scope(|scope| {
                     for t in 0..self.threads {
-                        let (verifier, claims) = (&verifier, &self.claims);
+                        let claims = &self.claims;
                         scope.spawn(move || {
                             for i in 0..per_thread {
                                 let from = (t * per_thread + i) * batch % (claims.len() - batch);
@@ -237,7 +243,7 @@ impl<'a> Bench<'a> {
     }
 
     fn collector(&self, policy: Policy) -> Collector {
-        Collector::start(policy, self.claims.clone(), self.threads)
+        Collector::start(policy, Verifier::new(Options::default()), self.claims.clone(), self.threads)
     }
 
     /// blst, one by one, from decoded keys.
@@ -396,7 +402,8 @@ impl<'a> Bench<'a> {
     /// Initial sync: blocks of a thousand statements one after another, with nothing known and with 90 % known.
     fn sync(&self) -> Vec<Row> {
         let (statements, blocks) = (1000, self.run.choose(4, 100));
-        let signed = signed_by(self.threads, statements * blocks, 1 << 32);
+        let own = |i| (1 << 32) + i;
+        let signed = signed_by(self.threads, statements * blocks, own, own);
         let blocks: Vec<_> = signed.chunks(statements).map(block).collect();
         let mut rows = Vec::new();
         for known in [0, 90] {
@@ -411,7 +418,7 @@ impl<'a> Bench<'a> {
             let gossip = signed.iter().enumerate().filter(|(i, _)| i % 100 < known).map(|(_, signed)| bytes(signed));
             let answers: Vec<_> = gossip.map(|claim| batcher.submit(claim, Class::Gossip, None)).collect();
             assert!(answers.into_iter().all(|answer| answer.wait() == Ok(Verdict::Valid)));
-            let cpu = load::cpu_time();
+            let cpu = cpu_time();
             let start = Instant::now();
             let answers: Vec<_> =
                 blocks.iter().map(|block| batcher.submit(block.clone(), Class::Gossip, None)).collect();
@@ -421,7 +428,8 @@ impl<'a> Bench<'a> {
                 latencies.push(start.elapsed());
             }
             let took = start.elapsed().as_secs_f64();
-            let cores = (load::cpu_time() - cpu).as_secs_f64() / took;
+            let spent = cpu_time().zip(cpu).map_or(Duration::ZERO, |(after, before)| after.saturating_sub(before));
+            let cores = spent.as_secs_f64() / took;
             let us = took * 1e6 / blocks.len() as f64;
             let note = format!("{:.0} blocks a second, {cores:.1} cores", blocks.len() as f64 / took);
             let bench = format!("service/sync-known={known}");
@@ -470,16 +478,22 @@ impl<'a> Bench<'a> {
 }
 
 fn latency(driven: &Driven) -> Latency {
-    Latency { p50: driven.percentile(50.0), p99: driven.percentile(99.0) }
+    let [p50, p90, p99] = [50.0, 90.0, 99.0].map(|percent| driven.percentile(percent));
+    Latency { p50, p90: Some(p90), p99 }
 }
 
-/// Signed statements with keys and messages of their own, from an index on.
-fn signed_by(threads: usize, n: usize, from: usize) -> Vec<Signed<MinPk>> {
+/// `n` signed statements by the keys `key(i)` over the messages `message(i)`, made on several threads.
+fn signed_by(
+    threads: usize,
+    n: usize,
+    key: impl Fn(usize) -> usize + Copy + Send,
+    message: impl Fn(usize) -> usize + Copy + Send,
+) -> Vec<Signed<MinPk>> {
     let per_thread = n.div_ceil(threads);
     thread::scope(|scope| {
         let made = (0..threads).map(|t| {
             let (start, end) = ((t * per_thread).min(n), ((t + 1) * per_thread).min(n));
-            scope.spawn(move || data::signed(MinPk::Eth2, end - start, |i| from + start + i, |i| from + start + i))
+            scope.spawn(move || data::signed(MinPk::Eth2, end - start, |i| key(start + i), |i| message(start + i)))
         });
         let made: Vec<_> = made.collect();
         made.into_iter().flat_map(|thread| thread.join().expect("signing does not panic")).collect()

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate::{ClaimBytes, Options, Verdict, Verifier};
+use quorate::{ClaimBytes, Verdict, Verifier};
 use quorate_batcher::{Answer, Batcher, Class, Refused};
 use tokio::sync::oneshot;
 
@@ -75,9 +75,8 @@ struct State {
 }
 
 impl Collector {
-    /// Starts threads that verify batches of claims by quorate's engine.
-    pub(crate) fn start(policy: Policy, claims: Arc<Vec<ClaimBytes>>, threads: usize) -> Self {
-        let verifier = Verifier::new(Options::default());
+    /// Starts threads that verify batches of claims by a verifier of quorate's.
+    pub(crate) fn start(policy: Policy, verifier: Verifier, claims: Arc<Vec<ClaimBytes>>, threads: usize) -> Self {
         let verify = move |indices: &[usize]| {
             let batch: Vec<_> = indices.iter().map(|i| claims[*i].clone()).collect();
             verifier.verify(&batch, &mut super::super::data::rng()).verdicts
