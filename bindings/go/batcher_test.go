@@ -145,12 +145,23 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// patient are the options of a batcher that waits for more claims, so that claims of gossip wait until it ends.
-var patient = BatcherOptions{Threads: 1, Linger: time.Hour, Target: time.Hour, Queue: time.Hour}
+// suspected are claims of a source that has lied to the batcher. They wait for those of other suspects, a tenth of a second, although a
+// thread is idle.
+func suspected(t *testing.T, batcher *Batcher, count int) []Claim {
+	t.Helper()
+	claims := claimsOf(t, SuiteEth2, count, count)
+	for i := range claims {
+		claims[i].Source = "a suspect"
+	}
+	if answer := one(t, batcher.Submit(broken(claims[0]), ClassGossip, time.Time{})); !answer.Verdict.False() {
+		t.Fatalf("found %+v for a lie", answer)
+	}
+	return claims
+}
 
 func TestACancelledCallOfTheBatcher(t *testing.T) {
-	batcher := newBatcher(t, patient)
-	claims := claimsOf(t, SuiteEth2, 10, 10)
+	batcher := newBatcher(t, BatcherOptions{Threads: 1, Queue: time.Hour})
+	claims := suspected(t, batcher, 10)
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(time.Millisecond, cancel)
 	for range 2 {
@@ -194,12 +205,12 @@ func TestStopAndClose(t *testing.T) {
 }
 
 func TestCloseAnswersWhatWaits(t *testing.T) {
-	batcher, err := NewBatcher(patient)
+	batcher, err := NewBatcher(BatcherOptions{Threads: 1, Target: time.Hour, Queue: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var answers []<-chan Answer
-	for _, claim := range claimsOf(t, SuiteEth2, 50, 50) {
+	for _, claim := range suspected(t, batcher, 50) {
 		answers = append(answers, batcher.Submit(claim, ClassGossip, time.Time{}))
 	}
 	if err := batcher.Close(); err != nil {
