@@ -662,7 +662,8 @@ impl<T> Schedule<T> {
 
     /// When a worker that is idle may begin the next batch, however little is in it; `None` if at any time.
     ///
-    /// What a batch costs, whatever is in it, is what waiting saves. It may take [`SHARE_OF_BEGINNING`] of the workers' time. What
+    /// What a batch costs, whatever is in it, is what waiting saves. It may take [`SHARE_OF_BEGINNING`] of the workers' time, and the
+    /// time of one worker at most: on many cores that makes a claim wait for no longer than a part of its verification takes. What
     /// they do not use of that is kept for one batch on each, so that claims that come to an idle machine begin at once.
     fn cheap_from(&self) -> Option<Instant> {
         let kept = self.paid_by_one_batch() * (self.threads() - 1);
@@ -672,7 +673,7 @@ impl<T> Schedule<T> {
     /// How long the workers pay for the beginning of a batch.
     fn paid_by_one_batch(&self) -> Duration {
         let begin = self.on_this_machine(Forecast::of_batch(self.settings.backend));
-        begin.div_f64(SHARE_OF_BEGINNING) / self.threads()
+        begin.max(begin.div_f64(SHARE_OF_BEGINNING) / self.threads())
     }
 
     fn threads(&self) -> u32 {

@@ -42,18 +42,17 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     let mut rows = bench.lone(&verifier);
     let cores = bench.threads;
     let ten = bench.engine_of(&verifier, 10);
+    let note = "the raw batch of ten, on all threads at the same time".to_owned();
+    rows.push(Row { note, ..bench.row("service/mix", "engine", 10, "claim", ten, None) });
     for threads in run.choose(&[2][..], &[1, 2, 16]) {
         bench.threads = *threads;
-        // What one thread takes for a vote is half of what two take for two at the same time.
+        // One thread verifies half of what two do at the same time.
         let used = cores.min(*threads);
         let us = ten.median * cores as f64 / used as f64;
         for percent in run.choose(&[50][..], &[10, 25, 50, 80]) {
             rows.extend(bench.mix(&verifier, *percent, f64::from(*percent) / 100.0 * 1e6 / us));
         }
     }
-    bench.threads = cores;
-    let note = "the raw batch of ten, on both threads at the same time".to_owned();
-    rows.push(Row { note, ..bench.row("service/mix", "engine", 10, "claim", ten, None) });
     rows
 }
 
