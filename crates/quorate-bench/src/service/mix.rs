@@ -59,7 +59,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
 /// Votes with keys of their own, of peers.
 fn of_votes(run: &Run, n: usize) -> Bench<'_> {
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(2);
-    let message = |i: usize| if i % STRAY == 0 { n + i } else { i / COMMITTEE };
+    let message = |i: usize| if i.is_multiple_of(STRAY) { n + i } else { i / COMMITTEE };
     let signed = signed_by(threads, n, |i| i, message);
     let of_peer = |(i, signed)| ClaimBytes { source: Some(SourceId::from(i as u64 % PEERS)), ..bytes(signed) };
     let claims = Arc::new(signed.iter().enumerate().map(of_peer).collect());
@@ -97,7 +97,7 @@ impl Bench<'_> {
             let answer = embedded.batcher.submit(vote.clone(), embedded.class, None);
             answer.wait().expect("an idle batcher refuses nothing")
         };
-        let engines: [(&str, &str, &dyn Fn(&ClaimBytes) -> Verdict); 3] = [
+        let engines: [(&str, &str, VerifyOne<'_>); 3] = [
             ("engine", "by the verifier, key and message known", &by_verifier),
             ("quorate/embedded", "an idle batcher, key and message known", &by_batcher),
             ("alone", "from bytes, nothing known", &ClaimBytes::verify),
@@ -121,6 +121,9 @@ impl Bench<'_> {
         rows.collect()
     }
 }
+
+/// What verifies a vote and waits for its verdict.
+type VerifyOne<'a> = &'a dyn Fn(&ClaimBytes) -> Verdict;
 
 /// The times at which votes come at a rate a second, without an end: those of Poisson arrivals, moved closer together in the bursts
 /// and apart between them.
