@@ -19,7 +19,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 
 use crate::{
     grpc::{Caller, framed, proto},
-    process::{Listening, program},
+    process::{Listening, SUSPECT, program},
     rig::{Rig, ask, eventually, example, post},
 };
 
