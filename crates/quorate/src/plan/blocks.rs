@@ -3,7 +3,11 @@
 
 use std::ops::Range;
 
-use super::{options::Options, position::Span, term::Term};
+use super::{
+    options::Options,
+    position::Span,
+    term::{Term, Vertex},
+};
 
 /// Cuts so many terms of so many claims into blocks.
 ///
@@ -35,13 +39,55 @@ pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, opti
     if lanes == 1 || blocks.len() < lanes || !(SHORTEST_IN_LANES..=LONGEST_APART).contains(&longest) {
         return Vec::new();
     }
+    spans(blocks, terms, claims).unwrap_or_default()
+}
+
+/// The claims of each block, unless a claim has terms in two blocks.
+fn spans(blocks: &[Range<usize>], terms: &[Term], claims: usize) -> Option<Vec<Span>> {
     let starts: Vec<_> = blocks.iter().map(|block| terms[block.start].span().start()).skip(1).collect();
     let ends = blocks.iter().map(|block| terms[block.clone()].iter().map(|term| term.span().end()).max());
     if ends.zip(&starts).any(|(end, start)| end > Some(*start)) {
-        return Vec::new();
+        return None;
     }
     let bounds: Vec<_> = std::iter::once(0).chain(starts).chain([claims]).collect();
-    bounds.windows(2).map(|bounds| Span::new(bounds[0], bounds[1])).collect()
+    Some(bounds.windows(2).map(|bounds| Span::new(bounds[0], bounds[1])).collect())
+}
+
+/// Terms of which each belongs to one of many slices of the claims, with a block and a pair of signatures for each slice. They take
+/// the place of terms that would each sum thousands of claims: the votes of a slot about few messages. `None` where there are no such
+/// terms.
+///
+/// A false claim then spoils the value of its slice alone, and the search weighs anew no more than that slice. The pairs of a slice
+/// cost little for each of its claims.
+pub(super) fn slices(terms: &[Term], claims: usize, options: &Options) -> Option<Sliced> {
+    let (threads, lanes) = (options.threads.get(), options.backend.lanes());
+    let is_message = |term: &Term| matches!(term.vertex, Vertex::Message(_));
+    if lanes == 1 || terms.len() >= lanes || !terms.iter().all(is_message) {
+        return None;
+    }
+    let slices = claims / SLICE / (lanes * threads) * (lanes * threads);
+    let (mut sliced, mut blocks) = (Vec::new(), Vec::new());
+    for i in 0..slices {
+        let slice = Span::new(i * claims / slices, (i + 1) * claims / slices);
+        let parts = terms.iter().map(|term| (term.vertex, slice.of(&term.parts, |part| part.position)));
+        let parts = parts.filter(|(_, parts)| !parts.is_empty());
+        let mut of_slice: Vec<_> = parts.map(|(vertex, parts)| Term { vertex, parts: parts.to_vec() }).collect();
+        if of_slice.is_empty() {
+            return None;
+        }
+        of_slice.sort_by_key(|term| term.span().start());
+        blocks.push(sliced.len()..sliced.len() + of_slice.len());
+        sliced.extend(of_slice);
+    }
+    let apart = spans(&blocks, &sliced, claims).filter(|spans| !spans.is_empty() && slices > 0)?;
+    Some(Sliced { terms: sliced, blocks, apart })
+}
+
+/// What [`slices`] makes.
+pub(super) struct Sliced {
+    pub(super) terms: Vec<Term>,
+    pub(super) blocks: Vec<Range<usize>>,
+    pub(super) apart: Vec<Span>,
 }
 
 /// One block for each lane of each thread, all of about one size. There are more if the blocks would be long, and fewer
@@ -62,6 +108,9 @@ const LONGEST_IN_LANES: usize = 128;
 /// The smallest number of terms in a block of a lane. With shorter blocks, a second thread gains nothing.
 const SHORTEST_IN_LANES: usize = 4;
 
+/// Claims in a slice. More of them cost less for each as long as all are true, and a false one more.
+const SLICE: usize = 256;
+
 /// The largest number of terms in a block that gets the pair of its own signatures.
 const LONGEST_APART: usize = 16;
 
@@ -77,7 +126,7 @@ mod tests {
     use super::*;
     use crate::{
         Backend,
-        plan::term::{Operand, Part, Vertex},
+        plan::term::{Operand, Part},
     };
 
     #[test]

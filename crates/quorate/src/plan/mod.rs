@@ -155,13 +155,17 @@ impl<S: Suite> Plan<S> {
             cached = CachedHashes::none();
         }
         let members_by_sum = members_by_sum(&planned, options);
-        let runs = blocks::blocks(terms.len(), planned.len(), options);
+        let blocks::Sliced { terms, blocks, apart } =
+            blocks::slices(&terms, planned.len(), options).unwrap_or_else(|| {
+                let blocks = blocks::blocks(terms.len(), planned.len(), options);
+                blocks::Sliced { apart: blocks::apart(&blocks, &terms, planned.len(), options), blocks, terms }
+            });
         Self {
             options: *options,
             pairing,
             members_by_sum,
-            apart: blocks::apart(&runs, &terms, planned.len(), options),
-            blocks: runs,
+            apart,
+            blocks,
             naive_pairings: claims.iter().map(|claim| naive_pairings(claim)).sum(),
             statements: graph.edges.len(),
             whole: (0..covered.len()).map(|m| !uncleared && (covered[m] || cached.hash(m).is_some())).collect(),

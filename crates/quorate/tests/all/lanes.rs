@@ -1,11 +1,16 @@
 //! Batches around every width of a vector, with the false claim in every lane, on every backend. The verdicts are the
 //! oracle's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use quorate::{
-    Backend, Bn254Suite, Known, MinPk, MinSig, Options, ParseError, Reason, Verdict, naive, verify, verify_and_remember,
+    Backend, Bn254Suite, Claim, Known, MinPk, MinSig, Options, ParseError, Plan, Reason, UncheckedSignature, Verdict,
+    claim::ClaimSignature, naive, verify, verify_and_remember,
 };
+use quorate_curve::G2;
 use quorate_lab::forge::{Case, Forge, Lie, Recipe, Shape, cases, claims};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -247,5 +252,45 @@ mod bn254 {
     #[test]
     fn known_statements_subtracted() {
         known::<Bn254Suite>();
+    }
+}
+
+/// Thousands of votes about few messages, from some sources and from none: the plan cuts them into slices, and finds the false
+/// ones in each, also signatures outside the subgroup and claims without statements that are to be paired.
+#[test]
+fn slices_of_votes() {
+    let suite = MinPk::Eth2;
+    let secrets: Vec<_> = (0..40).map(|i| quorate_lab::forge::secret(suite, i)).collect();
+    let messages: Vec<Arc<[u8]>> = (0..3_u8).map(|i| vec![i; 32].into()).collect();
+    let signed: Vec<Vec<_>> =
+        messages.iter().map(|message| secrets.iter().map(|secret| secret.sign(suite, message)).collect()).collect();
+    let outside = Backend::Portable.hash_for_sums::<G2>(b"outside", &[(b"", b"")])[0];
+    let claims: Vec<_> = (0..9000_usize)
+        .map(|i| {
+            let (key, message) = (i * 7 % 40, i * i % 3);
+            let signature = match i {
+                // One alone, two side by side, and a whole slice.
+                17 | 4000 | 4001 | 8999 | 6000..6300 => signed[message][(key + 1) % 40].into(),
+                1234 => UncheckedSignature::from_point(outside).into(),
+                _ => ClaimSignature::from(UncheckedSignature::from_point(signed[message][key].point())),
+            };
+            let claim = Claim::single(suite, secrets[key].public_key(), messages[message].clone(), signature);
+            if i % 5 == 0 { claim.from_source((i % 11) as u64) } else { claim }
+        })
+        .collect();
+    let expected: Vec<_> = [17, 1234, 4000, 4001].into_iter().chain(6000..6300).chain([8999]).collect();
+    for backend in Backend::available() {
+        for threads in [1, 2] {
+            let threads = threads.try_into().unwrap();
+            let options = Options { backend: *backend, threads, ..Options::default() };
+            let plan = Plan::new(&claims, &options);
+            // A slice has a pair for its signatures, and at most one for each message.
+            let slices = if backend.lanes() == 1 { 1 } else { 9000 / 256 / (8 * threads.get()) * 8 * threads.get() };
+            assert!(plan.pairings() > slices && plan.pairings() <= 4 * slices, "{backend}: {}", plan.pairings());
+            let outcome = verify(&claims, &options, &mut rng());
+            assert_eq!(outcome.invalid().collect::<Vec<_>>(), expected, "{backend}, {threads} threads");
+            let rest: Vec<_> = claims[6300..8999].iter().chain(&claims[4002..6000]).cloned().collect();
+            assert!(verify(&rest, &options, &mut rng()).all_valid());
+        }
     }
 }
