@@ -42,8 +42,8 @@ func BitmapOf(indices ...int) Bitmap {
 	return members
 }
 
-// KeySet is a committee's keys by index, which are read and checked once. It keeps its last sum, and computes the next one from the
-// difference if that takes less. Any number of goroutines can use one; one after another computes.
+// KeySet is a committee's keys by index, which are read and checked once. It keeps its last sums, and computes the next one from the
+// difference if that takes less. Any number of goroutines can use one.
 //
 // In a suite of proofs of possession a member takes part only if it has proven that it holds its secret, or if you say by PushAssumed
 // that it did elsewhere. With a wrong word, the owner of a rogue key can forge for all members.

@@ -198,7 +198,7 @@ export function subtract(suite: Suite, sum: Uint8Array, parts: readonly Uint8Arr
 /** Members of a `KeySet`: a bitmap whose lowest bit of the first byte is member 0, or an array of indices, none of them twice. */
 export type Members = Uint8Array | readonly number[];
 
-/** A committee's keys by index, which are checked once. It keeps its last sum, and computes the next one from the difference. */
+/** A committee's keys by index, which are checked once. It keeps its last sums, and computes the next one from the difference. */
 export class KeySet {
   constructor(suite: Suite);
   /** The name of its suite. */

@@ -9,7 +9,10 @@
 //! # Ok::<(), quorate_c::CallFailure>(())
 //! ```
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    num::NonZeroUsize,
+    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
 
 use quorate::{
     AnySuite, Backend, Bitmap, InSuite, KeySet, PublicKey, Scheme, SecretKey, Signature, Suite, UncheckedSignature,
@@ -107,7 +110,7 @@ pub trait Signer: Send + Sync {
     fn prove(&self) -> Result<Vec<u8>, CallFailure>;
 }
 
-/// A committee's keys by index: [`KeySet`]. Threads can use it at the same time; one after another computes.
+/// A committee's keys by index: [`KeySet`]. Threads can use it at the same time.
 pub trait MemberKeys: Send + Sync {
     /// Adds members, all of them or none. `assumed` says that their owners have shown elsewhere that they hold their secrets.
     ///
@@ -244,7 +247,7 @@ impl<S: Suite> SuiteVerbs for In<S> {
     }
 
     fn committee(&self) -> Box<dyn MemberKeys> {
-        Box::new(Members { suite: In(self.0), set: Mutex::new(KeySet::new(self.0, Backend::auto())) })
+        Box::new(Members { suite: In(self.0), set: RwLock::new(KeySet::new(self.0, Backend::auto())) })
     }
 }
 
@@ -278,43 +281,43 @@ impl<S: Suite> Signer for Held<S> {
 
 struct Members<S: Suite> {
     suite: In<S>,
-    set: Mutex<KeySet<S>>,
+    set: RwLock<KeySet<S>>,
 }
 
-impl<S: Suite> Members<S> {
-    /// The set. A thread that panicked left it as it was, because what it keeps is written last.
-    fn set(&self) -> std::sync::MutexGuard<'_, KeySet<S>> {
-        self.set.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The value of a lock. A thread that panicked left it as it was, because what a set keeps is written last.
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, to change it.
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<S: Suite> MemberKeys for Members<S> {
     fn push(&self, keys: &[u8], assumed: bool) -> Result<(), CallFailure> {
-        let keys = self.suite.keys(keys)?;
-        let mut set = self.set();
-        for key in keys {
-            if assumed { set.push_assumed(key) } else { set.push(key) }
-        }
-        Ok(())
+        let keys = suites::parts("public keys", keys, self.suite.0.key_length())?;
+        let decoded = write(&self.set).decode(&keys, assumed, NonZeroUsize::MIN, &mut random()?);
+        decoded.map_err(|error| at(error.index, error.error))
     }
 
     fn prove(&self, index: usize, proof: &[u8]) -> Result<bool, CallFailure> {
         let proof = Signature::from_bytes(proof)?;
-        Ok(self.set().prove(index, proof)?.is_valid())
+        Ok(write(&self.set).prove(index, proof)?.is_valid())
     }
 
     fn members(&self) -> usize {
-        self.set().len()
+        read(&self.set).len()
     }
 
     fn sum(&self, members: &[u8]) -> Result<Vec<u8>, CallFailure> {
-        let sum = self.set().sum(&Bitmap::from_le_bytes(members))?;
+        let sum = read(&self.set).sum(&Bitmap::from_le_bytes(members))?;
         Ok(S::encode_key(&sum).as_ref().to_vec())
     }
 
     fn verify(&self, members: &[u8], message: &[u8], signature: &[u8]) -> Result<Verdicts, CallFailure> {
         let signature = UncheckedSignature::from_bytes(signature)?;
-        let claim = self.set().claim(&Bitmap::from_le_bytes(members), message, signature)?;
+        let claim = read(&self.set).claim(&Bitmap::from_le_bytes(members), message, signature)?;
         Ok(naive::verify(&claim).into())
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A committee's keys, which are read and checked once. Bitmaps name its members: bit i, counted from the lowest bit of the first byte,
-/// is the member with index i. Any number of threads can use one; one after another computes.
+/// is the member with index i. Any number of threads can use one.
 pub struct quorate_key_set(Box<dyn MemberKeys>);
 
 /// Makes an empty set. Free it by `quorate_key_set_free`.
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn quorate_key_set_members(
     guarded(error, || unsafe { put("members", members, of("set", set)?.0.members()) })
 }
 
-/// Writes the sum of members' keys: as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sum, and computes the next one from the difference if that takes less.
+/// Writes the sum of members' keys: as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sums, and computes the next one from the difference if that takes less.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_sum(
     set: *const quorate_key_set,

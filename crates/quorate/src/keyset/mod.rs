@@ -82,6 +82,9 @@ const KEPT_SUMS: usize = 8;
 /// Keys that are decoded at a time, so that their random words take little memory.
 const DECODED_TOGETHER: usize = 1 << 16;
 
+/// Random words for the check of a key's membership.
+const WORDS: usize = 4;
+
 /// The fewest keys for which another thread pays off.
 const LEAST: usize = 256;
 
@@ -129,11 +132,15 @@ impl<S: Suite> KeySet<S> {
         }
         let mut points = Vec::with_capacity(encodings.len());
         for (window, encodings) in encodings.chunks(DECODED_TOGETHER * threads.get()).enumerate() {
-            // Each word is drawn after all keys are fixed.
-            let drawn: Vec<_> =
-                encodings.iter().map(|bytes| (*bytes, std::array::from_fn(|_| rng.next_u64()))).collect();
+            // They are drawn after all keys are fixed.
+            let mut bits = vec![0; WORDS * 8 * encodings.len()];
+            rng.fill_bytes(&mut bits);
+            let (words, _) = bits.as_chunks::<8>();
+            let (words, _) = words.as_chunks::<WORDS>();
+            let drawn: Vec<_> = encodings.iter().zip(words).map(|(key, words)| (*key, words)).collect();
             let decoded = parallel_chunks(threads, &drawn, LEAST, |drawn| {
-                let (encodings, random): (Vec<_>, Vec<_>) = drawn.iter().copied().unzip();
+                let words = |words: &[[u8; 8]; WORDS]| words.map(u64::from_le_bytes);
+                let (encodings, random): (Vec<_>, Vec<_>) = drawn.iter().map(|(key, w)| (*key, words(w))).unzip();
                 S::decode_key_set(&encodings, &random, backend)
             });
             for (i, point) in decoded.into_iter().enumerate() {

@@ -109,7 +109,7 @@ const LONGEST_IN_LANES: usize = 128;
 const SHORTEST_IN_LANES: usize = 4;
 
 /// Claims in a slice. More of them cost less for each as long as all are true, and a false one more.
-const SLICE: usize = 256;
+const SLICE: usize = 1024;
 
 /// The largest number of terms in a block that gets the pair of its own signatures.
 const LONGEST_APART: usize = 16;

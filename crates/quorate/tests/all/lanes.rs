@@ -265,12 +265,12 @@ fn slices_of_votes() {
     let signed: Vec<Vec<_>> =
         messages.iter().map(|message| secrets.iter().map(|secret| secret.sign(suite, message)).collect()).collect();
     let outside = Backend::Portable.hash_for_sums::<G2>(b"outside", &[(b"", b"")])[0];
-    let claims: Vec<_> = (0..9000_usize)
+    let claims: Vec<_> = (0..17_000_usize)
         .map(|i| {
             let (key, message) = (i * 7 % 40, i * i % 3);
             let signature = match i {
                 // One alone, two side by side, and a whole slice.
-                17 | 4000 | 4001 | 8999 | 6000..6300 => signed[message][(key + 1) % 40].into(),
+                17 | 4000 | 4001 | 16_999 | 6000..7500 => signed[message][(key + 1) % 40].into(),
                 1234 => UncheckedSignature::from_point(outside).into(),
                 _ => ClaimSignature::from(UncheckedSignature::from_point(signed[message][key].point())),
             };
@@ -278,18 +278,18 @@ fn slices_of_votes() {
             if i % 5 == 0 { claim.from_source((i % 11) as u64) } else { claim }
         })
         .collect();
-    let expected: Vec<_> = [17, 1234, 4000, 4001].into_iter().chain(6000..6300).chain([8999]).collect();
+    let expected: Vec<_> = [17, 1234, 4000, 4001].into_iter().chain(6000..7500).chain([16_999]).collect();
     for backend in Backend::available() {
         for threads in [1, 2] {
             let threads = threads.try_into().unwrap();
             let options = Options { backend: *backend, threads, ..Options::default() };
             let plan = Plan::new(&claims, &options);
             // A slice has a pair for its signatures, and at most one for each message.
-            let slices = if backend.lanes() == 1 { 1 } else { 9000 / 256 / (8 * threads.get()) * 8 * threads.get() };
+            let slices = if backend.lanes() == 1 { 1 } else { 17_000 / 1024 / (8 * threads.get()) * 8 * threads.get() };
             assert!(plan.pairings() > slices && plan.pairings() <= 4 * slices, "{backend}: {}", plan.pairings());
             let outcome = verify(&claims, &options, &mut rng());
             assert_eq!(outcome.invalid().collect::<Vec<_>>(), expected, "{backend}, {threads} threads");
-            let rest: Vec<_> = claims[6300..8999].iter().chain(&claims[4002..6000]).cloned().collect();
+            let rest: Vec<_> = claims[7500..16_999].iter().chain(&claims[4002..6000]).cloned().collect();
             assert!(verify(&rest, &options, &mut rng()).all_valid());
         }
     }

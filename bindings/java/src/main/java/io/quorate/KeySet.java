@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A committee's keys by index, which are checked once. It keeps its last sum, and computes the next one from the difference if that takes
+ * A committee's keys by index, which are checked once. It keeps its last sums, and computes the next one from the difference if that takes
  * less.
  *
  * <p>In a suite with proofs of possession, a member takes part only if it has proven that it holds its secret, or if you say that it did
