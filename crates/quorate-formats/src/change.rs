@@ -18,7 +18,6 @@ use serde::Deserialize;
 use crate::document::Operations;
 use crate::entry::Entry;
 use crate::error::InputError;
-use crate::expected::{Expected, quoted};
 use crate::format::Format;
 use crate::hex::Hex;
 use crate::json;
@@ -26,13 +25,14 @@ use crate::network::KnownNetwork;
 use crate::number::Uint;
 use crate::operation::{CredentialsChange, credentials_of_key};
 use crate::record::{Check, CheckResult, Id, Place, Record};
+use crate::signing_context::{SigningContext, quoted};
 
 /// Reads changes. The id of a claim is the validator's number.
 ///
 /// # Errors
 /// The document is not UTF-8, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT). The iterator ends with an error if the
 /// document is not JSON.
-pub fn read(reader: impl BufRead, expected: &Expected) -> Result<Changes, InputError> {
+pub fn read(reader: impl BufRead, expected: &SigningContext) -> Result<Changes, InputError> {
     Ok(Changes { operations: Operations::read(reader, Format::Change)?, expected: expected.clone() })
 }
 
@@ -42,7 +42,7 @@ pub fn read(reader: impl BufRead, expected: &Expected) -> Result<Changes, InputE
 #[derive(Debug)]
 pub struct Changes {
     operations: Operations,
-    expected: Expected,
+    expected: SigningContext,
 }
 
 impl Iterator for Changes {
@@ -81,7 +81,7 @@ struct Metadata {
 }
 
 impl Signed {
-    fn into_record(self, place: Place, expected: &Expected) -> Result<Record, String> {
+    fn into_record(self, place: Place, expected: &SigningContext) -> Result<Record, String> {
         let Self { message, signature, metadata } = self;
         let Metadata { network_name, genesis_validators_root } = metadata.unwrap_or_default();
         let stated = genesis_validators_root.map(|root| root.0);

@@ -26,7 +26,6 @@ use serde::Deserialize;
 use crate::document::Operations;
 use crate::entry::Entry;
 use crate::error::InputError;
-use crate::expected::{Expected, quoted};
 use crate::format::Format;
 use crate::hex::Hex;
 use crate::json;
@@ -34,6 +33,7 @@ use crate::network::KnownNetwork;
 use crate::number::Uint;
 use crate::operation::{DepositMessage, check_amount, check_withdrawal_credentials};
 use crate::record::{Check, CheckResult, Id, Place, Record};
+use crate::signing_context::{SigningContext, quoted};
 
 /// Reads deposits. The id of a claim is the root of its deposit data. Of what the caller expects, the network and the fork version
 /// count.
@@ -41,7 +41,7 @@ use crate::record::{Check, CheckResult, Id, Place, Record};
 /// # Errors
 /// The document is not UTF-8, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT). The iterator ends with an error if the
 /// document is not JSON.
-pub fn read(reader: impl BufRead, expected: &Expected) -> Result<Deposits, InputError> {
+pub fn read(reader: impl BufRead, expected: &SigningContext) -> Result<Deposits, InputError> {
     Ok(Deposits { operations: Operations::read(reader, Format::Deposit)?, expected: expected.clone() })
 }
 
@@ -51,7 +51,7 @@ pub fn read(reader: impl BufRead, expected: &Expected) -> Result<Deposits, Input
 #[derive(Debug)]
 pub struct Deposits {
     operations: Operations,
-    expected: Expected,
+    expected: SigningContext,
 }
 
 impl Iterator for Deposits {
@@ -81,7 +81,7 @@ struct Deposit {
 }
 
 impl Deposit {
-    fn into_record(self, place: Place, expected: &Expected) -> Record {
+    fn into_record(self, place: Place, expected: &SigningContext) -> Record {
         let message = self.message();
         let (message_root, data_root) = (message.root(), message.data_root(&self.signature.0));
         let mut checks = Vec::new();
@@ -124,7 +124,7 @@ impl Deposit {
     }
 
     /// A deposit that is signed for another network than the one that it is sent to would be lost there.
-    fn version_check(&self, expected: &Expected, named: Option<&KnownNetwork>) -> Check {
+    fn version_check(&self, expected: &SigningContext, named: Option<&KnownNetwork>) -> Check {
         let found = const_hex::encode_prefixed(self.fork_version.0);
         let wanted = match (expected.fork_version, expected.network.or(named)) {
             (Some(version), _) => Some((version, "the network".to_owned())),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn entries(text: &str) -> Vec<Entry> {
-        read(text.as_bytes(), &Expected::default()).unwrap().map(Result::unwrap).collect()
+        read(text.as_bytes(), &SigningContext::default()).unwrap().map(Result::unwrap).collect()
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         let text = format!("[5, {{}}, {}, {}]", deposit("").replace("0303", "03"), deposit(""));
         let entries = entries(&text);
         assert!(entries[..3].iter().all(Result::is_err) && entries[3].is_ok());
-        assert!(read(&b"[1"[..], &Expected::default()).unwrap().last().unwrap().is_err());
+        assert!(read(&b"[1"[..], &SigningContext::default()).unwrap().last().unwrap().is_err());
     }
     fn check<'a>(entry: &'a Entry, name: &str) -> &'a Check {
         entry.as_ref().unwrap().checks.iter().find(|check| check.name == name).unwrap()
@@ -242,8 +242,9 @@ mod tests {
 
     #[test]
     fn the_network_of_the_caller_counts() {
-        let expected = |network: &str| Expected { network: KnownNetwork::of_name(network), ..Expected::default() };
-        let failed = |rest: &str, expected: &Expected| {
+        let expected =
+            |network: &str| SigningContext { network: KnownNetwork::of_name(network), ..SigningContext::default() };
+        let failed = |rest: &str, expected: &SigningContext| {
             let text = deposit(rest);
             let entry = read(text.as_bytes(), expected).unwrap().next().unwrap().unwrap();
             entry.unwrap().failed_check().map(|check| check.name)
@@ -251,7 +252,7 @@ mod tests {
         assert_eq!(failed("", &expected("mainnet")), None);
         assert_eq!(failed("", &expected("holesky")), Some("fork_version"));
         assert_eq!(failed(r#", "network_name": "mainnet""#, &expected("holesky")), Some("network_name"));
-        let version = |fork_version| Expected { fork_version: Some(fork_version), ..Expected::default() };
+        let version = |fork_version| SigningContext { fork_version: Some(fork_version), ..SigningContext::default() };
         assert_eq!(failed("", &version([0; 4])), None);
         assert_eq!(failed("", &version([0, 0, 0, 1])), Some("fork_version"));
     }

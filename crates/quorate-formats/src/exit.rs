@@ -2,7 +2,7 @@
 //!
 //! A file is one object `{"message": {"epoch", "validator_index"}, "signature"}`, a list of them, or either in the field `data`. Each
 //! becomes a claim: the validator's key signed the exit, in the domain of exits, under Capella's fork version (EIP-7044). The file
-//! contains neither the key nor the network, so the caller must give both ([`Expected`]).
+//! contains neither the key nor the network, so the caller must give both ([`SigningContext`]).
 //!
 //! Spec: ethereum/consensus-specs, `specs/deneb/beacon-chain.md` (`process_voluntary_exit`).
 
@@ -14,7 +14,6 @@ use serde::Deserialize;
 use crate::document::Operations;
 use crate::entry::Entry;
 use crate::error::InputError;
-use crate::expected::Expected;
 use crate::format::Format;
 use crate::hex::Hex;
 use crate::json;
@@ -22,13 +21,14 @@ use crate::network::KnownNetwork;
 use crate::number::Uint;
 use crate::operation::VoluntaryExit;
 use crate::record::{Check, CheckResult, Id, Place, Record};
+use crate::signing_context::SigningContext;
 
 /// Reads exits. The id of a claim is the validator's number.
 ///
 /// # Errors
 /// The document is not UTF-8, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT). The iterator ends with an error if the
 /// document is not JSON.
-pub fn read(reader: impl BufRead, expected: &Expected) -> Result<Exits, InputError> {
+pub fn read(reader: impl BufRead, expected: &SigningContext) -> Result<Exits, InputError> {
     Ok(Exits { operations: Operations::read(reader, Format::Exit)?, expected: expected.clone() })
 }
 
@@ -38,7 +38,7 @@ pub fn read(reader: impl BufRead, expected: &Expected) -> Result<Exits, InputErr
 #[derive(Debug)]
 pub struct Exits {
     operations: Operations,
-    expected: Expected,
+    expected: SigningContext,
 }
 
 impl Iterator for Exits {
@@ -68,7 +68,7 @@ struct Message {
 }
 
 impl Signed {
-    fn into_record(self, place: Place, expected: &Expected) -> Result<Record, String> {
+    fn into_record(self, place: Place, expected: &SigningContext) -> Result<Record, String> {
         let exit = VoluntaryExit { epoch: self.message.epoch.0, validator_index: self.message.validator_index.0 };
         let version = expected.fork_version.or_else(|| expected.network.map(KnownNetwork::exit_fork_version));
         let (Some(version), Some(root)) = (version, expected.root()) else {

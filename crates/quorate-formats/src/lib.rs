@@ -60,7 +60,7 @@ pub mod operation;
 // A claim as the input states it, and where it stands.
 mod record;
 // What a caller knows beside the files of deposits, changes and exits.
-mod expected;
+mod signing_context;
 // Verdicts about claims, as they are written.
 mod verdict_line;
 // One entry: a claim, or something of which no claim can be made.
@@ -108,8 +108,8 @@ pub use error::InputError;
 pub use error::ParquetFileError;
 #[cfg(feature = "arrow")]
 pub use error::{ArrowBatchError, ArrowStreamError};
-pub use expected::{Expected, ValidatorKeys};
 pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
 pub use hex::{NotHex, from_hex};
 pub use record::{About, Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
+pub use signing_context::{SigningContext, ValidatorKeys};
 pub use verdict_line::{At, ChainVerdictLine, SignatureName, VerdictLine};

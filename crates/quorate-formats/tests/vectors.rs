@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use quorate::Messages;
 use quorate_formats::drand::{self, ChainInfo, DrandOptions};
 use quorate_formats::light_client::{BeaconNetwork, Document, MIN_PARTICIPANTS, SyncCommittees, Teaching};
-use quorate_formats::{CheckResult, Entry, Expected, Format, InputError, Place, Record, change, deposit, guess, peek};
+use quorate_formats::{
+    CheckResult, Entry, Format, InputError, Place, Record, SigningContext, change, deposit, guess, peek,
+};
 use quorate_lab::vectors;
 use serde_json::Value;
 
@@ -287,8 +289,10 @@ fn deposits_of_the_staking_tools() {
             continue;
         }
         assert_eq!(guessed(&path), Format::Deposit);
-        let records: Vec<Record> =
-            deposit::read(open(&path), &Expected::default()).unwrap().map(|entry| entry.unwrap().unwrap()).collect();
+        let records: Vec<Record> = deposit::read(open(&path), &SigningContext::default())
+            .unwrap()
+            .map(|entry| entry.unwrap().unwrap())
+            .collect();
         let key = const_hex::decode(text(case, "pubkey")).unwrap();
         let record = records.iter().find(|record| record.public_keys.as_encoded().unwrap()[0] == key).unwrap();
         assert_eq!(shared(record)[2..], *text(case, "signing_root"), "{source}");
@@ -317,7 +321,7 @@ fn changes_of_credentials_of_mainnet() {
     });
     let document = serde_json::Value::from(changes.collect::<Vec<_>>()).to_string();
     assert_eq!(guess(document.as_bytes()), Ok(Format::Change));
-    let records = change::read(document.as_bytes(), &Expected::default()).unwrap();
+    let records = change::read(document.as_bytes(), &SigningContext::default()).unwrap();
     let records: Vec<Record> = records.map(|entry| entry.unwrap().unwrap()).collect();
     for (record, case) in records.iter().zip(cases) {
         assert_eq!(

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use quorate::{AnySuite, Soundness};
 use quorate_formats::{
-    Expected, Format, ValidatorKeys, from_hex,
+    Format, SigningContext, ValidatorKeys, from_hex,
     light_client::{BeaconNetwork, Overrides, TWO_THIRDS, UnknownNetwork},
     network::KnownNetwork,
 };
@@ -165,7 +165,7 @@ impl Arguments {
     }
 
     /// What deposits, changes and exits are compared with.
-    pub(super) fn expected(&self) -> Result<Expected, Failure> {
+    pub(super) fn expected(&self) -> Result<SigningContext, Failure> {
         let mut keys = ValidatorKeys::default();
         for ValidatorKey { index, key } in &self.public_key {
             let add = keys.add(*index, *key);
@@ -176,7 +176,7 @@ impl Arguments {
             let add = keys.add_answer(&answer);
             add.map_err(|reason| Failure::usage(anyhow!("--validators {}: {reason}", path.display())))?;
         }
-        Ok(Expected {
+        Ok(SigningContext {
             network: self.network,
             genesis_validators_root: self.genesis_validators_root,
             fork_version: self.fork_version,

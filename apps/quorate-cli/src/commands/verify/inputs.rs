@@ -13,7 +13,7 @@ use std::{
 use anyhow::anyhow;
 use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Expected, Format, InputError, ParquetFileError, change,
+    Entry, Format, InputError, ParquetFileError, SigningContext, change,
     compression::{Unpacked, unpack},
     deposit,
     drand::{self, ChainInfo, DrandOptions, Rounds},
@@ -39,7 +39,7 @@ pub(super) struct Inputs {
     files: Vec<Source>,
     suite: Option<AnySuite>,
     drand: DrandOptions,
-    expected: Expected,
+    expected: SigningContext,
     light_client: LightClient,
     lessons: Vec<Lesson>,
     /// Their verdicts, once they are known, by document.
@@ -227,7 +227,12 @@ enum Entries {
     Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
 }
 
-fn read_file(path: &Path, format: Format, drand: &DrandOptions, expected: &Expected) -> Result<Entries, InputError> {
+fn read_file(
+    path: &Path,
+    format: Format,
+    drand: &DrandOptions,
+    expected: &SigningContext,
+) -> Result<Entries, InputError> {
     let file = File::open(path)?;
     match format {
         Format::Parquet => Ok(Entries::Other(Box::new(ParquetRows::open(file)?))),
@@ -239,7 +244,7 @@ fn read(
     reader: Box<dyn BufRead + Send>,
     format: Format,
     drand: &DrandOptions,
-    expected: &Expected,
+    expected: &SigningContext,
 ) -> Result<Entries, InputError> {
     match format {
         Format::Parquet => Err(ParquetFileError::NeedsFile.into()),

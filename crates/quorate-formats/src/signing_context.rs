@@ -17,7 +17,7 @@ use crate::ssz::Root;
 /// The network for which deposits, changes of credentials and exits are to be signed, and the keys of validators. What is `None`, the
 /// files must say themselves.
 #[derive(Clone, Debug, Default)]
-pub struct Expected {
+pub struct SigningContext {
     /// The network.
     pub network: Option<&'static KnownNetwork>,
     /// Replaces the network's root.
@@ -28,7 +28,7 @@ pub struct Expected {
     pub keys: ValidatorKeys,
 }
 
-impl Expected {
+impl SigningContext {
     /// Whether the network that a file names is the one of the caller; none if the caller names none, or the file does not.
     pub(crate) fn network_check(&self, named: Option<&str>) -> Option<Check> {
         let (expected, named) = (self.network?.name(), named?);
