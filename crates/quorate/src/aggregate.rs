@@ -62,6 +62,20 @@ pub enum MisuseError {
         /// The most that are allowed.
         most: usize,
     },
+    /// Two statements that are required have one name.
+    #[error("requirement {index} (counted from 0) has the name of one before it")]
+    RepeatedName {
+        /// The index of the second one.
+        index: usize,
+    },
+    /// Verdicts that are not those of the claims beside them.
+    #[error("{claims} claims, but {verdicts} verdicts; each claim needs its own")]
+    UnequalVerdicts {
+        /// How many claims there are.
+        claims: usize,
+        /// How many verdicts there are.
+        verdicts: usize,
+    },
 }
 
 /// `Aggregate` (section 2.8). The sum does not say whether any of the signatures is valid.

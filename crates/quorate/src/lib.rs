@@ -37,6 +37,7 @@
 //! | [`culprit`] | the search for the false claims of a batch that failed |
 //! | [`mod@verify`] | claims to verdicts: [`verify`](verify()) |
 //! | [`verifier`] | bytes to verdicts: [`Verifier`], the one entry for claims of any suites |
+//! | [`expected`] | [`Expected`]: what a block's claims must prove, so that none is left out |
 //!
 //! A module imports only modules above it.
 //!
@@ -105,11 +106,13 @@ pub mod execute;
 pub mod culprit;
 pub mod verify;
 pub mod verifier;
+pub mod expected;
 
 pub use aggregate::MisuseError;
 pub use claim::{Claim, SourceId};
 pub use claim_bytes::{ClaimBytes, Messages, PublicKeys};
 pub use culprit::{Exhaustive, Patience};
+pub use expected::{Completeness, Expected, Finding};
 pub use key::{PublicKey, SecretKey};
 pub use keyset::{AnyKeySet, Bitmap, KeySet, Members};
 pub use known::Known;
