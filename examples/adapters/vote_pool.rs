@@ -1,13 +1,11 @@
 //! A pool of votes, as chains with BFT consensus have it.
 //!
-//! For engineers of a chain whose validators have weights and vote for blocks, one by one or in certificates (a bitmap
-//! and an aggregate). Copy [`VotePool`] with its types, put your message into [`message`], and make the key set from the
-//! proofs of possession of your validators. Call [`VotePool::add`] with what has arrived, and [`VotePool::advance`] when
-//! a height is decided.
-//!
-//! Run it in the repository: `cargo run -p quorate --example vote-pool`
+//! For engineers of a chain whose validators have weights and vote for blocks, one by one or in certificates (a bitmap and an
+//! aggregate). Copy [`VotePool`] with its types, put your message into [`message`], and prove the keys of your validators as
+//! `tiny_pool` does. Call [`VotePool::add`] with what has arrived, and [`VotePool::advance`] when a height is decided. Run it in
+//! the repository: `cargo run -p quorate --example vote-pool`
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::{error::Error, sync::Arc};
 
 use quorate::{
@@ -32,20 +30,16 @@ struct Vote {
 enum Answer {
     /// These members count for the block from now on. The block is accepted once `weight` passes two thirds.
     Counted { new: Vec<usize>, weight: u128, is_accepted: bool, equivocations: Vec<Equivocation> },
-    /// All of its members count for the block already. Nothing was verified.
+    /// All of its members count for the block already.
     AddsNothing,
-    /// It cannot count, whoever signed it. Nothing was verified.
+    /// It cannot count, whoever signed it.
     Refused(&'static str),
     /// The signature is false: ban the source.
     False { source: u64, reason: Reason },
 }
 
-/// Two proven votes of one member for different blocks at one height. Show both to others as evidence.
-#[derive(Debug, PartialEq)]
-struct Equivocation {
-    member: usize,
-    votes: [Arc<Vote>; 2],
-}
+/// A member, and two proven votes of it for different blocks at one height. Show both to others as evidence.
+type Equivocation = (usize, [Arc<Vote>; 2]);
 
 struct VotePool {
     verifier: Verifier,
@@ -57,9 +51,8 @@ struct VotePool {
     height: u64,
     /// By height and block: who counts for it.
     tallies: HashMap<(u64, Hash), BTreeSet<usize>>,
-    /// By height and member: its first vote.
-    first: HashMap<(u64, usize), Arc<Vote>>,
-    equivocators: HashSet<(u64, usize)>,
+    /// By height and member: its first vote, and whether it has voted for another block, too.
+    voted: HashMap<(u64, usize), (Arc<Vote>, bool)>,
 }
 
 impl VotePool {
@@ -68,29 +61,30 @@ impl VotePool {
 
     fn new(members: KeySet<MinPk>, weights: Vec<u64>, height: u64) -> Result<Self, &'static str> {
         let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
-        if members.len() != weights.len() || total == 0 {
-            return Err("each member needs a weight, and some must have more than 0");
+        let is_proven = |i| members.possession(i) == Ok(Possession::Proven);
+        if members.len() != weights.len() || total == 0 || !(0..members.len()).all(is_proven) {
+            return Err("each member needs a weight and a proof of possession, and some weight must be more than 0");
         }
-        if (0..members.len()).any(|i| members.possession(i) != Ok(Possession::Proven)) {
-            return Err("a member has not proven that it possesses its secret");
-        }
-        let (verifier, members) = (Verifier::with_known_limit(Options::default(), 1 << 16), members.into_any());
-        let (tallies, first, equivocators) = Default::default();
-        Ok(Self { verifier, members, weights, needed: total * 2 / 3 + 1, height, tallies, first, equivocators })
+        let verifier = Verifier::with_known_limit(Options::default(), 1 << 16);
+        let (members, needed, (tallies, voted)) = (members.into_any(), total * 2 / 3 + 1, Default::default());
+        Ok(Self { verifier, members, weights, needed, height, tallies, voted })
     }
 
-    /// Verifies what has arrived as one batch, and counts what is true, in this order. A later certificate has the votes
-    /// subtracted that are known.
+    /// Verifies what has arrived as one batch without the votes that are known, and counts what is true, in this order. What an
+    /// earlier vote of the batch says already adds nothing.
     fn add(&mut self, votes: Vec<Vote>) -> Vec<Answer> {
         let settled: Vec<_> = votes.iter().map(|vote| self.without_verifying(vote)).collect();
+        let claim = |it: &Vote| {
+            ClaimBytes::of_members(&self.members, it.voters.clone(), message(it.height, &it.block), it.signature)
+        };
         let open = votes.iter().zip(&settled).filter(|(_, answer)| answer.is_none());
-        let claims: Vec<_> = open.map(|(vote, _)| self.claim(vote)).collect();
+        let claims: Vec<_> = open.map(|(vote, _)| claim(vote)).collect();
         let outcome = self.verifier.verify_and_remember(&claims, &mut Exhaustive, &mut rand::rng());
         let mut verdicts = outcome.verdicts.into_iter();
         let decide = |(vote, settled): (Vote, Option<Answer>)| match settled {
             Some(answer) => answer,
             None => match verdicts.next().unwrap_or(Verdict::Invalid(Reason::Undecided)) {
-                Verdict::Valid => self.count(vote),
+                Verdict::Valid => self.without_verifying(&vote).unwrap_or_else(|| self.count(vote)),
                 Verdict::Invalid(reason) => Answer::False { source: vote.source, reason },
             },
         };
@@ -101,13 +95,7 @@ impl VotePool {
     fn advance(&mut self, height: u64) {
         self.height = self.height.max(height);
         self.tallies.retain(|(of, _), _| *of >= self.height);
-        self.first.retain(|(of, _), _| *of >= self.height);
-        self.equivocators.retain(|(of, _)| *of >= self.height);
-    }
-
-    fn claim(&self, vote: &Vote) -> ClaimBytes {
-        let message = message(vote.height, &vote.block);
-        ClaimBytes::of_members(&self.members, vote.voters.clone(), message, vote.signature).from_source(vote.source)
+        self.voted.retain(|(of, _), _| *of >= self.height);
     }
 
     fn without_verifying(&self, vote: &Vote) -> Option<Answer> {
@@ -120,13 +108,13 @@ impl VotePool {
         }
         let tally = self.tallies.get(&(vote.height, vote.block));
         let new: Vec<_> = voters.iter().filter(|i| !tally.is_some_and(|tally| tally.contains(i))).collect();
-        // So that nobody fills the memory with votes for ever new blocks. A quorum's certificate counts nevertheless.
-        let is_spam = new.iter().all(|i| self.equivocators.contains(&(vote.height, **i)));
-        match () {
-            () if new.is_empty() => Some(Answer::AddsNothing),
-            () if is_spam && self.weight(&voters) < self.needed => Some(Answer::Refused("of equivocators alone")),
-            () => None,
+        if new.is_empty() {
+            return Some(Answer::AddsNothing);
         }
+        // So that nobody fills the memory with votes for ever new blocks. A quorum's certificate counts nevertheless.
+        let is_equivocator = |i: &usize| self.voted.get(&(vote.height, *i)).is_some_and(|(_, twice)| *twice);
+        let is_spam = new.into_iter().all(is_equivocator) && self.weight(&voters) < self.needed;
+        is_spam.then_some(Answer::Refused("of equivocators alone"))
     }
 
     /// Counts a vote that is proven. A member counts once for a block, in however many votes it stands.
@@ -134,15 +122,14 @@ impl VotePool {
         let (vote, mut equivocations) = (Arc::new(vote), Vec::new());
         let tally = self.tallies.entry((vote.height, vote.block)).or_default();
         let new: Vec<_> = indices(&vote.voters).into_iter().filter(|member| tally.insert(*member)).collect();
-        for member in &new {
-            let first = self.first.entry((vote.height, *member)).or_insert_with(|| vote.clone());
+        for &member in &new {
+            let (first, twice) = self.voted.entry((vote.height, member)).or_insert_with(|| (vote.clone(), false));
             if first.block != vote.block {
-                self.equivocators.insert((vote.height, *member));
-                equivocations.push(Equivocation { member: *member, votes: [first.clone(), vote.clone()] });
+                *twice = true;
+                equivocations.push((member, [first.clone(), vote.clone()]));
             }
         }
-        let tally = tally.clone();
-        let weight = self.weight(&tally);
+        let weight = self.weight(&self.tallies[&(vote.height, vote.block)]);
         Answer::Counted { new, weight, is_accepted: weight >= self.needed, equivocations }
     }
 
@@ -163,13 +150,12 @@ fn indices(voters: &Members) -> BTreeSet<usize> {
     }
 }
 
-/// A vote of some of the members of the tiny case.
+/// What some members of the tiny case vote.
 fn vote(voters: &[u32], height: u64, block: Hash, source: u64) -> Result<Vote, Box<dyn Error>> {
     let sign = |i: &u32| Ok(secret(*i)?.sign(MinPk::Eth2, &message(height, &block)));
-    let parts: Vec<_> = voters.iter().map(sign).collect::<Result<_, Box<dyn Error>>>()?;
+    let parts: Vec<_> = voters.iter().map(sign).collect::<Result<_, quorate::ParseError>>()?;
     let signature = aggregate(&parts, Backend::auto())?.to_bytes();
-    let bitmap = || Bitmap::from_indices(voters.iter().map(|i| *i as usize));
-    let voters = if let [_] = voters { Members::Indices(voters.to_vec()) } else { Members::Bitmap(bitmap()) };
+    let voters = Members::Bitmap(Bitmap::from_indices(voters.iter().map(|i| *i as usize)));
     Ok(Vote { height, block, voters, signature, source })
 }
 
@@ -196,11 +182,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         match answer {
             Answer::Counted { new, weight, is_accepted, equivocations } => {
                 println!("vote {i}: members {new:?} are new, weight {weight}, accepted: {is_accepted}");
-                equivocations.iter().for_each(|it| println!("        member {} voted for two blocks", it.member));
+                equivocations.iter().for_each(|(member, _)| println!("        member {member} voted for two blocks"));
             }
             Answer::False { source, reason } => println!("vote {i}: peer {source} lies: {reason}"),
-            Answer::AddsNothing => println!("vote {i}: adds nothing"),
-            Answer::Refused(why) => println!("vote {i}: refused: {why}"),
+            other => println!("vote {i}: {other:?}"),
         }
     }
     println!("again:  {:?}", pool.add(votes[..1].to_vec()));
@@ -210,89 +195,5 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const A: Hash = [0xa; 32];
-    const B: Hash = [0xb; 32];
-
-    fn one(pool: &mut VotePool, vote: Vote) -> Answer {
-        pool.add(vec![vote]).remove(0)
-    }
-
-    /// What a vote brought: who is new, the weight, whether the block is accepted, who equivocated.
-    fn counted(answer: Answer) -> (Vec<usize>, u128, bool, Vec<usize>) {
-        let Answer::Counted { new, weight, is_accepted, equivocations } = answer else { panic!("{answer:?}") };
-        (new, weight, is_accepted, equivocations.iter().map(|it| it.member).collect())
-    }
-
-    #[test]
-    fn no_member_counts_twice() {
-        let mut pool = tiny_pool().unwrap();
-        let twice = vec![vote(&[3], 7, A, 1).unwrap(); 2];
-        let answers: Vec<_> = pool.add(twice).into_iter().map(counted).collect();
-        assert_eq!(answers, [(vec![3], 40, false, vec![]), (vec![], 40, false, vec![])]);
-        assert_eq!(one(&mut pool, vote(&[3], 7, A, 2).unwrap()), Answer::AddsNothing);
-        let mut repeated = vote(&[1, 1], 7, A, 1).unwrap();
-        repeated.voters = Members::Indices(vec![1, 1]);
-        assert_eq!(counted(one(&mut pool, repeated)), (vec![1], 60, false, vec![]));
-        // A certificate that overlaps: 10 of its 70 are new.
-        let certificate = vote(&[0, 1, 3], 7, A, 1).unwrap();
-        assert_eq!(counted(one(&mut pool, certificate)), (vec![0], 70, true, vec![]));
-    }
-
-    #[test]
-    fn the_threshold_is_more_than_two_thirds() {
-        let mut pool = tiny_pool().unwrap();
-        pool.weights = vec![1, 33, 33, 33];
-        assert!(!counted(one(&mut pool, vote(&[1, 2], 7, A, 1).unwrap())).2);
-        assert!(counted(one(&mut pool, vote(&[0], 7, A, 1).unwrap())).2);
-    }
-
-    #[test]
-    fn lies_are_named_and_never_counted() {
-        let mut pool = tiny_pool().unwrap();
-        let stolen = Vote { block: B, ..vote(&[3], 7, A, 5).unwrap() };
-        let padded = Vote { voters: Members::Indices(vec![0, 1, 2, 3]), ..vote(&[0, 1], 7, A, 6).unwrap() };
-        let replayed = Vote { height: 8, ..vote(&[2, 3], 7, A, 7).unwrap() };
-        let answers = pool.add(vec![stolen, vote(&[0], 7, A, 1).unwrap(), padded, replayed]);
-        for (place, source) in [(0, 5), (2, 6), (3, 7)] {
-            assert_eq!(answers[place], Answer::False { source, reason: Reason::Mismatch });
-        }
-        assert_eq!((pool.tallies.len(), pool.first.len()), (1, 1));
-    }
-
-    #[test]
-    fn equivocation_is_reported_with_both_votes() {
-        let mut pool = tiny_pool().unwrap();
-        let (first, second) = (vote(&[0, 3], 7, A, 1).unwrap(), vote(&[1, 3], 7, B, 2).unwrap());
-        let answers = pool.add(vec![first.clone(), second.clone(), vote(&[3], 8, B, 1).unwrap()]);
-        let Answer::Counted { equivocations, .. } = &answers[1] else { panic!("{answers:?}") };
-        assert_eq!(*equivocations, [Equivocation { member: 3, votes: [first.into(), second.into()] }]);
-        let spam = one(&mut pool, vote(&[3], 7, [0xc; 32], 1).unwrap());
-        assert_eq!(spam, Answer::Refused("of equivocators alone"));
-        // A quorum has decided, whoever is in it.
-        let quorum = vote(&[1, 2, 3], 7, A, 1).unwrap();
-        assert_eq!(counted(one(&mut pool, quorum)), (vec![1, 2], 100, true, vec![1]));
-    }
-
-    #[test]
-    fn what_cannot_count_is_refused() {
-        let mut pool = tiny_pool().unwrap();
-        let good = vote(&[0], 7, A, 1).unwrap();
-        let of = |voters| Vote { voters, ..good.clone() };
-        let nobody = [
-            of(Members::Indices(vec![])),
-            of(Members::Indices(vec![0, u32::MAX])),
-            of(Members::Bitmap(Bitmap::default())),
-        ];
-        for vote in nobody.into_iter().chain([6, 23].map(|height| Vote { height, ..good.clone() })) {
-            assert!(matches!(one(&mut pool, vote), Answer::Refused(_)));
-        }
-        pool.advance(8);
-        assert!(matches!(one(&mut pool, good), Answer::Refused(_)));
-        let mut unproven = KeySet::new(MinPk::Eth2, Backend::auto());
-        unproven.push(secret(0).unwrap().public_key());
-        assert!(VotePool::new(unproven.clone(), vec![1], 0).is_err() && VotePool::new(unproven, vec![], 0).is_err());
-    }
-}
+#[path = "vote_pool_tests.rs"]
+mod tests;

@@ -138,7 +138,7 @@ typedef uint32_t quorate_class;
 typedef struct quorate_batcher quorate_batcher;
 
 // A committee's keys, which are read and checked once. Bitmaps name its members: bit i, counted from the lowest bit of the first byte,
-// is the member with index i. Any number of threads can use one; one after another computes.
+// is the member with index i. Any number of threads can use one.
 typedef struct quorate_key_set quorate_key_set;
 
 // A secret key. It is wiped when it is freed, and constant-time code alone computes with it. Any number of threads can use one.
@@ -458,7 +458,7 @@ int32_t quorate_key_set_prove(const struct quorate_key_set *set,
 // How many members there are.
 int32_t quorate_key_set_members(const struct quorate_key_set *set, size_t *members, struct quorate_error *error);
 
-// Writes the sum of members' keys: as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sum, and computes the next one from the difference if that takes less.
+// Writes the sum of members' keys: as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sums, and computes the next one from the difference if that takes less.
 int32_t quorate_key_set_sum(const struct quorate_key_set *set,
                             const uint8_t *members,
                             size_t members_size,
