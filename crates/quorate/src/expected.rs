@@ -6,8 +6,8 @@
 //! ```
 //! use quorate::{ClaimBytes, Expected, Finding, Messages, MinPk, Options, SecretKey, Suite, Verifier};
 //! # let [proposer, attester] = [1, 2].map(|i| SecretKey::key_gen(MinPk::Eth2, &[i; 32], b"").expect("32 bytes"));
-//! # let key = |secret: &SecretKey<_>| secret.public_key().to_bytes().to_vec();
-//! # let sign = |secret: &SecretKey<_>, message| secret.sign(MinPk::Eth2, message).to_bytes();
+//! # let key = |secret: &SecretKey<MinPk>| secret.public_key().to_bytes().to_vec();
+//! # let sign = |secret: &SecretKey<MinPk>, message: &[u8]| secret.sign(MinPk::Eth2, message).to_bytes();
 //! let suite = MinPk::Eth2.any();
 //! let mut expected = Expected::new();
 //! expected.require("proposer", suite, vec![key(&proposer)], Messages::Shared((*b"block root").into()))?;
