@@ -17,7 +17,7 @@ seed() {
     done
 }
 
-seed jsonl ../examples/*.jsonl
+seed jsonl ../examples/*.jsonl seeds/members.jsonl
 seed parquet seeds/*.parquet
 # Claims of examples/claims.jsonl as another language hands them over, the last with the signature of another.
 seed c_interface seeds/packed-claims

@@ -3,8 +3,8 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    aggregate, checkpoint, completions, dkg, era, evm, history, key, man, pop, selftest, sign, subtract, threshold,
-    verify,
+    aggregate, checkpoint, completions, dkg, era, evm, history, key, key_set, man, pop, selftest, sign, subtract,
+    threshold, verify,
 };
 use quorate_host::exit::Result;
 
@@ -24,6 +24,7 @@ pub struct Cli {
 enum Command {
     Verify(Box<verify::Arguments>),
     Key(Box<key::Arguments>),
+    KeySet(key_set::Arguments),
     Sign(sign::Arguments),
     Pop(pop::Arguments),
     Aggregate(aggregate::Arguments),
@@ -48,6 +49,7 @@ impl Cli {
         match self.command {
             Command::Verify(arguments) => arguments.run(),
             Command::Key(arguments) => arguments.run(),
+            Command::KeySet(arguments) => arguments.run(),
             Command::Sign(arguments) => arguments.run(),
             Command::Pop(arguments) => arguments.run(),
             Command::Aggregate(arguments) => arguments.run(),

@@ -1039,13 +1039,14 @@ fn bytes(hex: &str) -> Vec<u8> {
     const_hex::decode(hex).unwrap()
 }
 
-const COMMANDS: [&str; 46] = [
+const COMMANDS: [&str; 47] = [
     "",
     "key",
     "key new",
     "key derive",
     "key show",
     "key import",
+    "key-set",
     "sign",
     "sign deposit",
     "sign change",

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Instant};
 use axum::extract::Request;
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use quorate_batcher::{Batcher, Pending, Refused};
+use quorate_formats::key_sets::KeySets;
 use quorate_host::listen::{Connections, RemoteEnd};
 
 use crate::{
@@ -21,6 +22,8 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) config: Arc<Config>,
+    /// The key sets whose members claims can name.
+    pub(crate) key_sets: KeySets,
     pub(crate) batcher: Batcher,
     /// The board of checkpoints, if one was configured.
     pub(crate) board: Option<Arc<Board>>,

@@ -8,6 +8,7 @@ use quorate_formats::{
     Entry, Id, InputError, Malformed, Room,
     arrow::ArrowRows,
     jsonl::{JsonDocument, entry_of_line},
+    key_sets::KeySets,
 };
 use thiserror::Error;
 
@@ -51,6 +52,8 @@ pub enum BadClaims {
 pub struct Reader<'a> {
     /// The suite of claims that name none.
     pub suite: Option<AnySuite>,
+    /// The key sets whose members they can name.
+    pub key_sets: &'a KeySets,
     /// How many claims and keys there may be.
     pub limits: &'a ServerLimits,
     /// Who sends them.
@@ -65,7 +68,8 @@ impl Reader<'_> {
     /// # Errors
     /// [`BadClaims`], for the first claim that cannot be read.
     pub fn json(self, body: Vec<u8>) -> Result<Vec<Named>, BadClaims> {
-        let mut document = JsonDocument::new(body).map_err(|error| BadClaims::Body(error.to_string()))?;
+        let document = JsonDocument::new(body).map_err(|error| BadClaims::Body(error.to_string()))?;
+        let mut document = document.with_key_sets(self.key_sets.clone());
         self.all(|room| document.next_within(room))
     }
 
@@ -92,7 +96,7 @@ impl Reader<'_> {
     /// [`BadClaims::Claim`], or [`BadClaims::NoRoom`].
     pub fn line(&mut self, line: &[u8], number: u64) -> Option<Result<Named, BadClaims>> {
         let mut reading = Reading::new(self.held, self.limits.keys);
-        let entry = entry_of_line(line, number, &mut reading)?;
+        let entry = entry_of_line(line, number, self.key_sets, &mut reading)?;
         Some(named(entry, reading, self.suite, self.caller))
     }
 
@@ -101,7 +105,7 @@ impl Reader<'_> {
         self,
         mut next: impl FnMut(&mut dyn Room) -> Result<Option<Entry>, InputError>,
     ) -> Result<Vec<Named>, BadClaims> {
-        let Self { suite, limits, caller, held } = self;
+        let Self { suite, key_sets: _, limits, caller, held } = self;
         let mut claims = Vec::new();
         loop {
             let mut reading = Reading::new(held, limits.keys);
@@ -271,7 +275,7 @@ mod tests {
 
     fn reading<T>(limits: &ServerLimits, read: impl FnOnce(Reader<'_>) -> T) -> T {
         let (caller, mut held) = (Caller::new(7, "10.0.0.1", false), Budget::new(limits).holding());
-        read(Reader { suite: None, limits, caller: &caller, held: &mut held })
+        read(Reader { suite: None, key_sets: &KeySets::default(), limits, caller: &caller, held: &mut held })
     }
 
     fn json(body: &str) -> Result<Vec<Named>, String> {

@@ -25,7 +25,10 @@ use std::{
 
 use quorate::{AnySuite, Backend, Soundness};
 use quorate_batcher::{Settings, SourceSettings, StoreSettings};
-use quorate_formats::from_hex;
+use quorate_formats::{
+    from_hex,
+    key_sets::{KeySetFile, NotAKeySetFile},
+};
 use quorate_host::{
     log::{LogFormat, LogLevel},
     options::{self, OptionsError, Source},
@@ -105,6 +108,9 @@ impl Listen {
 pub struct Verify {
     /// The suite of claims that name none, where the request names none either. An empty text means that there is none.
     pub suite: String,
+    /// The key sets whose members claims can name: `NAME=FILE` each. FILE is one of `quorate key-set`, or a list with one key in
+    /// hexadecimal digits on each line, in the suite of `suite`, whose owners have proven possession.
+    pub key_sets: Vec<String>,
     /// Threads that verify. Zero means one for each core.
     pub threads: usize,
     /// `auto`, or the name of a backend.
@@ -128,6 +134,7 @@ impl Default for Verify {
         let Settings { longest_wait, linger, target, queue, queue_bytes, .. } = Settings::default();
         Self {
             suite: String::new(),
+            key_sets: Vec::new(),
             threads: 0,
             backend: "auto".to_owned(),
             soundness: Soundness::default().bits(),
@@ -385,6 +392,11 @@ impl Config {
         self.verify.suite.parse().ok()
     }
 
+    /// The files of the key sets. [`check`](Self::check) has found that they are such.
+    pub(crate) fn key_sets(&self) -> Result<Vec<KeySetFile>, NotAKeySetFile> {
+        self.verify.key_sets.iter().map(|text| text.parse()).collect()
+    }
+
     /// The file of bans, if there is one.
     pub(crate) fn bans(&self) -> Option<PathBuf> {
         match (self.sources.bans.as_str(), self.known.folder.as_str()) {
@@ -478,6 +490,9 @@ impl Config {
             && let Err(error) = verify.suite.parse::<AnySuite>()
         {
             return Err(OptionsError::refused("verify.suite", error.to_string()));
+        }
+        if let Err(error) = self.key_sets() {
+            return Err(OptionsError::refused("verify.key_sets", error.to_string()));
         }
         if let Err(error) = verify.backend.parse::<Backend>() {
             return Err(OptionsError::refused("verify.backend", error.to_string()));
@@ -636,6 +651,7 @@ mod tests {
             ("listen.socket_mode", "rw"),
             ("listen.socket_mode", "7777"),
             ("verify.suite", "eth3"),
+            ("verify.key_sets", "validators"),
             ("verify.backend", "gpu"),
             ("verify.soundness", "65"),
             ("verify.threads", "100000"),

@@ -23,7 +23,7 @@ use axum::{
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream, stream::FuturesUnordered};
 use http_body_util::BodyExt as _;
-use quorate::{AnySuite, ClaimBytes, Messages, SourceId};
+use quorate::{AnySuite, Bitmap, ClaimBytes, Members, Messages, PublicKeys, SourceId};
 use quorate_batcher::Class;
 use quorate_formats::{Id, NAME_LIMIT};
 use tokio::{sync::mpsc, time::timeout};
@@ -288,14 +288,36 @@ impl From<String> for NoClaim {
 fn named(app: &App, claim: proto::Claim, asked: &Asked, caller: &Caller, held: &mut Held) -> Result<Named, NoClaim> {
     let limits = &app.config.limits;
     let bad = |why: &str| Err(NoClaim::Bad(why.to_owned()));
-    let suite: AnySuite = match (claim.suite.as_str(), asked.suite) {
+    // A bitmap is copied before its set is looked up.
+    let of_members = claim.members.len().next_multiple_of(8) + claim.indices.len() * size_of::<u32>();
+    held.take(of_members).ok_or(NoClaim::NoRoom)?;
+    let members = match (claim.members.is_empty(), claim.indices.is_empty()) {
+        (false, false) => return bad("members and indices are both given; keep one of them"),
+        (true, true) if claim.key_set.is_empty() => None,
+        (true, _) => Some(Members::Indices(claim.indices)),
+        (false, true) => Some(Members::Bitmap(Bitmap::from_le_bytes(&claim.members))),
+    };
+    let members = match members {
+        None => None,
+        Some(_) if claim.key_set.is_empty() => return bad("key_set is missing; give it beside members and indices"),
+        Some(_) if !claim.public_keys.is_empty() => {
+            return bad("public_keys and key_set are both given; keep one of them");
+        }
+        Some(members) => Some(app.key_sets.public_keys(&claim.key_set, members)?),
+    };
+    let of_set = members.as_ref().and_then(|members| match members {
+        PublicKeys::Members(set, _) => Some(set.suite()),
+        _ => None,
+    });
+    let suite: AnySuite = match (claim.suite.as_str(), of_set.or(asked.suite)) {
         ("", Some(suite)) => suite,
         ("", None) => return bad("suite is missing; give it, or common.suite for all claims"),
         (name, _) => name.parse().map_err(|error| format!("suite: {error}"))?,
     };
-    let found = claim.public_keys.len();
+    let (field, found) =
+        members.as_ref().map_or(("public_keys", claim.public_keys.len()), |keys| ("members", keys.len()));
     if found > limits.keys {
-        return Err(format!("public_keys: found {found} keys, expected at most {}", limits.keys).into());
+        return Err(format!("{field}: found {found} keys, expected at most {}", limits.keys).into());
     }
     match (&claim.message, claim.messages.len()) {
         (Some(_), 0) => {}
@@ -318,13 +340,14 @@ fn named(app: &App, claim: proto::Claim, asked: &Asked, caller: &Caller, held: &
 
     let lists = claim.public_keys.iter().chain(&claim.messages);
     let single = claim.message.as_ref().map_or(0, Bytes::len) + claim.signature.len();
-    let needed = lists.map(|bytes| ELEMENT + bytes.len()).sum::<usize>() + single;
-    held.take(needed).ok_or(NoClaim::NoRoom)?;
+    let copied = lists.map(|bytes| ELEMENT + bytes.len()).sum::<usize>() + single;
+    held.take(copied).ok_or(NoClaim::NoRoom)?;
+    let needed = copied + of_members;
     let messages = match claim.message {
         Some(message) => Messages::Shared(message[..].into()),
         None => Messages::Each(claim.messages.iter().map(|message| message[..].into()).collect()),
     };
-    let public_keys = claim.public_keys.iter().map(|key| key.to_vec()).collect();
+    let public_keys = members.unwrap_or_else(|| claim.public_keys.iter().map(|key| key.to_vec()).collect());
     let named =
         Named { id, claim: ClaimBytes { suite, public_keys, messages, signature: claim.signature.to_vec(), source } };
     let memory = named.memory();

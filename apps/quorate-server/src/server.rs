@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 use quorate_batcher::{Batcher, KnownStore, Observer, OpenedStore, StoreSettings};
+use quorate_formats::key_sets::{KeySetLoading, KeySets};
 use quorate_host::{
     listen::{Bounds, Connections, Hosts, Routers},
     socket,
@@ -39,7 +40,7 @@ impl Server {
     /// Starts to listen, and to verify.
     ///
     /// # Errors
-    /// An address or a socket cannot be listened on, or the store of known statements cannot be used.
+    /// An address or a socket cannot be listened on, or the store of known statements or a key set cannot be used.
     pub async fn start(config: Config) -> anyhow::Result<Self> {
         let hosts = Hosts { names: config.listen.hosts.as_slice().into(), stated_in: "listen.hosts" };
         let connections = Connections::new(bounds(&config.limits), Some(hosts));
@@ -65,6 +66,7 @@ impl Server {
         let admin_socket = socket(&config.listen.admin_socket, 0o600).context("listen.admin_socket")?;
 
         let metrics = Arc::new(Metrics::new());
+        let key_sets = load_key_sets(&config).context("verify.key_sets")?;
         let store = open_store(&config)?;
         let board = Board::open(&config.checkpoint)?.map(Arc::new);
         let observer: Arc<dyn Observer> = metrics.clone();
@@ -80,6 +82,7 @@ impl Server {
         let app = Arc::new(App {
             budget: Budget::new(&config.limits),
             config: Arc::new(config),
+            key_sets,
             batcher,
             board,
             bans,
@@ -163,6 +166,13 @@ const ADMINISTRATORS: usize = 16;
 
 /// What the batcher's threads get beside the deadline to end.
 const GRACE: Duration = Duration::from_millis(500);
+
+fn load_key_sets(config: &Config) -> anyhow::Result<KeySets> {
+    let files = config.key_sets()?;
+    let backend = config.settings().backend;
+    let loading = KeySetLoading { suite: config.suite(), backend, threads: config.threads() };
+    Ok(KeySets::load(&files, &loading, &mut rand::rng())?)
+}
 
 fn open_store(config: &Config) -> anyhow::Result<Option<KnownStore>> {
     if config.known.folder.is_empty() {

@@ -421,6 +421,28 @@ mod tests {
         assert!(taken.len() >= 6 && taken[..6].iter().all(|(key, _)| *key == 0), "{taken:?}");
     }
 
+    /// A member of a key set is one key, whatever else it signs; another member, or one of another set, is another key.
+    #[test]
+    fn claims_of_one_member_share_their_key() {
+        use quorate::{KeySet, Members, SecretKey};
+        let appraiser = Appraiser::new(Backend::Portable);
+        let key = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").expect("32 bytes").public_key();
+        let set = || {
+            let mut set = KeySet::new(MinPk::Eth2, Backend::Portable);
+            (0..3).for_each(|_| set.push_assumed(key));
+            set.into_any()
+        };
+        let (set, other) = (set(), set());
+        let of = |set, members: &[u32], message: u8| {
+            let claim = ClaimBytes::of_members(set, Members::Indices(members.to_vec()), [message], []);
+            appraiser.vertices(&claim).key
+        };
+        let first = of(&set, &[1], 1);
+        assert!(first.is_some() && first == of(&set, &[1], 2));
+        assert!(first != of(&set, &[2], 1) && first != of(&other, &[1], 1));
+        assert_eq!(of(&set, &[0, 1], 1), None);
+    }
+
     /// A flood by one source leaves three quarters of a batch to the others.
     #[test]
     fn a_source_gets_its_share_of_a_batch() {

@@ -331,20 +331,9 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 
 /// Refuses a folder in which others could put a key and records of theirs.
 fn check_folder(folder: &Path) -> Result<(), StoreError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let found = fs::metadata(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
-        let (user, mode) = (rustix::process::geteuid().as_raw(), found.mode() & 0o777);
-        let refused = |why| Err(StoreError::Folder { path: folder.to_owned(), why });
-        if found.uid() != user && found.uid() != 0 {
-            return refused(format!("it belongs to the user {}, and this program runs as {user}", found.uid()));
-        }
-        if mode & 0o022 != 0 {
-            return refused(format!("others may write it (mode {mode:03o})"));
-        }
-    }
-    Ok(())
+    let found = fs::metadata(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
+    let refused = file::refuse_other_writers(&found);
+    refused.map_err(|others| StoreError::Folder { path: folder.to_owned(), why: others.to_string() })
 }
 
 /// Reads the key, if it is one that nobody else could read or write.

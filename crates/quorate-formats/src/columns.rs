@@ -1,6 +1,6 @@
 //! The fields of a claim, which JSON Lines and Parquet share.
 
-use quorate::{Messages, SourceId, claim_bytes::memory_of_element};
+use quorate::{Messages, PublicKeys, SourceId, claim_bytes::memory_of_element};
 
 use crate::entry::Malformed;
 use crate::hex::from_hex;
@@ -22,6 +22,8 @@ pub const NAME_LIMIT: usize = 32 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     PublicKeys,
+    /// Members of a key set, as a bitmap or a list of indices.
+    Members,
     Messages,
     Signature,
 }
@@ -32,9 +34,24 @@ impl Field {
     pub(crate) fn list_name(self) -> &'static str {
         match self {
             Self::PublicKeys => "public_keys",
+            Self::Members => "members",
             Self::Messages => "messages",
             Self::Signature => "signature",
         }
+    }
+
+    /// Refuses more elements than a list of the field may have.
+    pub(crate) fn check_number(self, found: usize, room: &dyn Room) -> Result<(), String> {
+        let most = room.elements();
+        if found <= most {
+            return Ok(());
+        }
+        let what = match self {
+            Self::PublicKeys => "keys",
+            Self::Members => "members",
+            Self::Messages | Self::Signature => "messages",
+        };
+        Err(format!("found {found} {what}, expected at most {most}"))
     }
 
     /// The bytes of one value, if it is short enough for its field: hexadecimal digits, or the bytes themselves.
@@ -42,7 +59,7 @@ impl Field {
         let (limit, reason) = match self {
             Self::PublicKeys => (POINT_LIMIT, "the longest keys of a suite"),
             Self::Signature => (POINT_LIMIT, "the longest encoding of a point"),
-            Self::Messages => (HELD_LIMIT, "the limit"),
+            Self::Members | Self::Messages => (HELD_LIMIT, "the limit"),
         };
         // Two digits a byte, after a prefix.
         let prefix = if value.starts_with(b"0x") || value.starts_with(b"0X") { 2 } else { 0 };
@@ -85,15 +102,33 @@ impl Room for Unbounded {
 }
 
 /// A list of a claim that is being read. Each element is counted before it is kept.
-pub(crate) struct List<'a> {
+pub(crate) struct List<'a, T> {
     room: &'a mut dyn Room,
-    kept: Vec<Vec<u8>>,
+    kept: Vec<T>,
     bytes: usize,
     /// Elements that were read, kept or not.
     found: usize,
 }
 
-impl<'a> List<'a> {
+/// An element of a list of a claim.
+pub(crate) trait Element {
+    /// About how many bytes of memory it takes, its place in the list included.
+    fn memory(&self) -> usize;
+}
+
+impl Element for Vec<u8> {
+    fn memory(&self) -> usize {
+        memory_of_element(self)
+    }
+}
+
+impl Element for u32 {
+    fn memory(&self) -> usize {
+        size_of::<Self>()
+    }
+}
+
+impl<'a, T: Element> List<'a, T> {
     pub(crate) fn new(room: &'a mut dyn Room) -> Self {
         Self { room, kept: Vec::new(), bytes: 0, found: 0 }
     }
@@ -114,8 +149,8 @@ impl<'a> List<'a> {
     }
 
     /// Keeps an element, or says why not.
-    pub(crate) fn push(&mut self, element: Vec<u8>) -> Result<(), String> {
-        let bytes = memory_of_element(&element);
+    pub(crate) fn push(&mut self, element: T) -> Result<(), String> {
+        let bytes = element.memory();
         self.bytes += bytes;
         if self.bytes > HELD_LIMIT {
             return Err(format!(
@@ -124,7 +159,7 @@ impl<'a> List<'a> {
             ));
         }
         // A list that grows has up to twice the places that it needs.
-        if !self.room.take(bytes + size_of::<Vec<u8>>()) {
+        if !self.room.take(bytes + size_of::<T>()) {
             return Err(NO_ROOM.to_owned());
         }
         self.found += 1;
@@ -133,12 +168,8 @@ impl<'a> List<'a> {
     }
 
     /// The elements, or how many there are if there are too many.
-    pub(crate) fn into_kept(mut self, field: Field) -> Result<Vec<Vec<u8>>, String> {
-        let most = self.room.elements();
-        if self.found > most {
-            let what = if field == Field::PublicKeys { "keys" } else { "messages" };
-            return Err(format!("found {} {what}, expected at most {most}", self.found));
-        }
+    pub(crate) fn into_kept(mut self, field: Field) -> Result<Vec<T>, String> {
+        field.check_number(self.found, self.room)?;
         // So that what is kept takes what it is counted at.
         self.kept.shrink_to_fit();
         Ok(self.kept)
@@ -156,13 +187,16 @@ pub(crate) fn check_name(field: &str, length: usize) -> Result<(), String> {
     Err(format!("{field:?}: found {length} bytes of text, expected at most {} KiB", NAME_LIMIT >> 10))
 }
 
-/// The fields of one claim. Keys and messages each have a field for one and a field for several, of which one is given.
+/// The fields of one claim. Keys and messages each have a field for one and a field for several, of which one is given. In the
+/// place of keys a claim can name members of a key set.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     pub id: Option<Id>,
     pub suite: Option<String>,
     pub public_key: Option<Vec<u8>>,
     pub public_keys: Option<Vec<Vec<u8>>>,
+    /// What `key_set` and `members` name.
+    pub members: Option<PublicKeys>,
     pub message: Option<Vec<u8>>,
     pub messages: Option<Vec<Vec<u8>>>,
     pub signature: Option<Vec<u8>>,
@@ -188,13 +222,16 @@ impl Columns {
     }
 
     fn nameless(self, place: Place) -> Result<Record, String> {
-        let public_keys = match (self.public_key, self.public_keys) {
-            (Some(key), None) => vec![key],
-            (None, Some(keys)) => keys,
-            (Some(_), Some(_)) => {
-                return Err("\"public_key\" and \"public_keys\" are both given; keep one of them".to_owned());
-            }
-            (None, None) => {
+        let both =
+            |first: &str, second: &str| Err(format!("{first:?} and {second:?} are both given; keep one of them"));
+        let public_keys: PublicKeys = match (self.public_key, self.public_keys, self.members) {
+            (Some(key), None, None) => vec![key].into(),
+            (None, Some(keys), None) => keys.into(),
+            (None, None, Some(members)) => members,
+            (Some(_), Some(_), _) => return both("public_key", "public_keys"),
+            (Some(_), None, Some(_)) => return both("public_key", "key_set"),
+            (None, Some(_), Some(_)) => return both("public_keys", "key_set"),
+            (None, None, None) => {
                 return Err("\"public_key\" is missing; give it, or \"public_keys\" for several keys".to_owned());
             }
         };
@@ -211,9 +248,7 @@ impl Columns {
                     counted(messages.len(), "message")
                 ));
             }
-            (Some(_), Some(_)) => {
-                return Err("\"message\" and \"messages\" are both given; keep one of them".to_owned());
-            }
+            (Some(_), Some(_)) => return both("message", "messages"),
             (None, None) => {
                 return Err("\"message\" is missing; give it, or \"messages\" with one message for each key".to_owned());
             }
@@ -233,7 +268,7 @@ impl Columns {
         Ok(Record {
             id: None,
             suite: self.suite,
-            public_keys: public_keys.into(),
+            public_keys,
             messages,
             signature,
             source: self.source,

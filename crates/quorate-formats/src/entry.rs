@@ -62,7 +62,7 @@ impl Record {
         let about = About {
             id: self.id.take(),
             place: self.place,
-            by_default: self.suite.is_none(),
+            by_default: self.suite.is_none() && self.suite_of_set().is_none(),
             checks: std::mem::take(&mut self.checks),
             rests_on: self.rests_on.take(),
             chain: self.chain.take(),

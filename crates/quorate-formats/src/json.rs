@@ -124,7 +124,7 @@ fn shown(message: &str) -> String {
 }
 
 /// The kind of JSON value that a text begins like. The text itself is not repeated: it can be long, and it comes from outside.
-fn kind_of(text: &str) -> &'static str {
+pub(crate) fn kind_of(text: &str) -> &'static str {
     match text.as_bytes().first() {
         Some(b'{') => "an object",
         Some(b'[') => "a list",

@@ -4,6 +4,10 @@
 //! {"id": 7, "suite": "eth2", "public_keys": ["0x…", "0x…"], "message": "0x…", "signature": "0x…", "source": "peer-1"}
 //! ```
 //!
+//! In the place of keys, a claim can name members of a key set that the caller gave to the reader ([`KeySets`]): `key_set` is the
+//! set's name, and `members` a bitmap in hexadecimal, in which the lowest bit of the first byte stands for member 0, or a list of
+//! indices. Without a suite, the claim has that of the set.
+//!
 //! A claim that a chain gave also has `kind` (text), `slot` (a number) and `index` (a number, or text such as "0.1"); without `kind`,
 //! the others are not read. If such a claim has a `reason`, its chain refutes it, and it is invalid.
 //!
@@ -18,17 +22,18 @@ use std::fmt;
 use std::io::BufRead;
 use std::marker::PhantomData;
 
-use quorate::SourceId;
+use quorate::{Bitmap, Members, SourceId};
 use serde::de::{self, DeserializeSeed, IgnoredAny, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field, List, NO_ROOM, Room, Unbounded, check_name};
+use crate::columns::{Columns, Element, Field, List, NO_ROOM, Room, Unbounded, check_name};
 use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
 use crate::json::{self, ObjectError};
+use crate::key_sets::KeySets;
 use crate::lines::{BoundedLines, LineRead};
 use crate::number::Uint;
 use crate::record::{ClaimIndex, Id, Place, Record};
@@ -46,6 +51,7 @@ pub struct JsonLines<R> {
     /// Lines that were not blank.
     entries: u64,
     unknown: Unknown,
+    sets: KeySets,
 }
 
 impl<R: BufRead> JsonLines<R> {
@@ -65,7 +71,14 @@ impl<R: BufRead> JsonLines<R> {
     }
 
     fn of(lines: BoundedLines<R>) -> Self {
-        Self { lines, state: State::Start, buffer: Vec::new(), ahead: None, entries: 0, unknown: Unknown::default() }
+        let (unknown, sets) = (Unknown::default(), KeySets::default());
+        Self { lines, state: State::Start, buffer: Vec::new(), ahead: None, entries: 0, unknown, sets }
+    }
+
+    /// The same reader, whose claims can name members of these sets.
+    #[must_use]
+    pub fn with_key_sets(self, sets: KeySets) -> Self {
+        Self { sets, ..self }
     }
 
     /// The names of unknown fields that occurred for the first time since the last call, and where. After the first
@@ -84,7 +97,8 @@ impl<R: BufRead> JsonLines<R> {
                     *next += 1;
                     let Some(element) = elements.element()? else { return Ok(None) };
                     let text = elements.text(&element);
-                    return Ok(Some(parse(text, place, Ending::Complete, &mut self.unknown, &mut Unbounded)));
+                    let (unknown, sets) = (&mut self.unknown, &self.sets);
+                    return Ok(Some(parse(text, place, Ending::Complete, unknown, sets, &mut Unbounded)));
                 }
                 State::Done => return Ok(None),
             }
@@ -123,7 +137,7 @@ impl<R: BufRead> JsonLines<R> {
                 Ok((text, ending)) => {
                     self.entries += 1;
                     let opens_first = self.entries == 1 && text == "{";
-                    let entry = parse(text, place, ending, &mut self.unknown, &mut Unbounded);
+                    let entry = parse(text, place, ending, &mut self.unknown, &self.sets, &mut Unbounded);
                     if opens_first && self.field_comes_next()? {
                         return Err(InputError::PrettyPrinted { line: number });
                     }
@@ -200,6 +214,7 @@ impl Unknown {
 pub struct JsonDocument {
     elements: Elements,
     next: u64,
+    sets: KeySets,
 }
 
 impl JsonDocument {
@@ -208,7 +223,13 @@ impl JsonDocument {
     /// # Errors
     /// [`InputError`]: the document is not UTF-8.
     pub fn new(document: Vec<u8>) -> Result<Self, InputError> {
-        Ok(Self { elements: Elements::of(document, Format::Jsonl)?, next: 0 })
+        Ok(Self { elements: Elements::of(document, Format::Jsonl)?, next: 0, sets: KeySets::default() })
+    }
+
+    /// The same document, whose claims can name members of these sets.
+    #[must_use]
+    pub fn with_key_sets(self, sets: KeySets) -> Self {
+        Self { sets, ..self }
     }
 
     /// The next claim, which finds room first: for its text, and for each element of its lists.
@@ -219,21 +240,22 @@ impl JsonDocument {
         let Some(element) = self.elements.element()? else { return Ok(None) };
         let place = Place::Element(self.next);
         self.next += 1;
-        Ok(Some(parse(self.elements.text(&element), place, Ending::Complete, &mut Unknown::default(), room)))
+        let text = self.elements.text(&element);
+        Ok(Some(parse(text, place, Ending::Complete, &mut Unknown::default(), &self.sets, room)))
     }
 }
 
-/// Reads one line, without its line end, for callers that get the lines of a stream one by one. Its number counts from 1.
-/// A blank line is not an entry.
+/// Reads one line, without its line end, for callers that get the lines of a stream one by one. Its number counts from 1. Its claim
+/// can name members of `sets`. A blank line is not an entry.
 ///
 /// An array is not a claim here, and the caller bounds the length of the line.
-pub fn entry_of_line(line: &[u8], number: u64, room: &mut dyn Room) -> Option<Entry> {
+pub fn entry_of_line(line: &[u8], number: u64, sets: &KeySets, room: &mut dyn Room) -> Option<Entry> {
     let place = Place::Line(number);
     match text_of(line) {
         Ok(text) if text.trim_start_matches(BYTE_ORDER_MARK).is_empty() => None,
         Ok(text) => {
             let text = if number == 1 { text.trim_start_matches(BYTE_ORDER_MARK) } else { text };
-            Some(parse(text, place, Ending::Complete, &mut Unknown::default(), room))
+            Some(parse(text, place, Ending::Complete, &mut Unknown::default(), sets, room))
         }
         Err(reason) => Some(Err(Malformed::new(place, reason))),
     }
@@ -264,6 +286,10 @@ struct Fields<'a> {
     public_key: Option<One<OfKeys>>,
     #[serde(borrow)]
     public_keys: Option<&'a RawValue>,
+    #[serde(borrow)]
+    key_set: Option<Text<'a>>,
+    #[serde(borrow)]
+    members: Option<&'a RawValue>,
     message: Option<One<OfMessages>>,
     #[serde(borrow)]
     messages: Option<&'a RawValue>,
@@ -280,7 +306,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    fn decode(self, room: &mut dyn Room) -> Result<Columns, String> {
+    fn decode(self, sets: &KeySets, room: &mut dyn Room) -> Result<Columns, String> {
         if let Some(id) = self.id {
             check_name("id", id.get().len())?;
         }
@@ -290,6 +316,12 @@ impl Fields<'_> {
         if let Some(SourceId::Name(name)) = &self.source {
             check_name("source", name.len())?;
         }
+        let members = match (&self.key_set, self.members) {
+            (Some(name), Some(raw)) => Some(sets.public_keys(&name.0, members(raw, room)?)?),
+            (Some(_), None) => return Err("\"members\" is missing; give it beside \"key_set\"".to_owned()),
+            (None, Some(_)) => return Err("\"key_set\" is missing; give it beside \"members\"".to_owned()),
+            (None, None) => None,
+        };
         let (mut slot, mut index, mut reason) = (None, None, None);
         if let Some(kind) = &self.kind {
             check_name("kind", kind.0.len())?;
@@ -304,9 +336,10 @@ impl Fields<'_> {
             id: self.id.map_or(Ok(None), Id::from_json)?,
             suite: self.suite.map(|text| text.0.into_owned()),
             public_key: self.public_key.map(|one| one.0),
-            public_keys: self.public_keys.map(|raw| list::<OfKeys>("public_keys", raw, room)).transpose()?,
+            public_keys: self.public_keys.map(|raw| list::<One<OfKeys>>("public_keys", raw, room)).transpose()?,
+            members,
             message: self.message.map(|one| one.0),
-            messages: self.messages.map(|raw| list::<OfMessages>("messages", raw, room)).transpose()?,
+            messages: self.messages.map(|raw| list::<One<OfMessages>>("messages", raw, room)).transpose()?,
             signature: self.signature.map(|one| one.0),
             source: self.source,
             kind: self.kind.map(|text| text.0.into_owned()),
@@ -362,11 +395,16 @@ trait Of {
 }
 
 struct OfKeys;
+struct OfMembers;
 struct OfMessages;
 struct OfSignature;
 
 impl Of for OfKeys {
     const FIELD: Field = Field::PublicKeys;
+}
+
+impl Of for OfMembers {
+    const FIELD: Field = Field::Members;
 }
 
 impl Of for OfMessages {
@@ -400,26 +438,82 @@ impl<'de, F: Of> Deserialize<'de> for One<F> {
     }
 }
 
+/// The members of a key set: the indices of a list, or a bitmap in hexadecimal.
+fn members(raw: &RawValue, room: &mut dyn Room) -> Result<Members, String> {
+    let named = |reason: String| format!("\"members\": {reason}");
+    if raw.get().starts_with('[') {
+        return Ok(Members::Indices(list::<MemberIndex>("members", raw, room)?));
+    }
+    if !raw.get().starts_with('"') {
+        let found = json::kind_of(raw.get());
+        return Err(named(format!("found {found}, expected a list of indices, or a bitmap in hexadecimal digits")));
+    }
+    let One(bytes, _) = json::value::<One<OfMembers>>(raw.get()).map_err(named)?;
+    // The bytes, and the words that they become.
+    if !room.take(bytes.len() + bytes.len().next_multiple_of(8)) {
+        return Err(named(NO_ROOM.to_owned()));
+    }
+    let bitmap = Bitmap::from_le_bytes(&bytes);
+    Field::Members.check_number(bitmap.count(), room).map_err(named)?;
+    Ok(Members::Bitmap(bitmap))
+}
+
+/// The index of a member.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct MemberIndex(u32);
+
+/// An element of a list as it is read.
+trait Listed {
+    /// What is kept of it.
+    type Kept: Element;
+    const FIELD: Field;
+
+    fn kept(self) -> Self::Kept;
+}
+
+impl<F: Of> Listed for One<F> {
+    type Kept = Vec<u8>;
+    const FIELD: Field = F::FIELD;
+
+    fn kept(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+impl Listed for MemberIndex {
+    type Kept = u32;
+    const FIELD: Field = Field::Members;
+
+    fn kept(self) -> u32 {
+        self.0
+    }
+}
+
 /// The elements of a list, each of which finds room before it is kept.
-fn list<F: Of>(name: &str, raw: &RawValue, room: &mut dyn Room) -> Result<Vec<Vec<u8>>, String> {
+fn list<'a, T: Listed + Deserialize<'a>>(
+    name: &str,
+    raw: &'a RawValue,
+    room: &mut dyn Room,
+) -> Result<Vec<T::Kept>, String> {
     let (mut list, mut within) = (List::new(room), false);
-    let filling = Filling { list: &mut list, within: &mut within, field: PhantomData::<F> };
+    let filling = Filling { list: &mut list, within: &mut within, read: PhantomData::<T> };
     filling.deserialize(&mut serde_json::Deserializer::from_str(raw.get())).map_err(|error| {
         let reason = json::reason(&error);
         if within { format!("\"{name}[{}]\": {reason}", list.found()) } else { format!("{name:?}: {reason}") }
     })?;
-    list.into_kept(F::FIELD).map_err(|reason| format!("{name:?}: {reason}"))
+    list.into_kept(T::FIELD).map_err(|reason| format!("{name:?}: {reason}"))
 }
 
-/// Reads such bytes into a list.
-struct Filling<'l, 'r, F> {
-    list: &'l mut List<'r>,
+/// Reads such elements into a list.
+struct Filling<'l, 'r, T: Listed> {
+    list: &'l mut List<'r, T::Kept>,
     /// Whether an element is being read.
     within: &'l mut bool,
-    field: PhantomData<F>,
+    read: PhantomData<T>,
 }
 
-impl<'de, F: Of> DeserializeSeed<'de> for Filling<'_, '_, F> {
+impl<'de, T: Listed + Deserialize<'de>> DeserializeSeed<'de> for Filling<'_, '_, T> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -427,7 +521,7 @@ impl<'de, F: Of> DeserializeSeed<'de> for Filling<'_, '_, F> {
     }
 }
 
-impl<'de, F: Of> de::Visitor<'de> for Filling<'_, '_, F> {
+impl<'de, T: Listed + Deserialize<'de>> de::Visitor<'de> for Filling<'_, '_, T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -437,11 +531,11 @@ impl<'de, F: Of> de::Visitor<'de> for Filling<'_, '_, F> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
         *self.within = true;
         while !self.list.is_full() {
-            let Some(One(bytes, _)) = elements.next_element::<One<F>>()? else {
+            let Some(element) = elements.next_element::<T>()? else {
                 *self.within = false;
                 return Ok(());
             };
-            if let Err(reason) = self.list.push(bytes) {
+            if let Err(reason) = self.list.push(element.kept()) {
                 *self.within = false;
                 return Err(de::Error::custom(reason));
             }
@@ -459,6 +553,7 @@ fn parse(
     place: Place,
     ending: Ending,
     unknown: &mut Unknown,
+    sets: &KeySets,
     room: &mut dyn Room,
 ) -> Result<Record, Malformed> {
     // What is not an element of a list takes no more than its text.
@@ -466,7 +561,7 @@ fn parse(
         return Err(Malformed::new(place, NO_ROOM));
     }
     fields(text, ending, |name| unknown.note(name, place))
-        .and_then(|fields| fields.decode(room))
+        .and_then(|fields| fields.decode(sets, room))
         .map_err(|reason| Malformed::new(place, reason).with_id(id_of(text)))?
         .into_record(place)
 }
@@ -502,7 +597,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use quorate::Messages;
+    use quorate::{AnyKeySet, Backend, KeySet, Messages, MinPk, PublicKeys, SecretKey, Suite};
 
     use super::*;
     use crate::record::OfChain;
@@ -627,8 +722,9 @@ mod tests {
             let keys = vec!["\"\""; keys].join(",");
             format!("{{\"public_keys\":[{keys}],\"message\":\"\",\"signature\":\"\"}}")
         };
-        let read =
-            |line: &str, room: &mut Small| entry_of_line(line.as_bytes(), 1, room).unwrap().map_err(|e| e.reason);
+        let read = |line: &str, room: &mut Small| {
+            entry_of_line(line.as_bytes(), 1, &KeySets::default(), room).unwrap().map_err(|e| e.reason)
+        };
         let mut room = Small { left: 1000, asked: 0 };
         assert_eq!(read(&line(3), &mut room).unwrap().public_keys.len(), 3);
         assert_eq!((room.left, room.asked), (1000 - line(3).len() - 3 * 2 * size_of::<Vec<u8>>(), 4));
@@ -664,15 +760,25 @@ mod tests {
     fn a_single_line_is_what_the_reader_makes_of_it() {
         for line in [GOOD, "", "  ", "{", "[1]", "{\"x\": 1}", "\u{feff}", &format!("\u{feff}{GOOD}")] {
             let whole = read(format!("{line}\n"));
-            let single: Vec<_> = entry_of_line(line.as_bytes(), 1, &mut Unbounded).into_iter().collect();
+            let single: Vec<_> =
+                entry_of_line(line.as_bytes(), 1, &KeySets::default(), &mut Unbounded).into_iter().collect();
             if line.starts_with('[') {
                 assert!(single[0].is_err());
             } else {
                 assert_eq!(single, whole, "{line}");
             }
         }
-        assert_eq!(entry_of_line(GOOD.as_bytes(), 7, &mut Unbounded).unwrap().unwrap().place, Place::Line(7));
-        assert!(entry_of_line(b"{\xff", 1, &mut Unbounded).unwrap().unwrap_err().reason.contains("byte 2"));
+        assert_eq!(
+            entry_of_line(GOOD.as_bytes(), 7, &KeySets::default(), &mut Unbounded).unwrap().unwrap().place,
+            Place::Line(7)
+        );
+        assert!(
+            entry_of_line(b"{\xff", 1, &KeySets::default(), &mut Unbounded)
+                .unwrap()
+                .unwrap_err()
+                .reason
+                .contains("byte 2")
+        );
     }
 
     /// A plain file is read behind the byte that decides whether it is packed, so its mark comes in pieces.
@@ -742,6 +848,119 @@ mod tests {
         assert!(reason(r#"{"public_key":"01","public_keys":[],"message":"","signature":""}"#).contains("both"));
         assert!(reason(r#"{"message":"01","message":"02"}"#).contains("duplicate field `message`"));
         assert!(reason(r#"{"id":1,"\u0069d":2}"#).contains("duplicate field `id`"));
+    }
+
+    fn key_set(members: usize) -> AnyKeySet {
+        let mut set = KeySet::new(MinPk::Eth2, Backend::Portable);
+        let secret = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").unwrap();
+        (0..members).for_each(|_| set.push_assumed(secret.public_key()));
+        set.into_any()
+    }
+
+    fn sets() -> KeySets {
+        let mut sets = KeySets::default();
+        sets.add("committee".to_owned(), key_set(3)).unwrap();
+        sets
+    }
+
+    /// The entry of a claim with these fields in the place of its keys.
+    fn of_members(fields: &str, room: &mut dyn Room) -> Result<Record, String> {
+        let line = format!("{{{fields}, \"message\": \"02\", \"signature\": \"03\"}}");
+        entry_of_line(line.as_bytes(), 1, &sets(), room).unwrap().map_err(|malformed| malformed.reason)
+    }
+
+    #[test]
+    fn members_are_a_bitmap_or_indices() {
+        let bitmap = |indices: &[usize]| Members::Bitmap(Bitmap::from_indices(indices.iter().copied()));
+        for (members, expected) in [
+            ("\"0x05\"", bitmap(&[0, 2])),
+            ("\"0005\"", bitmap(&[8, 10])),
+            ("\"\"", bitmap(&[])),
+            ("[]", Members::Indices(vec![])),
+            ("[2, 0, 2, 4294967295]", Members::Indices(vec![2, 0, 2, u32::MAX])),
+        ] {
+            let record = of_members(&format!("\"key_set\": \"committee\", \"members\": {members}"), &mut Unbounded);
+            let record = record.unwrap();
+            let PublicKeys::Members(set, found) = &record.public_keys else { panic!("{members}") };
+            // A bitmap in words has no length of its own.
+            assert_eq!(found.len(), expected.len(), "{members}");
+            assert!(*found == expected || found.is_empty(), "{members}: {found:?}");
+            assert_eq!((set.len(), record.suite.as_ref()), (3, None));
+            // The suite is that of the set, whatever the default is.
+            let (claim, about) = record.split(Some(MinPk::Basic.any())).unwrap();
+            assert_eq!((claim.suite, about.by_default), (MinPk::Eth2.any(), false));
+        }
+        let fields = r#""suite": "eth2-sync-aggregate", "key_set": "committee", "members": [0]"#;
+        let claim = of_members(fields, &mut Unbounded).unwrap().into_claim(None).unwrap();
+        assert_eq!(claim.suite, MinPk::Eth2SyncAggregate.any());
+    }
+
+    #[test]
+    fn flaws_of_members_are_named() {
+        let own = r#""key_set": "committee", "members":"#;
+        for (fields, expected) in [
+            (
+                r#""public_key": "01", "key_set": "committee", "members": [0]"#.to_owned(),
+                "\"public_key\" and \"key_set\" are both given; keep one of them",
+            ),
+            (
+                r#""public_keys": [], "key_set": "committee", "members": [0]"#.to_owned(),
+                "\"public_keys\" and \"key_set\" are both given; keep one of them",
+            ),
+            (r#""key_set": "committee""#.to_owned(), "\"members\" is missing; give it beside \"key_set\""),
+            (r#""members": [0]"#.to_owned(), "\"key_set\" is missing; give it beside \"members\""),
+            (r#""public_key": "01", "members": [0]"#.to_owned(), "\"key_set\" is missing; give it beside \"members\""),
+            (
+                r#""key_set": "other", "members": [0]"#.to_owned(),
+                "\"key_set\": found \"other\", expected one of the key sets \"committee\"",
+            ),
+            (r#""key_set": 5, "members": [0]"#.to_owned(), "\"key_set\": found integer `5`, expected a string"),
+            (
+                format!("{own} 5"),
+                "\"members\": found a number, expected a list of indices, or a bitmap in hexadecimal digits",
+            ),
+            (format!("{own} {{}}"), "\"members\": found an object, expected a list of indices, or a bitmap"),
+            (format!("{own} [0, 4294967296]"), "\"members[1]\": found integer `4294967296`, expected u32"),
+            (format!("{own} [-1]"), "\"members[0]\": found integer `-1`, expected u32"),
+            (format!("{own} [1.5]"), "\"members[0]\": found floating point `1.5`, expected u32"),
+            (format!("{own} [\"1\"]"), "\"members[0]\": found string \"1\", expected u32"),
+            (format!("{own} \"0x123\""), "\"members\": found 3 hexadecimal digits, expected an even number"),
+            (format!("{own} \"0x1g\""), "\"members\": found 'g' at digit 2, expected hexadecimal digits"),
+        ] {
+            let reason = of_members(&fields, &mut Unbounded).unwrap_err();
+            assert!(reason.starts_with(expected), "{fields}: {reason}");
+        }
+        let unequal = r#"{"key_set": "committee", "members": "07", "messages": ["01"], "signature": "03"}"#;
+        let refused = entry_of_line(unequal.as_bytes(), 1, &sets(), &mut Unbounded).unwrap().unwrap_err().reason;
+        assert!(refused.starts_with("found 3 public keys but 1 message"), "{refused}");
+        // Without sets, none of them is known.
+        let line = r#"{"key_set": "a", "members": "07", "message": "01", "signature": "03"}"#;
+        assert!(reason(line).starts_with("\"key_set\": found \"a\", but no key sets were given"), "{}", reason(line));
+        let long = reason(&line.replace("\"a\"", &format!("\"{}\"", "a".repeat(40_000))));
+        assert_eq!(long, "\"key_set\": found 40000 bytes of text, expected at most 32 KiB");
+    }
+
+    /// A bit names a key, and an index takes as little text: both find room before they are kept, and the number of keys is bounded.
+    #[test]
+    fn members_find_room() {
+        let read = |members: &str, room: &mut Small| {
+            of_members(&format!("\"key_set\": \"committee\", \"members\": {members}"), room)
+        };
+        let mut room = Small { left: 1000, asked: 0 };
+        assert_eq!(read("\"07\"", &mut room).unwrap().public_keys.len(), 3);
+        assert_eq!(read("\"0f\"", &mut room).unwrap_err(), "\"members\": found 4 members, expected at most 3");
+        assert_eq!(read("[0, 0, 0, 0]", &mut room).unwrap_err(), "\"members\": found 4 members, expected at most 3");
+        let long = format!("\"{}\"", "00".repeat(1 << 16));
+        let mut room = Small { left: long.len() + 200, asked: 0 };
+        assert_eq!(read(&long, &mut room).unwrap_err(), format!("\"members\": {NO_ROOM}"));
+        let mut room = Small { left: 100, asked: 0 };
+        assert_eq!(read("[0, 1, 2]", &mut room).unwrap_err(), format!("\"members\": {NO_ROOM}"));
+        // What the keys take that are copied while the claim is verified counts too.
+        let bytes = |suite: &str| {
+            let fields = format!("\"suite\": \"{suite}\", \"key_set\": \"committee\", \"members\": [0, 1]");
+            of_members(&fields, &mut Unbounded).unwrap().bytes()
+        };
+        assert!(bytes(MinPk::Basic.name()) > bytes(MinPk::ProofOfPossession.name()) + 300);
     }
 
     #[test]

@@ -23,7 +23,8 @@
 //! | [`change`] | changes of their withdrawal credentials | element by element, from a document in memory |
 //! | [`exit`] | their signed exits | element by element, from a document in memory |
 //!
-//! [`judge`] verifies what they give, in windows of bounded memory. [`peek`] guesses the format of an input, and names what is often met in place of one ([`Foreign`]). `compression` unpacks gzip
+//! [`key_sets`] reads the sets of keys whose members a claim in JSON Lines can name. [`judge`] verifies what the readers give, in windows of bounded memory.
+//! [`peek`] guesses the format of an input, and names what is often met in place of one ([`Foreign`]). `compression` unpacks gzip
 //! and zstd; it needs the feature `compression`.
 //!
 //! Memory is bounded: by the longest line ([`lines::LINE_LIMIT`]), by the pages and rows of a Parquet file (`parquet`), and by twice
@@ -73,6 +74,8 @@ mod format;
 pub mod lines;
 // The fields of a claim, in JSON Lines and in Parquet.
 mod columns;
+// Sets of keys whose members claims name.
+pub mod key_sets;
 // The columns of tables, in Parquet and in Arrow streams.
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod table;

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use quorate::{AnySuite, ClaimBytes, Messages, PublicKeys, SourceId, UnknownSuite, claim_bytes::memory_of};
+use quorate::{
+    AnySuite, ClaimBytes, Messages, PublicKeys, SourceId, UnknownSuite,
+    claim_bytes::{memory_of, memory_of_members},
+};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -15,7 +18,8 @@ pub struct Record {
     pub id: Option<Id>,
     /// The suite's id or the name of a profile, as the input writes it or as the format implies it: "eth2", "drand-quicknet".
     pub suite: Option<String>,
-    /// Encoded keys in the order of the input. The list may be empty; the suite says whether such a claim can be valid.
+    /// Encoded keys in the order of the input, or members of a key set. There may be none; the suite says whether such a claim can be
+    /// valid.
     pub public_keys: PublicKeys,
     /// What they signed.
     pub messages: Messages,
@@ -40,25 +44,39 @@ impl Record {
         first_failed(&self.checks)
     }
 
-    /// The claim that the record makes: under the suite that it names, or under `default` if it names none.
+    /// The suite of the key set whose members the record names, if it names a set and no suite.
+    pub(crate) fn suite_of_set(&self) -> Option<AnySuite> {
+        match &self.public_keys {
+            PublicKeys::Members(set, _) if self.suite.is_none() => Some(set.suite()),
+            _ => None,
+        }
+    }
+
+    /// The claim that the record makes: under the suite that it names, or else under that of its key set, or else under `default`.
     ///
     /// # Errors
     /// [`SuiteError`].
     pub fn into_claim(self, default: Option<AnySuite>) -> Result<ClaimBytes, SuiteError> {
         let suite = match &self.suite {
             Some(name) => name.parse()?,
-            None => default.ok_or(SuiteError::Missing)?,
+            None => self.suite_of_set().or(default).ok_or(SuiteError::Missing)?,
         };
         let Self { public_keys, messages, signature, source, .. } = self;
         Ok(ClaimBytes { suite, public_keys, messages, signature, source })
     }
 
-    /// How many bytes of memory the record takes, with what its lists take beside their content.
+    /// How many bytes of memory the record takes, with what its lists take beside their content, and with what the keys of its
+    /// members take while its claim is verified.
     #[must_use]
     pub fn bytes(&self) -> usize {
+        let named = self.suite.as_ref().and_then(|name| name.parse().ok());
+        let of_members = named
+            .or(self.suite_of_set())
+            .map_or(0, |suite| memory_of_members(suite, &self.public_keys, &self.messages));
         let Self { id, suite, public_keys, messages, signature, source, checks, chain, .. } = self;
         size_of::<Self>()
             + memory_of(public_keys, messages, signature, source.as_ref())
+            + of_members
             + id.as_ref().map_or(0, |id| id.json.capacity())
             + suite.as_ref().map_or(0, String::capacity)
             + checks.iter().map(|check| size_of::<Check>() + check.detail.capacity()).sum::<usize>()

@@ -403,6 +403,47 @@ fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, FileErro
     Ok(contents)
 }
 
+/// Who else than its user and root could have written a file or a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OtherWriters {
+    /// Another user, to whom it belongs.
+    #[error("it belongs to the user {found}, and this program runs as {user}")]
+    Owner {
+        /// The owner.
+        found: u32,
+        /// The user of this program.
+        user: u32,
+    },
+    /// A group, or everybody.
+    #[error("others may write it (mode {mode:03o})")]
+    Mode {
+        /// The permission bits.
+        mode: u32,
+    },
+}
+
+/// Refuses what others than this program's user and root may write. On other systems than Unix, nothing is refused.
+///
+/// # Errors
+/// [`OtherWriters`] says who may.
+pub fn refuse_other_writers(found: &fs::Metadata) -> Result<(), OtherWriters> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let (user, owner, mode) = (rustix::process::geteuid().as_raw(), found.uid(), found.mode() & 0o777);
+        if owner != user && owner != 0 {
+            return Err(OtherWriters::Owner { found: owner, user });
+        }
+        if mode & 0o022 != 0 {
+            return Err(OtherWriters::Mode { mode });
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = found;
+    Ok(())
+}
+
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -466,6 +507,18 @@ mod tests {
         assert_eq!(folder_of(Path::new("keys/key")), Path::new("keys"));
         flush_folder_of(Path::new("key")).unwrap();
         assert_eq!(NewFile::begin(Path::new("keys/.."), Readers::Owner).unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_may_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (mode, refused) in [(0o600, false), (0o644, false), (0o620, true), (0o602, true), (0o666, true)] {
+            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
+            let found = refuse_other_writers(&fs::metadata(file.path()).unwrap());
+            assert_eq!(found, if refused { Err(OtherWriters::Mode { mode }) } else { Ok(()) });
+        }
     }
 
     #[cfg(unix)]

@@ -186,12 +186,6 @@ pub fn mode_warning(path: &Path, file: &File) -> Option<ModeWarning> {
     (mode & 0o077 != 0).then(|| ModeWarning { path: path.to_owned(), mode })
 }
 
-/// The permission bits of a regular file that group or others can write.
-pub fn mode_for_others_to_write(file: &File) -> Option<u32> {
-    let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
-    permission_bits(&metadata).filter(|mode| mode & 0o022 != 0)
-}
-
 /// Like [`write`], but `fill` writes the content.
 fn write_with(
     path: &Path,

@@ -1,6 +1,12 @@
 //! The exceptions of the package, which are Python classes (`quorate/_errors.py`), and how errors of Rust become such.
 
-use pyo3::{PyErr, exceptions::PyIndexError};
+use std::{io, path::Path};
+
+use pyo3::{
+    PyErr, PyResult,
+    exceptions::{PyIndexError, PyOSError},
+};
+use quorate::{Reason, Verdict as Truth};
 
 pyo3::import_exception!(quorate._errors, DecodeError);
 pyo3::import_exception!(quorate._errors, TableError);
@@ -22,5 +28,27 @@ pub(crate) fn misused_set(error: quorate::MisuseError) -> PyErr {
     match error {
         quorate::MisuseError::NoSuchMember { .. } => PyIndexError::new_err(error.to_string()),
         _ => misused(error),
+    }
+}
+
+/// An error of the operating system, as Python raises it for a file.
+pub(crate) fn file_error(path: &Path, error: io::Error) -> PyErr {
+    match error.raw_os_error() {
+        // With a number and a name, Python chooses the class: FileNotFoundError.
+        Some(number) => PyOSError::new_err((number, error.to_string(), path.display().to_string())),
+        None => error.into(),
+    }
+}
+
+/// A verdict about a single call: a false signature is `False`, and bytes that do not decode raise.
+pub(crate) fn truth(verdict: Truth) -> PyResult<bool> {
+    match verdict {
+        Truth::Valid => Ok(true),
+        Truth::Invalid(reason @ (Reason::Parse(_) | Reason::ParseKey { .. })) => Err(undecodable(reason)),
+        Truth::Invalid(reason @ (Reason::UnequalCounts { .. } | Reason::NoProofsOfPossession)) => Err(misused(reason)),
+        Truth::Invalid(reason @ (Reason::Undecided | Reason::GivenUp)) => {
+            Err(UndecidedError::new_err(reason.to_string()))
+        }
+        Truth::Invalid(_) => Ok(false),
     }
 }

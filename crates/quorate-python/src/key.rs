@@ -13,8 +13,7 @@ use quorate::{
 
 use crate::{
     argument::{self, bytes, generator, secret},
-    errors::{misused, undecodable},
-    verify::truth,
+    errors::{misused, truth, undecodable},
 };
 
 /// Something of a suite, on either curve.

@@ -1,33 +1,111 @@
 //! A committee's keys.
 
-use std::sync::{Mutex, MutexGuard};
+use std::{
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    thread,
+};
 
 use pyo3::{
-    exceptions::{PyRuntimeError, PyTypeError},
+    exceptions::PyTypeError,
     prelude::*,
     types::{PyBytes, PyDict, PyList},
 };
-use quorate::{Backend, Bitmap, Suite, UncheckedSignature};
+use quorate::{AnyKeySet, AnySuite, Backend, Bitmap, Suite, UncheckedSignature};
+use quorate_formats::key_sets::{KeySetError, KeySetFile, KeySetLoading, KeySets};
+use quorate_host::file::{self, Existing, Readers};
 
 use crate::{
-    argument::{self, bytes, bytes_like, list_of_bytes, type_name},
-    errors::{misused, misused_set, undecodable},
-    key::{is_true, keys_of, made, of, over},
-    verify::truth,
+    argument::{self, bytes, bytes_like, generator, list_of_bytes, type_name},
+    errors::{file_error, misused, misused_set, truth, undecodable},
+    key::{Of, is_true, made, of, over},
 };
 
 /// A committee's keys by index, which are checked once. Members are named by their indices, or by a bitmap as bytes whose
 /// lowest bit of the first byte stands for member 0.
 ///
-/// It keeps its last sum, and computes the next one from the difference if that takes less.
+/// It keeps its last sums, and computes the next one from the difference if that takes less.
+///
+/// The lock is only held while Python is free for other threads, so that none of them waits for it with Python.
 #[pyclass(frozen, module = "quorate")]
-pub(crate) struct KeySet(Mutex<Set>);
+pub(crate) struct KeySet(RwLock<Held>);
+
+/// The keys.
+enum Held {
+    /// This object's alone.
+    Own(Set),
+    /// Shared with claims that name its members. It does not change any more: a set that is changed becomes a copy.
+    Shared(AnyKeySet),
+}
 
 type Set = of!(quorate::KeySet);
 
+/// A set that is looked at.
+type View<'a> = Of<
+    &'a quorate::KeySet<quorate::MinPk>,
+    &'a quorate::KeySet<quorate::MinSig>,
+    &'a quorate::KeySet<quorate::Bn254Suite>,
+>;
+
+impl Held {
+    fn view(&self) -> View<'_> {
+        const OF_SUITE: &str = "a set is one of its suite";
+        match self {
+            Self::Own(Of::MinPk(suite, set)) => Of::MinPk(*suite, set),
+            Self::Own(Of::MinSig(suite, set)) => Of::MinSig(*suite, set),
+            Self::Own(Of::Bn254(suite, set)) => Of::Bn254(*suite, set),
+            Self::Shared(set) => match set.suite() {
+                AnySuite::MinPk(suite) => Of::MinPk(suite, set.of_variant().expect(OF_SUITE)),
+                AnySuite::MinSig(suite) => Of::MinSig(suite, set.of_variant().expect(OF_SUITE)),
+                AnySuite::Bn254(suite) => Of::Bn254(suite, set.of_variant().expect(OF_SUITE)),
+                suite => unreachable!("sets are made in the suites above, and not in {suite}"),
+            },
+        }
+    }
+
+    /// The set, to change it.
+    fn own(&mut self) -> &mut Set {
+        if let Self::Shared(_) = self {
+            let copy = match self.view() {
+                Of::MinPk(suite, set) => Of::MinPk(suite, set.clone()),
+                Of::MinSig(suite, set) => Of::MinSig(suite, set.clone()),
+                Of::Bn254(suite, set) => Of::Bn254(suite, set.clone()),
+            };
+            *self = Self::Own(copy);
+        }
+        match self {
+            Self::Own(set) => set,
+            Self::Shared(_) => unreachable!("it was copied above"),
+        }
+    }
+}
+
 impl KeySet {
-    fn set(&self) -> PyResult<MutexGuard<'_, Set>> {
-        self.0.lock().map_err(|_| PyRuntimeError::new_err("a thread that used the key set panicked; make a new one"))
+    fn read(&self) -> RwLockReadGuard<'_, Held> {
+        // A thread that panicked while it changed the set has added all of its keys or none.
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Held> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A handle to the set as it is now, for claims that name its members.
+    pub(crate) fn handle(&self, py: Python<'_>) -> AnyKeySet {
+        py.detach(|| {
+            if let Held::Shared(set) = &*self.read() {
+                return set.clone();
+            }
+            let mut held = self.write();
+            let empty = Of::MinPk(quorate::MinPk::Eth2, quorate::KeySet::new(quorate::MinPk::Eth2, Backend::Portable));
+            let set = match std::mem::replace(&mut *held, Held::Own(empty)) {
+                Held::Own(set) => over!(set, (_, set) => set.into_any()),
+                Held::Shared(set) => set,
+            };
+            *held = Held::Shared(set.clone());
+            set
+        })
     }
 }
 
@@ -35,51 +113,97 @@ impl KeySet {
 impl KeySet {
     #[new]
     #[pyo3(signature = (suite, public_keys=None, *, assume_possession=false))]
-    fn new(suite: &str, public_keys: Option<&Bound<'_, PyAny>>, assume_possession: bool) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        suite: &str,
+        public_keys: Option<&Bound<'_, PyAny>>,
+        assume_possession: bool,
+    ) -> PyResult<Self> {
         let suite = argument::suite_of_single_keys(suite)?;
         let set = made!(suite, suite => quorate::KeySet::new(suite, Backend::auto()))?;
-        let set = Self(Mutex::new(set));
+        let set = Self(RwLock::new(Held::Own(set)));
         if let Some(keys) = public_keys {
-            set.add(keys, assume_possession)?;
+            set.add(py, keys, assume_possession)?;
         }
         Ok(set)
     }
 
+    /// Reads a file: one that `save` or `quorate key-set` has written, or, with a suite, a list of keys.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, suite=None))]
+    fn load(py: Python<'_>, path: PathBuf, suite: Option<&str>) -> PyResult<Self> {
+        let suite = suite.map(argument::suite).transpose()?;
+        let loading = KeySetLoading { suite, backend: Backend::auto(), threads: threads() };
+        let (file, mut rng) = (KeySetFile { name: String::new(), path }, generator()?);
+        let set = py.detach(|| file.read(&loading, &mut rng)).map_err(|error| match error {
+            KeySetError::Read(error) => file_error(&file.path, error),
+            KeySetError::NoSuite => {
+                misused(format!("{}: a list of keys does not say its suite; give suite=", file.path.display()))
+            }
+            error => misused(format!("{}: {error}", file.path.display())),
+        })?;
+        Ok(Self(RwLock::new(Held::Shared(set))))
+    }
+
+    /// Writes the set to a file that only its owner reads and writes. The file appears whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let saved = py.detach(|| match self.read().view() {
+            Of::MinPk(_, set) => Ok(set.to_saved()),
+            Of::MinSig(_, set) => Ok(set.to_saved()),
+            Of::Bn254(suite, _) => Err(suite),
+        });
+        let saved = saved.map_err(|suite| {
+            misused(format!("the suite {suite} is on BN254, and key sets are saved on BLS12-381 alone"))
+        })?;
+        let written = py.detach(|| file::write(&path, Readers::Owner, Existing::Replace, &saved));
+        written.map_err(|error| file_error(&path, error))
+    }
+
     /// Adds members, whose indices follow those of the members so far.
     #[pyo3(signature = (public_keys, *, assume_possession=false))]
-    fn add(&self, public_keys: &Bound<'_, PyAny>, assume_possession: bool) -> PyResult<()> {
+    fn add(&self, py: Python<'_>, public_keys: &Bound<'_, PyAny>, assume_possession: bool) -> PyResult<()> {
         let encodings = list_of_bytes("public_keys", public_keys)?;
-        over!(&mut *self.set()?, (suite, set) => push(*suite, set, &encodings, assume_possession))
+        let encodings: Vec<_> = encodings.iter().map(Vec::as_slice).collect();
+        let mut rng = generator()?;
+        let added = py.detach(
+            || over!(self.write().own(), (_, set) => set.decode(&encodings, assume_possession, threads(), &mut rng)),
+        );
+        added.map_err(|wrong| undecodable(format!("public_keys[{}]: {}", wrong.index, wrong.error)))
     }
 
     /// Verifies a member's proof of possession, and records it if it is true.
-    fn prove(&self, index: usize, proof: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn prove(&self, py: Python<'_>, index: usize, proof: &Bound<'_, PyAny>) -> PyResult<bool> {
         let proof = bytes("proof", proof)?;
-        over!(&mut *self.set()?, (_, set) => {
-            let proof = quorate::Signature::from_bytes(&proof).map_err(undecodable)?;
-            truth(set.prove(index, proof).map_err(misused_set)?)
-        })
+        let proven = py.detach(|| {
+            over!(self.write().own(), (_, set) => {
+                let proof = quorate::Signature::from_bytes(&proof).map_err(undecodable)?;
+                set.prove(index, proof).map_err(misused_set)
+            })
+        });
+        truth(proven?)
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        Ok(over!(&*self.set()?, (_, set) => set.len()))
+    fn __len__(&self, py: Python<'_>) -> usize {
+        py.detach(|| over!(self.read().view(), (_, set) => set.len()))
     }
 
     /// The name of its suite.
     #[getter]
-    fn suite(&self) -> PyResult<&'static str> {
-        Ok(over!(&*self.set()?, (suite, _) => suite.name()))
+    fn suite(&self, py: Python<'_>) -> &'static str {
+        py.detach(|| over!(self.read().view(), (suite, _) => suite.name()))
     }
 
     /// The keys, by index.
     fn public_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        over!(&*self.set()?, (_, set) => PyList::new(py, keys(set)?.iter().map(|key| PyBytes::new(py, key.to_bytes().as_ref()))))
+        let keys = py.detach(|| over!(self.read().view(), (_, set) => keys(set)))?;
+        PyList::new(py, keys.iter().map(|key| PyBytes::new(py, key)))
     }
 
     /// The sum of the members' keys, encoded as a key. For no members it is the identity.
     fn sum<'py>(&self, py: Python<'py>, members: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let members = bitmap(members)?;
-        over!(&mut *self.set()?, (_, set) => sum(py, set, &members))
+        let sum = py.detach(|| over!(self.read().view(), (_, set) => sum(set, &members)))?;
+        Ok(PyBytes::new(py, &sum))
     }
 
     /// The claim that these members signed one message, for `verify`.
@@ -94,14 +218,17 @@ impl KeySet {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (members, text) = (bitmap(members)?, bytes("message", message)?);
         let encoded = bytes("signature", signature)?;
+        let (suite, keys) = py.detach(|| {
+            over!(self.read().view(), (suite, set) => {
+                let signature = UncheckedSignature::from_bytes(&encoded).map_err(undecodable)?;
+                let claim = set.claim(&members, text.clone(), signature).map_err(misused_set)?;
+                let keys: Vec<_> = claim.statements().map(|(key, _)| key.to_bytes().as_ref().to_vec()).collect();
+                PyResult::Ok((suite.name(), keys))
+            })
+        })?;
         let fields = PyDict::new(py);
-        over!(&mut *self.set()?, (suite, set) => {
-            let signature = UncheckedSignature::from_bytes(&encoded).map_err(undecodable)?;
-            let claim = set.claim(&members, text.clone(), signature).map_err(misused_set)?;
-            let keys = claim.statements().map(|(key, _)| PyBytes::new(py, key.to_bytes().as_ref()));
-            fields.set_item("suite", suite.name())?;
-            fields.set_item("public_keys", PyList::new(py, keys.collect::<Vec<_>>())?)?;
-        });
+        fields.set_item("suite", suite)?;
+        fields.set_item("public_keys", PyList::new(py, keys.iter().map(|key| PyBytes::new(py, key)))?)?;
         fields.set_item("message", PyBytes::new(py, &text))?;
         fields.set_item("signature", PyBytes::new(py, &encoded))?;
         fields.set_item("id", id)?;
@@ -111,48 +238,55 @@ impl KeySet {
     /// Whether these members signed a message.
     fn verify(
         &self,
+        py: Python<'_>,
         members: &Bound<'_, PyAny>,
         message: &Bound<'_, PyAny>,
         signature: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
         let (members, message) = (bitmap(members)?, bytes("message", message)?);
         let signature = bytes("signature", signature)?;
-        over!(&mut *self.set()?, (_, set) => {
-            let signature = UncheckedSignature::from_bytes(&signature).map_err(undecodable)?;
-            is_true(&set.claim(&members, message, signature).map_err(misused_set)?)
+        py.detach(|| {
+            over!(self.read().view(), (_, set) => {
+                let signature = UncheckedSignature::from_bytes(&signature).map_err(undecodable)?;
+                is_true(&set.claim(&members, message, signature).map_err(misused_set)?)
+            })
         })
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        Ok(format!("<quorate.KeySet: {} members, {}>", self.__len__()?, self.suite()?))
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("<quorate.KeySet: {} members, {}>", self.__len__(py), self.suite(py))
     }
 }
 
-fn push<S: Suite>(
-    suite: S,
-    set: &mut quorate::KeySet<S>,
-    encodings: &[Vec<u8>],
-    assume_possession: bool,
-) -> PyResult<()> {
-    // All of them, or none.
-    for key in keys_of(suite, encodings)? {
-        if assume_possession { set.push_assumed(key) } else { set.push(key) }
+/// The key sets that claims can name, by their names.
+pub(crate) fn named_sets(sets: Option<&Bound<'_, PyDict>>) -> PyResult<KeySets> {
+    let mut named = KeySets::default();
+    for (name, set) in sets.into_iter().flatten() {
+        let wrong = |found: &Bound<'_, PyAny>, expected| {
+            let found = type_name(found).unwrap_or_default();
+            PyTypeError::new_err(format!("key_sets: found {found}, expected {expected}"))
+        };
+        let text = name.extract::<String>().map_err(|_| wrong(&name, "a name"))?;
+        let handle = set.cast::<KeySet>().map_err(|_| wrong(&set, "a quorate.KeySet"))?.get().handle(set.py());
+        named.add(text, handle).map_err(misused)?;
     }
-    Ok(())
+    Ok(named)
 }
 
-/// All keys, by index.
-fn keys<S: Suite>(set: &quorate::KeySet<S>) -> PyResult<Vec<quorate::PublicKey<S>>> {
+/// Threads that decode keys: all.
+fn threads() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// The encodings of all keys, by index.
+fn keys<S: Suite>(set: &quorate::KeySet<S>) -> PyResult<Vec<Vec<u8>>> {
     let indices: Vec<_> = (0..set.len() as u32).collect();
-    set.keys(&indices).map_err(misused_set)
+    let keys = set.keys(&indices).map_err(misused_set)?;
+    Ok(keys.iter().map(|key| key.to_bytes().as_ref().to_vec()).collect())
 }
 
-fn sum<'py, S: Suite>(
-    py: Python<'py>,
-    set: &mut quorate::KeySet<S>,
-    members: &Bitmap,
-) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, S::encode_key(&set.sum(members).map_err(misused_set)?).as_ref()))
+fn sum<S: Suite>(set: &quorate::KeySet<S>, members: &Bitmap) -> PyResult<Vec<u8>> {
+    Ok(S::encode_key(&set.sum(members).map_err(misused_set)?).as_ref().to_vec())
 }
 
 /// Members: their indices, or a bitmap.

@@ -4,7 +4,10 @@ use std::num::NonZeroUsize;
 
 use pyo3::prelude::*;
 use quorate::Verifier;
-use quorate_formats::judge::{Item, WindowLimit};
+use quorate_formats::{
+    judge::{Item, WindowLimit},
+    key_sets::KeySets,
+};
 
 use crate::{
     argument::{self, default_options},
@@ -46,7 +49,7 @@ impl Known {
     /// Takes your word that these claims were verified. Each makes one statement.
     #[pyo3(signature = (claims, *, suite=None))]
     fn trust(&self, py: Python<'_>, claims: &Bound<'_, PyAny>, suite: Option<&str>) -> PyResult<()> {
-        let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
+        let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?, KeySets::default())?;
         while let Some(window) = reader.window(py, WindowLimit::of(NonZeroUsize::MIN))? {
             let (mut places, mut claims) = (Vec::new(), Vec::new());
             for Item { about: Row { place, fault }, claim, .. } in window {

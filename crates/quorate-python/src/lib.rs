@@ -5,6 +5,8 @@
 //! |---|---|
 //! | `errors` | exceptions of Python |
 //! | `argument` | what callers pass: bytes, suites, how to verify |
+//! | `key` | keys and signatures one by one |
+//! | `key_set` | a committee's keys |
 //! | `column` | columns of a table that verdicts keep |
 //! | `row` | claims that are Python objects |
 //! | `fault` | why an entry has no valid claim |
@@ -12,8 +14,6 @@
 //! | `verdicts` | what comes back |
 //! | `known` | statements that were verified earlier |
 //! | `verify` | claims to verdicts; plans; single claims |
-//! | `key` | keys and signatures one by one |
-//! | `key_set` | a committee's keys |
 //! | `ciphersuite` | what `quorate.py_ecc` calls |
 //! | `threshold` | what `quorate.threshold` calls: keys that several participants share |
 //! | `evm` | what `quorate.evm` calls: quorums that a contract settles |
@@ -25,6 +25,8 @@
 
 mod errors;
 mod argument;
+mod key;
+mod key_set;
 mod column;
 mod row;
 mod fault;
@@ -32,8 +34,6 @@ mod reader;
 mod verdicts;
 mod known;
 mod verify;
-mod key;
-mod key_set;
 mod ciphersuite;
 mod threshold;
 mod evm;

@@ -4,7 +4,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Seek},
+    io::{BufReader, Read, Seek},
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,7 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{ArrowError, Schema};
 use pyo3::{
-    exceptions::{PyOSError, PyTypeError},
+    exceptions::PyTypeError,
     prelude::*,
     types::{PyBytes, PyDict, PyIterator, PyString},
 };
@@ -24,11 +24,18 @@ use quorate_formats::{
     compression::unpack,
     jsonl::JsonLines,
     judge::{Item, Window, WindowLimit},
+    key_sets::KeySets,
     parquet::ParquetRows,
     peek,
 };
 
-use crate::{argument::type_name, column::KeptColumns, errors::TableError, fault::Fault, row};
+use crate::{
+    argument::type_name,
+    column::KeptColumns,
+    errors::{TableError, file_error},
+    fault::Fault,
+    row,
+};
 
 /// What is known of an entry before it is judged: its place among all entries, and why it has no claim to verify.
 pub(crate) struct Row {
@@ -71,6 +78,7 @@ impl Named {
 pub(crate) struct Reader {
     input: Input,
     suite: Option<AnySuite>,
+    key_sets: KeySets,
     /// The batch that is being read.
     rows: Option<BatchRows>,
     /// The columns of the batches.
@@ -103,15 +111,15 @@ enum What {
 }
 
 impl Reader {
-    /// A reader of claims, of which those that name no suite are of this one.
+    /// A reader of claims, of which those that name no suite are of this one, and which can name members of these sets.
     ///
     /// # Errors
     /// `TypeError`, if they are nothing that can hold claims.
-    pub(crate) fn open(claims: &Bound<'_, PyAny>, suite: Option<AnySuite>) -> PyResult<Self> {
+    pub(crate) fn open(claims: &Bound<'_, PyAny>, suite: Option<AnySuite>, key_sets: KeySets) -> PyResult<Self> {
         let path = claims.is_instance_of::<PyString>() || claims.hasattr("__fspath__")?;
         if path {
-            let input = file(&claims.extract::<PathBuf>()?)?;
-            return Ok(Self { input, suite, rows: None, schema: None, entries: 0, names: Names::default() });
+            let input = file(&claims.extract::<PathBuf>()?, &key_sets)?;
+            return Ok(Self { input, suite, key_sets, rows: None, schema: None, entries: 0, names: Names::default() });
         }
         let claims = &source(claims)?;
         let input = if claims.hasattr("__arrow_c_stream__")? {
@@ -130,7 +138,7 @@ impl Reader {
             };
             Input::Items { items: items.unbind(), table: None, what: None }
         };
-        Ok(Self { input, suite, rows: None, schema: None, entries: 0, names: Names::default() })
+        Ok(Self { input, suite, key_sets, rows: None, schema: None, entries: 0, names: Names::default() })
     }
 
     /// Whether the length that Python says of the input is the number of its entries. That of a path and of a list of tables is not.
@@ -227,7 +235,7 @@ impl Reader {
                 } else if is_table {
                     break Some(RecordBatch::from_pyarrow_bound(&item)?);
                 } else {
-                    let entry = row::entry(self.entries, &item)?;
+                    let entry = row::entry(self.entries, &item, &self.key_sets)?;
                     self.object(window, entry);
                     return Ok(true);
                 }
@@ -291,11 +299,11 @@ fn source<'py>(claims: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// A file of claims: JSON Lines, Parquet, or Arrow as a stream or a file.
-fn file(path: &Path) -> PyResult<Input> {
-    let mut opened = File::open(path).map_err(|error| named(path, error))?;
+fn file(path: &Path, key_sets: &KeySets) -> PyResult<Input> {
+    let mut opened = File::open(path).map_err(|error| file_error(path, error))?;
     let mut start = Vec::new();
-    opened.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut start).map_err(|error| named(path, error))?;
-    opened.rewind().map_err(|error| named(path, error))?;
+    opened.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut start).map_err(|error| file_error(path, error))?;
+    opened.rewind().map_err(|error| file_error(path, error))?;
     if start == ARROW_FILE || start.starts_with(ARROW_STREAM) {
         let damaged = |error: String| TableError::new_err(format!("{}: {error}", path.display()));
         let reader = quorate_host::contained(|| -> Result<Box<dyn RecordBatchReader + Send>, ArrowError> {
@@ -309,7 +317,7 @@ fn file(path: &Path) -> PyResult<Input> {
         return reader.map(Input::Arrow).map_err(|error| damaged(error.to_string()));
     }
     let unreadable = |error: InputError| match error {
-        InputError::Read(error) => named(path, error),
+        InputError::Read(error) => file_error(path, error),
         other => TableError::new_err(format!("{}: {other}", path.display())),
     };
     if start.starts_with(PARQUET_FILE) {
@@ -318,7 +326,7 @@ fn file(path: &Path) -> PyResult<Input> {
     let unpacked = unpack(BufReader::new(opened)).map_err(|error| unreadable(error.into()))?.reader;
     let (format, reader) = peek(unpacked).map_err(|error| unreadable(error.into()))?;
     match format.map_err(|error| unreadable(error.into()))? {
-        Format::Jsonl => Ok(Input::Entries(Box::new(JsonLines::new(reader)))),
+        Format::Jsonl => Ok(Input::Entries(Box::new(JsonLines::new(reader).with_key_sets(key_sets.clone())))),
         other => Err(TableError::new_err(format!(
             "{}: found the format {other}, expected JSON Lines, Parquet or Arrow; `quorate verify` on the command line reads it",
             path.display()
@@ -330,15 +338,6 @@ fn file(path: &Path) -> PyResult<Input> {
 const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff; 4];
 const PARQUET_FILE: &[u8] = b"PAR1";
-
-/// An error of the operating system, as Python raises it for a file.
-fn named(path: &Path, error: io::Error) -> PyErr {
-    match error.raw_os_error() {
-        // With a number and a name, Python chooses the class: FileNotFoundError.
-        Some(number) => PyOSError::new_err((number, error.to_string(), path.display().to_string())),
-        None => error.into(),
-    }
-}
 
 fn unreadable(error: InputError) -> PyErr {
     match error {

@@ -7,18 +7,31 @@ use pyo3::{
     prelude::*,
     types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple},
 };
-use quorate_formats::{Entry, Unbounded, jsonl::entry_of_line};
+use quorate_formats::{Entry, Unbounded, jsonl::entry_of_line, key_sets::KeySets};
 
-use crate::argument::{bytes_like, type_name};
+use crate::{
+    argument::{bytes_like, type_name},
+    errors::misused,
+    key_set::KeySet,
+};
 
 /// The claim of an object, which stands at this index.
 ///
 /// # Errors
 /// `TypeError`, where the object or one of its fields is of a wrong type. Values that make no claim are an [`Entry`] that says so.
-pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>) -> PyResult<Entry> {
+pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>, key_sets: &KeySets) -> PyResult<Entry> {
     let mut fields = Vec::with_capacity(FIELDS.len());
+    let mut own = None;
     for (name, kind) in FIELDS {
         if let Some(value) = field(object, name, index)?.filter(|value| !value.is_none()) {
+            if let (Kind::KeySet, Ok(set)) = (kind, value.cast::<KeySet>()) {
+                // A set that has no name gets one for its line.
+                let mut sets = KeySets::default();
+                sets.add(OWN_SET.to_owned(), set.get().handle(object.py())).map_err(misused)?;
+                own = Some(sets);
+                fields.push(format!("{name:?}:{OWN_SET:?}"));
+                continue;
+            }
             match kind.json(&value)? {
                 Json::Text(json) => fields.push(format!("{name:?}:{json}")),
                 Json::Wrong { found, expected } => {
@@ -29,15 +42,18 @@ pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>) -> PyResult<Entry> 
         }
     }
     let line = format!("{{{}}}", fields.join(","));
-    Ok(entry_of_line(line.as_bytes(), index as u64 + 1, &mut Unbounded).expect("an object is not a blank line"))
+    Ok(entry_of_line(line.as_bytes(), index as u64 + 1, own.as_ref().unwrap_or(key_sets), &mut Unbounded)
+        .expect("an object is not a blank line"))
 }
 
 /// The fields of a claim.
-const FIELDS: [(&str, Kind); 8] = [
+const FIELDS: [(&str, Kind); 10] = [
     ("id", Kind::Scalar),
     ("suite", Kind::Scalar),
     ("public_key", Kind::Bytes),
     ("public_keys", Kind::List),
+    ("key_set", Kind::KeySet),
+    ("members", Kind::Members),
     ("message", Kind::Bytes),
     ("messages", Kind::List),
     ("signature", Kind::Bytes),
@@ -50,7 +66,14 @@ enum Kind {
     Scalar,
     Bytes,
     List,
+    /// A key set, or the name of one.
+    KeySet,
+    /// A bitmap as bytes or text, or indices.
+    Members,
 }
+
+/// The name of a key set that a claim holds itself.
+const OWN_SET: &str = "of the claim";
 
 /// A value as JSON, or the reason why it has none.
 enum Json {
@@ -70,6 +93,26 @@ impl Kind {
                 Some(json) => Ok(Json::Text(json)),
                 None => wrong(value, "bytes, or text of hexadecimal digits"),
             },
+            Self::KeySet => match value.cast::<PyString>() {
+                Ok(name) => Ok(Json::Text(quoted(name.to_str()?))),
+                Err(_) => wrong(value, "a quorate.KeySet, or the name of one in key_sets"),
+            },
+            Self::Members => {
+                if let Some(bitmap) = digits(value)? {
+                    return Ok(Json::Text(bitmap));
+                }
+                let Ok(indices) = value.try_iter() else {
+                    return wrong(value, "a bitmap as bytes or hexadecimal digits, or indices");
+                };
+                let mut items = Vec::new();
+                for index in indices {
+                    match index?.extract::<u32>() {
+                        Ok(index) => items.push(index.to_string()),
+                        Err(_) => return wrong(value, "indices from 0 to 2^32 - 1, or a bitmap as bytes"),
+                    }
+                }
+                Ok(Json::Text(format!("[{}]", items.join(","))))
+            }
             Self::List => {
                 if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
                     return wrong(value, "a list of bytes, or of text of hexadecimal digits");

@@ -9,9 +9,8 @@ use quorate_threshold::{Committee, Identifiers, KeyShare, ShareError, SharingErr
 
 use crate::{
     argument::{self, bytes, default_options, generator, no_shared_keys, secret},
-    errors::{misused, undecodable},
+    errors::{misused, truth, undecodable},
     key::{Of, SecretKey, not_pickled},
-    verify::truth,
 };
 
 /// Something of a suite of BLS12-381, whose scalars shared keys are.

@@ -14,14 +14,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pyo3::prelude::*;
-use quorate::{AnySuite, ClaimBytes, Exhaustive, Messages, Reason, Verdict as Truth, Verifier};
+use pyo3::{prelude::*, types::PyDict};
+use quorate::{AnySuite, ClaimBytes, Exhaustive, Messages, Verifier};
 use quorate_formats::judge::{self, Item, Judge, Judgements, WindowLimit};
 
 use crate::{
     argument::{self, bytes, bytes_like, generator, list_of_bytes},
-    errors::{UndecidedError, misused, undecodable},
+    errors::{UndecidedError, misused, truth},
     fault::Fault,
+    key_set::named_sets,
     known::Known,
     reader::{Reader, Row},
     verdicts::{Tally, Verdicts},
@@ -29,7 +30,7 @@ use crate::{
 
 /// Verifies every claim and says which are false.
 #[pyfunction]
-#[pyo3(signature = (claims, *, suite=None, threads=None, backend="auto", soundness=64, known=None, remember=false, explain=false, progress=None))]
+#[pyo3(signature = (claims, *, suite=None, threads=None, backend="auto", soundness=64, known=None, remember=false, explain=false, progress=None, key_sets=None))]
 #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn verify(
     py: Python<'_>,
@@ -42,6 +43,7 @@ pub(crate) fn verify(
     remember: bool,
     explain: bool,
     progress: Option<&Bound<'_, PyAny>>,
+    key_sets: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Verdicts> {
     let begun = Instant::now();
     let options = argument::options(threads, backend, soundness)?;
@@ -55,7 +57,7 @@ pub(crate) fn verify(
     generator()?;
     // Of a lazy table, the length alone can take as long as the table, so only who wants to know it pays for it.
     let total = progress.and_then(|_| claims.len().ok());
-    let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
+    let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?, named_sets(key_sets)?)?;
     let limit = WindowLimit::of(options.threads);
     let verifying = Verifying { judge: Judge::new(verifier).explaining(explain), remember };
     let mut found = Found::new(explain);
@@ -227,7 +229,8 @@ impl Plan {
 
 /// Plans how to verify claims, and verifies nothing.
 #[pyfunction]
-#[pyo3(signature = (claims, *, suite=None, threads=None, backend="auto", soundness=64, known=None))]
+#[pyo3(signature = (claims, *, suite=None, threads=None, backend="auto", soundness=64, known=None, key_sets=None))]
+#[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn plan(
     py: Python<'_>,
     claims: &Bound<'_, PyAny>,
@@ -236,13 +239,14 @@ pub(crate) fn plan(
     backend: &str,
     soundness: u32,
     known: Option<&Known>,
+    key_sets: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Plan> {
     let options = argument::options(threads, backend, soundness)?;
     let verifier = match known {
         Some(known) => known.verifier().with_options(options),
         None => Verifier::new(options),
     };
-    let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
+    let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?, named_sets(key_sets)?)?;
     let (mut plans, mut claims, mut malformed) = (Vec::new(), 0, 0);
     while let Some(window) = reader.window(py, WindowLimit::of(options.threads))? {
         malformed += window.iter().filter(|item| matches!(item.about.fault, Some(Fault::Malformed(_)))).count();
@@ -296,19 +300,6 @@ pub(crate) fn verify_possession(
     let (key, proof) = (bytes("public_key", public_key)?, bytes("proof", proof)?);
     let claim = ClaimBytes::proof_of_possession(argument::suite(suite)?, &key, &proof);
     truth(py.detach(|| claim.verify()))
-}
-
-/// A verdict about a single call: a false signature is `False`, and bytes that do not decode raise.
-pub(crate) fn truth(verdict: Truth) -> PyResult<bool> {
-    match verdict {
-        Truth::Valid => Ok(true),
-        Truth::Invalid(reason @ (Reason::Parse(_) | Reason::ParseKey { .. })) => Err(undecodable(reason)),
-        Truth::Invalid(reason @ (Reason::UnequalCounts { .. } | Reason::NoProofsOfPossession)) => Err(misused(reason)),
-        Truth::Invalid(reason @ (Reason::Undecided | Reason::GivenUp)) => {
-            Err(UndecidedError::new_err(reason.to_string()))
-        }
-        Truth::Invalid(_) => Ok(false),
-    }
 }
 
 /// The names of all suites.

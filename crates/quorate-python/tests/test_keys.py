@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -220,6 +222,81 @@ def test_key_sets_ask_for_possession() -> None:
         keys.sum("ab")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected at most"):
         keys.sum([1 << 60])
+
+
+def test_claims_name_members_of_key_sets() -> None:
+    secrets, keys = committee()
+    signature = quorate.aggregate([secrets[i].sign(b"vote") for i in (0, 2, 3)], "eth2")
+    vote = {"key_set": keys, "message": b"vote", "signature": bytes(signature)}
+    claims: list[Any] = [
+        vote | {"members": b"\x0d"},
+        vote | {"members": "0x0d"},
+        vote | {"members": [3, 0, 2]},
+        vote | {"members": range(2)},
+        vote | {"members": [4]},
+        quorate.Claim(key_set=keys, members=iter([0, 2, 3]), message=b"vote", signature=bytes(signature)),
+        quorate.Claim(key_set=keys, members=b"\x02", message=b"one", signature=bytes(secrets[1].sign(b"one"))),
+        vote | {"key_set": "committee", "members": b"\x0d"},
+        vote | {"key_set": "other", "members": b"\x0d"},
+        vote | {"members": [0], "public_key": bytes(48)},
+        vote,
+    ]
+    known = quorate.Known()
+    verdicts = quorate.verify(claims, key_sets={"committee": keys}, known=known, remember=True)
+    assert [verdict.valid for verdict in verdicts] == [True] * 3 + [False] * 2 + [True] * 3 + [False] * 3
+    assert verdicts.summary["malformed"] == 3 and len(known) == 1
+    assert "names member 4 of a key set of 4" in (verdicts[4].reason or "")
+    assert 'expected one of the key sets "committee"' in (verdicts[8].reason or "")
+    assert '"public_key" and "key_set" are both given' in (verdicts[9].reason or "")
+    assert '"members" is missing' in (verdicts[10].reason or "")
+    # The member is known as the key that it is.
+    single = {"public_key": bytes(secrets[1].public_key()), "message": b"one", "signature": claims[6].signature}
+    assert quorate.verify([single], suite="eth2", known=known).summary["subtracted"] == 1
+    assert quorate.plan(claims[:4]).claims == 4
+    # A set that changes is another one for the claims after it.
+    keys.add([secrets[0].public_key()])
+    assert len(keys) == 5 and not quorate.verify([vote | {"members": b"\x1d"}]).all_valid
+    assert quorate.verify([vote | {"members": b"\x0d"}]).all_valid
+    for members in (5, [-1], [1 << 32], ["1"], [1.5]):
+        with pytest.raises(TypeError, match=r'claim 0: "members": found'):
+            quorate.verify([vote | {"members": members}])
+    with pytest.raises(TypeError, match=r'claim 0: "key_set": found int, expected a quorate.KeySet'):
+        quorate.verify([vote | {"key_set": 5, "members": [0]}])
+    with pytest.raises(TypeError, match="key_sets: found str, expected a quorate.KeySet"):
+        quorate.verify(claims[:1], key_sets={"committee": "no"})  # type: ignore[dict-item]
+
+
+def test_key_sets_in_files(tmp_path: Path) -> None:
+    secrets, keys = committee()
+    saved, text = tmp_path / "keys.set", tmp_path / "keys.txt"
+    keys.save(saved)
+    assert saved.stat().st_mode & 0o777 == 0o600
+    text.write_text("".join(f"{secret.public_key().hex()}\n" for secret in secrets))
+    for loaded in (quorate.KeySet.load(saved), quorate.KeySet.load(str(text), suite="eth2")):
+        assert (len(loaded), loaded.suite, loaded.public_keys()) == (4, "eth2", keys.public_keys())
+        # Possession is as it was.
+        assert loaded.verify([1], b"vote", secrets[1].sign(b"vote"))
+        assert loaded.sum([0, 2]) == keys.sum([0, 2])
+        loaded.add([secrets[0].public_key()])
+        assert len(loaded) == 5
+    lines = tmp_path / "claims.jsonl"
+    claim = {"key_set": "c", "members": "02", "message": b"m".hex(), "signature": secrets[1].sign(b"m").hex()}
+    lines.write_text(json.dumps(claim))
+    assert quorate.verify(lines, key_sets={"c": quorate.KeySet.load(saved)}).all_valid
+    with pytest.raises(quorate.UsageError, match="does not say its suite; give suite="):
+        quorate.KeySet.load(text)
+    with pytest.raises(FileNotFoundError):
+        quorate.KeySet.load(tmp_path / "none")
+    content = bytearray(saved.read_bytes())
+    content[60] ^= 1
+    saved.write_bytes(content)
+    with pytest.raises(quorate.UsageError, match=r"keys\.set: the key set is damaged"):
+        quorate.KeySet.load(saved)
+    saved.chmod(0o666)
+    with pytest.raises(quorate.UsageError, match="others may write it"):
+        quorate.KeySet.load(saved)
+    with pytest.raises(quorate.UsageError, match="on BN254"):
+        quorate.KeySet(BN254_POP[0]).save(tmp_path / "bn254")
 
 
 def test_key_sets_of_other_suites() -> None:

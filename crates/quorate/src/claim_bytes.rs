@@ -17,8 +17,9 @@ use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     claim::SourceId,
+    key::PublicKey,
     keyset::{AnyKeySet, Members},
-    suite::AnySuite,
+    suite::{AnySuite, MinSig, Scheme},
 };
 
 /// A claim as data: what a line of a file, a request or a packet says. [`Verifier`](crate::Verifier) decodes and
@@ -173,10 +174,13 @@ impl ClaimBytes {
         self.public_keys.len()
     }
 
-    /// About how many bytes of memory the claim takes, for callers that bound what they hold.
+    /// About how many bytes of memory the claim takes, for callers that bound what they hold: also the keys of members, which are
+    /// copied while it is verified ([`memory_of_members`]).
     pub fn memory(&self) -> usize {
-        let Self { suite: _, public_keys, messages, signature, source } = self;
-        size_of::<Self>() + memory_of(public_keys, messages, signature, source.as_ref())
+        let Self { suite, public_keys, messages, signature, source } = self;
+        size_of::<Self>()
+            + memory_of(public_keys, messages, signature, source.as_ref())
+            + memory_of_members(*suite, public_keys, messages)
     }
 }
 
@@ -205,6 +209,17 @@ pub fn memory_of(
     };
     let source = if let Some(SourceId::Name(name)) = source { name.len() } else { 0 };
     keys + messages + signature.capacity() + source
+}
+
+/// About how many bytes the keys of members take while their claim is verified: a bit names a member, and its key has 200 bytes.
+/// Members of a POP suite who all signed one message are added up where they lie, and take none.
+pub fn memory_of_members(suite: AnySuite, public_keys: &PublicKeys, messages: &Messages) -> usize {
+    const KEY: usize = size_of::<PublicKey<MinSig>>();
+    match (public_keys, messages) {
+        (PublicKeys::Encoded(_), _) => 0,
+        (PublicKeys::Members(..), Messages::Shared(_)) if suite.scheme() == Scheme::ProofOfPossession => 0,
+        (PublicKeys::Members(_, members), _) => members.len().saturating_mul(KEY),
+    }
 }
 
 /// About how many bytes an element of a list of byte strings takes: its place in the list, its bytes, and the allocator's own

@@ -604,6 +604,16 @@ impl AnySuite {
         }
     }
 
+    /// How the suite is protected from rogue keys.
+    pub fn scheme(self) -> Scheme {
+        match self {
+            Self::MinPk(suite) => suite.scheme(),
+            Self::MinSig(suite) => suite.scheme(),
+            #[cfg(feature = "bn254")]
+            Self::Bn254(suite) => suite.scheme(),
+        }
+    }
+
     /// The tag that proofs of possession are hashed under; `None` in a suite that has no such proofs.
     pub fn proof_of_possession_tag(self) -> Option<&'static str> {
         match self {

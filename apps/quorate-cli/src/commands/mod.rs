@@ -45,6 +45,7 @@ pub mod verify;
 pub mod history;
 pub mod era;
 pub mod key;
+pub mod key_set;
 pub mod evm;
 pub mod man;
 pub mod pop;

@@ -32,7 +32,8 @@ pub(super) fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+/// What a file holds, to be read bit by bit. `-` means standard input.
+pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     if is_dash(path) {
         return Ok(Box::new(io::stdin().lock()));
     }

@@ -10,6 +10,7 @@
 //! | [`drand`] | rounds, arrays, bundles, chains |
 //! | [`light_client`] | bootstraps and updates of mainnet, true and with a bit flipped |
 //! | [`limits`] | inputs that ask for much memory, under `ulimit -v` |
+//! | [`key_sets`] | `--key-set` and `quorate key-set` |
 //! | [`memory`] | `--known` and `--remember` |
 //! | [`progress`] | the progress line on a terminal |
 //! | [`unused`] | flags that no input uses |
@@ -22,6 +23,7 @@ mod run;
 mod bn254;
 mod drand;
 mod files;
+mod key_sets;
 mod light_client;
 mod limits;
 mod malformed;

@@ -16,6 +16,12 @@ pub(super) struct Claim {
     public_key: Option<String>,
     /// Several keys.
     public_keys: Option<Vec<String>>,
+    /// In the place of keys: the name of a key set of the server.
+    key_set: Option<String>,
+    /// Its members who signed: a bitmap in hexadecimal digits, in which the lowest bit of the first byte stands for member 0, or a
+    /// list of indices.
+    #[schema(value_type = Option<serde_json::Value>)]
+    members: Option<String>,
     /// What all keys signed, in hexadecimal digits. Give this or `messages`.
     message: Option<String>,
     /// What each key signed.

@@ -117,7 +117,7 @@ impl Stream {
                     let mut wanted = 2 * line.len();
                     let named = loop {
                         let mut reader =
-                            Reader { suite: self.asked.suite, limits, caller: &self.caller, held: &mut held };
+                            Reader { suite: self.asked.suite, key_sets: &app.key_sets, limits, caller: &self.caller, held: &mut held };
                         match reader.line(&line, lines.number) {
                             Some(Err(BadClaims::NoRoom)) => {}
                             named => break named,

@@ -202,9 +202,10 @@ async fn read_claims(
     mut held: Held,
 ) -> Result<(Vec<Named>, Held), ApiError> {
     let (length, config, suite, caller) = (body.len(), app.config.clone(), asked.suite, caller.clone());
+    let key_sets = app.key_sets.clone();
     let read = move || -> Result<(Vec<Named>, Held), BadClaims> {
         let taken = body.capacity();
-        let reader = Reader { suite, limits: &config.limits, caller: &caller, held: &mut held };
+        let reader = Reader { suite, key_sets: &key_sets, limits: &config.limits, caller: &caller, held: &mut held };
         let claims = match content {
             Content::Json => reader.json(body),
             Content::Arrow => reader.arrow(body),

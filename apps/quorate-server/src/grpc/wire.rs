@@ -129,22 +129,26 @@ fn weight(mut message: &[u8], most_keys: usize, most_claims: usize) -> Result<us
         if claims > most_claims {
             return Err(too_many(most_claims));
         }
-        let (mut claim, mut keys, mut messages) = (value, 0, 0);
-        while let Some((field, _)) = next_field(&mut claim) {
+        let (mut claim, mut keys, mut messages, mut members) = (value, 0, 0, 0);
+        while let Some((field, value)) = next_field(&mut claim) {
             match field {
                 PUBLIC_KEYS => keys += 1,
                 MESSAGES => messages += 1,
+                // Packed, each number ends with a byte below 0x80; else each is a field of its own, without bytes.
+                INDICES => members += value.iter().filter(|byte| **byte < 0x80).count().max(1),
                 _ => {}
             }
         }
-        for (name, what, found) in [("public_keys", "keys", keys), ("messages", "messages", messages)] {
+        let lists =
+            [("public_keys", "keys", keys), ("messages", "messages", messages), ("indices", "members", members)];
+        for (name, what, found) in lists {
             if found > most_keys {
                 let index = claims - 1;
                 return Err(format!("claims[{index}]: {name}: found {found} {what}, expected at most {most_keys}"));
             }
         }
         // A list that grows has up to twice the places that it needs.
-        bytes += 2 * (size_of::<proto::Claim>() + (keys + messages) * size_of::<Bytes>());
+        bytes += 2 * (size_of::<proto::Claim>() + (keys + messages) * size_of::<Bytes>() + members * size_of::<u32>());
     }
     Ok(bytes)
 }
@@ -153,6 +157,7 @@ fn weight(mut message: &[u8], most_keys: usize, most_claims: usize) -> Result<us
 const CLAIM: u64 = 2;
 const PUBLIC_KEYS: u64 = 3;
 const MESSAGES: u64 = 5;
+const INDICES: u64 = 11;
 
 /// The next field of a message, and its bytes; those of a number are empty. `None` at the end, or where the decoder will say what is
 /// wrong: it keeps nothing of what comes after that.
@@ -208,6 +213,22 @@ mod tests {
         }
         assert!(weight(&request(2, 1001), 1000, 27).unwrap_err().contains("claims[0]: public_keys: found 1001 keys"));
         assert!(weight(&request(28, 1), 1000, 27).unwrap_err().contains("more than 27 claims"));
+    }
+
+    /// An index takes a byte on the wire and four in memory, packed or not.
+    #[test]
+    fn indices_are_weighed_before_they_are_decoded() {
+        let of_indices = |indices: Vec<u32>| {
+            let claim = proto::Claim { indices, ..proto::Claim::default() };
+            proto::VerifyRequest { common: None, claims: vec![claim] }.encode_to_vec()
+        };
+        let weighed = weight(&of_indices(vec![7; 1000]), 1000, 1).unwrap();
+        assert!(weighed >= size_of::<proto::Claim>() + 4000, "{weighed}");
+        let refused = weight(&of_indices(vec![u32::MAX; 1001]), 1000, 1).unwrap_err();
+        assert_eq!(refused, "claims[0]: indices: found 1001 members, expected at most 1000");
+        // Field 11, not packed: the key 0x58 and the number.
+        let unpacked = [&[0x12, 40][..], &[0x58, 1].repeat(20)].concat();
+        assert!(weight(&unpacked, 19, 1).is_err() && weight(&unpacked, 20, 1).is_ok());
     }
 
     #[test]

@@ -89,7 +89,7 @@ async fn call(rig: &Rig, method: &str, sent: mpsc::Receiver<Bytes>) -> Response<
 }
 
 /// The message of a unary answer, or its code and reason.
-async fn unary(rig: &Rig, request: &VerifyRequest) -> Result<VerifyResponse, (String, String)> {
+pub(crate) async fn unary(rig: &Rig, request: &VerifyRequest) -> Result<VerifyResponse, (String, String)> {
     let (send, sent) = mpsc::channel(1);
     send.send(framed(request)).await.unwrap();
     drop(send);

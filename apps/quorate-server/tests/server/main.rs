@@ -10,6 +10,7 @@ mod bounds;
 mod checkpoints;
 mod documents;
 mod grpc;
+mod key_sets;
 mod process;
 mod sources;
 mod verify;

@@ -7,6 +7,7 @@ mod claims;
 mod batcher;
 mod kill;
 mod memory;
+mod members;
 mod sources;
 mod store;
 #[cfg(feature = "tower")]

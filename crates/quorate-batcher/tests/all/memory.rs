@@ -24,7 +24,7 @@ fn verify(batcher: &Batcher, claims: &[ClaimBytes]) {
     assert!(pending.into_iter().all(|pending| pending.wait() == Ok(Verdict::Valid)));
 }
 
-fn wait_until_stored(seen: &Seen, statements: usize) {
+pub(crate) fn wait_until_stored(seen: &Seen, statements: usize) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while *seen.stored.lock().unwrap() < statements {
         assert!(Instant::now() < deadline, "{} of {statements}", seen.stored.lock().unwrap());

@@ -1,7 +1,13 @@
 """A claim as a Python object, for callers without tables."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quorate._quorate import KeySet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -10,6 +16,9 @@ class Claim:
 
     Give ``public_key`` or ``public_keys``, and ``message`` (all keys signed it) or ``messages`` (one for each key). Bytes can
     also be text of hexadecimal digits, as in a line of JSON.
+
+    In the place of keys, ``key_set`` and ``members`` name members of a ``KeySet``: a bitmap as bytes, whose lowest bit of the
+    first byte stands for member 0, or indices. ``key_set`` can also be a name that ``verify(…, key_sets=…)`` gives to a set.
     """
 
     signature: bytes | str
@@ -20,3 +29,5 @@ class Claim:
     suite: str | None = None
     id: str | int | float | bool | None = None
     source: str | int | None = None
+    key_set: KeySet | str | None = None
+    members: bytes | str | Iterable[int] | None = None

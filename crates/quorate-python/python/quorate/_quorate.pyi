@@ -1,6 +1,7 @@
 """The part of the package that is Rust. Import the names from ``quorate``."""
 
 from collections.abc import Iterable, Iterator
+from os import PathLike
 from typing import Any, ClassVar, NoReturn, final, overload
 
 from quorate._claim import Claim
@@ -62,6 +63,7 @@ def verify(
     remember: bool = False,
     explain: bool = False,
     progress: Progress | None = None,
+    key_sets: dict[str, KeySet] | None = None,
 ) -> Verdicts:
     """Verifies every claim and says which are false.
 
@@ -71,6 +73,9 @@ def verify(
     Claims that name no suite are of ``suite``. ``threads`` is all that the machine has by default. A false claim passes with a
     probability of at most 2^-``soundness`` (64 or 128). Statements in ``known`` are subtracted; with ``remember`` the valid
     claims of one statement are added to it. With ``explain`` the plans are in ``Verdicts.plan``.
+
+    In the place of keys a claim can name members of a key set (``key_set`` and ``members``, not in tables). The sets of claims
+    that give a name are in ``key_sets``. Such a claim without a suite has that of its set.
 
     A row of which no claim can be made has a verdict that is not valid and says why. Raises ``TableError`` if the table has not
     the columns of claims, ``TypeError`` if ``claims`` is not a table, and what an iterator raises.
@@ -89,6 +94,7 @@ def plan(
     backend: str = "auto",
     soundness: int = 64,
     known: Known | None = None,
+    key_sets: dict[str, KeySet] | None = None,
 ) -> Plan:
     """What would be computed to verify claims. Nothing is verified."""
 
@@ -310,6 +316,17 @@ class KeySet:
     def __new__(
         cls, suite: str, public_keys: Iterable[Bytes] | None = None, *, assume_possession: bool = False
     ) -> KeySet: ...
+    @staticmethod
+    def load(path: str | PathLike[str], *, suite: str | None = None) -> KeySet:
+        """Reads a file that ``save`` or ``quorate key-set`` has written, without the checks of its keys: whoever can write it
+        can make false claims pass, so one that others may write is refused. With ``suite``, the file may also be a list with
+        one key in hexadecimal digits on each line, which is taken at its word that the owners have proven possession.
+
+        Raises ``OSError`` if the file cannot be read, and ``UsageError`` if it is no key set.
+        """
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the set to a file with mode 0600, which appears whole or not at all, and replaces one that is there. Raises
+        ``UsageError`` for a suite on BN254."""
     def __len__(self) -> int: ...
     @property
     def suite(self) -> str:

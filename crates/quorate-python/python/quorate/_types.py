@@ -56,7 +56,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 Claims: TypeAlias = Table | Lazy | Dataset | PathLike | Iterable[Table] | Iterable[Claim | Mapping[str, Any]]
 """What ``verify`` takes. The columns are those of a line of JSON: id, suite, public_key or public_keys, message or messages,
-signature, source."""
+signature, source. Claims that are no rows of a table can have key_set and members in the place of keys."""
 
 
 Progress: TypeAlias = Callable[[int, int | None], object]

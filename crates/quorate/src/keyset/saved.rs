@@ -127,6 +127,9 @@ impl<S: Bls12381Suite> KeySet<S> {
 }
 
 impl AnyKeySet {
+    /// What the bytes of a saved set begin with.
+    pub const SAVED: &'static [u8] = MAGIC;
+
     /// Reads what [`KeySet::to_saved`] wrote. It takes the bytes' word that every key is in the subgroup, and for what is known of
     /// its possession. The digest shows damage, not malice: whoever can change the file can make false claims pass, so keep it
     /// private to its owner.

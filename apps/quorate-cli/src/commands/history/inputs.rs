@@ -233,6 +233,7 @@ fn pend(file: &Arc<str>, claim: ChainClaim) -> Pending {
         checks: failed.into_iter().collect(),
         rests_on: None,
         by_default: false,
+        of_key_set: false,
         of_block: Some((kind, index)),
     };
     Pending { claim, about, bytes }

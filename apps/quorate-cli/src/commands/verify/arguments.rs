@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use quorate::{AnySuite, Soundness};
 use quorate_formats::{
     Format, SigningContext, ValidatorKeys, from_hex,
+    key_sets::{KeySetFile, KeySetLoading, KeySets},
     light_client::{BeaconNetwork, Overrides, TWO_THIRDS, UnknownNetwork},
     network::KnownNetwork,
 };
@@ -14,7 +15,7 @@ use quorate_host::exit::Failure;
 
 use crate::commands::{
     backend::BackendArgument,
-    threads,
+    random, threads,
     value::{Value, named, parsed},
     whole_file,
 };
@@ -39,6 +40,12 @@ pub struct Arguments {
     /// Format of the files; guessed from the content by default
     #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
     pub format: Option<Format>,
+
+    /// Key set whose members claims can name, by "key_set" and "members"; may be given more than once. FILE is one of `quorate
+    /// key-set`, or a list with one key in hexadecimal digits on each line, in the suite of --suite. A list is taken at its word that
+    /// the owner of each key has proven possession of the secret key
+    #[arg(long, value_name = "NAME=FILE", value_parser = Value::new(parsed::<KeySetFile>))]
+    pub key_set: Vec<KeySetFile>,
 
     /// File with claims that were verified earlier, as --remember writes them: their statements are subtracted. The file is trusted,
     /// so keep it as safe as the verdicts that depend on it. A last line that is cut off is skipped
@@ -164,6 +171,16 @@ impl Arguments {
         self.min_participants.unwrap_or(TWO_THIRDS)
     }
 
+    /// The key sets that claims can name.
+    pub(super) fn key_sets(&self) -> Result<KeySets, Failure> {
+        if self.key_set.is_empty() {
+            return Ok(KeySets::default());
+        }
+        let loading =
+            KeySetLoading { suite: self.suite, backend: self.engine.backend.backend, threads: self.engine.threads() };
+        Ok(KeySets::load(&self.key_set, &loading, &mut random::generator()?)?)
+    }
+
     /// What deposits, changes and exits are compared with.
     pub(super) fn expected(&self) -> Result<SigningContext, Failure> {
         let mut keys = ValidatorKeys::default();
@@ -273,6 +290,7 @@ Examples:
   quorate verify --explain bootstrap.json updates.json
   quorate verify --network mainnet deposit_data-1715584103.json
   quorate verify --network mainnet --public-key 0x89ec… exit-5.json
+  quorate verify --key-set validators=validators.set votes.jsonl
   quorate verify --remember seen.jsonl gossip.jsonl
   quorate verify --known seen.jsonl block.jsonl";
 
@@ -282,6 +300,9 @@ JSON Lines: one object on each line,
    \"public_key\": hex | \"public_keys\": [hex…],
    \"message\": hex | \"messages\": [hex…], \"signature\": hex}
 With one message, all keys signed it. With n messages, key i signed message i.
+In the place of keys, \"key_set\": NAME and \"members\": bitmap in hex (the lowest
+bit of its first byte is member 0) | [index…] name members of a --key-set; the
+suite is that of the set, unless the claim names one. Only in JSON Lines.
 Keys and signatures are compressed points. On BN254 they are the EVM's words:
 keys have 128 bytes (G2, imaginary parts first), in eigenlayer 192 (G1, then
 G2) with messages of 32; signatures there are 64 bytes, x and y. The ids there

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use quorate::{AnySuite, ClaimBytes, Reason, SourceId};
+use quorate::{AnySuite, ClaimBytes, PublicKeys, Reason, SourceId};
 use quorate_formats::{
     Check, CheckResult, Entry, Id, InputError, Malformed, Origin, Place, Record,
     judge::{self, Item},
@@ -115,6 +115,8 @@ pub(in crate::commands) struct About {
     pub(in crate::commands) rests_on: Option<Origin>,
     /// Whether its suite is the one of `--suite`, because it names none.
     pub(in crate::commands) by_default: bool,
+    /// Whether it names members of a key set.
+    pub(in crate::commands) of_key_set: bool,
     /// Which signature of its block it is, if it is of a chain.
     pub(in crate::commands) of_block: Option<(ClaimKind, ClaimIndex)>,
 }
@@ -218,6 +220,7 @@ fn pend(file: &Arc<str>, record: Record, default: Option<AnySuite>) -> Result<Pe
         checks: said.checks,
         rests_on: said.rests_on,
         by_default: said.by_default,
+        of_key_set: matches!(claim.public_keys, PublicKeys::Members(..)),
         of_block: None,
     };
     Ok(Pending { claim, about, bytes })

@@ -19,6 +19,7 @@ use quorate_formats::{
     drand::{self, ChainInfo, DrandOptions, Rounds},
     exit,
     jsonl::JsonLines,
+    key_sets::KeySets,
     light_client::{Document, Lesson},
     parquet::ParquetRows,
     peek,
@@ -40,6 +41,7 @@ pub(super) struct Inputs {
     suite: Option<AnySuite>,
     drand: DrandOptions,
     expected: SigningContext,
+    key_sets: KeySets,
     light_client: LightClient,
     lessons: Vec<Lesson>,
     /// Their verdicts, once they are known, by document.
@@ -76,6 +78,7 @@ impl Inputs {
                 suite: arguments.suite.map(|s| s.name().to_owned()),
             },
             expected: arguments.expected()?,
+            key_sets: KeySets::default(),
             light_client: LightClient::default(),
             lessons: Vec::new(),
             judged: Vec::new(),
@@ -115,6 +118,7 @@ impl Inputs {
         if unreadable.is_empty() {
             unused::refuse(arguments, &formats)?;
         }
+        inputs.key_sets = arguments.key_sets()?;
         if formats.contains(&Format::LightClient) || !arguments.committee.is_empty() {
             let (light_client, lessons) = LightClient::learn(arguments, committees, documents)?;
             if unreadable.is_empty() && arguments.trusted_root.is_some() && !lessons.iter().any(rests_on_trust) {
@@ -148,6 +152,7 @@ impl Inputs {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
         let mut subjects = Subjects::default();
         for source in self.files {
+            let reading = Reading { drand: &self.drand, expected: &self.expected, key_sets: &self.key_sets };
             let (name, entries) = match source {
                 Source::Document(i) => {
                     if judged[i].take().unwrap_or_default().into_iter().try_for_each(|a| to.push(a)).is_none() {
@@ -155,8 +160,8 @@ impl Inputs {
                     }
                     continue;
                 }
-                Source::File(name, path, format) => (name, read_file(&path, format, &self.drand, &self.expected)),
-                Source::Stream(name, format, reader) => (name, read(reader, format, &self.drand, &self.expected)),
+                Source::File(name, path, format) => (name, read_file(&path, format, &reading)),
+                Source::Stream(name, format, reader) => (name, read(reader, format, &reading)),
             };
             let heard = match entries {
                 Ok(Entries::Drand(mut rounds)) => {
@@ -227,32 +232,33 @@ enum Entries {
     Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
 }
 
-fn read_file(
-    path: &Path,
-    format: Format,
-    drand: &DrandOptions,
-    expected: &SigningContext,
-) -> Result<Entries, InputError> {
+/// What the readers of the formats need to know.
+struct Reading<'a> {
+    drand: &'a DrandOptions,
+    expected: &'a SigningContext,
+    key_sets: &'a KeySets,
+}
+
+fn read_file(path: &Path, format: Format, reading: &Reading<'_>) -> Result<Entries, InputError> {
     let file = File::open(path)?;
     match format {
         Format::Parquet => Ok(Entries::Other(Box::new(ParquetRows::open(file)?))),
-        _ => read(unpack(BufReader::with_capacity(READ_AHEAD, file))?.reader, format, drand, expected),
+        _ => read(unpack(BufReader::with_capacity(READ_AHEAD, file))?.reader, format, reading),
     }
 }
 
-fn read(
-    reader: Box<dyn BufRead + Send>,
-    format: Format,
-    drand: &DrandOptions,
-    expected: &SigningContext,
-) -> Result<Entries, InputError> {
+fn read(reader: Box<dyn BufRead + Send>, format: Format, reading: &Reading<'_>) -> Result<Entries, InputError> {
+    let Reading { drand, expected, key_sets } = reading;
     match format {
         Format::Parquet => Err(ParquetFileError::NeedsFile.into()),
         Format::Drand => Ok(Entries::Drand(Box::new(drand::read(reader, drand)?))),
         Format::Deposit => Ok(Entries::OfValidators(format, Box::new(deposit::read(reader, expected)?))),
         Format::Change => Ok(Entries::OfValidators(format, Box::new(change::read(reader, expected)?))),
         Format::Exit => Ok(Entries::OfValidators(format, Box::new(exit::read(reader, expected)?))),
-        Format::Jsonl | Format::LightClient => Ok(Entries::Lines(Box::new(JsonLines::new(reader)))),
+        Format::Jsonl | Format::LightClient => {
+            let lines = JsonLines::new(reader).with_key_sets((*key_sets).clone());
+            Ok(Entries::Lines(Box::new(lines)))
+        }
     }
 }
 

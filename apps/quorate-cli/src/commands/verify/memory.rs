@@ -19,12 +19,15 @@ use quorate_formats::{
     jsonl::JsonLines,
     lines::LINE_LIMIT,
 };
-use quorate_host::exit::Failure;
+use quorate_host::{
+    exit::Failure,
+    file::{OtherWriters, refuse_other_writers},
+};
 use serde::de::IgnoredAny;
 use sha2::{Digest, Sha256};
 
 use super::arguments::Arguments;
-use crate::{commands::print, secrets::secret_file::mode_for_others_to_write};
+use crate::commands::print;
 
 /// Where newly verified statements go.
 pub(super) struct Memory {
@@ -218,7 +221,12 @@ impl<'a> Statement<'a> {
 /// Reads the file of `--known` into the verifier.
 fn known(path: &Path, arguments: &Arguments, verifier: &Verifier) -> Result<Tail, Failure> {
     let mut file = File::open(path)?;
-    if let Some(mode) = mode_for_others_to_write(&file).filter(|_| !arguments.quiet) {
+    // The mode of what is no file, such as a pipe, does not say who writes it.
+    let found = file.metadata()?;
+    let others = if found.is_file() { refuse_other_writers(&found) } else { Ok(()) };
+    if let Err(OtherWriters::Mode { mode }) = others
+        && !arguments.quiet
+    {
         let path = path.display();
         print::note(format_args!(
             "warning: --known {path} has mode {mode:04o}: others than its owner can write what is believed here; chmod go-w \

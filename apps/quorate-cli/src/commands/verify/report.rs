@@ -52,15 +52,18 @@ pub(in crate::commands) struct Report {
     chain_infos: BTreeSet<String>,
     /// The suite that was given for claims that name none.
     suite: Option<&'static str>,
+    /// Whether key sets were given.
+    has_key_sets: bool,
     /// Why all light-client objects are refused or false, if one reason is behind it.
     cause: Option<String>,
 }
 
 /// The value of `--suite`, if claims may need it, and the claims alone.
 fn suite_for_claims(arguments: &Arguments) -> Option<&'static str> {
-    // A variable of the environment is for all runs. The files of the memory may need the suite as well, and so may rounds of drand.
-    let has_memory = arguments.known.is_some() || arguments.remember.is_some();
-    let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !has_memory);
+    // A variable of the environment is for all runs. The files of the memory and lists of keys may need the suite as well, and so may
+    // rounds of drand.
+    let needs_it = arguments.known.is_some() || arguments.remember.is_some() || !arguments.key_set.is_empty();
+    let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !needs_it);
     suite.map(AnySuite::name)
 }
 
@@ -115,6 +118,8 @@ struct Tally {
     suites: BTreeSet<&'static str>,
     /// Whether a claim named no suite.
     by_default: bool,
+    /// Whether a claim named members of a key set.
+    of_key_set: bool,
     failures: Vec<FailedClaim>,
     errors: Vec<InputFault>,
     errors_omitted: usize,
@@ -145,6 +150,7 @@ impl Tally {
     fn count(&mut self, index: usize, at: Option<At>, judged: &Judged) {
         self.suites.insert(judged.suite.name());
         self.by_default |= judged.about.by_default;
+        self.of_key_set |= judged.about.of_key_set;
         let kind = judged.about.of_block.map(|(kind, _)| self.kinds.entry(kind.name()).or_default());
         let Some(fault) = judged.fault() else {
             self.valid += 1;
@@ -202,7 +208,8 @@ impl Report {
             [] => BTreeSet::from([name_of("-".as_ref())]),
             files => files.iter().map(|path| name_of(path)).collect(),
         };
-        Self { silent, suite: suite_for_claims(arguments), ..Self::styled(style) }
+        let has_key_sets = !arguments.key_set.is_empty();
+        Self { silent, suite: suite_for_claims(arguments), has_key_sets, ..Self::styled(style) }
     }
 
     /// A report in this style.
@@ -221,6 +228,7 @@ impl Report {
             silent: BTreeSet::new(),
             chain_infos: BTreeSet::new(),
             suite: None,
+            has_key_sets: false,
             cause: None,
         }
     }
@@ -452,7 +460,7 @@ impl Report {
         }
         self.complaints.rest().for_each(note);
         if ended != Ended::Interrupted {
-            self.unused_suite();
+            self.unused_defaults();
         }
         if self.tally.without_committee > 0 {
             let updates = plural(self.tally.without_committee, "update");
@@ -515,10 +523,13 @@ impl Report {
         Ok(self.exit)
     }
 
-    /// Says that no claim needed the suite of the flag, which is for claims that name none.
-    fn unused_suite(&mut self) {
+    /// Says that no claim needed the suite of the flag, which is for claims that name none, or the key sets.
+    fn unused_defaults(&mut self) {
         if self.tally.claims() == 0 {
             return;
+        }
+        if self.has_key_sets && !self.tally.of_key_set && !self.style.quiet {
+            self.say("warning: --key-set was not needed, because no claim names members of a key set");
         }
         let by_default = self.tally.by_default;
         if let Some(suite) = self.suite.filter(|_| !by_default && !self.style.quiet) {

@@ -10,10 +10,11 @@ use super::arguments::Arguments;
 
 /// Refuses a flag that none of these formats uses.
 pub(super) fn refuse(arguments: &Arguments, formats: &[Format]) -> Result<(), Failure> {
-    let Arguments { chain, chain_info, network, genesis_validators_root, fork_version, .. } = arguments;
+    let Arguments { key_set, chain, chain_info, network, genesis_validators_root, fork_version, .. } = arguments;
     let Arguments { committee, trusted_root, min_participants, public_key, validators, .. } = arguments;
     let some = |files: &[PathBuf]| !files.is_empty();
-    let flags: [(&str, bool, &[Format]); 10] = [
+    let flags: [(&str, bool, &[Format]); 11] = [
+        ("--key-set", !key_set.is_empty(), &[Format::Jsonl]),
         ("--chain", chain.is_some(), &[Format::Drand]),
         ("--chain-info", chain_info.is_some(), &[Format::Drand]),
         ("--network", network.is_some(), &[Format::LightClient, Format::Deposit, Format::Change, Format::Exit]),
