@@ -13,6 +13,7 @@ mod measure;
 mod batch;
 mod bn254;
 mod service;
+mod mix;
 mod block;
 mod aggregate;
 mod chain;
@@ -215,7 +216,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Threshold, "threshold", |run| Ok(threshold::run(run))),
         (Name::Dropin, "dropin", |run| Ok(dropin::run(run))),
         (Name::Schemes, "schemes", |run| Ok(schemes::run(run))),
-        (Name::Service, "service", |run| Ok(service::run(run))),
+        (Name::Service, "service", |run| Ok([service::run(run), mix::run(run)].concat())),
         (Name::History, "history", |run| Ok(history::run(run))),
         (Name::Gas, "gas", |run| Ok(gas::run(run))),
         (Name::Network, "network", network::run),

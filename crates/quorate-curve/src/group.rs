@@ -129,7 +129,10 @@ pub(crate) mod sealed {
     use alloc::{boxed::Box, vec::Vec};
 
     use crate::{
-        backend::{choice::Backend, lanes::members::RandomTrits, stored::Store},
+        backend::{
+            choice::Backend,
+            lanes::{members::RandomTrits, stored::PointStore},
+        },
         encoding::DecodeError,
         scalar::Scalar,
         segments::{Segments, UncheckedSegments, WeightedSegments},
@@ -145,14 +148,14 @@ pub(crate) mod sealed {
     }
 
     /// What the verbs of [`Backend`] do, under their names.
-    pub trait Verbs: Sized {
+    pub trait Verbs: Sealed {
         fn in_subgroup(backend: Backend, points: &[Self]) -> Vec<bool>;
         fn all_in_subgroup(backend: Backend, points: &[Self], random: &[RandomTrits]) -> bool;
         fn is_member(backend: Backend, point: &Self) -> bool;
         fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize>;
         fn sum(backend: Backend, points: &[Self]) -> Self;
         fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self>;
-        fn store(backend: Backend) -> Box<dyn Store<Self>>;
+        fn store(backend: Backend) -> Box<dyn PointStore<Self::Affine>>;
         fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self>;
         fn weighted_sums_of_members(
             backend: Backend,

@@ -325,6 +325,14 @@ impl<'a, T> Cut<'a, T> {
         self.ends
     }
 
+    /// A copy that owns its items.
+    pub(crate) fn to_segments(self) -> Segments<T>
+    where
+        T: Clone,
+    {
+        Segments { items: self.items.to_vec(), ends: self.ends.to_vec() }
+    }
+
     /// How many segments there are.
     pub(crate) const fn len(self) -> usize {
         self.ends.len()

@@ -2,10 +2,9 @@
 //!
 //! Latencies are counted from the time at which a claim should have been sent (`load`).
 
-mod load;
-mod policy;
+pub(crate) mod load;
+pub(crate) mod policy;
 pub(crate) mod arrivals;
-mod mix;
 mod remote;
 
 use std::{
@@ -42,22 +41,21 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     rows.extend(bench.liar());
     rows.extend(bench.overload());
     rows.extend(bench.sync());
-    rows.extend(mix::run(run));
     rows
 }
 
 /// What all rows use.
-struct Bench<'a> {
-    run: &'a Run,
+pub(crate) struct Bench<'a> {
+    pub(crate) run: &'a Run,
     /// Claims with keys and messages of their own.
-    claims: Arc<Vec<ClaimBytes>>,
-    signed: Vec<Signed<MinPk>>,
-    threads: usize,
+    pub(crate) claims: Arc<Vec<ClaimBytes>>,
+    pub(crate) signed: Vec<Signed<MinPk>>,
+    pub(crate) threads: usize,
 }
 
 /// Counts batches.
 #[derive(Default)]
-struct Batches {
+pub(crate) struct Batches {
     batches: AtomicU64,
     claims: AtomicU64,
     wait_us: AtomicU64,
@@ -80,12 +78,12 @@ impl Observer for Batches {
 
 impl Batches {
     /// Batches, claims, and the sum of their waits in microseconds.
-    fn counts(&self) -> [u64; 3] {
+    pub(crate) fn counts(&self) -> [u64; 3] {
         [&self.batches, &self.claims, &self.wait_us].map(|count| count.load(Ordering::Relaxed))
     }
 
     /// The mean number of claims in a batch since earlier counts, and the mean wait of a claim in milliseconds.
-    fn means_since(&self, before: [u64; 3]) -> (f64, f64) {
+    pub(crate) fn means_since(&self, before: [u64; 3]) -> (f64, f64) {
         let now = self.counts();
         let [batches, claims, wait] = std::array::from_fn(|i| (now[i] - before[i]) as f64);
         (claims / batches.max(1.0), wait / claims.max(1.0) / 1e3)
@@ -106,13 +104,13 @@ impl<'a> Bench<'a> {
     }
 
     /// How long one load lasts.
-    fn time(&self) -> Duration {
+    pub(crate) fn time(&self) -> Duration {
         self.run.choose(Duration::from_millis(1500), Duration::from_secs(3))
     }
 
     /// A batcher that remembers nothing, so that a claim that comes again is verified again, and that has decoded all
     /// keys.
-    fn embedded(&self, settings: Settings) -> (Arc<Embedded>, Arc<Batches>) {
+    pub(crate) fn embedded(&self, settings: Settings) -> (Arc<Embedded>, Arc<Batches>) {
         let observer = Arc::new(Batches::default());
         let settings = Settings { known: 0, threads: self.threads.try_into().expect("a thread"), ..settings };
         let batcher = Batcher::start_with(settings, None, Some(observer.clone())).expect("the settings are good");
@@ -130,7 +128,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The same by a verifier that may have decoded keys and hashed messages before.
-    fn engine_of(&self, verifier: &Verifier, batch: usize) -> Times {
+    pub(crate) fn engine_of(&self, verifier: &Verifier, batch: usize) -> Times {
         let rounds = self.run.choose(3, 9);
         let per_thread = (self.run.choose(2000, 4000) / batch).max(1);
         let mut times: Vec<_> = (0..=rounds)
@@ -439,7 +437,15 @@ impl<'a> Bench<'a> {
         rows
     }
 
-    fn row(&self, bench: &str, engine: &str, n: usize, per: &str, times: Times, latency_ms: Option<Latency>) -> Row {
+    pub(crate) fn row(
+        &self,
+        bench: &str,
+        engine: &str,
+        n: usize,
+        per: &str,
+        times: Times,
+        latency_ms: Option<Latency>,
+    ) -> Row {
         Row {
             bench: bench.into(),
             engine: engine.into(),
@@ -467,7 +473,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The CPU time of a verdict.
-    fn cpu_row(&self, bench: &str, engine: &str, driven: &Driven, batch: f64, wait: Option<f64>) -> Row {
+    pub(crate) fn cpu_row(&self, bench: &str, engine: &str, driven: &Driven, batch: f64, wait: Option<f64>) -> Row {
         let us = driven.cpu.as_secs_f64() * 1e6 / driven.verified.max(1) as f64;
         let wait = wait.map_or(String::new(), |wait| format!(", {wait:.1} ms of waiting"));
         let refused = 100.0 * driven.refused as f64 / driven.sent.max(1) as f64;
@@ -477,13 +483,13 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn latency(driven: &Driven) -> Latency {
+pub(crate) fn latency(driven: &Driven) -> Latency {
     let [p50, p90, p99] = [50.0, 90.0, 99.0].map(|percent| driven.percentile(percent));
     Latency { p50, p90: Some(p90), p99 }
 }
 
 /// `n` signed statements by the keys `key(i)` over the messages `message(i)`, made on several threads.
-fn signed_by(
+pub(crate) fn signed_by(
     threads: usize,
     n: usize,
     key: impl Fn(usize) -> usize + Copy + Send,
@@ -500,7 +506,7 @@ fn signed_by(
     })
 }
 
-fn bytes(signed: &Signed<MinPk>) -> ClaimBytes {
+pub(crate) fn bytes(signed: &Signed<MinPk>) -> ClaimBytes {
     let (key, signature) = (signed.key.to_bytes(), signed.signature.to_bytes());
     ClaimBytes::single(MinPk::Eth2.any(), key.as_ref(), &signed.message, signature.as_ref())
 }

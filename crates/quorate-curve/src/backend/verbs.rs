@@ -8,10 +8,13 @@ use blst::{blst_p1_affine, blst_p2_affine};
 
 use super::{
     choice::{Backend, dispatch},
-    lanes::{self, members::RandomTrits, stored::Rows},
+    lanes::{
+        self,
+        members::RandomTrits,
+        stored::{PointStore, Rows, Unchanged},
+    },
     portable::{self, hash_to_curve::HashForSums},
     serial::Serial,
-    stored::Store,
 };
 use crate::{
     arithmetic::Curve,
@@ -68,8 +71,10 @@ macro_rules! verbs {
                 wrap(dispatch!(backend, portable::sum::sums(points), |lanes| lanes::sum::sums(lanes, points)))
             }
 
-            fn store(backend: Backend) -> Box<dyn Store<Self>> {
-                dispatch!(backend, Box::new(Vec::<Self>::new()), |lanes| Box::new(Rows::<_, $affine>::new(lanes)))
+            fn store(backend: Backend) -> Box<dyn PointStore<Self::Affine>> {
+                dispatch!(backend, Box::new(Unchanged { points: Vec::new(), sums: portable::sum::sums }), |lanes| {
+                    Box::new(Rows::<_, $affine>::new(lanes))
+                })
             }
 
             fn weighted_sums(backend: Backend, points: &WeightedSegments<Self>) -> Vec<Self> {

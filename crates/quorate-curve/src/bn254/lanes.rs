@@ -27,14 +27,14 @@ use crate::{
             field::{Extension, Field, Fp2, LANES, Lanes, LoopStep, Mask, Parameters, PrimeField, Wide},
             instructions::in_lanes,
             square_root,
-            subgroup::{Further, Members, Subgroup},
+            subgroup::{Further, Membership, Subgroup},
             thresholds::Thresholds,
             wide::sum,
         },
         portable::affine,
     },
     pairing::{Gt, MillerValue},
-    segments::{Cut, Segments},
+    segments::Cut,
 };
 
 impl Modulus for Bn254 {
@@ -202,7 +202,7 @@ impl InLanes for Coordinates<Fq> {
     }
 
     fn sums(points: Cut<'_, Self>) -> Vec<Self> {
-        affine::sums(Segments::from_ends(points.items().to_vec(), points.ends().to_vec()))
+        affine::sums(points.to_segments())
     }
 }
 
@@ -216,7 +216,7 @@ impl InLanes for Coordinates<Fq2> {
     }
 
     fn sums(points: Cut<'_, Self>) -> Vec<Self> {
-        affine::sums(Segments::from_ends(points.items().to_vec(), points.ends().to_vec()))
+        affine::sums(points.to_segments())
     }
 }
 
@@ -224,8 +224,8 @@ impl Subgroup for Coordinates<Fq> {
     const FURTHER: Further = Further::Digits([0, 0]);
 
     /// The cofactor is 1.
-    fn members<L: Lanes<Curve = Bn254>>(_: L, _: &[Self]) -> Members {
-        Members { members: Mask::MAX, undecided: 0 }
+    fn members<L: Lanes<Curve = Bn254>>(_: L, _: &[Self]) -> Membership {
+        Membership { members: Mask::MAX, undecided: 0 }
     }
 }
 
@@ -233,14 +233,14 @@ impl Subgroup for Coordinates<Fq2> {
     /// The least prime that divides the cofactor is 10,069, so that a position misses a point with probability 1/16 at most.
     const FURTHER: Further = Further::Digits([0, 0]);
 
-    fn members<L: Lanes<Curve = Bn254>>(lanes: L, points: &[Self]) -> Members {
+    fn members<L: Lanes<Curve = Bn254>>(lanes: L, points: &[Self]) -> Membership {
         members(lanes, points)
     }
 }
 
 in_lanes! {
     /// The test of [`is_member`](points::is_member).
-    fn members<L: Lanes<Curve = Bn254>>(lanes: L, points: &[Coordinates<Fq2>]) -> Members {
+    fn members<L: Lanes<Curve = Bn254>>(lanes: L, points: &[Coordinates<Fq2>]) -> Membership {
         let point = Affine::<Fp2<L::Fp>>::load(lanes, points);
         let negative = point.negated();
         let [plus, minus] = Bn254::PARAMETER;
@@ -260,7 +260,7 @@ in_lanes! {
         let equal = |a: Fp2<L::Fp>, b: Fp2<L::Fp>| a.equals(&b);
         let members = equal(sum.x.times(&third_z2), third.x.times(&z2))
             & equal(sum.y.times(&third_z2.times(&third.z)), third.y.times(&z2.times(&sum.z)));
-        Members { members, undecided: sum.z.is_zero() | third.z.is_zero() }
+        Membership { members, undecided: sum.z.is_zero() | third.z.is_zero() }
     }
 }
 

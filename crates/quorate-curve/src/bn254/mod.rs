@@ -30,9 +30,11 @@ use crate::{
     arithmetic::{Curve, curve::GroupId},
     backend::{
         choice::{Backend, dispatch},
-        lanes::members::RandomTrits,
+        lanes::{
+            members::RandomTrits,
+            stored::{PointStore, Unchanged},
+        },
         portable::{affine, weighted_sum},
-        stored::Store,
     },
     group::{
         Group, PairingCurve, cut,
@@ -40,7 +42,7 @@ use crate::{
         weighted_cut,
     },
     pairing::{CurveId, Gt, MillerValue, Pairing},
-    segments::{Segments, UncheckedSegments, WeightedSegments},
+    segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
     weight::Soundness,
 };
 
@@ -142,13 +144,14 @@ macro_rules! group {
 
             fn sums(backend: Backend, points: &Segments<Self>) -> Vec<Self> {
                 let points = cut(points);
-                let portable = || affine::sums(Segments::from_ends(points.items().to_vec(), points.ends().to_vec()));
+                let portable = || affine::sums(points.to_segments());
                 let sums: Vec<Coordinates<$field>> = in_lanes_or!(backend, portable(), |lanes| sum::sums(lanes, points));
                 sums.into_iter().map(Self).collect()
             }
 
-            fn store(backend: Backend) -> Box<dyn Store<Self>> {
-                in_lanes_or!(backend, Box::new(Vec::<Self>::new()), |lanes| {
+            fn store(backend: Backend) -> Box<dyn PointStore<Self::Affine>> {
+                let sums = |points: Cut<'_, Self::Affine>| affine::sums(points.to_segments());
+                in_lanes_or!(backend, Box::new(Unchanged { points: Vec::new(), sums }), |lanes| {
                     Box::new(Rows::<_, Coordinates<$field>>::new(lanes))
                 })
             }
@@ -236,7 +239,7 @@ impl PairingCurve for Bn254 {
     fn miller_product(backend: Backend, pairs: &[(Bn254G1, Bn254G2)]) -> MillerValue<Self> {
         let portable = || miller_product(pairs.iter().filter_map(finite));
         let values = in_lanes_or!(backend, alloc::vec![portable()], |lanes| {
-            pairing::ate_products(lanes, crate::segments::Cut::new(pairs, &[pairs.len()]), finite)
+            pairing::ate_products(lanes, Cut::new(pairs, &[pairs.len()]), finite)
         });
         values[0]
     }

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Bitmap, KeySet};
+use super::{members::Bitmap, set::KeySet};
 use crate::{
     aggregate::MisuseError,
     suite::{AnySuite, Suite},

@@ -13,7 +13,10 @@ use std::num::NonZeroUsize;
 use quorate_curve::{Backend, Bls12381Group, Group};
 use sha2::{Digest, Sha256};
 
-use super::{AnyKeySet, DECODED_TOGETHER, KeySet, LEAST, Possession};
+use super::{
+    any::AnyKeySet,
+    set::{DECODED_TOGETHER, KeySet, LEAST, Possession},
+};
 use crate::{
     parse::ParseError,
     suite::{AnySuite, Bls12381Suite},

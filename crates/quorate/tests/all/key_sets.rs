@@ -103,8 +103,9 @@ fn sums_by_difference_from_several_threads() {
             let (set, points) = (&set, &points);
             scope.spawn(move || {
                 for round in 0..40_usize {
-                    let absent =
-                        |i: usize| (i * 31 + round * 7 + thread) % 23 == 0 || (round % 5 == 0 && i > thread * 40);
+                    let absent = |i: usize| {
+                        (i * 31 + round * 7 + thread).is_multiple_of(23) || (round.is_multiple_of(5) && i > thread * 40)
+                    };
                     let members: Vec<_> = (0..200).filter(|i| !absent(*i)).collect();
                     let expected = Backend::Portable.sum(&members.iter().map(|i| points[*i]).collect::<Vec<_>>());
                     assert_eq!(set.sum(&Bitmap::from_indices(members)), Ok(expected));

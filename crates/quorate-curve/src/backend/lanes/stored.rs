@@ -9,10 +9,49 @@ use super::{
     instructions::in_lanes,
 };
 use crate::{
-    backend::stored::Store,
-    group::{Group, sealed::Sealed},
+    arithmetic::Curve,
     segments::{Cut, Segments},
 };
+
+/// What a backend does with the points that it keeps.
+pub trait PointStore<C>: Send + Sync {
+    fn push_each(&mut self, points: &[C]);
+    fn len(&self) -> usize;
+    fn get(&self, indices: &[u32]) -> Vec<C>;
+    fn sum(&self, added: &[u32], subtracted: &[u32]) -> C;
+    fn copy(&self) -> Box<dyn PointStore<C>>;
+}
+
+/// Points outside the lanes, for the backend that has none.
+pub(crate) struct Unchanged<C> {
+    pub(crate) points: Vec<C>,
+    /// The sum of each segment.
+    pub(crate) sums: fn(Cut<'_, C>) -> Vec<C>,
+}
+
+impl<C: Curve + Send + Sync + 'static> PointStore<C> for Unchanged<C> {
+    fn push_each(&mut self, points: &[C]) {
+        self.points.extend_from_slice(points);
+    }
+
+    fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    fn get(&self, indices: &[u32]) -> Vec<C> {
+        indices.iter().map(|i| self.points[*i as usize]).collect()
+    }
+
+    fn sum(&self, added: &[u32], subtracted: &[u32]) -> C {
+        let minus = subtracted.iter().map(|i| self.points[*i as usize].signed(true));
+        let summands: Vec<_> = self.get(added).into_iter().chain(minus).collect();
+        (self.sums)(Cut::new(&summands, &[summands.len()]))[0]
+    }
+
+    fn copy(&self) -> Box<dyn PointStore<C>> {
+        Box::new(Self { points: self.points.clone(), sums: self.sums })
+    }
+}
 
 /// The coordinates of points as rows, x and y of a point side by side.
 pub(crate) struct Rows<L: Lanes, C: InLanes<Parameters = L::Curve>> {
@@ -32,19 +71,6 @@ impl<L: Lanes, C: InLanes<Parameters = L::Curve>> Rows<L, C> {
     fn of(&self, entry: Entry) -> Option<&Row<L, C>> {
         // The first entry names the identity.
         self.rows.get(entry.index().wrapping_sub(1))
-    }
-
-    fn points(&self, indices: &[u32]) -> Vec<C> {
-        let mut points = Vec::with_capacity(indices.len() + LANES);
-        for eight in indices.chunks(LANES) {
-            let mut entries = [Entry::NONE; LANES];
-            for (entry, index) in entries.iter_mut().zip(eight) {
-                *entry = self.entry(*index, false);
-            }
-            points.extend_from_slice(&stored(self.lanes, self, &entries));
-        }
-        points.truncate(indices.len());
-        points
     }
 
     fn entry(&self, index: u32, negative: bool) -> Entry {
@@ -123,38 +149,44 @@ impl<L: Lanes, C: InLanes<Parameters = L::Curve>> Source<C::In<L>> for Rows<L, C
     }
 }
 
-impl<G: Group, L: Lanes, C: InLanes<Parameters = L::Curve>> Store<G> for Rows<L, C>
-where
-    G: Sealed<Affine = C>,
-{
-    fn push_each(&mut self, points: &[G]) {
+impl<L: Lanes, C: InLanes<Parameters = L::Curve>> PointStore<C> for Rows<L, C> {
+    fn push_each(&mut self, points: &[C]) {
         assert_nameable(self.rows.len() + points.len());
         self.rows.reserve(points.len());
-        push(self.lanes, &mut self.rows, G::slice(points));
+        push(self.lanes, &mut self.rows, points);
     }
 
     fn len(&self) -> usize {
         self.rows.len()
     }
 
-    fn get(&self, indices: &[u32]) -> Vec<G> {
-        self.points(indices).into_iter().map(G::wrap).collect()
+    fn get(&self, indices: &[u32]) -> Vec<C> {
+        let mut points = Vec::with_capacity(indices.len() + LANES);
+        for eight in indices.chunks(LANES) {
+            let mut entries = [Entry::NONE; LANES];
+            for (entry, index) in entries.iter_mut().zip(eight) {
+                *entry = self.entry(*index, false);
+            }
+            points.extend_from_slice(&stored(self.lanes, self, &entries));
+        }
+        points.truncate(indices.len());
+        points
     }
 
-    fn sum(&self, added: &[u32], subtracted: &[u32]) -> G {
+    fn sum(&self, added: &[u32], subtracted: &[u32]) -> C {
         let n = added.len() + subtracted.len();
         if n < L::THRESHOLDS.sum {
-            let mut summands = self.points(added);
-            summands.extend(self.points(subtracted).into_iter().map(|point| point.signed(true)));
-            return G::wrap(C::sums(Cut::new(&summands, &[n]))[0]);
+            let minus = self.get(subtracted).into_iter().map(|point| point.signed(true));
+            let summands: Vec<_> = self.get(added).into_iter().chain(minus).collect();
+            return C::sums(Cut::new(&summands, &[n]))[0];
         }
         let added = added.iter().map(|i| self.entry(*i, false));
         let subtracted = subtracted.iter().map(|i| self.entry(*i, true));
         let entries = Segments::one(added.chain(subtracted).collect());
-        G::wrap(affine::sums(self, &entries, false).to_points()[0])
+        affine::sums(self, &entries, false).to_points()[0]
     }
 
-    fn copy(&self) -> Box<dyn Store<G>> {
+    fn copy(&self) -> Box<dyn PointStore<C>> {
         Box::new(Self { lanes: self.lanes, rows: self.rows.clone() })
     }
 }

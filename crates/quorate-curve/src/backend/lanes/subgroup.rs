@@ -21,7 +21,7 @@ pub(crate) fn in_subgroup<L: Lanes, C: Subgroup<Parameters = L::Curve>>(lanes: L
     let (finite, rest) = finite.split_at(L::THRESHOLDS.points_in_lanes(finite.len()));
     for chunk in finite.chunks(LANES) {
         let chosen: Vec<_> = chunk.iter().map(|i| points[*i]).collect();
-        let Members { members, undecided } = C::members(lanes, &chosen);
+        let Membership { members, undecided } = C::members(lanes, &chosen);
         for (lane, i) in chunk.iter().enumerate() {
             out[*i] = if undecided >> lane & 1 == 1 { points[*i].in_subgroup() } else { members >> lane & 1 == 1 };
         }
@@ -31,7 +31,7 @@ pub(crate) fn in_subgroup<L: Lanes, C: Subgroup<Parameters = L::Curve>>(lanes: L
 }
 
 /// The lanes of points in the subgroup, and the lanes where the formulas did not hold, which are points of small order.
-pub struct Members {
+pub struct Membership {
     pub(crate) members: Mask,
     pub(crate) undecided: Mask,
 }
@@ -41,7 +41,7 @@ pub trait Subgroup: InLanes {
     /// What is checked beside the positions of the weights, if position sums are checked in place of points.
     const FURTHER: Further;
     /// Tests one to eight finite points.
-    fn members<L: Lanes<Curve = Self::Parameters>>(lanes: L, points: &[Self]) -> Members;
+    fn members<L: Lanes<Curve = Self::Parameters>>(lanes: L, points: &[Self]) -> Membership;
 
     /// Tests a finite point.
     fn is_member<L: Lanes<Curve = Self::Parameters>>(lanes: L, point: &Self) -> bool {
@@ -64,7 +64,7 @@ impl Subgroup for blst_p1_affine {
     /// A position sum can miss a point of order 3 with probability 7/16.
     const FURTHER: Further = Further::Signs;
 
-    fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Members {
+    fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Membership {
         members_of_g1(lanes, points)
     }
 
@@ -81,7 +81,7 @@ impl Subgroup for blst_p1_affine {
 impl Subgroup for blst_p2_affine {
     const FURTHER: Further = Further::Digits([6, 11]);
 
-    fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Members {
+    fn members<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[Self]) -> Membership {
         members_of_g2(lanes, points)
     }
 
@@ -95,14 +95,14 @@ impl Subgroup for blst_p2_affine {
 }
 
 in_lanes! {
-    fn members_of_g1<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[blst_p1_affine]) -> Members {
+    fn members_of_g1<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[blst_p1_affine]) -> Membership {
         let point = Affine::<L::Fp>::load(lanes, points);
         let product = times_minus_z_jacobian(lanes, &times_minus_z(lanes, &point));
         // z²·P = -φ(P)
         members(&product, &Affine { x: turned(&point.x), y: point.y }.negated())
     }
 
-    fn members_of_g2<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[blst_p2_affine]) -> Members {
+    fn members_of_g2<L: Lanes<Curve = Bls12381>>(lanes: L, points: &[blst_p2_affine]) -> Membership {
         let point = Affine::<Fp2<L::Fp>>::load(lanes, points);
         // -z·P = -ψ(P)
         members(&times_minus_z(lanes, &point), &psi(&point).negated())
@@ -110,8 +110,8 @@ in_lanes! {
 }
 
 #[inline(always)]
-fn members<F: Field>(product: &Jacobian<F>, expected: &Affine<F>) -> Members {
-    Members { members: product.equals(expected), undecided: product.z.is_zero() }
+fn members<F: Field>(product: &Jacobian<F>, expected: &Affine<F>) -> Membership {
+    Membership { members: product.equals(expected), undecided: product.z.is_zero() }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::{
 pub(crate) fn weighted_sums<C: Curve>(points: WeightedCut<'_, C>) -> Vec<C> {
     if points.weights().iter().all(|w| *w == Weight::ONE) {
         let points = points.points();
-        return affine::sums(Segments::from_ends(points.items().to_vec(), points.ends().to_vec()));
+        return affine::sums(points.to_segments());
     }
     let mut sums = vec![C::IDENTITY; points.points().len()];
     let mut short = Short::default();

@@ -21,16 +21,16 @@ use quorate::{ClaimBytes, Options, SourceId, Verdict, Verifier};
 use quorate_batcher::Settings;
 use rand_core::Rng;
 
-use super::{
-    Bench, bytes, latency,
-    load::{Driven, drive_at, in_turn, poisson},
-    policy::{Collector, FIXED_64, LODESTAR, NAIVE},
-    signed_by,
-};
 use crate::{
     data,
     measure::Run,
     row::{Row, Times},
+    service::{
+        Bench, bytes, latency,
+        load::{Driven, drive_at, in_turn, poisson},
+        policy::{Collector, FIXED_64, LODESTAR, NAIVE},
+        signed_by,
+    },
 };
 
 pub(crate) fn run(run: &Run) -> Vec<Row> {
