@@ -25,7 +25,7 @@ fn save(arguments: &[&str]) -> Ran {
 #[test]
 fn claims_name_members_of_a_list_or_a_saved_set() {
     let folder = Folder::new();
-    let list = folder.file("keys.txt", &list());
+    let list = folder.file("keys.txt", list());
     let saved = folder.path("keys.set");
     let ran = save(&["--suite", "eth2", &list, "--out", &saved]).exits(0).says("keys.set: 6 members, eth2");
     assert_eq!(ran.out, "");
@@ -64,11 +64,11 @@ fn claims_name_members_of_a_list_or_a_saved_set() {
 #[test]
 fn what_cannot_be_used_is_named_with_its_exit_code() {
     let folder = Folder::new();
-    let list = folder.file("keys.txt", &list());
+    let list = folder.file("keys.txt", list());
     let saved = folder.path("keys.set");
     let (from_list, set) = (format!("sync={list}"), format!("sync={saved}"));
     save(&["--suite", "eth2", &list, "--out", &saved]).exits(0);
-    let claims = folder.file("claims.jsonl", &lines(&[by_members(&[1], json!([1])), claim(1)]));
+    let claims = folder.file("claims.jsonl", lines(&[by_members(&[1], json!([1])), claim(1)]));
     // A set that is not there makes that line alone malformed.
     let ran = verify(&["--verdicts", "--key-set", &format!("other={saved}"), &claims]).exits(2);
     let ran = ran.says("line 1: \"key_set\": found \"sync\", expected one of the key sets \"other\"");
@@ -84,7 +84,7 @@ fn what_cannot_be_used_is_named_with_its_exit_code() {
         .says("keys.txt: line 1: public key: found 48 bytes, expected the 96");
     verify(&["--suite", "eigenlayer", "--key-set", &from_list, &claims]).exits(2).says("key sets are on BLS12-381");
     // Nobody needed it.
-    let own = folder.file("own.jsonl", &lines(&[claim(1)]));
+    let own = folder.file("own.jsonl", lines(&[claim(1)]));
     verify(&["--key-set", &set, &own]).exits(0).says("warning: --key-set was not needed");
     let rounds = crate::run::example("drand-quicknet.json");
     verify(&["--key-set", &set, &rounds]).exits(2).says("--key-set is for claims in JSON Lines");
@@ -106,7 +106,7 @@ fn what_cannot_be_used_is_named_with_its_exit_code() {
 #[test]
 fn a_set_is_saved_whole_for_its_owner_alone_or_not_at_all() {
     let folder = Folder::new();
-    let (list, out) = (folder.file("keys.txt", &list()), folder.path("keys.set"));
+    let (list, out) = (folder.file("keys.txt", list()), folder.path("keys.set"));
     let bad = folder.file("bad.txt", "00\n");
     save(&["--suite", "eth2", &bad, "--out", &out]).exits(2).says("bad.txt: line 1: public key: found 1 byte");
     save(&["--suite", "eth2", "--out", &out]).exits(2).says("standard input: the key set has no keys");

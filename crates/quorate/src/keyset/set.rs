@@ -227,21 +227,19 @@ impl<S: Suite> KeySet<S> {
         message: impl Into<Arc<[u8]>>,
         signature: impl Into<ClaimSignature<S>>,
     ) -> Result<Claim<S>, MisuseError> {
+        if let Scheme::Basic | Scheme::Augmented = self.suite.scheme() {
+            return Err(MisuseError::NoSumOverOneMessage(self.suite.name()));
+        }
         self.contains(members.highest())?;
         if members.count() == 0 {
             return Err(MisuseError::NothingToAggregate);
         }
-        match self.suite.scheme() {
-            Scheme::ProofOfPossession => {
-                let key = PublicKey::from_sum(self.proven_sum(members)?).ok_or(MisuseError::IdentitySum)?;
-                Ok(Claim::single(self.suite, key, message, signature))
-            }
-            Scheme::Bdn => {
-                let keys = self.keys(&members.minus(&Bitmap::default()))?;
-                Ok(Claim::shared(self.suite, keys, message, signature))
-            }
-            Scheme::Basic | Scheme::Augmented => Err(MisuseError::NoSumOverOneMessage(self.suite.name())),
+        if self.suite.scheme() == Scheme::Bdn {
+            let keys = self.keys(&members.minus(&Bitmap::default()))?;
+            return Ok(Claim::shared(self.suite, keys, message, signature));
         }
+        let key = PublicKey::from_sum(self.proven_sum(members)?).ok_or(MisuseError::IdentitySum)?;
+        Ok(Claim::single(self.suite, key, message, signature))
     }
 
     /// The sum of the keys of members who have all shown that they possess their secrets.
