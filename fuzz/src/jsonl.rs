@@ -9,7 +9,7 @@ use quorate::{Backend, KeySet, MinPk, SecretKey};
 use quorate_formats::{guess, jsonl::JsonLines, key_sets::KeySets, peek};
 
 /// The key set `a`, of three members.
-static SETS: LazyLock<KeySets> = LazyLock::new(|| {
+pub(crate) static SETS: LazyLock<KeySets> = LazyLock::new(|| {
     let mut set = KeySet::new(MinPk::Eth2, Backend::Portable);
     let secret = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").expect("long enough");
     (0..3).for_each(|_| set.push_assumed(secret.public_key()));
