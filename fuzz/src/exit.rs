@@ -7,6 +7,6 @@ pub fn run(bytes: &[u8]) {
     let _ = expected.keys.add(None, [7; 48]);
     let Ok(exits) = exit::read(bytes, &expected) else { return };
     for record in exits.flatten().flatten() {
-        assert_eq!((record.public_keys.as_encoded().unwrap()[0].len(), record.signature.len()), (48, 96));
+        assert_eq!((record.public_keys.encodings()[0].len(), record.signature.len()), (48, 96));
     }
 }
