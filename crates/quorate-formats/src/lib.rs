@@ -7,7 +7,7 @@
 //! let input = r#"{"id": 7, "suite": "eth2", "public_key": "0x0a", "message": "0x0b", "signature": "0x0c"}"#;
 //! let entry = JsonLines::new(input.as_bytes()).next().expect("one line")?;
 //! let record = entry.expect("a line that makes a claim");
-//! assert_eq!(record.public_keys, [[0x0a]]);
+//! assert_eq!(record.public_keys, vec![vec![0x0a]].into());
 //! assert_eq!(record.messages, Messages::Shared([0x0b].into()));
 //! # Ok::<(), quorate_formats::InputError>(())
 //! ```
