@@ -46,8 +46,8 @@ pub struct ClaimBytes {
 pub enum PublicKeys {
     /// Their encodings.
     Encoded(Vec<Vec<u8>>),
-    /// Members of a set of keys that were decoded and checked before, so that the claim costs no decoding. If several members of a
-    /// POP suite signed one message, all of them must have shown that they possess their secrets, and their sum costs what
+    /// Members of a set of keys that were decoded and checked before, so that the claim costs no decoding. In a POP suite
+    /// several members must all have shown that they possess their secrets. If they signed one message, their sum costs what
     /// [`KeySet::sum`](crate::KeySet::sum) costs.
     Members(AnyKeySet, Members),
 }

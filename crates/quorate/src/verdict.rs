@@ -110,7 +110,7 @@ pub enum Reason {
         /// How many members the set has.
         members: usize,
     },
-    /// One of the several members who signed its one message has not shown that it possesses its secret.
+    /// One of the several members whom it names in a POP suite has not shown that it possesses its secret.
     #[error("member {index} of the key set has not proven possession of its key")]
     PossessionUnproven {
         /// The index of the member.

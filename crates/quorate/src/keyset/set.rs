@@ -158,7 +158,7 @@ impl<S: Suite> KeySet<S> {
     /// [`MisuseError::NoSuchMember`].
     pub fn keys(&self, indices: &[u32]) -> Result<Vec<PublicKey<S>>, MisuseError> {
         self.contains(indices.iter().map(|index| *index as usize).max())?;
-        Ok(self.points.get(indices).into_iter().filter_map(PublicKey::from_sum).collect())
+        Ok(self.points.get(indices).into_iter().map(key_of_member).collect())
     }
 
     /// What is known about a member's possession of its secret.
@@ -305,6 +305,11 @@ impl<S: Suite> Sums<S> {
     }
 }
 
+/// The key of a member, whose point was checked when it was added.
+fn key_of_member<S: Suite>(point: S::Key) -> PublicKey<S> {
+    PublicKey::from_sum(point).expect("no member of a set is the identity")
+}
+
 /// A key of a set is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error} (number {index}, counted from 0)")]
@@ -328,15 +333,15 @@ impl<S: Suite> KeySet<S> {
         }
     }
 
-    /// The keys of some members, for a claim that names them. `together` says that they all signed one message, for which in a
-    /// POP suite they must have shown that they possess their secrets.
-    pub(crate) fn keys_for_claim(&self, members: &Members, together: bool) -> Result<Vec<PublicKey<S>>, MisuseError> {
+    /// The keys of some members, for a claim that names them. With `proven` several of them must have shown that they possess
+    /// their secrets, as the aggregates of a POP suite need it.
+    pub(crate) fn keys_for_claim(&self, members: &Members, proven: bool) -> Result<Vec<PublicKey<S>>, MisuseError> {
         if let Members::Bitmap(bitmap) = members {
             self.contains(bitmap.highest())?;
         }
         let indices = members.indices();
         let keys = self.keys(&indices)?;
-        if together && keys.len() > 1 {
+        if proven && keys.len() > 1 {
             self.all_proven(indices.iter().map(|index| *index as usize))?;
         }
         Ok(keys)

@@ -1,7 +1,7 @@
 //! The claims of one variant, or on BN254: decoded, reduced by what is known, planned, decided.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     fmt,
     sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
@@ -124,7 +124,7 @@ impl<S: Suite> Variant<S> {
     ) -> Option<Batch<S>> {
         let items: Vec<_> = items.iter().collect();
         let decoded = self.decode(&items, options);
-        let (mut indices, mut rest, mut total) = (Vec::new(), Vec::new(), 0);
+        let (mut indices, mut rest, mut is_single, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let known = read(&self.known);
         for (item, claim) in items.iter().zip(decoded) {
             match claim {
@@ -133,6 +133,8 @@ impl<S: Suite> Variant<S> {
                     subtracted[item.index] = claim.len() - reduced.len();
                     total += subtracted[item.index];
                     indices.push(item.index);
+                    // A sum of members is one statement, which nobody signed alone.
+                    is_single.push(item.claim.statements() == 1 && subtracted[item.index] == 0);
                     rest.push(reduced);
                 }
                 Err(reason) => verdicts[item.index] = Some(Verdict::Invalid(reason)),
@@ -143,9 +145,8 @@ impl<S: Suite> Variant<S> {
             return None;
         }
         let plan = Plan::numbered(&rest, |i| indices[i], options, |messages| self.look_up(messages));
-        let is_single: HashSet<_> = items.iter().filter(|i| i.claim.statements() == 1).map(|item| item.index).collect();
-        let whole = indices.into_iter().zip(rest).filter(|(index, _)| subtracted[*index] == 0);
-        Some(Batch { plan, singles: whole.filter(|(index, _)| is_single.contains(index)).collect(), subtracted: total })
+        let singles = indices.into_iter().zip(rest).zip(is_single).filter(|(_, is_single)| *is_single);
+        Some(Batch { plan, singles: singles.map(|(claim, _)| claim).collect(), subtracted: total })
     }
 
     /// What is known of the hashes of messages: nothing if they are too many to be kept.
@@ -220,16 +221,15 @@ impl<S: Suite> Variant<S> {
             keys.into_iter().flatten().map(|key| (item.suite, &key[..]))
         });
         let keys = kept.decode(encodings, options);
-        let known = read(&self.known);
+        let is_known = |message: &[u8]| read(&self.known).has_about(message);
         let decoded = parallel_chunks(options.threads, items, LEAST, |items| {
             let bytes: Vec<_> = items.iter().map(|item| &item.claim.signature[..]).collect();
             let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
             let claims = items.iter().zip(signatures).map(|(Item { suite, claim, .. }, signature)| {
-                decode(*suite, claim, |bytes| keys.get(*suite, bytes), |message| known.has_about(message), signature)
+                decode(*suite, claim, |bytes| keys.get(*suite, bytes), is_known, signature)
             });
             claims.collect()
         });
-        drop(known);
         let new = keys.new;
         drop(kept);
         if !new.is_empty() {
@@ -301,10 +301,8 @@ fn decode<S: Suite>(
                     let sum = set.sum_for_claim(members).map_err(of_members)?;
                     vec![PublicKey::from_sum(sum).ok_or(Reason::IdentityAggregateKey)?]
                 }
-                (Messages::Shared(_), Scheme::ProofOfPossession) => {
-                    set.keys_for_claim(members, true).map_err(of_members)?
-                }
-                _ => set.keys_for_claim(members, false).map_err(of_members)?,
+                // Two of several messages can be equal, too.
+                (_, scheme) => set.keys_for_claim(members, scheme == Scheme::ProofOfPossession).map_err(of_members)?,
             }
         }
     };

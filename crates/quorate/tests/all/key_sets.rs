@@ -229,7 +229,12 @@ fn claims_about_no_such_members() {
     assert_eq!(reason(of(Members::Bitmap(Bitmap::from_indices([0, 3])))), unproven);
     let alone = ClaimBytes::of_members(&set, indices(&[3]), *b"vote", signed(suite, &[3], &message));
     assert_eq!(reason(alone), None);
-    // Nor does it help that something about the message is known.
+    // Nor does it help to give each member its message, which can be the same twice.
+    let messages = vec![Arc::from(&b"vote"[..]); 2];
+    let keys = PublicKeys::Members(set.clone(), indices(&[0, 3]));
+    let twice = ClaimBytes::each(suite.any(), keys, messages, signed(suite, &[0, 3], &message));
+    assert_eq!(reason(twice), unproven);
+    // Nor that something about the message is known.
     let verifier = Verifier::new(Options::default());
     verifier.trust(&ClaimBytes::of_members(&set, indices(&[0]), *b"vote", signed(suite, &[0], &message))).unwrap();
     let claim = of(Members::Bitmap(Bitmap::from_indices([0, 3])));
