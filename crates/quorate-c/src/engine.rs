@@ -112,7 +112,7 @@ impl Engine {
         let keys = suites::parts("public keys", keys, suites::single_key_length(suite)?)?;
         let sum = self.for_statements(keys.len()).sum_of_keys(suite, &keys);
         sum.map_err(|error| match error {
-            SumError::Key { .. } => CallFailure::new(Code::Encoding, error.to_string()),
+            SumError::Key(_) => CallFailure::new(Code::Encoding, error.to_string()),
             error => CallFailure::misuse(error.to_string()),
         })
     }

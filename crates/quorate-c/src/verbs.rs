@@ -298,7 +298,7 @@ impl<S: Suite> MemberKeys for Members<S> {
     fn push(&self, keys: &[u8], assumed: bool) -> Result<(), CallFailure> {
         let keys = suites::parts("public keys", keys, self.suite.0.key_length())?;
         let decoded = write(&self.set).decode(&keys, assumed, NonZeroUsize::MIN, &mut random()?);
-        decoded.map_err(|error| at(error.index, error.error))
+        decoded.map_err(|error| CallFailure::new(Code::Encoding, error.to_string()))
     }
 
     fn prove(&self, index: usize, proof: &[u8]) -> Result<bool, CallFailure> {

@@ -43,9 +43,6 @@ use crate::lines::{BoundedLines, LineRead};
 /// The most members of a set that a file holds: 2^24, which take 1.6 GB in min-pk.
 pub const MEMBER_LIMIT: usize = 1 << 24;
 
-/// The bytes of a saved set with so many members of min-sig.
-const SAVED_LIMIT: u64 = (MEMBER_LIMIT as u64) * 193 + 256;
-
 /// Keys of a list that are decoded together.
 const TOGETHER: usize = 1 << 16;
 
@@ -184,14 +181,16 @@ impl KeySetFile {
         let metadata = file.metadata()?;
         let mut file = BufReader::new(file);
         let mut start = Vec::new();
-        file.by_ref().take(AnyKeySet::SAVED.len() as u64).read_to_end(&mut start)?;
+        file.by_ref().take(AnyKeySet::SAVED_HEADER as u64).read_to_end(&mut start)?;
         let KeySetLoading { suite, backend, threads } = *loading;
-        if start == AnyKeySet::SAVED {
+        if start.starts_with(AnyKeySet::SAVED) {
             refuse_other_writers(&metadata)?;
-            file.take(SAVED_LIMIT - start.len() as u64 + 1).read_to_end(&mut start)?;
-            if start.len() as u64 > SAVED_LIMIT {
+            let header = AnyKeySet::saved_header(&start)?;
+            if header.members > MEMBER_LIMIT as u64 {
                 return Err(KeySetError::TooMany);
             }
+            // A byte more than the set has shows that the file is too long.
+            file.take((header.bytes as u64 + 1).saturating_sub(start.len() as u64)).read_to_end(&mut start)?;
             let set = AnyKeySet::from_saved(&start, backend, threads)?;
             return if set.is_empty() { Err(KeySetError::Empty) } else { Ok(set) };
         }
@@ -218,37 +217,37 @@ pub fn read_list<S: Bls12381Suite>(
     threads: NonZeroUsize,
     rng: &mut impl CryptoRng,
 ) -> Result<KeySet<S>, KeySetError> {
-    let mut set = KeySet::new(suite, backend);
-    let (mut lines, mut line) = (BoundedLines::new(list), Vec::new());
-    let (mut keys, mut numbers): (Vec<Vec<u8>>, Vec<u64>) = (Vec::new(), Vec::new());
-    let mut add = |keys: &mut Vec<Vec<u8>>, numbers: &mut Vec<u64>, set: &mut KeySet<S>| {
-        let encodings: Vec<_> = keys.iter().map(Vec::as_slice).collect();
+    let (mut set, mut lines) = (KeySet::new(suite, backend), BoundedLines::new(list));
+    loop {
+        let keys = some_keys(&mut lines)?;
+        if set.len() + keys.len() > MEMBER_LIMIT {
+            return Err(KeySetError::TooMany);
+        }
+        let encodings: Vec<_> = keys.iter().map(|(_, key)| &key[..]).collect();
         let added = set.decode(&encodings, true, threads, rng);
-        added.map_err(|wrong| KeySetError::Line { line: numbers[wrong.index], reason: wrong.error.to_string() })?;
-        keys.clear();
-        numbers.clear();
-        Ok::<_, KeySetError>(())
-    };
-    while let Some(read) = lines.read(&mut line)? {
+        added.map_err(|wrong| KeySetError::Line { line: keys[wrong.index].0, reason: wrong.error.to_string() })?;
+        if keys.len() < TOGETHER {
+            return if set.is_empty() { Err(KeySetError::Empty) } else { Ok(set) };
+        }
+    }
+}
+
+/// The next keys of a list, each with the number of its line: as many as are decoded together, or fewer at its end.
+fn some_keys(lines: &mut BoundedLines<impl BufRead>) -> Result<Vec<(u64, Vec<u8>)>, KeySetError> {
+    let (mut keys, mut line) = (Vec::new(), Vec::new());
+    while keys.len() < TOGETHER
+        && let Some(read) = lines.read(&mut line)?
+    {
         let at = |reason| KeySetError::Line { line: lines.number(), reason };
         if let LineRead::TooLong(too_long) = read {
             return Err(at(too_long.to_string()));
         }
         let text = line.trim_ascii();
-        if text.is_empty() {
-            continue;
-        }
-        if set.len() + keys.len() == MEMBER_LIMIT {
-            return Err(KeySetError::TooMany);
-        }
-        keys.push(Field::PublicKeys.one(text, true).map_err(at)?);
-        numbers.push(lines.number());
-        if keys.len() == TOGETHER {
-            add(&mut keys, &mut numbers, &mut set)?;
+        if !text.is_empty() {
+            keys.push((lines.number(), Field::PublicKeys.one(text, true).map_err(at)?));
         }
     }
-    add(&mut keys, &mut numbers, &mut set)?;
-    if set.is_empty() { Err(KeySetError::Empty) } else { Ok(set) }
+    Ok(keys)
 }
 
 /// Why a file is no key set.
@@ -418,7 +417,20 @@ mod tests {
             let (exit, text) = fault(&loading);
             assert!(exit == Exit::Usage && text.contains("make it again with `quorate key-set`"), "{text}");
         }
-        std::fs::write(&path, KeySet::new(MinPk::Eth2, Backend::Portable).to_saved()).unwrap();
+        let empty = KeySet::new(MinPk::Eth2, Backend::Portable).to_saved();
+        // A file that goes on behind its set, also if its first bytes hold the whole set.
+        for mut longer in [saved.clone(), empty.clone()] {
+            longer.extend([0; 200]);
+            std::fs::write(&path, longer).unwrap();
+            let (_, text) = fault(&loading);
+            assert!(text.contains("members has") && text.contains("but there are"), "{text}");
+        }
+        // The limit is asked before the members are read, which are not even there.
+        let mut large = saved[..AnyKeySet::SAVED.len() + "eth2\n".len()].to_vec();
+        large.extend((MEMBER_LIMIT as u64 + 1).to_le_bytes());
+        std::fs::write(&path, large).unwrap();
+        assert!(fault(&loading).1.starts_with("keys: the key set has more than 16777216 members"));
+        std::fs::write(&path, empty).unwrap();
         assert!(fault(&loading).1.starts_with("keys: the key set has no keys"));
     }
 

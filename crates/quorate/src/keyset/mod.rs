@@ -26,6 +26,6 @@ mod saved;
 pub use self::{
     any::AnyKeySet,
     members::{Bitmap, Members},
-    saved::SavedKeysError,
+    saved::{SavedHeader, SavedKeysError},
     set::{KeyError, KeySet, Possession},
 };

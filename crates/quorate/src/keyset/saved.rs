@@ -10,7 +10,7 @@
 
 use std::num::NonZeroUsize;
 
-use quorate_curve::{Backend, Bls12381Group, Group};
+use quorate_curve::{Backend, Bls12381Group, G1, G2, Group};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -72,7 +72,7 @@ impl<S: Bls12381Suite> KeySet<S> {
     /// In min-pk a member takes 97 bytes, in min-sig 193.
     pub fn to_saved(&self) -> Vec<u8> {
         let name = self.suite.name().as_bytes();
-        let length = MAGIC.len() + name.len() + 1 + 8 + self.len() * (1 + S::Key::UNCOMPRESSED) + 32;
+        let length = MAGIC.len() + name.len() + 1 + 8 + self.len() * (1 + S::Key::UNCOMPRESSED) + DIGEST;
         let mut bytes = Vec::with_capacity(length);
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(name);
@@ -92,15 +92,15 @@ impl<S: Bls12381Suite> KeySet<S> {
         bytes
     }
 
-    fn read(suite: S, rest: &[u8], backend: Backend, threads: NonZeroUsize) -> Result<Self, SavedKeysError> {
-        let found = rest.len();
-        let (count, rest) = rest.split_first_chunk::<8>().ok_or(SavedKeysError::NotAKeySet)?;
-        let members = u64::from_le_bytes(*count);
-        let expected = 8 + u128::from(members) * (1 + S::Key::UNCOMPRESSED as u128);
-        if expected != found as u128 {
-            return Err(SavedKeysError::Length { members, expected: expected + 32, found: found + 32 });
-        }
-        let (possession, keys) = rest.split_at(members as usize);
+    /// Reads so many members, whose bytes have the length that they need.
+    fn read(
+        suite: S,
+        members: usize,
+        bytes: &[u8],
+        backend: Backend,
+        threads: NonZeroUsize,
+    ) -> Result<Self, SavedKeysError> {
+        let (possession, keys) = bytes.split_at(members);
         let mut set = Self::new(suite, backend);
         let encodings: Vec<_> = keys.chunks(S::Key::UNCOMPRESSED).collect();
         for window in encodings.chunks(DECODED_TOGETHER * threads.get()) {
@@ -133,6 +133,29 @@ impl AnyKeySet {
     /// What the bytes of a saved set begin with.
     pub const SAVED: &'static [u8] = MAGIC;
 
+    /// What the first [`SAVED_HEADER`](Self::SAVED_HEADER) bytes of a saved set, or all if there are fewer, say of the rest. So a
+    /// caller can refuse a set that is too large before reading it.
+    ///
+    /// # Errors
+    /// [`SavedKeysError::NotAKeySet`], [`SavedKeysError::Suite`].
+    pub fn saved_header(start: &[u8]) -> Result<SavedHeader, SavedKeysError> {
+        let content = start.strip_prefix(MAGIC).ok_or(SavedKeysError::NotAKeySet)?;
+        let name = content.iter().take(NAME).position(|byte| *byte == b'\n').ok_or(SavedKeysError::NotAKeySet)?;
+        let (name, content) = (String::from_utf8_lossy(&content[..name]), &content[name + 1..]);
+        let count = content.first_chunk::<8>().ok_or(SavedKeysError::NotAKeySet)?;
+        let (suite, key) = match name.parse() {
+            Ok(suite @ AnySuite::MinPk(_)) => (suite, G1::UNCOMPRESSED),
+            Ok(suite @ AnySuite::MinSig(_)) => (suite, G2::UNCOMPRESSED),
+            _ => return Err(SavedKeysError::Suite(name.into_owned())),
+        };
+        let (members, header) = (u64::from_le_bytes(*count), start.len() - content.len() + count.len());
+        let bytes = header as u128 + u128::from(members) * (1 + key as u128) + DIGEST as u128;
+        Ok(SavedHeader { suite, members, bytes, header })
+    }
+
+    /// The most bytes that [`saved_header`](Self::saved_header) looks at.
+    pub const SAVED_HEADER: usize = MAGIC.len() + NAME + 8;
+
     /// Reads what [`KeySet::to_saved`] wrote. It takes the bytes' word that every key is in the subgroup, and for what is known of
     /// its possession. The digest shows damage, not malice: whoever can change the file can make false claims pass, so keep it
     /// private to its owner.
@@ -142,20 +165,40 @@ impl AnyKeySet {
     ///
     /// Cost: the digest, and for each key the check that it is on the curve.
     pub fn from_saved(bytes: &[u8], backend: Backend, threads: NonZeroUsize) -> Result<Self, SavedKeysError> {
-        let content = bytes.strip_prefix(MAGIC).ok_or(SavedKeysError::NotAKeySet)?;
-        let name = content.iter().take(NAME).position(|byte| *byte == b'\n').ok_or(SavedKeysError::NotAKeySet)?;
-        let (name, content) = (String::from_utf8_lossy(&content[..name]), &content[name + 1..]);
-        let (content, digest) = content.split_last_chunk::<32>().ok_or(SavedKeysError::NotAKeySet)?;
-        if Sha256::digest(&bytes[..bytes.len() - digest.len()])[..] != digest[..] {
+        let SavedHeader { suite, members, bytes: expected, header } = Self::saved_header(bytes)?;
+        if expected != bytes.len() as u128 {
+            return Err(SavedKeysError::Length { members, expected, found: bytes.len() });
+        }
+        let (content, digest) = bytes.split_at(bytes.len() - DIGEST);
+        if Sha256::digest(content)[..] != *digest {
             return Err(SavedKeysError::Digest);
         }
-        match name.parse() {
-            Ok(AnySuite::MinPk(suite)) => Ok(KeySet::read(suite, content, backend, threads)?.into_any()),
-            Ok(AnySuite::MinSig(suite)) => Ok(KeySet::read(suite, content, backend, threads)?.into_any()),
-            _ => Err(SavedKeysError::Suite(name.into_owned())),
+        let (members, content) = (members as usize, &content[header..]);
+        match suite {
+            AnySuite::MinPk(suite) => Ok(KeySet::read(suite, members, content, backend, threads)?.into_any()),
+            AnySuite::MinSig(suite) => Ok(KeySet::read(suite, members, content, backend, threads)?.into_any()),
+            #[cfg(feature = "bn254")]
+            AnySuite::Bn254(suite) => Err(SavedKeysError::Suite(suite.to_string())),
         }
     }
 }
+
+/// What the beginning of a saved set says of the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SavedHeader {
+    /// The suite of the set.
+    pub suite: AnySuite,
+    /// How many members there are.
+    pub members: u64,
+    /// How many bytes the whole set has.
+    pub bytes: u128,
+    /// How many of them stand in front of the members.
+    header: usize,
+}
+
+/// The bytes of the digest.
+const DIGEST: usize = 32;
 
 /// The longest name of a suite that is looked for.
 const NAME: usize = 100;

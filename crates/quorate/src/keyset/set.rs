@@ -310,7 +310,7 @@ fn key_of_member<S: Suite>(point: S::Key) -> PublicKey<S> {
     PublicKey::from_sum(point).expect("no member of a set is the identity")
 }
 
-/// A key of a set is not valid.
+/// One of several encoded keys is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error} (number {index}, counted from 0)")]
 pub struct KeyError {

@@ -19,6 +19,7 @@ use crate::{
     execute::Execution,
     hash_cache::{CachedHashes, HASH_MEMORY, HashCache},
     key::PublicKey,
+    keyset::KeyError,
     known::Known,
     naive,
     parse::ParseError,
@@ -198,7 +199,7 @@ impl<S: Suite> Variant<S> {
         let kept = read(&self.keys);
         let decoded = kept.decode(encodings.iter().map(|bytes| (suite, *bytes)), options);
         let key =
-            |(index, bytes): (usize, &&[u8])| decoded.get(suite, bytes).map_err(|error| SumError::Key { index, error });
+            |(index, bytes): (usize, &&[u8])| decoded.get(suite, bytes).map_err(|error| KeyError { index, error });
         let keys = encodings.iter().enumerate().map(key).collect::<Result<Vec<_>, _>>()?;
         let mut new = decoded.new;
         drop(kept);
@@ -457,7 +458,7 @@ mod tests {
         }
         let bdn = variant.sum_of_keys(MinPk::Bdn, &encoded, &options).unwrap();
         assert_eq!(bdn, crate::bdn::aggregate_public_keys(MinPk::Bdn, &keys, Backend::auto()).unwrap().to_bytes());
-        let short = SumError::Key { index: 1, error: PublicKey::<MinPk>::from_bytes(&[0; 3]).unwrap_err() };
+        let short = SumError::Key(KeyError { index: 1, error: PublicKey::<MinPk>::from_bytes(&[0; 3]).unwrap_err() });
         assert_eq!(variant.sum_of_keys(MinPk::Eth2, &[encoded[0], &[0; 3]], &options), Err(short));
         let opposite = PublicKey::<MinPk>::from_point(keys[0].point().negate()).unwrap().to_bytes();
         let nothing = variant.sum_of_keys(MinPk::Eth2, &[encoded[0], &opposite], &options);
