@@ -212,20 +212,6 @@ impl<F: Field> Table<F> {
         entry.index() * self.turns + (entry.0 as usize >> 1 & 3)
     }
 
-    /// Eight entries.
-    #[inline(always)]
-    pub(crate) fn gather(&self, entries: &[Entry; LANES]) -> Points<F> {
-        gather(self.lanes, self, entries)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, entries: &[Entry; LANES]) {
-        for entry in entries {
-            prefetch(&self.x[self.row_of_x(*entry)]);
-            prefetch(&self.y[entry.index()][entry.sign()]);
-        }
-    }
-
     /// Stores eight points, or as many as there are indices, at their places.
     #[inline(always)]
     pub(crate) fn put(&mut self, points: &Points<F>, indices: &[u32], beta: &F::Fp) {
@@ -277,12 +263,15 @@ impl<F: Field> Source<F> for Table<F> {
 
     #[inline(always)]
     fn gather(&self, entries: &[Entry; LANES]) -> Points<F> {
-        Self::gather(self, entries)
+        gather(self.lanes, self, entries)
     }
 
     #[inline(always)]
     fn prefetch(&self, entries: &[Entry; LANES]) {
-        Self::prefetch(self, entries);
+        for entry in entries {
+            prefetch(&self.x[self.row_of_x(*entry)]);
+            prefetch(&self.y[entry.index()][entry.sign()]);
+        }
     }
 }
 

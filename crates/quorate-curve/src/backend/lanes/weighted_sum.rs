@@ -20,7 +20,7 @@ use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
 use super::{
-    affine::{self, Entry, Table, table_of},
+    affine::{self, Entry, Source as _, Table, table_of},
     curve::{self, Affine, InLanes, Jacobian},
     field::{Field, LANES, Lanes, Mask},
     instructions::in_lanes,
