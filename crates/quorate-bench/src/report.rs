@@ -362,14 +362,18 @@ fn under_load(rows: &[Row]) -> String {
         if rows.is_empty() {
             continue;
         }
+        // Older records do not have it.
+        let has_p90 = rows.iter().any(|row| row.latency_ms.is_some_and(|latency| latency.p90.is_some()));
+        let p90 = |cell: &str| if has_p90 { format!(" {cell} |") } else { String::new() };
+        let (head, rule) = (p90("p90 ms"), if has_p90 { "--:|" } else { "" });
         text += &format!(
-            "\n{what}:\n\n| | engine | µs | per | p50 ms | p90 ms | p99 ms | |\n|---|---|--:|---|--:|--:|--:|---|\n"
+            "\n{what}:\n\n| | engine | µs | per | p50 ms |{head} p99 ms | |\n|---|---|--:|---|--:|{rule}--:|---|\n"
         );
         for row in rows {
-            let [p50, p90, p99] = Latency::written(row.latency_ms);
+            let [p50, middle, p99] = Latency::written(row.latency_ms);
             let (name, us) = (row.bench.trim_start_matches("service/"), short(row.figures.middle()));
-            text +=
-                &format!("| {name} | {} | {us} | {} | {p50} | {p90} | {p99} | {} |\n", row.engine, row.per, row.note);
+            let p90 = p90(&middle);
+            text += &format!("| {name} | {} | {us} | {} | {p50} |{p90} {p99} | {} |\n", row.engine, row.per, row.note);
         }
     }
     text

@@ -7,11 +7,8 @@ use std::{
     sync::Arc,
 };
 
-use super::{members::Bitmap, set::KeySet};
-use crate::{
-    aggregate::MisuseError,
-    suite::{AnySuite, Suite},
-};
+use super::set::KeySet;
+use crate::suite::{AnySuite, Suite};
 
 /// A [`KeySet`] of a suite that is chosen when the program runs, behind a handle that threads share. Claims as bytes name its
 /// members: [`PublicKeys::Members`](crate::PublicKeys).
@@ -25,7 +22,6 @@ trait Erased: Any + Send + Sync {
     fn suite(&self) -> AnySuite;
     fn len(&self) -> usize;
     fn encoded(&self, index: u32) -> Option<Vec<u8>>;
-    fn sum(&self, members: &Bitmap) -> Result<Vec<u8>, MisuseError>;
 }
 
 impl<S: Suite> Erased for KeySet<S> {
@@ -40,10 +36,6 @@ impl<S: Suite> Erased for KeySet<S> {
     fn encoded(&self, index: u32) -> Option<Vec<u8>> {
         let keys = self.keys(&[index]).ok()?;
         Some(keys.first()?.to_bytes().as_ref().to_vec())
-    }
-
-    fn sum(&self, members: &Bitmap) -> Result<Vec<u8>, MisuseError> {
-        Ok(S::encode_key(&self.sum(members)?).as_ref().to_vec())
     }
 }
 
@@ -66,14 +58,6 @@ impl AnyKeySet {
     /// The encoded key of a member, if there is such a member: of a set on BN254 the key in G2.
     pub fn encoded_key(&self, index: u32) -> Option<Vec<u8>> {
         self.0.encoded(index)
-    }
-
-    /// [`KeySet::sum`], encoded.
-    ///
-    /// # Errors
-    /// [`MisuseError::NoSuchMember`].
-    pub fn sum(&self, members: &Bitmap) -> Result<Vec<u8>, MisuseError> {
-        self.0.sum(members)
     }
 
     /// The set, if it is one of this variant.
