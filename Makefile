@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
+.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible images publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -174,6 +174,33 @@ $(BOOK_VENV)/made: $(BOOK)/requirements.txt
 	@touch $@
 
 # Its reference has what the programs say of themselves (`--help`, the server's interface and metrics), so they are built.
+# What is published, and nothing of what lies there from another version.
+PUBLISHED := $(BUILT)/published
+dist: ## Everything that a release publishes, in target/published: programs, Debian packages, images, libraries, sums (half an hour)
+	rm -rf $(PUBLISHED)
+	packaging/dist.sh $(PUBLISHED)
+
+# Of the tests' own programs, or of those that people get.
+packages: ## The Debian packages in an empty Debian 12: installed, used, upgraded, removed (root; needs debootstrap, debhelper)
+	$(call build,-p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program)
+	rm -rf $(BUILT)/packages && mkdir -p $(BUILT)/packages/bin
+	for program in quorate quorate-server quorate-node quorate-signer quorate-chain; do \
+		strip -o $(BUILT)/packages/bin/$$program $(BUILT)/debug/$$program || exit 1; done
+	packaging/tree.sh $(BUILT)/packages
+	packaging/tests/installed.sh $(BUILT)/packages
+
+reproducible: ## Two builds of a published program in two folders are the same bytes
+	packaging/tests/reproducible.sh
+
+images: ## The images of `make dist` run as containers (root; needs crun, umoci and jq)
+	packaging/tests/images.sh $(PUBLISHED)
+
+publish-dry-run: ## What publishing does, up to where it needs a login: every crate, the npm packages, the contracts, the jar
+	$(CARGO) publish --workspace --dry-run --locked
+	cd bindings/node && npm publish --dry-run
+	cd contracts && npm publish --dry-run --access public
+	cd bindings/java && mvn --batch-mode --quiet package -DskipTests
+
 book: ## The documents as pages with a search, for a browser without a network; needs Python 3.11 or later
 	$(CARGO) build --locked -p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program -p quorate-bench
 	$(MAKE) book-pages
