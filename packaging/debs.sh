@@ -14,8 +14,7 @@ cp -r packaging/debian "$work/quorate/debian"
 cp -r "$tree" "$work/quorate/tree"
 cp apps/quorate-server/deploy/quorate-server.default "$work/quorate/tree/"
 cd "$work/quorate"
-maintainer="The quorate developers <packages@${repository#*://}>"
-maintainer="${maintainer%%/*}>"
+maintainer="The quorate developers <packages@quorate.invalid>"
 sed -i "s|@MAINTAINER@|$maintainer|; s|@REPOSITORY@|$repository|" debian/control debian/copyright
 cat > debian/changelog << END
 quorate ($version) unstable; urgency=medium
@@ -24,6 +23,12 @@ quorate ($version) unstable; urgency=medium
 
  -- $maintainer  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
 END
+# The package of a file is the longest of their names that the file's name begins with.
+owner() {
+    local name=${1##*/} found=quorate
+    for program in "${programs[@]:1}"; do [[ $name != "$program"[.-]* ]] || found=$program; done
+    echo "$found"
+}
 # What lies where is the tree's own order, below /usr; units lie where Debian 12 looks for them.
 for program in "${programs[@]}"; do
     if [[ ! -e tree/bin/$program ]]; then
@@ -37,22 +42,18 @@ for program in "${programs[@]}"; do
         echo "tree/share/bash-completion/completions/$program usr/share/bash-completion/completions"
         echo "tree/share/zsh/site-functions/_$program usr/share/zsh/vendor-completions"
         echo "tree/share/fish/vendor_completions.d/$program.fish usr/share/fish/vendor_completions.d"
-        for unit in tree/lib/systemd/system/"$program"{,-*}.{service,timer}; do
-            [[ ! -e $unit ]] || echo "$unit lib/systemd/system"
-        done
         for file in tree/share/doc/quorate/*; do echo "$file usr/share/doc/$program"; done
     } > "debian/$program.install"
-    # `quorate` has the pages of its own commands, not those of the programs whose names begin like it.
-    for page in tree/share/man/man1/"$program"{,-*}.1.gz; do
-        owner=quorate
-        for other in "${programs[@]:1}"; do [[ ${page##*/} != "$other"[.-]* ]] || owner=$other; done
-        [[ $owner != "$program" || ! -e $page ]] || echo "$page usr/share/man/man1"
-    done >> "debian/$program.install"
 done
-[[ ! -e tree/bin/quorate-server ]] || mkdir -p tree/etc-default && cp tree/quorate-server.default tree/etc-default/quorate-server
-[[ ! -e debian/quorate-server.install ]] || echo "tree/etc-default/quorate-server etc/default" >> debian/quorate-server.install
+for page in tree/share/man/man1/*; do echo "$page usr/share/man/man1" >> "debian/$(owner "$page").install"; done
+for unit in tree/lib/systemd/system/*; do echo "$unit lib/systemd/system" >> "debian/$(owner "$unit").install"; done
+if [[ -e tree/bin/quorate-server ]]; then
+    mkdir tree/default
+    mv tree/quorate-server.default tree/default/quorate-server
+    echo "tree/default/quorate-server etc/default" >> debian/quorate-server.install
+fi
 for program in quorate-signer quorate-node; do
-    [[ ! -e debian/$program.install ]] || echo "etc/$program" > "debian/$program.dirs"
+    [[ ! -e tree/bin/$program ]] || echo "etc/$program" > "debian/$program.dirs"
 done
 dpkg-buildpackage --build=binary --no-sign --no-check-builddeps --host-arch "$architecture" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 cp "$work"/*.deb "$out"

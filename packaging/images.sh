@@ -19,7 +19,7 @@ cp /etc/ssl/certs/ca-certificates.crt "$work/context/certificates/"
 for program in "${programs[@]}"; do
     [[ -e $tree/bin/$program ]] || continue
     name=$program:$version
-    "${buildah[@]}" build --quiet --format oci --isolation chroot --network none --pull-never --arch "$architecture" \
+    "${buildah[@]}" build --quiet --format oci --isolation chroot --pull-never --arch "$architecture" \
         --timestamp "$SOURCE_DATE_EPOCH" --label "org.opencontainers.image.source=$repository" \
         --label "org.opencontainers.image.version=$version" --label "org.opencontainers.image.licenses=$(field license)" \
         --target "${program#quorate-}" --file packaging/Containerfile --tag "$name" "$work/context" > /dev/null

@@ -15,12 +15,13 @@ renamed=("$PWD=/quorate" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$built=/target")
 flags=(-Ctarget-feature=+crt-static "${renamed[@]/#/--remap-path-prefix=}")
 export CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
 export CFLAGS="${renamed[*]/#/-ffile-prefix-map=}"
-# Of the machine that builds, only the compiler counts.
-export CARGO_PROFILE_DIST_STRIP=symbols CARGO_INCREMENTAL=0
+export CARGO_INCREMENTAL=0
 unset RUSTFLAGS
+strip=strip
 case $target in aarch64-*)
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:-aarch64-linux-gnu-gcc}
-    need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;
+    need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    strip=aarch64-linux-gnu-strip ;;
 esac
 # `PACKAGES` names some of them for a quick check.
 packages=${PACKAGES:-quorate-cli quorate-server quorate-node quorate-signer quorate-chain-program}
@@ -29,7 +30,8 @@ packages=${PACKAGES:-quorate-cli quorate-server quorate-node quorate-signer quor
 rm -rf "$tree"
 mkdir -p "$tree/bin"
 for program in "${programs[@]}"; do
-    [[ ! -e $built/$target/dist/$program ]] || install -m 755 "$built/$target/dist/$program" "$tree/bin/"
+    # Cargo's `strip` leaves the names in the command line's program.
+    [[ ! -e $built/$target/dist/$program ]] || "$strip" --strip-all -o "$tree/bin/$program" "$built/$target/dist/$program"
 done
 packaging/tree.sh "$tree"
 pack "$tree"

@@ -3,6 +3,8 @@
 # umoci, and no daemon.
 #
 #   packaging/tests/images.sh FOLDER        where FOLDER has the archives that `packaging/images.sh` made for this CPU
+# What is mounted here is mounted for this script alone.
+[[ ${MOUNTS:-} = own ]] || MOUNTS=own exec unshare --mount "$0" "$@"
 source "$(dirname "$0")/../common.sh"
 need crun crun
 need umoci umoci
@@ -16,6 +18,8 @@ end() {
 }
 trap end EXIT
 fail() { echo "images: $*" >&2; exit 1; }
+# crun refuses a machine that has both versions of control groups.
+if mountpoint --quiet /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi
 crun=(crun --cgroup-manager=disabled --root "$work/state")
 within() {
     local end=$((SECONDS + $1)); shift
@@ -35,6 +39,13 @@ bundle() {
     change "$2" '.root.readonly = true | .process.terminal = false | .process.noNewPrivileges = true | .process.capabilities = {}
         | .linux.namespaces |= map(select(.type != "network" and .type != "cgroup")) | del(.linux.resources)
         | .mounts |= map(select(.type != "cgroup"))'
+    # The tests' own programs need the C library of this machine; those that people get need nothing.
+    if file "$work/$2"/rootfs/usr/bin/* | grep -q 'dynamically linked'; then
+        for path in /lib /lib64; do
+            mkdir -p "$work/$2/rootfs$path"
+            change "$2" ".mounts += [{destination: \"$path\", type: \"bind\", source: \"$(realpath "$path")\", options: [\"rbind\", \"ro\"]}]"
+        done
+    fi
 }
 change() { jq "$2" "$work/$1/config.json" > "$work/new" && mv "$work/new" "$work/$1/config.json"; }
 # volume NAME SOURCE TARGET: a folder of the host that belongs to the image's user.
@@ -44,8 +55,8 @@ volume() {
     chmod 700 "$work/$2"
     change "$1" ".mounts += [{destination: \"$3\", type: \"bind\", source: \"$work/$2\", options: [\"rbind\", \"rw\"]}]"
 }
-variables() { local name=$1; shift; change "$name" ".process.env += $(jq -cn '$ARGS.positional' --args "$@")"; }
-arguments() { local name=$1; shift; change "$name" ".process.args = [.process.args[0]] + $(jq -cn '$ARGS.positional' --args "$@")"; }
+variables() { local name=$1; shift; change "$name" ".process.env += $(jq -cn '$ARGS.positional' --args -- "$@")"; }
+arguments() { local name=$1; shift; change "$name" ".process.args = [.process.args[0]] + $(jq -cn '$ARGS.positional' --args -- "$@")"; }
 run() { "${crun[@]}" run --bundle "$work/$1" "$1"; }
 start() { containers+=("$1"); "${crun[@]}" run --detach --bundle "$work/$1" "$1" > "$work/$1.log" 2>&1; }
 stop() {

@@ -5,6 +5,8 @@
 #   packaging/tests/installed.sh TREE
 #
 # TREE is what `packaging/programs.sh` made, or a folder with `bin` alone, to which `packaging/tree.sh` adds the rest.
+# What is mounted here is mounted for this script alone.
+[[ ${MOUNTS:-} = own ]] || MOUNTS=own exec unshare --mount "$0" "$@"
 source "$(dirname "$0")/../common.sh"
 need debootstrap debootstrap
 [[ $(id -u) = 0 ]] || { echo "installed.sh enters another root, which root alone may do" >&2; exit 1; }
@@ -23,7 +25,8 @@ within() {
     until "$@" > /dev/null 2>&1; do ((SECONDS < end)) || fail "not within the time: $*"; sleep 0.05; done
 }
 
-# The package before this one, as far as dpkg knows.
+# The package before this one, as far as dpkg knows. Nobody waits for a compression here.
+export LEVEL=0
 VERSION=$version~before packaging/debs.sh "$tree" amd64 "$work/before"
 packaging/debs.sh "$tree" amd64 "$work/now"
 
@@ -75,7 +78,7 @@ inside getent group quorate-clients > /dev/null && inside getent passwd quorate 
 
 # ---- The first job of each program ----
 environment() { sed -n 's/^Environment=//p' "$root/lib/systemd/system/$1.service" | sed "s|%d|/credentials|"; }
-inside quorate selftest > /dev/null || fail "selftest"
+inside quorate selftest > /dev/null 2>&1 || fail "selftest"
 # As systemd would: its folders, its variables, a user of its own.
 inside useradd --system --gid quorate-clients stand-in
 inside install -d -m 700 -o stand-in /var/lib/quorate-server
@@ -98,6 +101,7 @@ stop "${started[-1]}"
 
 inside install -d -m 700 -o quorate -g quorate /var/lib/quorate-signer /run/quorate-signer /credentials
 printf 'a passphrase for this test' > "$root/credentials/passphrase"
+chmod 600 "$root/credentials/passphrase"
 inside quorate evm key --key-group bls12381-g2 --out /credentials/keystore --keystore --passphrase-file /credentials/passphrase > /dev/null
 inside chown -R quorate:quorate /credentials
 as quorate quorate-signer init --data /var/lib/quorate-signer --keystore /credentials/keystore --passphrase-file /credentials/passphrase \
@@ -109,10 +113,11 @@ start_signer() {
     chroot "$root" /usr/bin/env -i PATH=/usr/bin "${signers[@]}" setpriv --reuid quorate --regid quorate --clear-groups quorate-signer run \
         > "$work/signer" 2>&1 &
     started+=($!)
-    within 20 as quorate quorate-signer status --socket /run/quorate-signer/signer.sock
+    within 20 test -S "$root/run/quorate-signer/signer.sock"
 }
+record() { as quorate quorate-signer status --data /var/lib/quorate-signer --socket /run/quorate-signer/signer.sock | grep '"public_key"'; }
 start_signer
-record=$(as quorate quorate-signer status --socket /run/quorate-signer/signer.sock | grep -o '"public_key":[^,]*')
+record=$(record)
 stop "${started[-1]}"
 # Without a chain, a node and a follower say that they reach none.
 ! inside quorate-node status --rpc http://127.0.0.1:9 --contract 0x00000000000000000000000000000000000000aa > "$work/log" 2>&1 || fail "a node without a chain"
@@ -126,14 +131,14 @@ start_server
 inside curl --silent --unix-socket /run/quorate-server/claims.sock http://localhost/v1/known | grep -q '[1-9]' || fail "nothing is known after the upgrade"
 stop "${started[-1]}"
 start_signer
-[[ $record = $(as quorate quorate-signer status --socket /run/quorate-signer/signer.sock | grep -o '"public_key":[^,]*') ]] || fail "another record"
+[[ -n $record && $record = $(record) ]] || fail "another record"
 stop "${started[-1]}"
 
 # ---- Removed, purged ----
+touch "$root/etc/quorate-signer/keystore.json"
 inside dpkg --remove "${programs[@]}" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 for program in "${programs[@]}"; do [[ ! -e $root/usr/bin/$program ]] || fail "$program is still there"; done
 [[ -n $(ls "$root/var/lib/quorate-signer") && -n $(ls "$root/var/lib/quorate-server") ]] || fail "removal took the data"
-touch "$root/etc/quorate-signer/keystore.json"
 inside dpkg --purge "${programs[@]}" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 for gone in var/lib/quorate-signer var/lib/quorate-server etc/default/quorate-server etc/quorate-node; do
     [[ ! -e $root/$gone ]] || fail "purge left $gone"
