@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
+.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,7 +48,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
-nightly: network timing soak-stream halmos miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
+nightly: published network timing soak-stream halmos miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
 
 network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine)
@@ -174,6 +174,38 @@ $(BOOK_VENV)/made: $(BOOK)/requirements.txt
 	@touch $@
 
 # Its reference has what the programs say of themselves (`--help`, the server's interface and metrics), so they are built.
+# What is published, and nothing of what lies there from another version.
+PUBLISHED := $(BUILT)/published
+dist: ## Everything that a release publishes, in target/published: programs, Debian packages, images, libraries, sums (half an hour)
+	rm -rf $(PUBLISHED)
+	packaging/dist.sh $(PUBLISHED)
+
+# Of the tests' own programs, or of those that people get.
+packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, removed; images as containers (root; docs/install.md says what it needs)
+	$(call build,-p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program)
+	rm -rf $(BUILT)/packages && mkdir -p $(BUILT)/packages/bin
+	for program in quorate quorate-server quorate-node quorate-signer quorate-chain; do \
+		strip -o $(BUILT)/packages/bin/$$program $(BUILT)/debug/$$program || exit 1; done
+	packaging/tree.sh $(BUILT)/packages
+	packaging/tests/installed.sh $(BUILT)/packages
+	packaging/images.sh $(BUILT)/packages amd64 $(BUILT)/packages/images
+	packaging/tests/images.sh $(BUILT)/packages/images
+
+reproducible: ## Two builds of a published program in two folders are the same bytes
+	packaging/tests/reproducible.sh
+
+published: dist ## What `make dist` makes, tried: programs, packages, images, and two builds that are the same
+	packaging/tests/installed.sh $(PUBLISHED)/quorate-*-$$(uname -m)-*/
+	packaging/tests/images.sh $(PUBLISHED)
+	packaging/tests/install_script.sh $(PUBLISHED)
+	packaging/tests/reproducible.sh
+
+publish-dry-run: ## What publishing does, up to where it needs a login: every crate, the npm packages, the contracts, the jar
+	$(CARGO) publish --workspace --dry-run --locked
+	cd bindings/node && npm publish --dry-run
+	cd contracts && npm publish --dry-run --access public
+	cd bindings/java && mvn --batch-mode --quiet package -DskipTests
+
 book: ## The documents as pages with a search, for a browser without a network; needs Python 3.11 or later
 	$(CARGO) build --locked -p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program -p quorate-bench
 	$(MAKE) book-pages
@@ -292,6 +324,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 	$(CARGO) check --locked -p quorate-host --features log
 	$(CARGO) check --locked -p quorate-host --features http
 	$(CARGO) check --locked -p quorate-host --features options
+	$(CARGO) check --locked -p quorate-host --features manual
 	$(CARGO) check --locked -p quorate-host --features page
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254

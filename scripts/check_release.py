@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The step of RELEASING.md that has the list, up to the next step.
@@ -87,6 +88,39 @@ def too_early() -> list[str]:
     return found
 
 
+# What is published and is no crate, with how each says where the source is.
+ELSEWHERE = {
+    "bindings/go/go.mod": "module {host}/bindings/go",
+    "bindings/node/package.json": '"url": "git+{repository}.git"',
+    "contracts/package.json": '"url": "git+{repository}.git"',
+    "bindings/java/pom.xml": "<url>{repository}</url>",
+    "crates/quorate-python/pyproject.toml": 'Repository = "{repository}"',
+}
+# Where `cargo binstall` finds a program: the archives that packaging/programs.sh makes.
+BINSTALL = {
+    "pkg-url": "{ repo }/releases/download/v{ version }/quorate-{ version }-{ target }.tar.gz",
+    "pkg-fmt": "tgz",
+    "bin-dir": "quorate-{ version }-{ target }/bin/{ bin }",
+}
+
+
+def places(packages: list[dict]) -> list[str]:
+    """What does not point at the repository that Cargo.toml names."""
+    repository = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
+    names = {"repository": repository, "host": repository.removeprefix("https://")}
+    published = [package for package in packages if package["publish"] != []]
+    wrong = [f"{each['name']} does not name the workspace's repository" for each in published if each["repository"] != repository]
+    for package in published:
+        programs = [target for target in package["targets"] if "bin" in target["kind"]]
+        if programs and (package["metadata"] or {}).get("binstall") != BINSTALL:
+            wrong.append(f"{package['name']}: [package.metadata.binstall] is not {BINSTALL}")
+    for name, line in ELSEWHERE.items():
+        line = line.format(**names)
+        if line not in (ROOT / name).read_text():
+            wrong.append(f"{name} has no {line}")
+    return wrong
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--order", action="store_true", help="print the order and check nothing")
@@ -101,6 +135,9 @@ def main() -> None:
     early = too_early()
     if early:
         sys.exit("\n".join(early))
+    astray = places(metadata["packages"])
+    if astray:
+        sys.exit("\n".join(astray))
     found = listed((ROOT / "RELEASING.md").read_text())
     wrong = [f"it does not name {name}" for name in expected if name not in found]
     wrong += [f"it names {name}, which is not published" for name in dict.fromkeys(found) if name not in crates]

@@ -15,8 +15,11 @@ mod weigh;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-use quorate_host::exit::{self, Failure};
+use clap::{CommandFactory as _, Parser, Subcommand};
+use quorate_host::{
+    exit::{self, Failure},
+    manual::{Completions, ManPages},
+};
 use tokio::runtime;
 
 /// Follow a settlement on an EVM chain, and send the transactions that `quorate evm` makes
@@ -28,7 +31,7 @@ use tokio::runtime;
 /// Exit codes: 0 done; 1 not done, because of the chain's state; 2 the command line or a file is wrong; 3 the node or a file
 /// cannot be reached; 4 a fault of the program; 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, max_term_width = 80)]
+#[command(name = "quorate-chain", version, arg_required_else_help = true, max_term_width = 80)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -39,6 +42,8 @@ enum Command {
     Follow(follow::Arguments),
     Send(send::Arguments),
     Weigh(weigh::Arguments),
+    Completions(Completions),
+    Man(ManPages),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +54,8 @@ fn main() -> ExitCode {
             Command::Follow(arguments) => runtime.block_on(arguments.run()),
             Command::Send(arguments) => arguments.run(&runtime),
             Command::Weigh(arguments) => arguments.run(&runtime),
+            Command::Completions(arguments) => arguments.run(CommandLine::command()),
+            Command::Man(arguments) => arguments.run(CommandLine::command()),
         }
     })
 }

@@ -3,10 +3,13 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    aggregate, checkpoint, completions, dkg, era, evm, history, key, key_set, man, pop, selftest, sign, subtract,
+    aggregate, checkpoint, dkg, era, evm, history, key, key_set, pop, selftest, sign, subtract,
     threshold, verify,
 };
-use quorate_host::exit::Result;
+use quorate_host::{
+    exit::Result,
+    manual::{Completions, ManPages},
+};
 
 /// Verify BLS signatures in bulk and say which are false; make keys, signatures and proofs of possession
 ///
@@ -36,8 +39,10 @@ enum Command {
     History(history::Arguments),
     Era(era::Arguments),
     Selftest(selftest::Arguments),
-    Completions(completions::Arguments),
-    Man(man::Arguments),
+    #[command(before_long_help = COMPLETIONS)]
+    Completions(Completions),
+    #[command(before_long_help = MAN)]
+    Man(ManPages),
 }
 
 impl Cli {
@@ -74,3 +79,15 @@ Examples:
   quorate evm plan --network network.json --signers 0-9
   quorate sign --suite eth2 --key key.json --message 0xabcd --claim
   quorate selftest";
+
+const COMPLETIONS: &str = "\
+Examples:
+  quorate completions bash > ~/.local/share/bash-completion/completions/quorate
+  quorate completions fish > ~/.config/fish/completions/quorate.fish
+  quorate completions zsh > ~/.zfunc/_quorate";
+
+const MAN: &str = "\
+Examples:
+  quorate man | man -l -
+  quorate man key new > quorate-key-new.1
+  quorate man --into ~/.local/share/man/man1";

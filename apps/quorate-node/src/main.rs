@@ -7,9 +7,12 @@ mod commands;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use commands::{claim, create, fund, init, leave, register, run, status};
-use quorate_host::exit;
+use quorate_host::{
+    exit,
+    manual::{Completions, ManPages},
+};
 
 /// A node of a task network: execute tasks, attest results, settle them on the chain
 ///
@@ -39,6 +42,8 @@ enum Command {
     Status(Box<status::Arguments>),
     Claim(Box<claim::Arguments>),
     Exit(Box<leave::Arguments>),
+    Completions(Completions),
+    Man(ManPages),
 }
 
 fn main() -> ExitCode {
@@ -51,5 +56,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => arguments.run(),
         Command::Claim(arguments) => arguments.run(),
         Command::Exit(arguments) => arguments.run(),
+        Command::Completions(arguments) => arguments.run(CommandLine::command()),
+        Command::Man(arguments) => arguments.run(CommandLine::command()),
     })
 }

@@ -9,9 +9,10 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use quorate_host::{
     exit::{self, Exit, Failure, Result},
+    manual::{Completions, ManPages},
     options::{self, Printed, Source},
 };
 use quorate_server::{
@@ -56,6 +57,8 @@ enum Command {
     /// Ask servers for assumed-valid checkpoints, and see what is held of them. It starts no server.
     #[command(subcommand)]
     Checkpoint(fetch::Command),
+    Completions(Completions),
+    Man(ManPages),
 }
 
 #[derive(Debug, Args)]
@@ -135,6 +138,8 @@ fn main() -> ExitCode {
         None => start(&settings, None),
         Some(Command::Demo { seconds }) => start(&settings, Some(seconds)),
         Some(Command::Checkpoint(command)) => checkpoint(&settings, &command),
+        Some(Command::Completions(arguments)) => arguments.run(CommandLine::command()),
+        Some(Command::Man(arguments)) => arguments.run(CommandLine::command()),
     })
 }
 

@@ -20,9 +20,12 @@ mod tests;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use commands::{export, import, init, run, status};
-use quorate_host::exit;
+use quorate_host::{
+    exit,
+    manual::{Completions, ManPages},
+};
 
 /// Hold an operator's key of a quorate network, and sign each task once
 ///
@@ -46,6 +49,8 @@ enum Command {
     Status(status::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
+    Completions(Completions),
+    Man(ManPages),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +63,8 @@ fn main() -> ExitCode {
             Command::Status(arguments) => arguments.run(),
             Command::Export(arguments) => arguments.run(),
             Command::Import(arguments) => arguments.run(),
+            Command::Completions(arguments) => arguments.run(CommandLine::command()),
+            Command::Man(arguments) => arguments.run(CommandLine::command()),
         }
     })
 }

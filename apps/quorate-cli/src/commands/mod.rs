@@ -39,7 +39,6 @@ mod key_share;
 
 pub mod aggregate;
 pub mod checkpoint;
-pub mod completions;
 pub mod dkg;
 pub mod verify;
 pub mod history;
@@ -47,7 +46,6 @@ pub mod era;
 pub mod key;
 pub mod key_set;
 pub mod evm;
-pub mod man;
 pub mod pop;
 pub mod selftest;
 pub mod sign;

@@ -1,6 +1,6 @@
 //! What the documents and the examples show is so.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, process::Command};
 
 use quorate_host::options::{Source, to_toml};
 use quorate_lab::{
@@ -65,8 +65,8 @@ fn the_document_has_every_field_with_its_default() {
 
 #[test]
 fn the_unit_and_the_container_set_fields_that_exist() {
-    for file in ["quorate-server.service", "Containerfile"] {
-        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(file)).unwrap();
+    for file in ["apps/quorate-server/deploy/quorate-server.service", "packaging/Containerfile"] {
+        let text = read(file);
         let settings: Vec<_> = text
             .split_whitespace()
             .filter_map(|word| word.strip_prefix("Environment=").unwrap_or(word).split_once('='))
@@ -110,7 +110,7 @@ fn the_files_of_deploy_are_understood() {
     assert!(unit.contains("\nGroup=quorate-clients\n") && unit.contains("\nRuntimeDirectoryMode=0750\n"));
     assert!(unit.contains("groupadd --system quorate-clients") && config.listen.socket_mode == "0660");
     assert_eq!(config.listen.socket, "/run/quorate-server/claims.sock");
-    let image = deploy("Containerfile");
+    let image = read("packaging/Containerfile");
     let (_, after) = image.split_once("\nENV ").unwrap();
     let (block, _) = after.split_once("\nVOLUME").unwrap();
     let of_image = variables(block.lines().map(|line| line.trim_end_matches('\\').trim().to_owned()).collect());

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Images of the programs in a folder that `packaging/programs.sh` made, one a program, as OCI archives. No daemon runs, and nothing is
+# downloaded.
+#
+#   packaging/images.sh TREE ARCHITECTURE FOLDER
+#
+# `podman load --input ARCHIVE`, `docker load --input ARCHIVE` and `skopeo copy oci-archive:ARCHIVE …` read them.
+source "$(dirname "$0")/common.sh"
+need buildah "buildah crun ca-certificates"
+tree=$1 architecture=$2
+mkdir -p "$3"
+out=$(realpath "$3")
+work=$(mktemp -d)
+buildah=(buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs)
+trap '"${buildah[@]}" rm --all > /dev/null 2>&1 || true; rm -rf "$work"' EXIT
+mkdir -p "$work/context/empty" "$work/context/certificates"
+cp -r "$tree/bin" "$work/context/bin"
+cp /etc/ssl/certs/ca-certificates.crt "$work/context/certificates/"
+for program in "${programs[@]}"; do
+    [[ -e $tree/bin/$program ]] || continue
+    name=$program:$version
+    "${buildah[@]}" build --quiet --format oci --isolation chroot --pull-never --arch "$architecture" \
+        --timestamp "$SOURCE_DATE_EPOCH" --label "org.opencontainers.image.source=$repository" \
+        --label "org.opencontainers.image.version=$version" --label "org.opencontainers.image.licenses=$(field license)" \
+        --target "${program#quorate-}" --file packaging/Containerfile --tag "$name" "$work/context" > /dev/null
+    folder=$work/$program
+    "${buildah[@]}" push --quiet "$name" "oci:$folder:$name"
+    # buildah's own archive has the time at which it was written.
+    archive=$out/$program-$version-$architecture.oci.tar
+    tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+        --directory "$folder" --create --file "$archive" .
+done

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# The programs for one target as people get them, in FOLDER/quorate-VERSION-TARGET and as an archive beside it: bin, share and lib, as they
+# lie below /usr.
+#
+#   packaging/programs.sh TARGET FOLDER
+#
+# They are linked with the C library itself, so that they start on any Linux and in an image that has nothing else. Two builds of a
+# commit give the same bytes, wherever they are made: the names of this machine's folders do not go into them.
+source "$(dirname "$0")/common.sh"
+target=$1 out=$2
+tree=$out/quorate-$version-$target
+built=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+
+renamed=("$PWD=/quorate" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$built=/target")
+flags=(-Ctarget-feature=+crt-static "${renamed[@]/#/--remap-path-prefix=}")
+export CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
+export CFLAGS="${renamed[*]/#/-ffile-prefix-map=}"
+export CARGO_INCREMENTAL=0
+unset RUSTFLAGS
+strip=strip
+case $target in aarch64-*)
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:-aarch64-linux-gnu-gcc}
+    need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    strip=aarch64-linux-gnu-strip ;;
+esac
+# `PACKAGES` names some of them for a quick check.
+packages=${PACKAGES:-quorate-cli quorate-server quorate-node quorate-signer quorate-chain-program}
+"${CARGO:-cargo}" build --locked --profile dist --target "$target" $(printf -- '--package %s ' $packages)
+
+rm -rf "$tree"
+mkdir -p "$tree/bin"
+for program in "${programs[@]}"; do
+    # Cargo's `strip` leaves the names in the command line's program.
+    [[ ! -e $built/$target/dist/$program ]] || "$strip" --strip-all -o "$tree/bin/$program" "$built/$target/dist/$program"
+done
+packaging/tree.sh "$tree"
+pack "$tree"

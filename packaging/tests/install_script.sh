@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The install script of `make dist` installs from a folder, starts what it installed, and refuses an archive with one byte changed.
+#
+#   packaging/tests/install_script.sh FOLDER
+source "$(dirname "$0")/../common.sh"
+folder=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "install.sh: $*" >&2; exit 1; }
+(cd "$folder" && sha256sum --check --quiet SHA256SUMS) || fail "SHA256SUMS names other files"
+QUORATE_RELEASES=$folder sh "$folder/install.sh" "$work/one" > "$work/said"
+grep -q "export PATH" "$work/said" || fail "it does not say that the folder is not in PATH"
+"$work/one/bin/quorate" verify --quiet examples/claims.jsonl > /dev/null || fail "what is installed does not verify"
+# Once more over it, while a program runs.
+"$work/one/bin/quorate-server" --listen 127.0.0.1:0 2> /dev/null &
+running=$!
+QUORATE_RELEASES=$folder sh "$folder/install.sh" "$work/one" > /dev/null || fail "not over a program that runs"
+kill "$running" && wait "$running" || fail "the program that ran was disturbed"
+cp -r "$folder" "$work/other"
+archive=$(echo "$work/other"/quorate-"$version"-"$(uname -m)"-*.tar.gz)
+printf x | dd of="$archive" bs=1 seek=1000 conv=notrunc status=none
+! QUORATE_RELEASES=$work/other sh "$folder/install.sh" "$work/two" > /dev/null 2>&1 || fail "it installed a changed archive"
+[[ ! -e $work/two ]] || fail "it left something of a changed archive"
+echo "install.sh installs, and refuses a changed archive"

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Installs the Debian packages in an empty Debian 12 that has booted, as a stranger would: units that systemd understands and starts, the first
+# job of each program, an upgrade, removal, purge. It needs root and systemd-nspawn.
+#
+#   packaging/tests/installed.sh TREE
+#
+# TREE is what `packaging/programs.sh` made, or a folder with `bin` alone, to which `packaging/tree.sh` adds the rest.
+source "$(dirname "$0")/../common.sh"
+need debootstrap debootstrap
+need systemd-nspawn systemd-container
+[[ $(id -u) = 0 ]] || { echo "installed.sh boots another root, which root alone may do" >&2; exit 1; }
+tree=$(realpath "$1")
+work=$(mktemp -d)
+root=$work/root
+machine=
+end() {
+    [[ -z $machine ]] || { inside systemctl poweroff --force > /dev/null 2>&1 || kill "$machine" || true; wait "$machine" || true; }
+    rm -rf "$work"
+}
+trap end EXIT
+fail() { echo "installed: $*" >&2; inside journalctl --no-pager --lines 20 2> /dev/null >&2 || true; exit 1; }
+inside() { nsenter --target "$leader" --all /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
+ms() { echo $(($(date +%s%N) / 1000000)); }
+# within SECONDS COMMAND…: until it succeeds.
+within() {
+    local end=$((SECONDS + $1)); shift
+    until "$@" > /dev/null 2>&1; do ((SECONDS < end)) || fail "not within the time: $*"; sleep 0.05; done
+}
+
+# The package before this one, as far as dpkg knows. Nobody waits for a compression here.
+export LEVEL=0
+VERSION=$version~before packaging/debs.sh "$tree" amd64 "$work/before"
+packaging/debs.sh "$tree" amd64 "$work/now"
+
+# The mirror and the keys that this machine itself uses.
+mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Release: bookworm' | head -n 1)
+[[ -n $mirror ]] || { echo "installed: apt knows no mirror of Debian 12" >&2; exit 1; }
+debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,curl,ca-certificates bookworm "$root" "$mirror" > "$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
+cp -r examples "$root/root/examples"
+mkdir "$root/packages"
+cp "$work"/before/*.deb "$work"/now/*.deb "$root/packages/"
+systemd-nspawn --quiet --directory "$root" --boot --register=no --keep-unit --private-network --console=pipe < /dev/null > "$work/console" 2>&1 &
+machine=$!
+within 20 pgrep --parent "$machine"
+leader=$(pgrep --parent "$machine" | head -n 1)
+within 60 inside systemctl is-system-running --wait
+
+install() { inside sh -c "dpkg --install /packages/quorate*_$1_amd64.deb" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }; }
+begun=$(ms)
+install "$version~before"
+inside quorate verify --quiet /root/examples/claims.jsonl > /dev/null || fail "the examples are not valid"
+took=$(($(ms) - begun))
+echo "installed, and a first verdict: $took ms"
+((took <= 10000)) || fail "that is too long"
+
+# ---- What lies where ----
+units=$(cd "$root/lib/systemd/system" && echo quorate-*.*)
+said=$(inside systemd-analyze verify --man=no --recursive-errors=no $(printf '/lib/systemd/system/%s ' $units) 2>&1) || true
+[[ -z $said ]] || fail "systemd-analyze verify: $said"
+for unit in $units; do
+    [[ $unit = *.service ]] || continue
+    exposure=$(inside systemd-analyze security --offline=yes --no-pager "/lib/systemd/system/$unit" | sed -n 's/.*Overall exposure level for [^:]*: \([0-9.]*\).*/\1/p')
+    echo "$unit: exposure $exposure"
+    awk -v "exposure=$exposure" 'BEGIN { exit !(exposure != "" && exposure <= 3.0) }' || fail "$unit is too exposed: $exposure"
+done
+for program in "${programs[@]}"; do
+    [[ -e $root/usr/share/man/man1/$program.1.gz ]] || fail "no man page of $program"
+    for file in bash-completion/completions/"$program" zsh/vendor-completions/_"$program" fish/vendor_completions.d/"$program".fish; do
+        [[ -s $root/usr/share/$file ]] || fail "no completions in $file"
+    done
+    least=1000
+    for _ in 1 2 3 4 5; do
+        begun=$(ms)
+        inside "$program" --version > /dev/null
+        took=$(($(ms) - begun))
+        ((took >= least)) || least=$took
+    done
+    echo "$program --version: $least ms"
+    ((least <= 100)) || fail "$program starts in $least ms"
+done
+[[ $(stat -c %a "$root/etc/quorate-signer") = 700 && $(stat -c %a "$root/etc/quorate-node") = 700 ]] || fail "the folders of keys are open"
+! inside systemctl is-enabled --quiet quorate-signer || fail "the signer would start without a key"
+
+# ---- The first job of each program ----
+inside quorate selftest > /dev/null 2>&1 || fail "selftest"
+ask() { inside curl --silent --fail --unix-socket /run/quorate-server/claims.sock "$@"; }
+within 10 ask http://localhost/readyz
+inside systemctl is-enabled --quiet quorate-server && inside systemctl is-active --quiet quorate-server || fail "the server does not run"
+verdicts() { ask --header 'Content-Type: application/x-ndjson' --data-binary @/root/examples/claims.jsonl http://localhost/v1/verify; }
+[[ $(verdicts | grep -c '"valid":true') = 6 ]] || fail "the server's verdicts: $(verdicts)"
+# Whoever is in the group reaches the socket, and nobody else.
+inside useradd --groups quorate-clients client
+inside useradd other
+inside runuser -u client -- curl --silent --fail --unix-socket /run/quorate-server/claims.sock http://localhost/readyz > /dev/null || fail "the group is shut out"
+! inside runuser -u other -- curl --silent --fail --unix-socket /run/quorate-server/claims.sock http://localhost/readyz > /dev/null || fail "everybody reaches the server"
+
+(umask 077 && printf 'a passphrase for this test' > "$root/etc/quorate-signer/passphrase")
+inside quorate evm key --key-group bls12381-g2 --out /etc/quorate-signer/keystore.json --keystore --passphrase-file /etc/quorate-signer/passphrase > /dev/null
+# As docs/install.md has it.
+inside systemd-run --quiet --pipe --wait --uid quorate --property StateDirectory=quorate-signer --property StateDirectoryMode=0700 \
+    --property LoadCredential=keystore:/etc/quorate-signer/keystore.json --property LoadCredential=passphrase:/etc/quorate-signer/passphrase \
+    sh -c 'quorate-signer init --data /var/lib/quorate-signer --keystore "$CREDENTIALS_DIRECTORY/keystore" \
+    --passphrase-file "$CREDENTIALS_DIRECTORY/passphrase" "$@"' init --key-group bls12381-g2 --chain-id 1 \
+    --contract 0x00000000000000000000000000000000000000aa --verifier 0x00000000000000000000000000000000000000bb \
+    --operator 0x00000000000000000000000000000000000000cc --genesis 1790000000 --epoch-length 3600 --slashing-window 86400 > /dev/null
+inside systemctl enable --quiet --now quorate-signer
+within 20 test -S "$root/run/quorate-signer/signer.sock" -o -S "/proc/$leader/root/run/quorate-signer/signer.sock"
+record() {
+    inside runuser -u quorate -- quorate-signer status --data /var/lib/quorate-signer --socket /run/quorate-signer/signer.sock | grep '"public_key"'
+}
+record=$(record)
+# Without a chain, a node says that it reaches none.
+code=0
+inside quorate-node status --rpc http://127.0.0.1:9 --contract 0x00000000000000000000000000000000000000aa > "$work/log" 2>&1 || code=$?
+((code == 3)) || fail "a node without a chain ended with $code: $(cat "$work/log")"
+inside quorate-chain follow --help > /dev/null || fail "quorate-chain"
+
+# ---- The next version ----
+echo '# of the operator' >> "$root/etc/default/quorate-server"
+process() { inside systemctl show --property MainPID --value "$1"; }
+before="$(process quorate-server) $(process quorate-signer)"
+install "$version"
+grep -q 'of the operator' "$root/etc/default/quorate-server" || fail "the operator's variables are gone"
+within 10 ask http://localhost/readyz
+within 10 record
+after="$(process quorate-server) $(process quorate-signer)"
+[[ ${before% *} != "${after% *}" && ${before#* } != "${after#* }" ]] || fail "what ran was not started again: $before, $after"
+ask http://localhost/v1/known | grep -q '[1-9]' || fail "nothing is known after the upgrade"
+[[ -n $record && $record = $(record) ]] || fail "another record"
+
+# ---- Stopped, removed, purged ----
+inside systemctl stop quorate-server quorate-signer
+for unit in quorate-server quorate-signer; do
+    [[ $(inside systemctl show --property Result --value $unit) = success ]] || fail "$unit did not end in order"
+done
+inside dpkg --remove "${programs[@]}" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+for program in "${programs[@]}"; do [[ ! -e $root/usr/bin/$program ]] || fail "$program is still there"; done
+[[ -n $(ls "$root/var/lib/quorate-signer") && -n $(ls "$root/var/lib/private/quorate-server") ]] || fail "removal took the data"
+inside dpkg --purge "${programs[@]}" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+for gone in var/lib/quorate-signer var/lib/quorate-server var/lib/private/quorate-server etc/default/quorate-server etc/quorate-node; do
+    [[ ! -e $root/$gone && ! -L $root/$gone ]] || fail "purge left $gone"
+done
+[[ -e $root/etc/quorate-signer/keystore.json ]] || fail "purge took the operator's key"
+echo "installed, started, upgraded, stopped, removed and purged"
