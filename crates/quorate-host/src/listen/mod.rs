@@ -7,6 +7,7 @@
 mod activity;
 mod authority;
 mod counts;
+mod places;
 mod readers;
 
 use std::{
@@ -15,7 +16,7 @@ use std::{
     net::IpAddr,
     os::fd::AsFd,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -36,7 +37,7 @@ use rustix::net::{RecvFlags, recv};
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest},
     net::{TcpListener, TcpStream, UnixListener, UnixStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::OwnedSemaphorePermit,
     time::{interval, sleep, timeout},
 };
 use tokio_io_timeout::TimeoutStream;
@@ -46,11 +47,14 @@ use tokio_util::{
 };
 use tower::ServiceExt as _;
 
-pub use self::counts::{Counted, CountsByKey};
 use self::{
     activity::{Activities, Activity},
     authority::Renamed,
     readers::Readers,
+};
+pub use self::{
+    counts::{Counted, CountsByKey},
+    places::Places,
 };
 use crate::{is_own_name, socket::SocketFile};
 
@@ -114,11 +118,11 @@ pub struct Routers {
 /// The connections of a server, over all of its listeners.
 #[derive(Clone, Debug)]
 pub struct Connections {
-    bounds: Bounds,
+    bounds: Arc<RwLock<Bounds>>,
     /// Without them, each name is good.
     hosts: Option<Hosts>,
     by_address: Option<Arc<Addresses>>,
-    free: Arc<Semaphore>,
+    free: Places,
     activities: Arc<Activities>,
     /// How many connections there have been.
     numbers: Arc<AtomicU64>,
@@ -140,10 +144,10 @@ impl Connections {
     pub fn new(bounds: Bounds, hosts: Option<Hosts>) -> Self {
         let abort = CancellationToken::new();
         Self {
-            bounds,
+            bounds: Arc::new(RwLock::new(bounds)),
             hosts,
             by_address: None,
-            free: places(bounds.connections),
+            free: Places::new(bounds.connections),
             activities: Activities::new(),
             numbers: Arc::default(),
             tracker: TaskTracker::new(),
@@ -164,7 +168,14 @@ impl Connections {
     /// The same limits and signals, with connections of its own to give away.
     #[must_use]
     pub fn with_own(&self, at_most: usize) -> Self {
-        Self { free: places(at_most), activities: Activities::new(), ..self.clone() }
+        Self { free: Places::new(at_most), activities: Activities::new(), ..self.clone() }
+    }
+
+    /// Sets other bounds, for the connections that come. Those that are there keep theirs, and none is closed because there are too
+    /// many. What [`with_own`](Self::with_own) has made keeps its own number. It must be called on a runtime.
+    pub fn set_bounds(&self, bounds: Bounds) {
+        *self.bounds.write().unwrap_or_else(PoisonError::into_inner) = bounds;
+        self.free.resize(bounds.connections);
     }
 
     /// Begins to drain: each connection ends after its requests. It is over when they have ended.
@@ -199,7 +210,7 @@ impl Connections {
 
     /// How many more connections would be accepted.
     pub fn free(&self) -> usize {
-        self.free.available_permits()
+        self.free.left()
     }
 
     /// Accepts TCP connections until the server has stopped.
@@ -269,13 +280,13 @@ impl Connections {
     /// A place for a connection that has come, because a listener that waits for clients must not keep a place from another one. If none
     /// is free, the connection that has been idle for the longest time gives up its own. `None` when the listener is to end.
     async fn place(&self, routers: &Routers) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = self.free.clone().try_acquire_owned() {
+        if let Ok(place) = self.free.free().clone().try_acquire_owned() {
             return Some(place);
         }
         let place = async {
             loop {
                 self.activities.close_the_most_idle();
-                if let Ok(place) = timeout(Duration::from_millis(100), self.free.clone().acquire_owned()).await {
+                if let Ok(place) = timeout(Duration::from_millis(100), self.free.free().clone().acquire_owned()).await {
                     return place.ok();
                 }
             }
@@ -323,7 +334,8 @@ impl Connections {
         activity: Arc<Activity>,
         late: bool,
     ) {
-        let Bounds { streams, head_bytes, head, idle, write, longest, .. } = self.bounds;
+        let Bounds { streams, head_bytes, head, idle, write, longest, .. } =
+            *self.bounds.read().unwrap_or_else(PoisonError::into_inner);
         let end = if late { &self.end } else { &self.stop };
         // A connection on which nothing comes must not wait as long as one that has asked something.
         tokio::select! {
@@ -436,10 +448,6 @@ const HEADERS: usize = 64;
 
 /// How often the log says that connections of an address are closed.
 const TELL: Duration = Duration::from_secs(60);
-
-fn places(connections: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(connections.clamp(1, Semaphore::MAX_PERMITS)))
-}
 
 impl Hosts {
     /// Whether a request calls the server by a name of its own.
