@@ -52,6 +52,8 @@ pub struct Config {
     pub checkpoint: CheckpointSettings,
     /// What a client may ask for.
     pub limits: ServerLimits,
+    /// Who may ask anything.
+    pub clients: ServerClients,
     /// How the server stops.
     pub drain: Drain,
     /// What the server writes about itself.
@@ -64,8 +66,11 @@ pub struct Config {
 pub struct Listen {
     /// The address for TCP. With port 0 the system chooses one. An empty text means none.
     pub address: String,
-    /// Allows an address that other machines reach. There is no TLS and no login: put a proxy in front.
+    /// Allows addresses that other machines reach. There is no TLS: put a proxy in front.
     pub beyond_loopback: bool,
+    /// The address for TCP on which nothing is served but `/metrics`, `/livez` and `/readyz`. Then `/metrics` is not served to those who
+    /// send claims. An empty text means none.
+    pub metrics: String,
     /// Further names by which browsers and clients may call the server (the header `Host`).
     pub hosts: Vec<String>,
     /// The Unix socket for claims. An empty text means none.
@@ -81,6 +86,7 @@ impl Default for Listen {
         Self {
             address: "127.0.0.1:9596".to_owned(),
             beyond_loopback: false,
+            metrics: String::new(),
             hosts: Vec::new(),
             socket: String::new(),
             socket_mode: "0660".to_owned(),
@@ -94,6 +100,11 @@ impl Listen {
     #[must_use]
     pub fn tcp(&self) -> Option<SocketAddr> {
         self.address.parse().ok()
+    }
+
+    /// The address for metrics, if there is one. `Config::check` has found that it is one.
+    pub(crate) fn metrics_tcp(&self) -> Option<SocketAddr> {
+        self.metrics.parse().ok()
     }
 
     /// The bits of [`socket_mode`](Self::socket_mode).
@@ -341,17 +352,29 @@ impl Default for ServerLimits {
     }
 }
 
+/// Who may ask anything.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerClients {
+    /// The file with the names of clients and the hashes of their tokens. With it, whoever shows none of the tokens is refused, and a
+    /// client's sources have its name in front. An empty text means that there are no tokens.
+    pub tokens: String,
+}
+
 /// How the server stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Drain {
+    /// For how long the server says that it will stop, and takes claims all the same, before it stops: so a balancer sends them
+    /// elsewhere before one is refused.
+    pub notice_ms: u64,
     /// The time in which everything is answered after the signal to stop.
     pub deadline_ms: u64,
 }
 
 impl Default for Drain {
     fn default() -> Self {
-        Self { deadline_ms: 10_000 }
+        Self { notice_ms: 0, deadline_ms: 10_000 }
     }
 }
 
@@ -371,7 +394,81 @@ pub struct Log {
 /// What the names of environment variables begin with.
 pub const PREFIX: &str = "QUORATE_SERVER_";
 
+/// The fields that a reload changes. The others stay as they were at the start.
+pub const RELOADED: [&str; 28] = [
+    "verify.suite",
+    "verify.key_sets",
+    "sources.half_life_s",
+    "sources.suspect_at",
+    "sources.ban_at",
+    "sources.ban_s",
+    "sources.share",
+    "sources.suspects_share",
+    "sources.most",
+    "sources.by_connection",
+    "limits.connections",
+    "limits.requests",
+    "limits.requests_per_connection",
+    "limits.memory_bytes",
+    "limits.body_bytes",
+    "limits.line_bytes",
+    "limits.header_bytes",
+    "limits.claims",
+    "limits.keys",
+    "limits.stream_claims",
+    "limits.header_ms",
+    "limits.body_ms",
+    "limits.idle_ms",
+    "limits.write_ms",
+    "clients.tokens",
+    "drain.notice_ms",
+    "drain.deadline_ms",
+    "log.level",
+];
+
+/// What a reload makes of a configuration.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// What is in force then.
+    pub(crate) config: Config,
+    /// The fields that change.
+    pub(crate) changed: Vec<String>,
+    /// The fields that would change after a restart.
+    pub(crate) waiting: Vec<String>,
+}
+
 impl Config {
+    /// This configuration with what a reload takes of a new one.
+    ///
+    /// # Errors
+    /// The two together make no sense.
+    pub(crate) fn reloaded(&self, new: &Self) -> Result<Change, OptionsError> {
+        let as_json = |config: &Self| {
+            serde_json::to_value(config).map_err(|error| OptionsError::refused("configuration", error.to_string()))
+        };
+        let (mut merged, new) = (as_json(self)?, as_json(new)?);
+        let (mut changed, mut waiting) = (Vec::new(), Vec::new());
+        for (section, fields) in merged.as_object_mut().into_iter().flatten() {
+            for (name, value) in fields.as_object_mut().into_iter().flatten() {
+                let wanted = &new[section][name];
+                if value == wanted {
+                    continue;
+                }
+                let field = format!("{section}.{name}");
+                if RELOADED.contains(&field.as_str()) {
+                    *value = wanted.clone();
+                    changed.push(field);
+                } else {
+                    waiting.push(field);
+                }
+            }
+        }
+        let config: Self = serde_json::from_value(merged)
+            .map_err(|error| OptionsError::refused("configuration", error.to_string()))?;
+        config.check()?;
+        Ok(Change { config, changed, waiting })
+    }
+
     /// Reads a file, the environment and flags, each of which is `("section.field", value)`.
     ///
     /// # Errors
@@ -455,19 +552,25 @@ impl Config {
 
     /// Refuses values that have the right type and make no sense.
     fn check(&self) -> Result<(), OptionsError> {
-        let Self { listen, verify, sources, known, checkpoint, limits, drain, log } = self;
+        let Self { listen, verify, sources, known, checkpoint, limits, clients: _, drain, log } = self;
         let wrong = |field: &str, found: &dyn std::fmt::Debug, expected: &str| {
             Err(OptionsError::refused(field, format!("found {found:?}, expected {expected}")))
         };
-        if !listen.address.is_empty() {
-            let Some(address) = listen.tcp() else {
-                return wrong("listen.address", &listen.address, "an IP address and a port, such as 127.0.0.1:9596");
+        for (field, text, parsed) in [
+            ("listen.address", &listen.address, listen.tcp()),
+            ("listen.metrics", &listen.metrics, listen.metrics_tcp()),
+        ] {
+            let Some(address) = parsed else {
+                if text.is_empty() {
+                    continue;
+                }
+                return wrong(field, text, "an IP address and a port, such as 127.0.0.1:9596");
             };
             if !address.ip().is_loopback() && !listen.beyond_loopback {
                 return wrong(
-                    "listen.address",
-                    &listen.address,
-                    "an address of this machine alone, such as 127.0.0.1:9596; the server has no TLS and no login, so set \
+                    field,
+                    text,
+                    "an address of this machine alone, such as 127.0.0.1:9596; there is no TLS on it, so set \
                      listen.beyond_loopback only where a proxy or a container stands in front",
                 );
             }
@@ -587,6 +690,7 @@ impl Config {
             ("limits.body_ms", Duration::from_millis(limits.body_ms)),
             ("limits.idle_ms", Duration::from_millis(limits.idle_ms)),
             ("limits.write_ms", Duration::from_millis(limits.write_ms)),
+            ("drain.notice_ms", Duration::from_millis(drain.notice_ms)),
             ("drain.deadline_ms", Duration::from_millis(drain.deadline_ms)),
         ] {
             if value > days {
@@ -643,11 +747,52 @@ mod tests {
     }
 
     #[test]
+    fn a_reload_takes_the_fields_of_its_list_and_names_the_others() {
+        let old = Config::default();
+        let mut new = old.clone();
+        new.limits.claims = 7;
+        new.sources.ban_at = 9.5;
+        new.verify.key_sets = vec!["a=b".to_owned()];
+        new.verify.threads = 3;
+        new.listen.address = "127.0.0.1:1".to_owned();
+        let Change { config, changed, waiting } = old.reloaded(&new).unwrap();
+        assert_eq!(changed, ["limits.claims", "sources.ban_at", "verify.key_sets"]);
+        assert_eq!(waiting, ["listen.address", "verify.threads"]);
+        assert_eq!((config.limits.claims, config.sources.ban_at, config.verify.threads), (7, 9.5, 0));
+        assert_eq!(config.listen, old.listen);
+        // What the new file says alone makes sense, and with what stays of the old one it does not.
+        new = old.clone();
+        new.checkpoint.body_bytes = 1000;
+        new.limits = ServerLimits { memory_bytes: 8192, body_bytes: 8192, line_bytes: 8192, ..ServerLimits::default() };
+        new.check().unwrap();
+        assert!(old.reloaded(&new).unwrap_err().to_string().starts_with("checkpoint.body_bytes"));
+    }
+
+    #[test]
+    fn the_list_of_a_reload_has_fields_that_exist() {
+        let fields = serde_json::to_value(Config::default()).unwrap();
+        for field in RELOADED {
+            let (section, name) = field.split_once('.').unwrap();
+            assert!(!fields[section][name].is_null(), "{field}");
+        }
+        // Each limit and each threshold is in it.
+        let in_list =
+            |section: &str, but: &[&str]| {
+                fields[section].as_object().unwrap().keys().all(|name| {
+                    but.contains(&name.as_str()) || RELOADED.contains(&format!("{section}.{name}").as_str())
+                })
+            };
+        assert!(in_list("limits", &[]) && in_list("sources", &["bans"]) && in_list("drain", &[]));
+    }
+
+    #[test]
     fn values_that_make_no_sense_are_refused_by_name() {
         for (field, value) in [
             ("listen.address", "localhost"),
             ("listen.address", "0.0.0.0:80"),
             ("listen.address", ""),
+            ("listen.metrics", "9597"),
+            ("listen.metrics", "0.0.0.0:9597"),
             ("listen.socket_mode", "rw"),
             ("listen.socket_mode", "7777"),
             ("verify.suite", "eth3"),
