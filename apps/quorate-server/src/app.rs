@@ -89,12 +89,11 @@ impl App {
     /// Who sent a request.
     pub(crate) fn caller(&self, request: &Request) -> Result<Caller, UnknownClient> {
         // A router that is called without a connection has one caller.
-        let (number, name) = match request.extensions().get::<RemoteEnd>() {
-            Some(remote) => (remote.number, &*remote.name),
-            None => (0, "this process"),
-        };
+        let remote = request.extensions().get::<RemoteEnd>();
+        let (number, name) = remote.map_or((0, "this process"), |remote| (remote.number, &*remote.name));
         let in_force = self.in_force();
-        let client = in_force.clients.identify(request.headers())?;
+        let certificate = remote.and_then(|remote| remote.certificate.as_ref());
+        let client = in_force.clients.identify(request.headers(), certificate)?;
         Ok(Caller::new(number, name, client, in_force.config.sources.by_connection))
     }
 

@@ -22,13 +22,15 @@ use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 use thiserror::Error;
 
-use crate::config::ServerClients;
+use crate::config::{ServerClients, TlsSettings};
 
 /// The clients of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
-    /// Without any, everybody is a client.
+    /// Who is known by a token, where there are tokens.
     tokens: Option<Vec<Known>>,
+    /// Whether clients are known by certificates. Without these and tokens, everybody is a client.
+    by_certificate: bool,
 }
 
 /// A token's hash, and whose it is.
@@ -47,8 +49,15 @@ impl std::fmt::Debug for Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum UnknownClient {
     /// It shows nothing.
-    #[error("this server answers clients that it knows; send the header `Authorization: Bearer TOKEN`")]
+    #[error(
+        "this server answers clients that it knows; send the header `Authorization: Bearer TOKEN`, or show a certificate over TLS"
+    )]
     Nameless,
+    /// Its certificate has a name that no client can have.
+    #[error(
+        "the name in the certificate is not 1 to {NAME} letters of ASCII, digits, `.`, `-` and `_`; ask for another certificate"
+    )]
+    CertificateName,
     /// It shows something else than one token.
     #[error("the header Authorization is not `Bearer TOKEN`, or there is more than one; send it once, in that form")]
     Malformed,
@@ -70,15 +79,16 @@ impl Clients {
     ///
     /// # Errors
     /// It cannot be read, others may read it, or it is not understood.
-    pub(crate) fn load(settings: &ServerClients) -> anyhow::Result<Self> {
+    pub(crate) fn load(settings: &ServerClients, tls: &TlsSettings) -> anyhow::Result<Self> {
+        let by_certificate = !tls.clients.is_empty();
         if settings.tokens.is_empty() {
-            return Ok(Self::default());
+            return Ok(Self { tokens: None, by_certificate });
         }
         let path = Path::new(&settings.tokens);
         let text = String::from_utf8(file::read_secret(path, LARGEST)?)
             .with_context(|| format!("{}: expected text", path.display()))?;
         let name = path.display().to_string();
-        Self::parse(Source { name: &name, text: &text })
+        Ok(Self { by_certificate, ..Self::parse(Source { name: &name, text: &text })? })
     }
 
     fn parse(file: Source<'_>) -> anyhow::Result<Self> {
@@ -113,15 +123,25 @@ impl Clients {
         }
         // Nobody could ask anything.
         ensure!(!tokens.is_empty(), "{origin}: it names no client; add one, or leave clients.tokens empty");
-        Ok(Self { tokens: Some(tokens) })
+        Ok(Self { tokens: Some(tokens), by_certificate: false })
     }
 
-    /// The name of the client that sends a request; none where everybody may send one.
+    /// The name of the client that sends a request; none where everybody may send one. `certificate` is the name in the certificate that
+    /// it has shown, which counts more than a token.
     ///
     /// # Errors
     /// [`UnknownClient`].
-    pub(crate) fn identify(&self, headers: &HeaderMap) -> Result<Option<Arc<str>>, UnknownClient> {
-        let Some(tokens) = &self.tokens else { return Ok(None) };
+    pub(crate) fn identify(
+        &self,
+        headers: &HeaderMap,
+        certificate: Option<&Arc<str>>,
+    ) -> Result<Option<Arc<str>>, UnknownClient> {
+        if let Some(name) = certificate.filter(|_| self.by_certificate) {
+            return if is_client_name(name) { Ok(Some(name.clone())) } else { Err(UnknownClient::CertificateName) };
+        }
+        let Some(tokens) = &self.tokens else {
+            return if self.by_certificate { Err(UnknownClient::Nameless) } else { Ok(None) };
+        };
         let mut shown = headers.get_all(AUTHORIZATION).iter();
         let header = shown.next().ok_or(UnknownClient::Nameless)?;
         if shown.next().is_some() {
@@ -176,7 +196,7 @@ mod tests {
     fn a_client_is_known_by_one_of_its_tokens() {
         let file = format!("alice = \"{}\"\nbob = [\"{}\", \"{}\"]\n", hash("a"), hash("old"), hash("new"));
         let clients = parse(&file).unwrap();
-        let name = |values: &[&str]| clients.identify(&headers(values)).map(|name| name.unwrap().to_string());
+        let name = |values: &[&str]| clients.identify(&headers(values), None).map(|name| name.unwrap().to_string());
         for (header, expected) in [("Bearer a", "alice"), ("bearer old", "bob"), ("Bearer  new ", "bob")] {
             assert_eq!(name(&[header]).as_deref(), Ok(expected));
         }
@@ -191,8 +211,26 @@ mod tests {
         ] {
             assert_eq!(name(values), Err(expected), "{values:?}");
         }
-        assert_eq!(Clients::default().identify(&headers(&["Bearer a"])), Ok(None), "everybody is a client");
+        assert_eq!(Clients::default().identify(&headers(&["Bearer a"]), None), Ok(None), "everybody is a client");
         assert!(!format!("{clients:?}").contains(&hash("a")[..8]));
+    }
+
+    #[test]
+    fn a_certificate_names_a_client_and_counts_more_than_a_token() {
+        let clients = parse(&format!("alice = \"{}\"", hash("a"))).unwrap();
+        let both = Clients { by_certificate: true, ..clients };
+        let name = |clients: &Clients, certificate: Option<&str>, values: &[&str]| {
+            let certificate: Option<Arc<str>> = certificate.map(Into::into);
+            clients.identify(&headers(values), certificate.as_ref()).map(|name| name.map(|name| name.to_string()))
+        };
+        assert_eq!(name(&both, Some("bob.example"), &["Bearer a"]), Ok(Some("bob.example".to_owned())));
+        assert_eq!(name(&both, None, &["Bearer a"]), Ok(Some("alice".to_owned())));
+        assert_eq!(name(&both, Some("*.example"), &["Bearer a"]), Err(UnknownClient::CertificateName));
+        let alone = Clients { tokens: None, by_certificate: true };
+        assert_eq!(name(&alone, None, &["Bearer a"]), Err(UnknownClient::Nameless), "nobody else is a client");
+        // A connection that was made when certificates counted.
+        let tokens = Clients { by_certificate: false, ..both };
+        assert_eq!(name(&tokens, Some("bob.example"), &[]), Err(UnknownClient::Nameless));
     }
 
     #[test]

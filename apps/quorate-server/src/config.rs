@@ -54,6 +54,8 @@ pub struct Config {
     pub limits: ServerLimits,
     /// Who may ask anything.
     pub clients: ServerClients,
+    /// The certificates of `listen.tls`.
+    pub tls: TlsSettings,
     /// How the server stops.
     pub drain: Drain,
     /// What the server writes about itself.
@@ -66,7 +68,9 @@ pub struct Config {
 pub struct Listen {
     /// The address for TCP. With port 0 the system chooses one. An empty text means none.
     pub address: String,
-    /// Allows addresses that other machines reach. There is no TLS: put a proxy in front.
+    /// The address for TCP with TLS, which the section `tls` has the files of. An empty text means none.
+    pub tls: String,
+    /// Allows addresses that other machines reach. Without TLS and clients, put a proxy in front.
     pub beyond_loopback: bool,
     /// The address for TCP on which nothing is served but `/metrics`, `/livez` and `/readyz`. Then `/metrics` is not served to those who
     /// send claims. An empty text means none.
@@ -85,6 +89,7 @@ impl Default for Listen {
     fn default() -> Self {
         Self {
             address: "127.0.0.1:9596".to_owned(),
+            tls: String::new(),
             beyond_loopback: false,
             metrics: String::new(),
             hosts: Vec::new(),
@@ -100,6 +105,11 @@ impl Listen {
     #[must_use]
     pub fn tcp(&self) -> Option<SocketAddr> {
         self.address.parse().ok()
+    }
+
+    /// The address for TLS, if there is one. `Config::check` has found that it is one.
+    pub(crate) fn tls_tcp(&self) -> Option<SocketAddr> {
+        self.tls.parse().ok()
     }
 
     /// The address for metrics, if there is one. `Config::check` has found that it is one.
@@ -361,6 +371,19 @@ pub struct ServerClients {
     pub tokens: String,
 }
 
+/// The certificates of `listen.tls`, as files in PEM.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TlsSettings {
+    /// The server's certificate, and those between it and an authority.
+    pub certificate: String,
+    /// The key of that certificate, which nobody else may read.
+    pub key: String,
+    /// The authorities of clients' certificates. The one DNS name in a certificate is the client's name, which stands in front of its
+    /// sources. An empty text means that clients show none.
+    pub clients: String,
+}
+
 /// How the server stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -395,7 +418,7 @@ pub struct Log {
 pub const PREFIX: &str = "QUORATE_SERVER_";
 
 /// The fields that a reload changes. The others stay as they were at the start.
-pub const RELOADED: [&str; 28] = [
+pub const RELOADED: [&str; 31] = [
     "verify.suite",
     "verify.key_sets",
     "sources.half_life_s",
@@ -421,6 +444,9 @@ pub const RELOADED: [&str; 28] = [
     "limits.idle_ms",
     "limits.write_ms",
     "clients.tokens",
+    "tls.certificate",
+    "tls.key",
+    "tls.clients",
     "drain.notice_ms",
     "drain.deadline_ms",
     "log.level",
@@ -552,13 +578,15 @@ impl Config {
 
     /// Refuses values that have the right type and make no sense.
     fn check(&self) -> Result<(), OptionsError> {
-        let Self { listen, verify, sources, known, checkpoint, limits, clients: _, drain, log } = self;
+        let Self { listen, verify, sources, known, checkpoint, limits, clients, tls, drain, log } = self;
         let wrong = |field: &str, found: &dyn std::fmt::Debug, expected: &str| {
             Err(OptionsError::refused(field, format!("found {found:?}, expected {expected}")))
         };
-        for (field, text, parsed) in [
-            ("listen.address", &listen.address, listen.tcp()),
-            ("listen.metrics", &listen.metrics, listen.metrics_tcp()),
+        let is_known = !clients.tokens.is_empty() || !tls.clients.is_empty();
+        for (field, text, parsed, is_safe) in [
+            ("listen.address", &listen.address, listen.tcp(), false),
+            ("listen.tls", &listen.tls, listen.tls_tcp(), is_known),
+            ("listen.metrics", &listen.metrics, listen.metrics_tcp(), false),
         ] {
             let Some(address) = parsed else {
                 if text.is_empty() {
@@ -566,17 +594,26 @@ impl Config {
                 }
                 return wrong(field, text, "an IP address and a port, such as 127.0.0.1:9596");
             };
-            if !address.ip().is_loopback() && !listen.beyond_loopback {
+            if !address.ip().is_loopback() && !listen.beyond_loopback && !is_safe {
                 return wrong(
                     field,
                     text,
-                    "an address of this machine alone, such as 127.0.0.1:9596; there is no TLS on it, so set \
-                     listen.beyond_loopback only where a proxy or a container stands in front",
+                    "an address of this machine alone, such as 127.0.0.1:9596; only listen.tls with clients.tokens or tls.clients is \
+                     safe to reach for others, so set listen.beyond_loopback only where a proxy or a container stands in front",
                 );
             }
         }
-        if listen.address.is_empty() && listen.socket.is_empty() {
-            return wrong("listen", &"no address and no socket", "listen.address or listen.socket");
+        if listen.address.is_empty() && listen.socket.is_empty() && listen.tls.is_empty() {
+            return wrong("listen", &"no address and no socket", "listen.address, listen.tls or listen.socket");
+        }
+        let files = [("tls.certificate", &tls.certificate), ("tls.key", &tls.key)];
+        if listen.tls.is_empty() {
+            let unused = files.into_iter().chain([("tls.clients", &tls.clients)]).find(|(_, file)| !file.is_empty());
+            if let Some((field, file)) = unused {
+                return wrong(field, file, "nothing, because listen.tls is empty; give it an address");
+            }
+        } else if let Some((field, file)) = files.into_iter().find(|(_, file)| file.is_empty()) {
+            return wrong(field, file, "a file, because listen.tls has an address");
         }
         if listen.mode().is_none() {
             return wrong("listen.socket_mode", &listen.socket_mode, "octal digits such as 0600 or 0660");
@@ -792,6 +829,7 @@ mod tests {
             ("listen.address", "0.0.0.0:80"),
             ("listen.address", ""),
             ("listen.metrics", "9597"),
+            ("tls.certificate", "crt.pem"),
             ("listen.metrics", "0.0.0.0:9597"),
             ("listen.socket_mode", "rw"),
             ("listen.socket_mode", "7777"),

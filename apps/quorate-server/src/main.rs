@@ -190,6 +190,9 @@ async fn serve(config: Config, settings: &Settings, logging: &Logging) -> anyhow
     if let Some(address) = server.address() {
         tracing::info!("listening on http://{address}");
     }
+    if let Some(address) = server.tls_address() {
+        tracing::info!("listening on https://{address}");
+    }
     if let Some(address) = server.metrics_address() {
         tracing::info!("listening on http://{address} for metrics");
     }

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use quorate_batcher::{Batcher, KnownStore, Observer, OpenedStore, StoreSettings};
 use quorate_formats::key_sets::{KeySetLoading, KeySets};
 use quorate_host::{
-    listen::{Bounds, Connections, Hosts, Routers},
+    listen::{Bounds, Connections, Hosts, LoadedTls, Routers, Tls, TlsClients, TlsFiles},
     socket,
 };
 use tokio::{
@@ -34,7 +34,10 @@ use crate::{
 pub struct Server {
     pub(crate) app: Arc<App>,
     address: Option<SocketAddr>,
+    tls_address: Option<SocketAddr>,
     metrics_address: Option<SocketAddr>,
+    /// The certificates of the address for TLS.
+    tls: Option<Tls>,
 }
 
 /// What a reload has changed.
@@ -58,6 +61,7 @@ impl Server {
 
         // Everything that can fail comes before the first connection is accepted.
         let (tcp, address) = bind("listen.address", config.listen.tcp()).await?;
+        let (tls_tcp, tls_address) = bind("listen.tls", config.listen.tls_tcp()).await?;
         let (metrics_tcp, metrics_address) = bind("listen.metrics", config.listen.metrics_tcp()).await?;
         let mode = config.listen.mode().context("listen.socket_mode: expected octal digits")?;
         let socket = |path: &str, mode| -> anyhow::Result<_> {
@@ -73,6 +77,7 @@ impl Server {
         let metrics = Arc::new(Metrics::new());
         let key_sets = load_key_sets(&config)?;
         let clients = load_clients(&config)?;
+        let tls = load_tls(&config)?.map(Tls::new);
         let store = open_store(&config)?;
         let board = Board::open(&config.checkpoint)?.map(Arc::new);
         let observer: Arc<dyn Observer> = metrics.clone();
@@ -103,19 +108,28 @@ impl Server {
         if let Some(listener) = tcp {
             app.connections.listen_tcp(listener, public.clone());
         }
+        if let (Some(listener), Some(tls)) = (tls_tcp, &tls) {
+            app.connections.listen_tls(listener, tls.clone(), public.clone());
+        }
         if let Some(socket) = claims_socket {
             app.connections.listen_unix(socket, public.clone());
         }
         if let Some(socket) = admin_socket {
             administration.listen_unix(socket, Routers { running: api::administration(&app), ..public });
         }
-        Ok(Self { app, address, metrics_address })
+        Ok(Self { app, address, tls_address, metrics_address, tls })
     }
 
     /// The address for TCP, with the port that the system chose.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
+    }
+
+    /// The address for TLS, with the port that the system chose.
+    #[must_use]
+    pub fn tls_address(&self) -> Option<SocketAddr> {
+        self.tls_address
     }
 
     /// The address for metrics, with the port that the system chose.
@@ -144,13 +158,17 @@ impl Server {
         let read = tokio::task::spawn_blocking(move || -> anyhow::Result<_> {
             let change = app.in_force().config.reloaded(&read()?)?;
             let (key_sets, clients) = (load_key_sets(&change.config)?, load_clients(&change.config)?);
-            Ok((change, key_sets, clients))
+            let tls = load_tls(&change.config)?;
+            Ok((change, key_sets, clients, tls))
         });
         let put = async {
-            let (Change { config, changed, waiting }, key_sets, clients) = read.await??;
+            let (Change { config, changed, waiting }, key_sets, clients, loaded) = read.await??;
             // Whatever can fail has not failed from here on.
             self.app.batcher.set_sources(config.settings().sources).context("sources")?;
             self.app.connections.set_bounds(bounds(&config.limits));
+            if let (Some(tls), Some(loaded)) = (&self.tls, loaded) {
+                tls.set(loaded);
+            }
             self.app.put_in_force(InForce { config, key_sets, clients });
             Ok(Reloaded { changed, waiting })
         };
@@ -239,7 +257,23 @@ fn load_key_sets(config: &Config) -> anyhow::Result<KeySets> {
 }
 
 fn load_clients(config: &Config) -> anyhow::Result<Clients> {
-    Clients::load(&config.clients).context("clients.tokens")
+    Clients::load(&config.clients, &config.tls).context("clients.tokens")
+}
+
+/// The certificates of the address for TLS, if there is one. Where clients have tokens too, they need no certificate.
+fn load_tls(config: &Config) -> anyhow::Result<Option<LoadedTls>> {
+    if config.listen.tls.is_empty() {
+        return Ok(None);
+    }
+    let [certificate, key, authorities] =
+        [&config.tls.certificate, &config.tls.key, &config.tls.clients].map(Path::new);
+    let clients = match (config.tls.clients.is_empty(), config.clients.tokens.is_empty()) {
+        (true, _) => TlsClients::All,
+        (false, true) => TlsClients::KnownAlone(authorities),
+        (false, false) => TlsClients::Known(authorities),
+    };
+    let files = TlsFiles { certificate, key, clients };
+    LoadedTls::load(&files).context("tls").map(Some)
 }
 
 fn open_store(config: &Config) -> anyhow::Result<Option<KnownStore>> {

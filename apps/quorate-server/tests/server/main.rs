@@ -18,4 +18,5 @@ mod proxies;
 mod reloads;
 mod sources;
 mod supervised;
+mod tls;
 mod verify;

@@ -88,6 +88,15 @@ impl Rig {
         }))
     }
 
+    pub(crate) fn tls_address(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().tls_address().unwrap()
+    }
+
+    /// Reads something on the socket for administration.
+    pub(crate) fn admin_get(&self, path: &str) -> Answer {
+        get(self.socket("admin"), path)
+    }
+
     /// A connection to the address for metrics.
     pub(crate) fn metrics_tcp(&self) -> TcpStream {
         TcpStream::connect(self.server.as_ref().unwrap().metrics_address().unwrap()).unwrap()

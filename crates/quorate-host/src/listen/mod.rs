@@ -9,6 +9,7 @@ mod authority;
 mod counts;
 mod places;
 mod readers;
+mod tls;
 
 use std::{
     convert::Infallible,
@@ -41,6 +42,7 @@ use tokio::{
     time::{interval, sleep, timeout},
 };
 use tokio_io_timeout::TimeoutStream;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::TaskTracker,
@@ -55,6 +57,7 @@ use self::{
 pub use self::{
     counts::{Counted, CountsByKey},
     places::Places,
+    tls::{LoadedTls, Tls, TlsClients, TlsError, TlsFiles},
 };
 use crate::{is_own_name, socket::SocketFile};
 
@@ -104,6 +107,8 @@ pub struct RemoteEnd {
     pub address: Option<IpAddr>,
     /// Its IP address, or its process, as text.
     pub name: Arc<str>,
+    /// The name in the certificate that it has shown over TLS, and that an authority of the listener has signed.
+    pub certificate: Option<Arc<str>>,
 }
 
 /// What a listener serves.
@@ -215,6 +220,15 @@ impl Connections {
 
     /// Accepts TCP connections until the server has stopped.
     pub fn listen_tcp(&self, listener: TcpListener, routers: Routers) {
+        self.listen_ip(listener, None, routers);
+    }
+
+    /// The same over TLS. A client whose handshake is not done within the time for the head of a request is closed.
+    pub fn listen_tls(&self, listener: TcpListener, tls: Tls, routers: Routers) {
+        self.listen_ip(listener, Some(tls), routers);
+    }
+
+    fn listen_ip(&self, listener: TcpListener, tls: Option<Tls>, routers: Routers) {
         let this = self.clone();
         self.listeners.spawn(async move {
             while let Some((stream, address)) = this.next(&routers, || listener.accept()).await {
@@ -227,7 +241,8 @@ impl Connections {
                 let Some(place) = this.place(&routers).await else { return };
                 // Answers are small, or come in pieces, and must not wait for each other.
                 let _ = stream.set_nodelay(true);
-                this.begin(stream, (place, counted), &routers, Some(address), address.to_string());
+                let tls = tls.as_ref().map(Tls::acceptor);
+                this.begin((stream, tls), (place, counted), &routers, Some(address), address.to_string());
             }
         });
     }
@@ -241,7 +256,7 @@ impl Connections {
                 let Some(place) = this.place(&routers).await else { return };
                 let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
                 let name = process.map_or("a Unix socket".to_owned(), |process| format!("process {process}"));
-                this.begin(stream, (place, None), &routers, None, name);
+                this.begin((stream, None), (place, None), &routers, None, name);
             }
         });
     }
@@ -302,14 +317,14 @@ impl Connections {
     /// Serves a connection on a task of its own.
     fn begin<S: AsyncRead + AsyncWrite + Readable + Send + 'static>(
         &self,
-        stream: S,
+        stream: (S, Option<TlsAcceptor>),
         place: (OwnedSemaphorePermit, Option<Counted<IpAddr>>),
         routers: &Routers,
         address: Option<IpAddr>,
         name: String,
     ) {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let remote = RemoteEnd { number, address, name: name.into() };
+        let remote = RemoteEnd { number, address, name: name.into(), certificate: None };
         let activity = Arc::new(self.activities.open(number));
         let late = self.stop.is_cancelled();
         let Some(router) = (if late { routers.draining.clone() } else { Some(routers.running.clone()) }) else {
@@ -328,14 +343,14 @@ impl Connections {
 
     async fn serve<S: AsyncRead + AsyncWrite + Readable + Send + 'static>(
         &self,
-        stream: S,
+        (stream, tls): (S, Option<TlsAcceptor>),
         router: Router,
-        remote: RemoteEnd,
+        mut remote: RemoteEnd,
         activity: Arc<Activity>,
         late: bool,
     ) {
-        let Bounds { streams, head_bytes, head, idle, write, longest, .. } =
-            *self.bounds.read().unwrap_or_else(PoisonError::into_inner);
+        let bounds = *self.bounds.read().unwrap_or_else(PoisonError::into_inner);
+        let head = bounds.head;
         let end = if late { &self.end } else { &self.stop };
         // A connection on which nothing comes must not wait as long as one that has asked something.
         tokio::select! {
@@ -346,6 +361,46 @@ impl Connections {
             () = end.cancelled() => return,
             () = activity.closing().cancelled() => return,
         }
+        let Some(acceptor) = tls else {
+            return self.converse(stream, bounds, router, remote, activity, late).await;
+        };
+        let stream = tokio::select! {
+            done = timeout(head, acceptor.accept(stream)) => match done {
+                Ok(Ok(stream)) => stream,
+                Ok(Err(error)) => {
+                    tracing::debug!(%error, "a handshake of TLS failed");
+                    return;
+                }
+                Err(_) => return,
+            },
+            () = end.cancelled() => return,
+            () = activity.closing().cancelled() => return,
+        };
+        if let Some(shown) = stream.get_ref().1.peer_certificates().and_then(<[_]>::first) {
+            let name = tls::name_of(shown);
+            if name.is_none() {
+                tracing::debug!(
+                    "a client's certificate is not for one DNS name, so it names nobody; the connection is closed"
+                );
+                return;
+            }
+            remote.certificate = name;
+        }
+        self.converse(stream, bounds, router, remote, activity, late).await;
+    }
+
+    /// Serves a stream on which something has come.
+    async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+        &self,
+        stream: S,
+        bounds: Bounds,
+        router: Router,
+        remote: RemoteEnd,
+        activity: Arc<Activity>,
+        late: bool,
+    ) {
+        let Bounds { streams, head_bytes, head, idle, write, longest, .. } = bounds;
+        let end = if late { &self.end } else { &self.stop };
         // No page in a browser reaches a Unix socket.
         let hosts = self.hosts.clone().filter(|_| remote.address.is_some());
         let stream = if remote.address.is_none() { Renamed::new(stream) } else { Renamed::No(stream) };
