@@ -49,6 +49,7 @@ use crate::{
             (String = "application/x-ndjson"),
         )),
         (status = 400, description = "The query or the body is not understood", body = super::error::ErrorBody),
+        (status = 401, description = "This server has clients, and nobody knows this one", body = super::error::ErrorBody),
         (status = 403, description = "All sources of the claims are banned", body = super::error::ErrorBody),
         (status = 408, description = "The body came too slowly", body = super::error::ErrorBody),
         (status = 413, description = "The body is too long", body = super::error::ErrorBody),
