@@ -2,7 +2,10 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -252,15 +255,17 @@ fn settings_that_cannot_work_do_not_start() {
 /// A watchdog sees a worker that hangs, although others answer.
 #[test]
 fn the_pulse_stands_still_while_a_worker_hangs() {
-    struct Hangs(Mutex<()>);
+    #[derive(Default)]
+    struct Hangs(Mutex<()>, AtomicBool);
     impl Observer for Hangs {
         fn observe(&self, event: &Event<'_>) {
             if matches!(event, Event::Batch(report) if report.kind == BatchKind::Gossip) {
+                self.1.store(true, Ordering::Relaxed);
                 drop(self.0.lock().unwrap());
             }
         }
     }
-    let hangs = Arc::new(Hangs(Mutex::new(())));
+    let hangs = Arc::new(Hangs::default());
     let batcher = Batcher::start_with(settings(1), None, Some(hangs.clone())).unwrap();
     let moves = |patience: Duration| {
         let (begun, before) = (Instant::now(), batcher.pulse());
@@ -275,12 +280,13 @@ fn the_pulse_stands_still_while_a_worker_hangs() {
     assert!(moves(Duration::from_secs(60)), "workers that sleep are woken");
     let hanging = hangs.0.lock().unwrap();
     let pending = batcher.submit(claim(MinPk::Eth2, 1, 1, false), Class::Gossip, None);
-    assert!(pending.wait().unwrap().is_valid());
+    while !hangs.1.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(5));
+    }
     // The worker of blocks goes on, and alone it is no sign of life.
     let blocks = batcher.submit(claim(MinPk::Eth2, 1, 2, false), Class::Block, None);
     assert!(blocks.wait().unwrap().is_valid());
-    thread::sleep(Duration::from_millis(100));
     assert!(!moves(Duration::from_millis(300)));
     drop(hanging);
-    assert!(moves(Duration::from_secs(60)));
+    assert!(moves(Duration::from_secs(60)) && pending.wait().unwrap().is_valid());
 }
