@@ -12,7 +12,7 @@ pub fn run(data: &[u8]) {
     let Some((kind, body)) = data.split_first() else { return };
     let limits = ServerLimits { claims: 100, keys: 100, memory_bytes: 1 << 20, ..ServerLimits::default() };
     let suite = "eth2".parse().ok();
-    let (caller, mut held) = (Caller::new(1, "a fuzzer", false), Budget::new(&limits).holding());
+    let (caller, mut held) = (Caller::new(1, "a fuzzer", None, false), Budget::new(&limits).holding());
     let mut reader = Reader { suite, key_sets: &SETS, limits: &limits, caller: &caller, held: &mut held };
     let claims = match kind % 4 {
         0 => reader.json(body.to_vec()).unwrap_or_default(),

@@ -1,6 +1,12 @@
 //! What all interfaces of the server share, and the one way on which claims go to the batcher.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 
 use axum::extract::Request;
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
@@ -14,16 +20,23 @@ use crate::{
     board::Board,
     budget::Budget,
     claims::{Asked, Caller, Named},
+    clients::{Clients, UnknownClient},
     config::Config,
     metrics::{Metrics, Now},
 };
 
-/// A server's parts.
-#[derive(Clone)]
-pub(crate) struct App {
-    pub(crate) config: Arc<Config>,
+/// What a reload replaces, all of it at once.
+pub(crate) struct InForce {
+    pub(crate) config: Config,
     /// The key sets whose members claims can name.
     pub(crate) key_sets: KeySets,
+    /// Who may ask anything.
+    pub(crate) clients: Clients,
+}
+
+/// A server's parts.
+pub(crate) struct App {
+    in_force: RwLock<Arc<InForce>>,
     pub(crate) batcher: Batcher,
     /// The board of checkpoints, if one was configured.
     pub(crate) board: Option<Arc<Board>>,
@@ -33,17 +46,60 @@ pub(crate) struct App {
     pub(crate) budget: Budget,
     pub(crate) connections: Connections,
     pub(crate) started: Instant,
+    /// Whether the server has said that it will stop.
+    leaving: AtomicBool,
+}
+
+/// The parts that do not change as long as a server runs.
+pub(crate) struct Parts {
+    pub(crate) batcher: Batcher,
+    pub(crate) board: Option<Arc<Board>>,
+    pub(crate) bans: Option<Arc<BansFile>>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) connections: Connections,
 }
 
 impl App {
+    pub(crate) fn new(in_force: InForce, parts: Parts) -> Self {
+        let Parts { batcher, board, bans, metrics, connections } = parts;
+        Self {
+            budget: Budget::new(&in_force.config.limits),
+            in_force: RwLock::new(Arc::new(in_force)),
+            batcher,
+            board,
+            bans,
+            metrics,
+            connections,
+            started: Instant::now(),
+            leaving: AtomicBool::new(false),
+        }
+    }
+
+    /// What is in force now. Whoever asks once gets parts that belong together, whatever is reloaded meanwhile.
+    pub(crate) fn in_force(&self) -> Arc<InForce> {
+        self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts something else in force.
+    pub(crate) fn put_in_force(&self, in_force: InForce) {
+        self.budget.resize(&in_force.config.limits);
+        *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(in_force);
+    }
+
     /// Who sent a request.
-    pub(crate) fn caller(&self, request: &Request) -> Caller {
+    pub(crate) fn caller(&self, request: &Request) -> Result<Caller, UnknownClient> {
         // A router that is called without a connection has one caller.
-        let (number, name) = match request.extensions().get::<RemoteEnd>() {
-            Some(remote) => (remote.number, &*remote.name),
-            None => (0, "this process"),
-        };
-        Caller::new(number, name, self.config.sources.by_connection)
+        let remote = request.extensions().get::<RemoteEnd>();
+        let (number, name) = remote.map_or((0, "this process"), |remote| (remote.number, &*remote.name));
+        let in_force = self.in_force();
+        let certificate = remote.and_then(|remote| remote.certificate.as_ref());
+        let client = in_force.clients.identify(request.headers(), certificate)?;
+        Ok(Caller::new(number, name, client, in_force.config.sources.by_connection))
+    }
+
+    /// Says from now on that the server will stop, and takes claims all the same.
+    pub(crate) fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
     }
 
     /// Verifies the claims of a request, and answers each, in their order.
@@ -87,7 +143,7 @@ impl App {
 
     /// Whether the server takes more work: it is not stopping, and its queue is not nearly full.
     pub(crate) fn ready(&self) -> Result<(), &'static str> {
-        if self.connections.stopping().is_cancelled() {
+        if self.leaving.load(Ordering::Relaxed) || self.connections.stopping().is_cancelled() {
             return Err("the server is stopping");
         }
         if self.batcher.load().is_ready() { Ok(()) } else { Err("the queue is nearly full") }

@@ -182,7 +182,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bans.json");
         let first = batcher();
-        let connection = Caller::new(7, "10.0.0.1", false).source(None).unwrap();
+        let connection = Caller::new(7, "10.0.0.1", None, false).source(None).unwrap();
         for source in [&"mallory".into(), &7.into(), &connection] {
             first.ban(source, Duration::from_secs(1000));
         }

@@ -6,6 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use quorate_formats::Room;
+use quorate_host::listen::Places;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -16,40 +17,43 @@ use crate::config::ServerLimits;
 /// Places for requests, and the memory that all of them share.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    requests: Arc<Semaphore>,
-    memory: Arc<Semaphore>,
-    requests_in_all: usize,
-    memory_in_all: usize,
+    requests: Places,
+    memory: Places,
 }
 
 impl Budget {
     /// All places and all memory of a configuration.
     #[must_use]
     pub fn new(limits: &ServerLimits) -> Self {
-        let (requests_in_all, memory_in_all) = (limits.requests, limits.memory_bytes);
-        let [requests, memory] = [requests_in_all, memory_in_all].map(|places| Arc::new(Semaphore::new(places)));
-        Self { requests, memory, requests_in_all, memory_in_all }
+        let [requests, memory] = [limits.requests, limits.memory_bytes].map(Places::new);
+        Self { requests, memory }
+    }
+
+    /// Gives away so much from now on. What is taken stays taken. It must be called on a runtime.
+    pub(crate) fn resize(&self, limits: &ServerLimits) {
+        self.requests.resize(limits.requests);
+        self.memory.resize(limits.memory_bytes);
     }
 
     /// A place for a request, if one is free. Dropping it gives it back.
     pub(crate) fn request(&self) -> Option<OwnedSemaphorePermit> {
-        self.requests.clone().try_acquire_owned().ok()
+        self.requests.free().clone().try_acquire_owned().ok()
     }
 
     /// Memory that a request holds until this is dropped; none yet.
     #[must_use]
     pub fn holding(&self) -> Held {
-        Held { memory: self.memory.clone(), permit: None, spare: 0 }
+        Held { memory: self.memory.free().clone(), permit: None, spare: 0 }
     }
 
     /// Requests in progress.
     pub(crate) fn requests_now(&self) -> usize {
-        self.requests_in_all - self.requests.available_permits()
+        self.requests.taken()
     }
 
     /// Bytes that they hold.
     pub(crate) fn memory_now(&self) -> usize {
-        self.memory_in_all - self.memory.available_permits()
+        self.memory.taken()
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a request says, before anything is verified: bytes and a query become claims, or the reason why not.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use axum::http::Extensions;
 use quorate::{AnySuite, ClaimBytes, SourceId};
 use quorate_batcher::Class;
 use quorate_formats::{
@@ -14,6 +15,7 @@ use thiserror::Error;
 
 use crate::{
     budget::{Held, Reading},
+    clients::is_client_name,
     config::ServerLimits,
 };
 
@@ -150,22 +152,35 @@ fn named(entry: Entry, reading: Reading<'_>, suite: Option<AnySuite>, caller: &C
     Ok(named)
 }
 
-/// Who sends claims: a connection.
+/// Who sends claims: a connection, and the client that it is of.
 ///
 /// A claim that names no source is its connection's own, so that false ones are held against nobody else. A name that a claim states is
-/// taken as it is, or, if the configuration says so, as a name that counts on this connection alone.
+/// taken as it is, or, if the configuration says so, as a name that counts on this connection alone. The name of a known client stands in
+/// front of all of them, so that no client can have a source of another one banned.
 #[derive(Clone, Debug)]
 pub struct Caller {
+    /// The connection.
     source: SourceId,
+    client: Option<Arc<str>>,
     /// Whether the names that claims state count on this connection alone.
     only_here: bool,
 }
 
 impl Caller {
-    /// The connection with this number, and who is at its other end.
+    /// The connection with this number, and who is at its other end. `client` is a known client's name.
     #[must_use]
-    pub fn new(number: u64, peer: &str, only_here: bool) -> Self {
-        Self { source: SourceId::from(format!("{OWN}{number} of {peer}").as_str()), only_here }
+    pub fn new(number: u64, peer: &str, client: Option<Arc<str>>, only_here: bool) -> Self {
+        let connection = format!("{OWN}{number} of {peer}");
+        let source = match &client {
+            None => connection,
+            Some(client) => format!("{client}{OF_CLIENT}{connection}"),
+        };
+        Self { source: SourceId::from(source.as_str()), client, only_here }
+    }
+
+    /// Who sends a request, as it was found before anything else was done with it.
+    pub(crate) fn of(extensions: &Extensions) -> Option<Self> {
+        extensions.get().cloned()
     }
 
     /// The source of a claim that states this one.
@@ -173,22 +188,30 @@ impl Caller {
     /// # Errors
     /// What was found and expected: some names are the server's own.
     pub fn source(&self, stated: Option<SourceId>) -> Result<SourceId, String> {
-        match stated {
-            None => Ok(self.source.clone()),
-            Some(SourceId::Name(name)) if name.starts_with(OWN) => Err(format!(
+        let Some(stated) = stated else { return Ok(self.source.clone()) };
+        if Self::is_own(&stated) {
+            return Err(format!(
                 "found a name that begins with {OWN:?}, which only the server gives; choose another one, or leave it out"
-            )),
-            Some(stated) if self.only_here => Ok(SourceId::from(format!("{}: {stated}", self.source).as_str())),
-            Some(stated) => Ok(stated),
+            ));
         }
+        Ok(match &self.client {
+            _ if self.only_here => SourceId::from(format!("{}: {stated}", self.source).as_str()),
+            Some(client) => SourceId::from(format!("{client}{OF_CLIENT}{stated}").as_str()),
+            None => stated,
+        })
     }
 
     /// Whether a source is one that the server has named, after a connection that ends.
     #[must_use]
     pub fn is_own(source: &SourceId) -> bool {
-        matches!(source, SourceId::Name(name) if name.starts_with(OWN))
+        let SourceId::Name(name) = source else { return false };
+        let of_client = name.split_once(OF_CLIENT).filter(|(client, _)| is_client_name(client));
+        name.starts_with(OWN) || of_client.is_some_and(|(_, name)| name.starts_with(OWN))
     }
 }
+
+/// What stands between a client's name and that of its source.
+const OF_CLIENT: char = '/';
 
 /// What the names of connections begin with.
 const OWN: &str = "connection:";
@@ -274,7 +297,7 @@ mod tests {
     const GOOD: &str = r#"{"id": 7, "suite": "eth2", "public_key": "01", "message": "02", "signature": "03"}"#;
 
     fn reading<T>(limits: &ServerLimits, read: impl FnOnce(Reader<'_>) -> T) -> T {
-        let (caller, mut held) = (Caller::new(7, "10.0.0.1", false), Budget::new(limits).holding());
+        let (caller, mut held) = (Caller::new(7, "10.0.0.1", None, false), Budget::new(limits).holding());
         read(Reader { suite: None, key_sets: &KeySets::default(), limits, caller: &caller, held: &mut held })
     }
 
@@ -287,7 +310,7 @@ mod tests {
     #[test]
     fn no_source_is_the_connection() {
         let source = |caller: &Caller, stated: Option<&str>| caller.source(stated.map(SourceId::from));
-        let (shared, own) = (Caller::new(7, "10.0.0.1", false), Caller::new(8, "10.0.0.1", true));
+        let (shared, own) = (Caller::new(7, "10.0.0.1", None, false), Caller::new(8, "10.0.0.1", None, true));
         assert_eq!(source(&shared, None).unwrap().to_string(), "connection:7 of 10.0.0.1");
         assert_ne!(source(&shared, None), source(&own, None));
         assert_eq!(source(&shared, Some("node-b")).unwrap(), SourceId::from("node-b"));
@@ -302,6 +325,27 @@ mod tests {
         assert_eq!(claims[0].claim.source, Some(source(&shared, None).unwrap()));
         let stated = GOOD.replace("\"id\": 7", "\"source\": \"connection:7 of 10.0.0.1\"");
         assert!(json(&stated).unwrap_err().contains("\"source\": found a name"));
+    }
+
+    /// Whatever a client states, it is a source of its own.
+    #[test]
+    fn a_client_names_no_source_of_another_one() {
+        let caller = |only_here| Caller::new(7, "10.0.0.1", Some("alice".into()), only_here);
+        let (shared, own) = (caller(false), caller(true));
+        let source = |caller: &Caller, stated: Option<&str>| caller.source(stated.map(SourceId::from));
+        assert_eq!(source(&shared, None).unwrap().to_string(), "alice/connection:7 of 10.0.0.1");
+        for (stated, expected) in [("peer7", "alice/peer7"), ("bob/peer7", "alice/bob/peer7"), ("", "alice/")] {
+            assert_eq!(source(&shared, Some(stated)).unwrap().to_string(), expected);
+        }
+        assert_eq!(shared.source(Some(7.into())).unwrap().to_string(), "alice/7");
+        assert_eq!(source(&own, Some("peer7")).unwrap().to_string(), "alice/connection:7 of 10.0.0.1: peer7");
+        // Who has no name cannot take one, and nobody makes up a connection, whose bans do not outlast the server.
+        let nameless = Caller::new(8, "10.0.0.2", None, false);
+        for name in ["connection:7 of 10.0.0.1", "alice/connection:7 of 10.0.0.1"] {
+            assert!(source(&nameless, Some(name)).is_err() && source(&shared, Some(name)).is_err(), "{name}");
+        }
+        assert!(Caller::is_own(&source(&shared, None).unwrap()));
+        assert!(!Caller::is_own(&"alice/peer7".into()) && !Caller::is_own(&"a peer/connection:7".into()));
     }
 
     /// A true signature does not make a claim valid that its chain refutes.

@@ -52,6 +52,10 @@ pub struct Config {
     pub checkpoint: CheckpointSettings,
     /// What a client may ask for.
     pub limits: ServerLimits,
+    /// Who may ask anything.
+    pub clients: ServerClients,
+    /// The certificates of `listen.tls`.
+    pub tls: TlsSettings,
     /// How the server stops.
     pub drain: Drain,
     /// What the server writes about itself.
@@ -64,8 +68,13 @@ pub struct Config {
 pub struct Listen {
     /// The address for TCP. With port 0 the system chooses one. An empty text means none.
     pub address: String,
-    /// Allows an address that other machines reach. There is no TLS and no login: put a proxy in front.
+    /// The address for TCP with TLS, which the section `tls` has the files of. An empty text means none.
+    pub tls: String,
+    /// Allows addresses that other machines reach. Without TLS and clients, put a proxy in front.
     pub beyond_loopback: bool,
+    /// The address for TCP on which nothing is served but `/metrics`, `/livez` and `/readyz`. Then `/metrics` is not served to those who
+    /// send claims. An empty text means none.
+    pub metrics: String,
     /// Further names by which browsers and clients may call the server (the header `Host`).
     pub hosts: Vec<String>,
     /// The Unix socket for claims. An empty text means none.
@@ -80,7 +89,9 @@ impl Default for Listen {
     fn default() -> Self {
         Self {
             address: "127.0.0.1:9596".to_owned(),
+            tls: String::new(),
             beyond_loopback: false,
+            metrics: String::new(),
             hosts: Vec::new(),
             socket: String::new(),
             socket_mode: "0660".to_owned(),
@@ -94,6 +105,16 @@ impl Listen {
     #[must_use]
     pub fn tcp(&self) -> Option<SocketAddr> {
         self.address.parse().ok()
+    }
+
+    /// The address for TLS, if there is one. `Config::check` has found that it is one.
+    pub(crate) fn tls_tcp(&self) -> Option<SocketAddr> {
+        self.tls.parse().ok()
+    }
+
+    /// The address for metrics, if there is one. `Config::check` has found that it is one.
+    pub(crate) fn metrics_tcp(&self) -> Option<SocketAddr> {
+        self.metrics.parse().ok()
     }
 
     /// The bits of [`socket_mode`](Self::socket_mode).
@@ -341,17 +362,42 @@ impl Default for ServerLimits {
     }
 }
 
+/// Who may ask anything.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerClients {
+    /// The file with the names of clients and the hashes of their tokens. With it, whoever shows none of the tokens is refused, and a
+    /// client's sources have its name in front. An empty text means that there are no tokens.
+    pub tokens: String,
+}
+
+/// The certificates of `listen.tls`, as files in PEM.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TlsSettings {
+    /// The server's certificate, and those between it and an authority.
+    pub certificate: String,
+    /// The key of that certificate, which nobody else may read.
+    pub key: String,
+    /// The authorities of clients' certificates. The one DNS name in a certificate is the client's name, which stands in front of its
+    /// sources. An empty text means that clients show none.
+    pub clients: String,
+}
+
 /// How the server stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Drain {
+    /// For how long the server says that it will stop, and takes claims all the same, before it stops: so a balancer sends them
+    /// elsewhere before one is refused.
+    pub notice_ms: u64,
     /// The time in which everything is answered after the signal to stop.
     pub deadline_ms: u64,
 }
 
 impl Default for Drain {
     fn default() -> Self {
-        Self { deadline_ms: 10_000 }
+        Self { notice_ms: 0, deadline_ms: 10_000 }
     }
 }
 
@@ -371,7 +417,84 @@ pub struct Log {
 /// What the names of environment variables begin with.
 pub const PREFIX: &str = "QUORATE_SERVER_";
 
+/// The fields that a reload changes. The others stay as they were at the start.
+pub const RELOADED: [&str; 31] = [
+    "verify.suite",
+    "verify.key_sets",
+    "sources.half_life_s",
+    "sources.suspect_at",
+    "sources.ban_at",
+    "sources.ban_s",
+    "sources.share",
+    "sources.suspects_share",
+    "sources.most",
+    "sources.by_connection",
+    "limits.connections",
+    "limits.requests",
+    "limits.requests_per_connection",
+    "limits.memory_bytes",
+    "limits.body_bytes",
+    "limits.line_bytes",
+    "limits.header_bytes",
+    "limits.claims",
+    "limits.keys",
+    "limits.stream_claims",
+    "limits.header_ms",
+    "limits.body_ms",
+    "limits.idle_ms",
+    "limits.write_ms",
+    "clients.tokens",
+    "tls.certificate",
+    "tls.key",
+    "tls.clients",
+    "drain.notice_ms",
+    "drain.deadline_ms",
+    "log.level",
+];
+
+/// What a reload makes of a configuration.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// What is in force then.
+    pub(crate) config: Config,
+    /// The fields that change.
+    pub(crate) changed: Vec<String>,
+    /// The fields that would change after a restart.
+    pub(crate) waiting: Vec<String>,
+}
+
 impl Config {
+    /// This configuration with what a reload takes of a new one.
+    ///
+    /// # Errors
+    /// The two together make no sense.
+    pub(crate) fn reloaded(&self, new: &Self) -> Result<Change, OptionsError> {
+        let as_json = |config: &Self| {
+            serde_json::to_value(config).map_err(|error| OptionsError::refused("configuration", error.to_string()))
+        };
+        let (mut merged, new) = (as_json(self)?, as_json(new)?);
+        let (mut changed, mut waiting) = (Vec::new(), Vec::new());
+        for (section, fields) in merged.as_object_mut().into_iter().flatten() {
+            for (name, value) in fields.as_object_mut().into_iter().flatten() {
+                let wanted = &new[section][name];
+                if value == wanted {
+                    continue;
+                }
+                let field = format!("{section}.{name}");
+                if RELOADED.contains(&field.as_str()) {
+                    *value = wanted.clone();
+                    changed.push(field);
+                } else {
+                    waiting.push(field);
+                }
+            }
+        }
+        let config: Self = serde_json::from_value(merged)
+            .map_err(|error| OptionsError::refused("configuration", error.to_string()))?;
+        config.check()?;
+        Ok(Change { config, changed, waiting })
+    }
+
     /// Reads a file, the environment and flags, each of which is `("section.field", value)`.
     ///
     /// # Errors
@@ -455,25 +578,42 @@ impl Config {
 
     /// Refuses values that have the right type and make no sense.
     fn check(&self) -> Result<(), OptionsError> {
-        let Self { listen, verify, sources, known, checkpoint, limits, drain, log } = self;
+        let Self { listen, verify, sources, known, checkpoint, limits, clients, tls, drain, log } = self;
         let wrong = |field: &str, found: &dyn std::fmt::Debug, expected: &str| {
             Err(OptionsError::refused(field, format!("found {found:?}, expected {expected}")))
         };
-        if !listen.address.is_empty() {
-            let Some(address) = listen.tcp() else {
-                return wrong("listen.address", &listen.address, "an IP address and a port, such as 127.0.0.1:9596");
+        let is_known = !clients.tokens.is_empty() || !tls.clients.is_empty();
+        for (field, text, parsed, is_safe) in [
+            ("listen.address", &listen.address, listen.tcp(), false),
+            ("listen.tls", &listen.tls, listen.tls_tcp(), is_known),
+            ("listen.metrics", &listen.metrics, listen.metrics_tcp(), false),
+        ] {
+            let Some(address) = parsed else {
+                if text.is_empty() {
+                    continue;
+                }
+                return wrong(field, text, "an IP address and a port, such as 127.0.0.1:9596");
             };
-            if !address.ip().is_loopback() && !listen.beyond_loopback {
+            if !address.ip().is_loopback() && !listen.beyond_loopback && !is_safe {
                 return wrong(
-                    "listen.address",
-                    &listen.address,
-                    "an address of this machine alone, such as 127.0.0.1:9596; the server has no TLS and no login, so set \
-                     listen.beyond_loopback only where a proxy or a container stands in front",
+                    field,
+                    text,
+                    "an address of this machine alone, such as 127.0.0.1:9596; only listen.tls with clients.tokens or tls.clients is \
+                     safe to reach for others, so set listen.beyond_loopback only where a proxy or a container stands in front",
                 );
             }
         }
-        if listen.address.is_empty() && listen.socket.is_empty() {
-            return wrong("listen", &"no address and no socket", "listen.address or listen.socket");
+        if listen.address.is_empty() && listen.socket.is_empty() && listen.tls.is_empty() {
+            return wrong("listen", &"no address and no socket", "listen.address, listen.tls or listen.socket");
+        }
+        let files = [("tls.certificate", &tls.certificate), ("tls.key", &tls.key)];
+        if listen.tls.is_empty() {
+            let unused = files.into_iter().chain([("tls.clients", &tls.clients)]).find(|(_, file)| !file.is_empty());
+            if let Some((field, file)) = unused {
+                return wrong(field, file, "nothing, because listen.tls is empty; give it an address");
+            }
+        } else if let Some((field, file)) = files.into_iter().find(|(_, file)| file.is_empty()) {
+            return wrong(field, file, "a file, because listen.tls has an address");
         }
         if listen.mode().is_none() {
             return wrong("listen.socket_mode", &listen.socket_mode, "octal digits such as 0600 or 0660");
@@ -587,6 +727,7 @@ impl Config {
             ("limits.body_ms", Duration::from_millis(limits.body_ms)),
             ("limits.idle_ms", Duration::from_millis(limits.idle_ms)),
             ("limits.write_ms", Duration::from_millis(limits.write_ms)),
+            ("drain.notice_ms", Duration::from_millis(drain.notice_ms)),
             ("drain.deadline_ms", Duration::from_millis(drain.deadline_ms)),
         ] {
             if value > days {
@@ -643,11 +784,53 @@ mod tests {
     }
 
     #[test]
+    fn a_reload_takes_the_fields_of_its_list_and_names_the_others() {
+        let old = Config::default();
+        let mut new = old.clone();
+        new.limits.claims = 7;
+        new.sources.ban_at = 9.5;
+        new.verify.key_sets = vec!["a=b".to_owned()];
+        new.verify.threads = 3;
+        new.listen.address = "127.0.0.1:1".to_owned();
+        let Change { config, changed, waiting } = old.reloaded(&new).unwrap();
+        assert_eq!(changed, ["limits.claims", "sources.ban_at", "verify.key_sets"]);
+        assert_eq!(waiting, ["listen.address", "verify.threads"]);
+        assert_eq!((config.limits.claims, config.sources.ban_at, config.verify.threads), (7, 9.5, 0));
+        assert_eq!(config.listen, old.listen);
+        // What the new file says alone makes sense, and with what stays of the old one it does not.
+        new = old.clone();
+        new.checkpoint.body_bytes = 1000;
+        new.limits = ServerLimits { memory_bytes: 8192, body_bytes: 8192, line_bytes: 8192, ..ServerLimits::default() };
+        new.check().unwrap();
+        assert!(old.reloaded(&new).unwrap_err().to_string().starts_with("checkpoint.body_bytes"));
+    }
+
+    #[test]
+    fn the_list_of_a_reload_has_fields_that_exist() {
+        let fields = serde_json::to_value(Config::default()).unwrap();
+        for field in RELOADED {
+            let (section, name) = field.split_once('.').unwrap();
+            assert!(!fields[section][name].is_null(), "{field}");
+        }
+        // Each limit and each threshold is in it.
+        let in_list =
+            |section: &str, but: &[&str]| {
+                fields[section].as_object().unwrap().keys().all(|name| {
+                    but.contains(&name.as_str()) || RELOADED.contains(&format!("{section}.{name}").as_str())
+                })
+            };
+        assert!(in_list("limits", &[]) && in_list("sources", &["bans"]) && in_list("drain", &[]));
+    }
+
+    #[test]
     fn values_that_make_no_sense_are_refused_by_name() {
         for (field, value) in [
             ("listen.address", "localhost"),
             ("listen.address", "0.0.0.0:80"),
             ("listen.address", ""),
+            ("listen.metrics", "9597"),
+            ("tls.certificate", "crt.pem"),
+            ("listen.metrics", "0.0.0.0:9597"),
             ("listen.socket_mode", "rw"),
             ("listen.socket_mode", "7777"),
             ("verify.suite", "eth3"),

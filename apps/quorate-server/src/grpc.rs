@@ -41,31 +41,32 @@ use self::{
 };
 use crate::{
     answer::Answer,
-    app::App,
+    app::{App, InForce},
     budget::Held,
     claims::{Asked, Caller, Named},
 };
 
 /// The routes of gRPC, beside those of HTTP.
 pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
-    let longest = message_bytes(app);
     let service = VerifierServer::new(Service { app: app.clone() })
-        .max_decoding_message_size(longest)
+        // What comes has met the limit that is in force already.
+        .max_decoding_message_size(MESSAGE)
         // Answers are shorter than their claims, but for ids and reasons.
-        .max_encoding_message_size(longest.saturating_mul(4));
+        .max_encoding_message_size(4 * MESSAGE);
     Router::new()
         .route_service("/quorate.v1.Verifier/{method}", service)
         .layer(from_fn_with_state(app.clone(), limited))
-        .merge(tools::health(app))
         .merge(tools::reflection(app))
 }
 
 /// A request has a place as long as it is answered, and what its messages take is taken before they are decoded. It must begin in time.
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
     let Some(place) = app.budget.request() else { return busy().into_http() };
-    let (limits, charge) = (&app.config.limits, Charge::new(&app.budget));
-    let caller = app.caller(&request);
-    let mut request = request.map(|body| Body::new(Wire::new(body, charge.clone(), limits, message_bytes(&app))));
+    let (in_force, charge) = (app.in_force(), Charge::new(&app.budget));
+    let limits = &in_force.config.limits;
+    let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
+    let longest = limits.body_bytes.min(MESSAGE);
+    let mut request = request.map(|body| Body::new(Wire::new(body, charge.clone(), limits, longest)));
     request.extensions_mut().insert(Call { caller, charge: charge.clone() });
     let longest = Duration::from_millis(limits.body_ms);
     let response = timeout(longest, next.run(request)).await.unwrap_or_else(|_| slow().into_http());
@@ -86,16 +87,20 @@ struct Call {
 
 impl Call {
     fn of<T>(request: &Request<T>) -> Result<Self, Status> {
-        request.extensions().get().cloned().ok_or_else(|| Status::internal("the call came past its limits"))
+        request.extensions().get().cloned().ok_or_else(past_its_limits)
     }
 }
 
-/// The longest message.
-fn message_bytes(app: &App) -> usize {
-    app.config.limits.body_bytes.min(MESSAGE)
+fn past_its_limits() -> Status {
+    Status::internal("the call came past its limits, a fault of the server; please report it")
 }
 
-/// What clients of gRPC expect a server to take.
+/// The answer to a call of nobody who is known.
+pub(crate) fn unknown_client(why: &str) -> axum::response::Response {
+    Status::unauthenticated(why).into_http()
+}
+
+/// The longest message: what clients of gRPC expect a server to take.
 const MESSAGE: usize = 4 << 20;
 
 struct Service {
@@ -126,7 +131,7 @@ impl Verifier for Service {
     ) -> Result<Response<Answers>, Status> {
         let call = Call::of(&request)?;
         let mut from_client = request.into_inner();
-        let longest = Duration::from_millis(self.app.config.limits.body_ms);
+        let longest = Duration::from_millis(self.app.in_force().config.limits.body_ms);
         let first = timeout(longest, from_client.message()).await.map_err(|_| slow())??;
         let asked = match first.and_then(|first| first.of) {
             Some(Of::Common(common)) => asked(&self.app, Some(common))?,
@@ -144,7 +149,8 @@ impl Verifier for Service {
 
 impl Service {
     async fn answer(&self, call: &Call, request: proto::VerifyRequest) -> Result<proto::VerifyResponse, Status> {
-        let (app, limits) = (&self.app, &self.app.config.limits);
+        let (app, in_force) = (&self.app, self.app.in_force());
+        let limits = &in_force.config.limits;
         let mut held = app.budget.holding();
         let asked = asked(app, request.common)?;
         if request.claims.is_empty() {
@@ -177,7 +183,9 @@ async fn stream_answers(
     mut from_client: Streaming<proto::StreamRequest>,
     to_client: mpsc::Sender<Result<proto::Answer, Status>>,
 ) {
-    let limits = &app.config.limits;
+    // A stream keeps the limits with which it began, and sees other key sets at once.
+    let begun = app.in_force();
+    let limits = &begun.config.limits;
     let [line, write] = [limits.body_ms, limits.write_ms].map(Duration::from_millis);
     let send = |answer| {
         let to_client = &to_client;
@@ -259,7 +267,7 @@ fn asked(app: &App, common: Option<proto::Common>) -> Result<Asked, Status> {
     if common.deadline_ms != 0 {
         query.push(("deadline_ms", &deadline));
     }
-    let asked = Asked::read(query, app.config.suite());
+    let asked = Asked::read(query, app.in_force().config.suite());
     asked.map(|asked| Asked { class, ..asked }).map_err(|why| Status::invalid_argument(format!("common.{why}")))
 }
 
@@ -286,7 +294,8 @@ impl From<String> for NoClaim {
 
 /// The claim of a message. It finds memory before it is copied out of it.
 fn named(app: &App, claim: proto::Claim, asked: &Asked, caller: &Caller, held: &mut Held) -> Result<Named, NoClaim> {
-    let limits = &app.config.limits;
+    let InForce { config, key_sets, .. } = &*app.in_force();
+    let limits = &config.limits;
     let bad = |why: &str| Err(NoClaim::Bad(why.to_owned()));
     // A bitmap is copied before its set is looked up.
     let of_members = claim.members.len().next_multiple_of(8) + claim.indices.len() * size_of::<u32>();
@@ -303,7 +312,7 @@ fn named(app: &App, claim: proto::Claim, asked: &Asked, caller: &Caller, held: &
         Some(_) if !claim.public_keys.is_empty() => {
             return bad("public_keys and key_set are both given; keep one of them");
         }
-        Some(members) => Some(app.key_sets.public_keys(&claim.key_set, members)?),
+        Some(members) => Some(key_sets.public_keys(&claim.key_set, members)?),
     };
     let of_set = members.as_ref().and_then(|members| match members {
         PublicKeys::Members(set, _) => Some(set.suite()),

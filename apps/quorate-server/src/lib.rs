@@ -17,14 +17,17 @@
 //! # }
 //! ```
 //!
-//! It holds no secret keys of signers. It has no TLS and no login: it trusts those who can reach its address and its
-//! sockets to say who sent them a claim, and nothing else.
+//! It holds no secret keys of signers. Without a file of clients it has no login: it trusts those who can reach its address and its
+//! sockets to say who sent them a claim, and nothing else. With one, a client can speak of its own sources alone.
 
 #![forbid(unsafe_code)]
 
 // What the server is told, and what it writes about itself.
 pub mod config;
 pub mod log;
+
+// Who may ask anything.
+mod clients;
 
 // What requests may hold together.
 pub mod budget;
@@ -58,4 +61,4 @@ mod server;
 pub mod demo;
 
 pub use api::document as openapi;
-pub use server::Server;
+pub use server::{Reloaded, Server};

@@ -2,17 +2,28 @@
 
 use std::sync::OnceLock;
 
-use quorate_host::log::{self, LogEnd, LogWriter};
+use anyhow::Context as _;
+use quorate_host::log::{self, LogLevel, LogWriter, RunningLog};
 
 use crate::config::Log;
 
 /// Ends what logging needs until the server ends.
 #[derive(Debug, Default)]
 pub struct Logging {
-    /// Waits for the last lines, once the last traces are sent.
-    _end: Option<LogEnd>,
+    /// Its end waits for the last lines, once the last traces are sent.
+    running: Option<RunningLog>,
     #[cfg(feature = "otlp")]
     provider: Option<opentelemetry_sdk::trace::SdkTracerProvider>,
+}
+
+impl Logging {
+    /// Lets other events through from now on. Without a log there is nothing to do.
+    ///
+    /// # Errors
+    /// The log has ended.
+    pub fn set_level(&self, level: &LogLevel) -> anyhow::Result<()> {
+        self.running.as_ref().map_or(Ok(()), |log| log.level.set(level)).context("log.level")
+    }
 }
 
 impl Drop for Logging {
@@ -42,11 +53,11 @@ pub fn start(told: &Log) -> anyhow::Result<Logging> {
     let (traces, provider) = traces(&told.otlp)?;
     #[cfg(not(feature = "otlp"))]
     let traces = None;
-    let (writer, end) = log::start(told.format, &told.level, traces)?;
+    let running = log::start(told.format, &told.level, traces)?;
     // Whoever logs already has one, and then this is not reached.
-    let _ = WRITER.set(writer);
+    let _ = WRITER.set(running.writer.clone());
     Ok(Logging {
-        _end: Some(end),
+        running: Some(running),
         #[cfg(feature = "otlp")]
         provider,
     })

@@ -6,23 +6,28 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
     process::ExitCode,
+    time::Duration,
 };
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use quorate_batcher::Batcher;
 use quorate_host::{
     exit::{self, Exit, Failure, Result},
     manual::{Completions, ManPages},
     options::{self, Printed, Source},
+    service,
 };
 use quorate_server::{
-    Server,
+    Reloaded, Server,
     config::{Config, PREFIX},
-    demo, fetch, log,
+    demo, fetch,
+    log::{self, Logging},
 };
 use tokio::{
     runtime,
     signal::unix::{SignalKind, signal},
+    time::sleep,
 };
 
 /// Verifies BLS signatures for a node: claims over HTTP, gRPC and Unix sockets, verdicts back.
@@ -61,7 +66,7 @@ enum Command {
     Man(ManPages),
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Configuration of the server")]
 struct Settings {
     /// A configuration file in TOML.
@@ -154,10 +159,10 @@ fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
     // An exporter of traces connects on it.
     let entered = runtime.enter();
     // The demonstration has the terminal for itself.
-    let logging = if demo.is_none() { log::start(&config.log).map_err(Failure::io)? } else { log::Logging::default() };
+    let logging = if demo.is_none() { log::start(&config.log).map_err(Failure::io)? } else { Logging::default() };
     drop(entered);
     let exit = match demo {
-        None => runtime.block_on(serve(config)),
+        None => runtime.block_on(serve(config, settings, &logging)),
         Some(seconds) => runtime.block_on(demo::run(config, seconds, io::stdout())).map(|()| Exit::Success),
     };
     // The last traces need the runtime.
@@ -181,24 +186,44 @@ fn checkpoint(settings: &Settings, command: &fetch::Command) -> Result {
     ran
 }
 
-/// Serves until a signal comes, then answers what was asked. A second signal ends at once.
-async fn serve(config: Config) -> anyhow::Result<Exit> {
+/// Serves until a signal comes, then answers what was asked. A second signal ends at once. SIGHUP reads the configuration again.
+async fn serve(config: Config, settings: &Settings, logging: &Logging) -> anyhow::Result<Exit> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut hangup = signal(SignalKind::hangup())?;
+    let listen = config.listen.clone();
     let server = Server::start(config).await?;
-    let listen = &server.config().listen;
     if let Some(address) = server.address() {
         tracing::info!("listening on http://{address}");
+    }
+    if let Some(address) = server.tls_address() {
+        tracing::info!("listening on https://{address}");
+    }
+    if let Some(address) = server.metrics_address() {
+        tracing::info!("listening on http://{address} for metrics");
     }
     for (what, path) in [("claims", &listen.socket), ("administration", &listen.admin_socket)] {
         if !path.is_empty() {
             tracing::info!("listening on {path} for {what}");
         }
     }
+    let batcher = server.batcher().clone();
+    tokio::spawn(service::watch(move || works(batcher.clone())));
+    service::ready(SERVING);
+    let reloads = async {
+        while hangup.recv().await.is_some() {
+            service::reloading();
+            service::ready(reload(&server, settings, logging).await);
+        }
+        std::future::pending::<()>().await;
+    };
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
+        () = reloads => {}
     }
-    tracing::info!("stopping: answering what was asked; a second signal ends at once");
+    let notice_ms = server.config().drain.notice_ms;
+    tracing::info!(notice_ms, "stopping: answering what was asked; a second signal ends at once");
+    service::stopping("answering what was asked");
     let answered = tokio::select! {
         answered = server.stop() => answered,
         _ = terminate.recv() => false,
@@ -211,3 +236,45 @@ async fn serve(config: Config) -> anyhow::Result<Exit> {
     tracing::warn!("stopped before everything was answered");
     Ok(Exit::Interrupted)
 }
+
+/// Reads the configuration again: the same file, the same flags, and the environment of the start. Says what the server does then.
+async fn reload(server: &Server, settings: &Settings, logging: &Logging) -> &'static str {
+    let settings = settings.clone();
+    let reloaded = server.reload(move || settings.read()).await;
+    let reloaded = reloaded.and_then(|reloaded| {
+        logging.set_level(&server.config().log.level)?;
+        Ok(reloaded)
+    });
+    match reloaded {
+        Ok(Reloaded { changed, waiting }) => {
+            tracing::info!(changed = changed.join(" "), "the configuration was read again, and is in force");
+            if !waiting.is_empty() {
+                tracing::warn!(
+                    fields = waiting.join(" "),
+                    "these fields have other values now, and need a restart to be in force"
+                );
+            }
+            SERVING
+        }
+        Err(error) => {
+            let error = format!("{error:#}");
+            tracing::error!(error, "the configuration cannot be read again; everything stays as it was");
+            "serving as before: the configuration could not be read again, as the log says"
+        }
+    }
+}
+
+/// What `systemctl status` says while the server serves.
+const SERVING: &str = "serving";
+
+/// Whether the server works: the runtime of the network by coming here at all, and the threads that verify by their pulse.
+async fn works(batcher: Batcher) -> bool {
+    let before = batcher.pulse();
+    while !batcher.pulse().has_moved_since(before) {
+        sleep(PULSE).await;
+    }
+    true
+}
+
+/// How often the pulse is taken until it has moved.
+const PULSE: Duration = Duration::from_millis(20);

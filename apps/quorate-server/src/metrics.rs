@@ -55,6 +55,9 @@ pub(crate) struct Metrics {
     memory_now: Gauge,
     connections_free: Gauge,
     uptime: Gauge<f64, AtomicU64>,
+    reloads: Family<Labels<1>, Counter>,
+    reloaded_at: Gauge,
+    unknown_clients: Counter,
     checkpoint_documents: Gauge,
     checkpoint_signatures: Gauge,
     checkpoint_height: Gauge,
@@ -63,6 +66,10 @@ pub(crate) struct Metrics {
     bans_changed: Arc<Notify>,
     recent: Mutex<Recent>,
 }
+
+/// How a reload ends.
+const APPLIED: &str = "applied";
+const REFUSED: &str = "refused";
 
 /// What is only known when somebody asks.
 #[derive(Debug)]
@@ -111,6 +118,9 @@ impl Metrics {
             memory_now: Gauge::default(),
             connections_free: Gauge::default(),
             uptime: Gauge::default(),
+            reloads: Family::default(),
+            reloaded_at: Gauge::default(),
+            unknown_clients: Counter::default(),
             checkpoint_documents: Gauge::default(),
             checkpoint_signatures: Gauge::default(),
             checkpoint_height: Gauge::default(),
@@ -161,6 +171,15 @@ impl Metrics {
         r.register_with_unit("held", "What requests in progress hold", Unit::Bytes, this.memory_now.clone());
         r.register("connections_free", "Connections that would still be accepted", this.connections_free.clone());
         r.register_with_unit("uptime", "Since the start", Unit::Seconds, this.uptime.clone());
+        r.register("reloads", "Times that the configuration was read again, by result", this.reloads.clone());
+        for result in [APPLIED, REFUSED] {
+            // So that an alert sees the first one.
+            drop(this.reloads.get_or_create(&[("result", result)]));
+        }
+        let at = "When the configuration in force was read, in Unix time";
+        r.register_with_unit("configuration_time", at, Unit::Seconds, this.reloaded_at.clone());
+        let unknown = "Requests that were refused because no client is known that sends them";
+        r.register("unknown_clients", unknown, this.unknown_clients.clone());
         r.register("checkpoint_documents", "Checkpoints that are held", this.checkpoint_documents.clone());
         r.register("checkpoint_signatures", "Signatures under them", this.checkpoint_signatures.clone());
         let height = "Height of the newest checkpoint that enough signers have signed, or else of the one with the most signatures";
@@ -186,6 +205,23 @@ impl Metrics {
     /// A request ended.
     pub(crate) fn request(&self, interface: &'static str, result: &'static str) {
         self.requests.get_or_create(&[("interface", interface), ("result", result)]).inc();
+    }
+
+    /// A configuration was put in force, at this time; `None` if the one before stays.
+    pub(crate) fn reloaded(&self, at: Option<u64>) {
+        let result = if at.is_some() { APPLIED } else { REFUSED };
+        self.reloads.get_or_create(&[("result", result)]).inc();
+        at.into_iter().for_each(|at| self.read_at(at));
+    }
+
+    /// When the configuration in force was read.
+    pub(crate) fn read_at(&self, at: u64) {
+        self.reloaded_at.set(i64::try_from(at).unwrap_or(i64::MAX));
+    }
+
+    /// A request came from nobody who is known.
+    pub(crate) fn unknown_client(&self) {
+        self.unknown_clients.inc();
     }
 
     /// Signatures of a posting were false.

@@ -7,6 +7,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     os::unix::{fs::PermissionsExt, net::UnixStream},
+    process::Stdio,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -18,7 +19,7 @@ use quorate_evm::{
     bls12381::{DigestHash, decode_key, decode_signature},
     digest::PeerBinding,
 };
-use quorate_lab::run::{self, Run as _, shell};
+use quorate_lab::run::{self, Run as _, Running, ServiceManager, shell};
 use quorate_signer_client::{
     SignerClient, SignerError,
     client::ClientSettings,
@@ -645,4 +646,20 @@ proptest! {
         let answer = talk(&place, b"{\"request\":\"public_key\"}\n", 1);
         prop_assert_eq!(answer[0]["answer"].as_str(), Some("public_key"));
     }
+}
+
+#[test]
+fn a_service_manager_hears_of_the_start_the_record_and_the_stop() {
+    let (place, manager) = (Place::new(), ServiceManager::new());
+    let mut command = place.command("true", &["run"]);
+    manager.starts(&mut command, Duration::from_millis(500));
+    let mut signer = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    let listens = format!("STATUS=listening on {}", place.socket().display());
+    assert_eq!(manager.hears(), ["READY=1", listens.as_str()]);
+    assert!(UnixStream::connect(place.socket()).is_ok());
+    manager.hears_life();
+    manager.hears_life();
+    signer.signal(Signal::TERM);
+    assert_eq!(manager.hears_news()[0], "STOPPING=1");
+    assert_eq!(signer.ended(), 0);
 }

@@ -26,7 +26,7 @@ use crate::{
     observer::{BatchReport, Event, Observer},
     pool::{Appraiser, Waiting},
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
-    settings::{Settings, SettingsError},
+    settings::{Settings, SettingsError, SourceSettings},
     source::{Ban, SourceReport},
     store::{KnownStore, OpenedStore, StoreError},
 };
@@ -88,8 +88,31 @@ struct State {
     timer: Option<Instant>,
     /// Workers that have not ended.
     alive: usize,
+    pulse: Pulse,
     /// Verified claims on their way to the store. Dropped to end the thread that writes them.
     to_store: Option<SyncSender<Vec<ClaimBytes>>>,
+}
+
+/// How often workers have looked for work. It moves on as long as they work, and stands still while each of them hangs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pulse {
+    all: u64,
+    blocks: u64,
+}
+
+impl Pulse {
+    /// Whether a worker that takes everything, and the worker of blocks, have looked for work since `before`.
+    #[must_use]
+    pub fn has_moved_since(&self, before: Self) -> bool {
+        self.all > before.all && self.blocks > before.blocks
+    }
+
+    fn beat(&mut self, role: Role) {
+        match role {
+            Role::All => self.all += 1,
+            Role::Blocks => self.blocks += 1,
+        }
+    }
 }
 
 impl State {
@@ -151,6 +174,7 @@ impl Batcher {
                 idle: 0,
                 timer: None,
                 alive: threads.get() + 1,
+                pulse: Pulse::default(),
                 to_store: store.is_some().then_some(to_store),
             }),
             work: Condvar::new(),
@@ -249,6 +273,26 @@ impl Batcher {
         self.handle.shared.lock().schedule.pardon(source)
     }
 
+    /// The pulse of the workers, and wakes those that sleep, so that it moves on. A worker that verifies looks for work when its batch is
+    /// done. For a watchdog: two readings between which it does not move are a sign that no batch ends any more.
+    pub fn pulse(&self) -> Pulse {
+        let shared = &*self.handle.shared;
+        let pulse = shared.lock().pulse;
+        shared.work.notify_one();
+        shared.block.notify_one();
+        pulse
+    }
+
+    /// Judges sources by other settings from now on. What they did, and bans in force, stay.
+    ///
+    /// # Errors
+    /// [`SettingsError`], and nothing has changed.
+    pub fn set_sources(&self, sources: SourceSettings) -> Result<(), SettingsError> {
+        sources.check()?;
+        self.handle.shared.lock().schedule.set_sources(sources);
+        Ok(())
+    }
+
     /// How many statements are known in memory.
     pub fn known(&self) -> usize {
         self.handle.shared.verifier.known()
@@ -326,6 +370,7 @@ impl Shared {
     fn work(&self, role: Role) {
         let mut state = self.lock();
         loop {
+            state.pulse.beat(role);
             let now = Instant::now();
             let (next, rejected) = state.schedule.next(role, now);
             let change = state.schedule.end_overload();

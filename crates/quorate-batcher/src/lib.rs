@@ -79,7 +79,7 @@ mod batcher;
 mod service;
 
 pub use answer::{Answer, Pending, Refused};
-pub use batcher::{Batcher, StartError};
+pub use batcher::{Batcher, Pulse, StartError};
 pub use class::{Class, UnknownClass};
 pub use observer::{BatchReport, Event, Observer};
 pub use schedule::{BatchKind, ClosedBy, Load};

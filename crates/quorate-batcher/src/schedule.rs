@@ -16,7 +16,7 @@ use crate::{
     answer::Refused,
     class::Class,
     pool::{Filling, Order, Pool, Ticket, Waiting},
-    settings::Settings,
+    settings::{Settings, SourceSettings},
     source::{Ban, SourceReport, Sources, Standing},
 };
 
@@ -237,6 +237,12 @@ impl<T> Schedule<T> {
             suspects_overload: None,
             stopping: false,
         }
+    }
+
+    /// Judges sources by other settings from now on.
+    pub(crate) fn set_sources(&mut self, sources: SourceSettings) {
+        self.sources.set(sources.clone());
+        self.settings.sources = sources;
     }
 
     /// Takes a claim. Hands back what is refused: the claim itself, or older gossip in its place.

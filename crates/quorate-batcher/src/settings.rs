@@ -98,28 +98,38 @@ impl Settings {
     /// # Errors
     /// The first setting that no batcher can work with.
     pub fn check(&self) -> Result<(), SettingsError> {
-        let positive = |name, value: Duration| if value.is_zero() { Err(SettingsError::Zero(name)) } else { Ok(()) };
-        let share = |name, value: f64| {
-            if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(SettingsError::NotAShare(name, value)) }
-        };
-        let sources = &self.sources;
         positive("target", self.target)?;
         positive("queue", self.queue)?;
-        positive("sources.half_life", sources.half_life)?;
-        share("sources.share", sources.share)?;
-        share("sources.suspects_share", sources.suspects_share)?;
         if self.queue_bytes == 0 {
             return Err(SettingsError::Zero("queue_bytes"));
         }
-        if sources.most == 0 {
+        self.sources.check()
+    }
+}
+
+impl SourceSettings {
+    /// # Errors
+    /// The first setting that no batcher can work with.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let share = |name, value: f64| {
+            if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(SettingsError::NotAShare(name, value)) }
+        };
+        positive("sources.half_life", self.half_life)?;
+        share("sources.share", self.share)?;
+        share("sources.suspects_share", self.suspects_share)?;
+        if self.most == 0 {
             return Err(SettingsError::Zero("sources.most"));
         }
         // Written so that NaN is refused.
-        if !(sources.suspect_at > 0.0 && sources.suspect_at <= sources.ban_at && sources.ban_at.is_finite()) {
-            return Err(SettingsError::Scores { suspect_at: sources.suspect_at, ban_at: sources.ban_at });
+        if !(self.suspect_at > 0.0 && self.suspect_at <= self.ban_at && self.ban_at.is_finite()) {
+            return Err(SettingsError::Scores { suspect_at: self.suspect_at, ban_at: self.ban_at });
         }
         Ok(())
     }
+}
+
+fn positive(name: &'static str, value: Duration) -> Result<(), SettingsError> {
+    if value.is_zero() { Err(SettingsError::Zero(name)) } else { Ok(()) }
 }
 
 /// A setting that no batcher can work with.

@@ -113,6 +113,11 @@ impl Sources {
         Self { settings, scores: HashMap::new(), nobody: None, once: 0, names: 0, evidence: 0 }
     }
 
+    /// Judges by other settings from now on. If fewer sources are to be remembered, the rest goes with the next new one.
+    pub(crate) fn set(&mut self, settings: SourceSettings) {
+        self.settings = settings;
+    }
+
     pub(crate) fn standing(&self, source: &SourceId, now: Instant) -> Standing {
         self.scores.get(source).map_or(Standing::Trusted, |score| score.standing(&self.settings, now))
     }

@@ -46,6 +46,22 @@ pub enum FileError {
         /// The limit.
         limit: u64,
     },
+    /// Others could have written it.
+    #[error("{}: {why}", path.display())]
+    Writers {
+        /// The file.
+        path: PathBuf,
+        /// Who.
+        why: OtherWriters,
+    },
+    /// Others could have read it.
+    #[error("{}: {why}", path.display())]
+    Readers {
+        /// The file.
+        path: PathBuf,
+        /// Who.
+        why: OtherReaders,
+    },
     /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -62,7 +78,7 @@ impl Ends for FileError {
     fn exit(&self) -> Exit {
         match self {
             Self::Locked { .. } => Exit::Negative,
-            Self::TooLarge { .. } => Exit::Usage,
+            Self::TooLarge { .. } | Self::Writers { .. } | Self::Readers { .. } => Exit::Usage,
             Self::Io { .. } => Exit::Io,
         }
     }
@@ -444,6 +460,50 @@ pub fn refuse_other_writers(found: &fs::Metadata) -> Result<(), OtherWriters> {
     Ok(())
 }
 
+/// Others than its user and root can read a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "other users can read it (mode {mode:03o}); `chmod 600` it, and replace what is in it if they may have read it"
+)]
+pub struct OtherReaders {
+    /// The permission bits.
+    pub mode: u32,
+}
+
+/// Refuses a file that others than this program's user and root may read. The group of a file of root's may, because that is how root
+/// hands a secret to one program. On other systems than Unix, nothing is refused.
+///
+/// # Errors
+/// [`OtherReaders`] says what the permissions are.
+pub fn refuse_other_readers(found: &fs::Metadata) -> Result<(), OtherReaders> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let (mode, of_root) = (found.mode() & 0o777, found.uid() == 0 && !rustix::process::geteuid().is_root());
+        let allowed = if of_root { 0o040 } else { 0 };
+        if mode & 0o077 & !allowed != 0 {
+            return Err(OtherReaders { mode });
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = found;
+    Ok(())
+}
+
+/// Reads a file of at most `limit` bytes that nobody else may read or write.
+///
+/// # Errors
+/// [`FileError`]: others may, it has more bytes, or the operating system refuses.
+pub fn read_secret(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let io = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
+    let file = File::open(path).map_err(io("open"))?;
+    let found = file.metadata().map_err(io("read"))?;
+    let path = || path.to_owned();
+    refuse_other_writers(&found).map_err(|why| FileError::Writers { path: path(), why })?;
+    refuse_other_readers(&found).map_err(|why| FileError::Readers { path: path(), why })?;
+    read_bounded(file, &path(), limit)
+}
+
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -519,6 +579,20 @@ mod tests {
             let found = refuse_other_writers(&fs::metadata(file.path()).unwrap());
             assert_eq!(found, if refused { Err(OtherWriters::Mode { mode }) } else { Ok(()) });
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_that_others_may_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), b"secret").unwrap();
+        for (mode, refused) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true), (0o620, true)] {
+            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(read_secret(file.path(), 6).is_err(), refused, "{mode:o}");
+        }
+        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(matches!(read_secret(file.path(), 5), Err(FileError::TooLarge { .. })));
     }
 
     #[cfg(unix)]

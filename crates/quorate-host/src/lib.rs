@@ -12,6 +12,7 @@
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `listen` | HTTP with bounds for connections, with the feature `http` |
+//! | `service` | what the service manager is told, and its watchdog, with the feature `service` |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `options` | what a program is told: a file, the environment, flags; with the feature `options` |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
@@ -32,6 +33,8 @@ pub mod file;
 pub mod socket;
 #[cfg(all(unix, feature = "http"))]
 pub mod listen;
+#[cfg(feature = "service")]
+pub mod service;
 pub mod key_record;
 #[cfg(feature = "options")]
 pub mod options;

@@ -14,6 +14,9 @@ use std::{
 };
 
 #[cfg(unix)]
+use std::os::unix::net::UnixDatagram;
+
+#[cfg(unix)]
 pub use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -270,6 +273,81 @@ impl Drop for Running {
         let _ = self.child.wait();
     }
 }
+
+/// Stands in for systemd: a socket on which a program says that it is ready, works and stops.
+#[cfg(unix)]
+#[derive(Debug)]
+pub struct ServiceManager {
+    socket: UnixDatagram,
+    folder: TempDir,
+}
+
+#[cfg(unix)]
+impl ServiceManager {
+    /// A socket that nobody knows yet.
+    pub fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let socket = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+        socket.set_read_timeout(Some(LIMIT)).unwrap();
+        Self { socket, folder }
+    }
+
+    /// Names the socket to a program, and for how long it is waited for a sign of life.
+    pub fn starts(&self, command: &mut Command, watchdog: Duration) {
+        command.env("NOTIFY_SOCKET", self.folder.path().join("notify"));
+        command.env("WATCHDOG_USEC", watchdog.as_micros().to_string());
+    }
+
+    /// The lines of the next message.
+    ///
+    /// # Panics
+    /// If none comes within [`LIMIT`].
+    #[track_caller]
+    pub fn hears(&self) -> Vec<String> {
+        let mut buffer = [0; 4096];
+        let length = self.socket.recv(&mut buffer).expect("the program says nothing");
+        String::from_utf8_lossy(&buffer[..length]).lines().map(str::to_owned).collect()
+    }
+
+    /// The lines of the next message that is not a sign of life.
+    ///
+    /// # Panics
+    /// If none comes within [`LIMIT`].
+    #[track_caller]
+    pub fn hears_news(&self) -> Vec<String> {
+        let begun = Instant::now();
+        loop {
+            let lines = self.hears();
+            if lines != [ALIVE] {
+                return lines;
+            }
+            assert!(begun.elapsed() < LIMIT, "the program says nothing but that it lives");
+        }
+    }
+
+    /// Waits for a sign of life that comes from now on.
+    ///
+    /// # Panics
+    /// If none comes within [`LIMIT`], or something else comes.
+    #[track_caller]
+    pub fn hears_life(&self) {
+        self.socket.set_nonblocking(true).unwrap();
+        while self.socket.recv(&mut [0; 4096]).is_ok() {}
+        self.socket.set_nonblocking(false).unwrap();
+        assert_eq!(self.hears(), [ALIVE]);
+    }
+}
+
+#[cfg(unix)]
+impl Default for ServiceManager {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a program says that works.
+#[cfg(unix)]
+const ALIVE: &str = "WATCHDOG=1";
 
 /// A folder for a test's files, which goes with the test.
 #[derive(Debug)]

@@ -3,7 +3,9 @@
 mod chain;
 
 use std::{
+    cell::Cell,
     fs,
+    future::ready,
     path::{Path, PathBuf},
     str::FromStr,
     time::{Duration, Instant},
@@ -15,7 +17,7 @@ use clap::Args;
 use quorate_evm::{Network, follow::NoNetwork};
 use quorate_host::{
     exit::{Exit, Failure, Result},
-    file,
+    file, service,
 };
 use tokio::{signal, time::sleep};
 
@@ -102,6 +104,9 @@ Examples:
   quorate-chain follow --rpc https://… --contract 0x… --once \\
       --from-block 21000000 --confirmations finalized";
 
+/// The longest time in which the follower gets an answer from the node, or gives up, beside the pause between two looks.
+const LONGEST_TURN: Duration = Duration::from_secs(300);
+
 /// How often the cursor is saved while many blocks are read.
 const SAVED_EVERY: Duration = Duration::from_secs(10);
 
@@ -115,11 +120,20 @@ impl Arguments {
         if let Some(cursor) = cursor::read(&path)? {
             chain.resume(cursor).with_context(|| path.display().to_string()).map_err(Failure::usage)?;
         }
-        let mut followed = Followed { arguments: &self, path, written: None, waits: None };
+        let turned = Cell::new(Instant::now());
+        let mut followed = Followed { arguments: &self, path, written: None, waits: None, turned: &turned };
+        let patience = Duration::from_secs_f64(self.every) + LONGEST_TURN;
+        let watched = async {
+            service::watch(|| ready(turned.get().elapsed() < patience)).await;
+            std::future::pending::<()>().await;
+        };
+        service::ready("following");
         let ended = tokio::select! {
             ended = followed.run(&mut chain) => Some(ended),
             stopped = interrupted() => { stopped?; None }
+            () = watched => None,
         };
+        service::stopping("writing down the cursor");
         match ended {
             Some(ended) => ended,
             None => {
@@ -176,6 +190,8 @@ struct Followed<'a> {
     written: Option<Network>,
     /// Why nothing is written, as it was said last.
     waits: Option<NoNetwork>,
+    /// When it last got on: it read some blocks, or looked for new ones.
+    turned: &'a Cell<Instant>,
 }
 
 impl Followed<'_> {
@@ -183,10 +199,12 @@ impl Followed<'_> {
         let progress = Progress::new();
         let mut saved = Instant::now();
         loop {
+            self.turned.set(Instant::now());
             chain.go_back().await?;
             let target = chain.target().await?;
             while let Some(target) = target {
                 let step = chain.step(target).await?;
+                self.turned.set(Instant::now());
                 self.show(chain, &progress, target);
                 if matches!(step, Step::Done) {
                     break;

@@ -3,12 +3,11 @@
 use std::{
     fs,
     io::{self, Read as _},
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
 use quorate_evm::alloy_primitives::{B256, hex, keccak256};
-use quorate_host::file::{self, Existing, Readers};
+use quorate_host::file::{self, Existing, OtherReaders, Readers};
 use rand::RngExt as _;
 
 /// The secret that allows to hand in tasks. It is kept as a hash, which is compared, so that neither memory nor the time of
@@ -74,10 +73,8 @@ impl Token {
     fn read(path: &Path) -> Result<Self, TokenError> {
         let at = |error| TokenError::File { path: path.to_owned(), error };
         let file = fs::File::open(path).map_err(at)?;
-        let mode = file.metadata().map_err(at)?.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(TokenError::Readable { path: path.to_owned(), mode });
-        }
+        file::refuse_other_readers(&file.metadata().map_err(at)?)
+            .map_err(|OtherReaders { mode }| TokenError::Readable { path: path.to_owned(), mode })?;
         let mut text = Vec::new();
         file.take(LONGEST as u64 + 2).read_to_end(&mut text).map_err(at)?;
         let text = std::str::from_utf8(&text).map_err(|_| TokenError::Shape(path.to_owned()))?.trim_end();
@@ -98,6 +95,8 @@ impl Token {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

@@ -22,7 +22,10 @@ mod transport;
 mod state;
 mod view;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
 use quorate_evm::alloy_primitives::{Address, B256};
 
@@ -54,12 +57,29 @@ struct Inner {
     expectations: Expectations,
     metrics: Metrics,
     state: Mutex<State>,
+    /// How often the node's loop was here.
+    turns: AtomicU64,
 }
 
 impl NodeBoard {
     /// An empty board.
     pub fn new(expectations: Expectations) -> Self {
-        Self(Arc::new(Inner { expectations, metrics: Metrics::begun(), state: Mutex::default() }))
+        Self(Arc::new(Inner {
+            expectations,
+            metrics: Metrics::begun(),
+            state: Mutex::default(),
+            turns: AtomicU64::new(0),
+        }))
+    }
+
+    /// The node's loop turns. It says so also while it waits for a disk that refuses, because that is no fault of its own.
+    pub fn turned(&self) {
+        self.0.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often the node's loop has turned: some times a second as soon as the node works, and no more when it hangs.
+    pub fn turns(&self) -> u64 {
+        self.0.turns.load(Ordering::Relaxed)
     }
 
     /// Says who the node is.

@@ -1,6 +1,6 @@
 //! `quorate-node run`.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::ready, sync::Arc, time::Duration};
 
 use anyhow::anyhow;
 use clap::Args;
@@ -19,6 +19,7 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     log,
     options::{Printed, parts},
+    service,
 };
 use quorate_network::{
     registry::{NotAdmitted, Registry},
@@ -80,6 +81,8 @@ const SIGNER_RETRY: Duration = Duration::from_secs(2);
 /// The longest that a signature waits for others while a core is idle, so that they are verified together. A message waits at most so
 /// long at each hop.
 const LINGER: Duration = Duration::from_millis(25);
+/// How often to look whether the loop turns already.
+const LOOK: Duration = Duration::from_millis(100);
 /// The most tasks from outside that wait for the loop.
 const MOST_ORDERS: usize = 256;
 
@@ -89,7 +92,7 @@ impl Arguments {
         if let Some(printed) = self.print_config {
             return print(printed.of(PREFIX, &options).trim_end()).map(|()| Exit::Success);
         }
-        let _end = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
+        let _log = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
             .map_err(Failure::internal)?;
         let roles = roles(&options)?;
         let data = DataFolder::open(options.data())?;
@@ -178,9 +181,12 @@ impl Prepared {
     async fn run(self, stopped: watch::Receiver<bool>) -> Result {
         let Self { parts, board, edge, serving } = self;
         let (mut told, shown) = (stopped.clone(), board);
+        let works = Works { board: shown.clone(), turns: 0 };
+        tokio::spawn(works.tell());
         tokio::spawn(async move {
             drop(told.wait_for(|stopped| *stopped).await);
             shown.stopping();
+            service::stopping("writing down what is done");
         });
         let ended = runtime::run(parts, stopped).await;
         edge.abort();
@@ -194,6 +200,31 @@ impl Prepared {
         })?;
         tracing::info!("stopped");
         Ok(Exit::Success)
+    }
+}
+
+/// Whether the loop turns that everything else serves.
+struct Works {
+    board: NodeBoard,
+    /// How often it had turned when somebody asked last.
+    turns: u64,
+}
+
+impl Works {
+    /// Tells the service manager that the node is ready when its loop turns for the first time, and then that it works as long as it
+    /// turns.
+    async fn tell(mut self) {
+        while !self.has_turned() {
+            sleep(LOOK).await;
+        }
+        service::ready("the node works; /readyz says whether it can do all that it is for");
+        service::watch(move || ready(self.has_turned())).await;
+    }
+
+    /// Whether it has turned since the last question.
+    fn has_turned(&mut self) -> bool {
+        let turns = self.board.turns();
+        std::mem::replace(&mut self.turns, turns) < turns
     }
 }
 

@@ -457,6 +457,7 @@ impl Runtime {
             if self.disk.note(&self.parts.board, wrote, now()) {
                 return true;
             }
+            self.parts.board.turned();
             tokio::select! {
                 () = sleep(DISK_RETRY) => {}
                 _ = stopped.wait_for(|stop| *stop) => return false,
@@ -878,6 +879,7 @@ impl Runtime {
 
     fn refresh(&mut self) {
         let now = now();
+        self.parts.board.turned();
         for report in self.node.tasks() {
             self.parts.board.task_report(report, now);
         }

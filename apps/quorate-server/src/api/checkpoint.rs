@@ -95,8 +95,9 @@ async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
     }
     let places = (app.budget.request().ok_or_else(ApiError::busy)?, board.place().ok_or_else(ApiError::busy)?);
     let mut held = app.budget.holding();
-    let longest = app.config.checkpoint.body_bytes;
-    let body = read_body(app, request, longest, &mut held).await.map_err(|mut error| {
+    let in_force = app.in_force();
+    let longest = in_force.config.checkpoint.body_bytes;
+    let body = read_body(&in_force.config.limits, request, longest, &mut held).await.map_err(|mut error| {
         if error.status == StatusCode::PAYLOAD_TOO_LARGE {
             error.body.error.message =
                 format!("the posting is longer than {longest} bytes, the limit; post fewer signatures at once");

@@ -74,6 +74,12 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "bad-query", message)
     }
 
+    /// A request came past the question who sends it.
+    pub(crate) fn nameless() -> Self {
+        let message = "the request came past its limits, a fault of the server; please report it";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", message)
+    }
+
     /// There is no place for another request, or no memory.
     pub(crate) fn busy() -> Self {
         let message = "too many requests are in progress; send it again later";

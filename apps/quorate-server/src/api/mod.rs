@@ -8,6 +8,7 @@ mod checkpoint;
 mod status;
 mod admin;
 mod health;
+mod identity;
 mod openapi;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use axum::{
     Router,
     extract::DefaultBodyLimit,
     http::StatusCode,
+    middleware::from_fn_with_state,
     routing::{get, post},
 };
 
@@ -26,9 +28,12 @@ pub(crate) use self::status::FalseClaim;
 pub(crate) use self::status::{Evidence, Source, Status};
 use crate::{app::App, grpc};
 
-/// What is served to those who send claims, beside `pages` for people.
-pub(crate) fn public(app: &Arc<App>, pages: Router<Arc<App>>) -> Router {
-    common()
+/// What is served to those who send claims, beside `pages` for people. Whoever is no client gets nothing but the server's health. The
+/// counters are among it if there is no address for them alone.
+pub(crate) fn public(app: &Arc<App>, pages: Router<Arc<App>>, with_metrics: bool) -> Router {
+    let to_everybody = health().merge(grpc::tools::health(app)).method_not_allowed_fallback(other_method);
+    let to_clients = readings()
+        .merge(counters(with_metrics))
         .merge(grpc::routes(app))
         .merge(pages)
         .route("/openapi.json", get(openapi::serve))
@@ -36,23 +41,29 @@ pub(crate) fn public(app: &Arc<App>, pages: Router<Arc<App>>) -> Router {
         .route("/v1/checkpoint", get(checkpoint::serve).post(checkpoint::post))
         .fallback(nothing_here)
         .method_not_allowed_fallback(other_method)
-        .with_state(app.clone())
+        .layer(from_fn_with_state(app.clone(), identity::identified));
+    to_clients.merge(to_everybody).with_state(app.clone())
 }
 
 /// What is served to connections that come while the server stops: that it stops.
-pub(crate) fn draining(app: &Arc<App>) -> Router {
-    Router::new()
-        .route("/metrics", get(health::metrics))
-        .route("/livez", get(health::live))
-        .route("/readyz", get(health::ready))
-        .merge(grpc::tools::health(app))
-        .fallback(stopping)
+pub(crate) fn draining(app: &Arc<App>, with_metrics: bool) -> Router {
+    health().merge(counters(with_metrics)).merge(grpc::tools::health(app)).fallback(stopping).with_state(app.clone())
+}
+
+/// What is served on the address for metrics.
+pub(crate) fn metrics_alone(app: &Arc<App>) -> Router {
+    health()
+        .merge(counters(true))
+        .fallback(nothing_but_metrics)
+        .method_not_allowed_fallback(other_method)
         .with_state(app.clone())
 }
 
 /// What is served to administrators, on their own socket.
 pub(crate) fn administration(app: &Arc<App>) -> Router {
-    common()
+    health()
+        .merge(counters(true))
+        .merge(readings())
         .route("/v1/pardon", post(admin::pardon))
         .route("/v1/ban", post(admin::ban))
         // An administrator is served when there is no memory left for others, so what this takes is bounded by itself.
@@ -65,14 +76,20 @@ pub(crate) fn administration(app: &Arc<App>) -> Router {
 /// The longest body of an administrator's: a source and a number.
 const ADMINISTRATION: usize = 256 << 10;
 
-/// What both may read.
-fn common() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/known", get(status::known))
-        .route("/v1/sources", get(status::sources))
-        .route("/metrics", get(health::metrics))
-        .route("/livez", get(health::live))
-        .route("/readyz", get(health::ready))
+/// Whether the server lives, and takes claims.
+fn health() -> Router<Arc<App>> {
+    Router::new().route("/livez", get(health::live)).route("/readyz", get(health::ready))
+}
+
+/// What is counted.
+fn counters(served: bool) -> Router<Arc<App>> {
+    let none = Router::new();
+    if served { none.route("/metrics", get(health::metrics)) } else { none }
+}
+
+/// What clients and administrators may read.
+fn readings() -> Router<Arc<App>> {
+    Router::new().route("/v1/known", get(status::known)).route("/v1/sources", get(status::sources))
 }
 
 async fn stopping() -> ApiError {
@@ -86,6 +103,11 @@ async fn nothing_here() -> ApiError {
         "not-found",
         "there is nothing at this path; /openapi.json lists what there is",
     )
+}
+
+async fn nothing_but_metrics() -> ApiError {
+    let message = "this address serves /metrics, /livez and /readyz; send claims to another one";
+    ApiError::new(StatusCode::NOT_FOUND, "not-found", message)
 }
 
 async fn other_method() -> ApiError {

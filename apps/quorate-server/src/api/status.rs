@@ -85,6 +85,8 @@ pub(crate) struct Status {
     pub(crate) backend: &'static str,
     /// Threads that verify.
     pub(crate) threads: usize,
+    /// Whether the counters are served beside the page.
+    pub(crate) with_metrics: bool,
     /// Planned work that waits.
     pub(crate) queue: Load,
     /// Statements that are remembered.
@@ -120,7 +122,8 @@ pub(super) async fn sources(State(app): State<Arc<App>>) -> Json<Vec<Source>> {
 impl Status {
     pub(crate) fn of(app: &App) -> Self {
         let (ready, (sources, sources_in_all)) = (app.ready(), Source::worst(app, SHOWN));
-        let settings = app.config.settings();
+        let in_force = app.in_force();
+        let settings = in_force.config.settings();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             uptime_s: app.started.elapsed().as_secs(),
@@ -128,6 +131,7 @@ impl Status {
             not_ready: ready.err(),
             backend: settings.backend.name(),
             threads: settings.threads.get(),
+            with_metrics: in_force.config.listen.metrics.is_empty(),
             queue: app.batcher.load(),
             known: app.batcher.known(),
             checkpoints: app.board.as_ref().map(|board| board.shown().summary),

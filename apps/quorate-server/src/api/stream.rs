@@ -31,7 +31,7 @@ use crate::{
 pub(super) fn stream(app: Arc<App>, asked: Asked, caller: Caller, body: Body, place: OwnedSemaphorePermit) -> Response {
     let (to_client, from_us) = mpsc::channel(2);
     tokio::spawn(async move {
-        let longest = Duration::from_millis(app.config.limits.write_ms);
+        let longest = Duration::from_millis(app.in_force().config.limits.write_ms);
         let out = Out { to_client, longest, waiting: BytesMut::new() };
         Stream { app, asked, caller, out, _place: place }.run(body).await;
     });
@@ -55,7 +55,9 @@ impl Stream {
     /// Reads and answers until both ends are done, or the client is gone.
     async fn run(mut self, body: Body) {
         let app = self.app.clone();
-        let limits = &app.config.limits;
+        // A stream keeps the limits with which it began, and sees other key sets at once.
+        let begun = app.in_force();
+        let limits = &begun.config.limits;
         let line_time = Duration::from_millis(limits.body_ms);
         let mut lines = Lines::new(body, limits.line_bytes);
         let (mut held, mut in_progress) = (app.budget.holding(), FuturesUnordered::new());
@@ -115,9 +117,10 @@ impl Stream {
                     };
                     line_until = Instant::now() + line_time;
                     let mut wanted = 2 * line.len();
+                    let now = app.in_force();
                     let named = loop {
                         let mut reader =
-                            Reader { suite: self.asked.suite, key_sets: &app.key_sets, limits, caller: &self.caller, held: &mut held };
+                            Reader { suite: self.asked.suite, key_sets: &now.key_sets, limits, caller: &self.caller, held: &mut held };
                         match reader.line(&line, lines.number) {
                             Some(Err(BadClaims::NoRoom)) => {}
                             named => break named,

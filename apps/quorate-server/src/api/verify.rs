@@ -20,9 +20,10 @@ use tracing::Instrument as _;
 
 use super::{error::ApiError, stream::stream};
 use crate::{
-    app::App,
+    app::{App, InForce},
     budget::Held,
     claims::{Asked, BadClaims, Caller, Named, Reader},
+    config::ServerLimits,
 };
 
 /// Verifies claims.
@@ -48,6 +49,7 @@ use crate::{
             (String = "application/x-ndjson"),
         )),
         (status = 400, description = "The query or the body is not understood", body = super::error::ErrorBody),
+        (status = 401, description = "This server has clients, and nobody knows this one", body = super::error::ErrorBody),
         (status = 403, description = "All sources of the claims are banned", body = super::error::ErrorBody),
         (status = 408, description = "The body came too slowly", body = super::error::ErrorBody),
         (status = 413, description = "The body is too long", body = super::error::ErrorBody),
@@ -79,15 +81,16 @@ async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Re
     let query = Query::<Vec<(String, String)>>::try_from_uri(request.uri())
         .map_err(|error| ApiError::bad_query(error.body_text()))?;
     let query = query.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let asked = Asked::read(query, app.config.suite()).map_err(ApiError::bad_query)?;
+    let in_force = app.in_force();
+    let asked = Asked::read(query, in_force.config.suite()).map_err(ApiError::bad_query)?;
     let place = app.budget.request().ok_or_else(ApiError::busy)?;
-    let caller = app.caller(&request);
+    let caller = Caller::of(request.extensions()).ok_or_else(ApiError::nameless)?;
     if content == Content::Lines {
         return Ok(stream(app.clone(), asked, caller, request.into_body(), place));
     }
     let mut held = app.budget.holding();
-    let body = read_body(app, request, app.config.limits.body_bytes, &mut held).await?;
-    let (claims, held) = read_claims(app, content, body, &asked, &caller, held).await?;
+    let body = read_body(&in_force.config.limits, request, in_force.config.limits.body_bytes, &mut held).await?;
+    let (claims, held) = read_claims(in_force, content, body, &asked, &caller, held).await?;
     let answers = app.verify(claims, &asked).await;
     let first = answers.first().and_then(|(refused, _)| *refused);
     if let Some(refused) = first
@@ -159,12 +162,11 @@ impl Content {
 
 /// The whole body, within its limits: `longest` bytes, and the time and the memory that are configured.
 pub(super) async fn read_body(
-    app: &App,
+    limits: &ServerLimits,
     request: Request,
     longest: usize,
     held: &mut Held,
 ) -> Result<Vec<u8>, ApiError> {
-    let limits = &app.config.limits;
     let too_long = || ApiError::too_long("the body", longest);
     let stated = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if stated.is_some_and(|length| length > longest) {
@@ -194,18 +196,18 @@ pub(super) async fn read_body(
 
 /// The claims of a body. From here on the request holds them, and no longer its body.
 async fn read_claims(
-    app: &Arc<App>,
+    in_force: Arc<InForce>,
     content: Content,
     body: Vec<u8>,
     asked: &Asked,
     caller: &Caller,
     mut held: Held,
 ) -> Result<(Vec<Named>, Held), ApiError> {
-    let (length, config, suite, caller) = (body.len(), app.config.clone(), asked.suite, caller.clone());
-    let key_sets = app.key_sets.clone();
+    let (length, suite, caller) = (body.len(), asked.suite, caller.clone());
     let read = move || -> Result<(Vec<Named>, Held), BadClaims> {
         let taken = body.capacity();
-        let reader = Reader { suite, key_sets: &key_sets, limits: &config.limits, caller: &caller, held: &mut held };
+        let InForce { config, key_sets, .. } = &*in_force;
+        let reader = Reader { suite, key_sets, limits: &config.limits, caller: &caller, held: &mut held };
         let claims = match content {
             Content::Json => reader.json(body),
             Content::Arrow => reader.arrow(body),

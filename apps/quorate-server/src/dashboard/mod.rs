@@ -67,7 +67,7 @@ fn page(status: &Status) -> Page<'_> {
         figures: figures(status),
         sections: html! { (sources(status)) (minute(&status.seconds)) },
         links: html! {
-            a href="/metrics" { "Metrics" } " for Prometheus, "
+            @if status.with_metrics { a href="/metrics" { "Metrics" } " for Prometheus, " }
             a href="/openapi.json" { "OpenAPI" } ", "
             a href="/v1/sources" { "sources" } " as JSON."
         },
@@ -292,6 +292,7 @@ mod tests {
             not_ready: None,
             backend: "portable",
             threads: 1,
+            with_metrics: true,
             queue: Load::default(),
             known: 1_234_567,
             checkpoints: None,

@@ -115,7 +115,8 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A tool has a place like a request, for as long as a body may take.
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
     let Some(place) = app.budget.request() else { return super::status::busy().into_http() };
-    let (stop, longest) = (app.connections.stopping().clone(), Duration::from_millis(app.config.limits.body_ms));
+    let (stop, longest) =
+        (app.connections.stopping().clone(), Duration::from_millis(app.in_force().config.limits.body_ms));
     let until = Box::pin(async move {
         tokio::select! {
             () = sleep(longest) => {}

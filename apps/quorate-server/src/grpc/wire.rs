@@ -55,7 +55,7 @@ pub(super) struct Wire {
     charge: Charge,
     keys: usize,
     claims: usize,
-    /// The longest message. The decoder refuses a longer one by its head.
+    /// The longest message. A longer one is refused by its head.
     longest: usize,
     buffer: BytesMut,
     ended: bool,
@@ -72,7 +72,9 @@ impl Wire {
         let Some((head, rest)) = self.buffer.split_first_chunk::<HEAD>() else { return Ok(None) };
         let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
         if length > self.longest {
-            return Ok(Some(self.buffer.split().freeze()));
+            let longest = self.longest;
+            let why = format!("a message has {length} bytes, expected at most {longest}; send several, or a stream");
+            return Err(Status::out_of_range(why));
         }
         let Some(message) = rest.get(..length) else { return Ok(None) };
         let bytes = weight(message, self.keys, self.claims).map_err(Status::invalid_argument)?;

@@ -7,7 +7,7 @@ use quorate_lab::{
     needs::{checkout, example},
     run::{Run as _, has, program_of, shell},
 };
-use quorate_server::config::{Config, PREFIX};
+use quorate_server::config::{Config, PREFIX, RELOADED};
 
 use crate::rig::Rig;
 
@@ -57,8 +57,12 @@ fn the_document_has_every_field_with_its_default() {
         if let Some(name) = line.strip_prefix('[') {
             section = name.trim_end_matches(']').to_owned();
         } else if let Some((name, value)) = line.split_once(" = ") {
-            let row = format!("| `{section}.{name}` | `{value}` |");
-            assert!(document.contains(&row), "docs/server.md has no row {row}");
+            let field = format!("{section}.{name}");
+            let row = format!("| `{field}` | `{value}` |");
+            let found = document.lines().find(|line| line.starts_with(&row));
+            let found = found.unwrap_or_else(|| panic!("docs/server.md has no row {row}"));
+            let reload = if RELOADED.contains(&field.as_str()) { "yes" } else { "no" };
+            assert!(found.ends_with(&format!("| {reload} |")), "{found}: expected {reload} in the last column");
         }
     }
 }

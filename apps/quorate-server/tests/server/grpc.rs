@@ -19,7 +19,7 @@ pub(crate) mod proto {
     tonic::include_proto!("quorate.v1");
 }
 
-fn claims() -> Vec<Claim> {
+pub(crate) fn claims() -> Vec<Claim> {
     let bytes = |text: &Value| Bytes::from(const_hex::decode(text.as_str().unwrap()).unwrap());
     let claim = |line: &str| {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -50,6 +50,7 @@ type Pieces = Pin<Box<dyn Stream<Item = Result<Frame<Bytes>, Infallible>> + Send
 pub(crate) struct Caller {
     sender: http2::SendRequest<StreamBody<Pieces>>,
     address: SocketAddr,
+    token: Option<String>,
 }
 
 impl Caller {
@@ -57,7 +58,12 @@ impl Caller {
         let stream = TcpStream::connect(address).await.unwrap();
         let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);
-        Self { sender, address }
+        Self { sender, address, token: None }
+    }
+
+    /// The same with a token in each request.
+    pub(crate) fn with_token(self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self }
     }
 
     /// Calls a method. What is sent goes through the channel.
@@ -75,11 +81,12 @@ impl Caller {
         let body: Pieces = Box::pin(futures_util::stream::unfold(sent, |mut sent| async move {
             sent.recv().await.map(|piece| (Ok::<_, Infallible>(Frame::data(piece)), sent))
         }));
-        let request = Request::post(format!("http://{}{path}", self.address))
-            .header("content-type", content_type)
-            .header("te", "trailers")
-            .body(StreamBody::new(body))
-            .unwrap();
+        let mut request = Request::post(format!("http://{}{path}", self.address));
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let request =
+            request.header("content-type", content_type).header("te", "trailers").body(StreamBody::new(body)).unwrap();
         self.sender.clone().send_request(request).await.ok()
     }
 }

@@ -10,7 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorate_server::{Server, config::Config};
+use quorate_host::file::{Existing, Readers};
+use quorate_server::{Reloaded, Server, config::Config};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -61,7 +62,7 @@ impl Rig {
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
-        ask(self.tcp(), &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), b"")
+        get(self.tcp(), path)
     }
 
     /// Sends JSON to `/v1/verify`.
@@ -75,6 +76,35 @@ impl Rig {
 
     pub(crate) fn admin(&self, path: &str, body: &str) -> Answer {
         post(self.socket("admin"), path, "application/json", body.as_bytes())
+    }
+
+    /// Reads a changed configuration, as SIGHUP does.
+    pub(crate) fn reload(&self, change: impl FnOnce(&mut Config) + Send + 'static) -> anyhow::Result<Reloaded> {
+        let server = self.server.as_ref().unwrap();
+        let mut config = server.config();
+        self.runtime.block_on(server.reload(move || {
+            change(&mut config);
+            Ok(config)
+        }))
+    }
+
+    pub(crate) fn tls_address(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().tls_address().unwrap()
+    }
+
+    /// Reads something on the socket for administration.
+    pub(crate) fn admin_get(&self, path: &str) -> Answer {
+        get(self.socket("admin"), path)
+    }
+
+    /// A connection to the address for metrics.
+    pub(crate) fn metrics_tcp(&self) -> TcpStream {
+        TcpStream::connect(self.server.as_ref().unwrap().metrics_address().unwrap()).unwrap()
+    }
+
+    /// Writes a file that nobody else reads, beside the sockets.
+    pub(crate) fn secret(&self, name: &str, content: &str) -> String {
+        secret(self.folder.path(), name, content)
     }
 
     /// Stops the server, and says whether everything was answered.
@@ -93,6 +123,17 @@ impl Drop for Rig {
 
 /// A test that waits this long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Writes a file that nobody else reads.
+pub(crate) fn secret(folder: &Path, name: &str, content: &str) -> String {
+    let path = path(folder, name);
+    quorate_host::file::write(path.as_ref(), Readers::Owner, Existing::Replace, content.as_bytes()).unwrap();
+    path
+}
+
+pub(crate) fn get(stream: impl Read + Write + Debug, path: &str) -> Answer {
+    ask(stream, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), b"")
+}
 
 pub(crate) fn path(folder: &Path, name: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()

@@ -7,7 +7,7 @@ use clap::Args;
 use quorate_host::{
     exit::{Exit, Failure, Result},
     log::{self, LogFormat, LogLevel},
-    plain, socket,
+    plain, service, socket,
 };
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::{
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
-        let (log, _end) = log::start(self.log, &self.log_level, None).map_err(Failure::internal)?;
+        let log = log::start(self.log, &self.log_level, None).map_err(Failure::internal)?;
         let mut store = self.data.open()?;
         let config = store.config().clone();
         if store.summary()?.retired {
@@ -69,7 +69,7 @@ impl Arguments {
         let unlocked = self.key.unlock(config.identity.key_group)?;
         unlocked.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
         store.watch(ClockWatch { accepted: self.accept_epoch });
-        let signer = Arc::new(Signer::new(unlocked.key, store, Some(log)).map_err(Failure::usage)?);
+        let signer = Arc::new(Signer::new(unlocked.key, store, Some(log.writer.clone())).map_err(Failure::usage)?);
         signer.look_at_clock(now());
         let path = self.socket.path(&self.data.data);
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::internal)?;
@@ -90,9 +90,13 @@ impl Arguments {
                     _ = terminate.recv() => {}
                 }
                 tracing::info!("stopping");
+                service::stopping("answering requests in progress");
             };
             let pause = Duration::from_secs((config.identity.network.epoch_length.get() / 2).clamp(1, MOST_SECONDS));
             let watch = tokio::spawn(watch_clock(Arc::clone(&signer), pause));
+            let proof = Arc::clone(&signer);
+            tokio::spawn(service::watch(move || works(Arc::clone(&proof))));
+            service::ready(&format!("listening on {name}"));
             let answered = server::serve(&listener, signer, stop).await;
             watch.abort();
             Ok::<_, Failure>(answered)
@@ -113,6 +117,11 @@ async fn watch_clock(signer: Arc<Signer>, pause: Duration) {
         // A panic is in the log already.
         let _ = spawn_blocking(move || signer.look_at_clock(now())).await;
     }
+}
+
+/// Whether the record answers: a look at the clock waits for it, as each signature does.
+async fn works(signer: Arc<Signer>) -> bool {
+    spawn_blocking(move || signer.look_at_clock(now())).await.is_ok()
 }
 
 /// The longest time between two looks at the clock.

@@ -113,7 +113,7 @@ impl Place {
         ]
     }
 
-    fn command(&self, before: &str, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, before: &str, arguments: &[&str]) -> Command {
         let mut command = command_after(before, "quorate-signer");
         command
             .args(arguments)

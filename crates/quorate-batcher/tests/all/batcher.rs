@@ -2,7 +2,10 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::Arc,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -247,4 +250,43 @@ fn an_observer_that_panics() {
 fn settings_that_cannot_work_do_not_start() {
     let error = Batcher::start(Settings { target: Duration::ZERO, ..Settings::default() }).unwrap_err();
     assert!(matches!(error, StartError::Settings(SettingsError::Zero("target"))));
+}
+
+/// A watchdog sees a worker that hangs, although others answer.
+#[test]
+fn the_pulse_stands_still_while_a_worker_hangs() {
+    #[derive(Default)]
+    struct Hangs(Mutex<()>, AtomicBool);
+    impl Observer for Hangs {
+        fn observe(&self, event: &Event<'_>) {
+            if matches!(event, Event::Batch(report) if report.kind == BatchKind::Gossip) {
+                self.1.store(true, Ordering::Relaxed);
+                drop(self.0.lock().unwrap());
+            }
+        }
+    }
+    let hangs = Arc::new(Hangs::default());
+    let batcher = Batcher::start_with(settings(1), None, Some(hangs.clone())).unwrap();
+    let moves = |patience: Duration| {
+        let (begun, before) = (Instant::now(), batcher.pulse());
+        while begun.elapsed() < patience {
+            if batcher.pulse().has_moved_since(before) {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        false
+    };
+    assert!(moves(Duration::from_secs(60)), "workers that sleep are woken");
+    let hanging = hangs.0.lock().unwrap();
+    let pending = batcher.submit(claim(MinPk::Eth2, 1, 1, false), Class::Gossip, None);
+    while !hangs.1.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    // The worker of blocks goes on, and alone it is no sign of life.
+    let blocks = batcher.submit(claim(MinPk::Eth2, 1, 2, false), Class::Block, None);
+    assert!(blocks.wait().unwrap().is_valid());
+    assert!(!moves(Duration::from_millis(300)));
+    drop(hanging);
+    assert!(moves(Duration::from_secs(60)) && pending.wait().unwrap().is_valid());
 }

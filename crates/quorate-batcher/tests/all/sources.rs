@@ -7,7 +7,7 @@ use std::{
 };
 
 use quorate::{Backend, MinPk, Verdict};
-use quorate_batcher::{BatchKind, Batcher, Class, Refused, Settings, Standing};
+use quorate_batcher::{BatchKind, Batcher, Class, Refused, Settings, SourceSettings, Standing};
 
 use crate::claims::{Seen, block, claim, from};
 
@@ -110,4 +110,24 @@ fn bans_from_several_workers() {
     });
     assert!(batcher.sources().iter().all(|source| source.standing == Standing::Banned && source.false_claims == 3));
     assert_eq!(batcher.sources().len(), 4);
+}
+
+/// New settings judge what comes from then on, and what cannot work changes nothing.
+#[test]
+fn settings_of_sources_change_while_it_runs() {
+    let batcher = Batcher::start(settings()).unwrap();
+    let lie = |i| batcher.submit(from(claim(MinPk::Eth2, 1, i, true), 7), Class::Gossip, None).wait();
+    assert!(lie(0).is_ok() && lie(1).is_ok());
+    let strict = SourceSettings { ban_at: 1.0, ..SourceSettings::default() };
+    let wrong = SourceSettings { share: 2.0, ..strict.clone() };
+    assert!(batcher.set_sources(wrong).unwrap_err().to_string().contains("sources.share"));
+    assert_eq!(batcher.sources()[0].standing, Standing::Suspect, "two lies do not ban");
+    batcher.set_sources(strict).unwrap();
+    assert!(lie(2).is_ok());
+    assert_eq!(batcher.sources()[0].standing, Standing::Banned);
+    let other = batcher.submit(from(claim(MinPk::Eth2, 1, 3, true), 8), Class::Gossip, None).wait();
+    assert!(other.is_ok());
+    assert_eq!(batcher.banned(), 2, "one lie bans now");
+    batcher.set_sources(SourceSettings::default()).unwrap();
+    assert_eq!(batcher.banned(), 2, "bans in force stay");
 }

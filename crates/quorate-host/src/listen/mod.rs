@@ -7,7 +7,9 @@
 mod activity;
 mod authority;
 mod counts;
+mod places;
 mod readers;
+mod tls;
 
 use std::{
     convert::Infallible,
@@ -15,7 +17,7 @@ use std::{
     net::IpAddr,
     os::fd::AsFd,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -36,21 +38,26 @@ use rustix::net::{RecvFlags, recv};
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest},
     net::{TcpListener, TcpStream, UnixListener, UnixStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::OwnedSemaphorePermit,
     time::{interval, sleep, timeout},
 };
 use tokio_io_timeout::TimeoutStream;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::TaskTracker,
 };
 use tower::ServiceExt as _;
 
-pub use self::counts::{Counted, CountsByKey};
 use self::{
     activity::{Activities, Activity},
     authority::Renamed,
     readers::Readers,
+};
+pub use self::{
+    counts::{Counted, CountsByKey},
+    places::Places,
+    tls::{LoadedTls, Tls, TlsClients, TlsError, TlsFiles},
 };
 use crate::{is_own_name, socket::SocketFile};
 
@@ -100,6 +107,8 @@ pub struct RemoteEnd {
     pub address: Option<IpAddr>,
     /// Its IP address, or its process, as text.
     pub name: Arc<str>,
+    /// The name in the certificate that it has shown over TLS, and that an authority of the listener has signed.
+    pub certificate: Option<Arc<str>>,
 }
 
 /// What a listener serves.
@@ -114,11 +123,11 @@ pub struct Routers {
 /// The connections of a server, over all of its listeners.
 #[derive(Clone, Debug)]
 pub struct Connections {
-    bounds: Bounds,
+    bounds: Arc<RwLock<Bounds>>,
     /// Without them, each name is good.
     hosts: Option<Hosts>,
     by_address: Option<Arc<Addresses>>,
-    free: Arc<Semaphore>,
+    free: Places,
     activities: Arc<Activities>,
     /// How many connections there have been.
     numbers: Arc<AtomicU64>,
@@ -140,10 +149,10 @@ impl Connections {
     pub fn new(bounds: Bounds, hosts: Option<Hosts>) -> Self {
         let abort = CancellationToken::new();
         Self {
-            bounds,
+            bounds: Arc::new(RwLock::new(bounds)),
             hosts,
             by_address: None,
-            free: places(bounds.connections),
+            free: Places::new(bounds.connections),
             activities: Activities::new(),
             numbers: Arc::default(),
             tracker: TaskTracker::new(),
@@ -164,7 +173,14 @@ impl Connections {
     /// The same limits and signals, with connections of its own to give away.
     #[must_use]
     pub fn with_own(&self, at_most: usize) -> Self {
-        Self { free: places(at_most), activities: Activities::new(), ..self.clone() }
+        Self { free: Places::new(at_most), activities: Activities::new(), ..self.clone() }
+    }
+
+    /// Sets other bounds, for the connections that come. Those that are there keep theirs, and none is closed because there are too
+    /// many. What [`with_own`](Self::with_own) has made keeps its own number. It must be called on a runtime.
+    pub fn set_bounds(&self, bounds: Bounds) {
+        *self.bounds.write().unwrap_or_else(PoisonError::into_inner) = bounds;
+        self.free.resize(bounds.connections);
     }
 
     /// Begins to drain: each connection ends after its requests. It is over when they have ended.
@@ -199,11 +215,20 @@ impl Connections {
 
     /// How many more connections would be accepted.
     pub fn free(&self) -> usize {
-        self.free.available_permits()
+        self.free.left()
     }
 
     /// Accepts TCP connections until the server has stopped.
     pub fn listen_tcp(&self, listener: TcpListener, routers: Routers) {
+        self.listen_ip(listener, None, routers);
+    }
+
+    /// The same over TLS. A client whose handshake is not done within the time for the head of a request is closed.
+    pub fn listen_tls(&self, listener: TcpListener, tls: Tls, routers: Routers) {
+        self.listen_ip(listener, Some(tls), routers);
+    }
+
+    fn listen_ip(&self, listener: TcpListener, tls: Option<Tls>, routers: Routers) {
         let this = self.clone();
         self.listeners.spawn(async move {
             while let Some((stream, address)) = this.next(&routers, || listener.accept()).await {
@@ -216,7 +241,8 @@ impl Connections {
                 let Some(place) = this.place(&routers).await else { return };
                 // Answers are small, or come in pieces, and must not wait for each other.
                 let _ = stream.set_nodelay(true);
-                this.begin(stream, (place, counted), &routers, Some(address), address.to_string());
+                let tls = tls.as_ref().map(Tls::acceptor);
+                this.begin((stream, tls), (place, counted), &routers, Some(address), address.to_string());
             }
         });
     }
@@ -230,7 +256,7 @@ impl Connections {
                 let Some(place) = this.place(&routers).await else { return };
                 let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
                 let name = process.map_or("a Unix socket".to_owned(), |process| format!("process {process}"));
-                this.begin(stream, (place, None), &routers, None, name);
+                this.begin((stream, None), (place, None), &routers, None, name);
             }
         });
     }
@@ -269,13 +295,13 @@ impl Connections {
     /// A place for a connection that has come, because a listener that waits for clients must not keep a place from another one. If none
     /// is free, the connection that has been idle for the longest time gives up its own. `None` when the listener is to end.
     async fn place(&self, routers: &Routers) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = self.free.clone().try_acquire_owned() {
+        if let Ok(place) = self.free.free().clone().try_acquire_owned() {
             return Some(place);
         }
         let place = async {
             loop {
                 self.activities.close_the_most_idle();
-                if let Ok(place) = timeout(Duration::from_millis(100), self.free.clone().acquire_owned()).await {
+                if let Ok(place) = timeout(Duration::from_millis(100), self.free.free().clone().acquire_owned()).await {
                     return place.ok();
                 }
             }
@@ -291,14 +317,14 @@ impl Connections {
     /// Serves a connection on a task of its own.
     fn begin<S: AsyncRead + AsyncWrite + Readable + Send + 'static>(
         &self,
-        stream: S,
+        stream: (S, Option<TlsAcceptor>),
         place: (OwnedSemaphorePermit, Option<Counted<IpAddr>>),
         routers: &Routers,
         address: Option<IpAddr>,
         name: String,
     ) {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let remote = RemoteEnd { number, address, name: name.into() };
+        let remote = RemoteEnd { number, address, name: name.into(), certificate: None };
         let activity = Arc::new(self.activities.open(number));
         let late = self.stop.is_cancelled();
         let Some(router) = (if late { routers.draining.clone() } else { Some(routers.running.clone()) }) else {
@@ -317,13 +343,14 @@ impl Connections {
 
     async fn serve<S: AsyncRead + AsyncWrite + Readable + Send + 'static>(
         &self,
-        stream: S,
+        (stream, tls): (S, Option<TlsAcceptor>),
         router: Router,
-        remote: RemoteEnd,
+        mut remote: RemoteEnd,
         activity: Arc<Activity>,
         late: bool,
     ) {
-        let Bounds { streams, head_bytes, head, idle, write, longest, .. } = self.bounds;
+        let bounds = *self.bounds.read().unwrap_or_else(PoisonError::into_inner);
+        let head = bounds.head;
         let end = if late { &self.end } else { &self.stop };
         // A connection on which nothing comes must not wait as long as one that has asked something.
         tokio::select! {
@@ -334,6 +361,46 @@ impl Connections {
             () = end.cancelled() => return,
             () = activity.closing().cancelled() => return,
         }
+        let Some(acceptor) = tls else {
+            return self.converse(stream, bounds, router, remote, activity, late).await;
+        };
+        let stream = tokio::select! {
+            done = timeout(head, acceptor.accept(stream)) => match done {
+                Ok(Ok(stream)) => stream,
+                Ok(Err(error)) => {
+                    tracing::debug!(%error, "a handshake of TLS failed");
+                    return;
+                }
+                Err(_) => return,
+            },
+            () = end.cancelled() => return,
+            () = activity.closing().cancelled() => return,
+        };
+        if let Some(shown) = stream.get_ref().1.peer_certificates().and_then(<[_]>::first) {
+            let name = tls::name_of(shown);
+            if name.is_none() {
+                tracing::debug!(
+                    "a client's certificate is not for one DNS name, so it names nobody; the connection is closed"
+                );
+                return;
+            }
+            remote.certificate = name;
+        }
+        self.converse(stream, bounds, router, remote, activity, late).await;
+    }
+
+    /// Serves a stream on which something has come.
+    async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+        &self,
+        stream: S,
+        bounds: Bounds,
+        router: Router,
+        remote: RemoteEnd,
+        activity: Arc<Activity>,
+        late: bool,
+    ) {
+        let Bounds { streams, head_bytes, head, idle, write, longest, .. } = bounds;
+        let end = if late { &self.end } else { &self.stop };
         // No page in a browser reaches a Unix socket.
         let hosts = self.hosts.clone().filter(|_| remote.address.is_some());
         let stream = if remote.address.is_none() { Renamed::new(stream) } else { Renamed::No(stream) };
@@ -436,10 +503,6 @@ const HEADERS: usize = 64;
 
 /// How often the log says that connections of an address are closed.
 const TELL: Duration = Duration::from_secs(60);
-
-fn places(connections: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(connections.clamp(1, Semaphore::MAX_PERMITS)))
-}
 
 impl Hosts {
     /// Whether a request calls the server by a name of its own.

@@ -13,8 +13,8 @@ use tracing_subscriber::{
     EnvFilter, Layer, Registry,
     filter::ParseError,
     fmt,
-    layer::SubscriberExt as _,
-    registry,
+    layer::{Layered, SubscriberExt as _},
+    registry, reload,
     util::{SubscriberInitExt as _, TryInitError},
 };
 
@@ -61,11 +61,43 @@ pub struct NoLogLevel {
 /// Another reader of all events, such as one that sends traces.
 pub type AlsoTo = Box<dyn Layer<Registry> + Send + Sync>;
 
+/// A log that runs.
+#[derive(Debug)]
+#[must_use = "lines that are in the queue when the program ends are lost without its end"]
+pub struct RunningLog {
+    /// What takes its lines.
+    pub writer: LogWriter,
+    /// What it lets through.
+    pub level: LevelSwitch,
+    /// Waits for its last lines.
+    pub end: LogEnd,
+}
+
+/// Changes which events a log lets through.
+#[derive(Clone)]
+pub struct LevelSwitch(reload::Handle<EnvFilter, Layered<Option<AlsoTo>, Registry>>);
+
+impl std::fmt::Debug for LevelSwitch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LevelSwitch").finish_non_exhaustive()
+    }
+}
+
+impl LevelSwitch {
+    /// Lets other events through from now on.
+    ///
+    /// # Errors
+    /// The log has ended.
+    pub fn set(&self, level: &LogLevel) -> Result<(), reload::Error> {
+        self.0.reload(level.filter())
+    }
+}
+
 /// Starts to log. The events that `level` lets through go to standard error, and to `also_to`.
 ///
 /// # Errors
 /// Something else logs already, or the system has no thread.
-pub fn start(format: LogFormat, level: &LogLevel, also_to: Option<AlsoTo>) -> Result<(LogWriter, LogEnd), LogError> {
+pub fn start(format: LogFormat, level: &LogLevel, also_to: Option<AlsoTo>) -> Result<RunningLog, LogError> {
     let (writer, end) = LogWriter::to_stderr(match format {
         LogFormat::Text => dropped_as_text,
         LogFormat::Json => dropped_as_json,
@@ -83,8 +115,9 @@ pub fn start(format: LogFormat, level: &LogLevel, also_to: Option<AlsoTo>) -> Re
             fmt::layer().json().flatten_event(true).with_writer(lines).log_internal_errors(false).boxed()
         }
     };
-    registry().with(also_to).with(level.filter()).with(lines).try_init()?;
-    Ok((writer, end))
+    let (filter, switch) = reload::Layer::new(level.filter());
+    registry().with(also_to).with(filter).with(lines).try_init()?;
+    Ok(RunningLog { writer, level: LevelSwitch(switch), end })
 }
 
 impl LogLevel {

@@ -1,0 +1,125 @@
+//! Clients that are known by a token, and no others.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio::{runtime::Runtime, sync::mpsc};
+
+use crate::{
+    bounds::claim,
+    grpc::{Caller, framed, proto::VerifyRequest},
+    rig::{Answer, Rig, ask, get, secret},
+};
+
+fn tokens(clients: &[(&str, &str)]) -> String {
+    let line = |(name, token): &(&str, &str)| format!("{name} = \"{}\"\n", const_hex::encode(Sha256::digest(token)));
+    clients.iter().map(line).collect()
+}
+
+/// A server that knows alice and bob.
+fn rig() -> Rig {
+    let folder = tempfile::tempdir().unwrap();
+    let file = secret(folder.path(), "tokens.toml", &tokens(&[("alice", "of alice"), ("bob", "of bob")]));
+    Rig::with(|config| config.clients.tokens = file)
+}
+
+fn with_token(rig: &Rig, method: &str, path: &str, token: Option<&str>, body: &str) -> Answer {
+    let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n{authorization}\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    ask(rig.tcp(), &head, body.as_bytes())
+}
+
+fn verify(rig: &Rig, token: Option<&str>, claim: &Value) -> Answer {
+    with_token(rig, "POST", "/v1/verify", token, &claim.to_string())
+}
+
+#[test]
+fn who_is_not_known_gets_nothing_but_the_health() {
+    let rig = rig();
+    for token in [None, Some("of mallory"), Some("")] {
+        let refused = verify(&rig, token, &claim(true, None));
+        assert_eq!((refused.status, refused.code().as_str()), (401, "unknown-client"), "{refused:?}");
+        assert!(refused.head.contains("www-authenticate: bearer"), "{refused:?}");
+    }
+    for path in ["/", "/metrics", "/v1/known", "/v1/sources", "/v1/checkpoint", "/openapi.json", "/nothing"] {
+        assert_eq!(rig.get(path).status, 401, "{path}");
+        assert_ne!(with_token(&rig, "GET", path, Some("of bob"), "").status, 401, "{path}");
+    }
+    for path in ["/livez", "/readyz"] {
+        assert_eq!(rig.get(path).status, 200, "{path}");
+    }
+    assert_eq!(get(rig.socket("claims"), "/v1/known").status, 401, "a socket is no name");
+    assert_eq!(verify(&rig, Some("of alice"), &claim(true, None)).json()[0]["valid"], true);
+    let metrics = get(rig.socket("admin"), "/metrics").body;
+    assert!(metrics.contains("quorate_unknown_clients_total 11\n"), "{metrics}");
+}
+
+/// Bob lies in the name of one of alice's peers, and has a source of his own banned.
+#[test]
+fn no_client_has_a_source_of_another_one_banned() {
+    let rig = rig();
+    for stated in [Some("peer7"), Some("alice/peer7"), None] {
+        for _ in 0..3 {
+            assert_eq!(verify(&rig, Some("of bob"), &claim(false, stated)).json()[0]["valid"], false);
+        }
+    }
+    for stated in [Some("peer7"), None] {
+        assert_eq!(verify(&rig, Some("of alice"), &claim(true, stated)).json()[0]["valid"], true);
+    }
+    assert_eq!(verify(&rig, Some("of bob"), &claim(true, Some("peer7"))).status, 403);
+    let sources = with_token(&rig, "GET", "/v1/sources", Some("of alice"), "").json();
+    let names: Vec<_> = sources.as_array().unwrap().iter().map(|source| source["source"].as_str().unwrap()).collect();
+    assert!(names.contains(&"bob/peer7") && names.contains(&"bob/alice/peer7"), "{names:?}");
+    assert!(names.iter().all(|name| name.starts_with("bob/")), "{names:?}");
+    // An administrator names them as they are listed.
+    let pardon = json!({"source": "bob/peer7"}).to_string();
+    assert_eq!(rig.admin("/v1/pardon", &pardon).json(), json!({"done": true}));
+    assert_eq!(verify(&rig, Some("of bob"), &claim(true, Some("peer7"))).status, 200);
+}
+
+#[test]
+fn calls_of_grpc_need_a_token_too() {
+    let (rig, runtime) = (rig(), Runtime::new().unwrap());
+    let status = |method: &str, token: Option<&str>| {
+        runtime.block_on(async {
+            let caller = Caller::connect(rig.address).await;
+            let caller = token.map_or(caller.clone(), |token| caller.with_token(token));
+            let (send, sent) = mpsc::channel::<Bytes>(1);
+            send.send(framed(&VerifyRequest::default())).await.unwrap();
+            drop(send);
+            let response = caller.call(method, sent).await.unwrap();
+            response.headers().get("grpc-status").map(|status| status.to_str().unwrap().to_owned())
+        })
+    };
+    for method in ["Verify", "VerifyStream", "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"] {
+        assert_eq!(status(method, None).as_deref(), Some("16"), "{method}");
+        assert_eq!(status(method, Some("of mallory")).as_deref(), Some("16"), "{method}");
+        assert_ne!(status(method, Some("of bob")).as_deref(), Some("16"), "{method}");
+    }
+    assert_ne!(status("grpc.health.v1.Health/Check", None).as_deref(), Some("16"));
+}
+
+#[test]
+fn tokens_change_while_the_server_runs() {
+    let rig = rig();
+    let file = rig.secret("new.toml", &tokens(&[("alice", "new"), ("carol", "of carol")]));
+    let path = file.clone();
+    assert_eq!(rig.reload(move |config| config.clients.tokens = path).unwrap().changed, ["clients.tokens"]);
+    let status = |token| verify(&rig, Some(token), &claim(true, None)).status;
+    assert_eq!([status("of alice"), status("of bob"), status("new"), status("of carol")], [401, 401, 200, 200]);
+    // A file that lets nobody in changes nothing, and neither does one that others may read.
+    rig.secret("new.toml", "");
+    assert!(format!("{:#}", rig.reload(|_| {}).unwrap_err()).contains("names no client"));
+    rig.secret("new.toml", &tokens(&[("alice", "leaked")]));
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let error = format!("{:#}", rig.reload(|_| {}).unwrap_err());
+    assert!(error.starts_with("clients.tokens: ") && error.contains("other users can read it (mode 644)"), "{error}");
+    assert_eq!([status("leaked"), status("new")], [401, 200]);
+    // Without the file, everybody is a client again, which the operator says by the field.
+    rig.reload(|config| config.clients.tokens = String::new()).unwrap();
+    assert_eq!(verify(&rig, None, &claim(true, None)).status, 200);
+}

@@ -1,0 +1,123 @@
+//! The proxies of deploy/, which put TLS in front of the server: nginx is run, and Envoy's file is read.
+
+use std::{
+    fs,
+    net::{TcpListener, TcpStream},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use prost::Message as _;
+use quorate_lab::run::{Folder, Run as _, Running, has, shell};
+
+use crate::{
+    bounds::claim,
+    grpc::{
+        framed,
+        proto::{VerifyRequest, VerifyResponse},
+    },
+    rig::{Rig, eventually},
+};
+
+fn deploy(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name)).unwrap()
+}
+
+/// nginx with the file of deploy/, in front of a server at `upstream`.
+struct Nginx {
+    _run: Running,
+    folder: Folder,
+    port: u16,
+}
+
+impl Nginx {
+    fn start(upstream: &str) -> Self {
+        let folder = Folder::new();
+        let (certificate, key) = (folder.path("crt"), folder.path("key"));
+        let subject = "-subj /CN=localhost -addext subjectAltName=DNS:localhost";
+        let make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2";
+        shell(&format!("exec {make} {subject} -keyout \"$0\" -out \"$1\"")).args([&key, &certificate]).ran().exits(0);
+        // Nobody else takes it within the moment until nginx does; if somebody did, the test would say so.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut site = deploy("nginx.conf");
+        for (stands, here) in [
+            ("server unix:/run/quorate-server/claims.sock;", format!("server {upstream};")),
+            ("listen 443 ssl http2;", format!("listen 127.0.0.1:{port} ssl http2;")),
+            ("/etc/nginx/verifier.example.crt", certificate),
+            ("/etc/nginx/verifier.example.key", key),
+        ] {
+            assert!(site.contains(stands), "{stands}");
+            site = site.replace(stands, &here);
+        }
+        let site = folder.file("site.conf", site);
+        let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|name| format!("{name}_temp_path {};\n", folder.path(name)))
+            .concat();
+        let whole = format!(
+            "daemon off;\nmaster_process off;\nuser root root;\npid {};\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n\
+             {temporary}include {site};\n}}\n",
+            folder.path("pid")
+        );
+        let whole = folder.file("nginx.conf", whole);
+        let mut command = Command::new("nginx");
+        command.args(["-e", "stderr", "-c", &whole]).stdin(Stdio::null());
+        let run = Running::start(&mut command);
+        eventually("nginx listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Self { _run: run, folder, port }
+    }
+
+    /// Asks by curl over TLS, with a body of a type, and gives the bytes of the answer.
+    fn ask(&self, path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
+        let (body, answer) = (self.folder.file("body", body), self.folder.path("answer"));
+        let mut command = shell("exec curl \"$@\"");
+        command.args(["curl", "--silent", "--show-error", "--http2", "--max-time", "60"]);
+        command.args(["--cacert", &self.folder.path("crt"), "--header", &format!("Content-Type: {content_type}")]);
+        command.args(["--header", "TE: trailers", "--data-binary", &format!("@{body}"), "--output", &answer]);
+        command.arg(format!("https://localhost:{}{path}", self.port)).ran().exits(0);
+        fs::read(answer).unwrap()
+    }
+}
+
+#[test]
+fn nginx_serves_http_and_grpc_over_tls() {
+    // Each is asked, so that a run says all that is missing.
+    if ["nginx", "curl", "openssl"].map(has).contains(&false) {
+        return;
+    }
+    let rig = Rig::start();
+    for upstream in [format!("unix:{}", rig.socket_path("claims")), rig.address.to_string()] {
+        let nginx = Nginx::start(&upstream);
+        let claims = format!("[{}, {}]", claim(true, Some("a")), claim(false, Some("b")));
+        let json: serde_json::Value =
+            serde_json::from_slice(&nginx.ask("/v1/verify", "application/json", claims.as_bytes())).unwrap();
+        assert_eq!((&json[0]["valid"], &json[1]["valid"]), (&true.into(), &false.into()), "{upstream}: {json}");
+        let lines = format!("{}\n{}\n", claim(true, Some("a")), claim(true, Some("a")));
+        let lines = nginx.ask("/v1/verify", "application/x-ndjson", lines.as_bytes());
+        assert_eq!(String::from_utf8(lines).unwrap().lines().count(), 2);
+        let request = VerifyRequest { common: None, claims: crate::grpc::claims() };
+        let answer = nginx.ask("/quorate.v1.Verifier/Verify", "application/grpc", &framed(&request));
+        let answers = VerifyResponse::decode(&answer[5..]).unwrap().answers;
+        let valid: Vec<_> = answers.iter().map(|answer| answer.valid).collect();
+        assert_eq!(valid, [true, true, true, false], "{upstream}");
+        let metrics = nginx.ask("/metrics", "text/plain", b"");
+        assert!(!String::from_utf8_lossy(&metrics).contains("quorate_"), "{metrics:?}");
+    }
+}
+
+/// Envoy is no package of the distributions, so that its file is read and not run.
+#[test]
+fn the_file_of_envoy_is_yaml_that_names_its_clusters() {
+    let file: serde_json::Value = serde_yaml_ng::from_str(&deploy("envoy.yaml")).unwrap();
+    let clusters = file["static_resources"]["clusters"].as_array().unwrap();
+    let names: Vec<_> = clusters.iter().map(|cluster| cluster["name"].as_str().unwrap()).collect();
+    let manager = &file["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"];
+    let routes = manager["route_config"]["virtual_hosts"][0]["routes"].as_array().unwrap();
+    let routed: Vec<_> = routes.iter().filter_map(|route| route["route"]["cluster"].as_str()).collect();
+    assert_eq!(routed, [names[1], names[0]]);
+    for cluster in clusters {
+        let pipe =
+            &cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]["pipe"]["path"];
+        assert_eq!(pipe, "/run/quorate-server/claims.sock");
+        assert_eq!(cluster["health_checks"][0]["http_health_check"]["path"], "/readyz");
+    }
+}

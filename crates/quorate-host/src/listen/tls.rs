@@ -1,0 +1,161 @@
+//! TLS of a listener: its own certificate, and those by which clients show who they are.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use rustls::{
+    RootCertStore, ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    server::WebPkiClientVerifier,
+};
+use tokio_rustls::TlsAcceptor;
+use webpki::EndEntityCert;
+
+use crate::file::{self, FileError};
+
+/// The files of a listener's TLS, all in PEM.
+#[derive(Clone, Copy, Debug)]
+pub struct TlsFiles<'a> {
+    /// The listener's certificate, and those between it and an authority.
+    pub certificate: &'a Path,
+    /// The key of that certificate. Nobody else may read it.
+    pub key: &'a Path,
+    /// Which clients get in.
+    pub clients: TlsClients<'a>,
+}
+
+/// Which clients a listener lets in.
+#[derive(Clone, Copy, Debug)]
+pub enum TlsClients<'a> {
+    /// Each, and none shows a certificate.
+    All,
+    /// Each, and one that shows a certificate must have it from an authority of this file.
+    Known(&'a Path),
+    /// Those that show a certificate from an authority of this file.
+    KnownAlone(&'a Path),
+}
+
+/// Why a listener has no TLS.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A file cannot be read, or others may read the key.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A file does not hold what it should.
+    #[error("{}: {why}; expected {expected} in PEM", path.display())]
+    Pem {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The certificate, the key and the authorities do not go together.
+    #[error("{}: {why}", path.display())]
+    Refused {
+        /// The file of the certificate or of the authorities.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
+}
+
+/// The TLS of a listener, which can change for the connections that come. A clone is the same one.
+#[derive(Clone)]
+pub struct Tls(Arc<RwLock<Arc<ServerConfig>>>);
+
+/// What files come to.
+pub struct LoadedTls(Arc<ServerConfig>);
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for LoadedTls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoadedTls").finish_non_exhaustive()
+    }
+}
+
+impl Tls {
+    /// TLS as loaded.
+    #[must_use]
+    pub fn new(loaded: LoadedTls) -> Self {
+        Self(Arc::new(RwLock::new(loaded.0)))
+    }
+
+    /// The connections that come have this one. Those that are there keep theirs.
+    pub fn set(&self, loaded: LoadedTls) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = loaded.0;
+    }
+
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone().into()
+    }
+}
+
+impl LoadedTls {
+    /// Reads the files, for HTTP/2 and HTTP/1.1.
+    ///
+    /// # Errors
+    /// [`TlsError`].
+    pub fn load(files: &TlsFiles<'_>) -> Result<Self, TlsError> {
+        let TlsFiles { certificate, key, clients } = *files;
+        let chain = certificates(certificate)?;
+        let secret = PrivateKeyDer::from_pem_slice(&file::read_secret(key, LARGEST)?).map_err(|why| TlsError::Pem {
+            path: key.to_owned(),
+            why: why.to_string(),
+            expected: "a private key",
+        })?;
+        let refused = |path: &Path, why: String| TlsError::Refused { path: path.to_owned(), why };
+        let provider = Arc::new(ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|why| refused(certificate, why.to_string()))?;
+        let config = match clients {
+            TlsClients::All => config.with_no_client_auth(),
+            TlsClients::Known(path) | TlsClients::KnownAlone(path) => {
+                let mut roots = RootCertStore::empty();
+                for authority in certificates(path)? {
+                    roots.add(authority).map_err(|why| refused(path, why.to_string()))?;
+                }
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+                let verifier = match clients {
+                    TlsClients::KnownAlone(_) => verifier,
+                    _ => verifier.allow_unauthenticated(),
+                };
+                config.with_client_cert_verifier(verifier.build().map_err(|why| refused(path, why.to_string()))?)
+            }
+        };
+        let mut config = config.with_single_cert(chain, secret).map_err(|why| refused(certificate, why.to_string()))?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self(Arc::new(config)))
+    }
+}
+
+/// The certificates of a file, at least one.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let wrong = |why: String| TlsError::Pem { path: path.to_owned(), why, expected: "certificates" };
+    let text = file::read(path, LARGEST)?;
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let read = read.map_err(|why| wrong(why.to_string()))?;
+    if read.is_empty() { Err(wrong("found none".to_owned())) } else { Ok(read) }
+}
+
+/// The longest file: 1 MiB.
+const LARGEST: u64 = 1 << 20;
+
+/// The name in a client's certificate: the one DNS name that it is for. A certificate for several, or for none, names nobody.
+pub(super) fn name_of(certificate: &CertificateDer<'_>) -> Option<Arc<str>> {
+    let certificate = EndEntityCert::try_from(certificate).ok()?;
+    let mut names = certificate.valid_dns_names();
+    let name = names.next()?;
+    names.next().is_none().then(|| name.to_ascii_lowercase().into())
+}
