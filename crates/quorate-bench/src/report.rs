@@ -572,7 +572,7 @@ mod tests {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let copy = copy();
         let written = write(copy.path()).unwrap();
-        assert_eq!(written.len(), 10);
+        assert_eq!(written.len(), 11);
         for path in written {
             let name = path.strip_prefix(copy.path()).unwrap().to_str().unwrap();
             assert!(path.is_file() && read(copy.path(), name) == read(&source, name), "{name}: run `make report`");
