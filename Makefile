@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint test nightly network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
+.PHONY: help check lint test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
 	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
 	$(CARGO) test --workspace --locked $(TESTED)
+	$(MAKE) watch PROGRAMS=built
 	@if command -v npm > /dev/null; then $(MAKE) dashboard page PROGRAMS=built; \
 	else echo "dashboard, page: skipped, there is no npm (install Node.js 20 or later)"; fi
 	@missing=$$(for tool in go npm javac mvn cmake pkg-config; do command -v $$tool > /dev/null || echo $$tool; done); \
@@ -93,6 +94,32 @@ dashboard: $(BROWSER)/node_modules/.package-lock.json ## The dashboards of the s
 	$(call build,-p quorate-node --example board)
 	mkdir -p $(BUILT)/browser
 	cd $(BROWSER) && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server QUORATE_NODE_BOARD=$(BUILT)/debug/examples/board npm test
+
+# With CI=true it wants promtool (Debian: prometheus).
+watch: ## Alerts, recording rules, dashboards and docs/operate.md against the metrics of the programs that run
+	$(call build,-p quorate-cli -p quorate-server -p quorate-signer -p quorate-chain-program)
+	$(call build,-p quorate-node --example board)
+	PROGRAMS=$(BUILT)/debug python3 scripts/check_watch.py
+
+KUBERNETES := $(BUILT)/kubernetes
+KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5@v5.7.1
+
+$(KUBERNETES)/made: deploy/kubernetes/requirements.txt
+	rm -rf $(KUBERNETES)
+	$(PYTHON) -m venv $(KUBERNETES)
+	$(KUBERNETES)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement deploy/kubernetes/requirements.txt
+	GOBIN=$(KUBERNETES)/bin GOTOOLCHAIN=local go install $(KUSTOMIZE)
+	@touch $@
+
+kubernetes: $(KUBERNETES)/made ## The manifests for Kubernetes: built, and compared with its schemas, offline (needs Go, and Python 3.10 or later)
+	KUSTOMIZE=$(KUBERNETES)/bin/kustomize $(KUBERNETES)/bin/python scripts/check_kubernetes.py
+
+kubernetes-lock: ## After a change of what the manifests are checked with: requirements.txt, with every version and hash
+	$(PYTHON) -m venv $(BUILT)/kubernetes-lock
+	$(BUILT)/kubernetes-lock/bin/pip install --quiet pip-tools
+	cd deploy/kubernetes && CUSTOM_COMPILE_COMMAND='make kubernetes-lock' $(BUILT)/kubernetes-lock/bin/pip-compile --quiet --generate-hashes \
+		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
+		--output-file requirements.txt requirements.in
 
 page-script: $(PAGE)/node_modules/.package-lock.json ## The script of the report page: its plots and its model in one file
 	cd $(PAGE) && npm run --silent build -- --log-level=warning
@@ -323,6 +350,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 	$(CARGO) check --locked -p quorate-host
 	$(CARGO) check --locked -p quorate-host --features log
 	$(CARGO) check --locked -p quorate-host --features http
+	$(CARGO) check --locked -p quorate-host --features metrics
 	$(CARGO) check --locked -p quorate-host --features options
 	$(CARGO) check --locked -p quorate-host --features manual
 	$(CARGO) check --locked -p quorate-host --features page

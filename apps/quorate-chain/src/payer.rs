@@ -24,11 +24,11 @@ pub(crate) const VARIABLE: &str = "QUORATE_CHAIN_KEY";
 pub(crate) struct Payer {
     /// The key that pays: an Ethereum keystore (version 3), or 64 hexadecimal digits. Without it, the variable
     /// QUORATE_CHAIN_KEY holds the digits
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "QUORATE_CHAIN_KEY_FILE")]
     key_file: Option<PathBuf>,
 
     /// A file whose first line is the keystore's passphrase. Without it, the terminal is asked
-    #[arg(long, value_name = "FILE", requires = "key_file")]
+    #[arg(long, value_name = "FILE", requires = "key_file", env = "QUORATE_CHAIN_PASSPHRASE_FILE")]
     passphrase_file: Option<PathBuf>,
 }
 

@@ -35,7 +35,7 @@ use crate::wallet::{Sending, line};
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The settlement's network, which `quorate-chain follow` keeps
-    #[arg(long, value_name = "FILE", default_value = "network.json")]
+    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
     network: PathBuf,
 
     /// How many operators to weigh in one transaction, at most

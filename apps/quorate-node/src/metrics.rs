@@ -5,20 +5,15 @@
 use std::sync::atomic::AtomicU64;
 
 use prometheus_client::{
-    encoding::text::encode,
     metrics::{
         counter::Counter,
         family::Family,
         gauge::Gauge,
         histogram::{Histogram, exponential_buckets},
-        info::Info,
     },
     registry::{Registry, Unit},
 };
-
-/// Labels with names that are fixed.
-type Labels<const N: usize> = [(&'static str, &'static str); N];
-type Real = Gauge<f64, AtomicU64>;
+use quorate_host::metrics::{self, Labels, RealGauge};
 
 /// Everything that the node counts.
 #[derive(Debug, Default)]
@@ -94,16 +89,10 @@ impl Metrics {
     /// The text for Prometheus (OpenMetrics 1.0).
     pub(crate) fn text(&self, now: &Now) -> String {
         let mut root = Registry::default();
-        let started = Real::default();
-        started.set(now.started_ms as f64 / 1000.0);
-        root.register_with_unit("process_start_time", "When the process started, since 1970", Unit::Seconds, started);
-        let r = root.sub_registry_with_prefix("quorate_node");
+        let r = metrics::begin(&mut root, "quorate_node", now.started_ms, &now.version);
         self.register_counters(r);
         now.register(r);
-        let mut text = String::new();
-        // Writing to a text does not fail.
-        let _ = encode(&mut text, &root);
-        text
+        metrics::text(&root)
     }
 
     fn register_counters(&self, r: &mut Registry) {
@@ -149,11 +138,10 @@ impl Now {
             gauge
         };
         let real = |number: f64| {
-            let gauge = Real::default();
+            let gauge = RealGauge::default();
             gauge.set(number);
             gauge
         };
-        r.register("build", "The program", Info::new([("version", self.version.clone())]));
         r.register("ready", "1 if /readyz says yes, else 0", whole(usize::from(self.ready)));
         let problems = Family::<Labels<1>, Gauge>::default();
         for (component, failing) in &self.problems {

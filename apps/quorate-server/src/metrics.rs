@@ -2,12 +2,11 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use prometheus_client::{
-    encoding::text::encode,
     metrics::{
         counter::Counter,
         family::Family,
@@ -17,12 +16,10 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 use quorate_batcher::{Answer, Class, Event, Load, Observer};
+use quorate_host::metrics::{self, Labels, RealGauge};
 use tokio::sync::Notify;
 
 use crate::{board::Summary, log};
-
-/// Labels with names that are fixed.
-type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 /// Everything that the server counts.
 #[derive(Debug)]
@@ -46,15 +43,15 @@ pub(crate) struct Metrics {
     board_failures: Counter,
     board_writes: Gauge,
     log_failures: Counter,
-    queue: Family<Labels<1>, Gauge<f64, AtomicU64>>,
-    queue_capacity: Gauge<f64, AtomicU64>,
+    queue: Family<Labels<1>, RealGauge>,
+    queue_capacity: RealGauge,
     queue_claims: Gauge,
     known: Gauge,
     banned: Gauge,
     requests_now: Gauge,
     memory_now: Gauge,
     connections_free: Gauge,
-    uptime: Gauge<f64, AtomicU64>,
+    uptime: RealGauge,
     reloads: Family<Labels<1>, Counter>,
     reloaded_at: Gauge,
     unknown_clients: Counter,
@@ -273,10 +270,7 @@ impl Metrics {
             counted.inc_by(write_failures.saturating_sub(counted.get()));
             self.board_writes.set(i64::from(!*is_failing));
         }
-        let mut text = String::new();
-        // Writing to a text does not fail.
-        let _ = encode(&mut text, &self.registry);
-        text
+        metrics::text(&self.registry)
     }
 
     /// The last seconds, the oldest first.

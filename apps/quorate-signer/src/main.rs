@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! socket -> server -> signer -> rules, store (on disk) -> key -> signature
+//!                          └-> metrics, on a socket of their own
 //! ```
 
 #![forbid(unsafe_code)]
@@ -11,6 +12,7 @@ mod key;
 mod clock;
 mod rules;
 mod store;
+mod metrics;
 mod signer;
 mod server;
 mod commands;

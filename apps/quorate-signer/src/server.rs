@@ -1,11 +1,9 @@
 //! Serves clients on the socket, many at a time. A client that does not read or does not finish its line holds up nobody
 //! else, and is cut off.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{sync::Arc, time::Duration};
 
+use quorate_host::unix_ms;
 use quorate_signer_client::{
     line::{LineEnd, read_line},
     protocol::{LONGEST_LINE, Refusal, RefusalCode, SignerAnswer, SignerRequest},
@@ -29,7 +27,7 @@ const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
 /// The time of this machine, in seconds of Unix time.
 pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+    unix_ms() / 1000
 }
 
 /// Serves until `stop` is done. Then requests in progress are answered, and no more are read. Whether all were answered.
@@ -56,8 +54,7 @@ pub(crate) async fn serve(listener: &UnixListener, signer: Arc<Signer>, stop: im
         };
         let Ok(place) = room.clone().try_acquire_owned() else {
             let message = format!("there are {CONNECTIONS} connections already");
-            let answer = SignerAnswer::Error(Refusal { code: RefusalCode::Busy, message });
-            let line = line_of(&answer);
+            let line = line_of(&signer.refuse(Refusal { code: RefusalCode::Busy, message }));
             // A new connection takes a line at once, or has nobody who waits for it.
             let _ = stream.try_write(&line);
             continue;
@@ -92,7 +89,7 @@ async fn converse(stream: UnixStream, signer: Arc<Signer>, mut stopped: watch::R
             Ok(Ok(LineEnd::TooLong)) => {
                 let message = format!("a line has at most {LONGEST_LINE} bytes; the connection is closed");
                 let refusal = Refusal { code: RefusalCode::LineTooLong, message };
-                send(&mut writer, &SignerAnswer::Error(refusal)).await;
+                send(&mut writer, &signer.refuse(refusal)).await;
                 return;
             }
             // Half a line is not a request.
@@ -100,14 +97,14 @@ async fn converse(stream: UnixStream, signer: Arc<Signer>, mut stopped: watch::R
         }
         let answer = match SignerRequest::parse(&line) {
             Ok(request) => {
-                let signer = signer.clone();
+                let asked = signer.clone();
                 // The disk has a thread of its own. The request goes on if the client leaves.
-                spawn_blocking(move || signer.answer(&request, now())).await.unwrap_or_else(|_| {
+                spawn_blocking(move || asked.answer(&request, now())).await.unwrap_or_else(|_| {
                     let message = "a fault of the program, which its log shows; nothing was signed".to_owned();
-                    SignerAnswer::Error(Refusal { code: RefusalCode::Internal, message })
+                    signer.refuse(Refusal { code: RefusalCode::Internal, message })
                 })
             }
-            Err(refusal) => SignerAnswer::Error(refusal),
+            Err(refusal) => signer.refuse(refusal),
         };
         if !send(&mut writer, &answer).await {
             return;

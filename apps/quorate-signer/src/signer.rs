@@ -7,7 +7,7 @@ use quorate_evm::{
     alloy_primitives::{Address, Bytes},
     digest::PeerBinding,
 };
-use quorate_host::log::LogWriter;
+use quorate_host::{log::LogWriter, metrics::Watched, unix_ms};
 use quorate_signer_client::protocol::{
     BindPeer, KeyAnswer, LONGEST_PEER_ID, PossessionAnswer, ProvePossession, Refusal, RefusalCode, SignTask,
     SignatureAnswer, SignerAnswer, SignerRequest, StatusAnswer,
@@ -16,6 +16,7 @@ use quorate_signer_client::protocol::{
 use crate::{
     clock::ClockJump,
     config::Config,
+    metrics::{Metrics, SignatureKind},
     rules::Permit,
     store::{NotRecorded, Store, StoreError, Summary},
 };
@@ -29,6 +30,7 @@ pub(crate) struct Signer {
     store: Mutex<Guarded>,
     /// Where lines of the log are counted that nobody read; none in tests.
     log: Option<LogWriter>,
+    metrics: Metrics,
 }
 
 /// The record, and how it goes with it.
@@ -60,7 +62,7 @@ impl Signer {
             return Err(WrongKey { expected, found });
         }
         let store = Mutex::new(Guarded { store, failures: 0, is_failing: false, jump: None });
-        Ok(Self { config, key, store, log })
+        Ok(Self { config, key, store, log, metrics: Metrics::begun() })
     }
 
     /// Answers a request at a second of Unix time. Waits for the disk.
@@ -68,15 +70,21 @@ impl Signer {
         let answer = match request {
             SignerRequest::PublicKey {} => Ok(SignerAnswer::PublicKey(self.public_key())),
             SignerRequest::SignTask(request) => self.sign_task(request, now).map(SignerAnswer::Signature),
-            SignerRequest::Possession(request) => self.possession(request).map(SignerAnswer::Possession),
-            SignerRequest::BindPeer(request) => self.bind_peer(request).map(SignerAnswer::Signature),
+            SignerRequest::Possession(request) => self.possession(request, now).map(SignerAnswer::Possession),
+            SignerRequest::BindPeer(request) => self.bind_peer(request, now).map(SignerAnswer::Signature),
             SignerRequest::Status {} => Ok(SignerAnswer::Status(Box::new(self.status(now)))),
             _ => Err(Refusal {
                 code: RefusalCode::Internal,
                 message: "the signer does not know this request".to_owned(),
             }),
         };
-        answer.unwrap_or_else(SignerAnswer::Error)
+        answer.unwrap_or_else(|refusal| self.refuse(refusal))
+    }
+
+    /// The answer to a request that is refused, which is counted.
+    pub(crate) fn refuse(&self, refusal: Refusal) -> SignerAnswer {
+        self.metrics.refused(refusal.code);
+        SignerAnswer::Error(refusal)
     }
 
     fn public_key(&self) -> KeyAnswer {
@@ -100,6 +108,7 @@ impl Signer {
                 let Task { epoch, id, .. } = task;
                 let again = permit == Permit::Again;
                 tracing::info!(epoch, %id, again, "a task is signed");
+                self.metrics.signed(if again { SignatureKind::Repeat } else { SignatureKind::Task }, now);
                 Ok(self.sign(task.digest(network)))
             }
             Ok(Err(broken)) => {
@@ -112,7 +121,7 @@ impl Signer {
         }
     }
 
-    fn possession(&self, request: &ProvePossession) -> Result<PossessionAnswer, Refusal> {
+    fn possession(&self, request: &ProvePossession, now: u64) -> Result<PossessionAnswer, Refusal> {
         let ProvePossession { chain_id, contract, verifier, operator } = request;
         self.check_network(*chain_id, *contract)?;
         let Config { verifier: our_verifier, operator: our_operator, .. } = self.config;
@@ -130,10 +139,11 @@ impl Signer {
         let domain = quorate_evm::digest::Contract { chain_id: *chain_id, address: *verifier };
         let registration = self.key.registration(domain, *operator);
         tracing::info!(%operator, "a proof of possession is signed");
+        self.metrics.signed(SignatureKind::Possession, now);
         Ok(PossessionAnswer { digest: registration.digest, public_key: registration.key, proof: registration.proof })
     }
 
-    fn bind_peer(&self, request: &BindPeer) -> Result<SignatureAnswer, Refusal> {
+    fn bind_peer(&self, request: &BindPeer, now: u64) -> Result<SignatureAnswer, Refusal> {
         let BindPeer { chain_id, contract, peer_id } = request;
         self.check_network(*chain_id, *contract)?;
         if !(1..=LONGEST_PEER_ID).contains(&peer_id.len()) {
@@ -142,6 +152,7 @@ impl Signer {
         }
         let binding = PeerBinding { network: self.config.identity.network.domain(), peer: peer_id };
         tracing::info!(peer = %peer_id, "a peer id is bound to the key");
+        self.metrics.signed(SignatureKind::Peer, now);
         Ok(self.sign(binding.digest()))
     }
 
@@ -202,6 +213,18 @@ impl Signer {
             _ => {}
         }
         done
+    }
+}
+
+impl Watched for Signer {
+    fn ready(&self) -> Result<(), String> {
+        self.status(unix_ms() / 1000).obstacle().map_or(Ok(()), Err)
+    }
+
+    fn metrics(&self) -> String {
+        let (status, key) = (self.status(unix_ms() / 1000), self.public_key().compressed);
+        let bytes = self.store.lock().unwrap_or_else(PoisonError::into_inner).store.bytes();
+        self.metrics.text(&status, &key, bytes)
     }
 }
 

@@ -232,6 +232,11 @@ impl Store {
         })
     }
 
+    /// The size of the record's file; none while it cannot be told.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        fs::metadata(&self.path).ok().map(|file| file.len())
+    }
+
     /// All of the record.
     pub(crate) fn export(&mut self) -> Result<RecordFile, StoreError> {
         let identity = self.config.identity.clone();

@@ -11,6 +11,7 @@ use quorate_evm::{
     bls12381::{DigestHash, decode_key, decode_signature},
     digest::{Contract, KeyPossession, PeerBinding},
 };
+use quorate_host::metrics::Watched as _;
 use quorate_signer_client::{
     network::NetworkTerms,
     protocol::{BindPeer, LONGEST_PEER_ID, ProvePossession, RefusalCode, SignTask, SignerAnswer, SignerRequest},
@@ -19,7 +20,7 @@ use quorate_signer_client::{
 use rustix::process::{DumpableBehavior, dumpable_behavior};
 use tempfile::TempDir;
 
-use crate::{commands::run::guard_memory, config::Config, signer::Signer, store::Store};
+use crate::{clock::ClockWatch, commands::run::guard_memory, config::Config, signer::Signer, store::Store};
 
 /// Epochs of 100 seconds from second 1000 on; conflicts are reported for 150 seconds more.
 const NETWORK: NetworkTerms = NetworkTerms {
@@ -128,6 +129,32 @@ fn signatures_are_those_that_contracts_verify() {
         assert_eq!(bound.digest.0, digest);
         assert!(verifies(key_group, &key, &digest, &bound.signature));
     }
+}
+
+/// Whoever watches learns that nothing is signed, and why.
+#[test]
+fn a_signer_that_signs_nothing_is_not_ready() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    store.watch(ClockWatch { accepted: None });
+    let signer = Signer::new(key(), store, None).expect("the same key");
+    signer.look_at_clock(NOW);
+    assert_eq!(signer.ready(), Ok(()));
+    signer.look_at_clock(NOW + 365 * 86_400);
+    let why = signer.ready().expect_err("the clock has jumped");
+    assert!(why.contains("the signer's clock says"), "{why}");
+    let text = signer.metrics();
+    for line in ["quorate_signer_ready 0\n", "quorate_signer_clock_believed 0\n", "quorate_signer_record_writes 1\n"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    signer.look_at_clock(NOW);
+    assert_eq!(signer.ready(), Ok(()));
+    drop(signer);
+
+    let mut store = Store::open(folder.path()).expect("opens");
+    store.retire().expect("writes");
+    let signer = Signer::new(key(), store, None).expect("the same key");
+    assert!(signer.ready().expect_err("the record was moved").contains("export --retire"));
 }
 
 #[test]

@@ -606,6 +606,78 @@ async fn no_line_has_a_secret() {
     }
 }
 
+/// What is signed and refused is counted on a socket of its own, where nothing can be signed, and nothing there tells what it was.
+#[tokio::test]
+async fn whoever_watches_sees_counts_and_no_secret() {
+    let place = Place::new();
+    let watch = place.folder().join("watch/metrics.sock");
+    let mut signer = place.start_with(&format!("export QUORATE_SIGNER_METRICS_SOCKET={}", watch.display()));
+    let get = |path: &str| run::get(UnixStream::connect(&watch).expect("connects"), path);
+    let mode = |path: &std::path::Path| fs::metadata(path).expect("is there").permissions().mode() & 0o777;
+    assert_eq!((mode(&watch), mode(watch.parent().expect("a folder"))), (0o600, 0o700));
+    assert_eq!(get("/livez"), (200, "ok\n".to_owned()));
+    assert_eq!(get("/readyz"), (200, "ok\n".to_owned()));
+    let value = |text: &str, name: &str| -> f64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("{name} is missing: {text}")).parse().expect("a number")
+    };
+    let before = get("/metrics").1;
+    for (name, expected) in [
+        ("quorate_signer_ready", 1.0),
+        ("quorate_signer_refusals_total{code=\"conflict\"}", 0.0),
+        ("quorate_signer_signatures_total{kind=\"task\"}", 0.0),
+        ("quorate_signer_record_tasks", 0.0),
+    ] {
+        assert!((value(&before, name) - expected).abs() < 0.1, "{name}: {before}");
+    }
+    assert!(!before.contains("last_signature_time_seconds "), "{before}");
+
+    let client = SignerClient::new(place.socket());
+    let task = place.task(0xdead_beef, 0xcafe_babe);
+    for _ in 0..3 {
+        client.sign_task(network().domain(), &task).await.expect("signs");
+    }
+    client.sign_task(network().domain(), &place.task(0xdead_beef, 2)).await.expect_err("a conflict");
+    client.possession(network().domain(), VERIFIER, OPERATOR).await.expect("proves");
+    client.bind_peer(&PeerBinding { network: network().domain(), peer: &[7; 38] }).await.expect("binds");
+    talk(&place, b"{\"request\":\"needle\"}\n", 1);
+    talk(&place, &[b'x'; LONGEST_LINE + 2], 1);
+    let after = get("/metrics").1;
+    for (name, expected) in [
+        ("quorate_signer_signatures_total{kind=\"task\"}", 1.0),
+        ("quorate_signer_signatures_total{kind=\"repeat\"}", 2.0),
+        ("quorate_signer_signatures_total{kind=\"possession\"}", 1.0),
+        ("quorate_signer_signatures_total{kind=\"peer\"}", 1.0),
+        ("quorate_signer_refusals_total{code=\"conflict\"}", 1.0),
+        ("quorate_signer_refusals_total{code=\"malformed\"}", 1.0),
+        ("quorate_signer_refusals_total{code=\"line-too-long\"}", 1.0),
+        ("quorate_signer_record_tasks", 1.0),
+        ("quorate_signer_epoch", 7.0),
+        ("quorate_signer_record_writes", 1.0),
+    ] {
+        assert!((value(&after, name) - expected).abs() < 0.1, "{name}: {after}");
+    }
+    assert!(value(&after, "quorate_signer_last_signature_time_seconds") > 1.7e9, "{after}");
+    assert!(value(&after, "quorate_signer_record_bytes") > 1000.0, "{after}");
+    for secret in [rig::PASSPHRASE, &place.secret, "needle", "deadbeef", "cafebabe"] {
+        assert!(!after.to_lowercase().contains(&secret.to_lowercase()), "{secret}: {after}");
+    }
+    // Nothing is signed here, whatever is asked.
+    let mut stream = UnixStream::connect(&watch).expect("connects");
+    stream.write_all(b"{\"request\":\"public_key\"}\n\n").expect("writes");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("reads");
+    assert!(!answer.contains("public_key"), "{answer}");
+
+    let (exit, out, _) = place.run(&["status", "--running"]);
+    assert!(exit == 0 && out.contains("\"tasks\": 1"), "{out}");
+    assert_eq!(signer.end(Signal::TERM), 0);
+    assert!(!watch.exists(), "the socket is left behind");
+    // Without a signer, the record is not touched.
+    let (exit, out, error) = place.run(&["status", "--running"]);
+    assert!(exit == 3 && out.is_empty(), "{out}{error}");
+}
+
 #[test]
 fn help_and_errors_of_the_command_line() {
     let run = |arguments: &[&str]| run::command("quorate-signer").args(arguments).ran();

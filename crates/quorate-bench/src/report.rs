@@ -17,13 +17,14 @@ use crate::{
 };
 
 /// The documents that can hold generated tables.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     "README.md",
     "BENCHMARKING.md",
     "docs/onchain.md",
     "docs/batcher.md",
     "docs/lanes.md",
     "docs/node.md",
+    "docs/operate.md",
     "docs/thresholds.md",
 ];
 
@@ -52,6 +53,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     replace(&documents, "speed", &format!("{of_speed}\n{}", headline(&speed, Length::Full)))?;
     replace(&documents, "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
     replace(&documents, "service", &format!("{of_service}\n{}", under_load(shown.of("service"))))?;
+    replace(&documents, "capacity", &format!("{of_service}\n{}", capacity(shown.of("service"))))?;
     let lanes = Rows::of_each_cpu(root, "quorate/fma-avx2")?;
     let mut ratios = Vec::new();
     for cpu in &lanes {
@@ -379,6 +381,23 @@ fn under_load(rows: &[Row]) -> String {
     text
 }
 
+/// The greatest rates that a machine carries, for whoever plans one.
+fn capacity(rows: &[Row]) -> String {
+    let mut text = String::from("| | threads | claims a second | half have their verdict within | 99 of 100 |\n");
+    text += "|---|--:|--:|--:|--:|\n";
+    for (engine, what) in
+        [("quorate/embedded", "the batcher, embedded"), ("quorate/unix", "the server, by a Unix socket")]
+    {
+        for row in rows.iter().filter(|row| row.bench == "service/throughput" && row.engine == engine) {
+            let times = row.latency_ms.map(|times| [times.p50, times.p99]);
+            let times =
+                times.map_or("– | –".to_owned(), |times| times.map(|ms| format!("{} ms", short(ms))).join(" | "));
+            text += &format!("| {what} | {} | {:.0} | {times} |\n", row.threads, 1e6 / row.figures.middle());
+        }
+    }
+    text
+}
+
 /// Networks of nodes: times, what they cost, and gas beside its estimate.
 fn of_networks(rows: &[Row]) -> String {
     let mut text = String::new();
@@ -553,7 +572,7 @@ mod tests {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let copy = copy();
         let written = write(copy.path()).unwrap();
-        assert_eq!(written.len(), 10);
+        assert_eq!(written.len(), 11);
         for path in written {
             let name = path.strip_prefix(copy.path()).unwrap().to_str().unwrap();
             assert!(path.is_file() && read(copy.path(), name) == read(&source, name), "{name}: run `make report`");

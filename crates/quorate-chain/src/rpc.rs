@@ -3,7 +3,13 @@
 //! A node may be slow, lie or hang. An answer has a time limit and a limit on its bytes, and every error names the node
 //! without what may be a secret in its URL.
 
-use std::{sync::Once, time::Duration};
+use std::{
+    sync::{
+        Arc, Once,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use alloy::{
     primitives::{Address, B256, Bytes, U64, U256},
@@ -20,7 +26,7 @@ use tokio::time::sleep;
 
 use crate::revert;
 
-/// A node, by its URL. Clones share connections.
+/// A node, by its URL. Clones share connections and counts.
 #[derive(Clone, Debug)]
 pub struct Rpc {
     client: reqwest::Client,
@@ -28,6 +34,32 @@ pub struct Rpc {
     /// The URL without what may be a secret: user, password, path and query.
     shown: String,
     limits: RpcLimits,
+    tally: Arc<Tally>,
+}
+
+/// What a node was asked, and how often it failed, since [`Rpc::new`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RpcCounts {
+    /// Questions, each as often as it was asked.
+    pub questions: u64,
+    /// Questions that were asked again.
+    pub retries: u64,
+    /// Times that the node could not be reached: [`RpcError::Unreachable`].
+    pub unreachable: u64,
+    /// Times that it answered with an error: [`RpcError::Refused`].
+    pub refused: u64,
+    /// Times that it answered something else than was asked for: [`RpcError::Answer`].
+    pub misread: u64,
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    questions: AtomicU64,
+    retries: AtomicU64,
+    unreachable: AtomicU64,
+    refused: AtomicU64,
+    misread: AtomicU64,
 }
 
 /// A URL that is not printed: it may hold a key of the node's provider.
@@ -230,7 +262,7 @@ impl Rpc {
         let shown = url.port().map_or(shown.clone(), |port| format!("{shown}:{port}"));
         let client = reqwest::Client::builder().timeout(limits.timeout).build();
         let client = client.map_err(|error| RpcError::Client { why: innermost(&error.without_url()) })?;
-        Ok(Self { client, url: Url(url), shown, limits })
+        Ok(Self { client, url: Url(url), shown, limits, tally: Arc::default() })
     }
 
     /// The node without what may be a secret in its URL, such as "the node at localhost:8545".
@@ -238,8 +270,34 @@ impl Rpc {
         &self.shown
     }
 
-    /// Asks once.
+    /// What the node was asked so far.
+    pub fn counts(&self) -> RpcCounts {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let Tally { questions, retries, unreachable, refused, misread } = &*self.tally;
+        RpcCounts {
+            questions: read(questions),
+            retries: read(retries),
+            unreachable: read(unreachable),
+            refused: read(refused),
+            misread: read(misread),
+        }
+    }
+
+    /// Asks once, and counts.
     async fn ask_once<R: DeserializeOwned>(&self, method: &'static str, parameters: &Value) -> Result<R, RpcError> {
+        let count = |count: &AtomicU64| count.fetch_add(1, Ordering::Relaxed);
+        count(&self.tally.questions);
+        let answer = self.post(method, parameters).await;
+        match &answer {
+            Ok(_) | Err(RpcError::Url { .. } | RpcError::Client { .. }) => 0,
+            Err(RpcError::Unreachable { .. }) => count(&self.tally.unreachable),
+            Err(RpcError::Refused { .. }) => count(&self.tally.refused),
+            Err(RpcError::Answer { .. }) => count(&self.tally.misread),
+        };
+        answer
+    }
+
+    async fn post<R: DeserializeOwned>(&self, method: &'static str, parameters: &Value) -> Result<R, RpcError> {
         let unreachable = |why| RpcError::Unreachable { node: self.shown.clone(), method, why };
         let wrong = |why| RpcError::Answer { node: self.shown.clone(), method, why };
         let question = Question { jsonrpc: "2.0", id: 1, method, params: parameters };
@@ -284,6 +342,7 @@ impl Rpc {
                 answer => return answer,
             }
             sleep(wait).await;
+            self.tally.retries.fetch_add(1, Ordering::Relaxed);
             wait *= 2;
         }
         self.ask_once(method, &parameters).await

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`plain`](mod@plain) | text from outside, made harmless for a terminal, a log line and a page |
 //! | [`exit`] | how a program ends: exit codes, and the message before |
+//! | [`clock`] | the time of the machine |
 //! | [`utc`](mod@utc) | a time as people read it |
 //! | [`contained`](mod@contained) | panics of other people's readers, caught without a backtrace |
 //! | [`cpu`] | the time that processors spent on a program |
@@ -13,6 +14,7 @@
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `listen` | HTTP with bounds for connections, with the feature `http` |
 //! | `service` | what the service manager is told, and its watchdog, with the feature `service` |
+//! | `metrics` | what a program tells those who watch it, with the feature `metrics` |
 //! | [`key_record`] | what a key has signed, written down before the signature leaves |
 //! | `options` | what a program is told: a file, the environment, flags; with the feature `options` |
 //! | `log` | log lines that hold up nobody, with the feature `log` |
@@ -23,6 +25,7 @@
 
 pub mod plain;
 pub mod exit;
+pub mod clock;
 pub mod utc;
 pub mod contained;
 pub mod cpu;
@@ -35,6 +38,8 @@ pub mod socket;
 pub mod listen;
 #[cfg(feature = "service")]
 pub mod service;
+#[cfg(all(unix, feature = "metrics"))]
+pub mod metrics;
 pub mod key_record;
 #[cfg(feature = "options")]
 pub mod options;
@@ -45,6 +50,7 @@ pub mod manual;
 #[cfg(feature = "page")]
 pub mod page;
 
+pub use clock::unix_ms;
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
 pub use lock_file::lock_file;

@@ -5,7 +5,7 @@
 
 use std::{
     env, fs,
-    io::{self, Read, Write as _},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc,
@@ -78,6 +78,16 @@ pub fn shell(script: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", script]).env_clear().env("PATH", env::join_paths(folders).unwrap()).stdin(Stdio::null());
     command
+}
+
+/// Asks a program for a resource over HTTP, on a connection to it: the status, and the body.
+pub fn get(mut connection: impl Read + Write, path: &str) -> (u16, String) {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    connection.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("not HTTP: {answer}"));
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
 /// Whether a program of the system is here; if not, with a printed line.

@@ -250,6 +250,62 @@ pub enum RefusalCode {
     Unknown,
 }
 
+impl RefusalCode {
+    /// Every code that a signer of this version answers.
+    pub const ALL: [Self; 16] = [
+        Self::Malformed,
+        Self::LineTooLong,
+        Self::Busy,
+        Self::WrongNetwork,
+        Self::WrongVerifier,
+        Self::WrongOperator,
+        Self::PeerIdLength,
+        Self::NotStarted,
+        Self::FutureEpoch,
+        Self::ClosedEpoch,
+        Self::BelowFloor,
+        Self::ClockJump,
+        Self::Conflict,
+        Self::Retired,
+        Self::Storage,
+        Self::Internal,
+    ];
+
+    /// The code as it stands in an answer, for metrics and people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::LineTooLong => "line-too-long",
+            Self::Busy => "busy",
+            Self::WrongNetwork => "wrong-network",
+            Self::WrongVerifier => "wrong-verifier",
+            Self::WrongOperator => "wrong-operator",
+            Self::PeerIdLength => "peer-id-length",
+            Self::NotStarted => "not-started",
+            Self::FutureEpoch => "future-epoch",
+            Self::ClosedEpoch => "closed-epoch",
+            Self::BelowFloor => "below-floor",
+            Self::ClockJump => "clock-jump",
+            Self::Conflict => "conflict",
+            Self::Retired => "retired",
+            Self::Storage => "storage",
+            Self::Internal => "internal",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl StatusAnswer {
+    /// Why the signer signs no task now; `None` if it does.
+    pub fn obstacle(&self) -> Option<String> {
+        if self.retired {
+            return Some("the record was moved to another machine by `export --retire`".to_owned());
+        }
+        let not_begun = || self.epoch.is_none().then(|| "epoch 0 has not begun by the signer's clock".to_owned());
+        self.storage_error.clone().or_else(|| self.clock_error.clone()).or_else(not_begun)
+    }
+}
+
 impl SignerRequest {
     /// Reads a line. No byte of it comes back in the error, so that a log can have it.
     ///
@@ -305,6 +361,15 @@ mod tests {
             let line = serde_json::to_string(&request).expect("plain types");
             assert!(line.len() < LONGEST_LINE && !line.contains('\n'));
             assert_eq!(SignerRequest::parse(line.as_bytes()), Ok(request));
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_code_is_what_an_answer_has() {
+        for code in RefusalCode::ALL {
+            let written = serde_json::to_value(code).expect("a plain type");
+            assert_eq!(written, code.name());
+            assert_eq!(serde_json::from_value::<RefusalCode>(written).expect("a code"), code);
         }
     }
 

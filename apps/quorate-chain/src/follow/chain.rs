@@ -17,6 +17,7 @@ use quorate_evm::{
 };
 use quorate_host::exit::{Failure, Result};
 
+use super::metrics::Metrics;
 use crate::{
     cursor::{Cursor, VERSION},
     wallet::chain_of,
@@ -75,6 +76,7 @@ pub(super) struct Chain {
     weighed: Option<u32>,
     /// What the user should know, since it was asked for.
     pub(super) notes: Vec<String>,
+    metrics: Arc<Metrics>,
 }
 
 /// A reorganisation is undone if it goes back no farther than so many steps. Otherwise the logs are read anew.
@@ -94,6 +96,7 @@ impl Chain {
         from_block: u64,
         confirmations: Confirmations,
         most: u64,
+        metrics: Arc<Metrics>,
     ) -> Result<Self> {
         let chain_id = chain_of(&node).await?;
         let code = node.code(contract).await.map_err(Failure::io)?;
@@ -133,6 +136,7 @@ impl Chain {
             read_again: 0,
             weighed: None,
             notes,
+            metrics,
         })
     }
 
@@ -171,14 +175,17 @@ impl Chain {
 
     /// The block up to which is read, at this moment; `None` if there is none yet.
     pub(super) async fn target(&self) -> Result<Option<u64>> {
+        let newest = self.node.block("latest").await.map_err(Failure::io)?;
+        if let Some(newest) = &newest {
+            self.metrics.head(newest.number, newest.timestamp);
+        }
         Ok(match self.confirmations {
             Confirmations::Finalized => {
-                self.node.block("finalized").await.map_err(Failure::io)?.map(|block| block.number)
+                let finalized = self.node.block("finalized").await.map_err(Failure::io)?.map(|block| block.number);
+                self.metrics.finalized(finalized);
+                finalized
             }
-            Confirmations::Blocks(behind) => {
-                let newest = self.node.block("latest").await.map_err(Failure::io)?;
-                newest.and_then(|block| block.number.checked_sub(behind))
-            }
+            Confirmations::Blocks(behind) => newest.and_then(|block| block.number.checked_sub(behind)),
         })
     }
 
@@ -199,6 +206,7 @@ impl Chain {
             self.checkpoints.pop_back();
         }
         if let Some(block) = left {
+            self.metrics.reorganised();
             let next = self.block().map_or(self.from_block, |block| block + 1);
             self.notes.push(format!(
                 "block {block} is not the chain's any more: the logs are read anew from block {next} on"
@@ -253,7 +261,9 @@ impl Chain {
             let notes = notes
                 .map_err(|error| Failure::refused(anyhow::Error::from(error).context(format!("block {block}"))))?;
             self.notes.extend(notes.iter().map(|note| format!("block {block}: {note}")));
+            events.iter().for_each(|event| self.metrics.event(event));
         }
+        self.metrics.read(to);
         self.checkpoints.push_back(Checkpoint { block: last, follower });
         if self.checkpoints.len() > CHECKPOINTS {
             self.checkpoints.pop_front();
@@ -313,6 +323,7 @@ impl Chain {
             return if let Ok(false) = self.is_of_chain(block).await { Ok(false) } else { Err(failure) };
         }
         (self.compared, self.read_again) = (Some(block), 0);
+        self.metrics.matched(block.number);
         Ok(true)
     }
 

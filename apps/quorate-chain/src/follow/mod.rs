@@ -1,13 +1,16 @@
 //! `quorate-chain follow`.
 
+mod metrics;
 mod chain;
 
 use std::{
     cell::Cell,
     fs,
     future::ready,
+    net::SocketAddr,
     path::{Path, PathBuf},
     str::FromStr,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -17,11 +20,16 @@ use clap::Args;
 use quorate_evm::{Network, follow::NoNetwork};
 use quorate_host::{
     exit::{Exit, Failure, Result},
-    file, service,
+    file,
+    listen::{Connections, Hosts, Routers},
+    metrics as told, service,
 };
-use tokio::{signal, time::sleep};
+use tokio::{net::TcpListener, signal, time::sleep};
 
-use self::chain::{Chain, Confirmations, Step};
+use self::{
+    chain::{Chain, Confirmations, Step},
+    metrics::Metrics,
+};
 use crate::{
     cursor,
     print::{Progress, note, plural},
@@ -46,15 +54,15 @@ pub(crate) struct Arguments {
     rpc: String,
 
     /// The settlement's address. Without it, that of the file, if there is one
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT")]
     contract: Option<Address>,
 
     /// The block from which logs are read: that of the contract's deployment, or one before it
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, env = "QUORATE_CHAIN_FROM_BLOCK")]
     from_block: u64,
 
     /// The file to write
-    #[arg(long, value_name = "FILE", default_value = "network.json")]
+    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
     network: PathBuf,
 
     /// End when the file is up to date. The exit code is 1 if there is nothing to write yet
@@ -62,7 +70,7 @@ pub(crate) struct Arguments {
     once: bool,
 
     /// How many blocks must follow a block before its logs count, or `finalized`
-    #[arg(long, value_name = "N", default_value = "2")]
+    #[arg(long, value_name = "N", default_value = "2", env = "QUORATE_CHAIN_CONFIRMATIONS")]
     confirmations: ConfirmationsArgument,
 
     /// The most blocks in one request for logs. Fewer are asked for if the node refuses
@@ -72,6 +80,14 @@ pub(crate) struct Arguments {
     /// How often to look for new blocks, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds)]
     every: f64,
+
+    /// Where /livez, /readyz and /metrics are served over HTTP, such as 127.0.0.1:9604. Port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "once", env = "QUORATE_CHAIN_METRICS")]
+    metrics: Option<SocketAddr>,
+
+    /// Allow an address of --metrics that other machines reach. There is no TLS
+    #[arg(long, requires = "metrics", env = "QUORATE_CHAIN_BEYOND_LOOPBACK")]
+    beyond_loopback: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -116,12 +132,16 @@ impl Arguments {
         let node = wallet::node(&self.rpc)?;
         let path = cursor::path_of(&self.network);
         let contract = self.contract()?;
-        let mut chain = Chain::open(node, contract, self.from_block, self.confirmations.0, self.blocks).await?;
+        let counted = Arc::new(Metrics::begun(node.clone(), Duration::from_secs_f64(self.every)));
+        let watchers = self.serve(&counted).await?;
+        let _end = watchers.as_ref().map(Connections::abort_on_drop);
+        let (confirmations, most) = (self.confirmations.0, self.blocks);
+        let mut chain = Chain::open(node, contract, self.from_block, confirmations, most, Arc::clone(&counted)).await?;
         if let Some(cursor) = cursor::read(&path)? {
             chain.resume(cursor).with_context(|| path.display().to_string()).map_err(Failure::usage)?;
         }
         let turned = Cell::new(Instant::now());
-        let mut followed = Followed { arguments: &self, path, written: None, waits: None, turned: &turned };
+        let mut followed = Followed { arguments: &self, metrics: &counted, path, written: None, waits: None, turned: &turned };
         let patience = Duration::from_secs_f64(self.every) + LONGEST_TURN;
         let watched = async {
             service::watch(|| ready(turned.get().elapsed() < patience)).await;
@@ -144,6 +164,25 @@ impl Arguments {
                 if self.once { Err(Failure::interrupted()) } else { Ok(Exit::Success) }
             }
         }
+    }
+
+    /// Serves those who watch, where they may ask.
+    async fn serve(&self, metrics: &Arc<Metrics>) -> Result<Option<Connections>> {
+        let Some(address) = self.metrics else { return Ok(None) };
+        if !address.ip().is_loopback() && !self.beyond_loopback {
+            return Err(Failure::usage(anyhow!(
+                "--metrics {address} is reached by other machines: use 127.0.0.1, or add --beyond-loopback behind a firewall"
+            )));
+        }
+        let listener = TcpListener::bind(address).await.with_context(|| format!("--metrics {address}"));
+        let listener = listener.map_err(Failure::io)?;
+        let address = listener.local_addr().map_err(Failure::io)?;
+        // A page on the web cannot let a name of its own point here and read.
+        let hosts = Hosts { names: Arc::new([]), stated_in: "--metrics" };
+        let connections = Connections::new(told::BOUNDS, Some(hosts));
+        connections.listen_tcp(listener, Routers { running: told::routes(metrics), draining: None });
+        note(format!("metrics are at http://{address}/metrics"));
+        Ok(Some(connections))
     }
 
     /// The settlement. The network of another one is not overwritten.
@@ -184,6 +223,7 @@ async fn interrupted() -> Result<()> {
 /// The files of a run.
 struct Followed<'a> {
     arguments: &'a Arguments,
+    metrics: &'a Metrics,
     /// The cursor's file.
     path: PathBuf,
     /// The network as it was written last.
@@ -229,6 +269,7 @@ impl Followed<'_> {
                 chain.notes.drain(..).for_each(|note| progress.note(note));
                 if compared {
                     let up_to_date = self.write(chain, &progress)?;
+                    self.metrics.caught_up(self.waits.is_some());
                     self.save(chain)?;
                     if self.arguments.once {
                         return up_to_date;
@@ -247,6 +288,9 @@ impl Followed<'_> {
     fn show(&self, chain: &mut Chain, progress: &Progress, target: u64) {
         chain.notes.drain(..).for_each(|note| progress.note(note));
         let (block, follower) = (chain.block().unwrap_or_default(), chain.follower());
+        if let Some(follower) = &follower {
+            self.metrics.settlement(follower);
+        }
         let counts = follower.map(|follower| (follower.keys() as u64, follower.head().nonce)).unwrap_or_default();
         progress.at(block, target, format!("{}, {}", plural(counts.0, "key"), plural(counts.1, "result")));
     }

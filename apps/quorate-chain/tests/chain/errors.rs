@@ -142,6 +142,17 @@ fn logs_of_the_registrar_under_the_topics_of_the_settlement() {
 }
 
 #[test]
+fn metrics_are_for_this_machine_and_for_a_program_that_stays() {
+    let follow = |more: &[&str]| {
+        let contract = "0x0101010101010101010101010101010101010101";
+        program().args(["follow", "--rpc", "http://127.0.0.1:1", "--contract", contract]).args(more).ran()
+    };
+    follow(&["--metrics", "0.0.0.0:0"]).refused("--beyond-loopback");
+    follow(&["--metrics", "127.0.0.1:0", "--once"]).exits(2).says("--once");
+    follow(&["--beyond-loopback"]).exits(2).says("--metrics");
+}
+
+#[test]
 fn help_fits_80_columns() {
     for arguments in
         [&["--help"][..], &["follow", "--help"], &["send", "--help"], &["weigh", "--help"], &["follow", "-h"]]

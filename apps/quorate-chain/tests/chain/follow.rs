@@ -2,12 +2,14 @@
 
 use std::{
     collections::HashSet,
+    net::{TcpListener, TcpStream},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
         mpsc,
     },
-    time::Duration,
+    thread::sleep,
+    time::{Duration, Instant},
 };
 
 use quorate_evm::{
@@ -21,7 +23,7 @@ use quorate_evm::{
 };
 use quorate_lab::{
     proxy::{Proxy, ProxyReply},
-    run::{Ran, Signal},
+    run::{Ran, Signal, get},
 };
 use serde_json::json;
 
@@ -171,8 +173,19 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
     let all = MemberSet::full(4);
     world.settle(&all, &[B256::repeat_byte(1)], Store::Slot(0));
     let folder = Folder::new();
-    let program = folder.background(&world.url(), world.contract(), &["--confirmations", "0"]);
+    let address = free_address();
+    let program = folder.background(&world.url(), world.contract(), &["--confirmations", "0", "--metrics", &address]);
     folder.wait("the first result", |network| *network == world.network);
+    let get = |path: &str| get(TcpStream::connect(&address).unwrap(), path);
+    let metric = |name: &str| -> u64 {
+        let text = get("/metrics").1;
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("{name}: {text}")).parse().unwrap()
+    };
+    let settled = "quorate_follower_events_total{event=\"settled\"}";
+    assert_eq!(get("/livez").0, 200);
+    assert_eq!((metric("quorate_follower_reorganisations_total"), metric(settled)), (0, 1));
+    assert_eq!((metric("quorate_follower_keys"), metric("quorate_follower_results")), (4, 1));
 
     // The chain goes two blocks on, and then takes them back for three others.
     let snapshot = world.node.ask("evm_snapshot", json!([]));
@@ -189,9 +202,21 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
     }
     let network = folder.wait("the branch that stays", |network| network.nonce == 5);
     assert_eq!(network, world.network);
+    // It may be about to look at the last block once more.
+    let begun = Instant::now();
+    while metric("quorate_follower_lag_blocks") > 0 && begun.elapsed() < Duration::from_secs(30) {
+        sleep(Duration::from_millis(50));
+    }
+    assert_eq!(get("/readyz"), (200, "ok\n".to_owned()));
+    // Both results of the branch that was left count, because they were read.
+    assert_eq!((metric("quorate_follower_reorganisations_total"), metric(settled)), (1, 7));
+    assert_eq!(metric("quorate_follower_results"), 5);
+    assert_eq!(metric("quorate_follower_block"), metric("quorate_follower_head"));
+    assert_eq!(metric("quorate_follower_matched_block"), metric("quorate_follower_head"));
+    assert_eq!(metric("quorate_follower_ready"), 1);
     program.signal(Signal::INT);
     let ended = program.ends().exits(0);
-    ended.says("is not the chain's any more").says("stopped after block");
+    ended.says("metrics are at http://").says("is not the chain's any more").says("stopped after block");
 
     // While nobody follows, the chain is reorganised below the cursor. The next run reads all anew.
     let snapshot = world.node.ask("evm_snapshot", json!([]));
@@ -204,6 +229,36 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
     let ended = folder.once(&world.url(), world.contract(), &[]).exits(0);
     ended.says("is not the chain's any more: the logs are read anew from block 0 on");
     assert_eq!(folder.network().unwrap(), world.network);
+}
+
+fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+/// A node that does not answer any more: the follower tells it as long as it asks, and then ends with the code of a peer that cannot be
+/// reached.
+#[test]
+fn whoever_watches_sees_that_a_node_is_silent() {
+    let Some(world) = started(4) else { return };
+    let (folder, address) = (Folder::new(), free_address());
+    let proxy = Proxy::start(&world.url());
+    let program = folder.background(&proxy.url, world.contract(), &["--confirmations", "0", "--metrics", &address]);
+    folder.wait("the first epoch", |network| *network == world.network);
+    let (fails, failed) = mpsc::channel();
+    proxy.follows(move |_, _| {
+        // Nobody listens once the test has seen the first.
+        let _ = fails.send(());
+        Ok(ProxyReply::Busy)
+    });
+    failed.recv_timeout(Duration::from_secs(30)).unwrap();
+    failed.recv_timeout(Duration::from_secs(30)).unwrap();
+    let text = get(TcpStream::connect(&address).unwrap(), "/metrics").1;
+    let line =
+        |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"));
+    assert_ne!(line("quorate_follower_rpc_retries_total"), "quorate_follower_rpc_retries_total 0");
+    let unreachable = "quorate_follower_rpc_failures_total{kind=\"unreachable\"}";
+    assert_ne!(line(unreachable), format!("{unreachable} 0"));
+    program.ends().exits(3).says("does not answer");
 }
 
 /// The chain leaves its last block while the program asks about it: after the logs for a transaction, or for the contract's state.

@@ -1,22 +1,20 @@
 //! Which path is answered by what.
 
-use std::{
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::sync::Arc;
 
 use axum::{
     Json, Router,
     extract::State,
-    http::{
-        HeaderValue, StatusCode,
-        header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
-    },
+    http::{HeaderValue, StatusCode, header::X_CONTENT_TYPE_OPTIONS},
     middleware::map_response,
-    response::{IntoResponse, Response},
+    response::Response,
     routing::get,
 };
-use quorate_host::page::{self, Resource};
+use quorate_host::{
+    metrics::{self as told, fresh},
+    page::{self, Resource},
+    unix_ms,
+};
 use serde_json::json;
 
 use super::{app::App, error::ApiError, task};
@@ -27,7 +25,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/", get(shown))
         .route(page::STYLE_PATH, get(async || page::style(dashboard::STYLE)))
         .route(page::SCRIPT_PATH, get(async || page::script()))
-        .route("/livez", get(async || "ok\n"))
+        .route("/livez", get(told::live))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .route("/v1/status", get(status))
@@ -52,14 +50,8 @@ async fn as_stated(mut response: Response) -> Response {
 
 impl App {
     fn view(&self) -> View {
-        self.board.view(now_ms())
+        self.board.view(unix_ms())
     }
-}
-
-/// Milliseconds since 1970. A clock before 1970 is wrong, and then nothing is recent.
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 async fn shown(State(app): State<Arc<App>>) -> Resource<String> {
@@ -67,15 +59,14 @@ async fn shown(State(app): State<Arc<App>>) -> Resource<String> {
 }
 
 async fn ready(State(app): State<Arc<App>>) -> Response {
-    match app.board.readiness(now_ms()) {
+    match app.board.readiness(unix_ms()) {
         Ok(()) => fresh(Json(json!({ "ready": true, "reasons": [] }))),
         Err(reasons) => fresh((StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "ready": false, "reasons": reasons })))),
     }
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response {
-    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    fresh(([(CONTENT_TYPE, content_type)], app.board.metrics(now_ms())))
+    told::answer(app.board.metrics(unix_ms()))
 }
 
 async fn status(State(app): State<Arc<App>>) -> Response {
@@ -85,9 +76,4 @@ async fn status(State(app): State<Arc<App>>) -> Response {
 async fn tasks(State(app): State<Arc<App>>) -> Response {
     let View { now_ms, tasks, .. } = app.view();
     fresh(Json(json!({ "now_ms": now_ms, "tasks": tasks })))
-}
-
-/// An answer that is true only now.
-fn fresh(response: impl IntoResponse) -> Response {
-    ([(CACHE_CONTROL, "no-store")], response).into_response()
 }

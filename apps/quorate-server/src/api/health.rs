@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::{
-    extract::State,
-    http::{StatusCode, header::CONTENT_TYPE},
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, response::Response};
+use quorate_host::metrics as told;
 
 use crate::app::App;
 
 /// Whether the process answers.
 #[utoipa::path(get, path = "/livez", responses((status = 200, description = "It answers", body = String)))]
 pub(super) async fn live() -> &'static str {
-    "ok\n"
+    told::live().await
 }
 
 /// Whether the server takes more claims. It says no before its queue is full, and as soon as it begins to stop.
@@ -22,15 +19,11 @@ pub(super) async fn live() -> &'static str {
     (status = 503, description = "Send claims to another server", body = String),
 ))]
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
-    match app.ready() {
-        Ok(()) => "ok\n".into_response(),
-        Err(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")).into_response(),
-    }
+    told::ready(app.ready())
 }
 
 /// What is counted, for Prometheus.
 #[utoipa::path(get, path = "/metrics", responses((status = 200, description = "OpenMetrics text", body = String)))]
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
-    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(CONTENT_TYPE, content_type)], app.metrics_text()).into_response()
+    told::answer(app.metrics_text())
 }

@@ -1,13 +1,19 @@
 //! `quorate-signer run`.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::anyhow;
 use clap::Args;
 use quorate_host::{
     exit::{Exit, Failure, Result},
+    listen::{Connections, Routers},
     log::{self, LogFormat, LogLevel},
-    plain, service, socket,
+    metrics, plain, service,
+    socket::{self, SocketFile},
 };
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::{
@@ -40,6 +46,11 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     key: KeyArguments,
+
+    /// Unix socket for whoever watches the signer: HTTP with /livez, /readyz and /metrics, and nothing that signs. Its folder must
+    /// have mode 0700, and should be another one than that of the socket for signatures
+    #[arg(long, value_name = "PATH", env = "QUORATE_SIGNER_METRICS_SOCKET")]
+    metrics_socket: Option<PathBuf>,
 
     /// The network is in this epoch now, by a clock that you have compared. Needed where the signer did not run for more than two
     /// epochs: it does not believe a clock that has jumped so far, because it would sign nothing for as long afterwards
@@ -77,10 +88,13 @@ impl Arguments {
             let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
             let (mut interrupt, mut terminate) =
                 (interrupt.map_err(Failure::internal)?, terminate.map_err(Failure::internal)?);
-            // Only the folder's owner reaches the socket.
-            socket::make_private_folder_of(&path)?;
-            let (listener, _file) = socket::listen(&path, 0o600)?;
-            let listener = UnixListener::from_std(listener).map_err(Failure::io)?;
+            let (listener, _file) = listen(&path)?;
+            let watchers = Connections::new(metrics::BOUNDS, None);
+            let _end = watchers.abort_on_drop();
+            if let Some(path) = &self.metrics_socket {
+                let routers = Routers { running: metrics::routes(&signer), draining: None };
+                watchers.listen_unix(listen(path)?, routers);
+            }
             let name = plain(&path.display().to_string());
             print(&format!("listening on {name}\n"))?;
             tracing::info!(public_key = %config.identity.public_key, "listening on {name}");
@@ -107,6 +121,13 @@ impl Arguments {
         tracing::info!("stopped");
         Ok(Exit::Success)
     }
+}
+
+/// Listens on a socket that only its folder's owner reaches.
+fn listen(path: &Path) -> Result<(UnixListener, SocketFile)> {
+    socket::make_private_folder_of(path)?;
+    let (listener, file) = socket::listen(path, 0o600)?;
+    Ok((UnixListener::from_std(listener).map_err(Failure::io)?, file))
 }
 
 /// Looks at the clock again and again, so that time which passes while nobody asks is not a jump.

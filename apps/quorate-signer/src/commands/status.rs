@@ -14,7 +14,7 @@ use crate::{
 
 /// Print the state of a signer as JSON
 ///
-/// A signer that runs is asked over its socket. Else the record is read.
+/// A signer that runs is asked over its socket. Else the record is read, unless --running is given.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -22,10 +22,20 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     socket: SocketArguments,
+
+    /// Ask the signer that runs, and do not touch the record. The exit code is 1 if it signs no task now, and 3 if none runs: for
+    /// probes
+    #[arg(long)]
+    running: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
+        if self.running {
+            let status = self.ask()?;
+            show(&status)?;
+            return Ok(if status.obstacle().is_some() { Exit::Negative } else { Exit::Success });
+        }
         let status = match Store::open(&self.data.data) {
             Ok(mut store) => {
                 let summary = store.summary().map_err(signer::told);
@@ -35,8 +45,7 @@ impl Arguments {
             Err(error) => return Err(error.into()),
         };
         let broken = status.storage_error.is_some();
-        let text = serde_json::to_string_pretty(&status).map_err(Failure::internal)?;
-        print(&format!("{text}\n"))?;
+        show(&status)?;
         Ok(if broken { Exit::Io } else { Exit::Success })
     }
 
@@ -48,4 +57,9 @@ impl Arguments {
             _ => Failure::io(error),
         })
     }
+}
+
+fn show(status: &StatusAnswer) -> Result<()> {
+    let text = serde_json::to_string_pretty(status).map_err(Failure::internal)?;
+    print(&format!("{text}\n"))
 }

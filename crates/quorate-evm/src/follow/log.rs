@@ -122,6 +122,37 @@ impl SettlementEvent {
     /// settlement alone.
     pub const TOPIC_OF_REGISTRAR: B256 = StakeRegistrar::EpochWeighed::SIGNATURE_HASH;
 
+    /// The names of all events, as [`name`](Self::name) has them.
+    pub const NAMES: [&str; 10] = [
+        "key_added",
+        "keys_paged",
+        "keys_carried",
+        "weights_paged",
+        "weights_prepared",
+        "epoch_weighed",
+        "epoch_begun",
+        "epoch_entered",
+        "settled",
+        "base_pinned",
+    ];
+
+    /// A word for metrics.
+    pub fn name(&self) -> &'static str {
+        let [added, paged, carried, weights, prepared, weighed, begun, entered, settled, pinned] = Self::NAMES;
+        match self {
+            Self::KeyAdded { .. } => added,
+            Self::KeysPaged { .. } => paged,
+            Self::KeysCarried { .. } => carried,
+            Self::WeightsPaged { .. } => weights,
+            Self::WeightsPrepared { .. } => prepared,
+            Self::EpochWeighed { .. } => weighed,
+            Self::EpochBegun { .. } => begun,
+            Self::EpochEntered { .. } => entered,
+            Self::Settled { .. } => settled,
+            Self::BasePinned { .. } => pinned,
+        }
+    }
+
     /// Reads a log. `None` for a log that says nothing about the network.
     ///
     /// # Errors

@@ -1,0 +1,214 @@
+//! What `follow` counts, for Prometheus, and whether it keeps up. docs/operate.md has the list.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    time::Duration,
+};
+
+use prometheus_client::{
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
+    registry::{Registry, Unit},
+};
+use quorate_chain::rpc::Rpc;
+use quorate_evm::follow::{Follower, SettlementEvent};
+use quorate_host::{
+    metrics::{self, Labels, RealGauge, Watched},
+    unix_ms,
+};
+
+/// Everything that a follower counts.
+#[derive(Debug)]
+pub(super) struct Metrics {
+    started_ms: u64,
+    /// How long ago the contract may have been compared with everything that is confirmed.
+    bound: Duration,
+    /// Whose questions are counted.
+    node: Rpc,
+    events: Family<Labels<1>, Counter>,
+    reorganisations: Counter,
+    now: Mutex<Now>,
+}
+
+/// Where the follower stands. What was not read yet is not told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Now {
+    /// The newest block of the chain, and its time.
+    head: Option<(u64, u64)>,
+    finalized: Option<u64>,
+    /// The last block that was read, and when.
+    read: Option<(u64, u64)>,
+    /// The last block after which the contract was compared.
+    matched: Option<u64>,
+    /// When all confirmed blocks were read and the contract compared, in milliseconds of Unix time.
+    caught_up: Option<u64>,
+    settlement: Option<Settlement>,
+    waits: bool,
+}
+
+/// What the logs say of the settlement.
+#[derive(Clone, Copy, Debug)]
+struct Settlement {
+    keys: u64,
+    results: u64,
+    epoch: u64,
+}
+
+impl Metrics {
+    /// Counts from now on, for a follower that looks for blocks again and again after `every`.
+    pub(super) fn begun(node: Rpc, every: Duration) -> Self {
+        let events: Family<Labels<1>, Counter> = Family::default();
+        for event in SettlementEvent::NAMES {
+            drop(events.get_or_create(&[("event", event)]));
+        }
+        Self {
+            started_ms: unix_ms(),
+            bound: PATIENCE + 2 * every,
+            node,
+            events,
+            reorganisations: Counter::default(),
+            now: Mutex::default(),
+        }
+    }
+
+    /// The newest block, with its time in seconds of Unix time.
+    pub(super) fn head(&self, number: u64, time: u64) {
+        self.now().head = Some((number, time));
+    }
+
+    /// The newest block that is final.
+    pub(super) fn finalized(&self, number: Option<u64>) {
+        self.now().finalized = number;
+    }
+
+    /// The logs up to a block were read.
+    pub(super) fn read(&self, block: u64) {
+        self.now().read = Some((block, unix_ms()));
+    }
+
+    /// A log said something about the network.
+    pub(super) fn event(&self, event: &SettlementEvent) {
+        self.events.get_or_create(&[("event", event.name())]).inc();
+    }
+
+    /// Blocks that were read are not the chain's any more.
+    pub(super) fn reorganised(&self) {
+        self.reorganisations.inc();
+    }
+
+    /// The contract's state after a block is what the logs say.
+    pub(super) fn matched(&self, block: u64) {
+        self.now().matched = Some(block);
+    }
+
+    /// What the logs say.
+    pub(super) fn settlement(&self, follower: &Follower) {
+        let (keys, results, epoch) =
+            (follower.keys() as u64, follower.head().nonce, u64::from(follower.last_epoch().0));
+        self.now().settlement = Some(Settlement { keys, results, epoch });
+    }
+
+    /// Everything that is confirmed was read and compared. `waits` says whether the network could not be written all the same.
+    pub(super) fn caught_up(&self, waits: bool) {
+        let mut now = self.now();
+        (now.caught_up, now.waits) = (Some(unix_ms()), waits);
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        // Nothing panics while it holds this.
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched for Metrics {
+    fn ready(&self) -> Result<(), String> {
+        let now = *self.now();
+        let Some(caught_up) = now.caught_up else {
+            let block = now.read.map_or_else(|| "no block".to_owned(), |(block, _)| format!("block {block}"));
+            let head = now.head.map_or_else(|| "unknown".to_owned(), |(head, _)| head.to_string());
+            return Err(format!("the logs are still read: {block} was read, the newest block is {head}"));
+        };
+        let ago = Duration::from_millis(unix_ms().saturating_sub(caught_up));
+        if ago <= self.bound {
+            return Ok(());
+        }
+        let (ago, bound) = (ago.as_secs(), self.bound.as_secs());
+        Err(format!(
+            "the contract was compared {ago} s ago, expected at most {bound} s: the node does not answer, or lags"
+        ))
+    }
+
+    fn metrics(&self) -> String {
+        let ready = self.ready().is_ok();
+        let now = *self.now();
+        let mut root = Registry::default();
+        let r = metrics::begin(&mut root, "quorate_follower", self.started_ms, env!("CARGO_PKG_VERSION"));
+        let number = |number: u64| {
+            let gauge = Gauge::<u64, AtomicU64>::default();
+            gauge.set(number);
+            gauge
+        };
+        let real = |number: f64| {
+            let gauge = RealGauge::default();
+            gauge.set(number);
+            gauge
+        };
+        let count = |count: u64| {
+            let counter: Counter = Counter::default();
+            counter.inc_by(count);
+            counter
+        };
+        r.register("ready", "1 if /readyz says yes, else 0", number(u64::from(ready)));
+        if let Some((head, time)) = now.head {
+            r.register("head", "The newest block of the chain", number(head));
+            let help = "The time of the newest block, since 1970";
+            r.register_with_unit("head_time", help, Unit::Seconds, number(time));
+        }
+        if let Some(finalized) = now.finalized {
+            let help = "The newest block that is final; read with `--confirmations finalized` alone";
+            r.register("finalized", help, number(finalized));
+        }
+        if let Some((block, at_ms)) = now.read {
+            r.register("block", "The last block whose logs were read", number(block));
+            let help = "When the logs of a block were last read, since 1970";
+            r.register_with_unit("progress_time", help, Unit::Seconds, real(at_ms as f64 / 1000.0));
+        }
+        if let Some(matched) = now.matched {
+            let help = "The last block after which the contract's state was what the logs say";
+            r.register("matched_block", help, number(matched));
+        }
+        if let (Some((head, _)), Some(block)) = (now.head, now.read.map(|(block, _)| block).max(now.matched)) {
+            let help = "By how many blocks the last one that was read is behind the newest, confirmations included";
+            r.register_with_unit("lag", help, Unit::Other("blocks".to_owned()), number(head.saturating_sub(block)));
+        }
+        if let Some(at_ms) = now.caught_up {
+            let help = "When everything that was confirmed had been read and compared, since 1970";
+            r.register_with_unit("caught_up_time", help, Unit::Seconds, real(at_ms as f64 / 1000.0));
+        }
+        if let Some(Settlement { keys, results, epoch }) = now.settlement {
+            r.register("keys", "Keys of the settlement's table", number(keys));
+            r.register("results", "Results that were settled", number(results));
+            r.register("epoch", "The epoch that was begun last", number(epoch));
+        }
+        let help = "1 if the network is not written, because it has no keys or an epoch waits to be entered, else 0";
+        r.register("waits", help, number(u64::from(now.waits)));
+        let help = "Logs that were read, by event; those that are read again after a reorganisation count again";
+        r.register("events", help, self.events.clone());
+        let help = "Times that blocks were not the chain's any more";
+        r.register("reorganisations", help, self.reorganisations.clone());
+        let counts = self.node.counts();
+        r.register("rpc_questions", "Questions to the node, each as often as it was asked", count(counts.questions));
+        r.register("rpc_retries", "Questions that were asked again", count(counts.retries));
+        let failures: Family<Labels<1>, Counter> = Family::default();
+        for (kind, times) in
+            [("unreachable", counts.unreachable), ("refused", counts.refused), ("misread", counts.misread)]
+        {
+            failures.get_or_create(&[("kind", kind)]).inc_by(times);
+        }
+        let help = "Questions without an answer that can be used, by kind: unreachable, refused (an error), misread";
+        r.register("rpc_failures", help, failures);
+        metrics::text(&root)
+    }
+}
+
+/// With twice the pause between two looks, the bound of [`Metrics`]: a node that is asked six times takes some ten seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
