@@ -12,7 +12,11 @@ trap 'rm -r "$work"' EXIT
 mkdir "$work/quorate"
 cp -r packaging/debian "$work/quorate/debian"
 cp -r "$tree" "$work/quorate/tree"
-cp apps/quorate-server/deploy/quorate-server.default "$work/quorate/tree/"
+mkdir "$work/quorate/tree/default"
+for file in apps/*/deploy/*.default; do
+    name=${file##*/}
+    cp "$file" "$work/quorate/tree/default/${name%.default}"
+done
 cd "$work/quorate"
 maintainer="The quorate developers <packages@quorate.invalid>"
 sed -i "s|@MAINTAINER@|$maintainer|; s|@REPOSITORY@|$repository|" debian/control debian/copyright
@@ -47,12 +51,10 @@ for program in "${programs[@]}"; do
 done
 for page in tree/share/man/man1/*; do echo "$page usr/share/man/man1" >> "debian/$(owner "$page").install"; done
 for unit in tree/lib/systemd/system/*; do echo "$unit lib/systemd/system" >> "debian/$(owner "$unit").install"; done
-if [[ -e tree/bin/quorate-server ]]; then
-    mkdir tree/default
-    mv tree/quorate-server.default tree/default/quorate-server
-    echo "tree/default/quorate-server etc/default" >> debian/quorate-server.install
-fi
-for program in quorate-signer quorate-node; do
+for file in tree/default/*; do
+    [[ ! -e tree/bin/${file##*/} ]] || echo "$file etc/default" >> "debian/${file##*/}.install"
+done
+for program in quorate-signer quorate-node quorate-chain; do
     [[ ! -e tree/bin/$program ]] || echo "etc/$program" > "debian/$program.dirs"
 done
 dpkg-buildpackage --build=binary --no-sign --no-check-builddeps --host-arch "$architecture" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }

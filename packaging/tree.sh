@@ -13,7 +13,7 @@ for path in "$tree"/bin/*; do
     "$path" completions bash > "$share/bash-completion/completions/$program"
     "$path" completions zsh > "$share/zsh/site-functions/_$program"
     "$path" completions fish > "$share/fish/vendor_completions.d/$program.fish"
-    [[ ! -d apps/$program/deploy ]] || for unit in apps/"$program"/deploy/*.{service,timer}; do
+    for unit in apps/"$program"/deploy/*.{service,socket,timer}; do
         [[ ! -e $unit ]] || sed 's|/usr/local/bin/|/usr/bin/|' "$unit" > "$units/${unit##*/}"
     done
 done

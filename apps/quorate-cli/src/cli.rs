@@ -3,8 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    aggregate, checkpoint, dkg, era, evm, history, key, key_set, pop, selftest, sign, subtract,
-    threshold, verify,
+    aggregate, checkpoint, dkg, era, evm, history, key, key_set, pop, selftest, sign, subtract, threshold, verify,
 };
 use quorate_host::{
     exit::Result,

@@ -53,9 +53,9 @@ impl ManPages {
         root.build();
         let program = root.get_name().to_owned();
         if let Some(folder) = self.into {
-            fs::create_dir_all(&folder).and_then(|()| write_all(&root, &folder, &program)).map_err(|error| {
-                Failure::io(anyhow!(error).context(format!("man pages into {}", folder.display())))
-            })?;
+            fs::create_dir_all(&folder)
+                .and_then(|()| write_all(&root, &folder, &program))
+                .map_err(|error| Failure::io(anyhow!(error).context(format!("man pages into {}", folder.display()))))?;
             return Ok(Exit::Success);
         }
         let mut command: &Command = &root;

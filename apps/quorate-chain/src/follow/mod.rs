@@ -141,7 +141,8 @@ impl Arguments {
             chain.resume(cursor).with_context(|| path.display().to_string()).map_err(Failure::usage)?;
         }
         let turned = Cell::new(Instant::now());
-        let mut followed = Followed { arguments: &self, metrics: &counted, path, written: None, waits: None, turned: &turned };
+        let mut followed =
+            Followed { arguments: &self, metrics: &counted, path, written: None, waits: None, turned: &turned };
         let patience = Duration::from_secs_f64(self.every) + LONGEST_TURN;
         let watched = async {
             service::watch(|| ready(turned.get().elapsed() < patience)).await;
