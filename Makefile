@@ -216,6 +216,8 @@ packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, r
 	packaging/tree.sh $(BUILT)/packages
 	packaging/tests/installed.sh $(BUILT)/packages
 	packaging/images.sh $(BUILT)/packages amd64 $(BUILT)/packages/images
+	packaging/images.sh $(BUILT)/packages amd64 $(BUILT)/packages/again
+	for image in $(BUILT)/packages/images/*; do cmp $$image $(BUILT)/packages/again/$${image##*/} || exit 1; done
 	packaging/tests/images.sh $(BUILT)/packages/images
 
 reproducible: ## Two builds of a published program in two folders are the same bytes

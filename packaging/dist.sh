@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that a release publishes, in FOLDER (docs/releases.md has the list), with the SHA-256 of each file in SHA256SUMS.
+# Everything that a release publishes, in FOLDER (docs/install.md has the list), with the SHA-256 of each file in SHA256SUMS.
 #
 #   packaging/dist.sh FOLDER
 #
