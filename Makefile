@@ -356,6 +356,7 @@ features: ## Each crate with each of its features alone, and the programs withou
 	$(CARGO) check --locked -p quorate-host --features options
 	$(CARGO) check --locked -p quorate-host --features manual
 	$(CARGO) check --locked -p quorate-host --features page
+	$(CARGO) check --locked -p quorate-host --features service
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254
 	$(CARGO) check --locked -p quorate-batcher --features tower

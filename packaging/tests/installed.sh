@@ -35,7 +35,7 @@ packaging/debs.sh "$tree" amd64 "$work/now"
 # The mirror and the keys that this machine itself uses.
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Release: bookworm' | head -n 1)
 [[ -n $mirror ]] || { echo "installed: apt knows no mirror of Debian 12" >&2; exit 1; }
-debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,curl,ca-certificates bookworm "$root" "$mirror" > "$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
+debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,curl,ca-certificates,procps bookworm "$root" "$mirror" > "$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
 cp -r examples "$root/root/examples"
 mkdir "$root/packages"
 cp "$work"/before/*.deb "$work"/now/*.deb "$root/packages/"
@@ -114,6 +114,11 @@ code=0
 inside quorate-node status --rpc http://127.0.0.1:9 --contract 0x00000000000000000000000000000000000000aa > "$work/log" 2>&1 || code=$?
 ((code == 3)) || fail "a node without a chain ended with $code: $(cat "$work/log")"
 inside quorate-chain follow --help > /dev/null || fail "quorate-chain"
+
+# A reload, and what the server says of it.
+reloads() { ask http://localhost/metrics | grep -c '^quorate_reloads_total{result="applied"} 1'; }
+inside systemctl reload quorate-server
+within 10 reloads
 
 # ---- The next version ----
 echo '# of the operator' >> "$root/etc/default/quorate-server"
