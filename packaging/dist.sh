@@ -62,7 +62,7 @@ for target in $TARGETS; do
     script+="    $cpu) target=$target sum=$(sum "$archive") ;;"$'\n'
     formula+="    on_$other do"$'\n'"      url \"$releases/${archive##*/}\""$'\n'"      sha256 \"$(sum "$archive")\""$'\n'"    end"$'\n'
 done
-if wanted programs && wanted source; then
+if [[ -n ${script:-} && -e $out/quorate-$version-source.tar.gz ]]; then
     for made in install.sh quorate.rb; do
         text=$(cat "packaging/$made.in")
         [[ $made = install.sh ]] && sums=$script || sums=$formula
