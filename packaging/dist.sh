@@ -20,16 +20,18 @@ if [[ -z ${TARGETS:-} ]]; then
 fi
 
 tools=$(realpath -m "${CARGO_TARGET_DIR:-target}")/tools
-tool() { [[ -x $tools/bin/$1 ]] || "${CARGO:-cargo}" install --quiet --locked --root "$tools" "$1" --version "$2"; }
+# tool NAME VERSION [FLAG…]
+tool() { [[ -x $tools/bin/$1 ]] || "${CARGO:-cargo}" install --quiet --locked --root "$tools" "$1" --version "${@:2}"; }
 if wanted bill; then
-    tool cargo-about 0.9.3
+    tool cargo-about 0.9.3 --features cli
     tool cargo-cyclonedx 0.5.9
     export LICENCES=$out/quorate-$version-licences.html
     "$tools/bin/cargo-about" generate --config packaging/licences.toml --locked --workspace --fail packaging/licences.hbs --output-file "$LICENCES"
     for program in quorate-cli quorate-server quorate-node quorate-signer quorate-chain; do
         "$tools/bin/cargo-cyclonedx" cyclonedx --quiet --format json --manifest-path "apps/$program/Cargo.toml" --override-filename bill
-        mv "apps/$program/bill.json" "$out/$program-$version.cdx.json"
-        # Every member of the workspace gets one.
+        # Without the name of this machine's folder.
+        sed "s|file://$PWD/|file:///quorate/|g" "apps/$program/bill.json" > "$out/$program-$version.cdx.json"
+        # Every member of the workspace has got one.
         git ls-files --others --exclude-standard '*/bill.json' | xargs --no-run-if-empty rm
     done
 fi
