@@ -2,6 +2,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 field() { sed -n "s/^$1 = \"\(.*\)\"/\1/p" Cargo.toml | head -n 1; }
+# A test makes packages of another version with `VERSION`.
 version=${VERSION:-$(field version)}
 # Where releases are: the one place that everything published points at.
 repository=$(field repository)

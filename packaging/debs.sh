@@ -23,7 +23,7 @@ sed -i "s|@MAINTAINER@|$maintainer|; s|@REPOSITORY@|$repository|" debian/control
 cat > debian/changelog << END
 quorate ($version) unstable; urgency=medium
 
-  * See /usr/share/doc/PACKAGE/CHANGELOG.md.
+  * What changed: $repository/blob/v$version/CHANGELOG.md
 
  -- $maintainer  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
 END

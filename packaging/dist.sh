@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Everything that a release publishes, in FOLDER (docs/install.md has the list), with the SHA-256 of each file in SHA256SUMS.
+# Everything that a release publishes (docs/install.md has the list), with the SHA-256 of each file of FOLDER in SHA256SUMS. Wheels and the
+# packages for Go, Node and Java stay where `make` puts them.
 #
 #   packaging/dist.sh FOLDER
 #
