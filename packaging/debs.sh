@@ -35,12 +35,6 @@ owner() {
 }
 # What lies where is the tree's own order, below /usr; units lie where Debian 12 looks for them.
 for program in "${programs[@]}"; do
-    if [[ ! -e tree/bin/$program ]]; then
-        # Made of some programs alone, for a check.
-        sed -i "/^Package: $program\$/,/^\$/d" debian/control
-        rm -f debian/"$program".*
-        continue
-    fi
     {
         echo "tree/bin/$program usr/bin"
         echo "tree/share/bash-completion/completions/$program usr/share/bash-completion/completions"
@@ -51,11 +45,7 @@ for program in "${programs[@]}"; do
 done
 for page in tree/share/man/man1/*; do echo "$page usr/share/man/man1" >> "debian/$(owner "$page").install"; done
 for unit in tree/lib/systemd/system/*; do echo "$unit lib/systemd/system" >> "debian/$(owner "$unit").install"; done
-for file in tree/default/*; do
-    [[ ! -e tree/bin/${file##*/} ]] || echo "$file etc/default" >> "debian/${file##*/}.install"
-done
-for program in quorate-signer quorate-node quorate-chain; do
-    [[ ! -e tree/bin/$program ]] || echo "etc/$program" > "debian/$program.dirs"
-done
+for file in tree/default/*; do echo "$file etc/default" >> "debian/${file##*/}.install"; done
+for program in quorate-signer quorate-node quorate-chain; do echo "etc/$program" > "debian/$program.dirs"; done
 dpkg-buildpackage --build=binary --no-sign --no-check-builddeps --host-arch "$architecture" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 cp "$work"/*.deb "$out"
