@@ -37,7 +37,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
 	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
-	$(CARGO) test --workspace --locked $(TESTED)
+	CARGO='$(CARGO)' $(PYTHON) scripts/run_tests.py --workspace --locked $(TESTED)
 	$(MAKE) watch PROGRAMS=built
 	@if command -v npm > /dev/null; then $(MAKE) dashboard page PROGRAMS=built; \
 	else echo "dashboard, page: skipped, there is no npm (install Node.js 20 or later)"; fi
@@ -231,9 +231,9 @@ published: dist ## What `make dist` makes, tried: programs, packages, images, an
 
 publish-dry-run: ## What publishing does, up to where it needs a login: every crate, the npm packages, the contracts, the jar
 	$(CARGO) publish --workspace --dry-run --locked
+	$(MAKE) node java PROFILE=dist
 	cd bindings/node && npm publish --dry-run
 	cd contracts && npm publish --dry-run --access public
-	cd bindings/java && mvn --batch-mode --quiet package -DskipTests
 
 book: ## The documents as pages with a search, for a browser without a network; needs Python 3.11 or later
 	$(CARGO) build --locked -p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program -p quorate-bench

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Runs the tests of the workspace, several test programs at once: `cargo test` runs one after another, and while the networks
+of processes wait for each other, half of the cores have nothing to do.
+
+    scripts/run_tests.py --workspace --locked --features ...
+
+The arguments are those of `cargo test`, without a filter. Each test program gets the folder that Cargo would give it. What a
+program prints is shown if one of its tests fails, and at the end stands what failed. Exit code 1 if anything did.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+CARGO = os.environ.get("CARGO", "cargo")
+# The longest ones begin, so that none of them is left for the end.
+LONG = ["network", "all", "quorate_curve", "chain", "quorate_lab", "cli_dkg", "quorate_threshold", "cli_verify", "integrate"]
+# A test program uses all cores, but many of them wait: for a chain, for a clock, for a disk.
+AT_ONCE = max(2, (os.cpu_count() or 1) // 4)
+
+
+def build(arguments):
+    """Builds all tests. Returns the name, the folder and the command of each test program."""
+    command = [CARGO, "test", "--no-run", "--message-format", "json-render-diagnostics", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        messages = [json.loads(line) for line in process.stdout]
+    if process.returncode != 0:
+        sys.exit(process.returncode)
+    programs = []
+    for message in messages:
+        if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
+            continue
+        folder = pathlib.Path(message["manifest_path"]).parent
+        programs.append((message["target"]["name"], folder, [message["executable"]]))
+    return programs
+
+
+def run(name, folder, command):
+    """Runs one test program. Returns its name, whether it passed, how many tests passed, its seconds and what it printed."""
+    start = time.monotonic()
+    environment = os.environ | {"CARGO_MANIFEST_DIR": str(folder)}
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    output = done.stdout.decode(errors="replace")
+    passed = sum(int(count) for count in re.findall(r"^test result: .*? (\d+) passed", output, re.MULTILINE))
+    return name, done.returncode == 0, passed, time.monotonic() - start, output
+
+
+def main():
+    arguments = sys.argv[1:]
+    jobs = build(arguments)
+    names = [name for name, _, _ in jobs]
+    jobs.append(("examples in the documentation", pathlib.Path.cwd(), [CARGO, "test", "--doc", *arguments]))
+    rank = {name: place for place, name in enumerate(LONG)}
+    jobs.sort(key=lambda job: rank.get(job[0], len(rank)))
+    start = time.monotonic()
+    total, failed = 0, []
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run, *job) for job in jobs]):
+            name, ok, passed, seconds, output = done.result()
+            total += passed
+            print(f"{'ok    ' if ok else 'FAILED'} {seconds:7.1f} s {passed:5} passed  {name}", flush=True)
+            if not ok:
+                failed.append(name)
+                print(output, flush=True)
+    print(f"{total} tests of {len(names)} programs passed, and the examples, in {time.monotonic() - start:.0f} s")
+    if failed:
+        sys.exit("failed: " + ", ".join(sorted(failed)))
+
+
+main()
