@@ -13,7 +13,7 @@ use prometheus_client::{
     },
     registry::{Registry, Unit},
 };
-use quorate_host::metrics::{self, Labels, RealGauge};
+use quorate_host::metrics::{self, Labels, number, real};
 
 /// Everything that the node counts.
 #[derive(Debug, Default)]
@@ -127,21 +127,7 @@ impl Metrics {
 
 impl Now {
     fn register(&self, r: &mut Registry) {
-        let whole = |number: usize| {
-            let gauge: Gauge = Gauge::default();
-            gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
-            gauge
-        };
-        let block = |number: u64| {
-            let gauge = Gauge::<u64, AtomicU64>::default();
-            gauge.set(number);
-            gauge
-        };
-        let real = |number: f64| {
-            let gauge = RealGauge::default();
-            gauge.set(number);
-            gauge
-        };
+        let whole = |count: usize| number(count as u64);
         r.register("ready", "1 if /readyz says yes, else 0", whole(usize::from(self.ready)));
         let problems = Family::<Labels<1>, Gauge>::default();
         for (component, failing) in &self.problems {
@@ -159,9 +145,9 @@ impl Now {
         r.register("peers", "Peers that are connected", whole(self.peers));
         r.register("bans", "Peers and strangers that are banned, as far as they are shown", whole(self.bans));
         if let Some(chain) = self.chain {
-            r.register("chain_head", "The newest block", block(chain.head));
-            r.register("chain_final", "The newest block that nothing undoes", block(chain.final_block));
-            r.register("chain_epoch", "The epoch of the newest block", block(chain.epoch));
+            r.register("chain_head", "The newest block", number(chain.head));
+            r.register("chain_final", "The newest block that nothing undoes", number(chain.final_block));
+            r.register("chain_epoch", "The epoch of the newest block", number(chain.epoch));
             let seconds = |ms: u64| real(ms as f64 / 1000.0);
             let help = "How old the newest block is";
             r.register_with_unit("chain_head_age", help, Unit::Seconds, seconds(chain.head_age_ms));

@@ -1,6 +1,7 @@
 //! What all interfaces of the server share, and the one way on which claims go to the batcher.
 
 use std::{
+    collections::VecDeque,
     sync::{
         Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
@@ -105,7 +106,16 @@ impl App {
     /// Verifies the claims of a request, and answers each, in their order.
     pub(crate) async fn verify(&self, claims: Vec<Named>, asked: &Asked) -> Vec<(Option<Refused>, Answer)> {
         let mut answers = Vec::with_capacity(claims.len());
-        let (mut rest, mut in_progress) = ((0..).zip(claims).peekable(), FuturesUnordered::new());
+        let (ids, mut claims): (Vec<_>, VecDeque<_>) =
+            claims.into_iter().map(|Named { id, claim }| (id, claim)).unzip();
+        let at = Instant::now();
+        let pending = self.batcher.submit_as_fits(&mut claims, asked.class, asked.deadline_from(at));
+        let (mut places, mut in_progress) = ((0..).zip(ids), FuturesUnordered::new());
+        for (pending, (index, id)) in pending.into_iter().zip(&mut places) {
+            in_progress.push(self.answer(Submitted { index, id, asked: *asked, at, pending }));
+        }
+        let mut rest =
+            claims.into_iter().zip(places).map(|(claim, (index, id))| (index, Named { id, claim })).peekable();
         loop {
             while let Some((index, named)) = rest.next_if(|(_, named)| self.has_room(in_progress.len(), named)) {
                 in_progress.push(self.answer(self.submit(index, named, asked)));
@@ -129,8 +139,8 @@ impl App {
     /// Hands a claim to the batcher.
     pub(crate) fn submit(&self, index: u64, Named { id, claim }: Named, asked: &Asked) -> Submitted {
         let at = Instant::now();
-        let deadline = asked.deadline.map(|deadline| at + deadline);
-        Submitted { index, id, asked: *asked, at, pending: self.batcher.submit(claim, asked.class, deadline) }
+        let pending = self.batcher.submit(claim, asked.class, asked.deadline_from(at));
+        Submitted { index, id, asked: *asked, at, pending }
     }
 
     /// Waits for the answer to a claim.

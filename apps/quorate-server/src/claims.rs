@@ -1,6 +1,9 @@
 //! What a request says, before anything is verified: bytes and a query become claims, or the reason why not.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::http::Extensions;
 use quorate::{AnySuite, ClaimBytes, SourceId};
@@ -201,6 +204,13 @@ impl Caller {
         })
     }
 
+    /// Whether a source is one of this caller's client. Where nobody needs a name, everybody may know of all of them.
+    pub(crate) fn may_see(&self, source: &SourceId) -> bool {
+        let Some(client) = &self.client else { return true };
+        let SourceId::Name(name) = source else { return false };
+        name.split_once(OF_CLIENT).is_some_and(|(of, _)| of == &**client)
+    }
+
     /// Whether a source is one that the server has named, after a connection that ends.
     #[must_use]
     pub fn is_own(source: &SourceId) -> bool {
@@ -228,6 +238,11 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// After which time a verdict on a claim that comes now is of no use.
+    pub(crate) fn deadline_from(&self, now: Instant) -> Option<Instant> {
+        self.deadline.map(|deadline| now + deadline)
+    }
+
     /// Reads the query of a request. `default` is the suite of the configuration.
     ///
     /// # Errors

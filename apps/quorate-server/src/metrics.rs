@@ -15,7 +15,7 @@ use prometheus_client::{
     },
     registry::{Registry, Unit},
 };
-use quorate_batcher::{Answer, Class, Event, Load, Observer};
+use quorate_batcher::{Answer, Class, Event, Load, Observer, Refused};
 use quorate_host::metrics::{self, Labels, RealGauge};
 use tokio::sync::Notify;
 
@@ -67,6 +67,10 @@ pub(crate) struct Metrics {
 /// How a reload ends.
 const APPLIED: &str = "applied";
 const REFUSED: &str = "refused";
+
+/// What is found of a claim.
+const VALID: &str = "valid";
+const INVALID: &str = "invalid";
 
 /// What is only known when somebody asks.
 #[derive(Debug)]
@@ -169,10 +173,6 @@ impl Metrics {
         r.register("connections_free", "Connections that would still be accepted", this.connections_free.clone());
         r.register_with_unit("uptime", "Since the start", Unit::Seconds, this.uptime.clone());
         r.register("reloads", "Times that the configuration was read again, by result", this.reloads.clone());
-        for result in [APPLIED, REFUSED] {
-            // So that an alert sees the first one.
-            drop(this.reloads.get_or_create(&[("result", result)]));
-        }
         let at = "When the configuration in force was read, in Unix time";
         r.register_with_unit("configuration_time", at, Unit::Seconds, this.reloaded_at.clone());
         let unknown = "Requests that were refused because no client is known that sends them";
@@ -185,14 +185,30 @@ impl Metrics {
         r.register("checkpoint_evidence", evidence, this.checkpoint_evidence.clone());
         let refused = "False signatures of checkpoints, which were refused";
         r.register("checkpoint_false_signatures", refused, this.false_signatures.clone());
+        this.begin_at_zero();
         this
+    }
+
+    /// Counters that stand at zero before anything is counted, so that an alert sees the first of each.
+    fn begin_at_zero(&self) {
+        for class in Class::ALL.map(Class::name) {
+            for verdict in [VALID, INVALID] {
+                drop(self.claims.get_or_create(&[("class", class), ("verdict", verdict)]));
+            }
+            for refused in Refused::ALL {
+                drop(self.refused.get_or_create(&[("class", class), ("reason", refused.name())]));
+            }
+        }
+        for result in [APPLIED, REFUSED] {
+            drop(self.reloads.get_or_create(&[("result", result)]));
+        }
     }
 
     /// A claim was answered.
     pub(crate) fn answered(&self, class: Class, answer: &Answer, took: Duration) {
         let class = class.name();
         if let Ok(verdict) = answer {
-            let result = if verdict.is_valid() { "valid" } else { "invalid" };
+            let result = if verdict.is_valid() { VALID } else { INVALID };
             self.claims.get_or_create(&[("class", class), ("verdict", result)]).inc();
             self.latency.get_or_create(&[("class", class)]).observe(took.as_secs_f64());
         }

@@ -5,12 +5,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prometheus_client::{
-    metrics::{counter::Counter, family::Family, gauge::Gauge, info::Info},
+    metrics::{counter::Counter, family::Family, info::Info},
     registry::{Registry, Unit},
 };
 use quorate_evm::alloy_primitives::Bytes;
 use quorate_host::{
-    metrics::{self, Labels},
+    metrics::{self, Labels, count, number},
     unix_ms,
 };
 use quorate_signer_client::protocol::{RefusalCode, StatusAnswer};
@@ -84,17 +84,7 @@ impl Metrics {
     pub(crate) fn text(&self, status: &StatusAnswer, key: &Bytes, record_bytes: Option<u64>) -> String {
         let mut root = Registry::default();
         let r = metrics::begin(&mut root, "quorate_signer", self.started_ms, &status.version);
-        let number = |number: u64| {
-            let gauge = Gauge::<u64, AtomicU64>::default();
-            gauge.set(number);
-            gauge
-        };
         let yes = |yes: bool| number(u64::from(yes));
-        let count = |count: u64| {
-            let counter: Counter = Counter::default();
-            counter.inc_by(count);
-            counter
-        };
         let network = &status.network;
         let labels = [
             ("public_key", key.to_string()),

@@ -39,6 +39,10 @@ pub enum Refused {
 }
 
 impl Refused {
+    /// All of them. Two have the same [name](Self::name).
+    pub const ALL: [Self; 6] =
+        [Self::Overloaded, Self::SuspectsOverloaded, Self::Banned, Self::DeadlinePassed, Self::Stopped, Self::Failed];
+
     /// A short name for metrics and machines: `overloaded`, `banned`, `deadline`, `stopped`, `failed`.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -4,6 +4,7 @@
 //! alone, so that a block never waits for a batch to end. No thread of the caller's runtime verifies anything.
 
 use std::{
+    collections::VecDeque,
     io,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -207,12 +208,53 @@ impl Batcher {
     /// A claim whose deadline passes before a worker is free is refused. A batch is closed so early that its verdicts are
     /// there at the deadlines of its claims, if the plan is right about the time that it takes.
     pub fn submit(&self, claim: ClaimBytes, class: Class, deadline: Option<Instant>) -> Pending {
-        let (asker, pending) = Pending::new();
-        let shared = &*self.handle.shared;
         let now = Instant::now();
-        let waiting = shared.appraiser.appraise(claim, class, deadline, asker, now);
+        let (waiting, pending) = self.handle.shared.appraise(claim, class, deadline, now);
+        self.hand_in([waiting], class, now, |_, _, _| true);
+        pending
+    }
+
+    /// Hands in claims that came together: the first one, and those behind it as far as [there is room](Self::has_room), 256 at
+    /// most. They are taken out of `claims`, and their answers have their order.
+    ///
+    /// No worker begins before all of them wait. So an idle machine verifies them in one batch, where it would verify the first one
+    /// alone if they were [submitted](Self::submit) one by one.
+    pub fn submit_as_fits(
+        &self,
+        claims: &mut VecDeque<ClaimBytes>,
+        class: Class,
+        deadline: Option<Instant>,
+    ) -> Vec<Pending> {
+        let now = Instant::now();
+        let most = claims.len().min(TOGETHER);
+        let appraised = claims.drain(..most).map(|claim| self.handle.shared.appraise(claim, class, deadline, now));
+        let (waiting, mut pending): (Vec<_>, Vec<_>) = appraised.unzip();
+        let left = self.hand_in(waiting, class, now, |schedule, taken, waiting| {
+            taken == 0 || schedule.has_room(waiting.claim.source.as_ref(), now)
+        });
+        pending.truncate(most - left.len());
+        left.into_iter().rev().for_each(|waiting| claims.push_front(waiting.claim));
+        pending
+    }
+
+    /// Hands in what fits, and hands back the rest. `fits` knows how many were taken before.
+    fn hand_in(
+        &self,
+        all: impl IntoIterator<Item = Waiting<Asker>>,
+        class: Class,
+        now: Instant,
+        fits: impl Fn(&Schedule<Asker>, usize, &Waiting<Asker>) -> bool,
+    ) -> Vec<Waiting<Asker>> {
+        let shared = &*self.handle.shared;
+        let (mut all, mut rejected, mut changes) = (all.into_iter().peekable(), Vec::new(), Vec::new());
         let mut state = shared.lock();
-        let (rejected, change) = state.schedule.admit(waiting);
+        let mut taken = 0;
+        while let Some(waiting) = all.next_if(|waiting| fits(&state.schedule, taken, waiting)) {
+            let (refused, change) = state.schedule.admit(waiting);
+            rejected.extend(refused);
+            changes.push(change);
+            taken += 1;
+        }
         if class == Class::Block {
             shared.block.notify_one();
         }
@@ -220,9 +262,9 @@ impl Batcher {
             shared.work.notify_one();
         }
         drop(state);
-        shared.tell_overload(change);
+        changes.into_iter().for_each(|change| shared.tell_overload(change));
         shared.reject(rejected);
-        pending
+        all.collect()
     }
 
     /// How much work waits.
@@ -238,12 +280,12 @@ impl Batcher {
 
     /// The sources that sent false claims, the banned ones and the highest scores first.
     pub fn sources(&self) -> Vec<SourceReport> {
-        self.worst_sources(usize::MAX).0
+        self.worst_sources(usize::MAX, |_| true).0
     }
 
-    /// At most so many of them, and how many there are in all.
-    pub fn worst_sources(&self, most: usize) -> (Vec<SourceReport>, usize) {
-        self.handle.shared.lock().schedule.sources(most, Instant::now())
+    /// At most so many of those that `of` names, the worst ones, and how many of these there are in all.
+    pub fn worst_sources(&self, most: usize, of: impl Fn(&SourceId) -> bool) -> (Vec<SourceReport>, usize) {
+        self.handle.shared.lock().schedule.sources(most, of, Instant::now())
     }
 
     /// How many sources are banned.
@@ -356,6 +398,18 @@ impl Drop for Handle {
 }
 
 impl Shared {
+    /// A claim as it waits, and whoever waits for its answer.
+    fn appraise(
+        &self,
+        claim: ClaimBytes,
+        class: Class,
+        deadline: Option<Instant>,
+        now: Instant,
+    ) -> (Waiting<Asker>, Pending) {
+        let (asker, pending) = Pending::new();
+        (self.appraiser.appraise(claim, class, deadline, asker, now), pending)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
@@ -721,6 +775,8 @@ fn unix_time() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
+/// Claims that are handed in at once: more than a node's gossip brings in a burst, and few enough that nobody waits long for the lock.
+const TOGETHER: usize = 256;
 /// Batches on their way to the store.
 const STORE_QUEUE: usize = 64;
 /// About how many statements one transaction of the store writes.

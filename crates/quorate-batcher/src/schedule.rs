@@ -433,9 +433,14 @@ impl<T> Schedule<T> {
         self.sources.banned(now)
     }
 
-    /// The worst sources, and how many there are.
-    pub(crate) fn sources(&self, most: usize, now: Instant) -> (Vec<SourceReport>, usize) {
-        self.sources.reports(most, now)
+    /// The worst sources of those that are asked for, and how many of them there are.
+    pub(crate) fn sources(
+        &self,
+        most: usize,
+        of: impl Fn(&SourceId) -> bool,
+        now: Instant,
+    ) -> (Vec<SourceReport>, usize) {
+        self.sources.reports(most, of, now)
     }
 
     pub(crate) fn load(&self) -> Load {

@@ -227,9 +227,19 @@ impl Sources {
     }
 
     /// What is known of the worst sources: the banned ones and the highest scores first. And how many sources there are in all.
-    pub(crate) fn reports(&self, most: usize, now: Instant) -> (Vec<SourceReport>, usize) {
+    pub(crate) fn reports(
+        &self,
+        most: usize,
+        of: impl Fn(&SourceId) -> bool,
+        now: Instant,
+    ) -> (Vec<SourceReport>, usize) {
         let rank = |score: &Score| (score.standing(&self.settings, now), score.value(&self.settings, now));
-        let mut worst: Vec<_> = self.scores.iter().map(|(source, score)| (rank(score), source, score)).collect();
+        let mut worst: Vec<_> = self
+            .scores
+            .iter()
+            .filter(|(source, _)| of(source))
+            .map(|(source, score)| (rank(score), source, score))
+            .collect();
         worst.sort_by(|((standing, score), source, _), ((other_standing, other_score), other, _)| {
             other_standing.cmp(standing).then(other_score.total_cmp(score)).then_with(|| source.cmp(other))
         });
@@ -487,7 +497,7 @@ mod tests {
             assert!(sources.scores.len() <= 20);
         }
         assert!((0..5).all(|source| sources.standing(&source.into(), now) == Standing::Banned));
-        assert_eq!(sources.reports(9, now).0[0].standing, Standing::Banned);
+        assert_eq!(sources.reports(9, |_| true, now).0[0].standing, Standing::Banned);
     }
 
     #[test]
@@ -496,7 +506,8 @@ mod tests {
         sources.ban(&7.into(), now, Duration::MAX);
         assert_eq!(sources.standing(&7.into(), now + Duration::from_secs(1 << 30)), Standing::Banned);
         assert!(!sources.found_false(&ClaimBytes { source: None, ..claim(1) }, Reason::Mismatch, now));
-        assert_eq!(sources.reports(9, now).1, 1);
+        assert_eq!(sources.reports(9, |_| true, now).1, 1);
+        assert!(sources.reports(9, |_| false, now).0.is_empty(), "what nobody asks for is not told");
     }
 
     /// 210 lies by 70 invented names made room by forgetting an administrator's ban, whose score is zero.
@@ -580,7 +591,7 @@ mod tests {
         }
         assert!(sources.suspects_nobody(start + Duration::from_secs(600)));
         assert!(!sources.suspects_nobody(start + Duration::from_secs(600 * 8)));
-        assert_eq!(sources.reports(9, start).1, 0);
+        assert_eq!(sources.reports(9, |_| true, start).1, 0);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use axum::{
 };
 use prometheus_client::{
     encoding::text::encode,
-    metrics::{gauge::Gauge, info::Info},
+    metrics::{counter::Counter, gauge::Gauge, info::Info},
     registry::{Registry, Unit},
 };
 use tokio::task::spawn_blocking;
@@ -108,12 +108,36 @@ pub fn text(registry: &Registry) -> String {
     text
 }
 
+/// A number as it is now, for a registry that is written once.
+pub fn number(number: u64) -> Gauge<u64, AtomicU64> {
+    let gauge = Gauge::default();
+    gauge.set(number);
+    gauge
+}
+
+/// The same of a number with a fraction.
+pub fn real(number: f64) -> RealGauge {
+    let gauge = RealGauge::default();
+    gauge.set(number);
+    gauge
+}
+
+/// A counter that has counted so far, for a registry that is written once.
+pub fn count(counted: u64) -> Counter {
+    let counter = Counter::default();
+    counter.inc_by(counted);
+    counter
+}
+
 /// Registers what every program tells: when it started, in milliseconds since 1970, and which one it is. Returns the registry of the
 /// program's own metrics, whose names begin with `prefix`.
 pub fn begin<'a>(root: &'a mut Registry, prefix: &str, started_ms: u64, version: &str) -> &'a mut Registry {
-    let started = RealGauge::default();
-    started.set(started_ms as f64 / 1000.0);
-    root.register_with_unit("process_start_time", "When the process started, since 1970", Unit::Seconds, started);
+    root.register_with_unit(
+        "process_start_time",
+        "When the process started, since 1970",
+        Unit::Seconds,
+        real(started_ms as f64 / 1000.0),
+    );
     let registry = root.sub_registry_with_prefix(prefix);
     registry.register("build", "The program", Info::new([("version", version.to_owned())]));
     registry

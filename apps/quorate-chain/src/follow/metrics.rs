@@ -1,18 +1,18 @@
 //! What `follow` counts, for Prometheus, and whether it keeps up. docs/operate.md has the list.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use prometheus_client::{
-    metrics::{counter::Counter, family::Family, gauge::Gauge},
+    metrics::{counter::Counter, family::Family},
     registry::{Registry, Unit},
 };
 use quorate_chain::rpc::Rpc;
 use quorate_evm::follow::{Follower, SettlementEvent};
 use quorate_host::{
-    metrics::{self, Labels, RealGauge, Watched},
+    metrics::{self, Labels, Watched, count, number, real},
     unix_ms,
 };
 
@@ -142,21 +142,6 @@ impl Watched for Metrics {
         let now = *self.now();
         let mut root = Registry::default();
         let r = metrics::begin(&mut root, "quorate_follower", self.started_ms, env!("CARGO_PKG_VERSION"));
-        let number = |number: u64| {
-            let gauge = Gauge::<u64, AtomicU64>::default();
-            gauge.set(number);
-            gauge
-        };
-        let real = |number: f64| {
-            let gauge = RealGauge::default();
-            gauge.set(number);
-            gauge
-        };
-        let count = |count: u64| {
-            let counter: Counter = Counter::default();
-            counter.inc_by(count);
-            counter
-        };
         r.register("ready", "1 if /readyz says yes, else 0", number(u64::from(ready)));
         if let Some((head, time)) = now.head {
             r.register("head", "The newest block of the chain", number(head));

@@ -32,11 +32,12 @@ use crate::{app::App, grpc};
 /// counters are among it if there is no address for them alone.
 pub(crate) fn public(app: &Arc<App>, pages: Router<Arc<App>>, with_metrics: bool) -> Router {
     let to_everybody = health().merge(grpc::tools::health(app)).method_not_allowed_fallback(other_method);
-    let to_clients = readings()
-        .merge(counters(with_metrics))
+    let to_clients = counters(with_metrics)
         .merge(grpc::routes(app))
         .merge(pages)
         .route("/openapi.json", get(openapi::serve))
+        .route("/v1/known", get(status::known))
+        .route("/v1/sources", get(status::sources))
         .route("/v1/verify", post(verify::verify))
         .route("/v1/checkpoint", get(checkpoint::serve).post(checkpoint::post))
         .fallback(nothing_here)
@@ -63,7 +64,8 @@ pub(crate) fn metrics_alone(app: &Arc<App>) -> Router {
 pub(crate) fn administration(app: &Arc<App>) -> Router {
     health()
         .merge(counters(true))
-        .merge(readings())
+        .route("/v1/known", get(status::known))
+        .route("/v1/sources", get(status::all_sources))
         .route("/v1/pardon", post(admin::pardon))
         .route("/v1/ban", post(admin::ban))
         // An administrator is served when there is no memory left for others, so what this takes is bounded by itself.
@@ -85,11 +87,6 @@ fn health() -> Router<Arc<App>> {
 fn counters(served: bool) -> Router<Arc<App>> {
     let none = Router::new();
     if served { none.route("/metrics", get(health::metrics)) } else { none }
-}
-
-/// What clients and administrators may read.
-fn readings() -> Router<Arc<App>> {
-    Router::new().route("/v1/known", get(status::known)).route("/v1/sources", get(status::sources))
 }
 
 async fn stopping() -> ApiError {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{Extension, Json, extract::State};
 use quorate::{ClaimBytes, Members, Messages, PublicKeys, SourceId};
 use quorate_batcher::{Load, SourceReport, Standing};
 use serde::Serialize;
@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use crate::{
     app::App,
     board::{self, Summary},
+    claims::Caller,
     metrics::Second,
 };
 
@@ -109,19 +110,27 @@ pub(super) async fn known(State(app): State<Arc<App>>) -> Json<Known> {
     Json(Known { statements: app.batcher.known() })
 }
 
-/// Sources that have sent false claims or are banned, the worst first, with evidence.
+/// Sources that have sent false claims or are banned, the worst first, with evidence: a client's own, where clients have names, else
+/// all.
 #[utoipa::path(
     get,
     path = "/v1/sources",
     responses((status = 200, description = "At most 1,000, the worst", body = Vec<Source>))
 )]
-pub(super) async fn sources(State(app): State<Arc<App>>) -> Json<Vec<Source>> {
-    Json(Source::worst(&app, LISTED).0)
+pub(super) async fn sources(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Json<Vec<Source>> {
+    Json(Source::worst(&app, LISTED, |source| caller.may_see(source)).0)
+}
+
+/// The same of all clients, for administrators.
+pub(super) async fn all_sources(State(app): State<Arc<App>>) -> Json<Vec<Source>> {
+    Json(Source::worst(&app, LISTED, |_| true).0)
 }
 
 impl Status {
-    pub(crate) fn of(app: &App) -> Self {
-        let (ready, (sources, sources_in_all)) = (app.ready(), Source::worst(app, SHOWN));
+    /// What this caller sees of it.
+    pub(crate) fn of(app: &App, caller: &Caller) -> Self {
+        let (sources, sources_in_all) = Source::worst(app, SHOWN, |source| caller.may_see(source));
+        let ready = app.ready();
         let in_force = app.in_force();
         let settings = in_force.config.settings();
         Self {
@@ -150,8 +159,8 @@ const LISTED: usize = 1000;
 const SHOWN: usize = 50;
 
 impl Source {
-    fn worst(app: &App, most: usize) -> (Vec<Self>, usize) {
-        let (worst, in_all) = app.batcher.worst_sources(most);
+    fn worst(app: &App, most: usize, of: impl Fn(&SourceId) -> bool) -> (Vec<Self>, usize) {
+        let (worst, in_all) = app.batcher.worst_sources(most, of);
         (worst.into_iter().map(Self::of).collect(), in_all)
     }
 

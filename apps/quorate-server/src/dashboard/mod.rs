@@ -5,7 +5,7 @@ mod chart;
 
 use std::sync::Arc;
 
-use axum::{Router, extract::State, routing::get};
+use axum::{Extension, Router, extract::State, routing::get};
 use maud::{Markup, html};
 
 use quorate_batcher::Load;
@@ -27,6 +27,7 @@ use crate::{
     api::{Evidence, Source, Status},
     app::App,
     board::Summary,
+    claims::Caller,
     metrics::{Second, planned},
 };
 
@@ -38,8 +39,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route(page::SCRIPT_PATH, get(async || page::script()))
 }
 
-async fn shown(State(app): State<Arc<App>>) -> Resource<String> {
-    page(&Status::of(&app)).resource()
+async fn shown(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Resource<String> {
+    page(&Status::of(&app, &caller)).resource()
 }
 
 /// What the server's page has beside the style of every page.

@@ -562,7 +562,7 @@ fn claims_without_a_source_are_suspects_like_any_other() {
     // However many lies come, they ban nobody.
     (0..100).for_each(|_| lie(&mut rig, 130));
     let more = rig.admit(140, Class::Gossip, None, None);
-    assert!(!rig.refused.contains_key(&more) && rig.schedule.sources(9, rig.at(140)).1 == 0);
+    assert!(!rig.refused.contains_key(&more) && rig.schedule.sources(9, |_| true, rig.at(140)).1 == 0);
     // After a time without lies they are as good as others.
     let hours = 10 * 3_600_000;
     rig.admit(hours, Class::Gossip, Some(7), None);

@@ -1,6 +1,7 @@
 //! Answers: one for each claim, the right one, whoever asks and however it ends.
 
 use std::{
+    collections::VecDeque,
     num::NonZeroUsize,
     sync::{
         Arc, Mutex,
@@ -55,6 +56,27 @@ fn answers_are_those_of_each_claim_alone() {
             assert_eq!(valid(&again), valid(&expected));
         }
     }
+}
+
+/// Claims that come together are one batch, also where a worker waits for work and would begin with the first one.
+#[test]
+fn claims_that_come_together_are_one_batch() {
+    let seen = Seen::new();
+    let batcher = Batcher::start_with(settings(1), None, Some(seen.clone())).unwrap();
+    let mut claims: VecDeque<_> = (0..20).map(|i| claim(MinPk::Eth2, 1, i, i == 7)).collect();
+    let pending = batcher.submit_as_fits(&mut claims, Class::Gossip, None);
+    assert!(claims.is_empty());
+    let answers: Vec<_> = pending.into_iter().map(|pending| pending.wait().unwrap().is_valid()).collect();
+    assert_eq!(answers, (0..20).map(|i| i != 7).collect::<Vec<_>>());
+    assert_eq!(seen.batches.lock().unwrap().iter().map(|batch| batch.claims).collect::<Vec<_>>(), [20]);
+    // What has no room stays with the caller; the first one goes in whatever waits.
+    let narrow = Settings { queue: Duration::from_micros(1), ..settings(1) };
+    let batcher = Batcher::start(narrow).unwrap();
+    let mut claims: VecDeque<_> = (0..5).map(|i| claim(MinPk::Eth2, 1, i, false)).collect();
+    let pending = batcher.submit_as_fits(&mut claims, Class::Gossip, None);
+    assert_eq!((pending.len(), claims.len()), (1, 4));
+    assert_eq!(claims.front().map(|left| &left.messages), Some(&claim(MinPk::Eth2, 1, 1, false).messages));
+    pending.into_iter().for_each(|pending| assert!(pending.wait().unwrap().is_valid()));
 }
 
 /// Tasks of a runtime with one thread, and threads without a runtime, at the same time.
