@@ -39,7 +39,8 @@ BASELINES = {
 # The contracts that a transaction may call. Their errors are explained by the comments beside them.
 EXPLAINED = {
     "Settlements.sol": SETTLEMENTS,
-    "Hubs.sol": HUBS + HUB_SETTLEMENTS,
+    "Hubs.sol": HUBS + HUB_SETTLEMENTS + ["HubBn254G1", "HubSettlementBn254G1"],
+    "EigenSignatureChecker.sol": ["EigenSignatureChecker"],
     "EigenLayerRegistrar.sol": ["EigenLayerRegistrar"],
     "SymbioticRegistrar.sol": ["SymbioticRegistrar"],
     "TaskNetwork.sol": ["TaskNetwork"],

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Test, Vm, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
-import {Bls12381G2NuSigning, Bls12381G2Signing} from "./Signing.sol";
+import {Bls12381G2NuSigning, Bls12381G2Signing, Signing} from "./Signing.sol";
 import {Bls12381, G1Point} from "../src/libraries/Bls12381.sol";
 import {Bls12381G2NuKeys} from "../src/curves/Bls12381G2NuKeys.sol";
 import {Bls12381G2Sums} from "../src/curves/Bls12381G2Keys.sol";
@@ -14,6 +14,7 @@ import {Hub} from "../src/Hub.sol";
 import {HubBls12381G2, HubBls12381G2Nu, HubSettlementBls12381G2, HubSettlementBls12381G2Nu} from "../src/Hubs.sol";
 import {HubSettlement} from "../src/HubSettlement.sol";
 import {IHubSettlement} from "../src/interfaces/IHubSettlement.sol";
+import {Orders} from "../src/libraries/Orders.sol";
 import {IResultReceiver} from "../src/interfaces/IResultReceiver.sol";
 import {Quorums} from "../src/Quorums.sol";
 import {Settlement} from "../src/Settlement.sol";
@@ -68,12 +69,11 @@ contract FalseSettlement {
     }
 }
 
-/// @notice Tests a hub of settlements over BLS12-381. Each settlement has members of its own.
-abstract contract HubTest is Test, Bls12381G2Signing {
-    uint256 internal constant N = 3;
+/// @notice A hub and its settlements. Each settlement has members of its own.
+abstract contract HubFixture is Test, Signing {
     uint64 internal constant DEADLINE = 2 ** 32 - 1;
 
-    /// @dev A settlement and what is known of it. Its members have the secrets first, first + 1 and first + 2.
+    /// @dev A settlement and what is known of it. Its members have the secrets first, first + 1 and so on.
     struct Known {
         HubSettlement settlement;
         uint256 first;
@@ -89,10 +89,16 @@ abstract contract HubTest is Test, Bls12381G2Signing {
 
     function _newSettlement(Hub hub) internal virtual returns (HubSettlement);
 
-    function setUp() public {
-        _hub = _newHub();
-        for (uint256 i = 0; i < 3; i++) {
-            _start(_newSettlement(_hub), 11 + 10 * i);
+    /// @dev How many members each settlement has.
+    function _members() internal pure virtual returns (uint256) {
+        return 3;
+    }
+
+    /// @dev The bitmap of all members but those whose places differ from `left` by a multiple of ten; of all if `left` is ten.
+    function _allBut(uint256 left) internal pure returns (bytes memory signers) {
+        signers = new bytes((_members() + 7) / 8);
+        for (uint256 i = 0; i < _members(); i++) {
+            if (i % 10 != left) signers[i / 8] |= bytes1(uint8(0x80 >> (i % 8)));
         }
     }
 
@@ -102,21 +108,22 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         Known storage known = _all.push();
         (known.settlement, known.first) = (settlement, first);
         bytes memory tail;
-        for (uint256 i = 0; i < N; i++) {
+        bytes memory weights;
+        for (uint256 i = 0; i < _members(); i++) {
             bytes memory key = keyOf(first + i);
             bytes32 digest = settlement.possessionDigest(address(this), key);
             settlement.register(address(this), key, proofBy(first + i, Members.only(digest)));
             tail = abi.encodePacked(tail, key);
+            weights = abi.encodePacked(weights, uint64(1));
         }
-        settlement.compact(0, N, _none, tail);
-        settlement.begin(1, hex"000000000000000100000000000000010000000000000001", 2, false);
+        settlement.compact(0, _members(), _none, tail);
+        settlement.begin(1, weights, uint88(2 * _members() / 3), false);
         settlement.enter(Head.wrap(0), 0);
         (known.head, known.newest) = (settlement.terms(), Members.empty());
         bytes32[] memory results = _results(known, 0);
-        settlement.settleAll(
-            known.head, 0, DEADLINE, results, _quorum(known, hex"e0", _signature(known, results, hex"e0"))
-        );
-        _advance(known, hex"e0");
+        bytes memory all = _allBut(10);
+        settlement.settleAll(known.head, 0, DEADLINE, results, _quorum(known, all, _signature(known, results, all)));
+        _advance(known, all);
         _assertState(known);
     }
 
@@ -128,7 +135,7 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     }
 
     function _secret(Known storage known, bytes memory signers) internal view returns (uint256 sum) {
-        for (uint256 i = 0; i < N; i++) {
+        for (uint256 i = 0; i < _members(); i++) {
             if (Members.contains(signers, i)) sum += known.first + i;
         }
     }
@@ -189,15 +196,6 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         (head, newest,, results, quorum) = abi.decode(arguments, (Head, bytes32, uint64, bytes32[], bytes));
     }
 
-    /// @dev One result of the first settlement, two of the second and so on, by other quorums than the last.
-    function _three() internal view returns (Hub.Settling[] memory all) {
-        all = new Hub.Settling[](3);
-        bytes[3] memory signers = [bytes(hex"c0"), hex"60", hex"e0"];
-        for (uint256 i = 0; i < 3; i++) {
-            all[i] = _settling(i, _results(_all[i], i), signers[i]);
-        }
-    }
-
     function _advance(Known storage known, bytes memory signers) internal {
         known.head = known.head.advance(1);
         known.newest = Members.Base(Members.NEWEST, 0, 0, keyOf(_secret(known, signers)), signers);
@@ -206,6 +204,45 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     function _assertState(Known storage known) internal view {
         bytes32 expected = keccak256(abi.encode(known.head, Members.commitment(known.newest)));
         assertEq(known.settlement.state(), expected, "state");
+    }
+}
+
+/// @notice Tests a hub.
+abstract contract HubTest is HubFixture {
+    function setUp() public {
+        _hub = _newHub();
+        for (uint256 i = 0; i < 3; i++) {
+            _start(_newSettlement(_hub), 11 + 10 * i);
+        }
+    }
+
+    /// @dev The negation of a key.
+    function _negated(bytes memory key) internal view virtual returns (bytes memory);
+
+    /// @dev What a hub reverts with for a proof of this length.
+    function _wrongLength(uint256 length) internal pure virtual returns (bytes memory);
+
+    /// @dev Bytes of a signature, with which a proof begins.
+    function _signatureBytes() internal pure virtual returns (uint256);
+
+    /// @dev What a hub reverts with for a signature off the curve.
+    function _offTheCurve() internal pure virtual returns (bytes memory);
+
+    /// @dev A proof with another signature.
+    function _withSignature(bytes memory proof, bytes memory from) internal pure returns (bytes memory changed) {
+        changed = bytes.concat(proof);
+        for (uint256 i = 0; i < _signatureBytes(); i++) {
+            changed[i] = from[i];
+        }
+    }
+
+    /// @dev One result of the first settlement, two of the second and so on, by other quorums than the last.
+    function _three() internal view returns (Hub.Settling[] memory all) {
+        all = new Hub.Settling[](3);
+        bytes[3] memory signers = [bytes(hex"c0"), hex"60", hex"e0"];
+        for (uint256 i = 0; i < 3; i++) {
+            all[i] = _settling(i, _results(_all[i], i), signers[i]);
+        }
     }
 
     function _assertThree() private {
@@ -268,9 +305,10 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     function test_trap_oneFalseSignature() public {
         for (uint256 i = 0; i < 3; i++) {
             Hub.Settling[] memory all = _three();
-            all[i].proof = proofBy(99, Members.only(bytes32(i)));
+            bytes memory right = all[i].proof;
+            all[i].proof = _withSignature(right, proofBy(99, Members.only(bytes32(i))));
             _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
-            all[i].proof = new bytes(96);
+            all[i].proof = _withSignature(right, new bytes(_signatureBytes()));
             _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
         }
     }
@@ -278,14 +316,15 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     /// @notice Each signature is right, but for another settlement's quorum.
     function test_trap_aSignatureTwiceAndAnotherNever() public {
         Hub.Settling[] memory all = _three();
-        all[1].proof = all[0].proof;
+        all[1].proof = _withSignature(all[1].proof, all[0].proof);
         _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
     }
 
     /// @notice What is checked is the sum: signatures in another order have the same.
     function test_signaturesInAnotherOrder() public {
         Hub.Settling[] memory all = _three();
-        (all[0].proof, all[1].proof) = (all[1].proof, all[0].proof);
+        (all[0].proof, all[1].proof) =
+        (_withSignature(all[0].proof, all[1].proof), _withSignature(all[1].proof, all[0].proof));
         assertEq(_hub.settle(all), 3, "settled");
         _assertThree();
     }
@@ -296,16 +335,21 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         Hub.Settling[] memory all = _first(2);
         Known storage known = _all[0];
         (,, bytes32[] memory results,) = _decoded(all[0].call);
+        uint256 negated = order() - _secret(known, hex"c0");
         bytes32 kind = keccak256("Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)");
         bytes32 hash = keccak256(abi.encodePacked(results));
         bytes32 order =
             keccak256(abi.encode(kind, known.head.epoch(), known.head.nonce(), DEADLINE, Members.NEWEST, hash));
-        bytes memory key = BlsPoints.negateG2(keyOf(_secret(known, hex"c0")));
+        bytes memory key = _negated(keyOf(_secret(known, hex"c0")));
         FalseSettlement rogue = new FalseSettlement();
         rogue.prepare(abi.encode(order, key));
-        all[0].proof = new bytes(96);
+        bytes memory nothing = new bytes(_signatureBytes());
+        all[0].proof = _withSignature(all[0].proof, nothing);
         bytes memory call = abi.encodePacked(IHubSettlement.settleByHub.selector);
-        all[1] = Hub.Settling(IHubSettlement(address(rogue)), call, new bytes(96));
+        // Whoever knows no secret of the key has its point of the other group, too.
+        bytes32 digest = Orders.digest(address(rogue), order);
+        bytes memory proof = proofBy(negated, Members.only(digest));
+        all[1] = Hub.Settling(IHubSettlement(address(rogue)), call, _withSignature(proof, nothing));
         _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
     }
 
@@ -367,9 +411,9 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         bytes[5] memory answers = [
             bytes(hex"01"),
             abi.encode(bytes32(uint256(1))),
-            abi.encode(bytes32(uint256(1)), new bytes(191)),
-            abi.encode(bytes32(uint256(1)), new bytes(193)),
-            abi.encodePacked(uint256(1), uint256(0x60), uint256(192), new bytes(192))
+            abi.encode(bytes32(uint256(1)), new bytes(keyOf(1).length - 1)),
+            abi.encode(bytes32(uint256(1)), new bytes(keyOf(1).length + 1)),
+            abi.encodePacked(uint256(1), uint256(0x60), keyOf(1).length, keyOf(1))
         ];
         for (uint256 i = 0; i < answers.length; i++) {
             other.prepare(answers[i]);
@@ -397,17 +441,20 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         vm.startPrank(address(_hub));
         (, bytes memory why) = address(all[0].settlement).call(all[0].call);
         vm.stopPrank();
-        assertEq(why, abi.encodeWithSelector(HubSettlement.ProofLeft.selector, 96), "why");
+        assertEq(why, abi.encodeWithSelector(HubSettlement.ProofLeft.selector, all[0].proof.length), "why");
     }
 
     function test_trap_malformedSignatures() public {
         Hub.Settling[] memory all = _three();
-        all[2].proof = new bytes(95);
-        _refuse(all, abi.encodeWithSelector(Bls12381G2Sums.SignatureLength.selector, 95));
-        all[2].proof = abi.encodePacked(new bytes(95), uint8(1));
+        bytes memory right = all[2].proof;
+        all[2].proof = new bytes(right.length - 1);
+        _refuse(all, _wrongLength(right.length - 1));
+        all[2].proof = abi.encodePacked(right, uint8(0));
+        _refuse(all, _wrongLength(right.length + 1));
+        all[2].proof = _withSignature(right, abi.encodePacked(new bytes(_signatureBytes() - 1), uint8(1)));
         (bool done, bytes memory why) = address(_hub).call{gas: 3_000_000}(abi.encodeCall(Hub.settle, (all)));
         assertTrue(!done, "not refused");
-        assertEq(why, abi.encodeWithSelector(Bls12381.G1AddFailed.selector), "why");
+        assertEq(why, _offTheCurve(), "why");
     }
 
     /// @notice The base of a settlement is checked as ever.
@@ -444,7 +491,26 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     }
 }
 
-contract HubBls12381G2Test is HubTest {
+/// @notice What the tests need of BLS12-381.
+abstract contract HubBls12381Test is HubTest, Bls12381G2Signing {
+    function _negated(bytes memory key) internal pure override returns (bytes memory) {
+        return BlsPoints.negateG2(key);
+    }
+
+    function _wrongLength(uint256 length) internal pure override returns (bytes memory) {
+        return abi.encodeWithSelector(Bls12381G2Sums.SignatureLength.selector, length);
+    }
+
+    function _signatureBytes() internal pure override returns (uint256) {
+        return 96;
+    }
+
+    function _offTheCurve() internal pure override returns (bytes memory) {
+        return abi.encodeWithSelector(Bls12381.G1AddFailed.selector);
+    }
+}
+
+contract HubBls12381G2Test is HubBls12381Test {
     function _newHub() internal override returns (Hub) {
         return new HubBls12381G2();
     }
@@ -458,7 +524,7 @@ contract HubBls12381G2Test is HubTest {
     }
 }
 
-contract HubBls12381G2NuTest is HubTest, Bls12381G2NuSigning {
+contract HubBls12381G2NuTest is HubBls12381Test, Bls12381G2NuSigning {
     function hashOf(bytes32 digest)
         internal
         view

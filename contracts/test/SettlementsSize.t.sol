@@ -8,7 +8,7 @@ contract SettlementsSizeTest is Test {
     uint256 private constant MOST = 24_576 - 1_024;
 
     function test_deployedSizes() public view {
-        string[13] memory names = [
+        string[17] memory names = [
             "Settlements.sol:SettlementBn254G2",
             "Settlements.sol:SettlementBn254G1",
             "Settlements.sol:SettlementBls12381G2",
@@ -17,6 +17,10 @@ contract SettlementsSizeTest is Test {
             "Hubs.sol:HubBls12381G2Nu",
             "Hubs.sol:HubSettlementBls12381G2",
             "Hubs.sol:HubSettlementBls12381G2Nu",
+            "Hubs.sol:HubBn254G1",
+            "Hubs.sol:HubSettlementBn254G1",
+            "EigenSignatureChecker.sol:EigenSignatureChecker",
+            "EigenSignatureLens.sol:EigenSignatureLens",
             "Verifiers.sol:VerifierBn254G2",
             "Verifiers.sol:VerifierBn254G1",
             "Verifiers.sol:VerifierBls12381G2",
