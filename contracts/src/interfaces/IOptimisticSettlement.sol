@@ -184,8 +184,8 @@ interface IOptimisticSettlement is ISettlement {
     /// @notice The slot does not hold this posting, or not with a status for which the call is made.
     /// @param slot The slot.
     error NotThisPosting(uint256 slot);
-    /// @notice The posting is final.
-    error IsFinal();
+    /// @notice The posting's window is over: it is final, or it was dropped and its numbers settle nothing any more.
+    error WindowOver();
     /// @notice The posting is not final yet.
     error NotFinal();
     /// @notice The span in which the demand had to be answered is over.

@@ -32,6 +32,10 @@ abstract contract ToyKeys is Quorums {
         return 64;
     }
 
+    function _signatureBytes() internal pure override returns (uint256) {
+        return 32;
+    }
+
     function _begin(uint256 key, bytes calldata) internal pure override returns (uint256 accumulator, uint256 operand) {
         (accumulator, operand) = (_allocate(32), _allocate(64));
         assembly {
