@@ -41,8 +41,8 @@ library Accounts {
     }
 
     /// @notice The account whose exit began at a moment.
-    function leaving(Account account, Moment at) internal pure returns (Account) {
-        return Account.wrap(uint256(Moment.unwrap(at)) << EXIT | uint128(Account.unwrap(account)));
+    function leaving(Account account, Moment when) internal pure returns (Account) {
+        return Account.wrap(uint256(Moment.unwrap(when)) << EXIT | uint128(Account.unwrap(account)));
     }
 
     /// @notice The account with one more open demand.
@@ -134,9 +134,9 @@ abstract contract Deposits is IOptimisticSettlement {
     function exit() external {
         Account account = _accounts[msg.sender];
         require(account.amount() != 0, NothingThere());
-        Moment at = Moments.current();
-        _accounts[msg.sender] = account.leaving(at);
-        emit ExitBegun(msg.sender, at);
+        Moment when = Moments.current();
+        _accounts[msg.sender] = account.leaving(when);
+        emit ExitBegun(msg.sender, when);
     }
 
     /// @inheritdoc IOptimisticSettlement
@@ -144,8 +144,8 @@ abstract contract Deposits is IOptimisticSettlement {
         Account account = _accounts[msg.sender];
         uint256 amount = account.amount();
         require(amount != 0, NothingThere());
-        Moment at = account.exitAt();
-        require(Moment.unwrap(at) != 0 && _windowOver(at), ExitNotOver());
+        Moment when = account.exitAt();
+        require(Moment.unwrap(when) != 0 && _windowOver(when), ExitNotOver());
         require(account.demands() == 0, DemandsOpen(account.demands()));
         _accounts[msg.sender] = Account.wrap(0);
         emit Withdrawn(msg.sender, amount);
@@ -162,13 +162,13 @@ abstract contract Deposits is IOptimisticSettlement {
     }
 
     /// @dev Whether the window that began at a moment is over.
-    function _windowOver(Moment at) internal view returns (bool) {
-        return at.isOver(_window, _windowBlocks);
+    function _windowOver(Moment when) internal view returns (bool) {
+        return when.isOver(_window, _windowBlocks);
     }
 
     /// @dev Whether the span for an answer that began at a moment is over.
-    function _answerOver(Moment at) internal view returns (bool) {
-        return at.isOver(_answer, _answerBlocks);
+    function _answerOver(Moment when) internal view returns (bool) {
+        return when.isOver(_answer, _answerBlocks);
     }
 
     /// @dev Reverts unless the caller may post.

@@ -56,23 +56,23 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         require(block.timestamp <= deadline, DeadlinePassed(deadline));
         _checkState(_hash(head, newest));
         _checkDeposit();
-        Moment at = Moments.current();
-        bytes32 id = _id(_contentOf(head, deadline, results, evidence), at);
+        Moment when = Moments.current();
+        bytes32 id = _id(_contentOf(head, deadline, results, evidence), when);
         _checkFree(place);
         _postings[place.slot] = _word(id, Status.Posted);
         head = head.advance(results.length);
         state = _hash(head, newest);
-        emit Posted(head, newest, deadline, results, evidence, msg.sender, place.slot, at);
+        emit Posted(head, newest, deadline, results, evidence, msg.sender, place.slot, when);
     }
 
     /// @inheritdoc IOptimisticSettlement
     function demand(Posting calldata posting) external payable {
         bytes32 id = _idOf(posting);
         require(_stands(posting, id, address(0), Moment.wrap(0)) == Status.Posted, NotThisPosting(posting.slot));
-        Moment at = Moments.current();
-        _postings[posting.slot] = _word(_demandHash(id, msg.sender, at), Status.Demanded);
+        Moment when = Moments.current();
+        _postings[posting.slot] = _word(_demandHash(id, msg.sender, when), Status.Demanded);
         _openDemand(posting.poster);
-        emit Demanded(id, msg.sender, at);
+        emit Demanded(id, msg.sender, when);
     }
 
     /// @inheritdoc IOptimisticSettlement
@@ -85,9 +85,9 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         bytes32 newest
     ) external {
         bytes32 id = _idOf(posting);
-        Status status = _stands(posting, id, demand_.challenger, demand_.at);
+        Status status = _stands(posting, id, demand_.challenger, demand_.when);
         if (status == Status.Demanded) {
-            require(!_answerOver(demand_.at), AnswerOver());
+            require(!_answerOver(demand_.when), AnswerOver());
             _closeDemand(posting.poster, msg.sender);
         } else {
             require(status == Status.Posted, NotThisPosting(posting.slot));
@@ -106,9 +106,9 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
     /// @inheritdoc IOptimisticSettlement
     function drop(Posting calldata posting, Demand calldata demand_) external {
         bytes32 id = _idOf(posting);
-        Status status = _stands(posting, id, demand_.challenger, demand_.at);
+        Status status = _stands(posting, id, demand_.challenger, demand_.when);
         require(status == Status.Demanded, NotThisPosting(posting.slot));
-        require(_answerOver(demand_.at), AnswerRuns());
+        require(_answerOver(demand_.when), AnswerRuns());
         _postings[posting.slot] = _word(id, Status.Dropped);
         _closeDemand(posting.poster, demand_.challenger);
         emit Dropped(id, demand_.challenger, _fine(posting.poster, demand_.challenger));
@@ -126,16 +126,8 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
     ) external {
         bytes32 id = _idOf(posting);
         uint256 paid = _takeNumbers(posting, id, demand_, results);
-        require(deadline >= posting.at.time(), DeadlineBeforePosting(deadline));
         Parts memory parts = _openOf(posting.head, quorum, head, newest);
-        bytes32 order = _order(posting.head.epoch(), posting.head.nonce(), deadline, _storeSlot(parts), results);
-        Posting memory by = posting;
-        (by.deadline, by.results, by.count) = (deadline, _hashOfAll(results), results.length);
-        (by.evidence, by.poster, by.at) = (_completeOf(posting.head, parts), msg.sender, Moments.current());
-        _checkOrder(order, _keyOf(parts.result), _proofOf(parts));
-        bytes32 content =
-            keccak256(abi.encode(by.head, by.deadline, by.results, by.count, by.evidence, by.poster));
-        _postings[posting.slot] = _word(_id(content, by.at), Status.Settled);
+        Posting memory by = _replace(posting, deadline, results, parts);
         emit Displaced(id, by, results, paid);
         _settled(posting.head.nonce(), results);
     }
@@ -154,7 +146,7 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
 
     /// @inheritdoc IOptimisticSettlement
     function statusOf(Posting calldata posting, Demand calldata demand_) external view returns (Status) {
-        return _look(posting, _idOf(posting), demand_.challenger, demand_.at);
+        return _look(posting, _idOf(posting), demand_.challenger, demand_.when);
     }
 
     /// @inheritdoc IOptimisticSettlement
@@ -190,7 +182,7 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         status = Status(uint8(uint256(word)));
         bytes32 hash = status == Status.Demanded ? _demandHash(id, challenger, demandedAt) : id;
         if (word != _word(hash, status)) return Status.Unknown;
-        if (status == Status.Posted && _windowOver(posting.at)) return Status.Final;
+        if (status == Status.Posted && _windowOver(posting.when)) return Status.Final;
     }
 
     /// @dev Reverts unless a slot may be written.
@@ -201,7 +193,7 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         Status status = Status(uint8(uint256(word)));
         if (status == Status.Unknown || status == Status.Settled) return;
         bool free = status == Status.Dropped || (status == Status.Posted && !_mustFinish());
-        free = free && word == _word(_id(place.content, place.at), status) && _windowOver(place.at);
+        free = free && word == _word(_id(place.content, place.when), status) && _windowOver(place.when);
         require(free, SlotTaken(slot));
     }
 
@@ -211,37 +203,61 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         private
         returns (uint256 paid)
     {
-        Status status = _stands(posting, id, demand_.challenger, demand_.at);
+        Status status = _stands(posting, id, demand_.challenger, demand_.when);
         require(results.length != 0, NothingToSettle());
         require(results.length <= posting.count, TooManyResults(results.length, posting.count));
         bool fined = _hashOfAll(results) != posting.results;
         if (status == Status.Demanded) {
-            fined = fined || _answerOver(demand_.at);
+            fined = fined || _answerOver(demand_.when);
             _closeDemand(posting.poster, demand_.challenger);
         } else if (status == Status.Dropped) {
             // The poster paid when the posting was dropped.
             fined = false;
-            require(!_windowOver(posting.at), WindowOver());
+            require(!_windowOver(posting.when), WindowOver());
         } else {
             require(status == Status.Posted, NotThisPosting(posting.slot));
         }
         if (fined) paid = _fine(posting.poster, msg.sender);
     }
 
+    /// @dev Puts a posting that is proven into the slot of another one, and checks its proof.
+    /// @return by The posting that is there now.
+    function _replace(Posting calldata posting, uint64 deadline, bytes32[] calldata results, Parts memory parts)
+        private
+        returns (Posting memory by)
+    {
+        require(deadline >= posting.when.time(), DeadlineBeforePosting(deadline));
+        Head then = posting.head;
+        by = Posting(
+            then,
+            deadline,
+            _hashOfAll(results),
+            results.length,
+            _completeOf(then, parts),
+            msg.sender,
+            Moments.current(),
+            posting.slot
+        );
+        bytes32 order = _order(then.epoch(), then.nonce(), deadline, _storeSlot(parts), results);
+        _checkOrder(order, _keyOf(parts.result), _proofOf(parts));
+        bytes32 content = keccak256(abi.encode(then, deadline, by.results, by.count, by.evidence, msg.sender));
+        _postings[by.slot] = _word(_id(content, by.when), Status.Settled);
+    }
+
     /// @dev Opens the quorum that proves results of a posting. The base must be in the ring of the posting's table; or in slot 0,
     /// as the present state says, if that table is still the present one.
-    /// @param of The posting's head.
+    /// @param then The posting's head.
     /// @param quorum The quorum.
     /// @param head The present head.
     /// @param newest The present newest base.
-    function _openOf(Head of, bytes calldata quorum, Head head, bytes32 newest)
+    function _openOf(Head then, bytes calldata quorum, Head head, bytes32 newest)
         private
         view
         returns (Parts memory parts)
     {
         bytes32 base;
         (parts, base) = _open(quorum);
-        parts.table = of.table();
+        parts.table = then.table();
         if (_baseSlot(parts) != NEWEST) {
             _checkBase(parts, base);
         } else {
@@ -252,8 +268,8 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
 
     /// @dev Checks the quorum's weight, and computes its key.
     /// @return evidence The hash of its signers and of its signature.
-    function _completeOf(Head of, Parts memory parts) private view returns (bytes32 evidence) {
-        _require(of, parts);
+    function _completeOf(Head then, Parts memory parts) private view returns (bytes32 evidence) {
+        _require(then, parts);
         _complete(parts);
         bytes calldata proof = _proofOf(parts);
         bytes calldata signers = _signersOf(parts);
@@ -312,21 +328,21 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
             calldatacopy(to, posting, 0xc0)
             content := keccak256(to, 0xc0)
         }
-        return _id(content, posting.at);
+        return _id(content, posting.when);
     }
 
-    /// @dev keccak256(content ‖ at).
-    function _id(bytes32 content, Moment at) private pure returns (bytes32 id) {
+    /// @dev keccak256(content ‖ when).
+    function _id(bytes32 content, Moment when) private pure returns (bytes32 id) {
         assembly ("memory-safe") {
             mstore(0x00, content)
-            mstore(0x20, at)
+            mstore(0x20, when)
             id := keccak256(0x00, 0x40)
         }
     }
 
-    /// @dev keccak256(id ‖ challenger ‖ at). It hashes three words and an id hashes two, so neither passes for the other.
-    function _demandHash(bytes32 id, address challenger, Moment at) private pure returns (bytes32) {
-        return keccak256(abi.encode(id, challenger, at));
+    /// @dev keccak256(id ‖ challenger ‖ when). It hashes three words and an id hashes two, so neither passes for the other.
+    function _demandHash(bytes32 id, address challenger, Moment when) private pure returns (bytes32) {
+        return keccak256(abi.encode(id, challenger, when));
     }
 
     /// @dev The word of a slot: a hash whose lowest byte is a status. 248 bits of the hash are left, so two postings with

@@ -12,13 +12,13 @@ import {ISettlement} from "./ISettlement.sol";
 /// A posting is named by its content and its moment:
 ///
 ///     content = keccak256(abi.encode(head, deadline, results, count, evidence, poster))
-///     id      = keccak256(content ‖ at)                     each in 32 bytes
+///     id      = keccak256(content ‖ when)                   each in 32 bytes
 ///
 /// with the members of `Posting`. The slot of a posting holds one word: the id, or a hash that begins with it, with the
 /// status in the lowest byte:
 ///
 ///     Posted, Settled, Dropped      id                                           & ~0xff | status
-///     Demanded                      keccak256(id ‖ challenger ‖ at of the demand) & ~0xff | status
+///     Demanded                      keccak256(id ‖ challenger ‖ when of the demand) & ~0xff | status
 ///
 /// The last event of `Settled`, `SettledAll`, `EpochEntered` and `Posted` tells the head and the newest commitment that
 /// the state hashes.
@@ -57,7 +57,7 @@ interface IOptimisticSettlement is ISettlement {
         /// Who posted, and answers for it with a deposit.
         address poster;
         /// When it was posted.
-        Moment at;
+        Moment when;
         /// The slot in which it lies.
         uint256 slot;
     }
@@ -67,7 +67,7 @@ interface IOptimisticSettlement is ISettlement {
         /// Who demanded, and paid the bond.
         address challenger;
         /// When.
-        Moment at;
+        Moment when;
     }
 
     /// @notice What a posting writes over: the slot and, if that is necessary, the posting in it.
@@ -78,7 +78,7 @@ interface IOptimisticSettlement is ISettlement {
         /// window is over). Zero for an empty slot and for a settled posting.
         bytes32 content;
         /// The moment of that posting; zero in the other cases.
-        Moment at;
+        Moment when;
     }
 
     /// @notice The parameters, which are fixed for good. Spans of time are over when more seconds *and* more blocks have
@@ -110,7 +110,7 @@ interface IOptimisticSettlement is ISettlement {
     /// @param evidence The signers' bitmap and the signature.
     /// @param poster Who posted.
     /// @param slot The slot.
-    /// @param at When, as the contract sees it.
+    /// @param when When, as the contract sees it.
     event Posted(
         Head head,
         bytes32 newest,
@@ -119,13 +119,13 @@ interface IOptimisticSettlement is ISettlement {
         bytes evidence,
         address poster,
         uint256 slot,
-        Moment at
+        Moment when
     );
     /// @notice The proof of a posting was demanded.
     /// @param id The posting.
     /// @param challenger Who demanded.
-    /// @param at When, as the contract sees it.
-    event Demanded(bytes32 indexed id, address challenger, Moment at);
+    /// @param when When, as the contract sees it.
+    event Demanded(bytes32 indexed id, address challenger, Moment when);
     /// @notice A posting was proven, and is settled.
     /// @param id The posting.
     /// @param prover Who proved it, and was credited with the bond if it was demanded.
@@ -151,8 +151,8 @@ interface IOptimisticSettlement is ISettlement {
     event Deposited(address indexed owner, uint256 amount);
     /// @notice An exit began.
     /// @param owner Whose.
-    /// @param at When, as the contract sees it.
-    event ExitBegun(address indexed owner, Moment at);
+    /// @param when When, as the contract sees it.
+    event ExitBegun(address indexed owner, Moment when);
     /// @notice A deposit was withdrawn.
     /// @param owner Whose.
     /// @param amount How much, in wei.

@@ -92,7 +92,7 @@ abstract contract ToyKeys is Quorums {
         }
     }
 
-    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal pure override {
+    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual override {
         uint256 value;
         assembly {
             value := mload(key)
