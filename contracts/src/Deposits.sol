@@ -1,87 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {Account, Accounts} from "./Account.sol";
 import {IOptimisticSettlement} from "./interfaces/IOptimisticSettlement.sol";
 import {Moment, Moments} from "./Moment.sol";
 
-/// @notice A poster's deposit in one word, from the most significant bit on:
-///
-///     128  exit: when the exit began, as a `Moment`; 0 if none runs
-///      32  demands: how many demands for the poster's postings are open
-///      96  amount, in wei
-type Account is uint256;
-
-using Accounts for Account global;
-
-/// @title Reads and makes accounts
-library Accounts {
-    /// @dev The bits behind the exit, and behind the demands.
-    uint256 private constant EXIT = 128;
-    uint256 private constant DEMANDS = 96;
-
-    /// @notice The deposit, in wei.
-    function amount(Account account) internal pure returns (uint256) {
-        return uint96(Account.unwrap(account));
-    }
-
-    /// @notice How many demands are open.
-    function demands(Account account) internal pure returns (uint256) {
-        return uint32(Account.unwrap(account) >> DEMANDS);
-    }
-
-    /// @notice When the exit began; zero if none runs.
-    function exitAt(Account account) internal pure returns (Moment) {
-        return Moment.wrap(uint128(Account.unwrap(account) >> EXIT));
-    }
-
-    /// @notice The account with a larger deposit, and without an exit. Reverts if the deposit would have more than 96 bits.
-    function grown(Account account, uint256 value) internal pure returns (Account) {
-        return Account.wrap(account.demands() << DEMANDS | SafeCast.toUint96(account.amount() + value));
-    }
-
-    /// @notice The account whose exit began at a moment.
-    function leaving(Account account, Moment when) internal pure returns (Account) {
-        return Account.wrap(uint256(Moment.unwrap(when)) << EXIT | uint128(Account.unwrap(account)));
-    }
-
-    /// @notice The account with one more open demand.
-    /// @dev Not more than one demand is open for each slot, so the number has 16 bits.
-    function demanded(Account account) internal pure returns (Account) {
-        return Account.wrap(Account.unwrap(account) + (1 << DEMANDS));
-    }
-
-    /// @notice The account with one open demand less.
-    /// @dev NOT checked: that one is open. Callers close what they opened.
-    function answered(Account account) internal pure returns (Account) {
-        return Account.wrap(Account.unwrap(account) - (1 << DEMANDS));
-    }
-
-    /// @notice The account with less in it. Reverts if there is not so much; a poster's deposit covers all penalties.
-    function charged(Account account, uint256 value) internal pure returns (Account) {
-        return Account.wrap(Account.unwrap(account) >> DEMANDS << DEMANDS | (account.amount() - value));
-    }
-}
-
 /// @title Deposits of posters, bonds of challengers, and what the contract owes
-/// @notice A poster's deposit covers one penalty for each slot when it posts. Each posting lies in a slot, and a penalty is
-/// taken for a posting whose window runs, or whose demand is open, and once only. So the deposit covers the penalties of
-/// all postings of its owner. It leaves when the exit has run for a window and no demand is open: all postings from
-/// before the exit are final or decided then.
+/// @notice A poster's deposit covers one penalty for each slot when it posts. A slot holds one posting, and a penalty is
+/// taken for a posting whose window runs or whose demand is open, once. So the deposit covers the penalties of all
+/// postings of its owner. It leaves when its exit has run for a window and no demand is open: every posting from before
+/// the exit is final or decided then.
 ///
 /// The balance of the contract is the sum of all deposits, of all credits, of the bonds of open demands, and of the halves
 /// of penalties that nobody gets.
 abstract contract Deposits is IOptimisticSettlement {
     /// @dev The conditions.
-    uint256 internal immutable _window;
-    uint256 internal immutable _windowBlocks;
-    uint256 internal immutable _answer;
-    uint256 internal immutable _answerBlocks;
+    uint256 private immutable _window;
+    uint256 private immutable _windowBlocks;
+    uint256 private immutable _answer;
+    uint256 private immutable _answerBlocks;
     uint256 internal immutable _slots;
-    uint256 internal immutable _penalty;
-    uint256 internal immutable _bond;
-    /// @dev The deposit that a poster needs.
-    uint256 private immutable _cover;
+    uint256 private immutable _penalty;
+    uint256 private immutable _bond;
 
     /// @dev The deposits by owner.
     mapping(address owner => Account) private _accounts;
@@ -93,24 +33,28 @@ abstract contract Deposits is IOptimisticSettlement {
         bool fit = c.answer != 0 && c.answer <= c.window;
         fit = fit && c.answerBlocks != 0 && c.answerBlocks <= c.windowBlocks;
         fit = fit && c.slots != 0 && c.penalty > 1 && c.bond != 0;
-        // The deposit has 96 bits.
+        // A deposit has 96 bits.
         fit = fit && uint256(c.slots) * c.penalty <= type(uint96).max;
-        require(fit, UnfitConditions(c));
+        require(fit, UnfitConditions());
         (_window, _windowBlocks, _answer, _answerBlocks) = (c.window, c.windowBlocks, c.answer, c.answerBlocks);
-        (_slots, _penalty, _bond, _cover) = (c.slots, c.penalty, c.bond, uint256(c.slots) * c.penalty);
+        (_slots, _penalty, _bond) = (c.slots, c.penalty, c.bond);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function conditions() external view returns (Conditions memory) {
-        return Conditions(
-            uint32(_window),
-            uint32(_windowBlocks),
-            uint32(_answer),
-            uint32(_answerBlocks),
-            uint16(_slots),
-            uint96(_penalty),
-            uint96(_bond)
-        );
+    function conditions() external view returns (Conditions memory c) {
+        (uint256 window, uint256 windowBlocks, uint256 answer, uint256 answerBlocks) =
+            (_window, _windowBlocks, _answer, _answerBlocks);
+        (uint256 slots, uint256 penalty, uint256 bond) = (_slots, _penalty, _bond);
+        // Assembly, because the contract has little room for code. Each number has as many bits as its member.
+        assembly ("memory-safe") {
+            mstore(c, window)
+            mstore(add(c, 0x20), windowBlocks)
+            mstore(add(c, 0x40), answer)
+            mstore(add(c, 0x60), answerBlocks)
+            mstore(add(c, 0x80), slots)
+            mstore(add(c, 0xa0), penalty)
+            mstore(add(c, 0xc0), bond)
+        }
     }
 
     /// @inheritdoc IOptimisticSettlement
@@ -126,38 +70,33 @@ abstract contract Deposits is IOptimisticSettlement {
 
     /// @inheritdoc IOptimisticSettlement
     function deposit() external payable {
-        _accounts[msg.sender] = _accounts[msg.sender].grown(msg.value);
-        emit Deposited(msg.sender, msg.value);
+        Account account = _accounts[msg.sender];
+        uint256 amount = account.amount() + msg.value;
+        _need(amount <= type(uint96).max, uint32(DepositTooLarge.selector), amount);
+        _set(Accounts.pack(amount, account.demands(), Moment.wrap(0)));
     }
 
     /// @inheritdoc IOptimisticSettlement
     function exit() external {
         Account account = _accounts[msg.sender];
-        require(account.amount() != 0, NothingThere());
-        Moment when = Moments.current();
-        _accounts[msg.sender] = account.leaving(when);
-        emit ExitBegun(msg.sender, when);
+        _set(Accounts.pack(account.amount(), account.demands(), Moments.current()));
     }
 
     /// @inheritdoc IOptimisticSettlement
     function withdraw() external {
         Account account = _accounts[msg.sender];
-        uint256 amount = account.amount();
-        require(amount != 0, NothingThere());
-        Moment when = account.exitAt();
-        require(Moment.unwrap(when) != 0 && _windowOver(when), ExitNotOver());
-        require(account.demands() == 0, DemandsOpen(account.demands()));
-        _accounts[msg.sender] = Account.wrap(0);
-        emit Withdrawn(msg.sender, amount);
-        _pay(amount);
+        Moment exitAt = account.exitAt();
+        bool over = Moment.unwrap(exitAt) != 0 && _windowOver(exitAt);
+        _need(over, uint32(ExitNotOver.selector), Moment.unwrap(exitAt));
+        _need(account.demands() == 0, uint32(DemandsOpen.selector), account.demands());
+        _set(Account.wrap(0));
+        _pay(account.amount());
     }
 
     /// @inheritdoc IOptimisticSettlement
     function collect() external {
         uint256 amount = _credits[msg.sender];
-        require(amount != 0, NothingThere());
-        _credits[msg.sender] = 0;
-        emit Collected(msg.sender, amount);
+        _setCredit(msg.sender, 0);
         _pay(amount);
     }
 
@@ -175,13 +114,16 @@ abstract contract Deposits is IOptimisticSettlement {
     function _checkDeposit() internal view {
         Account account = _accounts[msg.sender];
         uint256 amount = Moment.unwrap(account.exitAt()) == 0 ? account.amount() : 0;
-        require(amount >= _cover, DepositTooSmall(amount, _cover));
+        // Unchecked: the constructor made sure that the product has 96 bits.
+        unchecked {
+            _need(amount >= _slots * _penalty, uint32(DepositTooSmall.selector), amount);
+        }
     }
 
     /// @dev Takes the bond of a demand for a posting.
     /// @param poster Whose posting it is.
     function _openDemand(address poster) internal {
-        require(msg.value == _bond, NotTheBond(msg.value, _bond));
+        _need(msg.value == _bond, uint32(NotTheBond.selector), msg.value);
         _accounts[poster] = _accounts[poster].demanded();
     }
 
@@ -190,29 +132,50 @@ abstract contract Deposits is IOptimisticSettlement {
     /// @param to Who gets the bond.
     function _closeDemand(address poster, address to) internal {
         _accounts[poster] = _accounts[poster].answered();
-        _credit(to, _bond);
+        _setCredit(to, _credits[to] + _bond);
     }
 
     /// @dev Takes a penalty from a poster. Half of it is credited, and the other half stays in the contract for ever, so
     /// that nobody can post lies and show them without a loss.
     /// @param poster The poster.
     /// @param to Who showed it.
-    /// @return The penalty.
-    function _fine(address poster, address to) internal returns (uint256) {
-        _accounts[poster] = _accounts[poster].charged(_penalty);
-        _credit(to, _penalty / 2);
-        return _penalty;
+    /// @return penalty The penalty.
+    function _fine(address poster, address to) internal returns (uint256 penalty) {
+        penalty = _penalty;
+        _accounts[poster] = _accounts[poster].charged(penalty);
+        _setCredit(to, _credits[to] + penalty / 2);
     }
 
-    /// @dev Credits somebody.
-    function _credit(address owner, uint256 amount) private {
-        _credits[owner] += amount;
-        emit Credited(owner, amount);
+    /// @dev Reverts unless a condition holds, with an error that has one argument. A function, because the contract has
+    /// little room for code.
+    /// @param holds The condition.
+    /// @param selector The error.
+    /// @param argument Its argument.
+    function _need(bool holds, uint256 selector, uint256 argument) internal pure {
+        assembly ("memory-safe") {
+            if iszero(holds) {
+                mstore(0x00, selector)
+                mstore(0x20, argument)
+                revert(0x1c, 0x24)
+            }
+        }
+    }
+
+    /// @dev Writes the caller's deposit, and emits what it is.
+    function _set(Account account) private {
+        _accounts[msg.sender] = account;
+        emit DepositChanged(msg.sender, account.amount(), account.exitAt());
+    }
+
+    /// @dev Writes a credit, and emits it.
+    function _setCredit(address owner, uint256 amount) private {
+        _credits[owner] = amount;
+        emit CreditChanged(owner, amount);
     }
 
     /// @dev Sends money to the caller. Every word is written before it.
     function _pay(uint256 amount) private {
         (bool taken,) = msg.sender.call{value: amount}("");
-        require(taken, NotTaken());
+        _need(taken, uint32(NotTaken.selector), amount);
     }
 }

@@ -11,9 +11,11 @@ using Moments for Moment global;
 /// still, or whose clock jumps, ends no span.
 library Moments {
     /// @notice This block.
-    /// @dev Unchecked: neither number reaches 2^64.
-    function current() internal view returns (Moment) {
-        return Moment.wrap(uint128(block.timestamp << 64 | uint64(block.number)));
+    /// @dev NOT checked: that time and number have 64 bits.
+    function current() internal view returns (Moment moment) {
+        assembly {
+            moment := or(shl(64, timestamp()), number())
+        }
     }
 
     /// @notice The time, in Unix seconds.
@@ -26,13 +28,15 @@ library Moments {
         return uint64(Moment.unwrap(moment));
     }
 
-    /// @notice Whether a span of time that began at a moment is over.
-    /// @dev A moment that has not come yet makes the subtraction revert. Callers pass moments that this contract wrote.
+    /// @notice Whether a span of time that began at a moment is over. No span is over that has not begun.
+    /// @dev Unchecked: sums of a number of 64 bits and one of 32.
     /// @param moment When it began.
-    /// @param second How many seconds it has.
-    /// @param blocks How many blocks it has.
+    /// @param second How many seconds it has, below 2^32.
+    /// @param blocks How many blocks it has, below 2^32.
     /// @return Whether more seconds and more blocks have passed.
     function isOver(Moment moment, uint256 second, uint256 blocks) internal view returns (bool) {
-        return block.timestamp - moment.time() > second && block.number - moment.number() > blocks;
+        unchecked {
+            return block.timestamp > moment.time() + second && block.number > moment.number() + blocks;
+        }
     }
 }

@@ -21,8 +21,8 @@ import {Settlement} from "./Settlement.sol";
 /// weights in calldata have their hash until those of the epoch after the next one are prepared. Whoever posts for a
 /// quorum that needs them copies them into pages first (`compact`, `publish`).
 ///
-/// **Nobody can hold a number.** Who has a true quorum for numbers that somebody else's posting took displaces it
-/// (`displace`).
+/// **Nobody can hold a number.** Whoever has a true quorum for numbers that somebody else's posting took proves it, and
+/// that displaces the posting.
 ///
 /// **What is paid.** The bond of a demand goes to whoever proves; the penalty of a posting that is shown to be false, to
 /// half, to whoever showed it. A posting that is proven costs its poster nothing. A poster whose posting is true loses a
@@ -39,6 +39,13 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
     /// again, since a word that changes costs less than a new one.
     bytes32[1 << 16] private _postings;
 
+    // The values of `Status` that a word holds.
+    uint256 private constant POSTED = uint256(Status.Posted);
+    uint256 private constant DEMANDED = uint256(Status.Demanded);
+    uint256 private constant FINAL = uint256(Status.Final);
+    uint256 private constant SETTLED = uint256(Status.Settled);
+    uint256 private constant DROPPED = uint256(Status.Dropped);
+
     /// @dev Whether a final posting has to be finished before its slot is written again: true if `_settled` does
     /// something.
     function _mustFinish() internal pure virtual returns (bool);
@@ -52,205 +59,147 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         bytes calldata evidence,
         Place calldata place
     ) external {
-        require(results.length != 0, NothingToSettle());
-        require(block.timestamp <= deadline, DeadlinePassed(deadline));
+        _checkSome(results);
+        _need(block.timestamp <= deadline, uint32(DeadlinePassed.selector), deadline);
         _checkState(_hash(head, newest));
         _checkDeposit();
+        uint256 slot = place.slot;
+        _checkFree(slot, place.content, place.when);
         Moment when = Moments.current();
-        bytes32 id = _id(_contentOf(head, deadline, results, evidence), when);
-        _checkFree(place);
-        _postings[place.slot] = _word(id, Status.Posted);
+        bytes32 content = _contentOf(head, deadline, results, evidence);
+        _postings[slot] = _word(_id(content, when), POSTED);
         head = head.advance(results.length);
         state = _hash(head, newest);
-        emit Posted(head, newest, deadline, results, evidence, msg.sender, place.slot, when);
+        emit Posted(head, newest, deadline, results, evidence, msg.sender, slot, when);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function demand(Posting calldata posting) external payable {
-        bytes32 id = _idOf(posting);
-        require(_stands(posting, id, address(0), Moment.wrap(0)) == Status.Posted, NotThisPosting(posting.slot));
+    function demand(Posting memory posting) external payable {
+        (uint256 status, bytes32 id) = _find(posting, address(0), Moment.wrap(0));
+        _needStatus(status == POSTED, posting);
         Moment when = Moments.current();
-        _postings[posting.slot] = _word(_demandHash(id, msg.sender, when), Status.Demanded);
+        _postings[posting.slot] = _word(_demandHash(id, msg.sender, when), DEMANDED);
         _openDemand(posting.poster);
         emit Demanded(id, msg.sender, when);
     }
 
     /// @inheritdoc IOptimisticSettlement
     function prove(
-        Posting calldata posting,
-        Demand calldata demand_,
-        bytes32[] calldata results,
-        bytes calldata quorum,
-        Head head,
-        bytes32 newest
-    ) external {
-        bytes32 id = _idOf(posting);
-        Status status = _stands(posting, id, demand_.challenger, demand_.when);
-        if (status == Status.Demanded) {
-            require(!_answerOver(demand_.when), AnswerOver());
-            _closeDemand(posting.poster, msg.sender);
-        } else {
-            require(status == Status.Posted, NotThisPosting(posting.slot));
-        }
-        _checkResults(posting, results);
-        _postings[posting.slot] = _word(id, Status.Settled);
-        Parts memory parts = _openOf(posting.head, quorum, head, newest);
-        bytes32 order = _order(posting.head.epoch(), posting.head.nonce(), posting.deadline, NONE, results);
-        bytes32 evidence = _completeOf(posting.head, parts);
-        require(evidence == posting.evidence, NotThisEvidence());
-        _checkOrder(order, _keyOf(parts.result), _proofOf(parts));
-        emit Proven(id, msg.sender);
-        _settled(posting.head.nonce(), results);
-    }
-
-    /// @inheritdoc IOptimisticSettlement
-    function drop(Posting calldata posting, Demand calldata demand_) external {
-        bytes32 id = _idOf(posting);
-        Status status = _stands(posting, id, demand_.challenger, demand_.when);
-        require(status == Status.Demanded, NotThisPosting(posting.slot));
-        require(_answerOver(demand_.when), AnswerRuns());
-        _postings[posting.slot] = _word(id, Status.Dropped);
-        _closeDemand(posting.poster, demand_.challenger);
-        emit Dropped(id, demand_.challenger, _fine(posting.poster, demand_.challenger));
-    }
-
-    /// @inheritdoc IOptimisticSettlement
-    function displace(
-        Posting calldata posting,
-        Demand calldata demand_,
+        Posting memory posting,
+        Demand memory demand_,
         uint64 deadline,
         bytes32[] calldata results,
         bytes calldata quorum,
         Head head,
         bytes32 newest
     ) external {
-        bytes32 id = _idOf(posting);
-        uint256 paid = _takeNumbers(posting, id, demand_, results);
-        Parts memory parts = _openOf(posting.head, quorum, head, newest);
-        Posting memory by = _replace(posting, deadline, results, parts);
-        emit Displaced(id, by, results, paid);
+        Parts memory parts = _openThen(posting.head, quorum, head, newest);
+        _prove(posting, demand_, deadline, results, parts);
         _settled(posting.head.nonce(), results);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function finish(Posting calldata posting, bytes32[] calldata results) external {
-        bytes32 id = _idOf(posting);
-        Status status = _look(posting, id, address(0), Moment.wrap(0));
-        require(status != Status.Posted, NotFinal());
-        require(status == Status.Final, NotThisPosting(posting.slot));
-        _checkResults(posting, results);
-        _postings[posting.slot] = _word(id, Status.Settled);
+    function drop(Posting memory posting, Demand memory demand_) external {
+        (uint256 status, bytes32 id) = _find(posting, demand_.challenger, demand_.when);
+        _needStatus(status == DEMANDED, posting);
+        _need(_answerOver(demand_.when), uint32(AnswerRuns.selector), posting.slot);
+        _postings[posting.slot] = _word(id, DROPPED);
+        _closeDemand(posting.poster, demand_.challenger);
+        emit Dropped(id, demand_.challenger, _fine(posting.poster, demand_.challenger));
+    }
+
+    /// @inheritdoc IOptimisticSettlement
+    function finish(Posting memory posting, bytes32[] calldata results) external {
+        (uint256 status, bytes32 id) = _find(posting, address(0), Moment.wrap(0));
+        _need(status != POSTED, uint32(NotFinal.selector), posting.slot);
+        _needStatus(status == FINAL, posting);
+        _need(_hashOfAll(results) == posting.results, uint32(NotTheseResults.selector), posting.slot);
+        _postings[posting.slot] = _word(id, SETTLED);
         emit Finished(id);
         _settled(posting.head.nonce(), results);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function statusOf(Posting calldata posting, Demand calldata demand_) external view returns (Status) {
-        return _look(posting, _idOf(posting), demand_.challenger, demand_.when);
+    function statusOf(Posting memory posting, Demand memory demand_) external view returns (Status) {
+        (uint256 status,) = _find(posting, demand_.challenger, demand_.when);
+        return Status(status);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function isSettledAs(Posting calldata posting, bytes32[] calldata results) external view returns (bool) {
-        Status status = _look(posting, _idOf(posting), address(0), Moment.wrap(0));
-        return (status == Status.Final || status == Status.Settled) && _hashOfAll(results) == posting.results;
+    function isSettledAs(Posting memory posting, bytes32[] calldata results) external view returns (bool) {
+        (uint256 status,) = _find(posting, address(0), Moment.wrap(0));
+        return (status == FINAL || status == SETTLED) && _hashOfAll(results) == posting.results;
     }
 
     /// @inheritdoc IOptimisticSettlement
     function postingAt(uint256 slot) external view returns (bytes32) {
-        return _postings[slot];
-    }
-
-    /// @dev The status that a call finds, which must not be final.
-    function _stands(Posting calldata posting, bytes32 id, address challenger, Moment demandedAt)
-        private
-        view
-        returns (Status status)
-    {
-        status = _look(posting, id, challenger, demandedAt);
-        require(status != Status.Final, WindowOver());
-    }
-
-    /// @dev The status of a posting.
-    function _look(Posting calldata posting, bytes32 id, address challenger, Moment demandedAt)
-        private
-        view
-        returns (Status status)
-    {
-        require(posting.slot < _slots, NoSuchSlot(posting.slot));
-        bytes32 word = _postings[posting.slot];
-        // The lowest byte is a status that this contract wrote.
-        status = Status(uint8(uint256(word)));
-        bytes32 hash = status == Status.Demanded ? _demandHash(id, challenger, demandedAt) : id;
-        if (word != _word(hash, status)) return Status.Unknown;
-        if (status == Status.Posted && _windowOver(posting.when)) return Status.Final;
+        return _wordAt(slot);
     }
 
     /// @dev Reverts unless a slot may be written.
-    function _checkFree(Place calldata place) private view {
-        uint256 slot = place.slot;
-        require(slot < _slots, NoSuchSlot(slot));
-        bytes32 word = _postings[slot];
-        Status status = Status(uint8(uint256(word)));
-        if (status == Status.Unknown || status == Status.Settled) return;
-        bool free = status == Status.Dropped || (status == Status.Posted && !_mustFinish());
-        free = free && word == _word(_id(place.content, place.when), status) && _windowOver(place.when);
-        require(free, SlotTaken(slot));
+    function _checkFree(uint256 slot, bytes32 content, Moment when) private view {
+        bytes32 word = _wordAt(slot);
+        uint256 status = _statusIn(word);
+        if (status == 0 || status == SETTLED) return;
+        bool free = status == DROPPED || (status == POSTED && !_mustFinish());
+        free = free && word == _word(_id(content, when), status) && _windowOver(when);
+        _need(free, uint32(SlotTaken.selector), slot);
     }
 
-    /// @dev Decides whether results may displace a posting, and settles the accounts.
-    /// @return paid What the poster lost.
-    function _takeNumbers(Posting calldata posting, bytes32 id, Demand calldata demand_, bytes32[] calldata results)
-        private
-        returns (uint256 paid)
-    {
-        Status status = _stands(posting, id, demand_.challenger, demand_.when);
-        require(results.length != 0, NothingToSettle());
-        require(results.length <= posting.count, TooManyResults(results.length, posting.count));
-        bool fined = _hashOfAll(results) != posting.results;
-        if (status == Status.Demanded) {
-            fined = fined || _answerOver(demand_.when);
-            _closeDemand(posting.poster, demand_.challenger);
-        } else if (status == Status.Dropped) {
-            // The poster paid when the posting was dropped.
-            fined = false;
-            require(!_windowOver(posting.when), WindowOver());
+    /// @dev What `prove` does between opening the quorum and giving the results to the consumer.
+    function _prove(
+        Posting memory posting,
+        Demand memory demand_,
+        uint64 deadline,
+        bytes32[] calldata results,
+        Parts memory parts
+    ) private {
+        (uint256 status, bytes32 id) = _find(posting, demand_.challenger, demand_.when);
+        _needStatus(status == POSTED || status == DEMANDED || status == DROPPED, posting);
+        bool over = status == DROPPED && _windowOver(posting.when);
+        _need(!over, uint32(WindowOver.selector), posting.slot);
+        _checkSome(results);
+        _need(results.length <= posting.count, uint32(TooManyResults.selector), results.length);
+        _need(deadline >= posting.when.time(), uint32(DeadlineBeforePosting.selector), deadline);
+        Posting memory by = _by(posting, deadline, results, parts);
+        // Whether a demand waited too long, and whether what is proven is exactly the posting.
+        bool late = status == DEMANDED && _answerOver(demand_.when);
+        bool same = by.results == posting.results;
+        bool exact = same && !late && status != DROPPED && by.evidence == posting.evidence
+            && deadline == posting.deadline && _storeSlot(parts) == NONE;
+        if (status == DEMANDED) _closeDemand(posting.poster, exact ? msg.sender : demand_.challenger);
+        if (exact) {
+            _postings[posting.slot] = _word(id, SETTLED);
+            emit Proven(id, msg.sender);
         } else {
-            require(status == Status.Posted, NotThisPosting(posting.slot));
+            uint256 paid = status != DROPPED && (late || !same) ? _fine(posting.poster, msg.sender) : 0;
+            _postings[posting.slot] = _word(_id(_contentIn(by), by.when), SETTLED);
+            emit Displaced(id, by, results, paid);
         }
-        if (fined) paid = _fine(posting.poster, msg.sender);
     }
 
-    /// @dev Puts a posting that is proven into the slot of another one, and checks its proof.
-    /// @return by The posting that is there now.
-    function _replace(Posting calldata posting, uint64 deadline, bytes32[] calldata results, Parts memory parts)
+    /// @dev Checks the proof of results for the numbers of a posting.
+    /// @return by What is proven, as a posting of the caller's that is made now.
+    function _by(Posting memory posting, uint64 deadline, bytes32[] calldata results, Parts memory parts)
         private
+        view
         returns (Posting memory by)
     {
-        require(deadline >= posting.when.time(), DeadlineBeforePosting(deadline));
         Head then = posting.head;
-        by = Posting(
-            then,
-            deadline,
-            _hashOfAll(results),
-            results.length,
-            _completeOf(then, parts),
-            msg.sender,
-            Moments.current(),
-            posting.slot
-        );
+        bytes32 evidence = _completeThen(then, parts);
         bytes32 order = _order(then.epoch(), then.nonce(), deadline, _storeSlot(parts), results);
         _checkOrder(order, _keyOf(parts.result), _proofOf(parts));
-        bytes32 content = keccak256(abi.encode(then, deadline, by.results, by.count, by.evidence, msg.sender));
-        _postings[by.slot] = _word(_id(content, by.when), Status.Settled);
+        (by.head, by.deadline, by.results, by.count) = (then, deadline, _hashOfAll(results), results.length);
+        (by.evidence, by.poster, by.when, by.slot) = (evidence, msg.sender, Moments.current(), posting.slot);
     }
 
-    /// @dev Opens the quorum that proves results of a posting. The base must be in the ring of the posting's table; or in slot 0,
-    /// as the present state says, if that table is still the present one.
+    /// @dev Opens the quorum that proves results of a posting. Its base must be in the ring of the posting's table; or in
+    /// slot 0, as the present state says, if that table is still the present one.
     /// @param then The posting's head.
     /// @param quorum The quorum.
     /// @param head The present head.
     /// @param newest The present newest base.
-    function _openOf(Head then, bytes calldata quorum, Head head, bytes32 newest)
+    function _openThen(Head then, bytes calldata quorum, Head head, bytes32 newest)
         private
         view
         returns (Parts memory parts)
@@ -268,13 +217,13 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
 
     /// @dev Checks the quorum's weight, and computes its key.
     /// @return evidence The hash of its signers and of its signature.
-    function _completeOf(Head then, Parts memory parts) private view returns (bytes32 evidence) {
+    function _completeThen(Head then, Parts memory parts) private view returns (bytes32 evidence) {
         _require(then, parts);
         _complete(parts);
         bytes calldata proof = _proofOf(parts);
         bytes calldata signers = _signersOf(parts);
         uint256 length = _signatureBytes();
-        require(proof.length >= length, NotThisEvidence());
+        _need(proof.length >= length, uint32(NoSignature.selector), proof.length);
         // Assembly, because it saves two copies.
         assembly ("memory-safe") {
             let to := mload(0x40)
@@ -284,9 +233,34 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         }
     }
 
-    /// @dev Reverts unless these are the posting's results.
-    function _checkResults(Posting calldata posting, bytes32[] calldata results) private pure {
-        require(_hashOfAll(results) == posting.results, NotTheseResults());
+    /// @dev The status of a posting, which may be `Unknown`, and its id.
+    function _find(Posting memory posting, address challenger, Moment demandedAt)
+        private
+        view
+        returns (uint256 status, bytes32 id)
+    {
+        bytes32 word = _wordAt(posting.slot);
+        status = _statusIn(word);
+        id = _id(_contentIn(posting), posting.when);
+        bytes32 hash = status == DEMANDED ? _demandHash(id, challenger, demandedAt) : id;
+        if (word != _word(hash, status)) status = 0;
+        if (status == POSTED && _windowOver(posting.when)) status = FINAL;
+    }
+
+    /// @dev Reverts unless the status of a posting is right for a call.
+    function _needStatus(bool right, Posting memory posting) private pure {
+        _need(right, uint32(NotThisPosting.selector), posting.slot);
+    }
+
+    /// @dev Reverts if there are no results.
+    function _checkSome(bytes32[] calldata results) private pure {
+        require(results.length != 0, NothingToSettle());
+    }
+
+    /// @dev The word in a slot.
+    function _wordAt(uint256 slot) private view returns (bytes32) {
+        _need(slot < _slots, uint32(NoSuchSlot.selector), slot);
+        return _postings[slot];
     }
 
     /// @dev keccak256 of results, 32 bytes each.
@@ -320,15 +294,11 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         }
     }
 
-    /// @dev The id of a posting, whose content is the first six words of the struct.
-    function _idOf(Posting calldata posting) private pure returns (bytes32) {
-        bytes32 content;
+    /// @dev The content of a posting: the first six words of the struct.
+    function _contentIn(Posting memory posting) private pure returns (bytes32 content) {
         assembly ("memory-safe") {
-            let to := mload(0x40)
-            calldatacopy(to, posting, 0xc0)
-            content := keccak256(to, 0xc0)
+            content := keccak256(posting, 0xc0)
         }
-        return _id(content, posting.when);
     }
 
     /// @dev keccak256(content ‖ when).
@@ -341,13 +311,24 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
     }
 
     /// @dev keccak256(id ‖ challenger ‖ when). It hashes three words and an id hashes two, so neither passes for the other.
-    function _demandHash(bytes32 id, address challenger, Moment when) private pure returns (bytes32) {
-        return keccak256(abi.encode(id, challenger, when));
+    function _demandHash(bytes32 id, address challenger, Moment when) private pure returns (bytes32 hash) {
+        assembly ("memory-safe") {
+            let to := mload(0x40)
+            mstore(to, id)
+            mstore(add(to, 0x20), challenger)
+            mstore(add(to, 0x40), when)
+            hash := keccak256(to, 0x60)
+        }
     }
 
     /// @dev The word of a slot: a hash whose lowest byte is a status. 248 bits of the hash are left, so two postings with
     /// one word cost about 2^124 tries.
-    function _word(bytes32 hash, Status status) private pure returns (bytes32) {
-        return hash & ~bytes32(uint256(0xff)) | bytes32(uint256(uint8(status)));
+    function _word(bytes32 hash, uint256 status) private pure returns (bytes32) {
+        return bytes32(uint256(hash) >> 8 << 8 | status);
+    }
+
+    /// @dev The status in a word; 0 in an empty one.
+    function _statusIn(bytes32 word) private pure returns (uint256) {
+        return uint8(uint256(word));
     }
 }

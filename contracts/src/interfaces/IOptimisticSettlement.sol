@@ -135,8 +135,8 @@ interface IOptimisticSettlement is ISettlement {
     /// @param challenger Who demanded, and was credited.
     /// @param paid What the poster lost.
     event Dropped(bytes32 indexed id, address challenger, uint256 paid);
-    /// @notice Results were proven and settled for the numbers of another posting, whose results do not count. From now on
-    /// the slot holds this posting, which is settled.
+    /// @notice Results were proven and settled for the numbers of a posting, which does not count. From now on the slot holds
+    /// another posting of these numbers, which is settled.
     /// @param id The posting that was there.
     /// @param by The posting that is there now. Its head and slot are those of the other one.
     /// @param results Its results.
@@ -145,31 +145,19 @@ interface IOptimisticSettlement is ISettlement {
     /// @notice A final posting was finished, and is settled.
     /// @param id The posting.
     event Finished(bytes32 indexed id);
-    /// @notice A deposit grew, and no exit runs.
+    /// @notice A deposit grew, began to leave, or left.
     /// @param owner Whose.
-    /// @param amount By how much, in wei.
-    event Deposited(address indexed owner, uint256 amount);
-    /// @notice An exit began.
-    /// @param owner Whose.
-    /// @param when When, as the contract sees it.
-    event ExitBegun(address indexed owner, Moment when);
-    /// @notice A deposit was withdrawn.
-    /// @param owner Whose.
-    /// @param amount How much, in wei.
-    event Withdrawn(address indexed owner, uint256 amount);
-    /// @notice Somebody was credited.
+    /// @param amount The deposit after the call, in wei.
+    /// @param exitAt When its exit began, as the contract sees it; zero if none runs.
+    event DepositChanged(address indexed owner, uint256 amount, Moment exitAt);
+    /// @notice Somebody was credited, or collected the credit.
     /// @param owner Who.
-    /// @param amount With how much, in wei.
-    event Credited(address indexed owner, uint256 amount);
-    /// @notice Somebody collected a credit.
-    /// @param owner Who.
-    /// @param amount How much, in wei.
-    event Collected(address indexed owner, uint256 amount);
+    /// @param amount The credit after the call, in wei.
+    event CreditChanged(address indexed owner, uint256 amount);
 
-    /// @notice The parameters do not fit together: one is zero, a demand could be answered longer than the window, or the
-    /// penalty is below 2.
-    /// @param conditions The parameters.
-    error UnfitConditions(Conditions conditions);
+    /// @notice The parameters do not fit together: one is zero, a demand could be answered longer than the window, the
+    /// penalty is below 2, or the deposit of a poster would have more than 96 bits.
+    error UnfitConditions();
     /// @notice There is no such slot.
     /// @param slot The slot.
     error NoSuchSlot(uint256 slot);
@@ -178,44 +166,48 @@ interface IOptimisticSettlement is ISettlement {
     /// @param slot The slot.
     error SlotTaken(uint256 slot);
     /// @notice The deposit does not cover a penalty for each slot, or its exit has begun.
-    /// @param deposit What the poster's deposit covers; 0 if its exit has begun.
-    /// @param least What it has to be.
-    error DepositTooSmall(uint256 deposit, uint256 least);
-    /// @notice The slot does not hold this posting, or not with a status for which the call is made.
+    /// @param deposit What the deposit covers; 0 if its exit has begun.
+    error DepositTooSmall(uint256 deposit);
+    /// @notice The deposit would have more than 96 bits.
+    /// @param deposit What it would be.
+    error DepositTooLarge(uint256 deposit);
+    /// @notice The slot does not hold this posting, or not with this demand, or not with a status for which the call is
+    /// made.
     /// @param slot The slot.
     error NotThisPosting(uint256 slot);
     /// @notice The posting's window is over: it is final, or it was dropped and its numbers settle nothing any more.
-    error WindowOver();
-    /// @notice The posting is not final yet.
-    error NotFinal();
-    /// @notice The span in which the demand had to be answered is over.
-    error AnswerOver();
+    /// @param slot The slot.
+    error WindowOver(uint256 slot);
+    /// @notice The posting's window is not over yet.
+    /// @param slot The slot.
+    error NotFinal(uint256 slot);
     /// @notice The demand may still be answered.
-    error AnswerRuns();
+    /// @param slot The slot.
+    error AnswerRuns(uint256 slot);
     /// @notice A demand costs exactly the bond.
     /// @param paid What was sent.
-    /// @param bond The bond.
-    error NotTheBond(uint256 paid, uint256 bond);
+    error NotTheBond(uint256 paid);
     /// @notice These are not the results of the posting.
-    error NotTheseResults();
-    /// @notice The quorum's bitmap and signature are not those of the posting.
-    error NotThisEvidence();
+    /// @param slot The slot.
+    error NotTheseResults(uint256 slot);
     /// @notice More results than the posting has.
     /// @param results How many.
-    /// @param count How many the posting has.
-    error TooManyResults(uint256 results, uint256 count);
+    error TooManyResults(uint256 results);
     /// @notice The signatures did not count any more when the posting was made.
     /// @param deadline The last second in which they counted.
     error DeadlineBeforePosting(uint256 deadline);
-    /// @notice There is nothing to withdraw or to collect.
-    error NothingThere();
-    /// @notice No exit runs, or it is not over yet.
-    error ExitNotOver();
+    /// @notice The quorum's bytes end before its signature does.
+    /// @param length Bytes that are left for the signature.
+    error NoSignature(uint256 length);
+    /// @notice The exit runs until later, or none runs.
+    /// @param exitAt When it began; zero if none runs.
+    error ExitNotOver(uint256 exitAt);
     /// @notice Postings of this owner wait for the answers to demands.
     /// @param demands How many.
     error DemandsOpen(uint256 demands);
     /// @notice The receiver did not take the money.
-    error NotTaken();
+    /// @param amount How much, in wei.
+    error NotTaken(uint256 amount);
 
     /// @notice Adds what is sent to the caller's deposit, and ends an exit that runs. The caller may send nothing.
     function deposit() external payable;
@@ -254,19 +246,29 @@ interface IOptimisticSettlement is ISettlement {
     /// @param posting The posting.
     function demand(Posting calldata posting) external payable;
 
-    /// @notice Proves a posting, and settles its results. Possible until it is final; if a proof was demanded, as long as
-    /// the demand may be answered. Then the caller gets the bond.
+    /// @notice Proves results for the numbers of a posting, and settles them at once. Possible until the posting is final,
+    /// while a demand for it is open, and while its window runs if it was dropped.
+    ///
+    /// If the deadline, the results, the signers and the signature are those of the posting, and a demand did not wait
+    /// longer than it may, then the posting is proven. The caller gets the bond of the demand.
+    ///
+    /// In all other cases what is proven displaces the posting, and a challenger gets the bond back. If the results are
+    /// others, or a demand waited too long, the poster loses the penalty, and the caller gets half of it. It loses nothing if
+    /// it lost the penalty before, when the posting was dropped.
     /// @param posting The posting.
-    /// @param demand_ The demand; zeros if there is none.
-    /// @param results The posting's results.
-    /// @param quorum The quorum, packed as `Quorums` says, with exactly the signers and the signature of the posting. Its
-    /// table and epoch are those of the posting, and it is not stored. It may start from any base, or from the empty
-    /// quorum.
+    /// @param demand_ The demand, if the posting's status is Demanded; otherwise zeros.
+    /// @param deadline The last second in which the signatures count; not before the posting.
+    /// @param results The results, for the posting's first number and those behind it; not more than it has. The numbers
+    /// that are left settle nothing.
+    /// @param quorum The quorum, packed as `Quorums` says. Its table, its epoch and its number are those of the posting. It
+    /// may start from any base, or from the empty quorum. It may name a slot to store in, which the signatures name, too;
+    /// it is not stored.
     /// @param head The present head, if the quorum starts from the base in slot 0; otherwise it is not read.
     /// @param newest The present commitment of that base; otherwise it is not read.
     function prove(
         Posting calldata posting,
         Demand calldata demand_,
+        uint64 deadline,
         bytes32[] calldata results,
         bytes calldata quorum,
         Head head,
@@ -278,29 +280,6 @@ interface IOptimisticSettlement is ISettlement {
     /// @param posting The posting.
     /// @param demand_ The demand.
     function drop(Posting calldata posting, Demand calldata demand_) external;
-
-    /// @notice Proves other results for the numbers of a posting, or the same ones with other signers, and settles them.
-    /// Possible until the posting is final, while a demand for it is open, and while its window runs if it was dropped.
-    ///
-    /// If the results are others, or a demand was not answered in time, the poster loses the penalty, unless the posting
-    /// was dropped, and the caller gets half of it. A challenger gets the bond back.
-    /// @param posting The posting.
-    /// @param demand_ The demand, if the posting's status is Demanded; otherwise zeros.
-    /// @param deadline The last second in which the signatures count; not before the posting.
-    /// @param results The results, for the posting's first number and those behind it; not more than it has. The numbers
-    /// that are left settle nothing.
-    /// @param quorum The quorum, as for `prove`. The signatures may name any slot to store in, which is not done.
-    /// @param head The present head, as for `prove`.
-    /// @param newest The present commitment, as for `prove`.
-    function displace(
-        Posting calldata posting,
-        Demand calldata demand_,
-        uint64 deadline,
-        bytes32[] calldata results,
-        bytes calldata quorum,
-        Head head,
-        bytes32 newest
-    ) external;
 
     /// @notice Marks a final posting as settled, and gives its results to the consumer if the contract has one.
     /// @param posting The posting.
