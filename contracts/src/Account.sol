@@ -5,28 +5,28 @@ import {Moment} from "./Moment.sol";
 
 /// @notice A poster's deposit in one word, from the most significant bit on:
 ///
-///     128  exit: when the exit began, as a `Moment`; 0 if none runs
-///      32  demands: how many demands for the poster's postings are open
 ///      96  amount, in wei
+///      32  demands: how many demands for the poster's postings are open
+///     128  exit: when the exit began, as a `Moment`; 0 if none runs
 type Account is uint256;
 
 using Accounts for Account global;
 
 /// @title Reads and makes accounts
 library Accounts {
-    /// @dev How many bits stand behind the exit, and behind the demands.
-    uint256 private constant EXIT = 128;
-    uint256 private constant DEMANDS = 96;
+    /// @dev How many bits stand behind the amount, and behind the demands.
+    uint256 private constant AMOUNT = 160;
+    uint256 private constant DEMANDS = 128;
 
     /// @notice Makes an account.
     /// @dev NOT checked: that each number fits into its bits.
     function pack(uint256 amount_, uint256 demands_, Moment exitAt_) internal pure returns (Account) {
-        return Account.wrap(uint256(Moment.unwrap(exitAt_)) << EXIT | demands_ << DEMANDS | amount_);
+        return Account.wrap(amount_ << AMOUNT | demands_ << DEMANDS | Moment.unwrap(exitAt_));
     }
 
     /// @notice The deposit, in wei.
     function amount(Account account) internal pure returns (uint256) {
-        return uint96(Account.unwrap(account));
+        return Account.unwrap(account) >> AMOUNT;
     }
 
     /// @notice How many demands are open.
@@ -36,7 +36,7 @@ library Accounts {
 
     /// @notice When the exit began; zero if none runs.
     function exitAt(Account account) internal pure returns (Moment) {
-        return Moment.wrap(uint128(Account.unwrap(account) >> EXIT));
+        return Moment.wrap(uint128(Account.unwrap(account)));
     }
 
     /// @notice The account with one more open demand.
@@ -55,8 +55,11 @@ library Accounts {
         }
     }
 
-    /// @notice The account with less in it. Reverts if there is not so much.
+    /// @notice The account with less in it.
+    /// @dev NOT checked: that there is so much.
     function charged(Account account, uint256 value) internal pure returns (Account) {
-        return pack(account.amount() - value, account.demands(), account.exitAt());
+        unchecked {
+            return Account.wrap(Account.unwrap(account) - (value << AMOUNT));
+        }
     }
 }

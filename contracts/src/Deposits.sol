@@ -14,14 +14,12 @@ import {Moment, Moments} from "./Moment.sol";
 /// The balance of the contract is the sum of all deposits, of all credits, of the bonds of open demands, and of the halves
 /// of penalties that nobody gets.
 abstract contract Deposits is IOptimisticSettlement {
-    /// @dev The conditions.
-    uint256 private immutable _window;
-    uint256 private immutable _windowBlocks;
-    uint256 private immutable _answer;
-    uint256 private immutable _answerBlocks;
-    uint256 internal immutable _slots;
-    uint256 private immutable _penalty;
-    uint256 private immutable _bond;
+    /// @dev The conditions, in two words, because the contract has little room for code. The first holds, from bit 0 on,
+    /// 32 bits each of the four spans of time, and 16 of the slots; the second 96 each of penalty and bond.
+    uint256 private immutable _spans;
+    uint256 private immutable _money;
+    /// @dev The deposit that a poster needs.
+    uint256 private immutable _cover;
 
     /// @dev The deposits by owner.
     mapping(address owner => Account) private _accounts;
@@ -36,36 +34,20 @@ abstract contract Deposits is IOptimisticSettlement {
         // A deposit has 96 bits.
         fit = fit && uint256(c.slots) * c.penalty <= type(uint96).max;
         require(fit, UnfitConditions());
-        (_window, _windowBlocks, _answer, _answerBlocks) = (c.window, c.windowBlocks, c.answer, c.answerBlocks);
-        (_slots, _penalty, _bond) = (c.slots, c.penalty, c.bond);
+        _spans = uint256(c.window) | uint256(c.windowBlocks) << 32 | uint256(c.answer) << 64
+            | uint256(c.answerBlocks) << 96 | uint256(c.slots) << 128;
+        _money = uint256(c.penalty) | uint256(c.bond) << 96;
+        _cover = uint256(c.slots) * c.penalty;
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function conditions() external view returns (Conditions memory c) {
-        (uint256 window, uint256 windowBlocks, uint256 answer, uint256 answerBlocks) =
-            (_window, _windowBlocks, _answer, _answerBlocks);
-        (uint256 slots, uint256 penalty, uint256 bond) = (_slots, _penalty, _bond);
-        // Assembly, because the contract has little room for code. Each number has as many bits as its member.
-        assembly ("memory-safe") {
-            mstore(c, window)
-            mstore(add(c, 0x20), windowBlocks)
-            mstore(add(c, 0x40), answer)
-            mstore(add(c, 0x60), answerBlocks)
-            mstore(add(c, 0x80), slots)
-            mstore(add(c, 0xa0), penalty)
-            mstore(add(c, 0xc0), bond)
-        }
+    function conditions() external view returns (uint256 spans, uint256 money) {
+        return (_spans, _money);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function depositOf(address owner) external view returns (uint256 amount, uint256 demands, Moment exitAt) {
-        Account account = _accounts[owner];
-        return (account.amount(), account.demands(), account.exitAt());
-    }
-
-    /// @inheritdoc IOptimisticSettlement
-    function creditOf(address owner) external view returns (uint256) {
-        return _credits[owner];
+    function accountOf(address owner) external view returns (Account account, uint256 credit) {
+        return (_accounts[owner], _credits[owner]);
     }
 
     /// @inheritdoc IOptimisticSettlement
@@ -102,28 +84,35 @@ abstract contract Deposits is IOptimisticSettlement {
 
     /// @dev Whether the window that began at a moment is over.
     function _windowOver(Moment when) internal view returns (bool) {
-        return when.isOver(_window, _windowBlocks);
+        return _isOver(when, _spans);
     }
 
     /// @dev Whether the span for an answer that began at a moment is over.
     function _answerOver(Moment when) internal view returns (bool) {
-        return when.isOver(_answer, _answerBlocks);
+        return _isOver(when, _spans >> 64);
+    }
+
+    /// @dev Whether a span is over: 32 bits of seconds, and 32 of blocks above them.
+    function _isOver(Moment when, uint256 span) private view returns (bool) {
+        return when.isOver(uint32(span), uint32(span >> 32));
+    }
+
+    /// @dev The number of slots.
+    function _slots() internal view returns (uint256) {
+        return _spans >> 128;
     }
 
     /// @dev Reverts unless the caller may post.
     function _checkDeposit() internal view {
         Account account = _accounts[msg.sender];
         uint256 amount = Moment.unwrap(account.exitAt()) == 0 ? account.amount() : 0;
-        // Unchecked: the constructor made sure that the product has 96 bits.
-        unchecked {
-            _need(amount >= _slots * _penalty, uint32(DepositTooSmall.selector), amount);
-        }
+        _need(amount >= _cover, uint32(DepositTooSmall.selector), amount);
     }
 
     /// @dev Takes the bond of a demand for a posting.
     /// @param poster Whose posting it is.
     function _openDemand(address poster) internal {
-        _need(msg.value == _bond, uint32(NotTheBond.selector), msg.value);
+        _need(msg.value == _money >> 96, uint32(NotTheBond.selector), msg.value);
         _accounts[poster] = _accounts[poster].demanded();
     }
 
@@ -132,7 +121,7 @@ abstract contract Deposits is IOptimisticSettlement {
     /// @param to Who gets the bond.
     function _closeDemand(address poster, address to) internal {
         _accounts[poster] = _accounts[poster].answered();
-        _setCredit(to, _credits[to] + _bond);
+        _credit(to, _money >> 96);
     }
 
     /// @dev Takes a penalty from a poster. Half of it is credited, and the other half stays in the contract for ever, so
@@ -141,9 +130,12 @@ abstract contract Deposits is IOptimisticSettlement {
     /// @param to Who showed it.
     /// @return penalty The penalty.
     function _fine(address poster, address to) internal returns (uint256 penalty) {
-        penalty = _penalty;
-        _accounts[poster] = _accounts[poster].charged(penalty);
-        _setCredit(to, _credits[to] + penalty / 2);
+        penalty = uint96(_money);
+        Account account = _accounts[poster];
+        // The deposit covers it, as the contract's notice says. If it did not, this would stop a theft.
+        _need(account.amount() >= penalty, uint32(DepositTooSmall.selector), account.amount());
+        _accounts[poster] = account.charged(penalty);
+        _credit(to, penalty / 2);
     }
 
     /// @dev Reverts unless a condition holds, with an error that has one argument. A function, because the contract has
@@ -161,21 +153,51 @@ abstract contract Deposits is IOptimisticSettlement {
         }
     }
 
+    /// @dev Ends the call, and returns a word. Assembly, because the contract has little room for code.
+    function _return(uint256 word) internal pure {
+        assembly ("memory-safe") {
+            mstore(0x00, word)
+            return(0x00, 0x20)
+        }
+    }
+
+    /// @dev Emits an event with one indexed argument and two others. A function, because the contract has little room for
+    /// code.
+    function _log(bytes32 kind, bytes32 indexed_, uint256 first, uint256 second) internal {
+        assembly ("memory-safe") {
+            mstore(0x00, first)
+            mstore(0x20, second)
+            log2(0x00, 0x40, kind, indexed_)
+        }
+    }
+
     /// @dev Writes the caller's deposit, and emits what it is.
     function _set(Account account) private {
         _accounts[msg.sender] = account;
-        emit DepositChanged(msg.sender, account.amount(), account.exitAt());
+        bytes32 owner = bytes32(uint256(uint160(msg.sender)));
+        _log(DepositChanged.selector, owner, account.amount(), Moment.unwrap(account.exitAt()));
+    }
+
+    /// @dev Raises a credit. Unchecked: all ether has fewer bits.
+    function _credit(address owner, uint256 amount) private {
+        unchecked {
+            _setCredit(owner, _credits[owner] + amount);
+        }
     }
 
     /// @dev Writes a credit, and emits it.
     function _setCredit(address owner, uint256 amount) private {
         _credits[owner] = amount;
-        emit CreditChanged(owner, amount);
+        _log(CreditChanged.selector, bytes32(uint256(uint160(owner))), amount, 0);
     }
 
     /// @dev Sends money to the caller. Every word is written before it.
     function _pay(uint256 amount) private {
-        (bool taken,) = msg.sender.call{value: amount}("");
+        bool taken;
+        // Assembly, because the contract has little room for code.
+        assembly ("memory-safe") {
+            taken := call(gas(), caller(), amount, 0, 0, 0, 0)
+        }
         _need(taken, uint32(NotTaken.selector), amount);
     }
 }

@@ -65,75 +65,69 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         _checkDeposit();
         uint256 slot = place.slot;
         _checkFree(slot, place.content, place.when);
-        Moment when = Moments.current();
-        bytes32 content = _contentOf(head, deadline, results, evidence);
-        _postings[slot] = _word(_id(content, when), POSTED);
-        head = head.advance(results.length);
-        state = _hash(head, newest);
-        emit Posted(head, newest, deadline, results, evidence, msg.sender, slot, when);
+        _write(slot, _logPosted(head, newest, deadline, results, evidence, slot), POSTED);
+        state = _hash(head.advance(results.length), newest);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function demand(Posting memory posting) external payable {
-        (uint256 status, bytes32 id) = _find(posting, address(0), Moment.wrap(0));
+    function demand(Posting calldata posting_) external payable {
+        (Posting memory posting, uint256 status, bytes32 id) = _look(posting_);
         _needStatus(status == POSTED, posting);
         Moment when = Moments.current();
-        _postings[posting.slot] = _word(_demandHash(id, msg.sender, when), DEMANDED);
+        _write(posting.slot, _demandHash(id, msg.sender, when), DEMANDED);
         _openDemand(posting.poster);
-        emit Demanded(id, msg.sender, when);
+        _log(Demanded.selector, id, uint160(msg.sender), Moment.unwrap(when));
     }
 
     /// @inheritdoc IOptimisticSettlement
     function prove(
-        Posting memory posting,
-        Demand memory demand_,
+        Posting calldata posting_,
+        Demand calldata demand_,
         uint64 deadline,
         bytes32[] calldata results,
         bytes calldata quorum,
         Head head,
         bytes32 newest
     ) external {
+        Posting memory posting = _load(posting_);
         Parts memory parts = _openThen(posting.head, quorum, head, newest);
-        _prove(posting, demand_, deadline, results, parts);
+        _prove(posting, _load(demand_), deadline, results, parts);
         _settled(posting.head.nonce(), results);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function drop(Posting memory posting, Demand memory demand_) external {
-        (uint256 status, bytes32 id) = _find(posting, demand_.challenger, demand_.when);
+    function drop(Posting calldata posting_, Demand calldata demand_) external {
+        (Posting memory posting, address challenger, Moment when) = (_load(posting_), demand_.challenger, demand_.when);
+        (uint256 status, bytes32 id) = _find(posting, challenger, when);
         _needStatus(status == DEMANDED, posting);
-        _need(_answerOver(demand_.when), uint32(AnswerRuns.selector), posting.slot);
-        _postings[posting.slot] = _word(id, DROPPED);
-        _closeDemand(posting.poster, demand_.challenger);
-        emit Dropped(id, demand_.challenger, _fine(posting.poster, demand_.challenger));
+        _need(_answerOver(when), uint32(AnswerRuns.selector), posting.slot);
+        _write(posting.slot, id, DROPPED);
+        address poster = posting.poster;
+        _closeDemand(poster, challenger);
+        _log(Dropped.selector, id, uint160(challenger), _fine(poster, challenger));
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function finish(Posting memory posting, bytes32[] calldata results) external {
-        (uint256 status, bytes32 id) = _find(posting, address(0), Moment.wrap(0));
+    function finish(Posting calldata posting_, bytes32[] calldata results) external {
+        (Posting memory posting, uint256 status, bytes32 id) = _look(posting_);
         _need(status != POSTED, uint32(NotFinal.selector), posting.slot);
         _needStatus(status == FINAL, posting);
-        _need(_hashOfAll(results) == posting.results, uint32(NotTheseResults.selector), posting.slot);
-        _postings[posting.slot] = _word(id, SETTLED);
+        _need(_areOf(posting, results), uint32(NotTheseResults.selector), posting.slot);
+        _write(posting.slot, id, SETTLED);
         emit Finished(id);
         _settled(posting.head.nonce(), results);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function statusOf(Posting memory posting, Demand memory demand_) external view returns (Status) {
-        (uint256 status,) = _find(posting, demand_.challenger, demand_.when);
-        return Status(status);
+    function statusOf(Posting calldata posting, Demand calldata demand_) external view returns (Status) {
+        (uint256 status,) = _find(_load(posting), demand_.challenger, demand_.when);
+        _return(status);
     }
 
     /// @inheritdoc IOptimisticSettlement
-    function isSettledAs(Posting memory posting, bytes32[] calldata results) external view returns (bool) {
-        (uint256 status,) = _find(posting, address(0), Moment.wrap(0));
-        return (status == FINAL || status == SETTLED) && _hashOfAll(results) == posting.results;
-    }
-
-    /// @inheritdoc IOptimisticSettlement
-    function postingAt(uint256 slot) external view returns (bytes32) {
-        return _wordAt(slot);
+    function isSettledAs(Posting calldata posting_, bytes32[] calldata results) external view returns (bool) {
+        (Posting memory posting, uint256 status,) = _look(posting_);
+        return (status == FINAL || status == SETTLED) && _areOf(posting, results);
     }
 
     /// @dev Reverts unless a slot may be written.
@@ -156,26 +150,25 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
     ) private {
         (uint256 status, bytes32 id) = _find(posting, demand_.challenger, demand_.when);
         _needStatus(status == POSTED || status == DEMANDED || status == DROPPED, posting);
-        bool over = status == DROPPED && _windowOver(posting.when);
-        _need(!over, uint32(WindowOver.selector), posting.slot);
-        _checkSome(results);
-        _need(results.length <= posting.count, uint32(TooManyResults.selector), results.length);
-        _need(deadline >= posting.when.time(), uint32(DeadlineBeforePosting.selector), deadline);
+        _need(status != DROPPED || !_windowOver(posting.when), uint32(WindowOver.selector), posting.slot);
         Posting memory by = _by(posting, deadline, results, parts);
-        // Whether a demand waited too long, and whether what is proven is exactly the posting.
-        bool late = status == DEMANDED && _answerOver(demand_.when);
-        bool same = by.results == posting.results;
-        bool exact = same && !late && status != DROPPED && by.evidence == posting.evidence
-            && deadline == posting.deadline && _storeSlot(parts) == NONE;
-        if (status == DEMANDED) _closeDemand(posting.poster, exact ? msg.sender : demand_.challenger);
-        if (exact) {
-            _postings[posting.slot] = _word(id, SETTLED);
-            emit Proven(id, msg.sender);
+        // The poster answers for other results, and for a demand that waited too long.
+        bool fined = by.results != posting.results || (status == DEMANDED && _answerOver(demand_.when));
+        if (
+            !fined && status != DROPPED && by.evidence == posting.evidence && deadline == posting.deadline
+                && _storeSlot(parts) == NONE
+        ) {
+            // The prover gets the bond, and otherwise the challenger does.
+            demand_.challenger = msg.sender;
+            _log(Proven.selector, id, uint160(msg.sender), 0);
         } else {
-            uint256 paid = status != DROPPED && (late || !same) ? _fine(posting.poster, msg.sender) : 0;
-            _postings[posting.slot] = _word(_id(_contentIn(by), by.when), SETTLED);
-            emit Displaced(id, by, results, paid);
+            // When the posting was dropped, the poster paid.
+            fined = fined && status != DROPPED;
+            _logDisplaced(id, by, results, fined ? _fine(posting.poster, msg.sender) : 0);
+            id = _id(_contentIn(by), by.when);
         }
+        _write(by.slot, id, SETTLED);
+        if (status == DEMANDED) _closeDemand(posting.poster, demand_.challenger);
     }
 
     /// @dev Checks the proof of results for the numbers of a posting.
@@ -185,6 +178,9 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         view
         returns (Posting memory by)
     {
+        _checkSome(results);
+        _need(results.length <= posting.count, uint32(TooManyResults.selector), results.length);
+        _need(deadline >= posting.when.time(), uint32(DeadlineBeforePosting.selector), deadline);
         Head then = posting.head;
         bytes32 evidence = _completeThen(then, parts);
         bytes32 order = _order(then.epoch(), then.nonce(), deadline, _storeSlot(parts), results);
@@ -233,6 +229,12 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         }
     }
 
+    /// @dev Loads a posting for which nobody demanded a proof, and finds its status and its id.
+    function _look(Posting calldata from) private view returns (Posting memory posting, uint256 status, bytes32 id) {
+        posting = _load(from);
+        (status, id) = _find(posting, address(0), Moment.wrap(0));
+    }
+
     /// @dev The status of a posting, which may be `Unknown`, and its id.
     function _find(Posting memory posting, address challenger, Moment demandedAt)
         private
@@ -254,13 +256,35 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
 
     /// @dev Reverts if there are no results.
     function _checkSome(bytes32[] calldata results) private pure {
-        require(results.length != 0, NothingToSettle());
+        uint256 selector = uint32(NothingToSettle.selector);
+        assembly ("memory-safe") {
+            if iszero(results.length) {
+                mstore(0x00, selector)
+                revert(0x1c, 0x04)
+            }
+        }
     }
 
     /// @dev The word in a slot.
-    function _wordAt(uint256 slot) private view returns (bytes32) {
-        _need(slot < _slots, uint32(NoSuchSlot.selector), slot);
-        return _postings[slot];
+    function _wordAt(uint256 slot) private view returns (bytes32 word) {
+        _need(slot < _slots(), uint32(NoSuchSlot.selector), slot);
+        assembly ("memory-safe") {
+            word := sload(add(_postings.slot, slot))
+        }
+    }
+
+    /// @dev Whether these are the results of a posting.
+    function _areOf(Posting memory posting, bytes32[] calldata results) private pure returns (bool) {
+        return _hashOfAll(results) == posting.results;
+    }
+
+    /// @dev Writes the word of a slot. Assembly, because the contract has little room for code.
+    /// @param slot The slot, which `_wordAt` has read.
+    function _write(uint256 slot, bytes32 hash, uint256 status) private {
+        bytes32 word = _word(hash, status);
+        assembly ("memory-safe") {
+            sstore(add(_postings.slot, slot), word)
+        }
     }
 
     /// @dev keccak256 of results, 32 bytes each.
@@ -273,24 +297,78 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         }
     }
 
-    /// @dev The content of what the caller posts. Assembly, because every posting runs this.
-    function _contentOf(Head head, uint64 deadline, bytes32[] calldata results, bytes calldata evidence)
-        private
-        view
-        returns (bytes32 content)
-    {
-        bytes32 hash = _hashOfAll(results);
+    /// @dev Emits `Posted`, and makes the id of what the caller posts now. Assembly, because every posting runs this: the
+    /// results and the evidence are copied once, and hashed where they lie.
+    /// @return id The id.
+    function _logPosted(
+        Head head,
+        bytes32 newest,
+        uint64 deadline,
+        bytes32[] calldata results,
+        bytes calldata evidence,
+        uint256 slot
+    ) private returns (bytes32 id) {
+        (Head next, Moment when, bytes32 topic) =
+            (head.advance(results.length), Moments.current(), Posted.selector);
         assembly ("memory-safe") {
             let to := mload(0x40)
-            calldatacopy(to, evidence.offset, evidence.length)
-            let signed := keccak256(to, evidence.length)
-            mstore(to, head)
-            mstore(add(to, 0x20), deadline)
-            mstore(add(to, 0x40), hash)
-            mstore(add(to, 0x60), results.length)
-            mstore(add(to, 0x80), signed)
+            let size := shl(5, results.length)
+            let second := add(add(to, 0x120), size)
+            let end := add(second, add(0x20, and(add(evidence.length, 0x1f), not(0x1f))))
+            mstore(to, next)
+            mstore(add(to, 0x20), newest)
+            mstore(add(to, 0x40), deadline)
+            mstore(add(to, 0x60), 0x100)
+            mstore(add(to, 0x80), add(0x120, size))
             mstore(add(to, 0xa0), caller())
-            content := keccak256(to, 0xc0)
+            mstore(add(to, 0xc0), slot)
+            mstore(add(to, 0xe0), when)
+            mstore(add(to, 0x100), results.length)
+            calldatacopy(add(to, 0x120), results.offset, size)
+            // Zeros behind the evidence, which fills the last word in part.
+            mstore(sub(end, 0x20), 0)
+            mstore(second, evidence.length)
+            calldatacopy(add(second, 0x20), evidence.offset, evidence.length)
+            log1(to, sub(end, to), topic)
+            mstore(end, head)
+            mstore(add(end, 0x20), deadline)
+            mstore(add(end, 0x40), keccak256(add(to, 0x120), size))
+            mstore(add(end, 0x60), results.length)
+            mstore(add(end, 0x80), keccak256(add(second, 0x20), evidence.length))
+            mstore(add(end, 0xa0), caller())
+            mstore(0x00, keccak256(end, 0xc0))
+            mstore(0x20, when)
+            id := keccak256(0x00, 0x40)
+        }
+    }
+
+    /// @dev Emits `Displaced`. Assembly, because the contract has little room for code.
+    function _logDisplaced(bytes32 id, Posting memory by, bytes32[] calldata results, uint256 paid) private {
+        bytes32 topic = Displaced.selector;
+        assembly ("memory-safe") {
+            let to := mload(0x40)
+            let size := shl(5, results.length)
+            mcopy(to, by, 0x100)
+            mstore(add(to, 0x100), 0x140)
+            mstore(add(to, 0x120), paid)
+            mstore(add(to, 0x140), results.length)
+            calldatacopy(add(to, 0x160), results.offset, size)
+            log2(to, add(0x160, size), topic, id)
+        }
+    }
+
+    /// @dev Copies a posting to memory. Assembly, because the contract has little room for code. NOT checked: that unused
+    /// bits are zero. The words are hashed as they are, so a posting with other bits is another one.
+    function _load(Posting calldata from) private pure returns (Posting memory posting) {
+        assembly ("memory-safe") {
+            calldatacopy(posting, from, 0x100)
+        }
+    }
+
+    /// @dev Copies a demand to memory, as `_load` does a posting.
+    function _load(Demand calldata from) private pure returns (Demand memory demand_) {
+        assembly ("memory-safe") {
+            calldatacopy(demand_, from, 0x40)
         }
     }
 
@@ -323,8 +401,12 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
 
     /// @dev The word of a slot: a hash whose lowest byte is a status. 248 bits of the hash are left, so two postings with
     /// one word cost about 2^124 tries.
-    function _word(bytes32 hash, uint256 status) private pure returns (bytes32) {
-        return bytes32(uint256(hash) >> 8 << 8 | status);
+    function _word(bytes32 hash, uint256 status) private pure returns (bytes32 word) {
+        assembly ("memory-safe") {
+            mstore(0x00, hash)
+            mstore8(0x1f, status)
+            word := mload(0x00)
+        }
     }
 
     /// @dev The status in a word; 0 in an empty one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity ^0.8.27;
 
+import {Account} from "../Account.sol";
 import {Head} from "../Head.sol";
 import {Moment} from "../Moment.sol";
 import {ISettlement} from "./ISettlement.sol";
@@ -299,24 +300,15 @@ interface IOptimisticSettlement is ISettlement {
     /// @return Whether they count.
     function isSettledAs(Posting calldata posting, bytes32[] calldata results) external view returns (bool);
 
-    /// @notice The parameters.
-    /// @return The parameters.
-    function conditions() external view returns (Conditions memory);
+    /// @notice The parameters, in two words.
+    /// @return spans From the least significant bit on: 32 bits each of `window`, `windowBlocks`, `answer` and
+    /// `answerBlocks`, and 16 of `slots`.
+    /// @return money From the least significant bit on: 96 bits each of `penalty` and `bond`.
+    function conditions() external view returns (uint256 spans, uint256 money);
 
-    /// @notice The word in a slot.
-    /// @param slot The slot.
-    /// @return The word; zero if nothing was ever posted there.
-    function postingAt(uint256 slot) external view returns (bytes32);
-
-    /// @notice A poster's deposit.
-    /// @param owner The poster.
-    /// @return amount The deposit, in wei.
-    /// @return demands How many demands for the poster's postings are open.
-    /// @return exitAt When the exit began; zero if none runs.
-    function depositOf(address owner) external view returns (uint256 amount, uint256 demands, Moment exitAt);
-
-    /// @notice What the contract owes somebody beside a deposit.
-    /// @param owner Whom.
-    /// @return The amount, in wei.
-    function creditOf(address owner) external view returns (uint256);
+    /// @notice What the contract holds of somebody.
+    /// @param owner Whose.
+    /// @return account The deposit.
+    /// @return credit What the contract owes besides, in wei.
+    function accountOf(address owner) external view returns (Account account, uint256 credit);
 }
