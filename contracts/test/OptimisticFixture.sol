@@ -8,6 +8,7 @@ import {ToyCurve} from "./mocks/ToyCurve.sol";
 import {ToyOptimistic} from "./mocks/ToyOptimistic.sol";
 import {Head} from "../src/Head.sol";
 import {IOptimisticSettlement} from "../src/interfaces/IOptimisticSettlement.sol";
+import {Account} from "../src/Account.sol";
 import {Moment} from "../src/Moment.sol";
 
 /// @notice An optimistic settlement over the toy curve, with a poster, a challenger and a prover. The fixture computes in
@@ -110,25 +111,16 @@ abstract contract OptimisticFixture is QuorumFixture {
         bool counts =
             status == IOptimisticSettlement.Status.Final || status == IOptimisticSettlement.Status.Settled;
         assertTrue(_optimistic.isSettledAs(kept.posting, kept.results) == counts, what);
-        if (status == IOptimisticSettlement.Status.Unknown) return;
-        bytes32 hash = _id(kept.posting);
-        if (status == IOptimisticSettlement.Status.Demanded) {
-            hash = keccak256(abi.encode(hash, kept.demand.challenger, kept.demand.when));
-        }
-        // In the slot a final posting is a posted one.
-        if (status == IOptimisticSettlement.Status.Final) status = IOptimisticSettlement.Status.Posted;
-        bytes32 word = bytes32(uint256(hash) >> 8 << 8 | uint256(status));
-        assertEq(_optimistic.postingAt(kept.posting.slot), word, "the word");
     }
 
     function _assertMoney(address who, uint256 amount, uint256 demands, uint256 credit, string memory what)
         internal
         view
     {
-        (uint256 found, uint256 open,) = _optimistic.depositOf(who);
-        assertEq(found, amount, what);
-        assertEq(open, demands, what);
-        assertEq(_optimistic.creditOf(who), credit, what);
+        (Account account, uint256 owed) = _optimistic.accountOf(who);
+        assertEq(account.amount(), amount, what);
+        assertEq(account.demands(), demands, what);
+        assertEq(owed, credit, what);
     }
 
     // Postings.
@@ -209,7 +201,15 @@ abstract contract OptimisticFixture is QuorumFixture {
     function _callProve(Kept memory kept, bytes memory quorum) internal view returns (bytes memory) {
         return abi.encodeCall(
             IOptimisticSettlement.prove,
-            (kept.posting, kept.demand, kept.results, quorum, _head, Members.commitment(_newest))
+            (
+                kept.posting,
+                kept.demand,
+                kept.posting.deadline,
+                kept.results,
+                quorum,
+                _head,
+                Members.commitment(_newest)
+            )
         );
     }
 
@@ -248,7 +248,7 @@ abstract contract OptimisticFixture is QuorumFixture {
         returns (bytes memory)
     {
         return abi.encodeCall(
-            IOptimisticSettlement.displace,
+            IOptimisticSettlement.prove,
             (kept.posting, kept.demand, _deadline, results, quorum, _head, Members.commitment(_newest))
         );
     }

@@ -26,7 +26,7 @@ contract ToyOptimistic is OptimisticSettlement, ToyKeys {
         broken = broken_;
     }
 
-    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
+    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual override(Quorums, ToyKeys) {
         if (broken) revert CurveFails();
         super._check(digests, key, proof);
     }
@@ -42,7 +42,7 @@ contract ToyStoredOptimistic is ToyOptimistic, StoredResults {
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof)
         internal
         view
-        override(Quorums, ToyOptimistic)
+        override(ToyOptimistic, Quorums)
     {
         super._check(digests, key, proof);
     }
@@ -65,7 +65,7 @@ contract ToyForwardedOptimistic is ToyOptimistic, ForwardedResults {
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof)
         internal
         view
-        override(Quorums, ToyOptimistic)
+        override(ToyOptimistic, Quorums)
     {
         super._check(digests, key, proof);
     }
