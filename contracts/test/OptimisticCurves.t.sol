@@ -290,6 +290,10 @@ contract OptimisticSettlementBls12381G2Test is OptimisticCurvesTest, SettlementB
     function _group() internal pure override(SettlementBls12381G2Test, SettlementsTest) returns (string memory) {
         return "OptimisticSettlementBls12381G2";
     }
+
+    function _signatureBytes() internal pure override(SettlementBls12381G2Test, SettlementsTest) returns (uint256) {
+        return 96;
+    }
 }
 
 contract OptimisticSettlementBls12381G2NuTest is OptimisticCurvesTest, SettlementBls12381G2NuTest {
@@ -299,5 +303,9 @@ contract OptimisticSettlementBls12381G2NuTest is OptimisticCurvesTest, Settlemen
 
     function _group() internal pure override(SettlementBls12381G2NuTest, SettlementsTest) returns (string memory) {
         return "OptimisticSettlementBls12381G2Nu";
+    }
+
+    function _signatureBytes() internal pure override(SettlementBls12381G2Test, SettlementsTest) returns (uint256) {
+        return 96;
     }
 }

@@ -418,7 +418,7 @@ contract SettlementBls12381G2Test is SettlementsTest {
         return Bls12381G2Sums.FalseSignature.selector;
     }
 
-    function _signatureBytes() internal pure override returns (uint256) {
+    function _signatureBytes() internal pure virtual override returns (uint256) {
         return 96;
     }
 
