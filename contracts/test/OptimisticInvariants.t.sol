@@ -124,8 +124,9 @@ contract OptimisticActors is OptimisticFixture {
     }
 
     function _answerOver(Kept storage kept) private view returns (bool) {
-        return block.timestamp - kept.demand.when.time() > ANSWER
-            && block.number - kept.demand.when.number() > ANSWER_BLOCKS;
+        return
+            block.timestamp - kept.demand.when.time() > ANSWER
+                && block.number - kept.demand.when.number() > ANSWER_BLOCKS;
     }
 
     function _statusIn(uint256 slot) private view returns (IOptimisticSettlement.Status) {
@@ -205,8 +206,7 @@ contract OptimisticActors is OptimisticFixture {
         uint256 i = _pick(seed);
         address who = actor(seed >> 40);
         IOptimisticSettlement.Status before = status(i);
-        bool inTime = before == IOptimisticSettlement.Status.Posted
-            || before == IOptimisticSettlement.Status.Demanded
+        bool inTime = before == IOptimisticSettlement.Status.Posted || before == IOptimisticSettlement.Status.Demanded
             || (before == IOptimisticSettlement.Status.Dropped && !_over(_kept[i]));
         bool done = _try(who, 0, _callProve(_kept[i]));
         if (done != (inTime && !known[i].lie)) violation = "proven or not";
@@ -229,8 +229,7 @@ contract OptimisticActors is OptimisticFixture {
         address who = actor(seed >> 40);
         uint256 size = 1 + (seed >> 48) % _kept[i].posting.count;
         IOptimisticSettlement.Status before = status(i);
-        bool inTime = before == IOptimisticSettlement.Status.Posted
-            || before == IOptimisticSettlement.Status.Demanded
+        bool inTime = before == IOptimisticSettlement.Status.Posted || before == IOptimisticSettlement.Status.Demanded
             || (before == IOptimisticSettlement.Status.Dropped && !_over(_kept[i]));
         bool done = _try(who, 0, _callDisplace(_kept[i], _other(size), NONE, _range(0, N)));
         if (done != inTime) violation = "displaced or not";
@@ -287,23 +286,20 @@ contract OptimisticActors is OptimisticFixture {
             return;
         }
         uint256 before = who.balance;
-        if (!_try(who, 0, abi.encodeCall(IOptimisticSettlement.withdraw, ()))) return;
-        if (open[who] != 0) violation = "left while demands are open";
-        for (uint256 i = 0; i < _kept.length; i++) {
-            bool waits = status(i) == IOptimisticSettlement.Status.Posted;
-            if (waits && _kept[i].posting.poster == who) violation = "left while a posting waits";
+        if (!_try(who, 0, abi.encodeCall(IOptimisticSettlement.withdraw, ()))) violation = "not withdrawn";
+        uint256 paid = who.balance - before;
+        if (paid != credits[who]) {
+            if (open[who] != 0) violation = "left while demands are open";
+            for (uint256 i = 0; i < _kept.length; i++) {
+                bool waits = status(i) == IOptimisticSettlement.Status.Posted;
+                if (waits && _kept[i].posting.poster == who) violation = "left while a posting waits";
+            }
+            if (paid != credits[who] + deposits[who]) violation = "another sum";
+            deposits[who] = 0;
+            calls["leave"]++;
         }
-        if (who.balance != before + deposits[who]) violation = "another sum";
-        deposits[who] = 0;
-        calls["withdraw"]++;
-    }
-
-    function collect(uint256 seed) external {
-        address who = actor(seed);
-        uint256 before = who.balance;
-        if (!_try(who, 0, abi.encodeCall(IOptimisticSettlement.collect, ()))) violation = "not collected";
-        if (who.balance != before + credits[who]) violation = "another credit";
         credits[who] = 0;
+        calls["withdraw"]++;
     }
 
     function pass(uint256 seed) external {
@@ -379,12 +375,11 @@ contract OptimisticInvariants is Test {
             else if (kind == 8) _actors.finish(random);
             else if (kind == 9) _actors.settle(random);
             else if (kind < 12) _actors.deposit(random);
-            else if (kind == 12) _actors.goOrStay(random);
-            else if (kind == 13) _actors.collect(random);
+            else if (kind < 14) _actors.goOrStay(random);
             else _actors.pass(random);
         }
-        bytes32[8] memory kinds =
-            [bytes32("lie"), "truth", "demand", "drop", "prove", "displace", "finish", "settle"];
+        bytes32[9] memory kinds =
+            [bytes32("lie"), "truth", "demand", "drop", "prove", "displace", "finish", "settle", "withdraw"];
         for (uint256 i = 0; i < kinds.length; i++) {
             assertTrue(_actors.calls(kinds[i]) != 0, string(abi.encodePacked(kinds[i])));
         }
