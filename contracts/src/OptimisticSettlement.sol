@@ -25,7 +25,7 @@ import {Settlement} from "./Settlement.sol";
 /// that displaces the posting.
 ///
 /// **What is paid.** The bond of a demand goes to whoever proves; the penalty of a posting that is shown to be false, to
-/// half, to whoever showed it. A posting that is proven costs its poster nothing. A poster whose posting is true loses a
+/// half, to whoever showed it. A posting that is proven in time costs its poster nothing. A poster of a true one loses a
 /// penalty if nobody answers a demand in time, or if the quorum signed other results for the same number, too; such a
 /// quorum could have settled those at once.
 ///

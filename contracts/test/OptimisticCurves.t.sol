@@ -177,7 +177,7 @@ abstract contract OptimisticCurvesTest is SettlementsTest {
         _record = "dropped";
         _drop(all[3]);
         _record = "";
-        _record = "credit collected";
+        _record = "credit withdrawn";
         vm.prank(_challenger);
         _optimistic().withdraw();
         vm.snapshotGasLastCall(_group(), _record);
