@@ -84,17 +84,24 @@ abstract contract Deposits is IOptimisticSettlement {
 
     /// @dev Whether the window that began at a moment is over.
     function _windowOver(Moment when) internal view returns (bool) {
-        return _isOver(when, _spans);
+        return _windowsOver(when, 1);
+    }
+
+    /// @dev Whether so many windows that began at a moment are over.
+    function _windowsOver(Moment when, uint256 windows) internal view returns (bool) {
+        return _areOver(when, _spans, windows);
     }
 
     /// @dev Whether the span for an answer that began at a moment is over.
     function _answerOver(Moment when) internal view returns (bool) {
-        return _isOver(when, _spans >> 64);
+        return _areOver(when, _spans >> 64, 1);
     }
 
-    /// @dev Whether a span is over: 32 bits of seconds, and 32 of blocks above them.
-    function _isOver(Moment when, uint256 span) private view returns (bool) {
-        return when.isOver(uint32(span), uint32(span >> 32));
+    /// @dev Whether so many spans are over: 32 bits of seconds, and 32 of blocks above them. Unchecked: at most three.
+    function _areOver(Moment when, uint256 span, uint256 spans) private view returns (bool) {
+        unchecked {
+            return when.isOver(spans * uint32(span), spans * uint32(span >> 32));
+        }
     }
 
     /// @dev The number of slots.

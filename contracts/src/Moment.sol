@@ -29,10 +29,10 @@ library Moments {
     }
 
     /// @notice Whether a span of time that began at a moment is over. No span is over that has not begun.
-    /// @dev Unchecked: sums of a number of 64 bits and one of 32.
+    /// @dev Unchecked: sums of a number of 64 bits and one of 34.
     /// @param moment When it began.
-    /// @param second How many seconds it has, below 2^32.
-    /// @param blocks How many blocks it has, below 2^32.
+    /// @param second How many seconds it has, below 2^34.
+    /// @param blocks How many blocks it has, below 2^34.
     /// @return Whether more seconds and more blocks have passed.
     function isOver(Moment moment, uint256 second, uint256 blocks) internal view returns (bool) {
         unchecked {

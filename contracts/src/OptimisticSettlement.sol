@@ -129,13 +129,16 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         return (status == FINAL || status == SETTLED) && _areOf(posting, results);
     }
 
-    /// @dev Reverts unless a slot may be written.
+    /// @dev Reverts unless a slot may be written. Where results are not kept, consumers read the slot, so it holds what
+    /// counts for three windows: a proof may come two windows after the posting, and then one is left to read in.
     function _checkFree(uint256 slot, bytes32 content, Moment when) private view {
         bytes32 word = _wordAt(slot);
         uint256 status = _statusIn(word);
-        if (status == 0 || status == SETTLED) return;
-        bool free = status == DROPPED || (status == POSTED && !_mustFinish());
-        free = free && word == _word(_id(content, when), status) && _windowOver(when);
+        bool kept = _mustFinish();
+        if (status == 0 || (status == SETTLED && kept)) return;
+        bool free = status == DROPPED || (status != DEMANDED && !kept);
+        free =
+            free && word == _word(_id(content, when), status) && _windowsOver(when, kept || status == DROPPED ? 1 : 3);
         _need(free, uint32(SlotTaken.selector), slot);
     }
 

@@ -491,7 +491,12 @@ contract OptimisticTest is OptimisticFixture {
             _overWindow();
             for (uint256 i = 0; i < SLOTS; i++) {
                 _assertStatus(all[i], round == 0 && i == 2 ? SETTLED : FINAL, "a round");
+                // It can be read for two windows more.
+                _refuseAs(POSTER, 0, _callPost(_true(1), i), _why(IOptimisticSettlement.SlotTaken.selector, i));
             }
+            _pass(2 * WINDOW - 1, 2 * WINDOW_BLOCKS);
+            _refuseAs(POSTER, 0, _callPost(_true(1), 0), _why(IOptimisticSettlement.SlotTaken.selector, 0));
+            _pass(1, 0);
         }
     }
 

@@ -143,7 +143,7 @@ abstract contract OptimisticCurvesTest is SettlementsTest {
             _post(1, signers, _bits(2), i);
         }
         _record = "";
-        _pass(WINDOW);
+        _pass(3 * WINDOW);
         _record = "posted, 10 operators";
         _post(1, signers, _bits(2), 0);
         _record = "posted, 100 operators";
@@ -153,7 +153,7 @@ abstract contract OptimisticCurvesTest is SettlementsTest {
         _record = "posted, ten results";
         _post(10, signers, _bits(2), 3);
         _record = "";
-        _pass(WINDOW);
+        _pass(3 * WINDOW);
         Kept[5] memory all;
         for (uint256 i = 0; i < 5; i++) {
             all[i] = _post(1, signers, "", i);

@@ -275,6 +275,7 @@ abstract contract OptimisticFixture is QuorumFixture {
         _acceptAs(PROVER, 0, _callDisplace(kept, results, store, signers));
         _assertStatus(kept, IOptimisticSettlement.Status.Unknown, "displaced");
         by = _displacing(kept, results, store, signers);
+        _places[kept.posting.slot] = IOptimisticSettlement.Place(kept.posting.slot, _content(by.posting), _now());
         _assertStatus(by, IOptimisticSettlement.Status.Settled, "displacing");
     }
 

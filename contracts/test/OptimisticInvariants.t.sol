@@ -92,9 +92,9 @@ contract OptimisticActors is OptimisticFixture {
         IOptimisticSettlement.Status before = _statusIn(slot);
         (Account account,) = _optimistic.accountOf(poster);
         bool may = account.amount() >= COVER && uint128(Account.unwrap(account)) == 0;
-        bool free = before == IOptimisticSettlement.Status.Unknown || before == IOptimisticSettlement.Status.Settled
-            || before == IOptimisticSettlement.Status.Final
-            || (before == IOptimisticSettlement.Status.Dropped && _over(_kept[_in[slot] - 1]));
+        bool free = before == IOptimisticSettlement.Status.Unknown
+            || ((before == IOptimisticSettlement.Status.Settled || before == IOptimisticSettlement.Status.Final)
+                && _read(slot)) || (before == IOptimisticSettlement.Status.Dropped && _over(_kept[_in[slot] - 1]));
         bool done = _try(poster, 0, _callPost(kept, slot));
         if (done != (may && free)) violation = "posted or not";
         if (!done) return;
@@ -116,6 +116,19 @@ contract OptimisticActors is OptimisticFixture {
         known.push(Known(lie, false, false, false, false));
         _in[slot] = _kept.length;
         calls[lie ? bytes32("lie") : bytes32("truth")]++;
+    }
+
+    /// @dev Whether what the slot holds could be read for a window.
+    function _read(uint256 slot) private view returns (bool) {
+        return block.timestamp - _places[slot].when.time() > 3 * WINDOW
+            && block.number - _places[slot].when.number() > 3 * WINDOW_BLOCKS;
+    }
+
+    /// @dev A posting was displaced by these results.
+    function _holds(Kept memory kept, bytes32[] memory results, bytes memory signers, address who) private {
+        IOptimisticSettlement.Posting memory by = _displacing(kept, results, NONE, signers).posting;
+        by.poster = who;
+        _places[by.slot] = IOptimisticSettlement.Place(by.slot, _content(by), _now());
     }
 
     function _over(Kept storage kept) private view returns (bool) {
@@ -215,6 +228,7 @@ contract OptimisticActors is OptimisticFixture {
         bool exact = !late && before != IOptimisticSettlement.Status.Dropped;
         if (before == IOptimisticSettlement.Status.Demanded) _close(i, exact ? who : _kept[i].demand.challenger);
         if (late) _fine(i, who);
+        if (!exact) _holds(_kept[i], _kept[i].results, _kept[i].signers, who);
         exact ? known[i].settled = true : known[i].displaced = true;
         _counts(i);
         calls[exact ? bytes32("prove") : bytes32("prove late")]++;
@@ -236,6 +250,7 @@ contract OptimisticActors is OptimisticFixture {
         if (!done) return;
         if (before == IOptimisticSettlement.Status.Demanded) _close(i, _kept[i].demand.challenger);
         if (before != IOptimisticSettlement.Status.Dropped) _fine(i, who);
+        _holds(_kept[i], _other(size), _range(0, N), who);
         known[i].displaced = true;
         for (uint256 j = 0; j < size; j++) {
             settledTimes[_kept[i].posting.head.nonce() + j]++;

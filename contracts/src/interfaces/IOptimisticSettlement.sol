@@ -75,8 +75,9 @@ interface IOptimisticSettlement is ISettlement {
     struct Place {
         /// The slot, below `slots`.
         uint256 slot;
-        /// The content of the posting in the slot, if its status is Posted (and the posting is final) or Dropped (and its
-        /// window is over). Zero for an empty slot and for a settled posting.
+        /// The content of the posting in the slot; zero for an empty slot. A dropped one must be a window old, and one that
+        /// counts three windows, so that it could be read for one window at least. In a contract that keeps or forwards
+        /// results a settled one is written over at any time, and zero for it.
         bytes32 content;
         /// The moment of that posting; zero in the other cases.
         Moment when;
