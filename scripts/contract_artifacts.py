@@ -19,18 +19,20 @@ SETTLEMENTS = ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2",
 VERIFIERS = ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"]
 HUBS = ["HubBls12381G2", "HubBls12381G2Nu"]
 HUB_SETTLEMENTS = ["HubSettlementBls12381G2", "HubSettlementBls12381G2Nu"]
+OPTIMISTIC = ["OptimisticSettlementBn254G1", "OptimisticSettlementBls12381G2", "OptimisticSettlementBls12381G2Nu"]
 # The contracts that have one interface. They differ by their keys, and so by some of their errors.
 INTERFACES = {
     "Settlement": ("Settlements.sol", SETTLEMENTS),
     "Verifier": ("Verifiers.sol", VERIFIERS),
     "Hub": ("Hubs.sol", HUBS),
     "HubSettlement": ("Hubs.sol", HUB_SETTLEMENTS),
+    "OptimisticSettlement": ("OptimisticSettlements.sol", OPTIMISTIC),
     "TaskNetwork": ("TaskNetwork.sol", ["TaskNetwork"]),
     "StakeRegistrar": ("StakeRegistrar.sol", ["StakeRegistrar"]),
     "TestToken": ("TestToken.sol", ["TestToken"]),
 }
 # The contracts that Rust deploys.
-DEPLOYED = ["Settlement", "Verifier", "Hub", "HubSettlement", "TaskNetwork", "TestToken"]
+DEPLOYED = ["Settlement", "Verifier", "Hub", "HubSettlement", "OptimisticSettlement", "TaskNetwork", "TestToken"]
 # What the benchmarks compare with.
 BASELINES = {
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
@@ -40,6 +42,7 @@ BASELINES = {
 EXPLAINED = {
     "Settlements.sol": SETTLEMENTS,
     "Hubs.sol": HUBS + HUB_SETTLEMENTS,
+    "OptimisticSettlements.sol": OPTIMISTIC,
     "EigenLayerRegistrar.sol": ["EigenLayerRegistrar"],
     "SymbioticRegistrar.sol": ["SymbioticRegistrar"],
     "TaskNetwork.sol": ["TaskNetwork"],
@@ -65,11 +68,22 @@ def interface(source: str, names: list[str]) -> list:
     return common + [raised[key] for key in sorted(raised)]
 
 
+def plain(entry: dict) -> dict:
+    """The same with the types of the ABI for all but structs."""
+    parts = {key: [plain(each) for each in entry[key]] for key in ("inputs", "outputs", "components") if key in entry}
+    if "internalType" in entry and not entry["type"].startswith("tuple"):
+        parts["internalType"] = entry["type"]
+    return {**entry, **parts}
+
+
 def interfaces() -> dict[str, list]:
     found = {name: interface(*contracts) for name, contracts in INTERFACES.items()}
-    # The settlement of a hub is a settlement: what it adds is what its interface says.
+    # The settlement of a hub, and one to which results are posted, are settlements: what they add is what their interfaces say.
     settlement = [entry for entry in found["Settlement"] if entry["type"] != "constructor"]
-    found["HubSettlement"] = [entry for entry in found["HubSettlement"] if entry not in settlement]
+    for name in ("HubSettlement", "OptimisticSettlement"):
+        found[name] = [entry for entry in found[name] if entry not in settlement]
+    # `sol!` does not find a type of the contracts' own that is a member of a struct.
+    found["OptimisticSettlement"] = [plain(entry) for entry in found["OptimisticSettlement"]]
     return found
 
 
