@@ -369,7 +369,7 @@ impl Chain {
             let found = node.read(contract, &call, Some(block.hash)).await.map_err(Failure::io)?;
             if !status.is_that_of(found) {
                 return Err(Failure::refused(anyhow!(
-                    "after block {} the posting in slot {} is {} by the logs, and status {found} in the contract; nothing is \
+                    "after block {} the posting in slot {} is {} by the logs, and not so in the contract; nothing is \
                      written. The node left logs out: try again, or another node",
                     block.number,
                     posting.slot,
