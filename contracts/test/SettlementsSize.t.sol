@@ -8,11 +8,14 @@ contract SettlementsSizeTest is Test {
     uint256 private constant MOST = 24_576 - 1_024;
 
     function test_deployedSizes() public view {
-        string[13] memory names = [
+        string[16] memory names = [
             "Settlements.sol:SettlementBn254G2",
             "Settlements.sol:SettlementBn254G1",
             "Settlements.sol:SettlementBls12381G2",
             "Settlements.sol:SettlementBls12381G2Nu",
+            "OptimisticSettlements.sol:OptimisticSettlementBls12381G2",
+            "OptimisticSettlements.sol:OptimisticSettlementBls12381G2Nu",
+            "OptimisticSettlements.sol:OptimisticSettlementBn254G1",
             "Hubs.sol:HubBls12381G2",
             "Hubs.sol:HubBls12381G2Nu",
             "Hubs.sol:HubSettlementBls12381G2",
