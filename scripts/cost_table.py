@@ -20,14 +20,16 @@ CHANGED = re.compile(r"gas/changed=(\d+)")
 # The mean number of operators who missed one of these tasks, which the rows of EigenLayer tell.
 MISSED = re.compile(r"([\d.]+) did not sign on average")
 HUB = re.compile(r"(\d+) quorums by a hub")
-# The names of rows of the snapshots Optimistic*.json, and what they count.
-OPTIMISTIC = [
-    (re.compile(r"post, ([\d,]+) operators(?:, (ten) results)?"), "post"),
-    (re.compile(r"(demand)"), "demand"),
-    (re.compile(r"(drop)"), "drop"),
-    (re.compile(r"(collect)"), "collect"),
-    (re.compile(r"prove (?:a posting|an answer|a demanded posting).*"), "prove"),
-]
+# The names of rows of the snapshots OptimisticSettlement*.json, and what they count.
+POSTED = re.compile(r"posted, ([\d,]+) operators")
+POSTINGS = {
+    # The test posts them for ten operators.
+    "posted, ten results": ("post", 10, 10),
+    "demanded": ("demanded", 0, 1),
+    # From the newest base, whose members are the signers; and the same quorum in an instant settlement.
+    "proven when demanded": ("proven", 0, 1),
+    "the same quorum": ("settled", 0, 1),
+}
 
 
 def whole(number: float) -> str:
@@ -67,7 +69,7 @@ def benchmarks():
 def snapshots():
     """The rows by the number of results, or of quorums."""
     for contract, keys in KEYS.items():
-        settlement, hub, optimistic = (SNAPSHOTS / f"{kind}{contract}.json" for kind in ("Settlement", "Hub", "Optimistic"))
+        settlement, hub, optimistic = (SNAPSHOTS / f"{kind}{contract}.json" for kind in ("Settlement", "Hub", "OptimisticSettlement"))
         for path in (settlement, hub, optimistic):
             if not path.exists():
                 continue
@@ -85,12 +87,9 @@ def snapshots():
 
 
 def of_posting(row):
-    for pattern, what in OPTIMISTIC:
-        if matched := pattern.fullmatch(row):
-            if what != "post":
-                return what, 0, 1
-            return what, int(matched[1].replace(",", "")), 10 if matched[2] else 1
-    return None
+    if posted := POSTED.fullmatch(row):
+        return "post", int(posted[1].replace(",", "")), 1
+    return POSTINGS.get(row)
 
 
 def main() -> int:

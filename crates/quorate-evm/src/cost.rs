@@ -8,10 +8,10 @@
 //! | [`CostWay::Instant`] | R · quorum(n, c) |
 //! | [`CostWay::OneSignature`] | quorum(n, c) + second + (R - 2) · further |
 //! | [`CostWay::Hub`] | R · (hub(n) + quorum(n, c) - quorum(n, n/10)) + what k quorums cost more or less than ten |
-//! | [`CostWay::Posting`] | post(n, R) + p · (demand + quorum(n, c)) |
+//! | [`CostWay::Posting`] | post(n, R) + p · (demanded + proof(n, c)) |
 //!
 //! n operators, of whom c changed since the base; a part p of the postings is demanded, and proven. `second` is what a call for two
-//! results costs more than a call for one. A hub was measured with c = n/10, so the changed members are priced as those of a quorum.
+//! results costs more than a call for one. proof(n, c) = quorum(n, c) + what a proof costs more than a settlement of the same quorum. A hub was measured with c = n/10, so the changed members are priced as those of a quorum.
 
 mod table;
 
@@ -133,7 +133,9 @@ pub struct Costs {
 #[non_exhaustive]
 pub enum CostError {
     /// Fewer or more operators than were measured.
-    #[error("{operators} operators: gas was measured with {least} to {most}; `quorate evm plan` prices one quorum of any size")]
+    #[error(
+        "{operators} operators: gas was measured with {least} to {most}; `quorate evm plan` prices one quorum of any size"
+    )]
     Operators {
         /// The number in the question.
         operators: u64,
@@ -153,7 +155,9 @@ pub enum CostError {
         most: u64,
     },
     /// More results than a transaction can carry.
-    #[error("{results} results: a transaction has at most {most_gas} gas (EIP-7825), enough for about {most}; pass fewer")]
+    #[error(
+        "{results} results: a transaction has at most {most_gas} gas (EIP-7825), enough for about {most}; pass fewer"
+    )]
     Results {
         /// The number in the question.
         results: u64,
@@ -283,23 +287,19 @@ impl CostQuestion {
                 break;
             }
         }
-        let (mut proven, mut posted): (Option<f64>, Option<[f64; 2]>) = (None, None);
+        let (mut proven, mut postings) = (f64::INFINITY, Vec::new());
         for keys in KeyGroup::ALL {
             let all = if self.results == 1 {
                 Some(quorum(keys, self.operators, self.changed)?)
             } else {
                 one_signature(keys, self.operators, self.changed, self.results)?
             };
-            proven = [proven, all].into_iter().flatten().min_by(f64::total_cmp);
-            if let Some(gas) = posting(keys, self.operators, self.changed, self.results)?
-                && posted.is_none_or(|least| gas[0] < least[0])
-            {
-                posted = Some(gas);
-            }
+            proven = all.map_or(proven, |gas| gas.min(proven));
+            postings.extend(posting(keys, self.operators, self.changed, self.results)?);
         }
-        if let (Some(proven), Some([post, dispute])) = (proven, posted) {
-            found.push(BreakEven::Demanded { most: ((proven - post) / dispute).max(0.0) });
-        }
+        // With the keys of which the largest part may be demanded.
+        let parts = postings.into_iter().map(|[post, dispute]| ((proven - post) / dispute).max(0.0));
+        found.extend(parts.max_by(f64::total_cmp).map(|most| BreakEven::Demanded { most }));
         Ok(found)
     }
 }
@@ -387,9 +387,13 @@ fn posting(keys: KeyGroup, operators: u64, changed: f64, results: u64) -> Result
     });
     let further = (results - 1) as f64 * each.unwrap_or(0.0);
     let post = by_size(&rows, operators, first).filter(|_| results == 1 || each.is_some());
-    let demand = points(&of("demand", keys.name()), 0).first().map(|point| point.1);
-    let (Some(post), Some(demand)) = (post, demand) else { return Ok(None) };
-    Ok(Some([post + further, demand + quorum(keys, operators, changed)?]))
+    let [demanded, proven, settled] =
+        ["demanded", "proven", "settled"].map(|what| first(&points(&of(what, keys.name()), 0)));
+    let (Some(post), Some(demanded), Some(proven), Some(settled)) = (post, demanded, proven, settled) else {
+        return Ok(None);
+    };
+    let proof = quorum(keys, operators, changed)? + proven - settled;
+    Ok(Some([post + further, demanded + proof]))
 }
 
 #[cfg(test)]
@@ -435,7 +439,10 @@ mod tests {
     #[test]
     fn what_was_not_measured_is_refused() {
         let refused = |question: CostQuestion| question.answer().unwrap_err().to_string();
-        assert!(refused(CostQuestion { operators: 1_001, ..QUESTION }).starts_with("1001 operators: gas was measured with 4 to 1000"));
+        assert!(
+            refused(CostQuestion { operators: 1_001, ..QUESTION })
+                .starts_with("1001 operators: gas was measured with 4 to 1000")
+        );
         assert!(refused(CostQuestion { operators: 3, changed: 0.0, ..QUESTION }).contains("3 operators"));
         assert!(refused(CostQuestion { changed: 33.0, ..QUESTION }).contains("at most 32"));
         assert!(refused(CostQuestion { results: 30_000, ..QUESTION }).contains("EIP-7825"));

@@ -186,7 +186,9 @@ pub enum FollowError {
     #[error("epoch {0} was entered, but it was not begun; follow from the block of the deployment on")]
     NotBegun(u32),
     /// A posting names another head than the one before it.
-    #[error("the posting in slot {0} does not follow the head before it; logs are missing, or this is not a settlement")]
+    #[error(
+        "the posting in slot {0} does not follow the head before it; logs are missing, or this is not a settlement"
+    )]
     Posted(u64),
     /// A log names a posting that is in no slot.
     #[error("a log names the posting {0}, which is in no slot; follow from the block of the deployment on")]
@@ -531,8 +533,12 @@ impl Follower {
 
     /// Forgets the tables and the weights that no open posting names.
     fn forget_past(&mut self) {
-        let named: Vec<_> =
-            self.postings.values().filter(|posting| posting.is_open()).map(|open| Head::decode(open.posting.head)).collect();
+        let named: Vec<_> = self
+            .postings
+            .values()
+            .filter(|posting| posting.is_open())
+            .map(|open| Head::decode(open.posting.head))
+            .collect();
         let table = self.head().table;
         self.tables.retain(|number, _| *number >= table || named.iter().any(|head| head.table == *number));
         self.past.retain(|epoch, _| named.iter().any(|head| head.epoch == *epoch));

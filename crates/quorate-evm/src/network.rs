@@ -42,12 +42,12 @@ mod plan;
 use alloy_primitives::{Address, B256, Bytes};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::{key::key_of, plan::verify_sum};
 pub use self::{
     error::{NetworkError, PlanError, PointError, SignatureError},
     key::{QuorumKey, sum_of_keys},
     plan::{Order, QuorumSignature, SettlementPlan},
 };
+pub(crate) use self::{key::key_of, plan::verify_sum};
 use crate::{
     base::{Base, KeyPage, NEWEST, Pricing, Table, Way, Weigh, WeightPage},
     digest::{Contract, Results},

@@ -48,7 +48,8 @@ impl Moment {
 
     /// What is left of a span that began here. It is over when more seconds and more blocks than these have passed.
     pub fn left(self, seconds: u32, blocks: u32, now: Self) -> TimeLeft {
-        let left = |begun: u64, span: u32, now: u64| begun.saturating_add(span.into()).saturating_add(1).saturating_sub(now);
+        let left =
+            |begun: u64, span: u32, now: u64| begun.saturating_add(span.into()).saturating_add(1).saturating_sub(now);
         TimeLeft { seconds: left(self.time, seconds, now.time), blocks: left(self.block, blocks, now.block) }
     }
 }
@@ -97,7 +98,8 @@ pub struct PostingConditions {
 impl PostingConditions {
     /// Reads the two words that the contract's `conditions()` answers.
     pub fn of_words(spans: U256, money: U256) -> Self {
-        let part = |word: U256, at: usize, bits: usize| -> u128 { (word >> at & ((U256::ONE << bits) - U256::ONE)).to() };
+        let part =
+            |word: U256, at: usize, bits: usize| -> u128 { (word >> at & ((U256::ONE << bits) - U256::ONE)).to() };
         let span = |at: usize| part(spans, at, 32) as u32;
         Self {
             window: span(0),
@@ -330,7 +332,8 @@ impl PostedResults {
         };
         let (results, store) = (&self.results[..], NONE);
         let digest =
-            Results { settlement, epoch: head.epoch, nonce: head.nonce, deadline: self.deadline, store, results }.digest();
+            Results { settlement, epoch: head.epoch, nonce: head.nonce, deadline: self.deadline, store, results }
+                .digest();
         let hint = CounterHint::new(&digest);
         // A signature that is no point of the group is false.
         let is_true = verify_sum(key_group, &key, &[digest], &[hint], &signature).unwrap_or(false);

@@ -11,7 +11,9 @@ use crate::{
     follow::{Follower, NoNetwork, SlotPosting},
     gas::Measured,
     network::{Order, PlanError},
-    posting::{Moment, PostedResults, PostingConditions, PostingFault, PostingStatus, ProofDemand, Recomputed, TimeLeft},
+    posting::{
+        Moment, PostedResults, PostingConditions, PostingFault, PostingStatus, ProofDemand, Recomputed, TimeLeft,
+    },
     quorum::EncodeQuorumError,
     state::Head,
 };
@@ -103,12 +105,17 @@ impl WatchRules {
             (PostingStatus::Posted, Recomputed::Unknown(_)) => {
                 (outlook.is_late && self.unknown == UnknownPostings::Demand).then_some(WatchDuty::Demand)
             }
-            (PostingStatus::Demanded(_), Recomputed::True) if self.prove && !outlook.left.is_over() => Some(WatchDuty::Prove),
+            (PostingStatus::Demanded(_), Recomputed::True) if self.prove && !outlook.left.is_over() => {
+                Some(WatchDuty::Prove)
+            }
             // Whoever demanded gets the bond back, and half of the penalty.
             (PostingStatus::Demanded(demand), _) if outlook.left.is_over() => {
                 (self.payer == Some(demand.challenger)).then_some(WatchDuty::Drop)
             }
-            (PostingStatus::Posted | PostingStatus::Demanded(_) | PostingStatus::Settled | PostingStatus::Dropped, _) => None,
+            (
+                PostingStatus::Posted | PostingStatus::Demanded(_) | PostingStatus::Settled | PostingStatus::Dropped,
+                _,
+            ) => None,
         }
     }
 }
@@ -188,4 +195,105 @@ pub fn prove_call(
 pub fn numbers(posting: &PostedResults) -> (u64, u64) {
     let first = Head::decode(posting.head).nonce;
     (first, first + posting.results.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: Address = Address::repeat_byte(1);
+
+    const RULES: WatchRules = WatchRules {
+        conditions: PostingConditions {
+            window: 400,
+            window_blocks: 40,
+            answer: 100,
+            answer_blocks: 10,
+            slots: 4,
+            penalty: 2,
+            bond: 1,
+        },
+        payer: Some(ME),
+        unknown: UnknownPostings::Demand,
+        prove: true,
+    };
+
+    fn posting(status: PostingStatus) -> SlotPosting {
+        let posting = PostedResults {
+            head: U256::ZERO,
+            deadline: u64::MAX,
+            results: vec![B256::ZERO],
+            evidence: Bytes::new(),
+            poster: Address::ZERO,
+            when: Moment { time: 1_000, block: 100 },
+            slot: 3,
+        };
+        SlotPosting { id: posting.id(), posting, status, in_slot: true }
+    }
+
+    fn demanded(challenger: Address) -> SlotPosting {
+        let when = Moment { time: 1_100, block: 110 };
+        posting(PostingStatus::Demanded(ProofDemand { challenger, when }))
+    }
+
+    fn unknown() -> Recomputed {
+        Recomputed::Unknown("why".to_owned())
+    }
+
+    const FALSE: Recomputed = Recomputed::False(PostingFault::Signature);
+
+    const fn at(time: u64, block: u64) -> Moment {
+        Moment { time, block }
+    }
+
+    /// A span is over when more seconds and more blocks have passed than it has, to the last of both.
+    #[test]
+    fn a_posting_is_final_when_time_and_blocks_are_over() {
+        let is_final = |now| RULES.outlook(&posting(PostingStatus::Posted), now).is_final;
+        assert!(!is_final(at(1_400, 141)) && !is_final(at(1_401, 140)) && is_final(at(1_401, 141)));
+        assert!(!RULES.outlook(&demanded(ME), at(9_000, 900)).is_final, "a demanded posting never is");
+    }
+
+    #[test]
+    fn a_false_posting_is_demanded_until_it_is_final() {
+        let duty = |now| RULES.duty(&posting(PostingStatus::Posted), &FALSE, now);
+        for now in [at(1_000, 100), at(1_400, 141), at(1_401, 140)] {
+            assert_eq!(duty(now), Some(WatchDuty::Demand), "{now:?}");
+        }
+        assert_eq!(duty(at(1_401, 141)), None);
+        let displaced = SlotPosting { in_slot: false, ..posting(PostingStatus::Posted) };
+        assert_eq!(RULES.duty(&displaced, &FALSE, at(1_000, 100)), None);
+    }
+
+    #[test]
+    fn a_true_posting_is_left_alone_and_proven_if_it_is_demanded() {
+        let now = at(1_150, 115);
+        assert_eq!(RULES.duty(&posting(PostingStatus::Posted), &Recomputed::True, now), None);
+        assert_eq!(RULES.duty(&demanded(ME), &Recomputed::True, now), Some(WatchDuty::Prove));
+        let poor = WatchRules { prove: false, ..RULES };
+        assert_eq!(poor.duty(&demanded(ME), &Recomputed::True, now), None);
+    }
+
+    /// Nobody else's demand is dropped, and none before its time.
+    #[test]
+    fn an_unanswered_demand_is_dropped_by_whoever_made_it() {
+        let (before, after) = (at(1_200, 121), at(1_201, 121));
+        for found in [FALSE, Recomputed::True, unknown()] {
+            let expected = (found == Recomputed::True).then_some(WatchDuty::Prove);
+            assert_eq!(RULES.duty(&demanded(ME), &found, before), expected);
+            assert_eq!(RULES.duty(&demanded(ME), &found, after), Some(WatchDuty::Drop));
+            assert_eq!(RULES.duty(&demanded(Address::ZERO), &found, after), None);
+        }
+    }
+
+    /// Three quarters of both have to be over, because the window ends when both are.
+    #[test]
+    fn what_is_not_known_is_demanded_in_the_last_quarter() {
+        let duty = |rules: WatchRules, now| rules.duty(&posting(PostingStatus::Posted), &unknown(), now);
+        for early in [at(1_000, 100), at(1_300, 141), at(1_500, 130)] {
+            assert_eq!(duty(RULES, early), None, "{early:?}");
+        }
+        assert_eq!(duty(RULES, at(1_301, 131)), Some(WatchDuty::Demand));
+        assert_eq!(duty(WatchRules { unknown: UnknownPostings::Report, ..RULES }, at(1_301, 131)), None);
+    }
 }

@@ -169,7 +169,8 @@ impl Following {
         metrics: Arc<Metrics>,
     ) -> Result<Self> {
         let (confirmations, most) = (reading.confirmations(), reading.blocks);
-        let mut chain = Chain::open(node, contract, reading.from_block, confirmations, most, Arc::clone(&metrics)).await?;
+        let mut chain =
+            Chain::open(node, contract, reading.from_block, confirmations, most, Arc::clone(&metrics)).await?;
         if let Some(cursor) = cursor::read(&path)? {
             chain.resume(cursor).with_context(|| path.display().to_string()).map_err(Failure::usage)?;
         }

@@ -118,15 +118,18 @@ impl WatchMetrics {
         ];
         r.register("postings", "Postings in the slots, by state", gauges("state", states));
         let verdicts = ["true", "false", "unknown"];
-        let waiting = |verdict: &'static str| (verdict, count(&|open| open.verdict == verdict && !open.outlook.is_final));
+        let waiting =
+            |verdict: &'static str| (verdict, count(&|open| open.verdict == verdict && !open.outlook.is_final));
         let help = "Postings that are neither final nor decided, by what they turned out to be";
         r.register("open", help, gauges("verdict", verdicts.map(waiting).to_vec()));
-        let is_final = |verdict: &'static str| (verdict, count(&|open| open.verdict == verdict && open.outlook.is_final));
+        let is_final =
+            |verdict: &'static str| (verdict, count(&|open| open.verdict == verdict && open.outlook.is_final));
         let help = "Postings that became final without a proof, by what they turned out to be";
         r.register("final", help, gauges("verdict", verdicts.map(is_final).to_vec()));
         let late = Gauge::<u64, AtomicU64>::default();
         late.set(count(&|open| open.outlook.is_late && !open.outlook.is_final && open.verdict != "true"));
-        let help = "Postings in the last quarter of their window that are not found true, and whose proof nobody demanded";
+        let help =
+            "Postings in the last quarter of their window that are not found true, and whose proof nobody demanded";
         r.register("late", help, late);
         let (seconds, blocks) = (Family::<[(&str, u64); 1], Gauge<u64, AtomicU64>>::default(), Family::default());
         let slots = now.open.iter().map(|open| (open.slot, open.outlook.left.seconds, open.outlook.left.blocks));

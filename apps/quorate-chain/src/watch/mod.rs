@@ -111,8 +111,7 @@ impl Arguments {
             Unknown::Demand => UnknownPostings::Demand,
             Unknown::Report => UnknownPostings::Report,
         };
-        let rules =
-            WatchRules { conditions, payer: sender.as_ref().map(Sender::address), unknown, prove: self.prove };
+        let rules = WatchRules { conditions, payer: sender.as_ref().map(Sender::address), unknown, prove: self.prove };
         let mut watched = Watched {
             arguments: &self,
             rules,
@@ -134,7 +133,10 @@ impl Arguments {
     async fn conditions(&self, node: &Rpc) -> Result<PostingConditions> {
         let conditions = node.read(self.contract, &OptimisticSettlement::conditionsCall {}, None).await;
         let conditions = conditions.with_context(|| {
-            format!("{} is a settlement to which nothing is posted, so there is nothing to watch; check --contract", self.contract)
+            format!(
+                "{} is a settlement to which nothing is posted, so there is nothing to watch; check --contract",
+                self.contract
+            )
         });
         let conditions = conditions.map_err(Failure::usage)?;
         let conditions = PostingConditions::of_words(conditions.spans, conditions.money);
@@ -146,7 +148,9 @@ impl Arguments {
                 )));
             }
             Confirmations::Finalized => {
-                note("a posting is recomputed when its block is final; make sure that the window is much longer than that");
+                note(
+                    "a posting is recomputed when its block is final; make sure that the window is much longer than that",
+                );
             }
             Confirmations::Blocks(_) => {}
         }
@@ -240,7 +244,12 @@ impl Watched<'_> {
             let outlook = self.rules.outlook(posting, now);
             doubtful += usize::from(verdict != Recomputed::True);
             self.say(posting, Some(&verdict), Some(outlook))?;
-            open.push(OpenPosting { slot: posting.posting.slot, status: posting.status, verdict: verdict.name(), outlook });
+            open.push(OpenPosting {
+                slot: posting.posting.slot,
+                status: posting.status,
+                verdict: verdict.name(),
+                outlook,
+            });
             if let Some(duty) = self.rules.duty(posting, &verdict, now)
                 && let Some(sender) = &mut self.sender
             {
@@ -253,7 +262,12 @@ impl Watched<'_> {
     }
 
     /// Prints a line about a posting, if it is another one than before.
-    fn say(&mut self, posting: &SlotPosting, verdict: Option<&Recomputed>, outlook: Option<PostingOutlook>) -> Result<()> {
+    fn say(
+        &mut self,
+        posting: &SlotPosting,
+        verdict: Option<&Recomputed>,
+        outlook: Option<PostingOutlook>,
+    ) -> Result<()> {
         let words = words(posting.status, verdict, outlook);
         if self.said.get(&posting.id) == Some(&words) {
             return Ok(());

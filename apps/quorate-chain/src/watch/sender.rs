@@ -10,9 +10,7 @@ use alloy::{
     signers::local::PrivateKeySigner,
 };
 use quorate_chain::{
-    Call, FeeLimits, Payer, SubmitEvent, SubmitSettings, Submitter,
-    fees::FeeError,
-    rpc::Rpc,
+    Call, FeeLimits, Payer, SubmitEvent, SubmitSettings, Submitter, fees::FeeError, rpc::Rpc,
     task_network::Confirmations,
 };
 use quorate_evm::{

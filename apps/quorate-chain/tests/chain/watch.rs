@@ -130,7 +130,10 @@ fn a_true_posting_is_left_alone_and_garbage_is_challenged_dropped_and_paid() {
         // Without a payer it says what it found.
         let ended = watch(&folder, &world.url(), &world, &["--once"]).ran().exits(1);
         let ended = ended.says("its signature is false").says("its signers weigh 2, and 3 are required");
-        assert!(ended.out.contains("slot 0, results 1 to 2") && ended.out.contains("true, posted; final in"), "{ended:?}");
+        assert!(
+            ended.out.contains("slot 0, results 1 to 2") && ended.out.contains("true, posted; final in"),
+            "{ended:?}"
+        );
         assert_eq!(demand(&world, &garbage), None);
 
         let before = balance(&world, WATCHER);
@@ -147,7 +150,10 @@ fn a_true_posting_is_left_alone_and_garbage_is_challenged_dropped_and_paid() {
         }
         answer_passes(&world);
         wait("the drops", &folder, || {
-            [&garbage, &light].into_iter().zip(demands).all(|(posting, demand)| status(&world, posting, demand) == DROPPED)
+            [&garbage, &light]
+                .into_iter()
+                .zip(demands)
+                .all(|(posting, demand)| status(&world, posting, demand) == DROPPED)
         });
         wait("the credit", &folder, || credit(&world, WATCHER).is_zero() && balance(&world, WATCHER) > before);
         // Half of each penalty, less the gas.

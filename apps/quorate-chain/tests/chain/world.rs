@@ -241,8 +241,11 @@ impl World {
     /// Posts results with evidence of any kind.
     pub(crate) fn post_evidence(&mut self, evidence: Bytes, results: &[B256], slot: u64) -> PostedResults {
         let (head, newest, deadline) = (self.head, self.network.newest(), u64::MAX);
-        let place =
-            IOptimisticSettlement::Place { slot: U256::from(slot), content: B256::ZERO, when: Moment::default().word() };
+        let place = IOptimisticSettlement::Place {
+            slot: U256::from(slot),
+            content: B256::ZERO,
+            when: Moment::default().word(),
+        };
         let call = OptimisticSettlement::postCall {
             head,
             newest,
@@ -252,7 +255,9 @@ impl World {
             place,
         };
         let receipt = self.node.send_from(POSTER, self.contract(), call.abi_encode().into());
-        let [posted] = &events::<OptimisticSettlement::Posted>(&receipt)[..] else { panic!("one posting: {receipt:?}") };
+        let [posted] = &events::<OptimisticSettlement::Posted>(&receipt)[..] else {
+            panic!("one posting: {receipt:?}")
+        };
         let when = Moment::of_word(posted.when);
         self.network.nonce += results.len() as u64;
         self.head = self.network.head().encode().unwrap();

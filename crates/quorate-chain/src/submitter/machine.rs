@@ -441,7 +441,14 @@ mod tests {
     }
 
     fn call(label: u8) -> Call<u8> {
-        Call { label, to: Address::ZERO, calldata: Bytes::new(), value: U256::ZERO, access_list: Vec::new(), gas_limit: None }
+        Call {
+            label,
+            to: Address::ZERO,
+            calldata: Bytes::new(),
+            value: U256::ZERO,
+            access_list: Vec::new(),
+            gas_limit: None,
+        }
     }
 
     fn hash(number: u8) -> B256 {

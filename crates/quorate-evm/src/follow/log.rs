@@ -190,7 +190,8 @@ impl SettlementEvent {
 
     /// A word for metrics.
     pub fn name(&self) -> &'static str {
-        let [added, paged, carried, weights, prepared, weighed, begun, entered, settled, pinned, of_postings @ ..] = Self::NAMES;
+        let [added, paged, carried, weights, prepared, weighed, begun, entered, settled, pinned, of_postings @ ..] =
+            Self::NAMES;
         let [posted, demanded, proven, dropped, displaced, finished] = of_postings;
         match self {
             Self::KeyAdded { .. } => added,
@@ -267,7 +268,8 @@ impl SettlementEvent {
                 let log = read::<OptimisticSettlement::Posted>(log)?;
                 let mut before = Head::decode(log.head);
                 let results = log.results.len() as u64;
-                let too_many = || BadLog { name: "Posted", why: format!("{results} results end at number {}", before.nonce) };
+                let too_many =
+                    || BadLog { name: "Posted", why: format!("{results} results end at number {}", before.nonce) };
                 before.nonce = before.nonce.checked_sub(results).ok_or_else(too_many)?;
                 let head = before.encode().map_err(|error| BadLog { name: "Posted", why: error.to_string() })?;
                 let posting = PostedResults {

@@ -163,7 +163,8 @@ impl Arguments {
             demanded: self.demanded.of(1.0),
             rate: self.rate,
         };
-        for (name, number) in [("--gas-price", self.gas_price), ("--eth-price", self.eth_price), ("--penalty", self.penalty)]
+        for (name, number) in
+            [("--gas-price", self.gas_price), ("--eth-price", self.eth_price), ("--penalty", self.penalty)]
         {
             if number.is_some_and(|number| !number.is_finite() || number < 0.0) {
                 return Err(Failure::usage(anyhow::anyhow!("{name} is not a price")));
@@ -245,7 +246,9 @@ impl Arguments {
                 BreakEven::Keys { from, cheaper, than } => {
                     format!("from {from} changed members on, {cheaper} is cheaper than {than}")
                 }
-                BreakEven::Hub { from } => format!("from {from} quorums on, a hub is cheaper than a transaction for each"),
+                BreakEven::Hub { from } => {
+                    format!("from {from} quorums on, a hub is cheaper than a transaction for each")
+                }
                 BreakEven::Demanded { most } if most >= 1.0 => {
                     "a posting is cheaper than a proof, even if every posting is demanded".to_owned()
                 }
