@@ -117,7 +117,7 @@ pub struct WaitingPostings {
 
 /// The answer to a [`CostQuestion`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Costs {
+pub struct SettlementCosts {
     /// The ways that were measured, the cheapest first.
     pub lines: Vec<CostLine>,
     /// Where another way becomes the cheapest.
@@ -183,7 +183,7 @@ impl CostQuestion {
     ///
     /// # Errors
     /// [`CostError`].
-    pub fn answer(&self) -> Result<Costs, CostError> {
+    pub fn answer(&self) -> Result<SettlementCosts, CostError> {
         self.check()?;
         let mut lines = Vec::new();
         for keys in KeyGroup::ALL {
@@ -223,7 +223,7 @@ impl CostQuestion {
         });
         let rows = of("quorum", KeyGroup::Bn254G2.name());
         let measured = around(&sizes(&rows), self.operators).unwrap_or((self.operators, self.operators));
-        Ok(Costs { lines, break_evens: self.break_evens()?, measured, waiting })
+        Ok(SettlementCosts { lines, break_evens: self.break_evens()?, measured, waiting })
     }
 
     fn check(&self) -> Result<(), CostError> {
@@ -403,7 +403,7 @@ mod tests {
     const QUESTION: CostQuestion =
         CostQuestion { operators: 100, changed: 9.0, results: 10, window: 24.0, demanded: 0.0, rate: Some(60.0) };
 
-    fn gas(costs: &Costs, way: CostWay, keys: KeyGroup) -> f64 {
+    fn gas(costs: &SettlementCosts, way: CostWay, keys: KeyGroup) -> f64 {
         costs.lines.iter().find(|line| line.way == way && line.key_group == Some(keys)).unwrap().gas
     }
 

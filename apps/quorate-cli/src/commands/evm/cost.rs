@@ -6,7 +6,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::{
     KeyGroup,
-    cost::{BreakEven, CostLine, CostQuestion, CostWay, Costs},
+    cost::{BreakEven, CostLine, CostQuestion, CostWay, SettlementCosts},
 };
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Serialize;
@@ -189,7 +189,7 @@ impl Arguments {
         self.eth(gas).zip(self.eth_price).map(|(eth, price)| eth * price)
     }
 
-    fn answer(&self, question: &CostQuestion, costs: &Costs) -> Answer {
+    fn answer(&self, question: &CostQuestion, costs: &SettlementCosts) -> Answer {
         let way = |line: &CostLine| Way {
             way: line.way.name(),
             key_group: line.key_group,
@@ -222,7 +222,7 @@ impl Arguments {
     }
 
     /// The answer as text of 80 columns.
-    fn page(&self, question: &CostQuestion, costs: &Costs) -> String {
+    fn page(&self, question: &CostQuestion, costs: &SettlementCosts) -> String {
         let mut page = String::new();
         let CostQuestion { operators, changed, .. } = *question;
         // Writing to a string does not fail.
