@@ -55,11 +55,10 @@ library Accounts {
         }
     }
 
-    /// @notice The account with less in it.
-    /// @dev NOT checked: that there is so much.
+    /// @notice The account with less in it. Reverts if there is not so much: the amount stands in the most significant bits,
+    /// so the subtraction of the words runs over then, and only then.
+    /// @dev NOT checked: that the value has 96 bits.
     function charged(Account account, uint256 value) internal pure returns (Account) {
-        unchecked {
-            return Account.wrap(Account.unwrap(account) - (value << AMOUNT));
-        }
+        return Account.wrap(Account.unwrap(account) - (value << AMOUNT));
     }
 }

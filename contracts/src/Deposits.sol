@@ -34,8 +34,8 @@ abstract contract Deposits is IOptimisticSettlement {
         // A deposit has 96 bits.
         fit = fit && uint256(c.slots) * c.penalty <= type(uint96).max;
         require(fit, UnfitConditions());
-        _spans = uint256(c.window) | uint256(c.windowBlocks) << 32 | uint256(c.answer) << 64
-            | uint256(c.answerBlocks) << 96 | uint256(c.slots) << 128;
+        _spans = uint256(c.window) | uint256(c.windowBlocks) << 32 | uint256(c.answer) << 64 | uint256(c.answerBlocks)
+            << 96 | uint256(c.slots) << 128;
         _money = uint256(c.penalty) | uint256(c.bond) << 96;
         _cover = uint256(c.slots) * c.penalty;
     }
@@ -66,20 +66,20 @@ abstract contract Deposits is IOptimisticSettlement {
 
     /// @inheritdoc IOptimisticSettlement
     function withdraw() external {
+        uint256 amount = _credits[msg.sender];
+        if (amount != 0) _setCredit(msg.sender, 0);
         Account account = _accounts[msg.sender];
         Moment exitAt = account.exitAt();
-        bool over = Moment.unwrap(exitAt) != 0 && _windowOver(exitAt);
-        _need(over, uint32(ExitNotOver.selector), Moment.unwrap(exitAt));
-        _need(account.demands() == 0, uint32(DemandsOpen.selector), account.demands());
-        _set(Account.wrap(0));
-        _pay(account.amount());
-    }
-
-    /// @inheritdoc IOptimisticSettlement
-    function collect() external {
-        uint256 amount = _credits[msg.sender];
-        _setCredit(msg.sender, 0);
-        _pay(amount);
+        if (Moment.unwrap(exitAt) != 0 && account.demands() == 0 && _windowOver(exitAt)) {
+            amount += account.amount();
+            _set(Account.wrap(0));
+        }
+        bool taken;
+        // Every word is written before it. Assembly, because the contract has little room for code.
+        assembly ("memory-safe") {
+            taken := call(gas(), caller(), amount, 0, 0, 0, 0)
+        }
+        _need(taken, uint32(NotTaken.selector), amount);
     }
 
     /// @dev Whether the window that began at a moment is over.
@@ -105,8 +105,8 @@ abstract contract Deposits is IOptimisticSettlement {
     /// @dev Reverts unless the caller may post.
     function _checkDeposit() internal view {
         Account account = _accounts[msg.sender];
-        uint256 amount = Moment.unwrap(account.exitAt()) == 0 ? account.amount() : 0;
-        _need(amount >= _cover, uint32(DepositTooSmall.selector), amount);
+        bool covers = account.amount() >= _cover && Moment.unwrap(account.exitAt()) == 0;
+        _need(covers, uint32(DepositTooSmall.selector), account.amount());
     }
 
     /// @dev Takes the bond of a demand for a posting.
@@ -131,10 +131,8 @@ abstract contract Deposits is IOptimisticSettlement {
     /// @return penalty The penalty.
     function _fine(address poster, address to) internal returns (uint256 penalty) {
         penalty = uint96(_money);
-        Account account = _accounts[poster];
-        // The deposit covers it, as the contract's notice says. If it did not, this would stop a theft.
-        _need(account.amount() >= penalty, uint32(DepositTooSmall.selector), account.amount());
-        _accounts[poster] = account.charged(penalty);
+        // The deposit covers it, as the contract's notice says. If it did not, this would revert.
+        _accounts[poster] = _accounts[poster].charged(penalty);
         _credit(to, penalty / 2);
     }
 
@@ -189,15 +187,5 @@ abstract contract Deposits is IOptimisticSettlement {
     function _setCredit(address owner, uint256 amount) private {
         _credits[owner] = amount;
         _log(CreditChanged.selector, bytes32(uint256(uint160(owner))), amount, 0);
-    }
-
-    /// @dev Sends money to the caller. Every word is written before it.
-    function _pay(uint256 amount) private {
-        bool taken;
-        // Assembly, because the contract has little room for code.
-        assembly ("memory-safe") {
-            taken := call(gas(), caller(), amount, 0, 0, 0, 0)
-        }
-        _need(taken, uint32(NotTaken.selector), amount);
     }
 }

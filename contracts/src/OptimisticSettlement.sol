@@ -25,7 +25,7 @@ import {Settlement} from "./Settlement.sol";
 /// that displaces the posting.
 ///
 /// **What is paid.** The bond of a demand goes to whoever proves; the penalty of a posting that is shown to be false, to
-/// half, to whoever showed it. A posting that is proven costs its poster nothing. A poster whose posting is true loses a
+/// half, to whoever showed it. A posting that is proven in time costs its poster nothing. A poster of a true one loses a
 /// penalty if nobody answers a demand in time, or if the quorum signed other results for the same number, too; such a
 /// quorum could have settled those at once.
 ///
@@ -59,7 +59,7 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         bytes calldata evidence,
         Place calldata place
     ) external {
-        _checkSome(results);
+        _need(results.length != 0, uint32(AnotherCount.selector), 0);
         _need(block.timestamp <= deadline, uint32(DeadlinePassed.selector), deadline);
         _checkState(_hash(head, newest));
         _checkDeposit();
@@ -110,7 +110,6 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
     /// @inheritdoc IOptimisticSettlement
     function finish(Posting calldata posting_, bytes32[] calldata results) external {
         (Posting memory posting, uint256 status, bytes32 id) = _look(posting_);
-        _need(status != POSTED, uint32(NotFinal.selector), posting.slot);
         _needStatus(status == FINAL, posting);
         _need(_areOf(posting, results), uint32(NotTheseResults.selector), posting.slot);
         _write(posting.slot, id, SETTLED);
@@ -149,8 +148,9 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         Parts memory parts
     ) private {
         (uint256 status, bytes32 id) = _find(posting, demand_.challenger, demand_.when);
-        _needStatus(status == POSTED || status == DEMANDED || status == DROPPED, posting);
-        _need(status != DROPPED || !_windowOver(posting.when), uint32(WindowOver.selector), posting.slot);
+        _needStatus(
+            status == POSTED || status == DEMANDED || (status == DROPPED && !_windowOver(posting.when)), posting
+        );
         Posting memory by = _by(posting, deadline, results, parts);
         // The poster answers for other results, and for a demand that waited too long.
         bool fined = by.results != posting.results || (status == DEMANDED && _answerOver(demand_.when));
@@ -178,8 +178,10 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         view
         returns (Posting memory by)
     {
-        _checkSome(results);
-        _need(results.length <= posting.count, uint32(TooManyResults.selector), results.length);
+        // Unchecked: without results the difference is larger than any number.
+        unchecked {
+            _need(results.length - 1 < posting.count, uint32(AnotherCount.selector), results.length);
+        }
         _need(deadline >= posting.when.time(), uint32(DeadlineBeforePosting.selector), deadline);
         Head then = posting.head;
         bytes32 evidence = _completeThen(then, parts);
@@ -254,17 +256,6 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         _need(right, uint32(NotThisPosting.selector), posting.slot);
     }
 
-    /// @dev Reverts if there are no results.
-    function _checkSome(bytes32[] calldata results) private pure {
-        uint256 selector = uint32(NothingToSettle.selector);
-        assembly ("memory-safe") {
-            if iszero(results.length) {
-                mstore(0x00, selector)
-                revert(0x1c, 0x04)
-            }
-        }
-    }
-
     /// @dev The word in a slot.
     function _wordAt(uint256 slot) private view returns (bytes32 word) {
         _need(slot < _slots(), uint32(NoSuchSlot.selector), slot);
@@ -308,8 +299,7 @@ abstract contract OptimisticSettlement is Settlement, Deposits {
         bytes calldata evidence,
         uint256 slot
     ) private returns (bytes32 id) {
-        (Head next, Moment when, bytes32 topic) =
-            (head.advance(results.length), Moments.current(), Posted.selector);
+        (Head next, Moment when, bytes32 topic) = (head.advance(results.length), Moments.current(), Posted.selector);
         assembly ("memory-safe") {
             let to := mload(0x40)
             let size := shl(5, results.length)

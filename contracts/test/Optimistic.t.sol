@@ -95,9 +95,9 @@ contract OptimisticTest is OptimisticFixture {
         _assertMoney(PROVER, 0, 0, BOND, "the prover");
         _assertMoney(CHALLENGER, 0, 0, 0, "the challenger");
         uint256 before = PROVER.balance;
-        _acceptAs(PROVER, 0, abi.encodeCall(IOptimisticSettlement.collect, ()));
+        _acceptAs(PROVER, 0, abi.encodeCall(IOptimisticSettlement.withdraw, ()));
         assertEq(PROVER.balance, before + BOND, "collected");
-        _acceptAs(PROVER, 0, abi.encodeCall(IOptimisticSettlement.collect, ()));
+        _acceptAs(PROVER, 0, abi.encodeCall(IOptimisticSettlement.withdraw, ()));
         assertEq(PROVER.balance, before + BOND, "collected once");
     }
 
@@ -239,7 +239,6 @@ contract OptimisticTest is OptimisticFixture {
         _demandBy(POSTER, kept);
         _overAnswer();
         _drop(kept);
-        _acceptAs(POSTER, 0, abi.encodeCall(IOptimisticSettlement.collect, ()));
         _acceptAs(POSTER, 0, abi.encodeCall(IOptimisticSettlement.exit, ()));
         _overWindow();
         _acceptAs(POSTER, 0, abi.encodeCall(IOptimisticSettlement.withdraw, ()));
@@ -330,9 +329,9 @@ contract OptimisticTest is OptimisticFixture {
         Kept memory kept = _post(_true(2), 0);
         bytes32[] memory three = _other(3);
         bytes memory data = _callDisplace(kept, three, NONE, kept.signers);
-        _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.TooManyResults.selector, 3));
+        _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.AnotherCount.selector, 3));
         data = _callDisplace(kept, new bytes32[](0), NONE, kept.signers);
-        _refuseAs(PROVER, data, Settlement.NothingToSettle.selector);
+        _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.AnotherCount.selector, 0));
         // A posting that claims another count is another posting.
         kept.posting.count = 3;
         _refuseAs(PROVER, 0, _callProve(kept), _why(IOptimisticSettlement.NotThisPosting.selector, 0));
@@ -390,7 +389,7 @@ contract OptimisticTest is OptimisticFixture {
         _assertMoney(PROVER, 0, 0, 0, "nothing is left to earn");
         _overWindow();
         bytes memory data = _callDisplace(late, _other(1), NONE, _range(0, N));
-        _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.WindowOver.selector, 1));
+        _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.NotThisPosting.selector, 1));
     }
 
     function test_displacedByFewerResults() public {
@@ -630,7 +629,7 @@ contract OptimisticTest is OptimisticFixture {
         _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.DepositTooSmall.selector, COVER - 1));
         _acceptAs(PROVER, 1, abi.encodeCall(IOptimisticSettlement.deposit, ()));
         _acceptAs(PROVER, 0, abi.encodeCall(IOptimisticSettlement.exit, ()));
-        _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.DepositTooSmall.selector, 0));
+        _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.DepositTooSmall.selector, COVER));
         _acceptAs(PROVER, 0, abi.encodeCall(IOptimisticSettlement.deposit, ()));
         _postBy(PROVER, _true(1), 0);
         vm.deal(PROVER, 1 << 96);
@@ -639,25 +638,37 @@ contract OptimisticTest is OptimisticFixture {
     }
 
     function test_trap_aDepositWithdrawnTooEarly() public {
-        bytes memory withdraw = abi.encodeCall(IOptimisticSettlement.withdraw, ());
-        _refuseAs(POSTER, 0, withdraw, _why(IOptimisticSettlement.ExitNotOver.selector, 0));
+        _leaves(0, "no exit runs");
         Kept memory kept = _post(_lie(1), 0);
         _acceptAs(POSTER, 0, abi.encodeCall(IOptimisticSettlement.exit, ()));
-        bytes memory why = _why(IOptimisticSettlement.ExitNotOver.selector, Moment.unwrap(_now()));
         _pass(WINDOW + 1, WINDOW_BLOCKS);
-        _refuseAs(POSTER, 0, withdraw, why);
+        _leaves(0, "a block too early");
         // In the last block in which a posting from before the exit may be demanded.
         _demand(kept);
         _pass(0, 1);
-        _refuseAs(POSTER, 0, withdraw, _why(IOptimisticSettlement.DemandsOpen.selector, 1));
+        _leaves(0, "a demand is open");
         _overWindow();
-        _refuseAs(POSTER, 0, withdraw, _why(IOptimisticSettlement.DemandsOpen.selector, 1));
+        _leaves(0, "a demand is open, however long");
         _drop(kept);
         _assertMoney(CHALLENGER, 0, 0, BOND + PENALTY / 2, "the challenger is paid");
+        _leaves(COVER - PENALTY, "the rest");
+        _leaves(0, "nothing is left");
+    }
+
+    /// @dev The poster gets so much.
+    function _leaves(uint256 amount, string memory what) private {
         uint256 before = POSTER.balance;
-        _acceptAs(POSTER, 0, withdraw);
-        assertEq(POSTER.balance, before + COVER - PENALTY, "the rest");
-        _refuseAs(POSTER, 0, withdraw, _why(IOptimisticSettlement.ExitNotOver.selector, 0));
+        _acceptAs(POSTER, 0, abi.encodeCall(IOptimisticSettlement.withdraw, ()));
+        assertEq(POSTER.balance, before + amount, what);
+    }
+
+    /// @notice Credit is paid although the deposit stays.
+    function test_creditOfAPoster() public {
+        Kept memory kept = _post(_true(1), 0);
+        _demand(kept);
+        _acceptAs(POSTER, 0, _callProve(kept));
+        _leaves(BOND, "the bond");
+        _assertMoney(POSTER, COVER, 0, 0, "the deposit");
     }
 
     /// @notice Every slot holds a lie of one poster, and every challenger is paid in full.
@@ -690,12 +701,12 @@ contract OptimisticTest is OptimisticFixture {
         _overAnswer();
         // It stops nobody else.
         _drop(kept);
-        bytes memory collect = abi.encodeCall(IOptimisticSettlement.collect, ());
-        (bool done, bytes memory answer) = greedy.send(address(_settlement), 0, collect);
+        bytes memory take = abi.encodeCall(IOptimisticSettlement.withdraw, ());
+        (bool done, bytes memory answer) = greedy.send(address(_settlement), 0, take);
         assertTrue(!done, "not taken");
         assertEq(answer, _why(IOptimisticSettlement.NotTaken.selector, BOND + PENALTY / 2), "why");
-        greedy.set(true, collect);
-        (done,) = greedy.send(address(_settlement), 0, collect);
+        greedy.set(true, take);
+        (done,) = greedy.send(address(_settlement), 0, take);
         assertTrue(done && greedy.tries() == 101, "taken later");
         assertEq(address(greedy).balance, BOND + PENALTY / 2, "once");
     }
@@ -709,7 +720,7 @@ contract OptimisticTest is OptimisticFixture {
         bytes memory withdraw = abi.encodeCall(IOptimisticSettlement.withdraw, ());
         greedy.set(true, withdraw);
         (bool done,) = greedy.send(address(_settlement), 0, withdraw);
-        assertTrue(done && greedy.tries() == 1, "the second call fails");
+        assertTrue(done && greedy.tries() == 101, "the second call pays nothing");
         assertEq(address(greedy).balance, COVER, "paid once");
         assertEq(address(_settlement).balance, COVER, "the other deposit is there");
     }
@@ -722,7 +733,7 @@ contract OptimisticTest is OptimisticFixture {
         _post(kept, 0);
         _refuseAs(POSTER, data, Settlement.NotThisState.selector);
         kept.results = new bytes32[](0);
-        _refuseAs(POSTER, _callPost(kept, 1), Settlement.NothingToSettle.selector);
+        _refuseAs(POSTER, 0, _callPost(kept, 1), _why(IOptimisticSettlement.AnotherCount.selector, 0));
         kept = _true(1);
         uint64 deadline = _deadline;
         _deadline = uint64(block.timestamp - 1);
@@ -735,7 +746,7 @@ contract OptimisticTest is OptimisticFixture {
 
     function test_trap_finishingTooEarlyOrWithOtherResults() public {
         Kept memory kept = _post(_true(2), 0);
-        _refuseAs(POSTER, 0, _callFinish(kept), _why(IOptimisticSettlement.NotFinal.selector, 0));
+        _refuseAs(POSTER, 0, _callFinish(kept), _why(IOptimisticSettlement.NotThisPosting.selector, 0));
         _overWindow();
         kept.results[1] = bytes32(uint256(1));
         _refuseAs(POSTER, 0, _callFinish(kept), _why(IOptimisticSettlement.NotTheseResults.selector, 0));

@@ -121,9 +121,7 @@ abstract contract OptimisticCurvesTest is SettlementsTest {
 
     function _prove(Kept memory kept, bytes32[] memory results, bytes memory quorum) private {
         vm.prank(_prover);
-        _optimistic().prove(
-            kept.posting, kept.demand, DEADLINE, results, quorum, _head, Members.commitment(_newest)
-        );
+        _optimistic().prove(kept.posting, kept.demand, DEADLINE, results, quorum, _head, Members.commitment(_newest));
         if (bytes(_record).length != 0) vm.snapshotGasLastCall(_group(), _record);
     }
 
@@ -179,9 +177,9 @@ abstract contract OptimisticCurvesTest is SettlementsTest {
         _record = "dropped";
         _drop(all[3]);
         _record = "";
-        _record = "credit collected";
+        _record = "credit withdrawn";
         vm.prank(_challenger);
-        _optimistic().collect();
+        _optimistic().withdraw();
         vm.snapshotGasLastCall(_group(), _record);
         _pass(WINDOW);
         _record = "finished";
@@ -218,14 +216,7 @@ abstract contract OptimisticCurvesTest is SettlementsTest {
             _optimistic().post(_head, Members.commitment(_newest), DEADLINE, results, evidence, _places[kind]);
             Kept memory kept;
             kept.posting = IOptimisticSettlement.Posting(
-                _head,
-                DEADLINE,
-                keccak256(abi.encodePacked(results)),
-                1,
-                keccak256(evidence),
-                _poster,
-                _now(),
-                kind
+                _head, DEADLINE, keccak256(abi.encodePacked(results)), 1, keccak256(evidence), _poster, _now(), kind
             );
             (kept.results, _head) = (results, _head.advance(1));
             _demand(kept);
@@ -233,9 +224,7 @@ abstract contract OptimisticCurvesTest is SettlementsTest {
             bytes32 newest = Members.commitment(_newest);
             vm.prank(_prover);
             vm.expectRevert();
-            _optimistic().prove{gas: 5_000_000}(
-                kept.posting, kept.demand, DEADLINE, results, quorum, _head, newest
-            );
+            _optimistic().prove{gas: 5_000_000}(kept.posting, kept.demand, DEADLINE, results, quorum, _head, newest);
             _pass(ANSWER);
             _drop(kept);
             if (kind == 2) continue;

@@ -42,9 +42,7 @@ abstract contract OptimisticFixture is QuorumFixture {
     IOptimisticSettlement.Place[SLOTS] internal _places;
 
     function _conditions() internal pure returns (IOptimisticSettlement.Conditions memory) {
-        return IOptimisticSettlement.Conditions(
-            WINDOW, WINDOW_BLOCKS, ANSWER, ANSWER_BLOCKS, SLOTS, PENALTY, BOND
-        );
+        return IOptimisticSettlement.Conditions(WINDOW, WINDOW_BLOCKS, ANSWER, ANSWER_BLOCKS, SLOTS, PENALTY, BOND);
     }
 
     function _make() internal virtual override returns (ToyCurve) {
@@ -108,8 +106,7 @@ abstract contract OptimisticFixture is QuorumFixture {
     function _assertStatus(Kept memory kept, IOptimisticSettlement.Status status, string memory what) internal view {
         IOptimisticSettlement.Status found = _optimistic.statusOf(kept.posting, kept.demand);
         assertEq(uint256(found), uint256(status), what);
-        bool counts =
-            status == IOptimisticSettlement.Status.Final || status == IOptimisticSettlement.Status.Settled;
+        bool counts = status == IOptimisticSettlement.Status.Final || status == IOptimisticSettlement.Status.Settled;
         assertTrue(_optimistic.isSettledAs(kept.posting, kept.results) == counts, what);
     }
 
@@ -201,15 +198,7 @@ abstract contract OptimisticFixture is QuorumFixture {
     function _callProve(Kept memory kept, bytes memory quorum) internal view returns (bytes memory) {
         return abi.encodeCall(
             IOptimisticSettlement.prove,
-            (
-                kept.posting,
-                kept.demand,
-                kept.posting.deadline,
-                kept.results,
-                quorum,
-                _head,
-                Members.commitment(_newest)
-            )
+            (kept.posting, kept.demand, kept.posting.deadline, kept.results, quorum, _head, Members.commitment(_newest))
         );
     }
 

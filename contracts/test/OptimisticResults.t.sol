@@ -41,8 +41,7 @@ contract OptimisticStoredTest is OptimisticFixture {
         _pass(WINDOW + 1, WINDOW_BLOCKS + 1);
         _refuseStored(first + 2);
         _acceptAs(PROVER, 0, _callFinish(finished));
-        bytes32[4] memory expected =
-            [proven.results[0], proven.results[1], finished.results[0], results[0]];
+        bytes32[4] memory expected = [proven.results[0], proven.results[1], finished.results[0], results[0]];
         for (uint256 i = 0; i < 4; i++) {
             assertEq(_stored(first + i), expected[i], "stored");
         }

@@ -167,7 +167,7 @@ interface IOptimisticSettlement is ISettlement {
     /// @param slot The slot.
     error SlotTaken(uint256 slot);
     /// @notice The deposit does not cover a penalty for each slot, or its exit has begun.
-    /// @param deposit What the deposit covers; 0 if its exit has begun.
+    /// @param deposit The deposit, in wei.
     error DepositTooSmall(uint256 deposit);
     /// @notice The deposit would have more than 96 bits.
     /// @param deposit What it would be.
@@ -176,12 +176,6 @@ interface IOptimisticSettlement is ISettlement {
     /// made.
     /// @param slot The slot.
     error NotThisPosting(uint256 slot);
-    /// @notice The posting's window is over: it is final, or it was dropped and its numbers settle nothing any more.
-    /// @param slot The slot.
-    error WindowOver(uint256 slot);
-    /// @notice The posting's window is not over yet.
-    /// @param slot The slot.
-    error NotFinal(uint256 slot);
     /// @notice The demand may still be answered.
     /// @param slot The slot.
     error AnswerRuns(uint256 slot);
@@ -191,21 +185,15 @@ interface IOptimisticSettlement is ISettlement {
     /// @notice These are not the results of the posting.
     /// @param slot The slot.
     error NotTheseResults(uint256 slot);
-    /// @notice More results than the posting has.
+    /// @notice No results, or more than the posting has.
     /// @param results How many.
-    error TooManyResults(uint256 results);
+    error AnotherCount(uint256 results);
     /// @notice The signatures did not count any more when the posting was made.
     /// @param deadline The last second in which they counted.
     error DeadlineBeforePosting(uint256 deadline);
     /// @notice The quorum's bytes end before its signature does.
     /// @param length Bytes that are left for the signature.
     error NoSignature(uint256 length);
-    /// @notice The exit runs until later, or none runs.
-    /// @param exitAt When it began; zero if none runs.
-    error ExitNotOver(uint256 exitAt);
-    /// @notice Postings of this owner wait for the answers to demands.
-    /// @param demands How many.
-    error DemandsOpen(uint256 demands);
     /// @notice The receiver did not take the money.
     /// @param amount How much, in wei.
     error NotTaken(uint256 amount);
@@ -217,12 +205,9 @@ interface IOptimisticSettlement is ISettlement {
     /// anew.
     function exit() external;
 
-    /// @notice Sends the caller the whole deposit, when the exit has run for a window and no demand for the caller's
-    /// postings is open.
+    /// @notice Sends the caller all of the caller's credit; and the whole deposit, if its exit has run for a window and no
+    /// demand for the caller's postings is open.
     function withdraw() external;
-
-    /// @notice Sends the caller all of the caller's credit.
-    function collect() external;
 
     /// @notice Posts the next results, without a proof. The caller's deposit must cover a penalty for each slot.
     /// @dev NOT checked: anything about the signers and the signature.

@@ -26,7 +26,12 @@ contract ToyOptimistic is OptimisticSettlement, ToyKeys {
         broken = broken_;
     }
 
-    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual override(Quorums, ToyKeys) {
+    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof)
+        internal
+        view
+        virtual
+        override(Quorums, ToyKeys)
+    {
         if (broken) revert CurveFails();
         super._check(digests, key, proof);
     }
