@@ -158,9 +158,9 @@ pub fn drop_call(posting: &PostedResults, demand: ProofDemand) -> Bytes {
     OptimisticSettlement::dropCall { posting_: posting.named(), demand_ }.abi_encode().into()
 }
 
-/// The call with which whoever is credited collects it.
-pub fn collect_call() -> Bytes {
-    OptimisticSettlement::collectCall {}.abi_encode().into()
+/// The call that pays whoever makes it what the contract owes: the credit, and the deposit if its exit is over.
+pub fn withdraw_call() -> Bytes {
+    OptimisticSettlement::withdrawCall {}.abi_encode().into()
 }
 
 /// The call that proves a posting, planned from the cheapest base that serves now.

@@ -44,7 +44,7 @@ struct Now {
 }
 
 /// The calls that are counted.
-pub(super) const COLLECT: &str = "collect";
+pub(super) const WITHDRAW: &str = "withdraw";
 /// What becomes of them.
 pub(super) const OUTCOMES: [&str; 5] = ["sent", "done", "failed", "refused", "given up"];
 
@@ -52,7 +52,7 @@ impl WatchMetrics {
     /// Counts from now on.
     pub(super) fn begun(followed: Arc<Metrics>) -> Self {
         let calls: Family<Labels<2>, Counter> = Family::default();
-        for call in WatchDuty::ALL.map(WatchDuty::name).into_iter().chain([COLLECT]) {
+        for call in WatchDuty::ALL.map(WatchDuty::name).into_iter().chain([WITHDRAW]) {
             for outcome in OUTCOMES {
                 drop(calls.get_or_create(&[("call", call), ("outcome", outcome)]));
             }

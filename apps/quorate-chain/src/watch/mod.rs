@@ -38,7 +38,7 @@ use crate::{
 /// signature. Prints a line for each posting, with the time that is left until it is final, and one for each change.
 ///
 /// Without a payer nothing is sent. With one (--key-file), it demands the proof of each false posting and pays the bond, drops
-/// those that nobody has proven in time, and collects what it is credited. With --prove, it also proves true postings whose
+/// those that nobody has proven in time, and withdraws what it is credited. With --prove, it also proves true postings whose
 /// proof somebody demands. A posting that it cannot recompute does not count as true: see --unknown.
 ///
 /// It keeps no network file. It goes on from its cursor, and reads the logs anew without one. While the node does not answer,

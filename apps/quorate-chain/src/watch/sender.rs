@@ -18,13 +18,13 @@ use quorate_evm::{
     follow::{Follower, SlotPosting},
     gas::Measured,
     posting::PostingConditions,
-    watch::{WatchDuty, collect_call, demand_call, drop_call, prove_call},
+    watch::{WatchDuty, demand_call, drop_call, prove_call, withdraw_call},
 };
 use quorate_host::exit::{Failure, Result};
 use serde_json::json;
 use tokio::sync::mpsc::Receiver;
 
-use super::metrics::{COLLECT, WatchMetrics};
+use super::metrics::{WITHDRAW, WatchMetrics};
 use crate::{
     following::{Reading, chain},
     print::note,
@@ -35,15 +35,15 @@ use crate::{
 enum Task {
     /// Something about a posting.
     Duty(WatchDuty, B256),
-    /// What is credited is collected.
-    Collect,
+    /// What is credited is withdrawn.
+    Withdraw,
 }
 
 impl Task {
     const fn name(self) -> &'static str {
         match self {
             Self::Duty(duty, _) => duty.name(),
-            Self::Collect => COLLECT,
+            Self::Collect => WITHDRAW,
         }
     }
 }
@@ -142,8 +142,8 @@ impl Sender {
         self.demands = Some(demands);
         let account = OptimisticSettlement::accountOfCall { owner: payer };
         let account = self.node.read(self.contract, &account, None).await.map_err(Failure::io)?;
-        if !account.credit.is_zero() && self.is_free(Task::Collect) {
-            self.submit(Task::Collect, collect_call(), Vec::new(), U256::ZERO);
+        if !account.credit.is_zero() && self.is_free(Task::Withdraw) {
+            self.submit(Task::Withdraw, withdraw_call(), Vec::new(), U256::ZERO);
         }
         Ok(())
     }
@@ -207,6 +207,6 @@ impl Sender {
 fn shown(task: Task) -> String {
     match task {
         Task::Duty(duty, id) => format!("{} posting {id}", duty.name()),
-        Task::Collect => "collect the credit".to_owned(),
+        Task::Withdraw => "withdraw the credit".to_owned(),
     }
 }

@@ -188,7 +188,7 @@ fn a_demanded_true_posting_is_proven() {
     let mut running = paying(&folder, &world.url(), &world, &["--prove"]);
     wait("the proof", &folder, || status(&world, &honest, demand) == SETTLED);
     wait_until_said("settled", &folder);
-    wait("the bond", &folder, || said(&folder).contains("collect the credit: done"));
+    wait("the bond", &folder, || said(&folder).contains("withdraw the credit: done"));
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
 }
