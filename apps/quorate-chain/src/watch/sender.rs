@@ -43,7 +43,7 @@ impl Task {
     const fn name(self) -> &'static str {
         match self {
             Self::Duty(duty, _) => duty.name(),
-            Self::Collect => WITHDRAW,
+            Self::Withdraw => WITHDRAW,
         }
     }
 }
