@@ -22,7 +22,7 @@ done
 # Interfaces and libraries take a range of compilers. What is deployed takes one.
 for file in $(find src -name '*.sol'); do
     case $file in
-    src/interfaces/* | src/libraries/* | src/Head.sol) pragma='^0.8.27' ;;
+    src/interfaces/* | src/libraries/* | src/Head.sol | src/Moment.sol | src/Account.sol) pragma='^0.8.27' ;;
     *) pragma='0.8.37' ;;
     esac
     grep -qxF "pragma solidity $pragma;" "$file" || fail "contracts/$file does not say 'pragma solidity $pragma;'"

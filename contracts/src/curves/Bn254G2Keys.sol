@@ -41,8 +41,10 @@ abstract contract Bn254G2Keys is Quorums {
         return 128;
     }
 
-    /// @dev A signature has 64 bytes.
+    /// @dev A signature has 64 bytes. No contract with these keys asks for it, because an optimistic settlement with them has
+    /// no room.
     /// @return 64.
+    // slither-disable-next-line dead-code
     function _signatureBytes() internal pure override returns (uint256) {
         return 64;
     }
