@@ -100,8 +100,9 @@ mod tests {
                 // Rows of a benchmark: its name, the engine, and n.
                 rows => {
                     let [bench, engine, n] = name.split(' ').collect::<Vec<_>>()[..] else { panic!("{name}") };
+                    let n = n.parse().ok();
                     let is_it =
-                        |row: &&Value| row["bench"] == bench && row["engine"] == engine && row["n"].to_string() == n;
+                        |row: &&Value| row["bench"] == bench && row["engine"] == engine && row["n"].as_u64() == n;
                     rows.as_array().unwrap().iter().find(is_it).unwrap()["gas"]["mean"].as_f64().unwrap()
                 }
             };

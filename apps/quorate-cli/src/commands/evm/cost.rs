@@ -1,6 +1,6 @@
 //! `quorate evm cost`.
 
-use std::{fmt::Write as _, str::FromStr};
+use std::str::FromStr;
 
 use clap::Args;
 use indicatif::HumanCount;
@@ -225,8 +225,10 @@ impl Arguments {
     fn page(&self, question: &CostQuestion, costs: &SettlementCosts) -> String {
         let mut page = String::new();
         let CostQuestion { operators, changed, .. } = *question;
-        // Writing to a string does not fail.
-        let mut line = |text: String| drop(writeln!(page, "{}", text.trim_end()));
+        let mut line = |text: String| {
+            page.push_str(text.trim_end());
+            page.push('\n');
+        };
         line(format!("{} operators, {} changed from one quorum to the next", HumanCount(operators), short(changed)));
         line(String::new());
         let money = match (self.gas_price, self.eth_price) {
