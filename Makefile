@@ -71,6 +71,7 @@ contracts: contracts/node_modules/.package-lock.json ## Build and test the contr
 	cd contracts && $(FORGE) fmt --check src test script examples
 	cd contracts && $(FORGE) build --quiet
 	python3 scripts/contract_artifacts.py --check
+	python3 scripts/cost_table.py --check
 	cd contracts && FORGE_SNAPSHOT_CHECK=true $(FORGE) test
 	contracts/test/package.sh
 
@@ -254,6 +255,7 @@ book-lock: ## After a change of what the book is made with: requirements.txt, wi
 contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
 	cd contracts && $(FORGE) fmt src test script examples && $(FORGE) build --quiet && $(FORGE) test
 	python3 scripts/contract_artifacts.py
+	python3 scripts/cost_table.py
 
 contracts/.venv/bin/slither: contracts/slither-requirements.txt
 	python3 -m venv contracts/.venv

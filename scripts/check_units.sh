@@ -11,7 +11,7 @@ exposure() {
     case "$1" in
     quorate-signer.service) echo 6 ;;
     quorate-signer-metrics.service) echo 10 ;;
-    quorate-chain-follow.service | quorate-chain-weigh.service) echo 13 ;;
+    quorate-chain-follow.service | quorate-chain-weigh.service | quorate-chain-watch.service) echo 13 ;;
     quorate-server.service) echo 15 ;;
     quorate-node.service) echo 17 ;;
     *) echo "$1: state in scripts/check_units.sh how exposed it may be" >&2; return 1 ;;

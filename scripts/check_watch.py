@@ -3,10 +3,10 @@
 
 1. `promtool` understands every rule and every query of a dashboard, and the tests of the rules pass.
 2. Each program is started: the server gets a claim, a false one and one of a banned source; the signer a request that is not one; the
-   follower a chain without a settlement; and the node's board is played to its end. Every metric and every label that a rule or a
+   follower and the watcher a chain without a settlement; and the node's board is played to its end. Every metric and every label that a rule or a
    dashboard asks for is one that a program tells.
 3. Every metric that a document names exists, and a rule or a dashboard shows it. docs/node.md, docs/signer.md and docs/operate.md list
-   every metric of the node, the signer and the follower.
+   every metric of the node, the signer, the follower and the watcher.
 4. Each line of the log that docs/operate.md tells to look for stands in a source.
 5. Each alert has a test that sees it fire, a heading in docs/operate.md that it names, and a line there.
 
@@ -36,7 +36,7 @@ DASHBOARDS = sorted((ROOT / "deploy/grafana").glob("*.json"))
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OPERATE = ROOT / "docs/operate.md"
 # Documents that list all metrics of a program, by what these begin with.
-LISTED = {"quorate_node_": "node.md", "quorate_signer_": "signer.md", "quorate_follower_": "operate.md"}
+LISTED = {"quorate_node_": "node.md", "quorate_signer_": "signer.md", "quorate_follower_": "operate.md", "quorate_watcher_": "operate.md"}
 # Without the caller's variables, which the programs would read.
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/", "NO_COLOR": "1"}
 # What Prometheus itself adds to a series.
@@ -187,7 +187,17 @@ class Chain(http.server.BaseHTTPRequestHandler):
         return "0x60"
 
     def eth_call(self, *_):
-        return "0x" + "00" * 32
+        # Two words: the parameters of a contract to which results are posted are as many.
+        return "0x" + "00" * 64
+
+    def eth_getBalance(self, *_):
+        return "0x0"
+
+    def eth_getTransactionCount(self, *_):
+        return "0x0"
+
+    def eth_maxPriorityFeePerGas(self):
+        return "0x1"
 
     def eth_getLogs(self, *_):
         return []
@@ -203,10 +213,22 @@ class Chain(http.server.BaseHTTPRequestHandler):
 
 
 def follower(folder):
+    return of_chain("follow", "--network", str(folder / "network.json"))
+
+
+def watcher(folder):
+    payer = folder / "payer"
+    payer.touch(0o600)
+    payer.write_text("07" * 32)
+    return of_chain("watch", "--cursor", str(folder / "watch.cursor"), "--key-file", str(payer))
+
+
+def of_chain(command, *more):
+    """What a command of quorate-chain tells that follows a settlement."""
     chain = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Chain)
     threading.Thread(target=chain.serve_forever, daemon=True).start()
-    arguments = ["follow", "--rpc", f"http://127.0.0.1:{chain.server_port}", "--contract", "0x" + "0c" * 20]
-    arguments += ["--network", str(folder / "network.json"), "--confirmations", "finalized", "--every", "0.1"]
+    arguments = [command, "--rpc", f"http://127.0.0.1:{chain.server_port}", "--contract", "0x" + "0c" * 20]
+    arguments += ["--confirmations", "finalized", "--every", "0.1", *more]
     with running(PROGRAMS / "quorate-chain", *arguments, "--metrics", "127.0.0.1:0") as process:
         place = wait("quorate-chain", process, lambda: address_in(process))
         wait("quorate-chain", process, lambda: request(place, "/readyz")[0] == 200)
@@ -356,7 +378,7 @@ def main():
     queries += shown + [query for path in DASHBOARDS for query in variables(path)]
 
     texts = {}
-    for start in (server, node, signer, follower):
+    for start in (server, node, signer, follower, watcher):
         with tempfile.TemporaryDirectory() as folder:
             texts[start.__name__] = start(pathlib.Path(folder))
     metrics, lists = {}, set()
@@ -395,7 +417,7 @@ def main():
     lines(wrong)
 
     print(*wrong, sep="\n", end="\n" if wrong else "")
-    print(f"watched: {len(lists)} metrics of 4 programs, {len(named)} in documents, {len(queries)} queries, {len(wrong)} wrong")
+    print(f"watched: {len(lists)} metrics of 5 programs, {len(named)} in documents, {len(queries)} queries, {len(wrong)} wrong")
     sys.exit(bool(wrong) or not named)
 
 

@@ -73,11 +73,22 @@ def interface(source: str, names: list[str]) -> list:
     return common + [raised[key] for key in sorted(raised)]
 
 
+def plain(entry: dict) -> dict:
+    """The same with the types of the ABI for all but structs."""
+    parts = {key: [plain(each) for each in entry[key]] for key in ("inputs", "outputs", "components") if key in entry}
+    if "internalType" in entry and not entry["type"].startswith("tuple"):
+        parts["internalType"] = entry["type"]
+    return {**entry, **parts}
+
+
 def interfaces() -> dict[str, list]:
     found = {name: interface(*contracts) for name, contracts in INTERFACES.items()}
-    # The settlement of a hub is a settlement: what it adds is what its interface says.
+    # The settlement of a hub, and one to which results are posted, are settlements: what they add is what their interfaces say.
     settlement = [entry for entry in found["Settlement"] if entry["type"] != "constructor"]
-    found["HubSettlement"] = [entry for entry in found["HubSettlement"] if entry not in settlement]
+    for name in ("HubSettlement", "OptimisticSettlement"):
+        found[name] = [entry for entry in found[name] if entry not in settlement]
+    # `sol!` does not find a type of the contracts' own that is a member of a struct.
+    found["OptimisticSettlement"] = [plain(entry) for entry in found["OptimisticSettlement"]]
     return found
 
 

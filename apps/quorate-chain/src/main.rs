@@ -9,9 +9,11 @@ mod print;
 mod payer;
 mod wallet;
 mod cursor;
+mod following;
 mod follow;
 mod send;
 mod weigh;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -26,7 +28,8 @@ use tokio::runtime;
 ///
 /// A settlement stores one hash. `follow` rebuilds from a node's logs what it is the hash of, and writes it to the file that
 /// `quorate evm plan --network` reads. `send` sends registrations, epochs and planned settlements. `weigh` begins the epochs of
-/// a settlement with restaked stake. No operator's BLS key is used here.
+/// a settlement with restaked stake. `watch` recomputes what is posted to a settlement without a proof, and demands the proof
+/// of what is false. No operator's BLS key is used here.
 ///
 /// Exit codes: 0 done; 1 not done, because of the chain's state; 2 the command line or a file is wrong; 3 the node or a file
 /// cannot be reached; 4 a fault of the program; 130 interrupted.
@@ -42,6 +45,7 @@ enum Command {
     Follow(follow::Arguments),
     Send(send::Arguments),
     Weigh(weigh::Arguments),
+    Watch(watch::Arguments),
     Completions(Completions),
     Man(ManPages),
 }
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
             Command::Follow(arguments) => runtime.block_on(arguments.run()),
             Command::Send(arguments) => arguments.run(&runtime),
             Command::Weigh(arguments) => arguments.run(&runtime),
+            Command::Watch(arguments) => runtime.block_on(arguments.run()),
             Command::Completions(arguments) => arguments.run(CommandLine::command()),
             Command::Man(arguments) => arguments.run(CommandLine::command()),
         }

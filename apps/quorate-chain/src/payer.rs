@@ -33,6 +33,11 @@ pub(crate) struct Payer {
 }
 
 impl Payer {
+    /// Whether there is one: a file or the variable.
+    pub(crate) fn is_named(&self) -> bool {
+        self.key_file.is_some() || env::var_os(VARIABLE).is_some()
+    }
+
     /// The key.
     ///
     /// # Errors

@@ -37,6 +37,17 @@ pub(crate) struct Sending {
     #[command(flatten)]
     pub(crate) payer: Payer,
 
+    #[command(flatten)]
+    fees: FeeArguments,
+
+    /// How long to wait for the receipt of a transaction, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 180)]
+    wait: u64,
+}
+
+/// The most that is paid for gas.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FeeArguments {
     /// Send nothing if a unit of gas would cost more
     #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_fee_gwei)]
     max_fee: u64,
@@ -44,10 +55,12 @@ pub(crate) struct Sending {
     /// The most that a unit of gas may add for the block's proposer, whatever the node says
     #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_tip_gwei)]
     max_tip: u64,
+}
 
-    /// How long to wait for the receipt of a transaction, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 180)]
-    wait: u64,
+impl FeeArguments {
+    pub(crate) fn limits(self) -> FeeLimits {
+        FeeLimits { max_fee_gwei: self.max_fee, max_tip_gwei: self.max_tip }
+    }
 }
 
 /// No transaction may use more gas (EIP-7825).
@@ -106,8 +119,7 @@ impl Sending {
             .with_access_list(list);
         let estimate = node.quantity("eth_estimateGas", json!([request])).await.map_err(refused)?;
         let estimate = u64::try_from(estimate).unwrap_or(u64::MAX);
-        let limits = FeeLimits { max_fee_gwei: self.max_fee, max_tip_gwei: self.max_tip };
-        let fees = limits.offer(node).await.map_err(|error| match error {
+        let fees = self.fees.limits().offer(node).await.map_err(|error| match error {
             FeeError::Node(error) => Failure::io(error),
             error => Failure::refused(error),
         })?;

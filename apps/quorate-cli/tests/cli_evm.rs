@@ -318,3 +318,51 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
     plan_of(&rubbish, &["--signers", "0"], "").exits(2).says(&rubbish).says("line 2").says("quorate evm plan --help");
     plan_of(&folder.path("missing.json"), &["--signers", "0"], "").exits(3).says("cannot read").says("missing.json");
 }
+
+/// Runs `quorate evm cost`.
+fn cost(arguments: &[&str]) -> Ran {
+    command("quorate").args(["evm", "cost"]).args(arguments).ran()
+}
+
+/// The ways are ordered by gas, and say between which rows they lie.
+#[test]
+fn the_cost_of_each_way_is_a_page_or_an_object() {
+    let arguments = ["--operators", "150", "--results", "10", "--window", "24", "--rate", "60", "--penalty", "0.1"];
+    let page = cost(&[&arguments[..], &["--gas-price", "2", "--eth-price", "3000"]].concat()).exits(0).out;
+    for line in page.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    for words in [
+        "between the rows of 100 and 200 operators",
+        "one signature for 10, bls12381-g2-nu",
+        "a posting of 10, bn254-g1",
+        "24.15 h",
+        "changed members on, bn254-g1 is cheaper than bls12381-g2-nu",
+        "144 postings wait at a time: so many slots, and a deposit of 14.4 ETH",
+        "is demanded",
+        "EigenLayer, rebuilt",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let object = cost(&[&arguments[..], &["--json"]].concat()).exits(0).object();
+    let gas: Vec<_> = object["ways"].as_array().unwrap().iter().map(|way| way["gas"].as_u64().unwrap()).collect();
+    assert!(gas.is_sorted() && gas.len() > 8, "{gas:?}");
+    assert_eq!((&object["measured_operators"], &object["waiting_postings"]), (&json!([100, 200]), &json!(144)));
+    assert_eq!(object["changed"], json!(15.0));
+}
+
+#[test]
+fn a_cost_that_was_not_measured_is_refused() {
+    for (arguments, words) in [
+        (&["--operators", "1200"][..], "gas was measured with 4 to 1000"),
+        (&["--operators", "150", "--changed", "60"], "at most 24"),
+        (&["--operators", "100", "--changed", "ten"], "a part such as 10%"),
+        (&["--operators", "100", "--demanded", "150%"], "the part of the postings"),
+        (&["--operators", "100", "--gas-price", "nan"], "--gas-price"),
+        (&["--operators", "100", "--penalty", "1"], "--rate"),
+        (&[], "--operators"),
+    ] {
+        let ran = cost(arguments).exits(2);
+        assert!(ran.err.contains(words), "{words}: {ran:?}");
+    }
+}

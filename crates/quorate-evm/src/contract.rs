@@ -2,7 +2,7 @@
 //!
 //! `make contracts-snapshots` writes the files in `abi/` and `code/`; `make contracts` fails if they differ from what the contracts
 //! compile to. Contracts that differ by their keys alone have one interface, with the errors of all. [`HubSettlement`] has what
-//! a settlement with a hub adds to a [`Settlement`]. [`TestToken`] is what a network of one's own gets if it names no token. The
+//! a settlement with a hub adds to a [`Settlement`], and [`OptimisticSettlement`] what one adds to which results are posted. [`TestToken`] is what a network of one's own gets if it names no token. The
 //! types of a contract's parameters are in the module of its name, such as [`task_network::ITaskNetwork::Task`].
 
 use crate::key_group::KeyGroup;
@@ -22,6 +22,7 @@ macro_rules! interfaces {
 interfaces! {
     settlement: Settlement, "abi/Settlement.json";
     hub_settlement: HubSettlement, "abi/HubSettlement.json";
+    optimistic_settlement: OptimisticSettlement, "abi/OptimisticSettlement.json";
     hub: Hub, "abi/Hub.json";
     verifier: Verifier, "abi/Verifier.json";
     task_network: TaskNetwork, "abi/TaskNetwork.json";
@@ -69,6 +70,17 @@ impl KeyGroup {
             Self::Bn254G1 => include_bytes!("../code/VerifierBn254G1.bin"),
             Self::Bls12381G2 => include_bytes!("../code/VerifierBls12381G2.bin"),
             Self::Bls12381G2Nu => include_bytes!("../code/VerifierBls12381G2Nu.bin"),
+        }
+    }
+
+    /// The creation code of the settlement for these keys to which results may also be posted without a proof. The constructor's
+    /// arguments follow it. `None` if there is none for such keys.
+    pub fn optimistic_code(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Bn254G2 => None,
+            Self::Bn254G1 => Some(include_bytes!("../code/OptimisticSettlementBn254G1.bin")),
+            Self::Bls12381G2 => Some(include_bytes!("../code/OptimisticSettlementBls12381G2.bin")),
+            Self::Bls12381G2Nu => Some(include_bytes!("../code/OptimisticSettlementBls12381G2Nu.bin")),
         }
     }
 

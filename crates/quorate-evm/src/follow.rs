@@ -10,6 +10,9 @@
 //! | head, newest base's commitment | the last of the logs `Settled`, `SettledAll` and `EpochEntered` |
 //! | bases | the calldata of the settlements that stored them; `BasePinned` |
 //!
+//! Of an `OptimisticSettlement` it also keeps the posting in each slot, from the logs `Posted`, `Demanded`, `Proven`, `Dropped`,
+//! `Displaced` and `Finished`, and with it the keys and the weights that [recompute](Follower::recompute) it.
+//!
 //! A call that another contract made is found where that contract was passed its calldata. What is found nowhere is left out,
 //! with a [`Note`]. The network is right without it, except for weights: without these there is none.
 //!
@@ -36,9 +39,11 @@ pub use log::{BadLog, SettlementEvent};
 use crate::{
     base::{Base, KeyPage, NEWEST, PART, WeightPage},
     bls12381::DigestHash,
+    digest::Contract,
     key_group::KeyGroup,
     member_set::MemberSet,
     network::{Network, NetworkError, sum_of_keys},
+    posting::{PostedResults, PostingSources, PostingStatus, Recomputed},
     quorum::{Quorum, Store},
     state::{self, Head, NEVER},
 };
@@ -80,6 +85,32 @@ pub struct Follower {
     /// An epoch that was begun and not entered.
     begun: Option<Begun>,
     bases: Vec<Stored>,
+    /// The posting in each slot.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    postings: BTreeMap<u64, SlotPosting>,
+    /// The weights of past epochs that postings name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    past: BTreeMap<u32, Weights>,
+}
+
+/// The posting in a slot of an `OptimisticSettlement`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotPosting {
+    /// Its name in the logs.
+    pub id: B256,
+    /// The posting.
+    pub posting: PostedResults,
+    /// What happened to it. A posting that was displaced is [`PostingStatus::Dropped`]; its slot holds another word then.
+    pub status: PostingStatus,
+    /// Whether the slot still holds its word.
+    pub in_slot: bool,
+}
+
+impl SlotPosting {
+    /// Whether nothing has decided yet about the posting, except perhaps the time.
+    pub fn is_open(&self) -> bool {
+        matches!(self.status, PostingStatus::Posted | PostingStatus::Demanded(_))
+    }
 }
 
 /// The keys of a table.
@@ -97,6 +128,9 @@ struct Weights {
     /// Parts that other calls in the calldata would give. Empty if all calls are certain.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     others: BTreeMap<usize, Vec<Vec<u64>>>,
+    /// Whether the contract has these weights.
+    #[serde(default)]
+    confirmed: bool,
 }
 
 /// Weights that one log tells of: those of each call in the calldata that fits to it. They may be empty.
@@ -151,6 +185,14 @@ pub enum FollowError {
     /// An epoch was entered that was not begun.
     #[error("epoch {0} was entered, but it was not begun; follow from the block of the deployment on")]
     NotBegun(u32),
+    /// A posting names another head than the one before it.
+    #[error(
+        "the posting in slot {0} does not follow the head before it; logs are missing, or this is not a settlement"
+    )]
+    Posted(u64),
+    /// A log names a posting that is in no slot.
+    #[error("a log names the posting {0}, which is in no slot; follow from the block of the deployment on")]
+    NoPosting(B256),
 }
 
 /// Why there is no network.
@@ -240,6 +282,8 @@ impl Follower {
             prepared: Vec::new(),
             begun: None,
             bases: Vec::new(),
+            postings: BTreeMap::new(),
+            past: BTreeMap::new(),
         }
     }
 
@@ -312,6 +356,78 @@ impl Follower {
         Note::WeightsUnseen { epoch: self.head().epoch }
     }
 
+    /// Takes note that the contract has the weights of the running epoch. Later, when it is past, the contract does not say any more.
+    pub fn confirm_weights(&mut self) {
+        self.epoch.confirmed = self.epoch.weights.is_some();
+    }
+
+    /// The posting in each slot, by rising slots.
+    pub fn postings(&self) -> impl Iterator<Item = &SlotPosting> {
+        self.postings.values()
+    }
+
+    /// Whether a true quorum signed a posting that is in a slot, by the keys and weights that the logs tell: see
+    /// [`PostedResults::recompute`].
+    pub fn recompute(&self, posting: &PostedResults) -> Recomputed {
+        let head = Head::decode(posting.head);
+        let Some(key_group) = self.key_group else { return Recomputed::Unknown("there are no keys".to_owned()) };
+        let Some(table) = self.tables.get(&head.table) else {
+            return Recomputed::Unknown(format!("the keys of table {} are not known any more", head.table));
+        };
+        let weights = self.weights_of(head.epoch).filter(|weights| weights.confirmed);
+        let Deployment { chain_id, contract, .. } = self.deployment;
+        posting.recompute(&PostingSources {
+            key_group,
+            settlement: Contract { chain_id, address: contract },
+            keys: &table.keys,
+            weights: weights.and_then(|weights| weights.weights.as_deref()),
+        })
+    }
+
+    fn weights_of(&self, epoch: u32) -> Option<&Weights> {
+        if self.head().epoch == epoch { Some(&self.epoch) } else { self.past.get(&epoch) }
+    }
+
+    /// The network with which a posting is proven: the head, the table and the epoch are those of the posting. It has the bases from
+    /// which a proof may start now.
+    ///
+    /// # Errors
+    /// [`NoNetwork`].
+    pub fn network_of(&mut self, posting: &PostedResults) -> Result<Network, NoNetwork> {
+        let (now, then) = (self.head(), Head::decode(posting.head));
+        let key_group = self.key_group.ok_or(NoNetwork::NoKeys)?;
+        let mut bases = if now.table == then.table { self.bases() } else { Vec::new() };
+        // The state names slot 0, and while an epoch waits to be entered it is another one.
+        let (waits, newest) = (self.begun.is_some(), self.newest);
+        bases.retain(|base| base.slot != NEWEST || (!waits && base.commitment() == newest));
+        let table = self.tables.get(&then.table).ok_or(NoNetwork::NoKeys)?;
+        let epoch = self.weights_of(then.epoch).ok_or(NoNetwork::NoWeights(then.epoch))?;
+        let network = Network {
+            key_group,
+            chain_id: self.deployment.chain_id,
+            contract: self.deployment.contract,
+            nonce: then.nonce,
+            table: then.table,
+            epoch: then.epoch,
+            required: then.required,
+            enough: then.enough,
+            paid: then.paid,
+            keys: table.keys.clone(),
+            weights: epoch.weights.clone().ok_or(NoNetwork::NoWeights(then.epoch))?,
+            key_pages: table.pages.clone(),
+            weight_pages: epoch.pages.clone(),
+            bases,
+            unknown_newest: None,
+        };
+        network.check()?;
+        Ok(network)
+    }
+
+    /// The present head and newest base's commitment, as the contract's calls pass them.
+    pub fn passed(&self) -> (U256, B256) {
+        (self.head, self.newest)
+    }
+
     /// The bases, with keys that are added up once. Leaves out a base whose keys have no sum, which the contract refuses.
     fn bases(&mut self) -> Vec<Base> {
         let table = self.tables.get(&self.head().table);
@@ -380,8 +496,52 @@ impl Follower {
             SettlementEvent::EpochEntered { head, newest } => return self.enter(*head, *newest),
             SettlementEvent::Settled { head, newest, results } => return self.settled(*head, *newest, results, calls),
             SettlementEvent::BasePinned { slot, from } => return Ok(self.pinned(*slot, *from)),
+            SettlementEvent::Posted { head, newest, posting } => self.posted(*head, *newest, posting)?,
+            SettlementEvent::PostingDemanded { id, demand } => {
+                self.posting(*id)?.status = PostingStatus::Demanded(*demand);
+            }
+            SettlementEvent::PostingProven { id } | SettlementEvent::PostingFinished { id } => {
+                self.posting(*id)?.status = PostingStatus::Settled;
+            }
+            SettlementEvent::PostingDropped { id } => self.posting(*id)?.status = PostingStatus::Dropped,
+            SettlementEvent::PostingDisplaced { id } => {
+                let posting = self.posting(*id)?;
+                (posting.status, posting.in_slot) = (PostingStatus::Dropped, false);
+            }
         }
         Ok(None)
+    }
+
+    fn posted(&mut self, head: U256, newest: B256, posting: &PostedResults) -> Result<(), FollowError> {
+        let before = Head::decode(posting.head);
+        follows("result", before.nonce, self.head().nonce)?;
+        // A posting changes nothing but the number.
+        if (posting.head, newest) != (self.head, self.newest) {
+            return Err(FollowError::Posted(posting.slot));
+        }
+        self.head = head;
+        let (id, status) = (posting.id(), PostingStatus::Posted);
+        self.postings.insert(posting.slot, SlotPosting { id, posting: posting.clone(), status, in_slot: true });
+        self.forget_past();
+        Ok(())
+    }
+
+    fn posting(&mut self, id: B256) -> Result<&mut SlotPosting, FollowError> {
+        let found = self.postings.values_mut().find(|posting| posting.id == id && posting.in_slot);
+        found.ok_or(FollowError::NoPosting(id))
+    }
+
+    /// Forgets the tables and the weights that no open posting names.
+    fn forget_past(&mut self) {
+        let named: Vec<_> = self
+            .postings
+            .values()
+            .filter(|posting| posting.is_open())
+            .map(|open| Head::decode(open.posting.head))
+            .collect();
+        let table = self.head().table;
+        self.tables.retain(|number, _| *number >= table || named.iter().any(|head| head.table == *number));
+        self.past.retain(|epoch, _| named.iter().any(|head| head.epoch == *epoch));
     }
 
     fn added(
@@ -461,9 +621,11 @@ impl Follower {
         follows("result", after.nonce, before.nonce)?;
         if before.table != after.table {
             self.bases.clear();
-            self.tables.retain(|table, _| *table >= after.table);
         }
-        (self.head, self.epoch) = (head, begun.epoch);
+        self.head = head;
+        let past = std::mem::replace(&mut self.epoch, begun.epoch);
+        self.past.insert(before.epoch, past);
+        self.forget_past();
         self.replaced(newest);
         Ok(None)
     }
@@ -644,7 +806,7 @@ fn all_weights(terms: U256, renews: bool, mut chunks: Vec<Candidates>, calls: &m
         part += parts;
     }
     others.retain(|_, others| !others.is_empty());
-    Some(Weights { weights: Some(all), pages: Vec::new(), others })
+    Some(Weights { weights: Some(all), others, ..Weights::default() })
 }
 
 /// The weights of all calls that fit, each once. Takes the first of these calls out, since the next log is of another one.

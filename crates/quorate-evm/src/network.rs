@@ -47,6 +47,7 @@ pub use self::{
     key::{QuorumKey, sum_of_keys},
     plan::{Order, QuorumSignature, SettlementPlan},
 };
+pub(crate) use self::{key::key_of, plan::verify_sum};
 use crate::{
     base::{Base, KeyPage, NEWEST, Pricing, Table, Way, Weigh, WeightPage},
     digest::{Contract, Results},

@@ -18,7 +18,7 @@ use alloy::{
 };
 use quorate_evm::{
     KeyGroup, Network,
-    alloy_primitives::{Address, Bytes, U64, hex},
+    alloy_primitives::{Address, Bytes, U64, U256, hex},
     alloy_sol_types::{SolCall, SolEvent},
     digest::Contract,
     state::NEVER,
@@ -191,6 +191,12 @@ impl TestNode {
             request = request.with_access_list(AccessList(listed.iter().map(item).collect()));
         }
         self.transact(account, request)
+    }
+
+    /// Sends a call with money from an account, which must succeed.
+    pub fn pay(&self, account: usize, to: Address, call: &impl SolCall, wei: u128) -> TransactionReceipt {
+        let request = TransactionRequest::default().with_to(to).with_input(call.abi_encode());
+        self.transact(account, request.with_value(U256::from(wei)))
     }
 
     /// Sends calldata from account 0 as a transaction, which must fail.

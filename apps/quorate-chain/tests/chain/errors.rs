@@ -154,9 +154,14 @@ fn metrics_are_for_this_machine_and_for_a_program_that_stays() {
 
 #[test]
 fn help_fits_80_columns() {
-    for arguments in
-        [&["--help"][..], &["follow", "--help"], &["send", "--help"], &["weigh", "--help"], &["follow", "-h"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &["follow", "--help"],
+        &["send", "--help"],
+        &["weigh", "--help"],
+        &["watch", "--help"],
+        &["follow", "-h"],
+    ] {
         let ended = program().args(arguments).ran().exits(0);
         assert!(ended.out.lines().count() > 8);
         for line in ended.out.lines() {

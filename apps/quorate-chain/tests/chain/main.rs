@@ -8,4 +8,5 @@ mod follow;
 mod program;
 mod send;
 mod transactions;
+mod watch;
 mod world;

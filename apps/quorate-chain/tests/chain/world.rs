@@ -2,12 +2,14 @@
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network, Order, Sender, SettlementPlan, Transaction,
-    alloy_primitives::{Address, B256, Bytes, U256},
+    alloy_primitives::{Address, B256, Bytes, U256, Uint},
     alloy_sol_types::{SolCall as _, SolConstructor as _},
     base::{KeyPage, PART, WeightPage},
-    contract::Settlement,
+    contract::{OptimisticSettlement, Settlement, optimistic_settlement::IOptimisticSettlement},
+    digest::Results,
     gas::Measured,
-    quorum::Store,
+    posting::{Moment, PostedResults},
+    quorum::{NONE, Store},
     state::{self, Head},
 };
 
@@ -32,16 +34,50 @@ pub(crate) struct World {
 /// The number of changed members after which ski rental stores.
 pub(crate) const CHANGES_A_STORE: u32 = 5;
 
+/// The account that posts.
+pub(crate) const POSTER: usize = 1;
+
+/// The penalty and the bond, in wei.
+pub(crate) const MONEY: u128 = 1_000_000_000_000_000;
+
+/// What the settlement fixes to which results are posted.
+pub(crate) const CONDITIONS: IOptimisticSettlement::Conditions = IOptimisticSettlement::Conditions {
+    window: 4_000,
+    windowBlocks: 40,
+    answer: 400,
+    answerBlocks: 8,
+    slots: 4,
+    penalty: Uint::from_limbs([MONEY as u64, 0]),
+    bond: Uint::from_limbs([MONEY as u64, 0]),
+};
+
 impl World {
     /// Deploys a settlement and registers operators. `None` if there is no node.
     pub(crate) fn deploy(key_group: KeyGroup, operators: u8) -> Option<Self> {
+        Self::deploy_by(key_group, operators, |registrar| {
+            let (pinned, changes) = (U256::from(1), U256::from(CHANGES_A_STORE));
+            let arguments = Settlement::constructorCall { registrar, pinned, changesAStore: changes };
+            [key_group.creation_code(), &arguments.abi_encode()].concat()
+        })
+    }
+
+    /// The same with a settlement to which results are posted. Account 1 has a deposit.
+    pub(crate) fn deploy_optimistic(key_group: KeyGroup, operators: u8) -> Option<Self> {
+        let this = Self::deploy_by(key_group, operators, |registrar| {
+            let (pinned, changes) = (U256::from(1), U256::from(CHANGES_A_STORE));
+            let conditions_ = CONDITIONS;
+            let arguments =
+                OptimisticSettlement::constructorCall { registrar, pinned, changesAStore: changes, conditions_ };
+            [key_group.optimistic_code().unwrap(), &arguments.abi_encode()].concat()
+        })?;
+        let deposit = u128::from(CONDITIONS.slots) * MONEY;
+        this.node.pay(POSTER, this.contract(), &OptimisticSettlement::depositCall {}, deposit);
+        Some(this)
+    }
+
+    fn deploy_by(key_group: KeyGroup, operators: u8, code: impl FnOnce(Address) -> Vec<u8>) -> Option<Self> {
         let node = TestNode::start()?;
-        let arguments = Settlement::constructorCall {
-            registrar: node.account(0),
-            pinned: U256::from(1),
-            changesAStore: U256::from(CHANGES_A_STORE),
-        };
-        let code = [key_group.creation_code(), &arguments.abi_encode()].concat();
+        let code = code(node.account(0));
         let network = node.network(key_group, node.create(code.into()));
         let (members, carried, next_pages) = (Vec::new(), Vec::new(), Vec::new());
         let none = Operators::new(key_group, 0);
@@ -189,6 +225,45 @@ impl World {
         let (plan, call) = self.plan(signers, results, store);
         self.node.send_from(0, self.contract(), call);
         self.settled(&plan);
+    }
+
+    /// Posts results that these members sign, or, if `signed` says so, others. The slot is empty.
+    pub(crate) fn post(&mut self, signers: &MemberSet, results: &[B256], signed: &[B256], slot: u64) -> PostedResults {
+        let (settlement, deadline) = (self.node.contract(self.contract()), u64::MAX);
+        let (epoch, nonce) = (self.network.epoch, self.network.nonce);
+        let digest = Results { settlement, epoch, nonce, deadline, store: NONE, results: signed }.digest();
+        let members = signers.iter().map(|index| self.members[index]).collect();
+        let signature = self.operators.sign(&members, &[digest]);
+        let evidence = [signers.as_bytes(), signature.as_bytes()].concat();
+        self.post_evidence(evidence.into(), results, slot)
+    }
+
+    /// Posts results with evidence of any kind.
+    pub(crate) fn post_evidence(&mut self, evidence: Bytes, results: &[B256], slot: u64) -> PostedResults {
+        let (head, newest, deadline) = (self.head, self.network.newest(), u64::MAX);
+        let place = IOptimisticSettlement::Place {
+            slot: U256::from(slot),
+            content: B256::ZERO,
+            when: Moment::default().word(),
+        };
+        let call = OptimisticSettlement::postCall {
+            head,
+            newest,
+            deadline,
+            results: results.to_vec(),
+            evidence: evidence.clone(),
+            place,
+        };
+        let receipt = self.node.send_from(POSTER, self.contract(), call.abi_encode().into());
+        let [posted] = &events::<OptimisticSettlement::Posted>(&receipt)[..] else {
+            panic!("one posting: {receipt:?}")
+        };
+        let when = Moment::of_word(posted.when);
+        self.network.nonce += results.len() as u64;
+        self.head = self.network.head().encode().unwrap();
+        assert_eq!(posted.head, self.head);
+        let poster = self.node.account(POSTER);
+        PostedResults { head, deadline, results: results.to_vec(), evidence, poster, when, slot }
     }
 
     /// The world after the chain went back to where the network was this.

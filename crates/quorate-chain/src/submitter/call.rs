@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use alloy::primitives::{Address, B256, Bytes};
+use alloy::primitives::{Address, B256, Bytes, U256};
 use quorate_evm::task_network::PlannedCall;
 
 use crate::{fees::FeeLimits, task_network::Confirmations};
@@ -54,6 +54,8 @@ pub struct Call<L = String> {
     pub to: Address,
     /// The calldata.
     pub calldata: Bytes,
+    /// What is sent to the contract, in wei.
+    pub value: U256,
     /// The accounts of the access list (EIP-2930), without storage keys.
     pub access_list: Vec<Address>,
     /// The most gas that it may use. Without it, a tenth more than the node estimates.
@@ -64,7 +66,7 @@ impl<L> Call<L> {
     /// A planned call. The node estimates its limit of gas.
     pub fn planned(label: L, call: PlannedCall) -> Self {
         let PlannedCall { to, calldata, access_list, .. } = call;
-        Self { label, to, calldata, access_list, gas_limit: None }
+        Self { label, to, calldata, value: U256::ZERO, access_list, gas_limit: None }
     }
 }
 

@@ -213,6 +213,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             .with_from(self.address)
             .with_to(call.to)
             .with_input(call.calldata.clone())
+            .with_value(call.value)
             .with_access_list(AccessList(call.access_list.iter().map(item).collect()))
     }
 

@@ -418,7 +418,7 @@ fn millis(time: std::time::Duration) -> u64 {
 mod tests {
     use std::time::Duration;
 
-    use alloy::primitives::{Address, Bytes};
+    use alloy::primitives::{Address, Bytes, U256};
 
     use super::*;
     use crate::fees::GWEI;
@@ -441,7 +441,14 @@ mod tests {
     }
 
     fn call(label: u8) -> Call<u8> {
-        Call { label, to: Address::ZERO, calldata: Bytes::new(), access_list: Vec::new(), gas_limit: None }
+        Call {
+            label,
+            to: Address::ZERO,
+            calldata: Bytes::new(),
+            value: U256::ZERO,
+            access_list: Vec::new(),
+            gas_limit: None,
+        }
     }
 
     fn hash(number: u8) -> B256 {

@@ -231,7 +231,14 @@ fn a_node_that_asks_for_a_large_tip_gets_no_more_than_the_limit() {
         let settings = SubmitSettings { fees: limits, poll: Duration::from_millis(25), ..SubmitSettings::default() };
         let (submitter, mut events) = Submitter::start(rpc, payer(), settings).await.unwrap();
         let calldata = transfer.abi_encode().into();
-        let call = Call { label: (), to: world.deployed.token, calldata, access_list: Vec::new(), gas_limit: None };
+        let call = Call {
+            label: (),
+            to: world.deployed.token,
+            calldata,
+            value: U256::ZERO,
+            access_list: Vec::new(),
+            gas_limit: None,
+        };
         submitter.submit(call).unwrap();
         loop {
             match events.recv().await.unwrap() {

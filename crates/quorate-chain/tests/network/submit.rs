@@ -55,7 +55,7 @@ fn wait(world: &World, events: &mut Receiver<Event>, time: Duration) -> Vec<Even
 
 fn transfer(world: &World, label: u32, to: Address) -> Call<u32> {
     let calldata = TestToken::approveCall { spender: to, value: U256::from(label) }.abi_encode().into();
-    Call { label, to: world.deployed.token, calldata, access_list: Vec::new(), gas_limit: None }
+    Call { label, to: world.deployed.token, calldata, value: U256::ZERO, access_list: Vec::new(), gas_limit: None }
 }
 
 /// How many transactions an account has in blocks.

@@ -4,7 +4,11 @@ use alloy_primitives::{B256, Bytes, Log, U256};
 use alloy_sol_types::SolEvent;
 
 use super::call::weights;
-use crate::contract::{Settlement, StakeRegistrar};
+use crate::{
+    contract::{OptimisticSettlement, Settlement, StakeRegistrar},
+    posting::{Moment, PostedResults, ProofDemand},
+    state::Head,
+};
 
 /// A log of a settlement. All settlements emit the same logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +94,42 @@ pub enum SettlementEvent {
         /// The slot that was copied.
         from: u16,
     },
+    /// Results were posted without a proof.
+    Posted {
+        /// The head after the call.
+        head: U256,
+        /// The commitment of the newest base, which a posting does not change.
+        newest: B256,
+        /// The posting. Its head is the one before the call.
+        posting: PostedResults,
+    },
+    /// The proof of a posting was demanded.
+    PostingDemanded {
+        /// The posting.
+        id: B256,
+        /// The demand.
+        demand: ProofDemand,
+    },
+    /// A posting was proven, and is settled.
+    PostingProven {
+        /// The posting.
+        id: B256,
+    },
+    /// A demand was not answered in time.
+    PostingDropped {
+        /// The posting.
+        id: B256,
+    },
+    /// Results were proven for the numbers of a posting, which does not count.
+    PostingDisplaced {
+        /// The posting that was there. The one that is there now is settled.
+        id: B256,
+    },
+    /// A final posting was finished, and is settled.
+    PostingFinished {
+        /// The posting.
+        id: B256,
+    },
 }
 
 /// A log has the topic of a settlement's log, but not its form.
@@ -104,7 +144,7 @@ pub struct BadLog {
 
 impl SettlementEvent {
     /// The topics of all logs that [`decode`](Self::decode) reads.
-    pub const TOPICS: [B256; 11] = [
+    pub const TOPICS: [B256; 17] = [
         Settlement::KeyAdded::SIGNATURE_HASH,
         Settlement::KeysPaged::SIGNATURE_HASH,
         Settlement::KeysCarried::SIGNATURE_HASH,
@@ -115,6 +155,12 @@ impl SettlementEvent {
         Settlement::Settled::SIGNATURE_HASH,
         Settlement::SettledAll::SIGNATURE_HASH,
         Settlement::BasePinned::SIGNATURE_HASH,
+        OptimisticSettlement::Posted::SIGNATURE_HASH,
+        OptimisticSettlement::Demanded::SIGNATURE_HASH,
+        OptimisticSettlement::Proven::SIGNATURE_HASH,
+        OptimisticSettlement::Dropped::SIGNATURE_HASH,
+        OptimisticSettlement::Displaced::SIGNATURE_HASH,
+        OptimisticSettlement::Finished::SIGNATURE_HASH,
         Self::TOPIC_OF_REGISTRAR,
     ];
 
@@ -123,7 +169,7 @@ impl SettlementEvent {
     pub const TOPIC_OF_REGISTRAR: B256 = StakeRegistrar::EpochWeighed::SIGNATURE_HASH;
 
     /// The names of all events, as [`name`](Self::name) has them.
-    pub const NAMES: [&str; 10] = [
+    pub const NAMES: [&str; 16] = [
         "key_added",
         "keys_paged",
         "keys_carried",
@@ -134,11 +180,19 @@ impl SettlementEvent {
         "epoch_entered",
         "settled",
         "base_pinned",
+        "posted",
+        "posting_demanded",
+        "posting_proven",
+        "posting_dropped",
+        "posting_displaced",
+        "posting_finished",
     ];
 
     /// A word for metrics.
     pub fn name(&self) -> &'static str {
-        let [added, paged, carried, weights, prepared, weighed, begun, entered, settled, pinned] = Self::NAMES;
+        let [added, paged, carried, weights, prepared, weighed, begun, entered, settled, pinned, of_postings @ ..] =
+            Self::NAMES;
+        let [posted, demanded, proven, dropped, displaced, finished] = of_postings;
         match self {
             Self::KeyAdded { .. } => added,
             Self::KeysPaged { .. } => paged,
@@ -150,6 +204,12 @@ impl SettlementEvent {
             Self::EpochEntered { .. } => entered,
             Self::Settled { .. } => settled,
             Self::BasePinned { .. } => pinned,
+            Self::Posted { .. } => posted,
+            Self::PostingDemanded { .. } => demanded,
+            Self::PostingProven { .. } => proven,
+            Self::PostingDropped { .. } => dropped,
+            Self::PostingDisplaced { .. } => displaced,
+            Self::PostingFinished { .. } => finished,
         }
     }
 
@@ -204,6 +264,41 @@ impl SettlementEvent {
                 let log = read::<Settlement::BasePinned>(log)?;
                 Self::BasePinned { slot: number(log.slot)?, from: number(log.from)? }
             }
+            OptimisticSettlement::Posted::SIGNATURE_HASH => {
+                let log = read::<OptimisticSettlement::Posted>(log)?;
+                let mut before = Head::decode(log.head);
+                let results = log.results.len() as u64;
+                let too_many =
+                    || BadLog { name: "Posted", why: format!("{results} results end at number {}", before.nonce) };
+                before.nonce = before.nonce.checked_sub(results).ok_or_else(too_many)?;
+                let head = before.encode().map_err(|error| BadLog { name: "Posted", why: error.to_string() })?;
+                let posting = PostedResults {
+                    head,
+                    deadline: log.deadline,
+                    results: log.results,
+                    evidence: log.evidence,
+                    poster: log.poster,
+                    when: Moment::of_word(log.when),
+                    slot: number(log.slot)?,
+                };
+                Self::Posted { head: log.head, newest: log.newest, posting }
+            }
+            OptimisticSettlement::Demanded::SIGNATURE_HASH => {
+                let OptimisticSettlement::Demanded { id, challenger, when } = read(log)?;
+                Self::PostingDemanded { id, demand: ProofDemand { challenger, when: Moment::of_word(when) } }
+            }
+            OptimisticSettlement::Proven::SIGNATURE_HASH => {
+                Self::PostingProven { id: read::<OptimisticSettlement::Proven>(log)?.id }
+            }
+            OptimisticSettlement::Dropped::SIGNATURE_HASH => {
+                Self::PostingDropped { id: read::<OptimisticSettlement::Dropped>(log)?.id }
+            }
+            OptimisticSettlement::Displaced::SIGNATURE_HASH => {
+                Self::PostingDisplaced { id: read::<OptimisticSettlement::Displaced>(log)?.id }
+            }
+            OptimisticSettlement::Finished::SIGNATURE_HASH => {
+                Self::PostingFinished { id: read::<OptimisticSettlement::Finished>(log)?.id }
+            }
             StakeRegistrar::EpochWeighed::SIGNATURE_HASH => {
                 let log = read::<StakeRegistrar::EpochWeighed>(log)?;
                 let rest = || BadLog { name: "EpochWeighed", why: "its weights are not of 8 bytes each".to_owned() };
@@ -225,7 +320,13 @@ impl SettlementEvent {
             | Self::WeightsPaged { .. }
             | Self::EpochWeighed { .. }
             | Self::EpochEntered { .. }
-            | Self::BasePinned { .. } => false,
+            | Self::BasePinned { .. }
+            | Self::Posted { .. }
+            | Self::PostingDemanded { .. }
+            | Self::PostingProven { .. }
+            | Self::PostingDropped { .. }
+            | Self::PostingDisplaced { .. }
+            | Self::PostingFinished { .. } => false,
         }
     }
 }

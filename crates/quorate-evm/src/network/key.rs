@@ -70,6 +70,11 @@ pub fn sum_of_keys(key_group: KeyGroup, keys: &[Bytes], signers: &MemberSet) -> 
     Ok(sum)
 }
 
+/// The key of a quorum of these signers, from nothing but their keys. Decodes and checks each key.
+pub(crate) fn key_of(key_group: KeyGroup, keys: &[Bytes], signers: &MemberSet) -> Result<QuorumKey, PlanError> {
+    Ok(MemberKeys { key_group, keys }.quorum(None, signers, signers)?.0)
+}
+
 /// The keys of a network's members, as bytes.
 #[derive(Clone, Copy)]
 pub(super) struct MemberKeys<'a> {

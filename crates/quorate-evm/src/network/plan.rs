@@ -126,32 +126,7 @@ impl SettlementPlan {
     /// [`SignatureError`] if the bytes are not a signature of the key group.
     #[must_use = "the signature may be invalid"]
     pub fn verify(&self, signature: &QuorumSignature) -> Result<bool, SignatureError> {
-        match (&self.key, signature) {
-            (QuorumKey::Bn254G2(key), QuorumSignature::Bn254(bytes)) => {
-                let signature = Bn254Signature::from_bytes(bytes).map_err(PointError::from)?;
-                Ok(self.message().is_some_and(|message| verify(key, &message, &signature)))
-            }
-            (QuorumKey::Bn254G1 { g1, g2 }, QuorumSignature::Bn254(bytes)) => {
-                let signature = Bn254Signature::from_bytes(bytes).map_err(PointError::from)?;
-                Ok(self.message().is_some_and(|message| dual_key_verify(g1, g2, &message, &signature)))
-            }
-            (QuorumKey::Bls12381G2(key), QuorumSignature::Bls12381(bytes)) => {
-                let signature = bls12381::decode_signature(bytes).map_err(PointError::from)?;
-                let hash = DigestHash::of(self.key_group);
-                Ok(hash.is_some_and(|hash| hash.verify(key, &self.digests, &signature)))
-            }
-            (QuorumKey::Bn254G2(_) | QuorumKey::Bn254G1 { .. }, QuorumSignature::Bls12381(_))
-            | (QuorumKey::Bls12381G2(_), QuorumSignature::Bn254(_)) => {
-                let (expected, found) = (self.key_group.signature_bytes(), signature.as_bytes().len());
-                Err(SignatureError::OtherCurve { expected, found })
-            }
-        }
-    }
-
-    /// The sum of the points that are signed on BN254. `None` if there are no results, or if a hint fails its check.
-    fn message(&self) -> Option<MessagePoint> {
-        let points = self.digests.iter().zip(&self.hints).map(|(digest, hint)| hint.check(digest));
-        MessagePoint::sum_of(&points.collect::<Option<Vec<_>>>()?)
+        verify_sum(self.key_group, &self.key, &self.digests, &self.hints, signature)
     }
 
     /// The signed quorum as the contract takes it.
@@ -227,6 +202,42 @@ impl SettlementPlan {
     pub(super) fn total(&self, measured: &Measured) -> Result<u64, EncodeQuorumError> {
         let call = self.call(&QuorumSignature::stand_in(self.key_group))?;
         Ok(self.estimate(measured, &call, Storing::Nowhere).total())
+    }
+}
+
+/// Whether a signature is that of a quorum's key over the sum of these digests' points. The hints are those of the digests on
+/// BN254.
+pub(crate) fn verify_sum(
+    key_group: KeyGroup,
+    key: &QuorumKey,
+    digests: &[[u8; 32]],
+    hints: &[CounterHint],
+    signature: &QuorumSignature,
+) -> Result<bool, SignatureError> {
+    // The sum of the points that are signed on BN254. `None` if there are no digests, or if a hint fails its check.
+    let message = || {
+        let points = digests.iter().zip(hints).map(|(digest, hint)| hint.check(digest));
+        MessagePoint::sum_of(&points.collect::<Option<Vec<_>>>()?)
+    };
+    match (key, signature) {
+        (QuorumKey::Bn254G2(key), QuorumSignature::Bn254(bytes)) => {
+            let signature = Bn254Signature::from_bytes(bytes).map_err(PointError::from)?;
+            Ok(message().is_some_and(|message| verify(key, &message, &signature)))
+        }
+        (QuorumKey::Bn254G1 { g1, g2 }, QuorumSignature::Bn254(bytes)) => {
+            let signature = Bn254Signature::from_bytes(bytes).map_err(PointError::from)?;
+            Ok(message().is_some_and(|message| dual_key_verify(g1, g2, &message, &signature)))
+        }
+        (QuorumKey::Bls12381G2(key), QuorumSignature::Bls12381(bytes)) => {
+            let signature = bls12381::decode_signature(bytes).map_err(PointError::from)?;
+            let hash = DigestHash::of(key_group);
+            Ok(hash.is_some_and(|hash| hash.verify(key, digests, &signature)))
+        }
+        (QuorumKey::Bn254G2(_) | QuorumKey::Bn254G1 { .. }, QuorumSignature::Bls12381(_))
+        | (QuorumKey::Bls12381G2(_), QuorumSignature::Bn254(_)) => {
+            let (expected, found) = (key_group.signature_bytes(), signature.as_bytes().len());
+            Err(SignatureError::OtherCurve { expected, found })
+        }
     }
 }
 

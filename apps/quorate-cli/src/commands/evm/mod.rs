@@ -25,6 +25,7 @@ mod aggregate;
 mod call;
 mod plan;
 mod hub;
+mod cost;
 
 pub(super) use operator::addresses;
 
@@ -54,6 +55,7 @@ enum Command {
     Aggregate(aggregate::Arguments),
     Plan(plan::Arguments),
     Hub(hub::Arguments),
+    Cost(cost::Arguments),
 }
 
 impl Arguments {
@@ -71,6 +73,7 @@ impl Arguments {
             Command::Aggregate(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),
             Command::Hub(arguments) => arguments.run(),
+            Command::Cost(arguments) => arguments.run(),
         }
     }
 }

@@ -8,11 +8,12 @@ use alloy::{
 };
 use anyhow::anyhow;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use quorate_chain::rpc::{self, Rpc, RpcPatience};
+use quorate_chain::rpc::{Rpc, RpcBlock, RpcPatience};
 use quorate_evm::{
     bls12381::DigestHash,
-    contract::Settlement,
-    follow::{Deployment, Follower, Note, SettlementEvent},
+    contract::{OptimisticSettlement, Settlement},
+    follow::{Deployment, Follower, Note, SettlementEvent, SlotPosting},
+    posting::ProofDemand,
     state::Head,
 };
 use quorate_host::exit::{Failure, Result};
@@ -25,7 +26,7 @@ use crate::{
 
 /// How far behind the newest block is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Confirmations {
+pub(crate) enum Confirmations {
     /// So many blocks follow the last one that is read.
     Blocks(u64),
     /// The last block that is read is final.
@@ -48,7 +49,7 @@ struct Checkpoint {
 
 /// What a step did.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Blocks were read; there are more.
     Read,
     /// All blocks are read that are confirmed.
@@ -56,7 +57,7 @@ pub(super) enum Step {
 }
 
 /// A settlement, as far as its chain was read.
-pub(super) struct Chain {
+pub(crate) struct Chain {
     node: Rpc,
     deployment: Deployment,
     /// The settlement's registrar, which cannot be changed.
@@ -74,8 +75,10 @@ pub(super) struct Chain {
     read_again: u32,
     /// The epoch whose weights were compared with the contract's.
     weighed: Option<u32>,
+    /// The newest block of the chain, as it was seen last.
+    newest: Option<RpcBlock>,
     /// What the user should know, since it was asked for.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     metrics: Arc<Metrics>,
 }
 
@@ -90,7 +93,7 @@ const AT_A_TIME: usize = 8;
 
 impl Chain {
     /// Asks the node for the chain's id and the contract for what is fixed in it.
-    pub(super) async fn open(
+    pub(crate) async fn open(
         node: Rpc,
         contract: Address,
         from_block: u64,
@@ -135,13 +138,14 @@ impl Chain {
             compared: None,
             read_again: 0,
             weighed: None,
+            newest: None,
             notes,
             metrics,
         })
     }
 
     /// Goes on from a cursor, which must be one of this settlement.
-    pub(super) fn resume(&mut self, cursor: Cursor) -> anyhow::Result<()> {
+    pub(crate) fn resume(&mut self, cursor: Cursor) -> anyhow::Result<()> {
         let Deployment { chain_id, contract, .. } = *cursor.follower.deployment();
         if (chain_id, contract) != (self.deployment.chain_id, self.deployment.contract) {
             anyhow::bail!(
@@ -157,7 +161,7 @@ impl Chain {
     }
 
     /// Where to go on later; `None` if nothing was read.
-    pub(super) fn cursor(&self) -> Option<Cursor> {
+    pub(crate) fn cursor(&self) -> Option<Cursor> {
         let Checkpoint { block, follower } = self.checkpoints.back()?;
         Some(Cursor {
             version: VERSION,
@@ -169,15 +173,16 @@ impl Chain {
     }
 
     /// The last block that was read.
-    pub(super) fn block(&self) -> Option<u64> {
+    pub(crate) fn block(&self) -> Option<u64> {
         self.checkpoints.back().map(|checkpoint| checkpoint.block.number)
     }
 
     /// The block up to which is read, at this moment; `None` if there is none yet.
-    pub(super) async fn target(&self) -> Result<Option<u64>> {
+    pub(crate) async fn target(&mut self) -> Result<Option<u64>> {
         let newest = self.node.block("latest").await.map_err(Failure::io)?;
-        if let Some(newest) = &newest {
+        if let Some(newest) = newest {
             self.metrics.head(newest.number, newest.timestamp);
+            self.newest = Some(newest);
         }
         Ok(match self.confirmations {
             Confirmations::Finalized => {
@@ -189,13 +194,18 @@ impl Chain {
         })
     }
 
+    /// The newest block of the chain, as [`target`](Self::target) saw it last.
+    pub(crate) fn newest(&self) -> Option<RpcBlock> {
+        self.newest
+    }
+
     /// Whether nothing was read, and the first block lies behind the target.
-    pub(super) fn is_before(&self, target: Option<u64>) -> bool {
+    pub(crate) fn is_before(&self, target: Option<u64>) -> bool {
         self.block().is_none() && target.is_none_or(|target| target < self.from_block)
     }
 
     /// Forgets the blocks that are not the chain's any more.
-    pub(super) async fn go_back(&mut self) -> Result<()> {
+    pub(crate) async fn go_back(&mut self) -> Result<()> {
         let mut left = None;
         while let Some(Checkpoint { block, .. }) = self.checkpoints.back() {
             if self.is_of_chain(*block).await? {
@@ -217,7 +227,7 @@ impl Chain {
 
     async fn block_at(&self, number: u64) -> Result<Option<Block>> {
         let found = self.node.block_at(number).await.map_err(Failure::io)?;
-        Ok(found.map(|rpc::RpcBlock { number, hash, .. }| Block { number, hash }))
+        Ok(found.map(|RpcBlock { number, hash, .. }| Block { number, hash }))
     }
 
     async fn is_of_chain(&self, block: Block) -> Result<bool> {
@@ -225,7 +235,7 @@ impl Chain {
     }
 
     /// Reads the next blocks, up to a target.
-    pub(super) async fn step(&mut self, target: u64) -> Result<Step> {
+    pub(crate) async fn step(&mut self, target: u64) -> Result<Step> {
         let from = self.block().map_or(self.from_block, |block| block + 1);
         if from > target {
             return Ok(Step::Done);
@@ -313,7 +323,7 @@ impl Chain {
     /// the contract's slot does not hold, and weights whose hash the contract does not have.
     ///
     /// The answer is `false` if the block is not the chain's any more: the caller looks for the common block.
-    pub(super) async fn compare(&mut self) -> Result<bool> {
+    pub(crate) async fn compare(&mut self) -> Result<bool> {
         let Some(block) = self.checkpoints.back().map(|checkpoint| checkpoint.block) else { return Ok(true) };
         if self.compared == Some(block) {
             return Ok(true);
@@ -329,11 +339,12 @@ impl Chain {
 
     /// Forgets the blocks of the last step, so that they are read again: a node may know a block before it finds its logs. `false` if that
     /// was tried often enough, or if only the cursor is left.
-    pub(super) fn read_again(&mut self) -> bool {
+    pub(crate) fn read_again(&mut self) -> bool {
         if self.read_again == READ_AGAIN || self.checkpoints.len() < 2 {
             return false;
         }
         self.read_again += 1;
+        self.weighed = None;
         self.checkpoints.pop_back();
         true
     }
@@ -351,6 +362,20 @@ impl Chain {
             let waiting =
                 node.read(contract, &Settlement::waitingCall {}, Some(block.hash)).await.map_err(Failure::io)?;
             return Err(Failure::refused(difference(follower, block.number, state, terms, waiting)));
+        }
+        for SlotPosting { posting, status, .. } in follower.postings().filter(|posting| posting.is_open()) {
+            let demand_ = ProofDemand::named(status.demand());
+            let call = OptimisticSettlement::statusOfCall { posting: posting.named(), demand_ };
+            let found = node.read(contract, &call, Some(block.hash)).await.map_err(Failure::io)?;
+            if !status.is_that_of(found) {
+                return Err(Failure::refused(anyhow!(
+                    "after block {} the posting in slot {} is {} by the logs, and not so in the contract; nothing is \
+                     written. The node left logs out: try again, or another node",
+                    block.number,
+                    posting.slot,
+                    status.name()
+                )));
+            }
         }
         let follower = Arc::make_mut(follower);
         for (slot, place, commitment) in follower.commitments() {
@@ -385,12 +410,13 @@ impl Chain {
                 break;
             }
         }
+        follower.confirm_weights();
         self.weighed = Some(epoch);
         Ok(())
     }
 
     /// The settlement after the last block that was read.
-    pub(super) fn follower(&mut self) -> Option<&mut Follower> {
+    pub(crate) fn follower(&mut self) -> Option<&mut Follower> {
         self.checkpoints.back_mut().map(|checkpoint| Arc::make_mut(&mut checkpoint.follower))
     }
 }

@@ -18,7 +18,7 @@ use quorate_host::{
 
 /// Everything that a follower counts.
 #[derive(Debug)]
-pub(super) struct Metrics {
+pub(crate) struct Metrics {
     started_ms: u64,
     /// How long ago the contract may have been compared with everything that is confirmed.
     bound: Duration,
@@ -55,7 +55,7 @@ struct Settlement {
 
 impl Metrics {
     /// Counts from now on, for a follower that looks for blocks again and again after `every`.
-    pub(super) fn begun(node: Rpc, every: Duration) -> Self {
+    pub(crate) fn begun(node: Rpc, every: Duration) -> Self {
         let events: Family<Labels<1>, Counter> = Family::default();
         for event in SettlementEvent::NAMES {
             drop(events.get_or_create(&[("event", event)]));
@@ -71,44 +71,44 @@ impl Metrics {
     }
 
     /// The newest block, with its time in seconds of Unix time.
-    pub(super) fn head(&self, number: u64, time: u64) {
+    pub(crate) fn head(&self, number: u64, time: u64) {
         self.now().head = Some((number, time));
     }
 
     /// The newest block that is final.
-    pub(super) fn finalized(&self, number: Option<u64>) {
+    pub(crate) fn finalized(&self, number: Option<u64>) {
         self.now().finalized = number;
     }
 
     /// The logs up to a block were read.
-    pub(super) fn read(&self, block: u64) {
+    pub(crate) fn read(&self, block: u64) {
         self.now().read = Some((block, unix_ms()));
     }
 
     /// A log said something about the network.
-    pub(super) fn event(&self, event: &SettlementEvent) {
+    pub(crate) fn event(&self, event: &SettlementEvent) {
         self.events.get_or_create(&[("event", event.name())]).inc();
     }
 
     /// Blocks that were read are not the chain's any more.
-    pub(super) fn reorganised(&self) {
+    pub(crate) fn reorganised(&self) {
         self.reorganisations.inc();
     }
 
     /// The contract's state after a block is what the logs say.
-    pub(super) fn matched(&self, block: u64) {
+    pub(crate) fn matched(&self, block: u64) {
         self.now().matched = Some(block);
     }
 
     /// What the logs say.
-    pub(super) fn settlement(&self, follower: &Follower) {
+    pub(crate) fn settlement(&self, follower: &Follower) {
         let (keys, results, epoch) =
             (follower.keys() as u64, follower.head().nonce, u64::from(follower.last_epoch().0));
         self.now().settlement = Some(Settlement { keys, results, epoch });
     }
 
     /// Everything that is confirmed was read and compared. `waits` says whether the network could not be written all the same.
-    pub(super) fn caught_up(&self, waits: bool) {
+    pub(crate) fn caught_up(&self, waits: bool) {
         let mut now = self.now();
         (now.caught_up, now.waits) = (Some(unix_ms()), waits);
     }
@@ -138,10 +138,18 @@ impl Watched for Metrics {
     }
 
     fn metrics(&self) -> String {
+        let mut root = Registry::default();
+        self.register(&mut root);
+        metrics::text(&root)
+    }
+}
+
+impl Metrics {
+    /// Registers everything that a follower tells.
+    pub(crate) fn register(&self, root: &mut Registry) {
         let ready = self.ready().is_ok();
         let now = *self.now();
-        let mut root = Registry::default();
-        let r = metrics::begin(&mut root, "quorate_follower", self.started_ms, env!("CARGO_PKG_VERSION"));
+        let r = metrics::begin(root, "quorate_follower", self.started_ms, env!("CARGO_PKG_VERSION"));
         r.register("ready", "1 if /readyz says yes, else 0", number(u64::from(ready)));
         if let Some((head, time)) = now.head {
             r.register("head", "The newest block of the chain", number(head));
@@ -191,7 +199,6 @@ impl Watched for Metrics {
         }
         let help = "Questions without an answer that can be used, by kind: unreachable, refused (an error), misread";
         r.register("rpc_failures", help, failures);
-        metrics::text(&root)
     }
 }
 
