@@ -19,18 +19,24 @@ SETTLEMENTS = ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2",
 VERIFIERS = ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"]
 HUBS = ["HubBls12381G2", "HubBls12381G2Nu"]
 HUB_SETTLEMENTS = ["HubSettlementBls12381G2", "HubSettlementBls12381G2Nu"]
+OPTIMISTIC_SETTLEMENTS = [
+    "OptimisticSettlementBls12381G2",
+    "OptimisticSettlementBls12381G2Nu",
+    "OptimisticSettlementBn254G1",
+]
 # The contracts that have one interface. They differ by their keys, and so by some of their errors.
 INTERFACES = {
     "Settlement": ("Settlements.sol", SETTLEMENTS),
     "Verifier": ("Verifiers.sol", VERIFIERS),
     "Hub": ("Hubs.sol", HUBS),
     "HubSettlement": ("Hubs.sol", HUB_SETTLEMENTS),
+    "OptimisticSettlement": ("OptimisticSettlements.sol", OPTIMISTIC_SETTLEMENTS),
     "TaskNetwork": ("TaskNetwork.sol", ["TaskNetwork"]),
     "StakeRegistrar": ("StakeRegistrar.sol", ["StakeRegistrar"]),
     "TestToken": ("TestToken.sol", ["TestToken"]),
 }
 # The contracts that Rust deploys.
-DEPLOYED = ["Settlement", "Verifier", "Hub", "HubSettlement", "TaskNetwork", "TestToken"]
+DEPLOYED = ["Settlement", "Verifier", "Hub", "HubSettlement", "OptimisticSettlement", "TaskNetwork", "TestToken"]
 # What the benchmarks compare with.
 BASELINES = {
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
@@ -40,6 +46,7 @@ BASELINES = {
 EXPLAINED = {
     "Settlements.sol": SETTLEMENTS,
     "Hubs.sol": HUBS + HUB_SETTLEMENTS,
+    "OptimisticSettlements.sol": OPTIMISTIC_SETTLEMENTS,
     "EigenLayerRegistrar.sol": ["EigenLayerRegistrar"],
     "SymbioticRegistrar.sol": ["SymbioticRegistrar"],
     "TaskNetwork.sol": ["TaskNetwork"],

@@ -87,6 +87,10 @@ abstract contract Quorums is QuorumBytes, Weights {
     /// @param proof The signature, and what else the curve's check needs.
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual;
 
+    /// @notice How many bytes a signature has, which stands first in the rest of a proof. Only one encoding of a point is
+    /// valid.
+    function _signatureBytes() internal pure virtual returns (uint256);
+
     /// @notice Computes the quorum's key if its members are not the base's. Reverts if the quorum passes keys that are not
     /// needed.
     /// @dev NOT checked: the base (`_checkBase`), the quorum's weight, and its signature, which is then the rest of its

@@ -387,14 +387,14 @@ abstract contract Settlement is Quorums, ISettlement {
     }
 
     /// @dev Reverts unless the quorum with this key signed the order.
-    function _checkOrder(bytes32 order, uint256 key, bytes calldata signature) private view {
+    function _checkOrder(bytes32 order, uint256 key, bytes calldata signature) internal view {
         _check(_only(Orders.digest(address(this), order)), key, signature);
     }
 
     /// @dev Reverts unless the quorum reaches the required weight.
     /// @return epoch The epoch if the quorum was weighed; 0 if its members were only counted.
     /// @return weight The weight if the quorum was weighed; 0 if its members were only counted.
-    function _require(Head head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
+    function _require(Head head, Parts memory parts) internal view returns (uint256 epoch, uint256 weight) {
         (uint256 counted, uint256 enough) = (0, head.enough());
         if (_weightParts(parts) == 0) {
             counted = _count(parts, head.members());
@@ -469,7 +469,7 @@ abstract contract Settlement is Quorums, ISettlement {
     }
 
     /// @dev Reverts unless this is the state hash.
-    function _checkState(bytes32 hash) private view {
+    function _checkState(bytes32 hash) internal view {
         require(hash == state, NotThisState());
     }
 
@@ -479,7 +479,7 @@ abstract contract Settlement is Quorums, ISettlement {
     }
 
     /// @dev keccak256(head ‖ newest).
-    function _hash(Head head, bytes32 newest) private pure returns (bytes32 hash) {
+    function _hash(Head head, bytes32 newest) internal pure returns (bytes32 hash) {
         assembly ("memory-safe") {
             mstore(0x00, head)
             mstore(0x20, newest)

@@ -19,11 +19,11 @@ import {TaskNetworksTest} from "./TaskNetworks.t.sol";
 
 /// @notice All tests of the settlement with keys in G2 of BLS12-381, with the nonuniform hash.
 contract SettlementBls12381G2NuTest is SettlementBls12381G2Test {
-    function _new() internal override returns (Settlement) {
+    function _new() internal virtual override returns (Settlement) {
         return new SettlementBls12381G2Nu(address(this), 1, 4);
     }
 
-    function _group() internal pure override returns (string memory) {
+    function _group() internal pure virtual override returns (string memory) {
         return "SettlementBls12381G2Nu";
     }
 

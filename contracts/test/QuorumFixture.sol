@@ -48,8 +48,12 @@ abstract contract QuorumFixture is Test {
         _begin(1);
     }
 
+    function _make() internal virtual returns (ToyCurve) {
+        return new ToyCurve(PINNED, CHANGES_A_STORE);
+    }
+
     function _deploy() internal {
-        _settlement = new ToyCurve(PINNED, CHANGES_A_STORE);
+        _settlement = _make();
         _head = Head.wrap(0);
         _newest = Members.empty();
         delete _secrets;

@@ -362,11 +362,11 @@ contract SettlementBn254G2Test is SettlementsTest {
 }
 
 contract SettlementBn254G1Test is SettlementsTest {
-    function _new() internal override returns (Settlement) {
+    function _new() internal virtual override returns (Settlement) {
         return new SettlementBn254G1(address(this), 1, 8);
     }
 
-    function _group() internal pure override returns (string memory) {
+    function _group() internal pure virtual override returns (string memory) {
         return "SettlementBn254G1";
     }
 
@@ -418,7 +418,7 @@ contract SettlementBls12381G2Test is SettlementsTest {
         return Bls12381G2Sums.FalseSignature.selector;
     }
 
-    function _signatureBytes() internal pure override returns (uint256) {
+    function _signatureBytes() internal pure virtual override returns (uint256) {
         return 96;
     }
 

@@ -35,6 +35,12 @@ abstract contract Bls12381G2Sums is Quorums, Bls12381Hash {
         return 192;
     }
 
+    /// @dev A signature has 96 bytes.
+    /// @return 96.
+    function _signatureBytes() internal pure override returns (uint256) {
+        return 96;
+    }
+
     /// @inheritdoc Quorums
     /// @dev In memory: room for a key; a word that is 1 while the negative of the sum is kept; the sum; and behind it
     /// room for the unpacked key, as the precompile reads them.

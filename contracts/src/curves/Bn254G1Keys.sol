@@ -34,6 +34,12 @@ abstract contract Bn254G1Keys is Quorums {
         return 64;
     }
 
+    /// @dev A signature has 64 bytes.
+    /// @return 64.
+    function _signatureBytes() internal pure override returns (uint256) {
+        return 64;
+    }
+
     /// @inheritdoc Quorums
     /// @dev The sum, and behind it the key that is added: the input of the precompile.
     function _begin(uint256 key, bytes calldata) internal pure override returns (uint256 accumulator, uint256 operand) {

@@ -41,6 +41,12 @@ abstract contract Bn254G2Keys is Quorums {
         return 128;
     }
 
+    /// @dev A signature has 64 bytes.
+    /// @return 64.
+    function _signatureBytes() internal pure override returns (uint256) {
+        return 64;
+    }
+
     /// @inheritdoc Quorums
     /// @dev In memory: the accumulator of `Bn254G2`, six words; the calldata offset of the next slope, or 0 in Jacobian
     /// coordinates; room for a key. A base's key is canonical, since `_finish` reduces it and the pairing refuses any

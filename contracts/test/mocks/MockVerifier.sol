@@ -224,6 +224,10 @@ contract WideVerifier is Verifier {
         return 128;
     }
 
+    function _signatureBytes() internal pure override returns (uint256) {
+        return 64;
+    }
+
     function _begin(uint256, bytes calldata) internal pure override returns (uint256, uint256) {}
 
     function _accumulate(uint256, uint256, bool) internal pure override {}

@@ -32,6 +32,10 @@ abstract contract ToyKeys is Quorums {
         return 64;
     }
 
+    function _signatureBytes() internal pure override returns (uint256) {
+        return 32;
+    }
+
     function _begin(uint256 key, bytes calldata) internal pure override returns (uint256 accumulator, uint256 operand) {
         (accumulator, operand) = (_allocate(32), _allocate(64));
         assembly {
@@ -88,7 +92,7 @@ abstract contract ToyKeys is Quorums {
         }
     }
 
-    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal pure override {
+    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual override {
         uint256 value;
         assembly {
             value := mload(key)
