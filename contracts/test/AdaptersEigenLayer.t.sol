@@ -80,6 +80,11 @@ contract AdaptersEigenLayerFaultsTest is AdaptersFaults, EigenLayerFixture {
     }
 
     /// @notice The selectors of EigenLayer's core v1.12.0, and of the mock.
+    function test_strategies() public view {
+        bytes memory strategies = abi.encode(EigenLayerRegistrar(address(_registrar)).strategies());
+        assertEq(strategies, abi.encode(_strategies()), "strategies");
+    }
+
     function test_selectors() public pure {
         assertEq(IAllocationManager.isMemberOfOperatorSet.selector, bytes4(0x670d3ba2), "isMemberOfOperatorSet");
         assertEq(IAllocationManager.getMinimumSlashableStake.selector, bytes4(0x2bab2c4a), "getMinimumSlashableStake");

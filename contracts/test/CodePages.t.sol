@@ -52,6 +52,12 @@ contract CodePagesTest is Test {
         }
     }
 
+    /// @notice The gas of a call pays for no page of this length, so no contract is created.
+    function test_trap_tooLittleGasForAPage() public {
+        vm.expectRevert(CodePages.PageNotCreated.selector);
+        this.create{gas: 1_000_000}(1, 2, new bytes(24_566));
+    }
+
     /// @notice Opens pages in both ways, over memory that is not clean, and reads beyond their end.
     function test_opened() public {
         CodePages.create(7, 0x0102030405060708, hex"c0ffee");

@@ -18,6 +18,12 @@ import {Head} from "../src/Head.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBls12381G2, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
 
+/// @notice Cheatcodes that replace a precompile.
+interface Precompiles {
+    function mockCallRevert(address callee, bytes calldata data, bytes calldata revertData) external;
+    function clearMockedCalls() external;
+}
+
 /// @notice Tests settlements over a real curve, with keys and secrets of `11_bn254_keys`.
 abstract contract SettlementsTest is Test {
     uint256 internal constant N = 50;
@@ -278,6 +284,25 @@ abstract contract SettlementsTest is Test {
         vm.expectRevert();
         _send(Members.empty(), results, quorum);
         results[0] = 0;
+        _send(Members.empty(), results, quorum);
+    }
+
+    /// @notice A chain whose precompile for sums of keys fails (for keys in G2 of BN254, whose sums need none, the
+    /// pairing), and a proof that goes on behind its end.
+    function test_trap_additionsThatFail() public {
+        if (address(_settlement) == address(0)) return;
+        bytes memory signers = _most(0, false);
+        bytes32[] memory results = new bytes32[](1);
+        bytes memory proof = _proof(_digests(Members.NONE, results), signers);
+        uint256 keyBytes = _key(signers).length;
+        address precompile = address(keyBytes == 64 ? uint160(0x06) : keyBytes == 128 ? uint160(0x08) : uint160(0x0d));
+        bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, proof);
+        Precompiles(address(vm)).mockCallRevert(precompile, "", "");
+        vm.expectRevert();
+        _send(Members.empty(), results, quorum);
+        Precompiles(address(vm)).clearMockedCalls();
+        vm.expectRevert();
+        _send(Members.empty(), results, bytes.concat(quorum, hex"00"));
         _send(Members.empty(), results, quorum);
     }
 
