@@ -338,7 +338,8 @@ fn the_cost_of_each_way_is_a_page_or_an_object() {
         "a posting of 10, bn254-g1",
         "24.15 h",
         "changed members on, bn254-g1 is cheaper than bls12381-g2-nu",
-        "144 postings wait at a time: so many slots, and a deposit of 14.4 ETH",
+        "144 postings wait at a time",
+        "432 slots, each of which holds a result for three windows: a deposit of 43.2 ETH",
         "is demanded",
         "EigenLayer, rebuilt",
     ] {

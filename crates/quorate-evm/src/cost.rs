@@ -108,10 +108,12 @@ pub enum BreakEven {
     },
 }
 
-/// Postings that wait for their windows at the same time.
+/// Postings at the rate of the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingPostings {
-    /// How many, at the rate of the question: the slots that the contract needs. The deposit is a penalty for each.
+    /// How many wait for their windows at the same time. A contract that keeps its results needs as many slots.
+    pub waiting: u64,
+    /// The slots that a contract needs where results are read: each holds one for three windows. The deposit is a penalty for each.
     pub slots: u64,
 }
 
@@ -218,8 +220,8 @@ impl CostQuestion {
         lines.sort_by(|one, other| one.gas.total_cmp(&other.gas));
         let postings = lines.iter().any(|line| line.way == CostWay::Posting);
         let waiting = self.rate.filter(|_| postings).map(|rate| {
-            let postings = (self.window * rate / self.results as f64).ceil();
-            WaitingPostings { slots: (postings as u64).max(1) }
+            let within = |windows: f64| ((windows * self.window * rate / self.results as f64).ceil() as u64).max(1);
+            WaitingPostings { waiting: within(1.0), slots: within(3.0) }
         });
         let rows = of("quorum", KeyGroup::Bn254G2.name());
         let measured = around(&sizes(&rows), self.operators).unwrap_or((self.operators, self.operators));
@@ -487,7 +489,7 @@ mod tests {
             return;
         };
         // 60 results an hour, ten in a posting, for a day.
-        assert_eq!(costs.waiting, Some(WaitingPostings { slots: 144 }));
+        assert_eq!(costs.waiting, Some(WaitingPostings { waiting: 144, slots: 432 }));
         let cheapest = |demanded: f64| {
             let costs = CostQuestion { demanded, ..QUESTION }.answer().unwrap();
             let of = |wanted: CostWay| costs.lines.iter().find(|line| line.way == wanted).unwrap().gas;

@@ -121,6 +121,8 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting_postings: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    slots: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     deposit_eth: Option<f64>,
 }
 
@@ -206,7 +208,7 @@ impl Arguments {
             BreakEven::Demanded { most } => Some(Even::Demanded { most }),
             _ => None,
         };
-        let waiting = costs.waiting.map(|waiting| waiting.slots);
+        let slots = costs.waiting.map(|waiting| waiting.slots);
         Answer {
             operators: question.operators,
             changed: question.changed,
@@ -216,8 +218,9 @@ impl Arguments {
             measured_operators: [costs.measured.0, costs.measured.1],
             ways: costs.lines.iter().map(way).collect(),
             break_evens: costs.break_evens.iter().filter_map(even).collect(),
-            waiting_postings: waiting,
-            deposit_eth: waiting.zip(self.penalty).map(|(slots, penalty)| slots as f64 * penalty),
+            waiting_postings: costs.waiting.map(|waiting| waiting.waiting),
+            slots,
+            deposit_eth: slots.zip(self.penalty).map(|(slots, penalty)| slots as f64 * penalty),
         }
     }
 
@@ -269,7 +272,8 @@ impl Arguments {
                 Some(penalty) => format!("{} ETH", short(waiting.slots as f64 * penalty)),
                 None => format!("{slots} penalties"),
             };
-            line(format!("{slots} postings wait at a time: so many slots, and a deposit of {deposit}"));
+            line(format!("{} postings wait at a time", HumanCount(waiting.waiting)));
+            line(format!("{slots} slots, each of which holds a result for three windows: a deposit of {deposit}"));
         }
         match costs.measured {
             (below, above) if below == above => line(format!("measured with {} operators", HumanCount(below))),
