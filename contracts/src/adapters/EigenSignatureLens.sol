@@ -12,7 +12,11 @@ import {OperatorSnapshots} from "./OperatorSnapshots.sol";
 /// @title The encoder of `EigenSignatureChecker`, for calls off chain
 /// @notice An aggregator or a keeper calls it by eth_call, as it calls EigenLayer's `OperatorStateRetriever`. It has no
 /// state. Nobody has to trust it: the checker checks all that it returns.
+// slither-disable-next-line missing-inheritance
 contract EigenSignatureLens {
+    // It is called off chain.
+    // slither-disable-start calls-loop
+
     /// @dev Bytes of a page before its payload.
     uint256 private constant HEADER = CodePages.HEADER;
 
@@ -191,6 +195,8 @@ contract EigenSignatureLens {
         uint256 quorums = uint8(code[HEADER + 4]);
         uint256 record = HEADER + 69 + 21 * quorums;
         uint256 operators = (code.length - record) / (65 + 12 * quorums);
+        // Whole words.
+        // slither-disable-next-line divide-before-multiply
         bytes memory bitmap = new bytes((operators + 255) / 256 * 32);
         for (uint256 i = 0; i < operators; i++) {
             Bn254.G1 memory key;
@@ -213,4 +219,6 @@ contract EigenSignatureLens {
         }
         return false;
     }
+
+    // slither-disable-end calls-loop
 }

@@ -106,6 +106,8 @@ abstract contract HubBn254G1Sums is Hub {
         bool paired;
         assembly ("memory-safe") {
             // scalar · (x, y) + summand, written to the summand's place. What a failed call leaves is not used.
+            // It is used below.
+            // slither-disable-next-line dead-code
             function multiplyAdd(x, y, scalar, summand) -> didMultiply, didAdd {
                 let product := mload(0x40)
                 mstore(product, x)
