@@ -17,6 +17,7 @@
 //! | [`evaluations`] | [`EvaluationCommitment`]: a commitment that is all verification keys, for many participants |
 //! | [`collector`] | [`Collector`]: takes signature shares as they arrive, and names the false ones |
 //! | [`shared_key`] | [`SharedKey`]: all that is public of a shared key, and its file |
+//! | [`one_round`] | sharing by one transcript a dealer, which anyone verifies |
 //! | [`dkg`] | ceremonies: a key that nobody ever holds whole, shared anew, or a lost share recovered |
 //!
 //! Recovering a signature from 2^20 of 2^21 - 1 decoded shares in G1 takes 0.6 GB of memory at its peak: about 600 bytes a
@@ -37,6 +38,7 @@ pub mod verification;
 pub mod evaluations;
 pub mod collector;
 pub mod shared_key;
+pub mod one_round;
 pub mod dkg;
 
 pub use collector::{Collector, CollectorError, CollectorWork, ShareError};

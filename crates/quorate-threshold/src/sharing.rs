@@ -173,6 +173,11 @@ impl<S: Bls12381Suite> Commitment<S> {
         if found == threshold { Ok(Self(points)) } else { Err(SharingError::Degree { found, threshold }) }
     }
 
+    /// The commitment with points whose number is known to fit.
+    pub(crate) fn from_points(points: Vec<PublicKey<S>>) -> Self {
+        Self(points)
+    }
+
     /// The points, the constant coefficient first.
     pub fn points(&self) -> &[PublicKey<S>] {
         &self.0

@@ -1,0 +1,239 @@
+//! What receivers make of transcripts: the key, and their shares of it.
+
+use quorate::{Backend, Bls12381Suite, Options, PublicKey, SecretKey, rand_core::CryptoRng};
+use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretError, SecretScalar};
+use zeroize::Zeroizing;
+
+use super::{
+    digits::shifted,
+    key::ShareDecryptionKey,
+    parameters::{DIGIT_BITS, DIGITS, RowBounds, powers},
+    receivers::ShareReceivers,
+    search::DigitTable,
+    verify::{ShareTranscript, without_cofactor},
+};
+use crate::{
+    committee::Index,
+    interpolation::{Interpolation, InterpolationError},
+    shared_key::SharedKey,
+    sharing::{Commitment, KeyShare, SharingError},
+};
+
+/// Transcripts of one ceremony and what each is multiplied by in the key that they make.
+#[derive(Clone, Debug)]
+pub struct Contributions<'a, S: Bls12381Suite> {
+    transcripts: Vec<(Scalar, &'a ShareTranscript<S>)>,
+    commitment: Commitment<S>,
+}
+
+/// Why transcripts make no key, or a receiver has no share of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContributionsError {
+    /// There is no transcript.
+    #[error("there are no transcripts")]
+    None,
+    /// A coefficient of the sum is the identity, so that the key would have another threshold, or be none.
+    #[error("the contributions cancel, so they make no key: run another ceremony")]
+    Cancelled,
+    /// Too few dealers of the previous key.
+    #[error(transparent)]
+    TooFew(#[from] InterpolationError),
+    /// A share is zero, which is no share: docs/one-round.md says how a dealer makes its own share so.
+    #[error("the share of participant {0} is zero, which is no share")]
+    ZeroShare(Index),
+    /// The secret key is not that of the member.
+    #[error("the digits of participant {0} are not encrypted to this key")]
+    OtherKey(Index),
+    /// The share is not what the commitment says. It is a fault of this program.
+    #[error(transparent)]
+    Share(#[from] SharingError),
+}
+
+impl<'a, S: Bls12381Suite> Contributions<'a, S> {
+    /// A new key: the sum of what the dealers contribute.
+    ///
+    /// # Errors
+    /// [`ContributionsError::None`], [`ContributionsError::Cancelled`].
+    ///
+    /// Cost: t additions for each transcript.
+    pub fn to_new_key(
+        transcripts: impl IntoIterator<Item = &'a ShareTranscript<S>>,
+        options: &Options,
+    ) -> Result<Self, ContributionsError> {
+        Self::new(transcripts.into_iter().map(|transcript| (Scalar::ONE, transcript)).collect(), options)
+    }
+
+    /// The previous key, shared anew: of the dealers, those of the lowest indices that are needed count. Each must share its
+    /// share, which [`shares_share`] checks.
+    ///
+    /// # Errors
+    /// [`ContributionsError`].
+    ///
+    /// Cost: t multi-scalar multiplications of as many points as there are dealers.
+    pub fn to_previous_key(
+        previous: &SharedKey<S>,
+        transcripts: &[(Index, &'a ShareTranscript<S>)],
+        options: &Options,
+    ) -> Result<Self, ContributionsError> {
+        let available: Vec<_> = transcripts.iter().map(|(index, _)| *index).collect();
+        let interpolation = Interpolation::new(previous.committee(), &available, options)?;
+        let signers = interpolation.signers();
+        let factors = (0..signers.len()).map(|place| {
+            let unit: Vec<_> = (0..signers.len()).map(|i| if i == place { Scalar::ONE } else { Scalar::ZERO }).collect();
+            interpolation.of_scalars(&unit)
+        });
+        let of = |index: &Index| transcripts.iter().find(|(dealer, _)| dealer == index).expect("it is available").1;
+        Self::new(factors.zip(signers.iter().map(of)).collect(), options)
+    }
+
+    fn new(transcripts: Vec<(Scalar, &'a ShareTranscript<S>)>, options: &Options) -> Result<Self, ContributionsError> {
+        let (_, first) = transcripts.first().ok_or(ContributionsError::None)?;
+        let one = transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE);
+        let point = |k: usize| {
+            let points = transcripts.iter().map(|(factor, of)| (of.commitment.points()[k].point(), *factor));
+            let sum = if one {
+                options.backend.sum(&points.map(|(point, _)| point).collect::<Vec<_>>())
+            } else {
+                options.backend.msm(&points.collect::<Vec<_>>())
+            };
+            PublicKey::assume_in_subgroup(sum).map_err(|_| ContributionsError::Cancelled)
+        };
+        let points = (0..first.commitment.points().len()).map(point).collect::<Result<_, _>>()?;
+        Ok(Self { commitment: Commitment::from_points(points), transcripts })
+    }
+
+    /// The commitment to the key and all shares of it.
+    pub fn commitment(&self) -> &Commitment<S> {
+        &self.commitment
+    }
+
+    /// The shares of the member at a place, from 0 on. Each was checked against the commitment.
+    ///
+    /// # Errors
+    /// [`ContributionsError::OtherKey`], [`ContributionsError::ZeroShare`].
+    ///
+    /// Cost: in a new key 11 multiplications for each share, and a search; in others, for each transcript. Where dealers have
+    /// encrypted digits as large as their proofs allow, a longer search for each of them.
+    pub fn decrypt(
+        &self,
+        key: &ShareDecryptionKey,
+        receivers: &ShareReceivers,
+        member: usize,
+        options: &Options,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<KeyShare<S>>, ContributionsError> {
+        let table = DigitTable::new(without_cofactor(&G1::generator()), options);
+        let indices: Vec<_> = receivers.shares_of(member).collect();
+        let mut shares = Vec::with_capacity(indices.len());
+        for (slot, index) in indices.into_iter().enumerate() {
+            if receivers.keys().get(member) != Some(&key.encryption_key()) {
+                return Err(ContributionsError::OtherKey(index));
+            }
+            let decryption = Decryption { key, table: &table, receivers, slot, index, options };
+            let secret = decryption.share(&self.transcripts, rng)?;
+            let secret = SecretKey::from_bytes(&secret.to_bytes()).map_err(|_| ContributionsError::ZeroShare(index))?;
+            let share = KeyShare::new(index, secret);
+            self.commitment.proves(receivers.committee(), &share, options.backend)?;
+            shares.push(share);
+        }
+        Ok(shares)
+    }
+}
+
+/// Whether a dealer shares its share of the previous key.
+pub fn shares_share<S: Bls12381Suite>(
+    transcript: &ShareTranscript<S>,
+    previous: &SharedKey<S>,
+    dealer: Index,
+    backend: Backend,
+) -> bool {
+    previous.verification_key(dealer, backend).is_ok_and(|key| key == transcript.commitment.public_key())
+}
+
+/// What it takes to decrypt one share.
+struct Decryption<'a> {
+    key: &'a ShareDecryptionKey,
+    table: &'a DigitTable,
+    receivers: &'a ShareReceivers,
+    slot: usize,
+    index: Index,
+    options: &'a Options,
+}
+
+impl Decryption<'_> {
+    /// The sum of what the transcripts give this participant, each times its factor.
+    fn share<S: Bls12381Suite>(
+        &self,
+        transcripts: &[(Scalar, &ShareTranscript<S>)],
+        rng: &mut impl CryptoRng,
+    ) -> Result<SecretScalar, ContributionsError> {
+        let zero = |_| ContributionsError::ZeroShare(self.index);
+        if transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE) {
+            let all: Vec<_> = transcripts.iter().map(|(_, transcript)| *transcript).collect();
+            if let Some(digits) = self.digits(&all, all.len() as i64 * HONEST, rng) {
+                return share(&digits).map_err(zero);
+            }
+        }
+        let mut shares = Vec::with_capacity(transcripts.len());
+        for (factor, transcript) in transcripts {
+            let largest = RowBounds::of(self.receivers.committee().participants()).largest_digit();
+            let one = [*transcript];
+            let digits = self.digits(&one, HONEST, rng).or_else(|| self.digits(&one, largest, rng));
+            // A verified transcript has digits up to `largest`, so that only another key finds none.
+            let digits = digits.ok_or(ContributionsError::OtherKey(self.index))?;
+            shares.push((*factor, share(&digits).map_err(zero)?));
+        }
+        SecretScalar::combination(shares.iter().map(|(factor, share)| (*factor, share))).map_err(zero)
+    }
+
+    /// The sum of the digits that transcripts have for this participant, if each is at most `farthest` from zero.
+    ///
+    /// A random number is added to each, so that what is looked up says less about the digit.
+    fn digits<S: Bls12381Suite>(
+        &self,
+        transcripts: &[&ShareTranscript<S>],
+        farthest: i64,
+        rng: &mut impl CryptoRng,
+    ) -> Option<Zeroizing<[i64; DIGITS]>> {
+        let backend = Backend::Portable;
+        let column = |digit: usize| {
+            let begin = (self.index.place() * DIGITS + digit) * G1::COMPRESSED;
+            let encodings: Vec<_> = transcripts.iter().map(|of| &of.digits[begin..][..G1::COMPRESSED]).collect();
+            let points = self.options.backend.decode_each::<G1>(&encodings).into_iter();
+            let points: Vec<_> = points.map(|point| point.expect("it was decoded before")).collect();
+            let encapsulations: Vec<_> =
+                transcripts.iter().map(|of| of.encapsulations[self.slot * DIGITS + digit]).collect();
+            (self.options.backend.sum(&points), self.options.backend.sum(&encapsulations))
+        };
+        let mut offsets = Zeroizing::new([0; DIGITS]);
+        let mut points = Vec::with_capacity(DIGITS);
+        for (digit, offset) in offsets.iter_mut().enumerate() {
+            *offset = (rng.next_u64() >> 32) as i64 + 1;
+            let (digit, encapsulation) = column(digit);
+            let mask = self.key.times(&encapsulation).negate();
+            let sum = backend.sum(&[digit, mask, shifted(*offset, 0).ok()?.times_g1()]);
+            points.push(without_cofactor(&sum));
+        }
+        let steps = self.table.large_steps(farthest + (1 << 32), self.options);
+        let found = self.table.find(&points, &steps, self.options);
+        let mut digits = Zeroizing::new([0; DIGITS]);
+        for ((digit, found), offset) in digits.iter_mut().zip(found).zip(offsets.iter()) {
+            *digit = found? - offset;
+        }
+        Some(digits)
+    }
+}
+
+/// The farthest digit of an honest dealer.
+const HONEST: i64 = 1 << (DIGIT_BITS - 1);
+
+/// The share that digits make.
+fn share(digits: &[i64; DIGITS]) -> Result<SecretScalar, SecretError> {
+    // Larger than any digit that is found, so that no sum is negative.
+    const OFFSET: i64 = 1 << 62;
+    let shifted = digits.iter().map(|digit| shifted(*digit, OFFSET)).collect::<Result<Vec<_>, _>>()?;
+    let all = powers().into_iter().sum::<Scalar>() * -Scalar::from(OFFSET as u64);
+    let one = SecretScalar::from_bytes(&Scalar::ONE.to_bytes())?;
+    SecretScalar::combination(powers().into_iter().zip(&shifted).chain([(all, &one)]))
+}

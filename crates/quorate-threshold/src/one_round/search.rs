@@ -1,0 +1,121 @@
+//! Finding a digit from its multiple of the generator: small steps in a table, and large steps until one of them meets it
+//! (Shanks, 1971).
+
+use std::collections::HashMap;
+
+use quorate::{Backend, Options, threads::parallel_chunks};
+use quorate_curve::{Bls12381Group, G1, Group, Segments};
+
+/// The multiples 1·b to 2^18·b of a base b, which stand for those up to -2^18·b, too. It serves for any number of digits.
+pub(super) struct DigitTable {
+    base: G1,
+    places: HashMap<u64, u32>,
+    backend: Backend,
+}
+
+/// The small steps on each side of a large one.
+const SMALL: i64 = 1 << 18;
+
+/// The distance of two large steps: they and the small steps around them meet every number once.
+const LARGE: i64 = 2 * SMALL + 1;
+
+/// The large steps that are looked up at a time.
+const TOGETHER: usize = 1 << 12;
+
+impl DigitTable {
+    pub(super) fn new(base: G1, options: &Options) -> Self {
+        let steps = multiples(base, SMALL as usize, options);
+        let places = steps.iter().map(short).zip(1..).collect();
+        Self { base, places, backend: options.backend }
+    }
+
+    /// The large steps for numbers of up to `farthest` on both sides: the multiples of b that are added to a point.
+    pub(super) fn large_steps(&self, farthest: i64, options: &Options) -> Vec<(i64, G1)> {
+        let count = (farthest.saturating_sub(SMALL).max(0) as usize).div_ceil(LARGE as usize);
+        let base = Backend::Portable.short_msm(&[(self.base, LARGE)]);
+        let steps = multiples(base, count, options);
+        let both = steps.into_iter().zip(1_i64..).flat_map(|(step, k)| [(k * LARGE, step.negate()), (-k * LARGE, step)]);
+        std::iter::once((0, G1::IDENTITY)).chain(both).collect()
+    }
+
+    /// The number n of each point n·b, if it is one that the steps meet.
+    ///
+    /// Every step is taken for every point, so that the time does not depend on where the numbers are. Which places of the
+    /// table are looked up depends on them.
+    pub(super) fn find(&self, points: &[G1], steps: &[(i64, G1)], options: &Options) -> Vec<Option<i64>> {
+        let pairs: Vec<_> = (0..points.len())
+            .flat_map(|place| (0..steps.len()).step_by(TOGETHER).map(move |begin| (place, begin)))
+            .collect();
+        let found = parallel_chunks(options.threads, &pairs, 1, |pairs| {
+            let found = pairs.iter().map(|(place, begin)| {
+                let steps = &steps[*begin..(begin + TOGETHER).min(steps.len())];
+                (*place, self.find_among(points[*place], steps))
+            });
+            found.collect()
+        });
+        let mut numbers = vec![None; points.len()];
+        for (place, number) in found {
+            numbers[place] = numbers[place].or(number);
+        }
+        numbers
+    }
+
+    fn find_among(&self, point: G1, steps: &[(i64, G1)]) -> Option<i64> {
+        let sums = self.backend.sums(&steps.iter().map(|(_, step)| [point, *step]).collect::<Segments<G1>>());
+        let mut found = None;
+        for (sum, (number, _)) in sums.iter().zip(steps) {
+            if let Some(small) = self.small(sum) {
+                found = Some(number + small);
+            }
+        }
+        found
+    }
+
+    /// n for n·b, if it is among the small steps.
+    fn small(&self, point: &G1) -> Option<i64> {
+        if point.is_identity() {
+            return Some(0);
+        }
+        let place = i64::from(*self.places.get(&short(point))?);
+        [place, -place].into_iter().find(|n| Backend::Portable.short_msm(&[(self.base, *n)]) == *point)
+    }
+}
+
+/// The lowest 64 bits of x: the same for a point and its negative.
+fn short(point: &G1) -> u64 {
+    let bytes = point.compress();
+    u64::from_be_bytes(bytes.as_ref()[40..].try_into().expect("8 bytes"))
+}
+
+/// b, 2·b, 3·b and so on.
+fn multiples(base: G1, count: usize, options: &Options) -> Vec<G1> {
+    let mut multiples = Vec::with_capacity(count);
+    multiples.extend((count > 0).then_some(base));
+    while multiples.len() < count {
+        let last = multiples[multiples.len() - 1];
+        let new = (count - multiples.len()).min(multiples.len());
+        let sums = parallel_chunks(options.threads, &multiples[..new], TOGETHER, |multiples| {
+            options.backend.sums(&multiples.iter().map(|multiple| [*multiple, last]).collect::<Segments<G1>>())
+        });
+        multiples.extend(sums);
+    }
+    multiples
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_on_both_sides_up_to_the_last_step() {
+        let options = Options::default();
+        let table = DigitTable::new(G1::generator(), &options);
+        let steps = table.large_steps(5 * LARGE, &options);
+        let farthest = 5 * LARGE + SMALL;
+        let numbers = [0, 1, -1, SMALL, -SMALL, SMALL + 1, -SMALL - 1, LARGE, 12_345_67, -2_000_000, farthest, -farthest];
+        let point = |n: i64| Backend::Portable.short_msm(&[(G1::generator(), n)]);
+        let points: Vec<_> = numbers.iter().map(|n| point(*n)).collect();
+        assert_eq!(table.find(&points, &steps, &options), numbers.map(Some));
+        assert_eq!(table.find(&[point(farthest + 1), point(-farthest - 1)], &steps, &options), [None, None]);
+    }
+}

@@ -1,0 +1,167 @@
+//! Verifying transcripts.
+//!
+//! With the weights ρ of the random sums z, λ of the participants, and e = λ·B^j + Σ ±ρ of a digit, a transcript proves that its
+//! dealer knows nonces r, a blinding τ and a key v with
+//!
+//! ```text
+//! r·g = R                                                      for each encapsulation R
+//! Σ r·Σ e·y + τ·h + v·g = Σ e·C + Σ ρ·Y - Σ ρ·z·g              over the digits C and the commitments Y to the masks
+//! v·g = Σ λ·(verification key)                                 in the group of keys
+//! ```
+//!
+//! The first two lines are one sum in G1, whose points may have parts of small order: what is checked is h·(sum) = 0 for the
+//! cofactor h. docs/one-round.md has what follows from it.
+
+use std::num::NonZeroUsize;
+
+use quorate::{
+    Backend, Bls12381Suite, Options, aggregate::sum_of_multiples, rand_core::CryptoRng, threads::parallel,
+};
+use quorate_curve::{Bls12381Group, G1, Group, Scalar};
+
+use super::{
+    challenge::{Said, ShareStatement},
+    parameters::{DIGITS, integer},
+    receivers::ShareReceivers,
+    transcript::{Layout, Parts, ShareTranscriptError, UncheckedShareTranscript},
+};
+use crate::{pedersen::second_base, sharing::Commitment};
+
+/// A transcript that proves itself: every receiver can decrypt its share, and the shares are those of the commitment.
+#[derive(Clone, Debug)]
+pub struct ShareTranscript<S: Bls12381Suite> {
+    pub(super) commitment: Commitment<S>,
+    pub(super) encapsulations: Vec<G1>,
+    /// The encrypted digits, compressed, which decode.
+    pub(super) digits: Vec<u8>,
+}
+
+impl<S: Bls12381Suite> ShareTranscript<S> {
+    /// The commitment to what the dealer shares.
+    pub fn commitment(&self) -> &Commitment<S> {
+        &self.commitment
+    }
+}
+
+impl UncheckedShareTranscript {
+    /// How many bytes a transcript for these receivers has.
+    pub fn length<S: Bls12381Suite>(receivers: &ShareReceivers) -> usize {
+        Layout::of::<S>(receivers).end
+    }
+
+    /// Checks the proof. `rng` is a CSPRNG that the dealer cannot predict.
+    ///
+    /// A transcript with a digit that is too large, or with shares that are not those of the commitment, passes with a
+    /// probability of about 2^-127 for each digest that its dealer computes.
+    ///
+    /// # Errors
+    /// [`ShareTranscriptError`].
+    ///
+    /// Cost: a square root and a multiplication in one sum for each digit, on all threads.
+    pub fn verify<S: Bls12381Suite>(
+        &self,
+        suite: S,
+        receivers: &ShareReceivers,
+        statement: &ShareStatement,
+        options: &Options,
+        rng: &mut impl CryptoRng,
+    ) -> Result<ShareTranscript<S>, ShareTranscriptError> {
+        self.check(suite, receivers, statement, options, &draw(receivers.slots() * DIGITS, rng))
+    }
+
+    /// `weights` are random numbers of the verifier, one for each encapsulation.
+    fn check<S: Bls12381Suite>(
+        &self,
+        suite: S,
+        receivers: &ShareReceivers,
+        statement: &ShareStatement,
+        options: &Options,
+        weights_of_nonces: &[Scalar],
+    ) -> Result<ShareTranscript<S>, ShareTranscriptError> {
+        let backend = options.backend;
+        let layout = Layout::of::<S>(receivers);
+        let (found, expected) = (self.0.len(), layout.end);
+        if found != expected {
+            return Err(ShareTranscriptError::Length { found, expected });
+        }
+        let bytes = &self.0;
+        let keys: Vec<_> = bytes[layout.commitment..layout.encapsulations].chunks_exact(S::Key::COMPRESSED).collect();
+        let commitment = Commitment::<S>::from_bytes(receivers.committee(), &keys, backend)?;
+        let parts = Parts::<S>::read(bytes, &layout, receivers, backend)?;
+        let dealt = Said::begin(statement, receivers, suite.name()).and(&bytes[..layout.masks]);
+        let said = dealt.and(&bytes[layout.masks..layout.sums]);
+        let signs = said.signs(receivers.committee().participants());
+        let said = said.and(&bytes[layout.sums..layout.first]);
+        let weights = said.weights(&signs);
+        let challenge = said.and(&bytes[layout.first..layout.answers]).challenge();
+
+        let [of_nonces @ .., of_blinding, of_key] = &parts.answers[..] else { unreachable!("two more than nonces") };
+        let [first @ .., first_of_all] = &parts.first[..] else { unreachable!("one more than nonces") };
+        // What is multiplied by the generator, and by the key of each member.
+        let sums: Scalar = parts.sums.iter().zip(&weights.rows).map(|(sum, row)| integer((*sum).into()) * *row).sum();
+        let mut generator = *of_key + challenge * sums;
+        let mut keys = vec![Scalar::ZERO; receivers.keys().len()];
+        for ((member, slot), weights) in receivers.seats().zip(weights.digits.chunks_exact(DIGITS)) {
+            let answers = &of_nonces[slot * DIGITS..];
+            keys[member] = keys[member] + weights.iter().zip(answers).map(|(weight, answer)| *weight * *answer).sum();
+        }
+        let mut terms = Vec::with_capacity(parts.digits.len() + keys.len() + 4 * first.len() + parts.masks.len() + 3);
+        terms.extend(parts.digits.iter().zip(&weights.digits).map(|(digit, weight)| (*digit, -challenge * *weight)));
+        terms.extend(parts.masks.iter().zip(&weights.rows).map(|(mask, weight)| (*mask, -challenge * *weight)));
+        terms.extend(receivers.keys().iter().map(|key| key.point()).zip(keys));
+        let encapsulations = of_nonces.iter().zip(first).zip(&parts.encapsulations).zip(weights_of_nonces);
+        for (((answer, first), encapsulation), weight) in encapsulations {
+            generator = generator + *weight * *answer;
+            terms.extend([(*first, -*weight), (*encapsulation, -*weight * challenge)]);
+        }
+        terms.extend([(second_base(), *of_blinding), (*first_of_all, -Scalar::ONE), (G1::generator(), generator)]);
+        let sum = sum_of_multiples(&terms, backend, options.threads);
+
+        let indices: Vec<_> = receivers.committee().indices().zip(weights.participants).collect();
+        let expected = commitment.weighted_sum(receivers.committee(), &indices, options);
+        let of_keys = [(S::Key::generator(), *of_key), (parts.first_key, -Scalar::ONE), (expected, -challenge)];
+        if !without_cofactor(&sum).is_identity() || !backend.msm(&of_keys).is_identity() {
+            return Err(ShareTranscriptError::Proof);
+        }
+        let digits = bytes[layout.digits..layout.masks].to_vec();
+        Ok(ShareTranscript { commitment, encapsulations: parts.encapsulations, digits })
+    }
+}
+
+/// Verifies many transcripts of one ceremony, each with the number of its dealer: an answer for each, in their order.
+///
+/// Cost: that of each, on all threads.
+pub fn verify_all<S: Bls12381Suite>(
+    suite: S,
+    receivers: &ShareReceivers,
+    ceremony: [u8; 32],
+    transcripts: &[(u32, &UncheckedShareTranscript)],
+    options: &Options,
+    rng: &mut impl CryptoRng,
+) -> Vec<Result<ShareTranscript<S>, ShareTranscriptError>> {
+    let encapsulated = receivers.slots() * DIGITS;
+    let weights: Vec<_> = transcripts.iter().map(|_| draw(encapsulated, rng)).collect();
+    let alone = Options { threads: NonZeroUsize::MIN, ..options.clone() };
+    parallel(options.threads, transcripts.len(), |i| {
+        let (dealer, transcript) = transcripts[i];
+        transcript.check(suite, receivers, &ShareStatement { ceremony, dealer }, &alone, &weights[i])
+    })
+}
+
+/// Weights of 128 bits.
+fn draw(count: usize, rng: &mut impl CryptoRng) -> Vec<Scalar> {
+    let weight = |_| {
+        let mut bytes = [0; 16];
+        rng.fill_bytes(&mut bytes);
+        Scalar::reduce(&bytes)
+    };
+    (0..count).map(weight).collect()
+}
+
+/// A point times 1 - z, which is in the subgroup, and is the identity only if the part of order r was (RFC 9380, section
+/// 8.8.1, calls this number h_eff).
+pub(super) fn without_cofactor(point: &G1) -> G1 {
+    // The number does not fit 63 bits: 3 · 0x4600_5555_5555_aaab.
+    let third = Backend::Portable.short_msm(&[(*point, 0x4600_5555_5555_aaab)]);
+    Backend::Portable.short_msm(&[(third, 3)])
+}
