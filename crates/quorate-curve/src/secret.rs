@@ -146,6 +146,31 @@ impl SecretScalar {
         G1::wrap(out)
     }
 
+    /// sk · P + n · g1 for a secret number n of few bits: a number that is encrypted to the key P with the nonce sk (ElGamal,
+    /// in the exponent), or committed to beside a second base P (Pedersen).
+    ///
+    /// # Panics
+    /// If n has more than `bits` bits without its sign.
+    ///
+    /// Cost: a multiplication, and `bits` doublings.
+    pub fn times_plus_short(&self, point: &G1, number: i64, bits: usize) -> G1 {
+        let number = zeroize::Zeroizing::new(number);
+        let size = zeroize::Zeroizing::new(number.unsigned_abs().to_le_bytes());
+        assert!(bits < 64 && number.unsigned_abs() >> bits == 0, "a number of {bits} bits");
+        let (mut product, mut short, mut out) = (blst_p1::default(), blst_p1::default(), blst_p1_affine::default());
+        // SAFETY: valid references, scalars of as many bits as are said, and blst allows the result to be an argument.
+        unsafe {
+            blst_p1_from_affine(&mut product, &point.inner());
+            let term: *mut blst_p1 = &mut product;
+            blst_p1_mult(term, term, self.0.b.as_ptr(), 255);
+            blst_p1_mult(&mut short, blst_p1_generator(), size.as_ptr(), bits);
+            blst_p1_cneg(&mut short, *number < 0);
+            blst_p1_add_or_double(term, term, &short);
+            blst_p1_to_affine(&mut out, &product);
+        }
+        G1::wrap(out)
+    }
+
     /// Σ cᵢ·sᵢ for public coefficients c and secrets s. Constant time for each number of terms.
     ///
     /// # Errors
@@ -279,7 +304,7 @@ impl fmt::Debug for SecretScalar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backend, scalar::tests::scalars};
+    use crate::{Backend, Group, scalar::tests::scalars};
     use alloc::format;
 
     #[test]
@@ -310,6 +335,27 @@ mod tests {
             let expected = if expected.is_zero() { Err(SecretError::Zero) } else { Ok(expected.to_bytes()) };
             assert_eq!(found.map(|sum| *sum.to_bytes()), expected, "{n} terms");
         }
+    }
+
+    #[test]
+    fn numbers_are_encrypted() {
+        let scalars: Vec<_> = scalars(6).into_iter().filter(|scalar| !scalar.is_zero()).collect();
+        for scalar in scalars {
+            let secret = SecretScalar::from_bytes(&scalar.to_bytes()).expect("not zero");
+            let point = Backend::Portable.multiples(&[G1::generator()], &[scalar + Scalar::from(9)])[0];
+            for (number, bits) in [(0, 1), (1, 1), (-1, 1), (5, 3), (-8_388_608, 24), ((1 << 43) - 1, 43), (-(1 << 43), 44)] {
+                let size = Scalar::from(i64::unsigned_abs(number));
+                let signed = if number < 0 { -size } else { size };
+                let expected = Backend::Portable.msm(&[(point, scalar), (G1::generator(), signed)]);
+                assert_eq!(secret.times_plus_short(&point, number, bits), expected, "{number}");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a number of 3 bits")]
+    fn a_number_of_more_bits_is_refused() {
+        SecretScalar::key_gen(&[1; 32], b"").expect("32 bytes").times_plus_short(&G1::generator(), -8, 3);
     }
 
     /// 1 - X at 1.

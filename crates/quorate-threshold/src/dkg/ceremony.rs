@@ -11,11 +11,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     hex::{Bytes, CeremonyDigest},
-    identity::{CeremonyMember, Name},
+    identity::{CeremonyMember, Name, ParticipantIdentity},
     round::Round,
 };
 use crate::{
     committee::{Committee, CommitteeError, Identifiers, Index},
+    one_round::{ShareReceivers, ShareReceiversError},
     shared_key::{SharedKey, SharedKeyError, SharedKeyFields},
 };
 
@@ -45,6 +46,8 @@ pub enum CeremonyPurpose<S: Bls12381Suite> {
     /// The same key, shared anew: among other participants, with another threshold, or among the same ones, so that
     /// shares stolen before are of no use after (refresh).
     Reshare(SharedKey<S>),
+    /// The same, by one transcript of each dealer, as with [`Variant::OneRound`].
+    ReshareInOneRound(SharedKey<S>),
     /// The share that one participant lost. All other shares stay as they are.
     Recover {
         /// The key.
@@ -70,6 +73,9 @@ pub enum Variant {
     /// when they have seen it: docs/ceremonies.md says who can, and what each attempt gives up. It takes one round more, and
     /// two further ones if a dealer then falls silent.
     CommitFirst,
+    /// One transcript of each dealer, which anyone verifies ([`one_round`](crate::one_round)). As in Joint-Feldman, who speaks last
+    /// chooses among a few keys. No [`Participant`](super::Participant) takes part in it: see [`SignedTranscript`](super::SignedTranscript).
+    OneRound,
 }
 
 /// The number of a member in a ceremony, from 1 on, in the order in which the ceremony lists them.
@@ -193,6 +199,12 @@ pub enum CeremonyError {
     /// The committee of a recovery is not that of the shared key.
     #[error("recovery keeps threshold and identifiers of the shared key")]
     RecoveryCommittee,
+    /// A receiver of a ceremony in one round has no key for it.
+    #[error("{0} has no share key, which a ceremony in one round needs: `quorate dkg identity --one-round` writes it")]
+    NoShareKey(Name),
+    /// The receivers of a ceremony in one round.
+    #[error(transparent)]
+    Receivers(#[from] ShareReceiversError),
     /// With a threshold of 1 each share is the key.
     #[error("with a threshold of 1 every share is the secret key: copy one, there is nothing to recover")]
     NothingToRecover,
@@ -223,7 +235,9 @@ const FORMAT: &str = "quorate-dkg-v1";
 enum FilePurpose {
     NewKeyJointFeldman,
     NewKeyCommitFirst,
+    NewKeyOneRound,
     Reshare,
+    ReshareOneRound,
     Recover,
 }
 
@@ -242,7 +256,7 @@ impl<S: Bls12381Suite> Ceremony<S> {
         let receivers = by_index("receiver", seats.iter().map(|seat| seat.receiver))?;
         let committee = match &purpose {
             CeremonyPurpose::Recover { shared_key, .. } => shared_key.committee().clone(),
-            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) => {
+            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) | CeremonyPurpose::ReshareInOneRound(_) => {
                 consecutive("receiver", &receivers)?;
                 Committee::new(threshold, receivers.len(), identifiers, backend)?
             }
@@ -255,7 +269,7 @@ impl<S: Bls12381Suite> Ceremony<S> {
         let needed = needed(&purpose, &committee, &dealers, &receivers, dealers_needed)?;
         match &purpose {
             CeremonyPurpose::NewKey(_) => consecutive("dealer", &dealers)?,
-            CeremonyPurpose::Reshare(previous) => {
+            CeremonyPurpose::Reshare(previous) | CeremonyPurpose::ReshareInOneRound(previous) => {
                 for index in dealers.keys() {
                     previous.committee().index((*index).into())?;
                 }
@@ -284,6 +298,9 @@ impl<S: Bls12381Suite> Ceremony<S> {
             Self { suite, purpose, committee, seats, dealers, receivers, dealers_needed: needed, nonce, id };
         let json = serde_json::to_vec(&ceremony.file()).expect("text and numbers are JSON");
         ceremony.id = CeremonyDigest(Sha256::digest(json).into());
+        if ceremony.is_one_round() {
+            ceremony.share_receivers()?;
+        }
         Ok(ceremony)
     }
 
@@ -327,6 +344,12 @@ impl<S: Bls12381Suite> Ceremony<S> {
         self.members().find(|number| self.seats[number.place()].member.name() == name)
     }
 
+    /// The number of the member who has the keys of an identity.
+    pub fn number_of(&self, identity: &ParticipantIdentity) -> Option<MemberNumber> {
+        let number = self.member_named(identity.name());
+        number.filter(|number| self.member(*number).is_some_and(|member| identity.is(member)))
+    }
+
     /// What a member is called, for messages to people.
     ///
     /// # Panics
@@ -368,7 +391,7 @@ impl<S: Bls12381Suite> Ceremony<S> {
     pub(super) fn lost(&self) -> Option<Index> {
         match &self.purpose {
             CeremonyPurpose::Recover { lost, .. } => Some(*lost),
-            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) => None,
+            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) | CeremonyPurpose::ReshareInOneRound(_) => None,
         }
     }
 
@@ -380,9 +403,9 @@ impl<S: Bls12381Suite> Ceremony<S> {
     /// The shared key whose shares the dealers have.
     pub fn previous(&self) -> Option<&SharedKey<S>> {
         match &self.purpose {
-            CeremonyPurpose::Reshare(previous) | CeremonyPurpose::Recover { shared_key: previous, .. } => {
-                Some(previous)
-            }
+            CeremonyPurpose::Reshare(previous)
+            | CeremonyPurpose::ReshareInOneRound(previous)
+            | CeremonyPurpose::Recover { shared_key: previous, .. } => Some(previous),
             CeremonyPurpose::NewKey(_) => None,
         }
     }
@@ -393,7 +416,25 @@ impl<S: Bls12381Suite> Ceremony<S> {
         self.previous()?.committee().index(index.into()).ok()
     }
 
-    /// The rounds of this ceremony, in their order.
+    /// Whether dealers publish a transcript each, and there is nothing else to say.
+    pub fn is_one_round(&self) -> bool {
+        matches!(self.purpose, CeremonyPurpose::NewKey(Variant::OneRound) | CeremonyPurpose::ReshareInOneRound(_))
+    }
+
+    /// To whom the dealers of a ceremony in one round encrypt shares.
+    ///
+    /// # Errors
+    /// [`CeremonyError::NoShareKey`], [`CeremonyError::Receivers`]. In a ceremony of [`new`](Self::new) that is one there are none.
+    pub fn share_receivers(&self) -> Result<ShareReceivers, CeremonyError> {
+        let key = |(_, member): (Index, MemberNumber)| {
+            let member = &self.seats[member.place()].member;
+            member.share_key().map(|key| (key, 1)).ok_or_else(|| CeremonyError::NoShareKey(member.name().clone()))
+        };
+        let keys = self.receivers().map(key).collect::<Result<Vec<_>, _>>()?;
+        Ok(ShareReceivers::new(self.committee.clone(), &keys)?)
+    }
+
+    /// The rounds in which members of this ceremony answer each other, in their order. A ceremony in one round has none.
     pub fn rounds(&self) -> &'static [Round] {
         match self.purpose {
             CeremonyPurpose::NewKey(Variant::JointFeldman) | CeremonyPurpose::Reshare(_) => {
@@ -408,6 +449,7 @@ impl<S: Bls12381Suite> Ceremony<S> {
                 Round::Disclosure,
                 Round::Confirmation,
             ],
+            CeremonyPurpose::NewKey(Variant::OneRound) | CeremonyPurpose::ReshareInOneRound(_) => &[],
             CeremonyPurpose::Recover { .. } => {
                 &[Round::Deal, Round::Response, Round::Justification, Round::Confirmation, Round::Contribution]
             }
@@ -428,6 +470,8 @@ impl<S: Bls12381Suite> Ceremony<S> {
         let (purpose, lost) = match &self.purpose {
             CeremonyPurpose::NewKey(Variant::JointFeldman) => (FilePurpose::NewKeyJointFeldman, None),
             CeremonyPurpose::NewKey(Variant::CommitFirst) => (FilePurpose::NewKeyCommitFirst, None),
+            CeremonyPurpose::NewKey(Variant::OneRound) => (FilePurpose::NewKeyOneRound, None),
+            CeremonyPurpose::ReshareInOneRound(_) => (FilePurpose::ReshareOneRound, None),
             CeremonyPurpose::Reshare(_) => (FilePurpose::Reshare, None),
             CeremonyPurpose::Recover { lost, .. } => (FilePurpose::Recover, Some(lost.number())),
         };
@@ -467,7 +511,9 @@ impl<S: Bls12381Suite> Ceremony<S> {
         let purpose = match (file.purpose, previous.transpose()?, file.lost) {
             (FilePurpose::NewKeyJointFeldman, None, None) => CeremonyPurpose::NewKey(Variant::JointFeldman),
             (FilePurpose::NewKeyCommitFirst, None, None) => CeremonyPurpose::NewKey(Variant::CommitFirst),
+            (FilePurpose::NewKeyOneRound, None, None) => CeremonyPurpose::NewKey(Variant::OneRound),
             (FilePurpose::Reshare, Some(previous), None) => CeremonyPurpose::Reshare(previous),
+            (FilePurpose::ReshareOneRound, Some(previous), None) => CeremonyPurpose::ReshareInOneRound(previous),
             (FilePurpose::Recover, Some(shared_key), Some(lost)) => {
                 let lost = shared_key.committee().index(lost.into())?;
                 CeremonyPurpose::Recover { shared_key, lost }
@@ -498,7 +544,7 @@ fn needed<S: Bls12381Suite>(
     receivers: &BTreeMap<Index, MemberNumber>,
     asked: Option<usize>,
 ) -> Result<usize, CeremonyError> {
-    if let CeremonyPurpose::Reshare(previous) = purpose {
+    if let CeremonyPurpose::Reshare(previous) | CeremonyPurpose::ReshareInOneRound(previous) = purpose {
         let expected = previous.committee().threshold();
         let found = asked.unwrap_or(expected);
         return if found == expected {

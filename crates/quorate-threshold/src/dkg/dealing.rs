@@ -49,7 +49,7 @@ impl<'a, S: Bls12381Suite> Dealer<'a, S> {
         };
         let polynomial = match ceremony.purpose() {
             CeremonyPurpose::NewKey(_) => random("coefficient", t)?,
-            CeremonyPurpose::Reshare(_) => {
+            CeremonyPurpose::Reshare(_) | CeremonyPurpose::ReshareInOneRound(_) => {
                 let mut coefficients = random("coefficient", t)?;
                 let share = share.expect("a participant who deals a share has it");
                 coefficients[0] = SecretScalar::from_bytes(&share.secret().to_bytes())?;
@@ -109,7 +109,7 @@ impl<'a, S: Bls12381Suite> Dealer<'a, S> {
             CeremonyPurpose::NewKey(_) if self.blinding.is_none() => {
                 Some(prove(self.ceremony, self.member, &self.polynomial.coefficients()[0])?)
             }
-            CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) | CeremonyPurpose::Recover { .. } => None,
+            _ => None,
         };
         let plaintexts = self.shares()?;
         let shares = self.ceremony.receivers().zip(&plaintexts).map(|((_, receiver), share)| {
@@ -274,7 +274,7 @@ impl<S: Bls12381Suite> Deal<S> {
             (CeremonyPurpose::NewKey(_), None) if ceremony.hides_contributions() => {}
             (CeremonyPurpose::NewKey(_), _) => return Err(Misdeed::Proof),
             (_, Some(_)) => return Err(Misdeed::Proof),
-            (CeremonyPurpose::Reshare(previous), None) => {
+            (CeremonyPurpose::Reshare(previous) | CeremonyPurpose::ReshareInOneRound(previous), None) => {
                 let index = ceremony.previous_index(dealer).expect("the ceremony was checked");
                 let expected = previous.verification_key(index, backend).map_err(|_| Misdeed::OtherSecret)?;
                 if expected.point() != constant {

@@ -10,6 +10,7 @@ use super::{
     envelope::{DecryptionKey, EncryptionKey},
     hex::Bytes,
 };
+use crate::one_round::{ShareDecryptionKey, ShareEncryptionKey, ShareKeyError};
 
 /// The suite of the signatures of messages. The tag says what they are for.
 const SUITE: MinPk = MinPk::Basic;
@@ -38,13 +39,15 @@ pub struct ParticipantIdentity {
 /// {"name": "alice", "signing_key": "8a…", "encryption_key": "5c…"}
 /// ```
 ///
-/// The signing key is a BLS key of 48 bytes in G1, and the encryption key a key of X25519.
+/// The signing key is a BLS key of 48 bytes in G1, and the encryption key a key of X25519. A member of a ceremony in one round has a
+/// third, `share_key`: a point of G1 and the proof that its owner knows the secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "MemberFile", into = "MemberFile")]
 pub struct CeremonyMember {
     name: Name,
     signing_key: PublicKey<MinPk>,
     encryption_key: EncryptionKey,
+    share_key: Option<ShareEncryptionKey>,
 }
 
 /// What a participant is called in files and in messages to people: 1 to 40 letters, digits, `-`, `_` or `.`, and the
@@ -84,6 +87,14 @@ pub enum ParticipantIdentityError {
     /// The encryption key of a member is not a key of X25519, or one of small order.
     #[error("the encryption key of {0} is not a key of X25519 that can be encrypted to")]
     EncryptionKey(Name),
+    /// The key for ceremonies in one round.
+    #[error("the share key of {name}: {reason}")]
+    ShareKey {
+        /// The member.
+        name: Name,
+        /// What is wrong with it.
+        reason: ShareKeyError,
+    },
 }
 
 impl ParticipantIdentity {
@@ -105,7 +116,23 @@ impl ParticipantIdentity {
             name: self.name.clone(),
             signing_key: self.signing.public_key(),
             encryption_key: self.decryption.encryption_key(),
+            share_key: None,
         }
+    }
+
+    /// The public half, with a key for ceremonies in one round.
+    pub fn one_round_member(&self) -> CeremonyMember {
+        CeremonyMember { share_key: Some(self.share_decryption_key().encryption_key()), ..self.member() }
+    }
+
+    /// The secret of that key. It follows from the decryption key, so that an identity of before has one, too.
+    pub fn share_decryption_key(&self) -> ShareDecryptionKey {
+        ShareDecryptionKey::derive(&self.decryption.to_bytes())
+    }
+
+    /// Whether a member has the keys of this identity.
+    pub fn is(&self, member: &CeremonyMember) -> bool {
+        *member == if member.share_key.is_some() { self.one_round_member() } else { self.member() }
     }
 
     /// The name.
@@ -188,6 +215,11 @@ impl CeremonyMember {
         &self.encryption_key
     }
 
+    /// The key to which shares are encrypted in a ceremony in one round.
+    pub fn share_key(&self) -> Option<ShareEncryptionKey> {
+        self.share_key
+    }
+
     pub(super) fn signed(&self, message: &[u8], signature: &[u8]) -> bool {
         let Ok(signature) = UncheckedSignature::from_bytes(signature) else { return false };
         self.signing_key.verify_under_tag(TAG, b"", message, signature).is_valid()
@@ -221,6 +253,8 @@ struct MemberFile {
     name: String,
     signing_key: Bytes,
     encryption_key: Bytes,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    share_key: Option<Bytes>,
 }
 
 impl TryFrom<MemberFile> for CeremonyMember {
@@ -233,7 +267,10 @@ impl TryFrom<MemberFile> for CeremonyMember {
             signing_key.map_err(|reason| ParticipantIdentityError::SigningKey { name: name.clone(), reason })?;
         let encryption_key = EncryptionKey::from_bytes(&file.encryption_key.0);
         let encryption_key = encryption_key.ok_or_else(|| ParticipantIdentityError::EncryptionKey(name.clone()))?;
-        Ok(Self { name, signing_key, encryption_key })
+        let share_key = file.share_key.map(|key| ShareEncryptionKey::from_bytes(&key.0)).transpose();
+        let share_key =
+            share_key.map_err(|reason| ParticipantIdentityError::ShareKey { name: name.clone(), reason })?;
+        Ok(Self { name, signing_key, encryption_key, share_key })
     }
 }
 
@@ -243,6 +280,7 @@ impl From<CeremonyMember> for MemberFile {
             name: member.name.0,
             signing_key: member.signing_key.to_bytes().into(),
             encryption_key: member.encryption_key.to_bytes().into(),
+            share_key: member.share_key.map(|key| key.to_bytes().into()),
         }
     }
 }

@@ -19,6 +19,7 @@
 //! | [`ceremony`] | [`Ceremony`]: what it is for, and who takes part |
 //! | [`round`] | [`Round`]: the steps of a ceremony |
 //! | [`message`] | [`CeremonyMessage`]: what is said in a round |
+//! | [`signed_transcript`] | [`SignedTranscript`]: what a dealer of a ceremony in one round publishes |
 //! | [`misdeed`] | [`Misdeed`]: what a member can do wrong |
 //! | [`mod@judge`] | [`judge()`] and [`Blame`]: what signed messages prove |
 //! | [`outcome`] | [`CeremonyOutcome`], [`CeremonyFailure`] and [`Culprit`] |
@@ -94,6 +95,7 @@ pub mod identity;
 pub mod round;
 pub mod ceremony;
 pub mod message;
+pub mod signed_transcript;
 pub mod misdeed;
 mod dealing;
 pub mod judge;
@@ -114,3 +116,4 @@ pub use misdeed::Misdeed;
 pub use outcome::{CeremonyFailure, CeremonyOutcome, Culprit};
 pub use participant::{CeremonyEvent, CeremonyOutput, JoinError, MessageError, Participant};
 pub use round::Round;
+pub use signed_transcript::{SignedTranscript, SignedTranscriptError, verify_signed};

@@ -130,6 +130,9 @@ pub enum JoinError {
     /// The ceremony lists no member with these keys.
     #[error("the ceremony has no member with the keys of {0}")]
     NotAMember(super::identity::Name),
+    /// The ceremony is in one round: nobody answers anybody.
+    #[error("the ceremony is in one round, in which dealers publish a transcript each, and nobody answers")]
+    OneRound,
     /// A dealer of a previous key needs its share of it.
     #[error("this member deals its share {0} of the previous key: give that share")]
     ShareMissing(Index),
@@ -209,9 +212,10 @@ impl<S: Bls12381Suite> Participant<S> {
         share: Option<KeyShare<S>>,
         options: Options,
     ) -> Result<Self, JoinError> {
-        let me = identity.member();
-        let member = ceremony.member_named(me.name()).filter(|number| ceremony.member(*number) == Some(&me));
-        let member = member.ok_or_else(|| JoinError::NotAMember(me.name().clone()))?;
+        if ceremony.is_one_round() {
+            return Err(JoinError::OneRound);
+        }
+        let member = ceremony.number_of(&identity).ok_or_else(|| JoinError::NotAMember(identity.name().clone()))?;
         match (ceremony.previous(), ceremony.previous_index(member), &share) {
             (Some(previous), Some(expected), Some(share)) if share.index() == expected => {
                 previous.commitment().proves(previous.committee(), share, options.backend)?;

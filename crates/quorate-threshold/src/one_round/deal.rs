@@ -1,13 +1,13 @@
 //! Dealing: a transcript for a secret polynomial.
 
 use quorate::{Backend, Bls12381Suite, Options, rand_core::CryptoRng, threads::parallel};
-use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
+use quorate_curve::{Bls12381Group, G1, Scalar, SecretError, SecretPolynomial, SecretScalar};
 use zeroize::Zeroizing;
 
 use super::{
     challenge::{Said, ShareStatement, Weights},
-    digits::{digits, shifted},
-    parameters::{DIGIT_BITS, DIGITS, ROWS, RowBounds, integer},
+    digits::digits,
+    parameters::{DIGIT_BITS, DIGITS, ROWS, RowBounds},
     receivers::ShareReceivers,
     transcript::UncheckedShareTranscript,
 };
@@ -21,8 +21,8 @@ use crate::{pedersen::second_base, sharing::values};
 /// # Panics
 /// If the polynomial has not t coefficients.
 ///
-/// Cost, all in constant time and on all threads: 22 multiplications in G1 for each share, t in the group of keys, and some
-/// 400 for each trial at masks, of which the first succeeds three times out of five. How many it takes does not depend on
+/// Cost, all in constant time and on all threads: 11 multiplications in G1 for each share, t in the group of keys, and
+/// 128 for each trial at masks, of which the first succeeds three times out of five. How many it takes does not depend on
 /// the secrets.
 pub fn publish<S: Bls12381Suite>(
     suite: S,
@@ -40,7 +40,7 @@ pub fn publish<S: Bls12381Suite>(
     let mut bytes: Vec<u8> = commitment.iter().flat_map(|point| point.as_ref()).copied().collect();
     let encapsulations = parallel(threads, secrets.nonces.len(), |i| secrets.nonces[i].times_g1());
     append(&mut bytes, &encapsulations);
-    append(&mut bytes, &secrets.encrypt(options)?);
+    append(&mut bytes, &secrets.encrypt(options));
     let dealt = Said::begin(statement, receivers, suite.name()).and(&bytes);
     // Whatever was tried before is forgotten.
     loop {
@@ -91,21 +91,16 @@ impl<'a> Encryption<'a> {
     }
 
     /// s·g + r·y for each digit s of each share.
-    fn encrypt(&self, options: &Options) -> Result<Vec<G1>, SecretError> {
-        const OFFSET: i64 = 1 << DIGIT_BITS;
-        let less = Backend::Portable.multiples(&[G1::generator()], &[-Scalar::from(OFFSET as u64)])[0];
+    fn encrypt(&self, options: &Options) -> Vec<G1> {
         let seats: Vec<_> = self.receivers.seats().collect();
         let encrypted = parallel(options.threads, seats.len(), |share| {
             let (member, slot) = seats[share];
             let key = self.receivers.keys()[member].point();
             let nonces = &self.nonces[slot * DIGITS..][..DIGITS];
-            let digit = |(digit, nonce): (&i64, &SecretScalar)| {
-                let digit = shifted(*digit, OFFSET)?.times_g1();
-                Ok(Backend::Portable.sum(&[digit, nonce.sign_in_g1(&key), less]))
-            };
-            self.digits[share].iter().zip(nonces).map(digit).collect::<Result<Vec<_>, SecretError>>()
+            let digits = self.digits[share].iter().zip(nonces);
+            digits.map(|(digit, nonce)| nonce.times_plus_short(&key, *digit, DIGIT_BITS as usize)).collect::<Vec<_>>()
         });
-        Ok(encrypted.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+        encrypted.concat()
     }
 }
 
@@ -131,14 +126,9 @@ impl Masks {
         }
         let blindings = (0..ROWS).map(|_| random(rng)).collect::<Result<Vec<_>, _>>()?;
         let base: G1 = second_base();
-        // One more than the largest mask, so that no sum is zero.
-        let offset = bounds.mask + 1;
-        let less = Backend::Portable.multiples(&[G1::generator()], &[-integer(offset.into())])[0];
-        let commitments = parallel(options.threads, ROWS, |row| {
-            let mask = shifted(numbers[row], offset)?.times_g1();
-            Ok(Backend::Portable.sum(&[mask, blindings[row].sign_in_g1(&base), less]))
-        });
-        let commitments = commitments.into_iter().collect::<Result<_, _>>()?;
+        let bits = (i64::BITS - bounds.mask.leading_zeros()) as usize;
+        let commitments =
+            parallel(options.threads, ROWS, |row| blindings[row].times_plus_short(&base, numbers[row], bits));
         Ok(Self { bounds, numbers, blindings, commitments })
     }
 

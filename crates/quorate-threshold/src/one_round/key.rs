@@ -65,9 +65,9 @@ impl ShareDecryptionKey {
         ShareEncryptionKey { point, challenge, answer: Scalar::from_bytes(&answer).expect("it is below the order") }
     }
 
-    /// x times a point of the subgroup, in constant time.
-    pub(super) fn times(&self, point: &G1) -> G1 {
-        self.0.sign_in_g1(point)
+    /// x times a point of the subgroup and a number times the generator, in constant time.
+    pub(super) fn times_plus_short(&self, point: &G1, number: i64, bits: usize) -> G1 {
+        self.0.times_plus_short(point, number, bits)
     }
 }
 

@@ -61,7 +61,7 @@ mod tests;
 pub use challenge::ShareStatement;
 pub use deal::publish;
 pub use key::{ShareDecryptionKey, ShareEncryptionKey, ShareKeyError};
-pub use receive::{Contributions, ContributionsError, shares_share};
+pub use receive::{Contributions, ContributionsError};
 pub use receivers::{ShareReceivers, ShareReceiversError};
 pub use transcript::{ShareTranscriptError, UncheckedShareTranscript};
 pub use verify::{ShareTranscript, verify_all};

@@ -65,7 +65,7 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     }
 
     /// The previous key, shared anew: of the dealers, those of the lowest indices that are needed count. Each must share its
-    /// share, which [`shares_share`] checks.
+    /// share, which [`ShareTranscript::shares_share`] checks.
     ///
     /// # Errors
     /// [`ContributionsError`].
@@ -79,12 +79,8 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
         let available: Vec<_> = transcripts.iter().map(|(index, _)| *index).collect();
         let interpolation = Interpolation::new(previous.committee(), &available, options)?;
         let signers = interpolation.signers();
-        let factors = (0..signers.len()).map(|place| {
-            let unit: Vec<_> = (0..signers.len()).map(|i| if i == place { Scalar::ONE } else { Scalar::ZERO }).collect();
-            interpolation.of_scalars(&unit)
-        });
         let of = |index: &Index| transcripts.iter().find(|(dealer, _)| dealer == index).expect("it is available").1;
-        Self::new(factors.zip(signers.iter().map(of)).collect(), options)
+        Self::new(interpolation.coefficients().into_iter().zip(signers.iter().map(of)).collect(), options)
     }
 
     fn new(transcripts: Vec<(Scalar, &'a ShareTranscript<S>)>, options: &Options) -> Result<Self, ContributionsError> {
@@ -141,14 +137,11 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     }
 }
 
-/// Whether a dealer shares its share of the previous key.
-pub fn shares_share<S: Bls12381Suite>(
-    transcript: &ShareTranscript<S>,
-    previous: &SharedKey<S>,
-    dealer: Index,
-    backend: Backend,
-) -> bool {
-    previous.verification_key(dealer, backend).is_ok_and(|key| key == transcript.commitment.public_key())
+impl<S: Bls12381Suite> ShareTranscript<S> {
+    /// Whether the dealer shares its share of the previous key.
+    pub fn shares_share(&self, previous: &SharedKey<S>, dealer: Index, backend: Backend) -> bool {
+        previous.verification_key(dealer, backend).is_ok_and(|key| key == self.commitment.public_key())
+    }
 }
 
 /// What it takes to decrypt one share.
@@ -209,13 +202,12 @@ impl Decryption<'_> {
         let mut offsets = Zeroizing::new([0; DIGITS]);
         let mut points = Vec::with_capacity(DIGITS);
         for (digit, offset) in offsets.iter_mut().enumerate() {
-            *offset = (rng.next_u64() >> 32) as i64 + 1;
+            *offset = (rng.next_u64() >> (u64::BITS - OFFSET_BITS)) as i64;
             let (digit, encapsulation) = column(digit);
-            let mask = self.key.times(&encapsulation).negate();
-            let sum = backend.sum(&[digit, mask, shifted(*offset, 0).ok()?.times_g1()]);
-            points.push(without_cofactor(&sum));
+            let mask = self.key.times_plus_short(&encapsulation, -*offset, OFFSET_BITS as usize).negate();
+            points.push(without_cofactor(&backend.sum(&[digit, mask])));
         }
-        let steps = self.table.large_steps(farthest + (1 << 32), self.options);
+        let steps = self.table.large_steps(farthest + (1 << OFFSET_BITS), self.options);
         let found = self.table.find(&points, &steps, self.options);
         let mut digits = Zeroizing::new([0; DIGITS]);
         for ((digit, found), offset) in digits.iter_mut().zip(found).zip(offsets.iter()) {
@@ -224,6 +216,9 @@ impl Decryption<'_> {
         Some(digits)
     }
 }
+
+/// The bits of the number that hides which place of the table a digit is at.
+const OFFSET_BITS: u32 = 31;
 
 /// The farthest digit of an honest dealer.
 const HONEST: i64 = 1 << (DIGIT_BITS - 1);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use quorate::{Backend, Options, threads::parallel_chunks};
 use quorate_curve::{Bls12381Group, G1, Group, Segments};
 
-/// The multiples 1·b to 2^18·b of a base b, which stand for those up to -2^18·b, too. It serves for any number of digits.
+/// The multiples 1·b to 2^17·b of a base b, which stand for those up to -2^17·b, too. It serves for any number of digits.
 pub(super) struct DigitTable {
     base: G1,
     places: HashMap<u64, u32>,
@@ -14,7 +14,7 @@ pub(super) struct DigitTable {
 }
 
 /// The small steps on each side of a large one.
-const SMALL: i64 = 1 << 18;
+const SMALL: i64 = 1 << 17;
 
 /// The distance of two large steps: they and the small steps around them meet every number once.
 const LARGE: i64 = 2 * SMALL + 1;
@@ -112,7 +112,7 @@ mod tests {
         let table = DigitTable::new(G1::generator(), &options);
         let steps = table.large_steps(5 * LARGE, &options);
         let farthest = 5 * LARGE + SMALL;
-        let numbers = [0, 1, -1, SMALL, -SMALL, SMALL + 1, -SMALL - 1, LARGE, 12_345_67, -2_000_000, farthest, -farthest];
+        let numbers = [0, 1, -1, SMALL, -SMALL, SMALL + 1, -SMALL - 1, LARGE, 1_234_567, -1_300_000, farthest, -farthest];
         let point = |n: i64| Backend::Portable.short_msm(&[(G1::generator(), n)]);
         let points: Vec<_> = numbers.iter().map(|n| point(*n)).collect();
         assert_eq!(table.find(&points, &steps, &options), numbers.map(Some));

@@ -41,7 +41,7 @@ impl<S: Bls12381Suite> Participant<S> {
             CeremonyPurpose::NewKey(_) | CeremonyPurpose::Recover { .. } => {
                 qualified.into_iter().map(|dealer| (dealer, Scalar::ONE)).collect()
             }
-            CeremonyPurpose::Reshare(previous) => {
+            CeremonyPurpose::Reshare(previous) | CeremonyPurpose::ReshareInOneRound(previous) => {
                 let index = |dealer: &MemberNumber| self.ceremony.previous_index(*dealer).expect("it was checked");
                 let by_index: BTreeMap<_, _> = qualified.iter().map(|dealer| (index(dealer), *dealer)).collect();
                 let indices: Vec<_> = by_index.keys().copied().collect();
