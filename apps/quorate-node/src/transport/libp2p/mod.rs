@@ -1,6 +1,19 @@
 //! A mesh of peers over libp2p: gossip for signed messages, requests for what was missed.
 //!
 //! The driver is one task. It owns the swarm, the peers and their bans, and takes the calls of the handle.
+//!
+//! `<prefix>` is `/quorate/<wire version>/<chain id>/<contract in lower-case hexadecimal>`.
+//!
+//! | name | what it is |
+//! |---|---|
+//! | `<prefix>/signed` | the topic of signed messages for everybody |
+//! | `<prefix>/signed/<epoch>/<level>/<number>` | that of a group (level 0) or a branch |
+//! | `<prefix>/gossip/1.1.0` and other versions | gossipsub, without authors, sequence numbers and signatures around messages |
+//! | `<prefix>/hello` | a credential and up to 4 addresses; the reply tells of up to 24 admitted peers |
+//! | `<prefix>/ask` | a request; the reply is an answer |
+//!
+//! A message's id is the first 20 bytes of the SHA-256 of the topic's name, a zero byte and the message's bytes. On `hello` and `ask`,
+//! four bytes of length stand first, the most significant first. `hello` and its reply are postcard.
 
 mod lobby;
 mod stream;
