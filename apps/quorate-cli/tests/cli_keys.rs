@@ -1039,7 +1039,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     const_hex::decode(hex).unwrap()
 }
 
-const COMMANDS: [&str; 47] = [
+const COMMANDS: [&str; 48] = [
     "",
     "key",
     "key new",
@@ -1065,6 +1065,7 @@ const COMMANDS: [&str; 47] = [
     "dkg",
     "dkg identity",
     "dkg init",
+    "dkg run",
     "dkg deal",
     "dkg receive",
     "dkg complain",

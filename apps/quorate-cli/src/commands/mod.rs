@@ -6,6 +6,8 @@
 mod failures;
 // Values of flags, and the messages about those that cannot be read.
 mod value;
+// Times, as 90s or 2h.
+mod time;
 // `--backend`.
 mod backend;
 // `--suite`.
@@ -39,8 +41,8 @@ mod key_share;
 
 pub mod aggregate;
 pub mod checkpoint;
-pub mod dkg;
 pub mod verify;
+pub mod dkg;
 pub mod history;
 pub mod era;
 pub mod key;

@@ -61,8 +61,13 @@ pub(super) struct FromPassphraseArguments {
 impl FromPassphraseArguments {
     /// Decrypts the key file that is read.
     pub(super) fn unlock<S: Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
+        self.open(|source| file.unlock(suite, source))
+    }
+
+    /// Decrypts a file with the passphrase.
+    pub(super) fn open<T>(&self, open: impl FnOnce(&PassphraseSource) -> Result<T, Failure>) -> Result<T, Failure> {
         let source = PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?;
-        file.unlock(suite, &source).map_err(|failure| match failure.error.downcast_ref() {
+        open(&source).map_err(|failure| match failure.error.downcast_ref() {
             // The error names the flags for the file that is written, so it is replaced.
             Some(PassphraseError::NoTerminal(_)) => Failure::usage(anyhow!(
                 "there is no terminal to ask for the passphrase of the keystore that is read; use --from-passphrase-file PATH \

@@ -5,6 +5,7 @@
 //! | [`room`] | how the binary is run, as which member |
 //! | [`forge`] | what a cheat signs |
 //! | [`whole`] | ceremonies from the first command to a signature |
+//! | [`run`] | members who each start one command |
 //! | [`crash`] | programs that stop between two writes, full disks, states that are lost or old |
 //! | [`forget`] | what is deleted after a key was shared anew |
 //! | [`bad_input`] | files that are none, of others, or in the wrong place; command lines that cannot be meant |
@@ -18,4 +19,5 @@ mod forge;
 mod forget;
 mod judgement;
 mod room;
+mod run;
 mod whole;

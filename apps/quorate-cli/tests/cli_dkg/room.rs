@@ -4,10 +4,10 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
-use quorate_lab::run::{Ran, Run as _, command};
+use quorate_lab::run::{Ran, Run as _, Running, command};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -68,6 +68,14 @@ impl Room {
     pub(crate) fn step(&self, step: &str, folder: &str, name: &str, flags: &[&str]) -> Ran {
         let identity = format!("{name}/{name}.identity.json");
         self.run(&[&["dkg", step, folder, "--identity", &identity], flags].concat())
+    }
+
+    /// `dkg run` of a member, which waits for the others and looks often. It is killed when it is dropped.
+    pub(crate) fn starts(&self, folder: &str, name: &str, flags: &[&str]) -> Running {
+        let (identity, id) = (format!("{name}/{name}.identity.json"), self.id(folder));
+        let mut command = self.command();
+        command.args(["dkg", "run", folder, "--identity", &identity, "--id", &id, "--wait", "--every", "0.05s"]);
+        Running::start(command.args(flags).stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
     /// A command of several members, each of whom is done with it.

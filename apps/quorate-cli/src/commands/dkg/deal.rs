@@ -6,13 +6,22 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::Bls12381Suite;
 use quorate_host::exit::{Failure, Result};
-use quorate_threshold::{KeyShare, dkg::Ceremony};
+use quorate_threshold::{
+    KeyShare,
+    dkg::{Ceremony, Participant},
+};
 
 use super::{
     folder::{CeremonyFile, Problems},
     session::{Progress, Session, SessionArguments, Stage},
 };
-use crate::commands::{key_share::KeyShareFile, print, suite::InBls12381, unlock::PassphraseArguments, value::Value};
+use crate::commands::{
+    key_share::{KeyShareFile, OpenShare},
+    print,
+    suite::InBls12381,
+    unlock::PassphraseArguments,
+    value::Value,
+};
 
 /// Contribute to the key: publish your deal, which has an encrypted share for each receiver
 ///
@@ -25,6 +34,16 @@ pub(super) struct Arguments {
     #[command(flatten)]
     session: SessionArguments,
 
+    #[command(flatten)]
+    begin: BeginArguments,
+
+    #[command(flatten)]
+    passphrase: PassphraseArguments,
+}
+
+/// What a member begins with.
+#[derive(Clone, Debug, Args)]
+pub(super) struct BeginArguments {
     /// The id of the ceremony that all members compared. With it, nothing is dealt in any other ceremony
     #[arg(long, value_name = "ID", value_parser = Value::new(id))]
     id: Option<Id>,
@@ -32,9 +51,6 @@ pub(super) struct Arguments {
     /// Your share of the previous key, where the ceremony shares a key anew or recovers a share
     #[arg(long, value_name = "FILE")]
     share: Option<PathBuf>,
-
-    #[command(flatten)]
-    passphrase: PassphraseArguments,
 }
 
 impl Arguments {
@@ -42,9 +58,51 @@ impl Arguments {
         let file = CeremonyFile::read(&self.session.folder)?;
         file.suite().run(Deal { arguments: self, file })
     }
+}
+
+impl BeginArguments {
+    /// Whether the member gave the id that it compared. Another ceremony than the one with this id is refused.
+    pub(super) fn compare<S: Bls12381Suite>(&self, session: &Session<S>) -> std::result::Result<bool, Failure> {
+        match self.id {
+            None => Ok(false),
+            Some(Id(id)) if id == session.ceremony.id().0 => Ok(true),
+            Some(Id(id)) => Err(Failure::usage(anyhow!(
+                "--id: you compared the id {}, and the ceremony in {} has the id {}: it is not the one that the members agreed on. \
+                 Nothing was dealt; get the right ceremony.json from whoever made it",
+                const_hex::encode(id),
+                session.folder.display(),
+                session.ceremony.id()
+            ))),
+        }
+    }
+
+    /// Publishes the deal of a member who has said nothing yet. `open` decrypts the file of its share.
+    pub(super) fn deal<S: Bls12381Suite>(
+        &self,
+        session: &Session<S>,
+        open: impl FnOnce(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
+    ) -> std::result::Result<Participant<S>, Failure> {
+        let share = self.share(&session.ceremony, open)?;
+        let board = session.folder.board(&session.ceremony, &mut Problems::default())?;
+        let participant = session.join(share)?;
+        if self.id.is_none() {
+            print::note(format_args!(
+                "the id of the ceremony is {}; go on only if all members have the same",
+                session.ceremony.id()
+            ));
+        }
+        if session.is_left_out(&board) {
+            print::note(format_args!("warning: {}", session.advice_to_left_out()));
+        }
+        Ok(participant)
+    }
 
     /// The share of the previous key.
-    fn share<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> std::result::Result<Option<KeyShare<S>>, Failure> {
+    fn share<S: Bls12381Suite>(
+        &self,
+        ceremony: &Ceremony<S>,
+        open: impl FnOnce(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
+    ) -> std::result::Result<Option<KeyShare<S>>, Failure> {
         let Some(path) = &self.share else { return Ok(None) };
         let name = path.display();
         let Some(previous) = ceremony.previous() else {
@@ -59,7 +117,7 @@ impl Arguments {
                 "{name}: the share's suite is {suite}, and the ceremony's is {expected}"
             )));
         }
-        let share = share.unlock(expected, &self.passphrase.source()?)?;
+        let share = open(share, expected)?;
         if share.public_key != previous.public_key().to_bytes().as_ref() {
             return Err(Failure::usage(anyhow!(
                 "{name} is a share of the key {}, and this ceremony is about {}; give your share of that key",
@@ -95,39 +153,18 @@ impl InBls12381 for Deal {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;
-        if let Some(Id(id)) = arguments.id.filter(|Id(id)| *id != session.ceremony.id().0) {
+        arguments.begin.compare(&session)?;
+        if !session.deals() {
             return Err(Failure::usage(anyhow!(
-                "--id: you compared the id {}, and the ceremony in {} has the id {}: it is not the one that the members agreed on. \
-                 Nothing was dealt; get the right ceremony.json from whoever made it",
-                const_hex::encode(id),
-                file.folder.display(),
-                session.ceremony.id()
-            )));
-        }
-        let me = session.identity.identity.name();
-        let number = session.ceremony.member_named(me);
-        if !session.ceremony.dealers().any(|dealer| Some(dealer) == number) {
-            return Err(Failure::usage(anyhow!(
-                "{me} does not deal in this ceremony; when the deals are there, run: {}",
+                "{} does not deal in this ceremony; when the deals are there, run: {}",
+                session.identity.identity.name(),
                 session.command(Stage::Receive)
             )));
         }
         let participant = match session.resume()? {
             Some(participant) => participant,
             None => {
-                let share = arguments.share(&session.ceremony)?;
-                let board = file.folder.board(&session.ceremony, &mut Problems::default())?;
-                let participant = session.join(share)?;
-                if arguments.id.is_none() {
-                    print::note(format_args!(
-                        "the id of the ceremony is {}; go on only if all members have the same",
-                        session.ceremony.id()
-                    ));
-                }
-                if session.is_left_out(&board) {
-                    print::note(format_args!("warning: {}", session.advice_to_left_out()));
-                }
-                participant
+                arguments.begin.deal(&session, |share, suite| share.unlock(suite, &arguments.passphrase.source()?))?
             }
         };
         Ok(session.report(&participant, Stage::Deal, &Progress::Reached))

@@ -11,16 +11,16 @@ use quorate::{Bls12381Suite, Options};
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_threshold::{
     KeyShare, SharedKey,
-    dkg::{Ceremony, Culprit, Participant},
+    dkg::{Ceremony, CeremonyFailure, CeremonyOutcome, Culprit, MemberNumber, Participant},
 };
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    folder::CeremonyFile,
+    folder::{CeremonyFile, Problems},
     public_file,
     receive::begin,
     remains,
-    session::{CloseArgument, Progress, Session, SessionArguments, Stage},
+    session::{CloseArguments, Closing, Progress, Session, SessionArguments, Stage},
     words,
 };
 use crate::{
@@ -53,21 +53,28 @@ pub(super) struct Arguments {
     #[command(flatten)]
     session: SessionArguments,
 
+    #[command(flatten)]
+    results: ResultArguments,
+
+    #[command(flatten)]
+    close: CloseArguments,
+}
+
+/// Where the share goes.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ResultArguments {
     /// File to write your share to; by default NAME.share-NUMBER.json beside the identity, with the first digits of the
     /// ceremony's id
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
     #[command(flatten)]
-    keystore: KeystoreArguments,
-
-    #[command(flatten)]
-    close: CloseArgument,
+    pub(super) keystore: KeystoreArguments,
 }
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        let passphrase = self.keystore.check()?;
+        let passphrase = self.results.keystore.check()?;
         let file = CeremonyFile::read(&self.session.folder)?;
         file.suite().run(Finish { arguments: self, passphrase, file })
     }
@@ -82,71 +89,95 @@ struct Finish {
 impl InBls12381 for Finish {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let session = Session::<S>::open(&self.file, &self.arguments.session)?;
+        let (closing, mut problems) = (self.arguments.close.closing(&session.ceremony)?, Problems::default());
         let participant = begin(&session)?;
-        let close = self.arguments.close.round();
-        let (participant, progress) = session.advance(participant, Stage::Finish, close)?;
-        session.name_culprits(&participant);
-        write_blames(&session, &participant)?;
-        match (participant.end(), &progress) {
-            (_, Progress::Waiting { .. }) | (None, _) => Ok(session.report(&participant, Stage::Finish, &progress)),
-            (Some(Err(failure)), _) => Err(Failure::usage(anyhow!(
-                "the ceremony ended without a key: {}. Make a new one, without those who are named above",
-                words::failure(&session.ceremony, failure)
-            ))),
-            (Some(Ok(outcome)), _) => {
-                let key = &outcome.shared_key;
-                // Both are looked at before one of them is written.
-                let is_key_there = is_shared_key_there(&session.folder.shared_key_path(), key)?;
-                let receives = match session.ceremony.lost_member() {
-                    Some(lost) => participant.member() == lost,
-                    None => true,
-                };
-                if let Some(share) = outcome.key_share.as_ref().filter(|_| receives) {
-                    self.write_share(&session, key, share)?;
-                }
-                let path = session.folder.shared_key_path();
-                if !is_key_there {
-                    write_shared_key(&path, key)?;
-                    print::note(format_args!("wrote {}", path.display()));
-                }
-                warn_of_missing_shares(&session.ceremony, key);
-                remains::say_what_to_delete(&session);
-                print::line(self.file.suite().hex(key.public_key().to_bytes()))?;
-                Ok(Exit::Success)
+        let (participant, progress) = go_on(&session, participant, &closing, &mut problems)?;
+        match participant.end() {
+            None => Ok(session.report(&participant, Stage::Finish, &progress)),
+            Some(end) => {
+                let results = &self.arguments.results;
+                results.write(&session, participant.member(), end, self.file.suite(), &self.passphrase)
             }
         }
     }
 }
 
-impl Finish {
+/// Takes a member as far as the messages that are there allow, and says and writes down who did not do its part.
+pub(super) fn go_on<S: Bls12381Suite>(
+    session: &Session<S>,
+    participant: Participant<S>,
+    closing: &Closing,
+    problems: &mut Problems,
+) -> std::result::Result<(Participant<S>, Progress), Failure> {
+    let (participant, progress) = session.advance(participant, Stage::Finish, closing, problems)?;
+    session.name_culprits(&participant, problems);
+    write_blames(session, &participant)?;
+    Ok((participant, progress))
+}
+
+impl ResultArguments {
+    /// Writes the key and the share, and prints the public key, once the ceremony has ended for a member.
+    pub(super) fn write<S: Bls12381Suite>(
+        &self,
+        session: &Session<S>,
+        member: MemberNumber,
+        end: &std::result::Result<CeremonyOutcome<S>, CeremonyFailure>,
+        suite: Bls12381Argument,
+        passphrase: &PassphraseSource,
+    ) -> Result {
+        let outcome = end.as_ref().map_err(|failure| {
+            Failure::usage(anyhow!(
+                "the ceremony ended without a key: {}. Make a new one, without those who are named above",
+                words::failure(&session.ceremony, failure)
+            ))
+        })?;
+        let key = &outcome.shared_key;
+        // Both are looked at before one of them is written.
+        let path = session.folder.shared_key_path();
+        let is_key_there = is_shared_key_there(&path, key)?;
+        let receives = session.ceremony.lost_member().is_none_or(|lost| lost == member);
+        if let Some(share) = outcome.key_share.as_ref().filter(|_| receives) {
+            self.write_share(session, key, share, suite, passphrase)?;
+        }
+        if !is_key_there {
+            write_shared_key(&path, key)?;
+            print::note(format_args!("wrote {}", path.display()));
+        }
+        warn_of_missing_shares(&session.ceremony, key);
+        remains::say_what_to_delete(session);
+        print::line(suite.hex(key.public_key().to_bytes()))?;
+        Ok(Exit::Success)
+    }
+
     /// Writes the share, unless its file is there.
     fn write_share<S: Bls12381Suite>(
         &self,
         session: &Session<S>,
         key: &SharedKey<S>,
         share: &KeyShare<S>,
+        suite: Bls12381Argument,
+        passphrase: &PassphraseSource,
     ) -> std::result::Result<(), Failure> {
         let default = session.identity.share_path(session.ceremony.id());
-        let path = self.arguments.out.as_ref().unwrap_or(&default);
+        let path = self.out.as_ref().unwrap_or(&default);
         let public_key = key.public_key().to_bytes();
-        if is_share_there(path, self.file.suite(), public_key.as_ref(), share)? {
+        if is_share_there(path, suite, public_key.as_ref(), share)? {
             return Ok(());
         }
-        let keystore = &self.arguments.keystore;
         let what = path.display().to_string();
-        let passphrase = match keystore.is_given() {
-            true => Some(unlock::ask(&self.passphrase, PassphrasePurpose::Create, &what)?),
+        let passphrase = match self.keystore.is_given() {
+            true => Some(unlock::ask(passphrase, PassphrasePurpose::Create, &what)?),
             false => None,
         };
-        let lock = passphrase.as_ref().map(|passphrase| (passphrase, keystore.kdf()));
+        let lock = passphrase.as_ref().map(|passphrase| (passphrase, self.keystore.kdf()));
         key_share::write(path, key.suite(), public_key.as_ref(), share, lock)?;
+        let (index, committee) = (share.index(), key.committee());
         print::note(format_args!(
-            "wrote {what}, your share {} of {}; {} of these sign together. It is secret: show it to nobody, the other members \
-             included, and keep a copy in a safe place",
-            share.index(),
-            key.committee().participants(),
-            key.committee().threshold()
+            "wrote {what}, your share {index} of {}; {} of these sign together",
+            committee.participants(),
+            committee.threshold()
         ));
+        print::note("It is secret: show it to nobody, the other members included, and keep a copy.");
         Ok(())
     }
 }

@@ -11,10 +11,12 @@
 //! the ceremony: programs that copy files use such names for files that are not whole yet.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     fs,
+    hash::{BuildHasher as _, RandomState},
     io::{self, ErrorKind},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, anyhow};
@@ -25,7 +27,10 @@ use quorate_threshold::{
     shared_key::suite_of_json,
 };
 
-use super::{public_file, words};
+use super::{
+    public_file::{self, Stamp},
+    words,
+};
 use crate::commands::{
     complaints::Complaints,
     print,
@@ -54,9 +59,25 @@ pub(super) struct MessageFile {
     pub(super) is_named_rightly: bool,
 }
 
-/// What is wrong with files in `messages/`: a line each, and not one for each of thousands.
+/// What is wrong with files in `messages/`: a line each, once, however often the folder is read, and not one for each of thousands.
 #[derive(Default)]
-pub(super) struct Problems(Complaints);
+pub(super) struct Problems {
+    complaints: Complaints,
+    /// Hashes of what was said or counted, so that they cost little memory whatever others write.
+    known: HashSet<u64>,
+    hasher: RandomState,
+    /// How long a file may stay unfinished before it is named; by default it is named at once.
+    patience: Option<Duration>,
+    unfinished: BTreeMap<PathBuf, Unfinished>,
+}
+
+/// A file that is not whole. Perhaps somebody writes it.
+struct Unfinished {
+    problem: String,
+    stamp: Option<Stamp>,
+    since: Instant,
+    is_named: bool,
+}
 
 impl CeremonyFile {
     /// Reads `ceremony.json`, and finds out its suite.
@@ -138,7 +159,7 @@ impl Folder {
         self.path.join("ceremony.json")
     }
 
-    fn messages_path(&self) -> PathBuf {
+    pub(super) fn messages_path(&self) -> PathBuf {
         self.path.join("messages")
     }
 
@@ -174,15 +195,16 @@ impl Folder {
         for name in names.iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")) {
             let file = path.join(name);
             let found = match name.to_str() {
-                Some(name) => read(ceremony, &file, name),
+                Some(name) => read(ceremony, &file, name, problems),
                 None => {
-                    Err(format!("{}: the file's name is not UTF-8; remove it, or give it its name", file.display()))
+                    problems.say(&format!(
+                        "{}: the file's name is not UTF-8; remove it, or give it its name",
+                        file.display()
+                    ));
+                    None
                 }
             };
-            match found {
-                Ok(file) => files.push(file),
-                Err(problem) => problems.say(&problem),
-            }
+            files.extend(found);
         }
         files.sort_by_key(|file| !file.is_named_rightly);
         Ok(files)
@@ -235,15 +257,87 @@ impl Board {
     }
 }
 
+/// Whether so many other receivers have answered the deals without that of a dealer that no outcome with it can be confirmed.
+pub(super) fn has_no_part<'a, S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    dealer: MemberNumber,
+    messages: impl Iterator<Item = &'a CeremonyMessage>,
+) -> bool {
+    let is_without = |message: &&CeremonyMessage| {
+        message.sender() != dealer
+            && matches!(message.body(), Body::Response { deals, .. } if deals.iter().all(|deal| deal.sender != dealer))
+    };
+    let left = ceremony.receivers().count() - messages.filter(is_without).count();
+    ceremony.dealers().any(|other| other == dealer) && left < ceremony.confirmations_needed()
+}
+
 impl Problems {
+    /// Those of a command that reads the folder again and again: a file that is not whole is named when it has not changed for a while.
+    pub(super) fn patient(patience: Duration) -> Self {
+        Self { patience: Some(patience), ..Self::default() }
+    }
+
     /// Says what is wrong, if not many files before it had the same fault.
     pub(super) fn say(&mut self, problem: &str) {
         // The text of a parser can repeat what stands in a file.
         let short: String = problem.chars().take(LONGEST).collect();
         let dots = if short.len() < problem.len() { "…" } else { "" };
-        if self.0.admit(&short) {
+        if self.is_new(&short) && self.complaints.admit(&short) {
             print::note(format_args!("warning: {short}{dots}"));
         }
+    }
+
+    /// Says something that is no file's fault, unless it was said before.
+    pub(super) fn once(&mut self, text: &str) {
+        if self.is_new(text) {
+            print::note(text);
+        }
+    }
+
+    /// Whether something was not said before. It is said now.
+    pub(super) fn is_new(&mut self, text: &str) -> bool {
+        self.known.insert(self.hasher.hash_one(text))
+    }
+
+    /// Says that a file is not whole, at once or when it stays as it is.
+    pub(super) fn unfinished(&mut self, path: &Path, problem: String) {
+        if self.patience.is_none() {
+            self.say(&problem);
+            return;
+        }
+        let stamp = public_file::stamp(path);
+        let known = self.unfinished.get(path).is_some_and(|known| known.problem == problem && known.stamp == stamp);
+        if !known {
+            let (since, is_named) = (Instant::now(), false);
+            self.unfinished.insert(path.to_owned(), Unfinished { problem, stamp, since, is_named });
+        }
+    }
+
+    /// Names the files that are not whole and have not changed for long enough. Whether there was a new one.
+    pub(super) fn name_stalled(&mut self) -> bool {
+        let patience = self.patience.unwrap_or_default();
+        // What has changed or is gone is read again, or not.
+        self.unfinished.retain(|path, file| public_file::stamp(path) == file.stamp && path.symlink_metadata().is_ok());
+        let stalled = self.unfinished.values_mut().filter(|file| !file.is_named && file.since.elapsed() >= patience);
+        let stalled: Vec<_> = stalled
+            .map(|file| {
+                file.is_named = true;
+                file.problem.clone()
+            })
+            .collect();
+        stalled.iter().for_each(|problem| self.say(problem));
+        !stalled.is_empty()
+    }
+
+    /// Names all files that are not whole, because nobody reads them again.
+    pub(super) fn name_unfinished(&mut self) {
+        self.patience = Some(Duration::ZERO);
+        self.name_stalled();
+    }
+
+    /// Whether a file was named because it stays unfinished.
+    pub(super) fn is_stalled(&self, path: &Path) -> bool {
+        self.unfinished.get(path).is_some_and(|file| file.is_named)
     }
 
     pub(super) fn of(&mut self, name: &str, problem: &str) {
@@ -251,8 +345,9 @@ impl Problems {
     }
 
     /// Says how many were not printed.
-    pub(super) fn end(&self) {
-        self.0.rest().for_each(print::note);
+    pub(super) fn end(&mut self) {
+        let rest: Vec<_> = self.complaints.rest().collect();
+        rest.iter().for_each(|line| self.once(line));
     }
 }
 
@@ -270,13 +365,22 @@ pub(super) fn misnamed<S: Bls12381Suite>(ceremony: &Ceremony<S>, round: Round, s
     )
 }
 
-/// A file of a member's message, or what is wrong with it.
-fn read<S: Bls12381Suite>(ceremony: &Ceremony<S>, path: &Path, name: &str) -> Result<MessageFile, String> {
-    let json = public_file::read(path).map_err(|error| format!("{:#}", anyhow!(error)))?;
+/// A file of a member's message. If it is none, that is said.
+fn read<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    path: &Path,
+    name: &str,
+    problems: &mut Problems,
+) -> Option<MessageFile> {
     let display = path.display().to_string();
-    let message = CeremonyMessage::from_json(&json).map_err(|error| {
-        format!("{display}: it is not a whole message: {error}; get the file again from whoever wrote it, or remove it")
-    })?;
+    let message = public_file::read(path).map_err(|error| format!("{:#}", anyhow!(error))).and_then(|json| {
+        CeremonyMessage::from_json(&json).map_err(|error| {
+            format!(
+                "{display}: it is not a whole message: {error}; get the file again from whoever wrote it, or remove it"
+            )
+        })
+    });
+    let message = message.map_err(|problem| problems.unfinished(path, problem)).ok()?;
     let (round, sender) = (message.round(), message.sender());
     let error = if message.ceremony() != ceremony.id() {
         Some(MessageError::OtherCeremony { found: message.ceremony(), expected: ceremony.id() })
@@ -288,10 +392,11 @@ fn read<S: Bls12381Suite>(ceremony: &Ceremony<S>, path: &Path, name: &str) -> Re
         None
     };
     if let Some(error) = error {
-        return Err(format!("{display}: {}", words::message_error(ceremony, &error)));
+        problems.of(&display, &words::message_error(ceremony, &error));
+        return None;
     }
     let is_named_rightly = name == message_name(round, ceremony.name(sender));
-    Ok(MessageFile { name: display, message, is_named_rightly })
+    Some(MessageFile { name: display, message, is_named_rightly })
 }
 
 /// Whether a member can have something to say in a round.

@@ -9,14 +9,16 @@ mod public_file;
 mod words;
 mod folder;
 mod identity_file;
+mod members;
 mod session;
 mod deal;
 mod receive;
 mod remains;
 mod finish;
+mod watch;
+mod run;
 mod forget;
 mod identity;
-mod members;
 mod init;
 mod judge;
 mod previous;
@@ -44,6 +46,7 @@ pub struct Arguments {
 enum DkgCommand {
     Identity(identity::Arguments),
     Init(init::Arguments),
+    Run(Box<run::Arguments>),
     Deal(deal::Arguments),
     Receive(receive::ReceiveArguments),
     Complain(receive::ComplainArguments),
@@ -65,6 +68,7 @@ impl Arguments {
         match self.command {
             DkgCommand::Identity(arguments) => arguments.run(),
             DkgCommand::Init(arguments) => arguments.run(),
+            DkgCommand::Run(arguments) => arguments.run(),
             DkgCommand::Deal(arguments) => arguments.run(),
             DkgCommand::Receive(arguments) => arguments.run(),
             DkgCommand::Complain(arguments) => arguments.run(),

@@ -4,6 +4,7 @@ use std::{
     fs::{self, File},
     io::{self, ErrorKind, Read},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use quorate_host::{
@@ -57,6 +58,15 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PublicFileEr
         Err(PublicFileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
     }
+}
+
+/// The size of a file and when it was written last: if somebody writes it, they change.
+pub(super) type Stamp = (u64, SystemTime);
+
+/// The stamp of a file that is there.
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
 }
 
 /// Writes a file that is not there yet, and says whether it did. It appears whole or not at all, and never in the place of

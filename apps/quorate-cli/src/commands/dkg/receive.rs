@@ -7,7 +7,7 @@ use quorate_threshold::dkg::Participant;
 
 use super::{
     folder::{CeremonyFile, Problems},
-    session::{CloseArgument, Session, SessionArguments, Stage},
+    session::{CloseArguments, Session, SessionArguments, Stage},
     words,
 };
 use crate::commands::suite::InBls12381;
@@ -23,7 +23,7 @@ pub(super) struct ReceiveArguments {
     session: SessionArguments,
 
     #[command(flatten)]
-    close: CloseArgument,
+    close: CloseArguments,
 }
 
 /// Take in the responses, answer complaints about you, and publish what the rounds up to the last ask for
@@ -39,7 +39,7 @@ pub(super) struct ComplainArguments {
     session: SessionArguments,
 
     #[command(flatten)]
-    close: CloseArgument,
+    close: CloseArguments,
 }
 
 impl ReceiveArguments {
@@ -54,14 +54,14 @@ impl ComplainArguments {
     }
 }
 
-fn run(session: SessionArguments, close: CloseArgument, stage: Stage) -> Result {
+fn run(session: SessionArguments, close: CloseArguments, stage: Stage) -> Result {
     let file = CeremonyFile::read(&session.folder)?;
     file.suite().run(Step { session, close, stage, file })
 }
 
 struct Step {
     session: SessionArguments,
-    close: CloseArgument,
+    close: CloseArguments,
     stage: Stage,
     file: CeremonyFile,
 }
@@ -69,9 +69,10 @@ struct Step {
 impl InBls12381 for Step {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let session = Session::<S>::open(&self.file, &self.session)?;
+        let (closing, mut problems) = (self.close.closing(&session.ceremony)?, Problems::default());
         let participant = begin(&session)?;
-        let (participant, progress) = session.advance(participant, self.stage, self.close.round())?;
-        session.name_culprits(&participant);
+        let (participant, progress) = session.advance(participant, self.stage, &closing, &mut problems)?;
+        session.name_culprits(&participant, &mut problems);
         if let Some(Err(failure)) = participant.end() {
             return Err(Failure::usage(anyhow::anyhow!(
                 "the ceremony ended without a key: {}",
@@ -87,11 +88,10 @@ pub(super) fn begin<S: Bls12381Suite>(session: &Session<S>) -> std::result::Resu
     if let Some(participant) = session.resume()? {
         return Ok(participant);
     }
-    let number = session.ceremony.member_named(session.identity.identity.name());
     if session.is_left_out(&session.folder.board(&session.ceremony, &mut Problems::default())?) {
         return Err(Failure::usage(anyhow::anyhow!("{}", session.advice_to_left_out())));
     }
-    if session.ceremony.dealers().any(|dealer| Some(dealer) == number) {
+    if session.deals() {
         return Err(Failure::usage(anyhow::anyhow!(
             "you have not dealt yet, or your private state {} is not there; first run: {}",
             session.identity.state_path(session.ceremony.id()).display(),

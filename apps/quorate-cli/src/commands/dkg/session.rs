@@ -21,6 +21,7 @@ use quorate_threshold::{
 use super::{
     folder::{Board, CeremonyFile, Folder, MessageFile, Problems, misnamed},
     identity_file::IdentityFile,
+    members::{Names, names},
     public_file, words,
 };
 use crate::commands::{print, random};
@@ -37,13 +38,32 @@ pub(super) struct SessionArguments {
     pub(super) identity: PathBuf,
 }
 
-/// A round that is closed though messages of it are missing.
+/// Rounds that are closed though messages of them are missing.
 #[derive(Clone, Debug, Args)]
-pub(super) struct CloseArgument {
+pub(super) struct CloseArguments {
     /// Do not wait for the messages of this round any longer. Whoever has not spoken is left out of it. All members should
     /// agree on it first, because members who saw different messages may come to no common key
     #[arg(long, value_name = "ROUND")]
     close: Option<RoundName>,
+
+    /// Do not wait for these members: a round is closed as soon as only their messages are missing. Names with commas between
+    /// them. All members should agree on it first, as with --close
+    #[arg(long, value_name = "NAMES", value_parser = names)]
+    without: Option<Names>,
+}
+
+/// What a command does not wait for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Closing {
+    pub(super) round: Option<Round>,
+    without: Vec<MemberNumber>,
+}
+
+impl Closing {
+    /// Whether a round may be closed without the messages of some members.
+    fn allows(&self, round: Round, missing: &[MemberNumber]) -> bool {
+        self.round == Some(round) || missing.iter().all(|member| self.without.contains(member))
+    }
 }
 
 /// [`Round`] as the command line writes it.
@@ -74,9 +94,18 @@ impl From<RoundName> for Round {
     }
 }
 
-impl CloseArgument {
-    pub(super) fn round(&self) -> Option<Round> {
-        self.close.map(Round::from)
+impl CloseArguments {
+    /// The round and the members, in the words of a ceremony.
+    pub(super) fn closing<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> Result<Closing, Failure> {
+        let names = self.without.iter().flat_map(|Names(names)| names);
+        let numbers = names.map(|name| {
+            ceremony.member_named(name).ok_or_else(|| {
+                let members: Vec<_> = ceremony.members().collect();
+                let members = words::names(ceremony, &members);
+                Failure::usage(anyhow!("--without: the ceremony has no member {name}; its members are {members}"))
+            })
+        });
+        Ok(Closing { round: self.close.map(Round::from), without: numbers.collect::<Result<_, _>>()? })
     }
 }
 
@@ -120,6 +149,8 @@ pub(super) struct Session<S: Bls12381Suite> {
     pub(super) folder: Folder,
     pub(super) identity: IdentityFile,
     pub(super) ceremony: Ceremony<S>,
+    /// Which member this is.
+    pub(super) number: MemberNumber,
     arguments: SessionArguments,
 }
 
@@ -139,7 +170,7 @@ impl<S: Bls12381Suite> Session<S> {
         let identity = IdentityFile::open(&arguments.identity)?;
         let me = identity.identity.member();
         let number = ceremony.member_named(me.name());
-        if number.and_then(|number| ceremony.member(number)) != Some(&me) {
+        let Some(number) = number.filter(|number| ceremony.member(*number) == Some(&me)) else {
             let problem = match number {
                 Some(_) => format!("lists other keys for {} than those of this identity", me.name()),
                 None => format!("has no member {}", me.name()),
@@ -150,8 +181,19 @@ impl<S: Bls12381Suite> Session<S> {
                 file.folder.display(),
                 words::names(&ceremony, &members)
             )));
-        }
-        Ok(Self { folder: file.folder.clone(), identity, ceremony, arguments: arguments.clone() })
+        };
+        Ok(Self { folder: file.folder.clone(), identity, ceremony, number, arguments: arguments.clone() })
+    }
+
+    /// What changes when others have spoken, or when another command of this member has gone on.
+    pub(super) fn watched(&self) -> Vec<PathBuf> {
+        let state = self.identity.state_path(self.ceremony.id());
+        vec![self.folder.messages_path(), self.folder.shared_key_path(), state]
+    }
+
+    /// Whether this member deals.
+    pub(super) fn deals(&self) -> bool {
+        self.ceremony.dealers().any(|dealer| dealer == self.number)
     }
 
     /// Goes on from the private state, if there is one, and publishes again what is missing of one's own messages.
@@ -195,28 +237,29 @@ impl<S: Bls12381Suite> Session<S> {
         Ok(participant)
     }
 
-    /// Takes in the messages that are there, and closes the rounds of a stage as they are complete; `close` also if it is not.
+    /// Takes in the messages that are there, and closes the rounds of a stage as they are complete, or as `closing` says.
     pub(super) fn advance(
         &self,
         mut participant: Participant<S>,
         stage: Stage,
-        close: Option<Round>,
+        closing: &Closing,
+        problems: &mut Problems,
     ) -> Result<(Participant<S>, Progress), Failure> {
-        self.refuse_close(stage, close)?;
+        self.refuse_close(stage, closing.round)?;
         if !matches!(participant.end(), Some(Err(_))) {
-            participant = self.take_in(participant)?;
+            participant = self.take_in(participant, problems)?;
         }
-        self.name_missed(&participant);
+        self.name_missed(&participant, problems);
         while let Some(round) = participant.round().filter(|round| stage.may_close(&self.ceremony, *round)) {
             let missing = participant.missing();
             let is_forced = !participant.is_complete();
-            if is_forced && close != Some(round) {
+            if is_forced && !closing.allows(round, &missing) {
                 return Ok((participant, Progress::Waiting { round, missing }));
             }
             let (next, outputs) = participant.clone().step(CeremonyEvent::Close);
             if let (true, Some(Err(failure))) = (is_forced, next.end()) {
                 // Nothing was published in this step, so it is not written down: messages may still come.
-                self.name_culprits(&next);
+                self.name_culprits(&next, problems);
                 return Err(Failure::usage(anyhow!(
                     "without {}, the ceremony makes no key: {}. Nothing was changed, so you may go on when more messages are \
                      there",
@@ -235,25 +278,22 @@ impl<S: Bls12381Suite> Session<S> {
     }
 
     /// Says who did not do what the ceremony asks for.
-    pub(super) fn name_culprits(&self, participant: &Participant<S>) {
-        let mut said = Vec::new();
+    pub(super) fn name_culprits(&self, participant: &Participant<S>, problems: &mut Problems) {
         for culprit in participant.culprits() {
             // Who ends without the last confirmations had enough of them.
             let is_unneeded =
                 matches!(culprit, Culprit::Silent { round: Round::Confirmation | Round::Contribution, .. })
                     && participant.end().is_some_and(Result::is_ok);
-            let words = words::culprit(&self.ceremony, &culprit);
-            // The same can be proven by several messages.
-            if !is_unneeded && !said.contains(&words) {
-                print::note(&words);
-                said.push(words);
+            if !is_unneeded {
+                // The same can be proven by several messages.
+                problems.once(&words::culprit(&self.ceremony, &culprit));
             }
         }
     }
 
     /// Says which reveals are here that others miss. In a folder that all see the files are enough. Where everyone has a copy,
     /// the file has to be carried to them.
-    fn name_missed(&self, participant: &Participant<S>) {
+    fn name_missed(&self, participant: &Participant<S>, problems: &mut Problems) {
         let confirmed = |member| {
             participant.messages().any(|message| (message.round(), message.sender()) == (Round::Confirmation, member))
         };
@@ -264,7 +304,7 @@ impl<S: Bls12381Suite> Session<S> {
             };
             let members: Vec<_> = participant.messages().filter(misses).map(CeremonyMessage::sender).collect();
             if !members.is_empty() {
-                print::note(format_args!(
+                problems.once(&format!(
                     "{} had not got the reveal of {}, which is here: see that they get {}",
                     words::names(&self.ceremony, &members),
                     self.ceremony.name(reveal.sender()),
@@ -299,8 +339,7 @@ impl<S: Bls12381Suite> Session<S> {
     /// Whether the others have gone on without the deal of this member: some have answered the deals, and none of them has seen
     /// its own.
     pub(super) fn is_left_out(&self, board: &Board) -> bool {
-        let number = self.ceremony.member_named(self.identity.identity.name());
-        number.is_some_and(|number| board.left_out(&self.ceremony).contains(&number))
+        board.left_out(&self.ceremony).contains(&self.number)
     }
 
     /// What whoever was left out can do.
@@ -362,9 +401,9 @@ impl<S: Bls12381Suite> Session<S> {
     }
 
     /// Takes in the messages that are there, and writes the state if they change it.
-    fn take_in(&self, participant: Participant<S>) -> Result<Participant<S>, Failure> {
-        let (before, mut problems) = (participant.to_json(), Problems::default());
-        let participant = self.look(participant, &mut problems)?;
+    fn take_in(&self, participant: Participant<S>, problems: &mut Problems) -> Result<Participant<S>, Failure> {
+        let before = participant.to_json();
+        let participant = self.look(participant, problems)?;
         problems.end();
         if *participant.to_json() != *before {
             self.identity.save(&participant)?;

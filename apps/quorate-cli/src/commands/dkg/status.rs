@@ -145,7 +145,7 @@ impl Status {
             let (found, all) = (spoken.len(), spoken.len() + missing.len());
             let count = if all == 0 { "-".to_owned() } else { format!("{found} of {all}") };
             let names = if missing.is_empty() { String::new() } else { words::listed(missing) };
-            let lines = wrapped(&names, WIDTH - 28);
+            let lines = words::wrapped(&names, words::WIDTH - 28);
             print::line(format!("{round:<15}{count:<13}{}", lines[0]).trim_end())?;
             for line in &lines[1..] {
                 print::line(format_args!("{:28}{line}", ""))?;
@@ -156,7 +156,7 @@ impl Status {
             [] => "each member who has not done so".to_owned(),
             names => words::listed(names),
         };
-        for line in wrapped(&format!("next: {who} should run `quorate dkg {}`", next.command), WIDTH) {
+        for line in words::wrapped(&format!("next: {who} should run `quorate dkg {}`", next.command), words::WIDTH) {
             print::line(line)?;
         }
         if !next.left_out.is_empty() {
@@ -168,7 +168,7 @@ impl Status {
                 "{names}: the others have gone on without {dealt}, so {names} {is} here; `quorate dkg recover` gives one when \
                  the key is there"
             );
-            for line in wrapped(&text, WIDTH) {
+            for line in words::wrapped(&text, words::WIDTH) {
                 print::line(line)?;
             }
         }
@@ -188,7 +188,7 @@ impl Status {
             _ => format!("you are {}, and have said nothing yet", you.name),
         };
         for text in [Some(&text), you.advice.as_ref()].into_iter().flatten() {
-            for line in wrapped(text, WIDTH) {
+            for line in words::wrapped(text, words::WIDTH) {
                 print::line(line)?;
             }
         }
@@ -251,9 +251,7 @@ fn you<S: Bls12381Suite>(
         if left_out.is_some() {
             return Ok(You { advice: left_out, ..none });
         }
-        let number = ceremony.member_named(session.identity.identity.name());
-        let deals = ceremony.dealers().any(|dealer| Some(dealer) == number);
-        let stage = if deals { Stage::Deal } else { Stage::Receive };
+        let stage = if session.deals() { Stage::Deal } else { Stage::Receive };
         return Ok(You { next: Some(session.command(stage)), ..none });
     };
     let participant = session.look(participant, &mut Problems::default())?;
@@ -337,26 +335,6 @@ impl Speakers {
         }
     }
 }
-
-/// Text in lines of at most so many columns, as far as its words allow. At least one line.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is a line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= columns {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
-/// Columns of a terminal.
-const WIDTH: usize = 80;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,7 +5,7 @@ use quorate_threshold::dkg::{
     Ceremony, CeremonyFailure, CeremonyPurpose, Culprit, MemberNumber, MessageError, Misdeed, Round, Variant,
 };
 
-use crate::commands::print::plural;
+use crate::commands::print::{self, plural};
 
 /// "alice", "alice and bob", "alice, bob and carol". Of many, the first ten and how many more there are.
 pub(super) fn names<S: Bls12381Suite>(ceremony: &Ceremony<S>, members: &[MemberNumber]) -> String {
@@ -24,6 +24,12 @@ pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
     }
+}
+
+/// Names as a flag takes them: "alice,bob".
+pub(super) fn with_commas<S: Bls12381Suite>(ceremony: &Ceremony<S>, members: &[MemberNumber]) -> String {
+    let names: Vec<_> = members.iter().map(|member| ceremony.name(*member).as_str()).collect();
+    names.join(",")
 }
 
 /// What a ceremony makes: "a new key", "bob's lost share".
@@ -130,5 +136,30 @@ fn late(round: Round) -> String {
     format!("it came after the round `{round}` was closed here, so it does not count")
 }
 
+/// Prints a note in lines that fit a terminal.
+pub(super) fn say(text: &str) {
+    wrapped(text, WIDTH).into_iter().for_each(print::note);
+}
+
+/// Text in lines of at most so many columns, as far as its words allow. At least one line.
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= columns {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// Columns of a terminal.
+pub(super) const WIDTH: usize = 80;
+
 /// Names that are listed.
-const MOST: usize = 10;
+pub(super) const MOST: usize = 10;
