@@ -16,7 +16,10 @@ use super::{
     identity::ParticipantIdentity,
 };
 use crate::{
-    one_round::{ShareReceivers, ShareStatement, ShareTranscript, ShareTranscriptError, UncheckedShareTranscript, publish, verify_all},
+    one_round::{
+        ShareReceivers, ShareStatement, ShareTranscript, ShareTranscriptError, UncheckedShareTranscript, publish,
+        verify_all,
+    },
     sharing::KeyShare,
 };
 

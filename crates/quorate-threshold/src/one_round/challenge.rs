@@ -74,9 +74,8 @@ impl Said {
     /// Weights of 128 bits.
     pub(super) fn weights(self, signs: &Signs) -> Weights {
         let of = |purpose: u8, count: usize| -> Vec<u128> {
-            let weight = |place| {
-                u128::from_be_bytes(self.draw(purpose, place as u32)[..16].try_into().expect("16 bytes"))
-            };
+            let weight =
+                |place| u128::from_be_bytes(self.draw(purpose, place as u32)[..16].try_into().expect("16 bytes"));
             (0..count).map(weight).collect()
         };
         let rows = of(2, ROWS);
@@ -151,12 +150,14 @@ mod tests {
         let digits: Vec<_> = (0..3 * DIGITS as i64).map(|place| place * place - 200).collect();
         let mut sums = [0; ROWS];
         signs.add_sums(digits.iter().copied(), &mut sums);
-        let of_rows: Scalar = sums.iter().zip(&weights.rows).map(|(sum, weight)| integer((*sum).into()) * *weight).sum();
+        let of_rows: Scalar =
+            sums.iter().zip(&weights.rows).map(|(sum, weight)| integer((*sum).into()) * *weight).sum();
         let shares = digits.chunks_exact(DIGITS).map(|digits| -> Scalar {
             digits.iter().zip(powers()).map(|(digit, power)| integer((*digit).into()) * power).sum()
         });
         let of_shares: Scalar = shares.zip(&weights.participants).map(|(share, weight)| share * *weight).sum();
-        let found: Scalar = digits.iter().zip(&weights.digits).map(|(digit, weight)| integer((*digit).into()) * *weight).sum();
+        let found: Scalar =
+            digits.iter().zip(&weights.digits).map(|(digit, weight)| integer((*digit).into()) * *weight).sum();
         assert_eq!(found, of_rows + of_shares);
         let [plus, minus] = [0, 1].map(|word| signs.0.iter().map(|words| words[word].count_ones()).sum::<u32>());
         let expected = 3 * DIGITS as u32 * 64;

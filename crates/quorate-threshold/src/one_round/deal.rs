@@ -33,9 +33,14 @@ pub fn publish<S: Bls12381Suite>(
     rng: &mut impl CryptoRng,
 ) -> Result<UncheckedShareTranscript, SecretError> {
     let (committee, threads) = (receivers.committee(), options.threads);
-    assert_eq!(polynomial.coefficients().len(), committee.threshold(), "the coefficients of a polynomial of degree t - 1");
+    assert_eq!(
+        polynomial.coefficients().len(),
+        committee.threshold(),
+        "the coefficients of a polynomial of degree t - 1"
+    );
     let shares = values(committee, polynomial)?;
-    let commitment = parallel(threads, committee.threshold(), |i| S::public_key(&polynomial.coefficients()[i]).compress());
+    let commitment =
+        parallel(threads, committee.threshold(), |i| S::public_key(&polynomial.coefficients()[i]).compress());
     let secrets = Encryption::new(receivers, &shares, rng)?;
     let mut bytes: Vec<u8> = commitment.iter().flat_map(|point| point.as_ref()).copied().collect();
     let encapsulations = parallel(threads, secrets.nonces.len(), |i| secrets.nonces[i].times_g1());
@@ -81,7 +86,11 @@ struct Encryption<'a> {
 }
 
 impl<'a> Encryption<'a> {
-    fn new(receivers: &'a ShareReceivers, shares: &[SecretScalar], rng: &mut impl CryptoRng) -> Result<Self, SecretError> {
+    fn new(
+        receivers: &'a ShareReceivers,
+        shares: &[SecretScalar],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SecretError> {
         let nonces = (0..receivers.slots() * DIGITS).map(|_| random(rng)).collect::<Result<_, _>>()?;
         Ok(Self { receivers, digits: shares.iter().map(digits).collect(), nonces })
     }

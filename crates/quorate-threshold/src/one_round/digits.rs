@@ -43,7 +43,8 @@ mod tests {
 
     #[test]
     fn digits_make_the_secret_and_are_small() {
-        let edges = [Scalar::ONE, -Scalar::ONE, Scalar::from(1 << 23), Scalar::from((1 << 23) - 1), -Scalar::from(1 << 23)];
+        let edges =
+            [Scalar::ONE, -Scalar::ONE, Scalar::from(1 << 23), Scalar::from((1 << 23) - 1), -Scalar::from(1 << 23)];
         let random = (0..200_u8).map(|seed| Scalar::reduce(&[seed.wrapping_mul(37); 64]));
         for scalar in edges.into_iter().chain(random).filter(|scalar| !scalar.is_zero()) {
             let digits = digits(&SecretScalar::from_bytes(&scalar.to_bytes()).expect("not zero"));

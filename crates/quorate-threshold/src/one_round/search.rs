@@ -34,7 +34,8 @@ impl DigitTable {
         let count = (farthest.saturating_sub(SMALL).max(0) as usize).div_ceil(LARGE as usize);
         let base = Backend::Portable.short_msm(&[(self.base, LARGE)]);
         let steps = multiples(base, count, options);
-        let both = steps.into_iter().zip(1_i64..).flat_map(|(step, k)| [(k * LARGE, step.negate()), (-k * LARGE, step)]);
+        let both =
+            steps.into_iter().zip(1_i64..).flat_map(|(step, k)| [(k * LARGE, step.negate()), (-k * LARGE, step)]);
         std::iter::once((0, G1::IDENTITY)).chain(both).collect()
     }
 
@@ -112,7 +113,8 @@ mod tests {
         let table = DigitTable::new(G1::generator(), &options);
         let steps = table.large_steps(5 * LARGE, &options);
         let farthest = 5 * LARGE + SMALL;
-        let numbers = [0, 1, -1, SMALL, -SMALL, SMALL + 1, -SMALL - 1, LARGE, 1_234_567, -1_300_000, farthest, -farthest];
+        let numbers =
+            [0, 1, -1, SMALL, -SMALL, SMALL + 1, -SMALL - 1, LARGE, 1_234_567, -1_300_000, farthest, -farthest];
         let point = |n: i64| Backend::Portable.short_msm(&[(G1::generator(), n)]);
         let points: Vec<_> = numbers.iter().map(|n| point(*n)).collect();
         assert_eq!(table.find(&points, &steps, &options), numbers.map(Some));

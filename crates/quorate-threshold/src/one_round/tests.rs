@@ -80,7 +80,9 @@ fn figures() {
     let t = n / 2 + 1;
     let (mut rng, options) = (rng(), Options::default());
     let (secrets, receivers) = {
-        let secrets: Vec<_> = (0..n).map(|i| ShareDecryptionKey::derive(&[(i % 256) as u8, (i / 256) as u8].repeat(16).try_into().unwrap())).collect();
+        let secrets: Vec<_> = (0..n)
+            .map(|i| ShareDecryptionKey::derive(&[(i % 256) as u8, (i / 256) as u8].repeat(16).try_into().unwrap()))
+            .collect();
         let members: Vec<_> = secrets.iter().map(|s| (s.encryption_key(), 1)).collect();
         let committee = Committee::new(t, n, Identifiers::RootsOfUnity, Backend::auto()).unwrap();
         (secrets, ShareReceivers::new(committee, &members).unwrap())

@@ -45,7 +45,9 @@ pub enum ShareTranscriptError {
     },
     /// The digits are not what is claimed: not small, or not the shares that the commitment commits to, or the dealer does
     /// not know what it encrypted.
-    #[error("the proof is false: the encrypted digits are not small, or are not the shares that the commitment commits to")]
+    #[error(
+        "the proof is false: the encrypted digits are not small, or are not the shares that the commitment commits to"
+    )]
     Proof,
     /// The dealer shares another secret than its share of the previous key.
     #[error("the dealer does not share its share of the previous key")]
@@ -83,7 +85,16 @@ impl Layout {
         let sums = masks + ROWS * G1::COMPRESSED;
         let first = sums + ROWS * 8;
         let answers = first + (encapsulated + 1) * G1::COMPRESSED + S::Key::COMPRESSED;
-        Self { commitment: 0, encapsulations, digits, masks, sums, first, answers, end: answers + (encapsulated + 2) * 32 }
+        Self {
+            commitment: 0,
+            encapsulations,
+            digits,
+            masks,
+            sums,
+            first,
+            answers,
+            end: answers + (encapsulated + 2) * 32,
+        }
     }
 }
 

@@ -14,9 +14,7 @@
 
 use std::num::NonZeroUsize;
 
-use quorate::{
-    Backend, Bls12381Suite, Options, aggregate::sum_of_multiples, rand_core::CryptoRng, threads::parallel,
-};
+use quorate::{Backend, Bls12381Suite, Options, aggregate::sum_of_multiples, rand_core::CryptoRng, threads::parallel};
 use quorate_curve::{Bls12381Group, G1, Group, Scalar};
 
 use super::{

@@ -76,6 +76,16 @@ impl BeginArguments {
         }
     }
 
+    /// Says the id of the ceremony to a member who did not give it.
+    pub(super) fn say_id<S: Bls12381Suite>(&self, session: &Session<S>) {
+        if self.id.is_none() {
+            print::note(format_args!(
+                "the id of the ceremony is {}; go on only if all members have the same",
+                session.ceremony.id()
+            ));
+        }
+    }
+
     /// Publishes the deal of a member who has said nothing yet. `open` decrypts the file of its share.
     pub(super) fn deal<S: Bls12381Suite>(
         &self,
@@ -85,12 +95,7 @@ impl BeginArguments {
         let share = self.share(&session.ceremony, open)?;
         let board = session.folder.board(&session.ceremony, &mut Problems::default())?;
         let participant = session.join(share)?;
-        if self.id.is_none() {
-            print::note(format_args!(
-                "the id of the ceremony is {}; go on only if all members have the same",
-                session.ceremony.id()
-            ));
-        }
+        self.say_id(session);
         if session.is_left_out(&board) {
             print::note(format_args!("warning: {}", session.advice_to_left_out()));
         }
@@ -98,7 +103,7 @@ impl BeginArguments {
     }
 
     /// The share of the previous key.
-    fn share<S: Bls12381Suite>(
+    pub(super) fn share<S: Bls12381Suite>(
         &self,
         ceremony: &Ceremony<S>,
         open: impl FnOnce(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,

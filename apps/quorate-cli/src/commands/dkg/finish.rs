@@ -150,7 +150,7 @@ impl ResultArguments {
     }
 
     /// Writes the share, unless its file is there.
-    fn write_share<S: Bls12381Suite>(
+    pub(super) fn write_share<S: Bls12381Suite>(
         &self,
         session: &Session<S>,
         key: &SharedKey<S>,
@@ -183,7 +183,7 @@ impl ResultArguments {
 }
 
 /// Names the participants who have no share of the key. The others sign without them.
-fn warn_of_missing_shares<S: Bls12381Suite>(ceremony: &Ceremony<S>, key: &SharedKey<S>) {
+pub(super) fn warn_of_missing_shares<S: Bls12381Suite>(ceremony: &Ceremony<S>, key: &SharedKey<S>) {
     for index in key.without_share(&Options::default()) {
         let member = ceremony.receivers().find(|(receiver, _)| *receiver == index);
         let name = member.map_or(format!("participant {index}"), |(_, member)| ceremony.name(member).to_string());
@@ -215,7 +215,7 @@ pub(super) fn is_shared_key_there<S: Bls12381Suite>(
 }
 
 /// Writes the file of the shared key. Several members may do it at the same time.
-fn write_shared_key<S: Bls12381Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<(), Failure> {
+pub(super) fn write_shared_key<S: Bls12381Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<(), Failure> {
     if !public_file::write_new(path, key.to_json().as_bytes())? {
         is_shared_key_there(path, key)?;
     }

@@ -3,6 +3,8 @@
 //! ```text
 //! ceremony.json                    what it is for, and who takes part
 //! messages/1-deal-alice.json …     one file a message, named by its round and its sender
+//! transcripts/alice.transcript …   in a ceremony in one round, one file a dealer
+//! combination.json                 in such a ceremony, which transcripts made the key
 //! shared-key.json                  the key, once it is there
 //! blame-mallory-3f….json           what proves that somebody broke the rules
 //! ```
@@ -125,8 +127,12 @@ impl Folder {
 
     /// Makes the folder of the messages, unless it is there. Some transports, such as git, carry no empty folders.
     pub(super) fn make_messages_folder(&self) -> Result<(), Failure> {
-        let path = self.messages_path();
-        fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display())).map_err(Failure::io)
+        Self::make(&self.messages_path())
+    }
+
+    /// Makes a folder, unless it is there.
+    pub(super) fn make(path: &Path) -> Result<(), Failure> {
+        fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display())).map_err(Failure::io)
     }
 
     /// Refuses a folder that has a ceremony already, or messages of one.
@@ -155,16 +161,21 @@ impl Folder {
         self.path.display()
     }
 
+    /// The path of a file or folder of the ceremony.
+    pub(super) fn inside(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
     fn ceremony_path(&self) -> PathBuf {
-        self.path.join("ceremony.json")
+        self.inside("ceremony.json")
     }
 
     pub(super) fn messages_path(&self) -> PathBuf {
-        self.path.join("messages")
+        self.inside("messages")
     }
 
     pub(super) fn shared_key_path(&self) -> PathBuf {
-        self.path.join("shared-key.json")
+        self.inside("shared-key.json")
     }
 
     pub(super) fn blame_path(&self, name: &Name, digest: &str) -> PathBuf {
@@ -181,32 +192,33 @@ impl Folder {
         ceremony: &Ceremony<S>,
         problems: &mut Problems,
     ) -> Result<Vec<MessageFile>, Failure> {
-        let path = self.messages_path();
-        let cannot = |error: io::Error| Failure::io(anyhow!(error).context(format!("cannot read {}", path.display())));
-        let entries = match fs::read_dir(&path) {
+        let paths = self.files_in(&self.messages_path(), problems)?;
+        let mut files: Vec<_> = paths.iter().filter_map(|(path, name)| read(ceremony, path, name, problems)).collect();
+        files.sort_by_key(|file| !file.is_named_rightly);
+        Ok(files)
+    }
+
+    /// The files in a folder and their names, in the order of these. A folder that is not there has none.
+    pub(super) fn files_in(&self, folder: &Path, problems: &mut Problems) -> Result<Vec<(PathBuf, String)>, Failure> {
+        let cannot =
+            |error: io::Error| Failure::io(anyhow!(error).context(format!("cannot read {}", folder.display())));
+        let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(cannot(error)),
         };
-        let mut names = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>();
-        let names = names.as_mut().map_err(|error| cannot(io::Error::new(error.kind(), error.to_string())))?;
+        let names = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>();
+        let mut names = names.map_err(cannot)?;
         names.sort();
         let mut files = Vec::new();
         for name in names.iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")) {
-            let file = path.join(name);
-            let found = match name.to_str() {
-                Some(name) => read(ceremony, &file, name, problems),
-                None => {
-                    problems.say(&format!(
-                        "{}: the file's name is not UTF-8; remove it, or give it its name",
-                        file.display()
-                    ));
-                    None
-                }
-            };
-            files.extend(found);
+            let path = folder.join(name);
+            match name.to_str() {
+                Some(name) => files.push((path, name.to_owned())),
+                None => problems
+                    .say(&format!("{}: the file's name is not UTF-8; remove it, or give it its name", path.display())),
+            }
         }
-        files.sort_by_key(|file| !file.is_named_rightly);
         Ok(files)
     }
 

@@ -1,12 +1,12 @@
 //! `quorate dkg identity`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::{ParticipantIdentity, ParticipantIdentityError};
+use quorate_threshold::dkg::{CeremonyMember, ParticipantIdentity, ParticipantIdentityError};
 
-use super::public_file;
+use super::{identity_file::IdentityFile, public_file};
 use crate::{
     commands::{print, random},
     secrets::secret_file::{self, Existing, SecretFileError},
@@ -26,17 +26,24 @@ pub(super) struct Arguments {
     /// Folder to write the files to
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
+
+    /// Put a key for ceremonies in one round into NAME.member.json, too. An identity that is there gets a new file of this
+    /// name, and stays as it is: move the old NAME.member.json away
+    #[arg(long)]
+    one_round: bool,
 }
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
+        let (secret, public) = (self.file("identity"), self.file("member"));
+        if self.one_round && secret.symlink_metadata().is_ok() && public.symlink_metadata().is_err() {
+            return write_member(&public, &IdentityFile::open(&secret)?.identity.one_round_member());
+        }
         let identity =
             ParticipantIdentity::generate(&self.name, &mut random::generator()?).map_err(|error| match error {
                 ParticipantIdentityError::Name(_) => Failure::usage(error),
                 _ => Failure::internal(error),
             })?;
-        let file = |kind: &str| self.out.join(format!("{}.{kind}.json", identity.name()));
-        let (secret, public) = (file("identity"), file("member"));
         for path in [&secret, &public] {
             if path.symlink_metadata().is_ok() {
                 return Err(exists(path.clone()));
@@ -46,14 +53,23 @@ impl Arguments {
             SecretFileError::Exists { path } => exists(path),
             other => other.into(),
         })?;
-        let member = serde_json::to_string_pretty(&identity.member()).map_err(Failure::internal)? + "\n";
-        if !public_file::write_new(&public, member.as_bytes())? {
-            return Err(exists(public));
-        }
+        let member = if self.one_round { identity.one_round_member() } else { identity.member() };
         print::note(format_args!("{} is secret: keep it, and make a backup", secret.display()));
-        print::line(public.display())?;
-        Ok(Exit::Success)
+        write_member(&public, &member)
     }
+
+    fn file(&self, kind: &str) -> PathBuf {
+        self.out.join(format!("{}.{kind}.json", self.name))
+    }
+}
+
+fn write_member(path: &Path, member: &CeremonyMember) -> Result {
+    let json = serde_json::to_string_pretty(member).map_err(Failure::internal)? + "\n";
+    if !public_file::write_new(path, json.as_bytes())? {
+        return Err(exists(path.to_owned()));
+    }
+    print::line(path.display())?;
+    Ok(Exit::Success)
 }
 
 fn exists(path: PathBuf) -> Failure {
@@ -66,4 +82,5 @@ fn exists(path: PathBuf) -> Failure {
 const EXAMPLES: &str = "\
 Examples:
   quorate dkg identity alice
-  quorate dkg identity alice --out keys";
+  quorate dkg identity alice --out keys
+  quorate dkg identity alice --one-round";

@@ -60,6 +60,11 @@ impl IdentityFile {
         self.beside(&format!("{}.share-{}.json", self.identity.name(), &ceremony[..8]))
     }
 
+    /// Where the copy of what is published in a ceremony in one round is kept.
+    pub(super) fn transcript_path(&self, ceremony: CeremonyDigest) -> PathBuf {
+        self.beside(&format!("{}.{ceremony}.transcript", self.identity.name()))
+    }
+
     /// The participant as it was after its last step in a ceremony, if it has made one.
     pub(super) fn participant<S: Bls12381Suite>(
         &self,

@@ -37,6 +37,11 @@ pub(super) struct Arguments {
     #[arg(long)]
     commit_first: bool,
 
+    /// Let each dealer publish one transcript, which anyone verifies, and nobody answer: for many members, or for members who
+    /// are not there at the same time. All members need the files that `quorate dkg identity --one-round` writes
+    #[arg(long, conflicts_with = "commit_first")]
+    one_round: bool,
+
     /// Which points of the shared polynomial the members have
     #[arg(long, value_name = "KIND", default_value = "integers")]
     identifiers: IdentifiersName,
@@ -73,7 +78,11 @@ impl InBls12381 for Arguments {
         };
         let (dealers, receivers) = (numbers(&self.dealers), numbers(&self.receivers));
         let seats = members::seats(&all, &dealers, &receivers)?;
-        let variant = if self.commit_first { Variant::CommitFirst } else { Variant::JointFeldman };
+        let variant = match (self.commit_first, self.one_round) {
+            (true, _) => Variant::CommitFirst,
+            (_, true) => Variant::OneRound,
+            _ => Variant::JointFeldman,
+        };
         let description = Description {
             suite,
             purpose: CeremonyPurpose::NewKey(variant),
@@ -96,4 +105,6 @@ const EXAMPLES: &str = "\
 Examples:
   quorate dkg init ceremony --suite eth2 --threshold 3 *.member.json
   quorate dkg init ceremony --suite drand-quicknet --threshold 2 \\
-      --commit-first alice.member.json bob.member.json carol.member.json";
+      --commit-first alice.member.json bob.member.json carol.member.json
+  quorate dkg init ceremony --suite eth2 --threshold 9 --one-round \\
+      *.member.json";

@@ -127,9 +127,10 @@ pub(super) fn make<S: Bls12381Suite>(path: &Path, description: Description<S>) -
         1 => ("dealer", "runs"),
         _ => ("dealers", "run"),
     };
+    let command = if ceremony.is_one_round() { "publish" } else { "deal" };
     print::note(format_args!(
         "Give {} to all members. Everyone should compare the id of the ceremony over a channel that they trust. Then the \
-         {first} {verb} `quorate dkg deal`.",
+         {first} {verb} `quorate dkg {command}`.",
         folder.display()
     ));
     print::line(ceremony.id())?;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! identity (each) -> init (one) -> deal -> receive -> complain -> finish (each) -> shared-key.json, a share for each
+//! init --one-round (one) -> publish -> combine (each) -> the same, in one round
 //! reshare or refresh (one) -> the same -> forget (each) -> the old shares are gone
 //! ```
 
@@ -15,6 +16,9 @@ mod deal;
 mod receive;
 mod remains;
 mod finish;
+mod transcripts;
+mod publish;
+mod combine;
 mod watch;
 mod run;
 mod forget;
@@ -51,6 +55,8 @@ enum DkgCommand {
     Receive(receive::ReceiveArguments),
     Complain(receive::ComplainArguments),
     Finish(finish::Arguments),
+    Publish(publish::Arguments),
+    Combine(combine::Arguments),
     Status(status::Arguments),
     Judge(judge::Arguments),
     Reshare(reshare::ReshareArguments),
@@ -73,6 +79,8 @@ impl Arguments {
             DkgCommand::Receive(arguments) => arguments.run(),
             DkgCommand::Complain(arguments) => arguments.run(),
             DkgCommand::Finish(arguments) => arguments.run(),
+            DkgCommand::Publish(arguments) => arguments.run(),
+            DkgCommand::Combine(arguments) => arguments.run(),
             DkgCommand::Status(arguments) => arguments.run(),
             DkgCommand::Judge(arguments) => arguments.run(),
             DkgCommand::Reshare(arguments) => arguments.run(),

@@ -7,7 +7,7 @@ use clap::Args;
 use quorate::{Bls12381Suite, Options};
 use quorate_host::exit::{Failure, Result};
 use quorate_threshold::{
-    Identifiers,
+    Identifiers, SharedKey,
     dkg::{CeremonyMember, CeremonyPurpose, Description, Name},
 };
 
@@ -49,6 +49,11 @@ pub(super) struct ReshareArguments {
     #[arg(long, value_name = "NAMES", value_parser = names)]
     receivers: Option<Names>,
 
+    /// Let each dealer publish one transcript, and nobody answer. All receivers need the files that `quorate dkg identity
+    /// --one-round` writes
+    #[arg(long)]
+    one_round: bool,
+
     /// Files of new members, as `quorate dkg identity` writes them; with --shared-key, of all members
     #[arg(value_name = "MEMBER_FILE")]
     members: Vec<PathBuf>,
@@ -67,6 +72,11 @@ pub(super) struct RefreshArguments {
 
     #[command(flatten)]
     previous: PreviousArguments,
+
+    /// Let each dealer publish one transcript, and nobody answer. All receivers need the files that `quorate dkg identity
+    /// --one-round` writes
+    #[arg(long)]
+    one_round: bool,
 
     /// With --shared-key: the files of all members; otherwise those of members who have new keys
     #[arg(value_name = "MEMBER_FILE")]
@@ -152,7 +162,7 @@ impl InBls12381 for Anew {
                     suite,
                     threshold: arguments.threshold,
                     identifiers: arguments.identifiers.into(),
-                    purpose: CeremonyPurpose::Reshare(previous.key),
+                    purpose: anew(previous.key, arguments.one_round),
                     dealers_needed: None,
                     seats,
                     nonce: members::nonce()?,
@@ -174,7 +184,7 @@ impl InBls12381 for Anew {
                     threshold: committee.threshold(),
                     identifiers: committee.identifiers(),
                     seats: members::seats(&previous.members, &previous.dealing(), holders)?,
-                    purpose: CeremonyPurpose::Reshare(previous.key),
+                    purpose: anew(previous.key, arguments.one_round),
                     dealers_needed: None,
                     nonce: members::nonce()?,
                 };
@@ -183,6 +193,10 @@ impl InBls12381 for Anew {
             Kind::Recover(arguments) => arguments.recover(suite, &files),
         }
     }
+}
+
+fn anew<S: Bls12381Suite>(previous: SharedKey<S>, one_round: bool) -> CeremonyPurpose<S> {
+    if one_round { CeremonyPurpose::ReshareInOneRound(previous) } else { CeremonyPurpose::Reshare(previous) }
 }
 
 impl RecoverArguments {

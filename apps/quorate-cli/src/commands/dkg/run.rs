@@ -15,11 +15,13 @@ use quorate_threshold::{
 };
 
 use super::{
+    combine::{combine, write},
     deal::BeginArguments,
     finish::{ResultArguments, go_on},
     folder::{CeremonyFile, Problems, has_no_part},
     public_file,
-    session::{CloseArguments, Progress, Session, SessionArguments},
+    publish::{has_published, publish},
+    session::{CloseArguments, Closing, Progress, Session, SessionArguments},
     watch::{Stamps, WaitArguments, Watch, Woken},
     words,
 };
@@ -158,16 +160,13 @@ impl Run {
             // The round that the member saw is closed, and not a later one of which nobody can have spoken yet.
             closing.round = None;
         }
+        if session.ceremony.is_one_round() {
+            return self.look_in_one_round(&session, has_compared, &closing, before, problems);
+        }
         let participant = match session.resume()? {
             Some(participant) => participant,
             None if has_compared => self.begin(&session)?,
-            None => {
-                return Err(Failure::usage(anyhow!(
-                    "to begin, give --id with the id of the ceremony, which all members compare over a channel that they trust; \
-                     `quorate dkg status {}` says which one is here",
-                    file.folder.display()
-                )));
-            }
+            None => return Err(self.id_is_missing()),
         };
         let (participant, progress) = go_on(&session, participant, &closing, problems)?;
         let is_without_key = !matches!(participant.end(), Some(Ok(_)));
@@ -193,6 +192,49 @@ impl Run {
             return Ok(Step::Waiting(Waiting { text, hint: None, before }));
         }
         arguments.results.write(&session, participant.member(), end, file.suite(), passphrase).map(Step::Done)
+    }
+
+    /// Publishes the transcript of a member who deals, and ends with the key when those of the others are there.
+    fn look_in_one_round<S: Bls12381Suite>(
+        &self,
+        session: &Session<S>,
+        has_compared: bool,
+        closing: &Closing,
+        before: Stamps,
+        problems: &mut Problems,
+    ) -> Result<Step> {
+        let Self { arguments, passphrase, file } = self;
+        let ceremony = &session.ceremony;
+        if session.deals() {
+            if !has_compared && !has_published(session)? {
+                return Err(self.id_is_missing());
+            }
+            let opens = &arguments.opens;
+            publish(session, &arguments.begin, |share, suite| {
+                opens.open(|passphrase| share.unlock(suite, passphrase))
+            })?;
+        }
+        match combine(&file.folder, ceremony, &closing.without, problems)? {
+            Ok(combined) => {
+                write(&file.folder, ceremony, &combined, Some(session), &arguments.results, file.suite(), passphrase)
+                    .map(Step::Done)
+            }
+            Err(missing) => {
+                let text = format!("waiting for the transcripts of {}", words::names(ceremony, &missing));
+                let is_left = |dealer: &MemberNumber| !missing.contains(dealer);
+                let enough = ceremony.dealers().filter(is_left).count() >= ceremony.dealers_needed();
+                let hint = enough.then(|| format!("--without {}", words::with_commas(ceremony, &missing)));
+                Ok(Step::Waiting(Waiting { text, hint, before }))
+            }
+        }
+    }
+
+    fn id_is_missing(&self) -> Failure {
+        Failure::usage(anyhow!(
+            "to begin, give --id with the id of the ceremony, which all members compare over a channel that they trust; `quorate \
+             dkg status {}` says which one is here",
+            self.file.folder.display()
+        ))
     }
 
     /// Begins to take part.

@@ -56,7 +56,7 @@ pub(super) struct CloseArguments {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Closing {
     pub(super) round: Option<Round>,
-    without: Vec<MemberNumber>,
+    pub(super) without: Vec<MemberNumber>,
 }
 
 impl Closing {
@@ -97,16 +97,23 @@ impl From<RoundName> for Round {
 impl CloseArguments {
     /// The round and the members, in the words of a ceremony.
     pub(super) fn closing<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> Result<Closing, Failure> {
-        let names = self.without.iter().flat_map(|Names(names)| names);
-        let numbers = names.map(|name| {
-            ceremony.member_named(name).ok_or_else(|| {
-                let members: Vec<_> = ceremony.members().collect();
-                let members = words::names(ceremony, &members);
-                Failure::usage(anyhow!("--without: the ceremony has no member {name}; its members are {members}"))
-            })
-        });
-        Ok(Closing { round: self.close.map(Round::from), without: numbers.collect::<Result<_, _>>()? })
+        Ok(Closing { round: self.close.map(Round::from), without: without(ceremony, self.without.as_ref())? })
     }
+}
+
+/// The members whom `--without` names.
+pub(super) fn without<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    names: Option<&Names>,
+) -> Result<Vec<MemberNumber>, Failure> {
+    let number = |name| {
+        ceremony.member_named(name).ok_or_else(|| {
+            let members: Vec<_> = ceremony.members().collect();
+            let members = words::names(ceremony, &members);
+            Failure::usage(anyhow!("--without: the ceremony has no member {name}; its members are {members}"))
+        })
+    };
+    names.iter().flat_map(|Names(names)| names).map(number).collect()
 }
 
 /// The commands that take a member through a ceremony. Each goes at most as far as its rounds.
@@ -168,12 +175,11 @@ impl<S: Bls12381Suite> Session<S> {
     pub(super) fn open(file: &CeremonyFile, arguments: &SessionArguments) -> Result<Self, Failure> {
         let ceremony = file.ceremony()?;
         let identity = IdentityFile::open(&arguments.identity)?;
-        let me = identity.identity.member();
-        let number = ceremony.member_named(me.name());
-        let Some(number) = number.filter(|number| ceremony.member(*number) == Some(&me)) else {
-            let problem = match number {
-                Some(_) => format!("lists other keys for {} than those of this identity", me.name()),
-                None => format!("has no member {}", me.name()),
+        let me = identity.identity.name();
+        let Some(number) = ceremony.number_of(&identity.identity) else {
+            let problem = match ceremony.member_named(me) {
+                Some(_) => format!("lists other keys for {me} than those of this identity"),
+                None => format!("has no member {me}"),
             };
             let members: Vec<_> = ceremony.members().collect();
             return Err(Failure::usage(anyhow!(
@@ -188,7 +194,7 @@ impl<S: Bls12381Suite> Session<S> {
     /// What changes when others have spoken, or when another command of this member has gone on.
     pub(super) fn watched(&self) -> Vec<PathBuf> {
         let state = self.identity.state_path(self.ceremony.id());
-        vec![self.folder.messages_path(), self.folder.shared_key_path(), state]
+        vec![self.folder.messages_path(), self.folder.transcripts_path(), self.folder.shared_key_path(), state]
     }
 
     /// Whether this member deals.
@@ -198,6 +204,13 @@ impl<S: Bls12381Suite> Session<S> {
 
     /// Goes on from the private state, if there is one, and publishes again what is missing of one's own messages.
     pub(super) fn resume(&self) -> Result<Option<Participant<S>>, Failure> {
+        if self.ceremony.is_one_round() {
+            return Err(Failure::usage(anyhow!(
+                "the ceremony in {} is in one round, in which nobody answers; run: quorate dkg run {}",
+                self.folder.display(),
+                self.folder_and_identity()
+            )));
+        }
         let Some(participant) = self.identity.participant(&self.ceremony)? else {
             self.refuse_lost_state()?;
             return Ok(None);

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{
     folder::{Board, CeremonyFile, Problems},
     session::{Session, SessionArguments, Stage},
+    transcripts::Transcripts,
     words,
 };
 use crate::commands::{
@@ -103,6 +104,9 @@ impl InBls12381 for Look {
         let Self { arguments, file } = self;
         let ceremony = file.ceremony::<S>()?;
         let mut problems = Problems::default();
+        if ceremony.is_one_round() {
+            return one_round(&file, &ceremony, arguments.json);
+        }
         let board = file.folder.board(&ceremony, &mut problems)?;
         problems.end();
         let rounds = rounds(&ceremony, &board);
@@ -132,6 +136,76 @@ impl InBls12381 for Look {
         }
         Ok(Exit::Success)
     }
+}
+
+/// What `--json` prints of a ceremony in one round.
+#[derive(Serialize)]
+struct OneRoundStatus {
+    ceremony: String,
+    makes: String,
+    suite: &'static str,
+    threshold: usize,
+    participants: usize,
+    published: Vec<String>,
+    missing: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    signed_two: Vec<String>,
+    dealers_needed: usize,
+}
+
+/// Says whose transcripts are there. Whether they are true, `quorate dkg combine` says.
+fn one_round<S: Bls12381Suite>(file: &CeremonyFile, ceremony: &Ceremony<S>, json: bool) -> Result {
+    let mut problems = Problems::default();
+    let transcripts = Transcripts::read(&file.folder, ceremony, &mut problems)?;
+    problems.end();
+    let names = |members: Vec<MemberNumber>| -> Vec<_> {
+        members.into_iter().map(|member| ceremony.name(member).to_string()).collect()
+    };
+    let committee = ceremony.committee();
+    let status = OneRoundStatus {
+        ceremony: ceremony.id().to_string(),
+        makes: words::purpose(ceremony),
+        suite: ceremony.suite().name(),
+        threshold: committee.threshold(),
+        participants: committee.participants(),
+        published: names(transcripts.signed.keys().copied().collect()),
+        missing: names(transcripts.missing(ceremony)),
+        signed_two: names(transcripts.twice.iter().copied().collect()),
+        dealers_needed: ceremony.dealers_needed(),
+    };
+    if json {
+        print::json(&status)?;
+        return Ok(Exit::Success);
+    }
+    let OneRoundStatus { ceremony: id, makes, suite, threshold, participants, .. } = &status;
+    print::line(format_args!("ceremony {id}"))?;
+    print::line(format_args!("makes {makes}: {suite}, {threshold} of {participants}"))?;
+    print::line("")?;
+    let all = ceremony.dealers().count();
+    for (what, members) in
+        [("published", &status.published), ("missing", &status.missing), ("signed two", &status.signed_two)]
+    {
+        let text = if members.is_empty() { "-".to_owned() } else { words::listed(members) };
+        let count = format!("{what:<12}{:<9}", format!("{} of {all}", members.len()));
+        let lines = words::wrapped(&text, words::WIDTH - 21);
+        print::line(format_args!("{count}{}", lines[0]))?;
+        for line in &lines[1..] {
+            print::line(format_args!("{:21}{line}", ""))?;
+        }
+    }
+    print::line("")?;
+    let next = match (status.missing.is_empty(), status.published.len() >= status.dealers_needed) {
+        (true, _) => "next: anyone can run `quorate dkg combine`".to_owned(),
+        (false, enough) => {
+            let without =
+                if enough { ", or all members agree to go on without: `quorate dkg combine --without`" } else { "" };
+            format!("next: {} should run `quorate dkg publish`{without}", words::listed(&status.missing))
+        }
+    };
+    for line in words::wrapped(&next, words::WIDTH) {
+        print::line(line)?;
+    }
+    Ok(Exit::Success)
 }
 
 impl Status {

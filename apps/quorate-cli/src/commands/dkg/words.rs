@@ -36,7 +36,9 @@ pub(super) fn with_commas<S: Bls12381Suite>(ceremony: &Ceremony<S>, members: &[M
 pub(super) fn purpose<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> String {
     match ceremony.purpose() {
         CeremonyPurpose::NewKey(Variant::CommitFirst) => "a new key, commitments first".to_owned(),
+        CeremonyPurpose::NewKey(Variant::OneRound) => "a new key, in one round".to_owned(),
         CeremonyPurpose::Reshare(_) => "the same key, shared anew".to_owned(),
+        CeremonyPurpose::ReshareInOneRound(_) => "the same key, shared anew in one round".to_owned(),
         CeremonyPurpose::Recover { .. } => {
             let lost = ceremony.lost_member().map_or("a member", |member| ceremony.name(member).as_str());
             format!("the lost share of {lost}")
