@@ -5,6 +5,7 @@
 //! | [`room`] | how the binary is run, as which member |
 //! | [`forge`] | what a cheat signs |
 //! | [`whole`] | ceremonies from the first command to a signature |
+//! | [`one_round`] | members who publish one transcript each
 //! | [`run`] | members who each start one command |
 //! | [`crash`] | programs that stop between two writes, full disks, states that are lost or old |
 //! | [`forget`] | what is deleted after a key was shared anew |
@@ -18,6 +19,7 @@ mod forge;
 #[cfg(unix)]
 mod forget;
 mod judgement;
+mod one_round;
 mod room;
 mod run;
 mod whole;

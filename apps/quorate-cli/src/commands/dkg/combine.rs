@@ -6,12 +6,16 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{Bls12381Suite, Options};
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::{Ceremony, MemberNumber};
+use quorate_threshold::{
+    KeyShare,
+    dkg::{Ceremony, MemberNumber},
+};
 
 use super::{
     finish::{ResultArguments, is_shared_key_there, warn_of_missing_shares, write_shared_key},
     folder::{CeremonyFile, Folder, Problems},
     members::{Names, names},
+    remains,
     session::{Session, SessionArguments, without},
     transcripts::{Combined, Transcripts},
     words,
@@ -132,16 +136,9 @@ pub(super) fn write<S: Bls12381Suite>(
     // Both are looked at before one of them is written.
     let is_key_there = is_shared_key_there(&path, key)?;
     if let Some(session) = session
-        && let Some(index) = ceremony.receiver_index(session.number)
+        && let Some(share) = own_share(session, combined)?
     {
-        let receivers = ceremony.share_receivers().map_err(Failure::usage)?;
-        let secret = session.identity.identity.share_decryption_key();
-        let contributions = combined.contributions(ceremony)?;
-        let mut rng = random::generator()?;
-        let shares = contributions.decrypt(&secret, &receivers, index.place(), &Options::default(), &mut rng);
-        for share in shares.map_err(Failure::usage)? {
-            results.write_share(session, key, &share, suite, passphrase)?;
-        }
+        results.write_share(session, key, &share, suite, passphrase)?;
     }
     combined.write_list(folder, ceremony)?;
     if !is_key_there {
@@ -149,8 +146,25 @@ pub(super) fn write<S: Bls12381Suite>(
         print::note(format_args!("wrote {}", path.display()));
     }
     warn_of_missing_shares(ceremony, key);
+    if let Some(session) = session {
+        remains::say_what_to_delete(session);
+    }
     print::line(suite.hex(key.public_key().to_bytes()))?;
     Ok(Exit::Success)
+}
+
+/// The share of a member who receives one, decrypted.
+pub(super) fn own_share<S: Bls12381Suite>(
+    session: &Session<S>,
+    combined: &Combined<S>,
+) -> std::result::Result<Option<KeyShare<S>>, Failure> {
+    let ceremony = &session.ceremony;
+    let Some(index) = ceremony.receiver_index(session.number) else { return Ok(None) };
+    let receivers = ceremony.share_receivers().map_err(Failure::usage)?;
+    let secret = session.identity.identity.share_decryption_key();
+    let (contributions, mut rng) = (combined.contributions(ceremony)?, random::generator()?);
+    let shares = contributions.decrypt(&secret, &receivers, index.place(), &Options::default(), &mut rng);
+    Ok(shares.map_err(Failure::usage)?.pop())
 }
 
 const EXAMPLES: &str = "\

@@ -9,12 +9,13 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     file::{folder_of, is_unfinished},
 };
-use quorate_threshold::{SharedKey, dkg::CeremonyPurpose};
+use quorate_threshold::{KeyShare, SharedKey};
 
 use super::{
+    combine::{combine, own_share},
     finish::{is_share_there, is_shared_key_there},
-    folder::CeremonyFile,
-    remains::{OLD_STATE, OWN_STATE, Remains, old_share, refused},
+    folder::{CeremonyFile, Problems},
+    remains::{OLD_STATE, OWN_STATE, Remains, old_share, refused, shared_anew},
     session::{Session, SessionArguments, Stage},
 };
 use crate::{
@@ -65,7 +66,7 @@ impl InBls12381 for Forget {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let session = Session::<S>::open(&file, &arguments.session)?;
-        let CeremonyPurpose::Reshare(previous) = session.ceremony.purpose() else {
+        let Some(previous) = shared_anew(&session.ceremony) else {
             return Err(Failure::usage(anyhow!(
                 "the ceremony in {} does not share a key anew, so no share is useless after it; nothing was deleted",
                 file.folder.display()
@@ -83,37 +84,23 @@ impl InBls12381 for Forget {
             print::note("nothing is left to delete");
             return Ok(Exit::Success);
         }
-        let Some(participant) = session.resume()? else {
-            return Err(refused(&format!("you have not taken part in the ceremony in {}", file.folder.display())));
-        };
-        let Some(Ok(outcome)) = participant.end() else {
-            return Err(refused(&format!(
-                "the ceremony in {} has not ended with a confirmed key for you; first run: {}",
-                file.folder.display(),
-                session.command(Stage::Finish)
-            )));
-        };
-        if let Some(share) = &outcome.key_share {
+        let Outcome { key, share, command } = outcome(&session)?;
+        if let Some(share) = &share {
             let default = session.identity.share_path(session.ceremony.id());
             let path = arguments.out.as_ref().unwrap_or(&default);
-            let public_key = outcome.shared_key.public_key().to_bytes();
-            if !is_share_there(path, file.suite(), public_key.as_ref(), share)? {
+            if !is_share_there(path, file.suite(), key.public_key().to_bytes().as_ref(), share)? {
                 return Err(refused(&format!(
-                    "{} is not there, which would be your new share; run: {}, or name the file with --out",
-                    path.display(),
-                    session.command(Stage::Finish)
+                    "{} is not there, which would be your new share; run: {command}, or name the file with --out",
+                    path.display()
                 )));
             }
         }
-        if !is_shared_key_there(&session.folder.shared_key_path(), &outcome.shared_key)? {
-            return Err(refused(&format!(
-                "{} is not there; run: {}",
-                session.folder.shared_key_path().display(),
-                session.command(Stage::Finish)
-            )));
+        let path = session.folder.shared_key_path();
+        if !is_shared_key_there(&path, &key)? {
+            return Err(refused(&format!("{} is not there; run: {command}", path.display())));
         }
         // The state of this ceremony is the last: without it, nobody could see that the others may be deleted.
-        old.push(Remains { path: state, what: OWN_STATE });
+        old.extend(is_there(&state).then_some(Remains { path: state, what: OWN_STATE }));
         let unfinished: Vec<_> = old.iter().flat_map(|Remains { path, .. }| unfinished(path)).collect();
         old.splice(0..0, unfinished);
         for Remains { path, what } in &old {
@@ -123,6 +110,36 @@ impl InBls12381 for Forget {
         print::note("backups and snapshots may still hold these files: delete them there, too");
         Ok(Exit::Success)
     }
+}
+
+/// What a ceremony ended with for a member.
+struct Outcome<S: Bls12381Suite> {
+    key: SharedKey<S>,
+    share: Option<KeyShare<S>>,
+    /// The command that writes both.
+    command: String,
+}
+
+fn outcome<S: Bls12381Suite>(session: &Session<S>) -> std::result::Result<Outcome<S>, Failure> {
+    let folder = &session.folder;
+    let not_ended = |command: &str| {
+        refused(&format!(
+            "the ceremony in {} has not ended with a confirmed key for you; first run: {command}",
+            folder.display()
+        ))
+    };
+    if session.ceremony.is_one_round() {
+        let command = format!("quorate dkg combine {}", session.folder_and_identity());
+        let combined = combine(folder, &session.ceremony, &[], &mut Problems::default())?;
+        let combined = combined.map_err(|_| not_ended(&command))?;
+        return Ok(Outcome { share: own_share(session, &combined)?, key: combined.key, command });
+    }
+    let command = session.command(Stage::Finish);
+    let Some(participant) = session.resume()? else {
+        return Err(refused(&format!("you have not taken part in the ceremony in {}", folder.display())));
+    };
+    let Some(Ok(outcome)) = participant.end() else { return Err(not_ended(&command)) };
+    Ok(Outcome { key: outcome.shared_key.clone(), share: outcome.key_share.clone(), command })
 }
 
 /// What is beside the identity of the ceremony that made the previous key.

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use quorate::{Backend, Bls12381Suite};
 use quorate_host::{exit::Failure, file::folder_of};
-use quorate_threshold::{SharedKey, dkg::CeremonyPurpose};
+use quorate_threshold::{
+    SharedKey,
+    dkg::{Ceremony, CeremonyPurpose},
+};
 
 use super::session::Session;
 use crate::{
@@ -23,9 +26,17 @@ pub(super) struct Remains {
     pub(super) what: &'static str,
 }
 
+/// The key that a ceremony shares anew, if it does.
+pub(super) fn shared_anew<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> Option<&SharedKey<S>> {
+    match ceremony.purpose() {
+        CeremonyPurpose::Reshare(previous) | CeremonyPurpose::ReshareInOneRound(previous) => Some(previous),
+        _ => None,
+    }
+}
+
 /// Says what is to be deleted after a key was shared anew, as far as it stands beside the identity, and by which command.
 pub(super) fn say_what_to_delete<S: Bls12381Suite>(session: &Session<S>) {
-    let CeremonyPurpose::Reshare(previous) = session.ceremony.purpose() else { return };
+    let Some(previous) = shared_anew(&session.ceremony) else { return };
     print::note(
         "When all members have finished, delete what still makes the key without the new shares. These files are yours:",
     );
@@ -60,7 +71,8 @@ fn beside_identity<S: Bls12381Suite>(session: &Session<S>, previous: &SharedKey<
             found.push(Remains { path: folder.join(file), what: OLD_STATE });
         }
     }
-    found.push(Remains { path: own, what: OWN_STATE });
+    // In one round no state holds a share.
+    found.extend((!session.ceremony.is_one_round()).then_some(Remains { path: own, what: OWN_STATE }));
     found
 }
 
