@@ -101,6 +101,9 @@ impl InBls12381 for Run {
         let ended = self.run::<S>(&mut problems);
         problems.name_unfinished();
         let (exit, waiting) = ended?;
+        if exit == Exit::Interrupted {
+            print::note("stopped; nothing is lost: run the same command again to go on");
+        }
         if let Some(Waiting { text, hint, .. }) = waiting {
             words::say(&match waits {
                 true => format!("the time is over; still {text}"),
@@ -139,10 +142,7 @@ impl Run {
             match watch.wait(&waiting.before, begun.elapsed(), problems) {
                 Woken::Changed => {}
                 Woken::TimedOut => return Ok((Exit::Negative, Some(waiting))),
-                Woken::Interrupted => {
-                    print::note("stopped; nothing is lost: run the same command again to go on");
-                    return Ok((Exit::Interrupted, None));
-                }
+                Woken::Interrupted => return Ok((Exit::Interrupted, None)),
             }
         }
     }
@@ -160,7 +160,7 @@ impl Run {
         }
         let participant = match session.resume()? {
             Some(participant) => participant,
-            None if has_compared => self.begin(&session)?,
+            None if has_compared => self.begin(&session, problems)?,
             None => {
                 return Err(Failure::usage(anyhow!(
                     "to begin, give --id with the id of the ceremony, which all members compare over a channel that they trust; \
@@ -196,16 +196,18 @@ impl Run {
     }
 
     /// Begins to take part.
-    fn begin<S: Bls12381Suite>(&self, session: &Session<S>) -> Result<Participant<S>> {
+    fn begin<S: Bls12381Suite>(&self, session: &Session<S>, problems: &mut Problems) -> Result<Participant<S>> {
         if !session.deals() {
             return session.join(None);
         }
-        let board = session.folder.board(&session.ceremony, &mut Problems::default())?;
+        let board = session.folder.board(&session.ceremony, problems)?;
         if has_no_part(&session.ceremony, session.number, board.messages.values()) {
             return Err(Failure::usage(anyhow!(session.advice_to_left_out())));
         }
         let opens = &self.arguments.opens;
-        self.arguments.begin.deal(session, |share, suite| opens.open(|passphrase| share.unlock(suite, passphrase)))
+        self.arguments
+            .begin
+            .deal(session, problems, |share, suite| opens.open(|passphrase| share.unlock(suite, passphrase)))
     }
 
     /// Whether somebody else copies the shared key into the folder, and has not come to its end. It is given time for that.
