@@ -19,5 +19,6 @@ mod forge;
 mod forget;
 mod judgement;
 mod room;
+#[cfg(unix)]
 mod run;
 mod whole;

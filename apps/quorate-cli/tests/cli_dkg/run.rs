@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{BufRead as _, BufReader, Read as _},
     os::unix::fs::PermissionsExt as _,
     thread,
     time::{Duration, Instant},
@@ -154,10 +155,7 @@ fn interrupted_while_it_waits() {
     assert!(status.out.contains("waiting for bob and carol"), "{}", status.out);
     // The lock may be held for the moment in which the program looks.
     room.step("deal", "c", "alice", &[]).exits(0);
-    // The handler stands when the wait begins.
-    thread::sleep(Duration::from_millis(300));
-    run.signal(Signal::INT);
-    readable(run.ends().exits(130)).says("stopped; nothing is lost: run the same command again to go on");
+    readable(interrupted(run)).says("stopped; nothing is lost: run the same command again to go on");
     all(&room, "c", &THREE, |_| Vec::new());
 }
 
@@ -189,10 +187,11 @@ fn a_member_who_is_absent() {
         let (present, absent) = (&FIVE[..4], "erin");
         let room = Room::new(&FIVE);
         room.init("c", &[&["--suite", "eth2", "-t", "3"], flags].concat(), &FIVE).exits(0);
+        room.all("deal", "c", present);
         let start = |flags: &[&str]| -> Vec<_> { present.iter().map(|name| room.starts("c", name, flags)).collect() };
-        for run in start(&["--timeout", "3s"]) {
+        for run in start(&["--timeout", "1s"]) {
             readable(run.ends().exits(1))
-                .says("looking into c/messages every 0.05 s for 3 s at most\n")
+                .says("looking into c/messages every 0.05 s for 1 s at most\n")
                 .says("the time is over; still waiting for erin in the round `deal`\n")
                 .says("to go on without them, if all members agree, add: --without erin\n");
         }
@@ -307,10 +306,7 @@ fn a_file_half_written() {
     room.all("receive", "c", &THREE[1..]);
     for part in [0, 1, deal.len() / 2, deal.len() - 2] {
         room.write("c/messages/1-deal-bob.json", &deal[..part]);
-        let mut run = room.starts("c", "alice", &[]);
-        assert_eq!(run.ended_within(Duration::from_millis(300)), None);
-        run.signal(Signal::INT);
-        let ran = run.ends().exits(130).says("waiting for bob in the round `deal`");
+        let ran = interrupted(room.starts("c", "alice", &[])).says("waiting for bob in the round `deal`");
         // What nobody reads again is named at the end.
         let named = "warning: c/messages/1-deal-bob.json: it is not a whole message";
         assert!(ran.err.contains(&format!("looking into c/messages every 0.05 s\n{named}")), "{}", ran.err);
@@ -331,6 +327,7 @@ fn a_file_that_stays_broken() {
     room.init("c", &["--suite", "eth2", "-t", "2"], &THREE).exits(0);
     room.write("c/messages/1-deal-carol.json", "{\"ceremony\":");
     room.write("c/messages/notes.txt", "carol is late");
+    room.all("deal", "c", &THREE[..2]);
     let runs = THREE[..2].iter().map(|name| room.starts("c", name, &["--timeout", "7s"]));
     for run in runs.collect::<Vec<_>>() {
         let ran = run.ends().exits(1).says("the time is over; still waiting for carol in the round `deal`");
@@ -437,6 +434,18 @@ fn readable(ran: Ran) -> Ran {
         assert!(line.chars().count() <= 80 || line.starts_with("  "), "{line}");
     }
     ran
+}
+
+/// Presses Ctrl-C when a run waits.
+#[track_caller]
+fn interrupted(mut run: Running) -> Ran {
+    let (mut stderr, mut err) = (BufReader::new(run.child.stderr.take().unwrap()), String::new());
+    while !err.contains("looking into") {
+        assert!(stderr.read_line(&mut err).unwrap() > 0, "{err}");
+    }
+    run.signal(Signal::INT);
+    stderr.read_to_string(&mut err).unwrap();
+    Ran { err, ..run.ends().exits(130) }
 }
 
 /// Waits until something is so.

@@ -134,10 +134,11 @@ impl Run {
                 words::say(&waiting.text);
             }
             let watch = watch.get_or_insert_with(|| {
+                let watch = Watch::begin(wait);
                 let longest = wait.timeout.map_or(String::new(), |time| format!(" for {} at most", in_words(time)));
                 let (folder, every) = (self.file.folder.messages_path(), in_words(wait.every));
                 words::say(&format!("looking into {} every {every}{longest}", folder.display()));
-                Watch::begin(wait)
+                watch
             });
             match watch.wait(&waiting.before, begun.elapsed(), problems) {
                 Woken::Changed => {}
