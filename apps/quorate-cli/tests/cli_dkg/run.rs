@@ -10,7 +10,10 @@ use std::{
 
 use quorate_lab::run::{Ran, Running, Signal};
 
-use crate::room::{Room, member_files};
+use crate::{
+    forge,
+    room::{Room, member_files},
+};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 const FIVE: [&str; 5] = ["alice", "bob", "carol", "dave", "erin"];
@@ -82,6 +85,19 @@ fn every_kind_of_ceremony() {
         "third",
         &[room.share("fourth", "bob"), room.share("third", "dave"), room.share("third", "alice")],
     );
+}
+
+/// A few dealers make a key for others. They, too, end with the key, and without a share.
+#[test]
+fn dealers_who_receive_nothing() {
+    let names = ["d1", "d2", "d3", "alice", "bob", "carol"];
+    let room = Room::new(&names);
+    let roles = ["--dealers", "d1,d2,d3", "--receivers", "alice,bob,carol"];
+    room.init("c", &[&["--suite", "eth2", "-t", "2"][..], &roles].concat(), &names).exits(0);
+    for ran in &all(&room, "c", &names, |_| Vec::new())[..3] {
+        assert!(!ran.err.contains("your share"), "{}", ran.err);
+    }
+    room.assert_signs("c", &["carol", "bob"].map(|name| room.share("c", name)));
 }
 
 /// Without `--wait`, it does what can be done, says for whom it waits, and gives the exit code of waiting.
@@ -296,6 +312,32 @@ fn a_cheat_who_deals_twice() {
     let blame: Vec<_> = files.filter(|name| name.starts_with("blame-mallory-")).collect();
     let judged = room.run(&["dkg", "judge", "c", &format!("c/{}", blame[0])]).exits(1);
     assert_eq!(judged.out, "mallory signed two different messages of the round `deal`\n");
+}
+
+/// Mallory gives bob a false share. Bob complains, and mallory's program answers, or mallory is gone and left out.
+#[test]
+fn a_cheat_who_deals_a_false_share() {
+    let all = ["alice", "bob", "carol", "dave", "mallory"];
+    for answers in [true, false] {
+        let room = Room::new(&all);
+        room.init("c", &["--suite", "drand-quicknet", "-t", "3"], &all).exits(0);
+        room.all("deal", "c", &all);
+        forge::false_share(&room, "c", "mallory");
+        let flags = if answers { &[][..] } else { &["--without", "mallory"] };
+        let present = if answers { &all[..] } else { &all[..4] };
+        let runs: Vec<_> = present.iter().map(|name| room.starts("c", name, flags)).collect();
+        let proven = if answers {
+            "mallory gave bob a false share, which is proven"
+        } else {
+            "mallory did not answer the complaint of bob"
+        };
+        for run in runs.into_iter().take(4) {
+            let ran = run.ends().exits(0);
+            assert_eq!(ran.err.matches(proven).count(), 1, "{}", ran.err);
+        }
+        room.assert_signs("c", &["alice", "bob", "carol"].map(|name| room.share("c", name)));
+        room.run(&["dkg", "judge", "c"]).exits(i32::from(answers));
+    }
 }
 
 /// A file that somebody is writing stops nobody, and is not named. When it is whole, the run goes on.
