@@ -34,3 +34,14 @@ pub(crate) fn resign(room: &Room, folder: &str, file: &str, member: &str, change
     assert!(json.contains(old.trim_end()));
     fs::write(&state, json.replace(old.trim_end(), new.trim_end())).unwrap();
 }
+
+/// Makes the deal of a dealer to five receivers false for the second and the third of them.
+pub(crate) fn false_share(room: &Room, folder: &str, dealer: &str) {
+    resign(room, folder, &format!("1-deal-{dealer}.json"), dealer, |body| {
+        let mut shares: Vec<_> = body.rsplitn(6, "\",\"").collect();
+        // From the right: the last of five shares, …, all before the second.
+        shares.swap(3, 2);
+        shares.reverse();
+        shares.join("\",\"")
+    });
+}

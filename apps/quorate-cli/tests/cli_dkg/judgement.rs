@@ -81,13 +81,7 @@ fn a_false_share_is_complained_about() {
         let room = Room::new(&all);
         room.init("c", &["--suite", "drand-quicknet", "-t", "3"], &all).exits(0);
         room.all("deal", "c", &all);
-        forge::resign(&room, "c", "1-deal-mallory.json", "mallory", |body| {
-            let mut shares: Vec<_> = body.rsplitn(6, "\",\"").collect();
-            // From the right: the last of five shares, …, all before the second.
-            shares.swap(3, 2);
-            shares.reverse();
-            shares.join("\",\"")
-        });
+        forge::false_share(&room, "c", "mallory");
         let honest = &all[..4];
         room.all("receive", "c", &all);
         let waiting =

@@ -21,5 +21,6 @@ mod forget;
 mod judgement;
 mod one_round;
 mod room;
+#[cfg(unix)]
 mod run;
 mod whole;

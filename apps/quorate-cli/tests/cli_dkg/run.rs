@@ -2,14 +2,18 @@
 
 use std::{
     fs,
-    process::Stdio,
+    io::{BufRead as _, BufReader, Read as _},
+    os::unix::fs::PermissionsExt as _,
     thread,
     time::{Duration, Instant},
 };
 
 use quorate_lab::run::{Ran, Running, Signal};
 
-use crate::room::{Room, member_files};
+use crate::{
+    forge,
+    room::{Room, member_files},
+};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 const FIVE: [&str; 5] = ["alice", "bob", "carol", "dave", "erin"];
@@ -29,19 +33,19 @@ fn one_command_from_start_to_key() {
         let runs: Vec<_> = FIVE.iter().map(|name| room.starts("c", name, &[])).collect();
         for (name, run) in FIVE.iter().zip(runs) {
             let ran = readable(run.ends().exits(0));
-            assert_eq!(ran.out, format!("0x{}\n", room.public_key("c")));
+            assert_eq!(ran.out.trim_start_matches("0x"), format!("{}\n", room.public_key("c")));
             let published: Vec<_> = ran.err.lines().filter(|line| line.starts_with("published")).collect();
             let expected = own.iter().map(|message| format!("published c/messages/{message}-{name}.json"));
             assert_eq!(published, expected.collect::<Vec<_>>());
             ran.says("looking into c/messages every 0.05 s\n")
-                .says(&format!("wrote {}, your share ", room.share("c", name)));
+                .says(&format!("wrote {}\nIt is your share ", room.share("c", name)));
         }
         room.assert_signs("c", &["alice", "carol", "erin"].map(|name| room.share("c", name)));
         room.run(&["dkg", "judge", "c"]).exits(0);
         // Once more, it says the same and changes nothing.
         let before = room.tree();
         let again = room.starts("c", "bob", &[]).ends().exits(0);
-        assert_eq!((again.out, again.err), (format!("0x{}\n", room.public_key("c")), String::new()));
+        assert_eq!((again.out.trim_start_matches("0x").trim_end(), &*again.err), (&*room.public_key("c"), ""));
         room.assert_is(&before, "run");
     }
 }
@@ -61,7 +65,7 @@ fn every_kind_of_ceremony() {
     all(&room, "second", &FIVE, |name| if THREE.contains(&name) { share("first", name) } else { Vec::new() });
     room.run(&["dkg", "refresh", "third", "--previous", "second"]).exits(0);
     for ran in all(&room, "third", &FIVE, |name| share("second", name)) {
-        ran.says("delete what still makes the key without the new shares").says("quorate dkg forget third");
+        ran.says("When all members have finished, delete what still makes the key").says("quorate dkg forget third");
     }
 
     let lost = room.read(&room.share("third", "bob"));
@@ -81,6 +85,19 @@ fn every_kind_of_ceremony() {
         "third",
         &[room.share("fourth", "bob"), room.share("third", "dave"), room.share("third", "alice")],
     );
+}
+
+/// A few dealers make a key for others. They, too, end with the key, and without a share.
+#[test]
+fn dealers_who_receive_nothing() {
+    let names = ["d1", "d2", "d3", "alice", "bob", "carol"];
+    let room = Room::new(&names);
+    let roles = ["--dealers", "d1,d2,d3", "--receivers", "alice,bob,carol"];
+    room.init("c", &[&["--suite", "eth2", "-t", "2"][..], &roles].concat(), &names).exits(0);
+    for ran in &all(&room, "c", &names, |_| Vec::new())[..3] {
+        assert!(!ran.err.contains("your share"), "{}", ran.err);
+    }
+    room.assert_signs("c", &["carol", "bob"].map(|name| room.share("c", name)));
 }
 
 /// Without `--wait`, it does what can be done, says for whom it waits, and gives the exit code of waiting.
@@ -154,10 +171,7 @@ fn interrupted_while_it_waits() {
     assert!(status.out.contains("waiting for bob and carol"), "{}", status.out);
     // The lock may be held for the moment in which the program looks.
     room.step("deal", "c", "alice", &[]).exits(0);
-    // The handler stands when the wait begins.
-    thread::sleep(Duration::from_millis(300));
-    run.signal(Signal::INT);
-    readable(run.ends().exits(130)).says("stopped; nothing is lost: run the same command again to go on");
+    readable(interrupted(run)).says("stopped; nothing is lost: run the same command again to go on");
     all(&room, "c", &THREE, |_| Vec::new());
 }
 
@@ -189,10 +203,11 @@ fn a_member_who_is_absent() {
         let (present, absent) = (&FIVE[..4], "erin");
         let room = Room::new(&FIVE);
         room.init("c", &[&["--suite", "eth2", "-t", "3"], flags].concat(), &FIVE).exits(0);
+        room.all("deal", "c", present);
         let start = |flags: &[&str]| -> Vec<_> { present.iter().map(|name| room.starts("c", name, flags)).collect() };
-        for run in start(&["--timeout", "3s"]) {
+        for run in start(&["--timeout", "1s"]) {
             readable(run.ends().exits(1))
-                .says("looking into c/messages every 0.05 s for 3 s at most\n")
+                .says("looking into c/messages every 0.05 s for 1 s at most\n")
                 .says("the time is over; still waiting for erin in the round `deal`\n")
                 .says("to go on without them, if all members agree, add: --without erin\n");
         }
@@ -245,25 +260,28 @@ fn a_round_that_is_closed() {
     }
 }
 
-/// Dave has dealt, and two of the others have answered without his deal, which came too late for them: no key with it can be
-/// confirmed, and his run ends.
+/// Dave's deal stays in his copy of the folder, and the others answer the deals without it. One of them may be a liar; after two of
+/// four, no key with it can be confirmed, and his run ends.
 #[test]
 fn who_has_no_part_left() {
     let four = ["alice", "bob", "carol", "dave"];
     let room = Room::new(&four);
     room.init("c", &["--suite", "eth2", "-t", "2"], &four).exits(0);
+    fs::create_dir_all(room.path("copy/messages")).unwrap();
+    room.write("copy/ceremony.json", room.read("c/ceremony.json"));
     room.all("deal", "c", &four[..3]);
-    room.step("receive", "c", "alice", &["--close", "deal"]).exits(0);
-    // One alone may be a liar.
-    let dave = room.starts("c", "dave", &[]);
-    until("the deal", || room.path("c/messages/1-deal-dave.json").exists());
-    let deal = room.read("c/messages/1-deal-dave.json");
-    fs::rename(room.path("c/messages/1-deal-dave.json"), room.path("deal")).unwrap();
-    let ran = room.step("receive", "c", "bob", &["--close", "deal"]);
-    // His program publishes it again, perhaps before bob has looked.
-    if room.read("c/messages/2-response-bob.json") != deal && ran.err.contains("closed the round") {
-        dave.ends().refused("the others have closed the round `deal` without your deal");
-    }
+    let mut dave = room.starts("copy", "dave", &[]);
+    let arrives = |name: &str| {
+        room.step("receive", "c", name, &["--close", "deal"]).exits(0);
+        let message = format!("messages/2-response-{name}.json");
+        room.write(&format!("copy/{message}"), room.read(&format!("c/{message}")));
+    };
+    arrives("alice");
+    assert_eq!(dave.ended_within(Duration::from_millis(500)), None);
+    arrives("bob");
+    dave.ends()
+        .refused("the others have closed the round `deal` without your deal")
+        .says("quorate dkg recover NEW_FOLDER --previous copy --lost dave");
 }
 
 /// Mallory shows two deals. All see both, name mallory once, write down the proof, and make a key without it.
@@ -285,7 +303,8 @@ fn a_cheat_who_deals_twice() {
     for run in honest {
         let ran = run.ends().exits(0);
         assert_eq!(ran.err.matches(cheats).count(), 1, "{}", ran.err);
-        assert_eq!(ran.err.matches("1-deal-mallory (2).json").count(), 1, "{}", ran.err);
+        let named = "(2).json: mallory signed another message of the round `deal`, which came first and counts";
+        assert_eq!(ran.err.matches(named).count(), 1, "{}", ran.err);
     }
     mallory.ends();
     room.assert_signs("c", &["alice", "bob", "dave"].map(|name| room.share("c", name)));
@@ -293,6 +312,32 @@ fn a_cheat_who_deals_twice() {
     let blame: Vec<_> = files.filter(|name| name.starts_with("blame-mallory-")).collect();
     let judged = room.run(&["dkg", "judge", "c", &format!("c/{}", blame[0])]).exits(1);
     assert_eq!(judged.out, "mallory signed two different messages of the round `deal`\n");
+}
+
+/// Mallory gives bob a false share. Bob complains, and mallory's program answers, or mallory is gone and left out.
+#[test]
+fn a_cheat_who_deals_a_false_share() {
+    let all = ["alice", "bob", "carol", "dave", "mallory"];
+    for answers in [true, false] {
+        let room = Room::new(&all);
+        room.init("c", &["--suite", "drand-quicknet", "-t", "3"], &all).exits(0);
+        room.all("deal", "c", &all);
+        forge::false_share(&room, "c", "mallory");
+        let flags = if answers { &[][..] } else { &["--without", "mallory"] };
+        let present = if answers { &all[..] } else { &all[..4] };
+        let runs: Vec<_> = present.iter().map(|name| room.starts("c", name, flags)).collect();
+        let proven = if answers {
+            "mallory gave bob a false share, which is proven"
+        } else {
+            "mallory did not answer the complaint of bob"
+        };
+        for run in runs.into_iter().take(4) {
+            let ran = run.ends().exits(0);
+            assert_eq!(ran.err.matches(proven).count(), 1, "{}", ran.err);
+        }
+        room.assert_signs("c", &["alice", "bob", "carol"].map(|name| room.share("c", name)));
+        room.run(&["dkg", "judge", "c"]).exits(i32::from(answers));
+    }
 }
 
 /// A file that somebody is writing stops nobody, and is not named. When it is whole, the run goes on.
@@ -303,10 +348,7 @@ fn a_file_half_written() {
     room.all("receive", "c", &THREE[1..]);
     for part in [0, 1, deal.len() / 2, deal.len() - 2] {
         room.write("c/messages/1-deal-bob.json", &deal[..part]);
-        let mut run = room.starts("c", "alice", &[]);
-        assert_eq!(run.ended_within(Duration::from_millis(300)), None);
-        run.signal(Signal::INT);
-        let ran = run.ends().exits(130).says("waiting for bob in the round `deal`");
+        let ran = interrupted(room.starts("c", "alice", &[])).says("waiting for bob in the round `deal`");
         // What nobody reads again is named at the end.
         let named = "warning: c/messages/1-deal-bob.json: it is not a whole message";
         assert!(ran.err.contains(&format!("looking into c/messages every 0.05 s\n{named}")), "{}", ran.err);
@@ -327,6 +369,7 @@ fn a_file_that_stays_broken() {
     room.init("c", &["--suite", "eth2", "-t", "2"], &THREE).exits(0);
     room.write("c/messages/1-deal-carol.json", "{\"ceremony\":");
     room.write("c/messages/notes.txt", "carol is late");
+    room.all("deal", "c", &THREE[..2]);
     let runs = THREE[..2].iter().map(|name| room.starts("c", name, &["--timeout", "7s"]));
     for run in runs.collect::<Vec<_>>() {
         let ran = run.ends().exits(1).says("the time is over; still waiting for carol in the round `deal`");
@@ -339,7 +382,9 @@ fn a_file_that_stays_broken() {
     }
     // Where nobody waits it is named at once.
     room.step("run", "c", "alice", &[]).exits(1).says("warning: c/messages/1-deal-carol.json");
-    fs::remove_file(room.path("c/messages/1-deal-carol.json")).unwrap();
+    for name in ["1-deal-carol.json", "notes.txt"] {
+        fs::remove_file(room.path("c/messages").join(name)).unwrap();
+    }
     all(&room, "c", &THREE, |_| Vec::new());
 }
 
@@ -397,10 +442,11 @@ fn flags_that_do_not_fit() {
 fn shares_in_keystores() {
     let room = Room::after("complain", &THREE);
     room.write("passphrase", "correct horse\n");
+    fs::set_permissions(room.path("passphrase"), fs::Permissions::from_mode(0o600)).unwrap();
     for name in THREE {
         let keystore = ["--keystore", "--kdf", "pbkdf2", "--passphrase-file", "passphrase", "--out"];
         let out = format!("{name}/share.json");
-        room.starts("c", name, &[&keystore[..], &[&out]].concat()).ends().exits(0).says(&format!("wrote {out}"));
+        room.starts("c", name, &[&keystore[..], &[&out]].concat()).ends().exits(0).says(&format!("wrote {out}\n"));
     }
     room.run(&["dkg", "refresh", "r", "--previous", "c"]).exits(0);
     let from = |name: &str| {
@@ -422,14 +468,26 @@ fn all(room: &Room, folder: &str, names: &[&str], flags: impl Fn(&str) -> Vec<St
     runs.into_iter().map(|run| readable(run.ends().exits(0))).collect()
 }
 
-/// Checks that lines fit a terminal, where no single word is longer, and have nothing that only a terminal understands.
+/// Checks that lines fit a terminal, but those of a path or a command, and have nothing that only a terminal understands.
 #[track_caller]
 fn readable(ran: Ran) -> Ran {
     for line in ran.err.lines() {
         assert!(!line.contains(['\x1b', '\r', '\x08']), "{line:?}");
-        assert!(line.chars().count() <= 80 || line.contains("quorate dkg forget"), "{line}");
+        assert!(line.chars().count() <= 80 || line.starts_with("  "), "{line}");
     }
     ran
+}
+
+/// Presses Ctrl-C when a run waits.
+#[track_caller]
+fn interrupted(mut run: Running) -> Ran {
+    let (mut stderr, mut err) = (BufReader::new(run.child.stderr.take().unwrap()), String::new());
+    while !err.contains("looking into") {
+        assert!(stderr.read_line(&mut err).unwrap() > 0, "{err}");
+    }
+    run.signal(Signal::INT);
+    stderr.read_to_string(&mut err).unwrap();
+    Ran { err, ..run.ends().exits(130) }
 }
 
 /// Waits until something is so.

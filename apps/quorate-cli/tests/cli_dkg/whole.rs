@@ -250,6 +250,26 @@ fn silent_members_are_left_out() {
     room.all("finish", "c", present);
 }
 
+/// All rounds can be closed without members who are named once.
+#[test]
+fn members_are_left_out_by_name() {
+    let present = &FIVE[..4];
+    let room = Room::new(&FIVE);
+    room.init("c", &["--suite", "eth2", "-t", "3"], &FIVE).exits(0);
+    room.all("deal", "c", &present[..3]);
+    let without = ["--without", "erin"];
+    // Dave is not there yet, and is not left out.
+    room.step("receive", "c", "alice", &without).exits(1).says("waiting for dave and erin in the round `deal`");
+    room.step("receive", "c", "alice", &["--without", "zoe"]).refused("--without: the ceremony has no member zoe");
+    room.all("deal", "c", &present[3..]);
+    for step in &STEPS[1..] {
+        for name in present {
+            room.step(step, "c", name, &without).exits(0);
+        }
+    }
+    room.assert_signs("c", &["alice", "bob", "dave"].map(|name| room.share("c", name)));
+}
+
 /// With commitments first, a dealer who falls silent after its deal was accepted cannot take its contribution back.
 #[test]
 fn contributions_that_are_not_revealed_are_disclosed() {

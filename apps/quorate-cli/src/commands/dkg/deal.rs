@@ -90,10 +90,11 @@ impl BeginArguments {
     pub(super) fn deal<S: Bls12381Suite>(
         &self,
         session: &Session<S>,
+        problems: &mut Problems,
         open: impl FnOnce(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
     ) -> std::result::Result<Participant<S>, Failure> {
         let share = self.share(&session.ceremony, open)?;
-        let board = session.folder.board(&session.ceremony, &mut Problems::default())?;
+        let board = session.folder.board(&session.ceremony, problems)?;
         let participant = session.join(share)?;
         self.say_id(session);
         if session.is_left_out(&board) {
@@ -168,9 +169,9 @@ impl InBls12381 for Deal {
         }
         let participant = match session.resume()? {
             Some(participant) => participant,
-            None => {
-                arguments.begin.deal(&session, |share, suite| share.unlock(suite, &arguments.passphrase.source()?))?
-            }
+            None => arguments.begin.deal(&session, &mut Problems::default(), |share, suite| {
+                share.unlock(suite, &arguments.passphrase.source()?)
+            })?,
         };
         Ok(session.report(&participant, Stage::Deal, &Progress::Reached))
     }

@@ -172,12 +172,13 @@ impl ResultArguments {
         let lock = passphrase.as_ref().map(|passphrase| (passphrase, self.keystore.kdf()));
         key_share::write(path, key.suite(), public_key.as_ref(), share, lock)?;
         let (index, committee) = (share.index(), key.committee());
-        print::note(format_args!(
-            "wrote {what}, your share {index} of {}; {} of these sign together",
+        print::note(format_args!("wrote {what}"));
+        words::say(&format!(
+            "It is your share {index} of {}, and {} of these sign together. It is secret: show it to nobody, the other members \
+             included, and keep a copy in a safe place.",
             committee.participants(),
             committee.threshold()
         ));
-        print::note("It is secret: show it to nobody, the other members included, and keep a copy.");
         Ok(())
     }
 }

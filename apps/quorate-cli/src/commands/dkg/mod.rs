@@ -1,8 +1,8 @@
 //! `quorate dkg`: ceremonies in which members make a key together that nobody ever holds whole.
 //!
 //! ```text
-//! identity (each) -> init (one) -> deal -> receive -> complain -> finish (each) -> shared-key.json, a share for each
-//! init --one-round (one) -> publish -> combine (each) -> the same, in one round
+//! identity (each) -> init (one) -> run (each) -> shared-key.json, a share for each
+//! run = deal -> receive -> complain -> finish, or publish -> combine in one round, which also are commands
 //! reshare or refresh (one) -> the same -> forget (each) -> the old shares are gone
 //! ```
 
@@ -37,8 +37,8 @@ use quorate_host::exit::Result;
 /// A ceremony is a folder: ceremony.json says what it is for and who takes part, and each message is one file in messages/.
 /// Keep the folder where all members can write, or copy its files between the members by any means: scp, git, a bucket.
 /// Messages are signed and shares are encrypted, so whoever carries them learns nothing and can change nothing. Each member
-/// goes through `deal`, `receive`, `complain` and `finish`, and runs a command again when the messages of the others are
-/// there; `status` says who is missing and what comes next.
+/// starts `run` once, which waits for the others. Or it goes through `deal`, `receive`, `complain` and `finish` by itself, and
+/// runs a command again when the messages of the others are there; `status` says who is missing and what comes next.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -95,6 +95,8 @@ const EXAMPLES: &str = "\
 Examples:
   quorate dkg identity alice
   quorate dkg init ceremony --suite eth2 --threshold 3 *.member.json
+  quorate dkg run ceremony --identity alice.identity.json \\
+      --id 3f29c1d0… --wait
   quorate dkg deal ceremony --identity alice.identity.json
   quorate dkg receive ceremony --identity alice.identity.json
   quorate dkg complain ceremony --identity alice.identity.json

@@ -13,7 +13,7 @@ use quorate_threshold::{
     dkg::{Ceremony, CeremonyPurpose},
 };
 
-use super::session::Session;
+use super::{session::Session, words};
 use crate::{
     commands::print,
     secrets::{secret_file, share_file::ShareFile},
@@ -37,17 +37,17 @@ pub(super) fn shared_anew<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> Option<&S
 /// Says what is to be deleted after a key was shared anew, as far as it stands beside the identity, and by which command.
 pub(super) fn say_what_to_delete<S: Bls12381Suite>(session: &Session<S>) {
     let Some(previous) = shared_anew(&session.ceremony) else { return };
-    print::note(
+    words::say(
         "When all members have finished, delete what still makes the key without the new shares. These files are yours:",
     );
     for Remains { path, what } in beside_identity(session, previous) {
         print::note(format_args!("  {}, {what}", path.display()));
     }
-    print::note(format_args!(
-        "This command looks into them and deletes them, where OLD_FOLDER is that of the ceremony that made your old share: \
-         quorate dkg forget {} --previous OLD_FOLDER. Without such a ceremony, name the old share with --share FILE",
-        session.folder_and_identity()
-    ));
+    words::say(
+        "This command looks into them and deletes them, where OLD_FOLDER is that of the ceremony that made your old share; \
+         without such a ceremony, name the old share with --share FILE in the place of --previous:",
+    );
+    print::note(format_args!("  quorate dkg forget {} --previous OLD_FOLDER", session.folder_and_identity()));
 }
 
 /// The old shares that have the names of such files, the states that have theirs, and the state of this ceremony.

@@ -103,6 +103,9 @@ impl InBls12381 for Run {
         let ended = self.run::<S>(&mut problems);
         problems.name_unfinished();
         let (exit, waiting) = ended?;
+        if exit == Exit::Interrupted {
+            print::note("stopped; nothing is lost: run the same command again to go on");
+        }
         if let Some(Waiting { text, hint, .. }) = waiting {
             words::say(&match waits {
                 true => format!("the time is over; still {text}"),
@@ -133,18 +136,16 @@ impl Run {
                 words::say(&waiting.text);
             }
             let watch = watch.get_or_insert_with(|| {
+                let watch = Watch::begin(wait);
                 let longest = wait.timeout.map_or(String::new(), |time| format!(" for {} at most", in_words(time)));
                 let (folder, every) = (self.file.folder.messages_path(), in_words(wait.every));
                 words::say(&format!("looking into {} every {every}{longest}", folder.display()));
-                Watch::begin(wait)
+                watch
             });
             match watch.wait(&waiting.before, begun.elapsed(), problems) {
                 Woken::Changed => {}
                 Woken::TimedOut => return Ok((Exit::Negative, Some(waiting))),
-                Woken::Interrupted => {
-                    print::note("stopped; nothing is lost: run the same command again to go on");
-                    return Ok((Exit::Interrupted, None));
-                }
+                Woken::Interrupted => return Ok((Exit::Interrupted, None)),
             }
         }
     }
@@ -165,7 +166,7 @@ impl Run {
         }
         let participant = match session.resume()? {
             Some(participant) => participant,
-            None if has_compared => self.begin(&session)?,
+            None if has_compared => self.begin(&session, problems)?,
             None => return Err(self.id_is_missing()),
         };
         let (participant, progress) = go_on(&session, participant, &closing, problems)?;
@@ -238,16 +239,18 @@ impl Run {
     }
 
     /// Begins to take part.
-    fn begin<S: Bls12381Suite>(&self, session: &Session<S>) -> Result<Participant<S>> {
+    fn begin<S: Bls12381Suite>(&self, session: &Session<S>, problems: &mut Problems) -> Result<Participant<S>> {
         if !session.deals() {
             return session.join(None);
         }
-        let board = session.folder.board(&session.ceremony, &mut Problems::default())?;
+        let board = session.folder.board(&session.ceremony, problems)?;
         if has_no_part(&session.ceremony, session.number, board.messages.values()) {
             return Err(Failure::usage(anyhow!(session.advice_to_left_out())));
         }
         let opens = &self.arguments.opens;
-        self.arguments.begin.deal(session, |share, suite| opens.open(|passphrase| share.unlock(suite, passphrase)))
+        self.arguments
+            .begin
+            .deal(session, problems, |share, suite| opens.open(|passphrase| share.unlock(suite, passphrase)))
     }
 
     /// Whether somebody else copies the shared key into the folder, and has not come to its end. It is given time for that.
