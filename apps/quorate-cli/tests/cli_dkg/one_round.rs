@@ -109,9 +109,28 @@ fn who_signs_two_transcripts_is_left_out() {
     room.write("c/transcripts/other.transcript", &first);
     room.run(&["dkg", "combine", "c"]).exits(0).says("mallory signed two different transcripts").says("alice and bob");
     room.step("combine", "c", "mallory", &[]).exits(0).says("your share 3 of 3");
-    // With her own copy gone, she finds what she has published, and does not deal anew.
+    let judged = room.run(&["dkg", "judge", "c"]).exits(1);
+    assert_eq!(judged.out, "mallory signed two different transcripts\n");
+    let files = ["c/transcripts/other.transcript", "c/transcripts/alice.transcript"];
+    let judged = room.run(&["dkg", "judge", "c", files[0], files[1], "--json"]).exits(0).object();
+    assert_eq!((&judged["messages"], &judged["proven"]), (&2.into(), &serde_json::json!([])));
     let shown = room.run(&["dkg", "status", "c"]).exits(0).out;
     assert!(shown.contains("signed two  1 of 3   mallory"), "{shown}");
+}
+
+/// Mallory publishes a second transcript when the key is there. It takes nothing away from who comes later.
+#[test]
+fn a_second_transcript_after_the_key_changes_nothing() {
+    let names = ["alice", "bob", "mallory"];
+    let room = begun(&names);
+    let before = room.tree();
+    room.all("publish", "c", &["mallory"]);
+    let second = room.read("c/transcripts/mallory.transcript");
+    room.restore(&before);
+    room.all("publish", "c", &names);
+    let key = room.run(&["dkg", "combine", "c"]).exits(0).out;
+    room.write("c/transcripts/other.transcript", &second);
+    assert_eq!(room.step("combine", "c", "bob", &[]).exits(0).says("your share 2 of 3").out, key);
 }
 
 #[test]

@@ -6,19 +6,21 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, Bls12381Suite};
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::{Blame, Ceremony, CeremonyMessage, judge};
+use quorate_threshold::dkg::{Blame, Ceremony, CeremonyMessage, SignedTranscript, judge};
 use serde::Serialize;
 
 use super::{
     folder::{CeremonyFile, Problems},
-    public_file, words,
+    public_file,
+    transcripts::{Transcripts, verified},
+    words,
 };
 use crate::commands::{print, suite::InBls12381};
 
 /// Say who has provably broken the rules, and how
 ///
 /// Anyone can do so who has ceremony.json: what members signed proves it, and nobody has to be believed. Without FILE all
-/// messages in FOLDER/messages are judged. Silence proves nothing, because a message may have been lost. Exit code: 0 nothing
+/// messages in FOLDER/messages are judged, or all transcripts. Silence proves nothing, because a message may have been lost. Exit code: 0 nothing
 /// is proven, 1 something is, 2 usage or unreadable input, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
@@ -27,7 +29,8 @@ pub(super) struct Arguments {
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 
-    /// Files that `quorate dkg finish` wrote (blame-NAME-….json), or messages; they are judged in place of FOLDER/messages
+    /// Files that `quorate dkg finish` wrote (blame-NAME-….json), messages, or transcripts; they are judged in place of those in
+    /// FOLDER
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -66,6 +69,11 @@ impl InBls12381 for Judge {
     fn run_in<S: Bls12381Suite>(self, _: S) -> Result {
         let Self { arguments, file } = self;
         let ceremony = file.ceremony::<S>()?;
+        if ceremony.is_one_round() {
+            let transcripts = transcripts(&ceremony, &file, &arguments.files)?;
+            let proven = proven_by(&ceremony, &transcripts)?;
+            return Judged::new(&ceremony, transcripts.len(), proven).print(arguments.json);
+        }
         let (mut messages, mut blames) = (Vec::new(), Vec::new());
         for path in &arguments.files {
             let json = public_file::read(path)?;
@@ -94,18 +102,73 @@ impl InBls12381 for Judge {
                 proven.push(found);
             }
         }
-        let exit = if proven.is_empty() { Exit::Success } else { Exit::Negative };
-        if arguments.json {
-            print::json(&Judged { ceremony: ceremony.id().to_string(), messages: messages.len(), proven })?;
-        } else if proven.is_empty() {
+        Judged::new(&ceremony, messages.len(), proven).print(arguments.json)
+    }
+}
+
+impl Judged {
+    fn new<S: Bls12381Suite>(ceremony: &Ceremony<S>, messages: usize, proven: Vec<Proven>) -> Self {
+        Self { ceremony: ceremony.id().to_string(), messages, proven }
+    }
+
+    fn print(self, json: bool) -> Result {
+        let exit = if self.proven.is_empty() { Exit::Success } else { Exit::Negative };
+        if json {
+            print::json(&self)?;
+        } else if self.proven.is_empty() {
             print::line("nothing is proven against anyone")?;
-        } else {
-            for Proven { member, misdeed } in proven {
-                print::line(format_args!("{member} {misdeed}"))?;
-            }
+        }
+        for Proven { member, misdeed } in self.proven.iter().filter(|_| !json) {
+            print::line(format_args!("{member} {misdeed}"))?;
         }
         Ok(exit)
     }
+}
+
+/// The signed transcripts in a folder, or in the files that the user names.
+fn transcripts<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    file: &CeremonyFile,
+    files: &[PathBuf],
+) -> std::result::Result<Vec<SignedTranscript>, Failure> {
+    let named = files.iter().map(|path| {
+        let read = SignedTranscript::from_bytes(&public_file::read(path)?, ceremony);
+        read.map_err(|error| Failure::usage(error).context(path.display().to_string()))
+    });
+    let mut found = named.collect::<std::result::Result<Vec<_>, _>>()?;
+    if files.is_empty() {
+        let mut problems = Problems::default();
+        found = Transcripts::read(&file.folder, ceremony, &mut problems)?.all;
+        problems.end();
+    }
+    if found.is_empty() {
+        return Err(Failure::usage(anyhow!(
+            "{} has no transcripts of the ceremony; name the folder into which they were copied, or files",
+            file.folder.display()
+        )));
+    }
+    Ok(found)
+}
+
+/// What signed transcripts prove against those who signed them.
+fn proven_by<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    transcripts: &[SignedTranscript],
+) -> std::result::Result<Vec<Proven>, Failure> {
+    let mut proven: Vec<Proven> = Vec::new();
+    for (place, (signed, verified)) in transcripts.iter().zip(verified(ceremony, transcripts)?).enumerate() {
+        let is_second = |other: &SignedTranscript| other.sender() == signed.sender() && other != signed;
+        let second = transcripts[..place].iter().any(is_second);
+        let second = second.then(|| "signed two different transcripts".to_owned());
+        let is_false = verified.err().map(|reason| format!("published a false transcript: {reason}"));
+        for misdeed in [second, is_false].into_iter().flatten() {
+            let found = Proven { member: ceremony.name(signed.sender()).to_string(), misdeed };
+            if !proven.contains(&found) {
+                proven.push(found);
+            }
+        }
+    }
+    Ok(proven)
 }
 
 /// A message that the user names must be one of the ceremony, and signed.

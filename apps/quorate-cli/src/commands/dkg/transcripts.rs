@@ -11,7 +11,7 @@ use quorate_host::exit::Failure;
 use quorate_threshold::{
     SharedKey,
     dkg::{Ceremony, MemberNumber, Name, SignedTranscript, verify_signed},
-    one_round::{Contributions, ShareTranscript},
+    one_round::{Contributions, ShareTranscript, ShareTranscriptError},
 };
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,8 @@ use crate::commands::{print, random};
 pub(super) struct Transcripts {
     pub(super) signed: BTreeMap<MemberNumber, SignedTranscript>,
     pub(super) twice: BTreeSet<MemberNumber>,
+    /// Those of other names, too.
+    pub(super) all: Vec<SignedTranscript>,
 }
 
 /// The transcripts that verify, and the key that they make.
@@ -60,7 +62,7 @@ impl Transcripts {
         ceremony: &Ceremony<S>,
         problems: &mut Problems,
     ) -> Result<Self, Failure> {
-        let mut found = Self { signed: BTreeMap::new(), twice: BTreeSet::new() };
+        let mut found = Self { signed: BTreeMap::new(), twice: BTreeSet::new(), all: Vec::new() };
         let mut misnamed = Vec::new();
         for (path, _) in folder.files_in(&folder.transcripts_path(), problems)? {
             let display = path.display().to_string();
@@ -70,10 +72,14 @@ impl Transcripts {
             });
             match read {
                 Err(problem) => problems.unfinished(&path, problem),
-                Ok(signed) if path == folder.transcript_path(ceremony.name(signed.sender())) => {
-                    found.signed.insert(signed.sender(), signed);
+                Ok(signed) => {
+                    found.all.push(signed.clone());
+                    if path == folder.transcript_path(ceremony.name(signed.sender())) {
+                        found.signed.insert(signed.sender(), signed);
+                    } else {
+                        misnamed.push((path, signed));
+                    }
                 }
-                Ok(signed) => misnamed.push((path, signed)),
             }
         }
         for (path, signed) in misnamed {
@@ -115,10 +121,9 @@ impl Transcripts {
         if let Some(list) = &list {
             self.keep_listed(list, folder, ceremony)?;
         }
-        let (options, mut rng) = (Options::default(), random::generator()?);
-        let receivers = ceremony.share_receivers().map_err(Failure::usage)?;
+        let options = Options::default();
         let signed: Vec<_> = self.signed.into_values().collect();
-        let verified = verify_signed(ceremony, &receivers, &signed, &options, &mut rng);
+        let verified = verified(ceremony, &signed)?;
         let mut transcripts = Vec::with_capacity(verified.len());
         let mut entries = Vec::with_capacity(verified.len());
         for (signed, verified) in signed.iter().zip(verified) {
@@ -167,8 +172,10 @@ impl Transcripts {
         for Entry { dealer, digest } in &list.transcripts {
             let name = Name::new(dealer).map_err(Failure::usage)?;
             let number = ceremony.member_named(&name);
-            let found = number.and_then(|number| self.signed.remove_entry(&number));
-            let Some((number, signed)) = found.filter(|(_, signed)| signed.digest().to_string() == *digest) else {
+            // Also one that its dealer has followed by another since, so that nobody takes shares away from those who come later.
+            let is_listed =
+                |signed: &&SignedTranscript| Some(signed.sender()) == number && signed.digest().to_string() == *digest;
+            let Some(signed) = self.all.iter().find(is_listed) else {
                 return Err(Failure::usage(anyhow!(
                     "{} counts the transcript of {dealer} with the digest {digest}, and {} is another one or is not there; get \
                      both files from the same member",
@@ -176,7 +183,7 @@ impl Transcripts {
                     folder.transcript_path(&name).display()
                 )));
             };
-            kept.insert(number, signed);
+            kept.insert(signed.sender(), signed.clone());
         }
         self.signed = kept;
         Ok(())
@@ -223,6 +230,15 @@ impl Combination {
         }
         Ok(Some(list))
     }
+}
+
+/// The transcripts that prove themselves, and why the others do not.
+pub(super) fn verified<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    signed: &[SignedTranscript],
+) -> Result<Vec<Result<ShareTranscript<S>, ShareTranscriptError>>, Failure> {
+    let receivers = ceremony.share_receivers().map_err(Failure::usage)?;
+    Ok(verify_signed(ceremony, &receivers, signed, &Options::default(), &mut random::generator()?))
 }
 
 fn contributions<'a, S: Bls12381Suite>(
