@@ -37,6 +37,8 @@ pub(super) struct Weights {
     pub(super) participants: Vec<Scalar>,
     /// For each digit of each participant, the sum of both.
     pub(super) digits: Vec<Scalar>,
+    /// For each digit of each participant, one of its own. With these what is encrypted has to be multiples of the generator alone.
+    pub(super) alone: Vec<Scalar>,
 }
 
 impl Said {
@@ -74,9 +76,8 @@ impl Said {
     /// Weights of 128 bits.
     pub(super) fn weights(self, signs: &Signs) -> Weights {
         let of = |purpose: u8, count: usize| -> Vec<u128> {
-            let weight = |place| {
-                u128::from_be_bytes(self.draw(purpose, place as u32)[..16].try_into().expect("16 bytes"))
-            };
+            let weight =
+                |place| u128::from_be_bytes(self.draw(purpose, place as u32)[..16].try_into().expect("16 bytes"));
             (0..count).map(weight).collect()
         };
         let rows = of(2, ROWS);
@@ -85,7 +86,8 @@ impl Said {
         let powers = powers();
         let places = participants.iter().flat_map(|weight| powers.map(|power| *weight * power));
         let digits = signs.weighted(&rows).zip(places).map(|(of_rows, of_share)| of_rows + of_share).collect();
-        Weights { rows: rows.iter().map(scalar).collect(), participants, digits }
+        let alone = of(5, signs.0.len()).iter().map(scalar).collect();
+        Weights { rows: rows.iter().map(scalar).collect(), participants, digits, alone }
     }
 
     /// The challenge of the last step.
@@ -151,12 +153,14 @@ mod tests {
         let digits: Vec<_> = (0..3 * DIGITS as i64).map(|place| place * place - 200).collect();
         let mut sums = [0; ROWS];
         signs.add_sums(digits.iter().copied(), &mut sums);
-        let of_rows: Scalar = sums.iter().zip(&weights.rows).map(|(sum, weight)| integer((*sum).into()) * *weight).sum();
+        let of_rows: Scalar =
+            sums.iter().zip(&weights.rows).map(|(sum, weight)| integer((*sum).into()) * *weight).sum();
         let shares = digits.chunks_exact(DIGITS).map(|digits| -> Scalar {
             digits.iter().zip(powers()).map(|(digit, power)| integer((*digit).into()) * power).sum()
         });
         let of_shares: Scalar = shares.zip(&weights.participants).map(|(share, weight)| share * *weight).sum();
-        let found: Scalar = digits.iter().zip(&weights.digits).map(|(digit, weight)| integer((*digit).into()) * *weight).sum();
+        let found: Scalar =
+            digits.iter().zip(&weights.digits).map(|(digit, weight)| integer((*digit).into()) * *weight).sum();
         assert_eq!(found, of_rows + of_shares);
         let [plus, minus] = [0, 1].map(|word| signs.0.iter().map(|words| words[word].count_ones()).sum::<u32>());
         let expected = 3 * DIGITS as u32 * 64;

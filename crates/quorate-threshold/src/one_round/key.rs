@@ -90,9 +90,8 @@ impl ShareEncryptionKey {
         if point.is_identity() || !backend.is_member(&point) {
             return Err(ShareKeyError::Point);
         }
-        let scalar = |bytes: &[u8]| {
-            Scalar::from_bytes(bytes.try_into().expect("32 bytes")).map_err(|_| ShareKeyError::Proof)
-        };
+        let scalar =
+            |bytes: &[u8]| Scalar::from_bytes(bytes.try_into().expect("32 bytes")).map_err(|_| ShareKeyError::Proof);
         let (expected, answer) = (scalar(&scalars[..32])?, scalar(&scalars[32..])?);
         let nonce = backend.msm(&[(G1::generator(), answer), (point, -expected)]);
         if challenge(point, nonce) == expected {

@@ -1,11 +1,11 @@
 //! What receivers make of transcripts: the key, and their shares of it.
 
 use quorate::{Backend, Bls12381Suite, Options, PublicKey, SecretKey, rand_core::CryptoRng};
-use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretError, SecretScalar};
+use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretScalar};
 use zeroize::Zeroizing;
 
 use super::{
-    digits::shifted,
+    digits::weighted,
     key::ShareDecryptionKey,
     parameters::{DIGIT_BITS, DIGITS, RowBounds, powers},
     receivers::ShareReceivers,
@@ -165,7 +165,7 @@ impl Decryption<'_> {
         if transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE) {
             let all: Vec<_> = transcripts.iter().map(|(_, transcript)| *transcript).collect();
             if let Some(digits) = self.digits(&all, all.len() as i64 * HONEST, rng) {
-                return share(&digits).map_err(zero);
+                return weighted(&powers(), digits.iter().copied()).map_err(zero);
             }
         }
         let mut shares = Vec::with_capacity(transcripts.len());
@@ -175,7 +175,8 @@ impl Decryption<'_> {
             let digits = self.digits(&one, HONEST, rng).or_else(|| self.digits(&one, largest, rng));
             // A verified transcript has digits up to `largest`, so that only another key finds none.
             let digits = digits.ok_or(ContributionsError::OtherKey(self.index))?;
-            shares.push((*factor, share(&digits).map_err(zero)?));
+            // A dealer may have given this participant zero, which adds nothing to its share.
+            shares.extend(weighted(&powers(), digits.iter().copied()).ok().map(|share| (*factor, share)));
         }
         SecretScalar::combination(shares.iter().map(|(factor, share)| (*factor, share))).map_err(zero)
     }
@@ -222,13 +223,3 @@ const OFFSET_BITS: u32 = 31;
 
 /// The farthest digit of an honest dealer.
 const HONEST: i64 = 1 << (DIGIT_BITS - 1);
-
-/// The share that digits make.
-fn share(digits: &[i64; DIGITS]) -> Result<SecretScalar, SecretError> {
-    // Larger than any digit that is found, so that no sum is negative.
-    const OFFSET: i64 = 1 << 62;
-    let shifted = digits.iter().map(|digit| shifted(*digit, OFFSET)).collect::<Result<Vec<_>, _>>()?;
-    let all = powers().into_iter().sum::<Scalar>() * -Scalar::from(OFFSET as u64);
-    let one = SecretScalar::from_bytes(&Scalar::ONE.to_bytes())?;
-    SecretScalar::combination(powers().into_iter().zip(&shifted).chain([(all, &one)]))
-}
