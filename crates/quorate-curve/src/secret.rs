@@ -343,7 +343,9 @@ mod tests {
         for scalar in scalars {
             let secret = SecretScalar::from_bytes(&scalar.to_bytes()).expect("not zero");
             let point = Backend::Portable.multiples(&[G1::generator()], &[scalar + Scalar::from(9)])[0];
-            for (number, bits) in [(0, 1), (1, 1), (-1, 1), (5, 3), (-8_388_608, 24), ((1 << 43) - 1, 43), (-(1 << 43), 44)] {
+            for (number, bits) in
+                [(0, 1), (1, 1), (-1, 1), (5, 3), (-8_388_608, 24), ((1 << 43) - 1, 43), (-(1 << 43), 44)]
+            {
                 let size = Scalar::from(i64::unsigned_abs(number));
                 let signed = if number < 0 { -size } else { size };
                 let expected = Backend::Portable.msm(&[(point, scalar), (G1::generator(), signed)]);
