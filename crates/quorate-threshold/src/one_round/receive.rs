@@ -56,6 +56,9 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     /// # Errors
     /// [`ContributionsError::None`], [`ContributionsError::Cancelled`].
     ///
+    /// # Panics
+    /// If transcripts are for different receivers.
+    ///
     /// Cost: t additions for each transcript.
     pub fn to_new_key(
         transcripts: impl IntoIterator<Item = &'a ShareTranscript<S>>,
@@ -69,6 +72,9 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     ///
     /// # Errors
     /// [`ContributionsError`].
+    ///
+    /// # Panics
+    /// If transcripts are for different receivers.
     ///
     /// Cost: t multi-scalar multiplications of as many points as there are dealers.
     pub fn to_previous_key(
@@ -85,6 +91,8 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
 
     fn new(transcripts: Vec<(Scalar, &'a ShareTranscript<S>)>, options: &Options) -> Result<Self, ContributionsError> {
         let (_, first) = transcripts.first().ok_or(ContributionsError::None)?;
+        let same = transcripts.iter().all(|(_, of)| of.receivers == first.receivers);
+        assert!(same, "transcripts for the same receivers");
         let one = transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE);
         let point = |k: usize| {
             let points = transcripts.iter().map(|(factor, of)| (of.commitment.points()[k].point(), *factor));
@@ -109,6 +117,9 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     /// # Errors
     /// [`ContributionsError::OtherKey`], [`ContributionsError::ZeroShare`].
     ///
+    /// # Panics
+    /// If the transcripts are for other receivers.
+    ///
     /// Cost: in a new key 11 multiplications for each share, and a search; in others, for each transcript. Where dealers have
     /// encrypted digits as large as their proofs allow, a longer search for each of them.
     pub fn decrypt(
@@ -119,6 +130,8 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
         options: &Options,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<KeyShare<S>>, ContributionsError> {
+        let same = self.transcripts.iter().all(|(_, of)| of.receivers == *receivers.digest());
+        assert!(same, "the receivers of the transcripts");
         let table = DigitTable::new(without_cofactor(&G1::generator()), options);
         let indices: Vec<_> = receivers.shares_of(member).collect();
         let mut shares = Vec::with_capacity(indices.len());

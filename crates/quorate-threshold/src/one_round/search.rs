@@ -123,4 +123,20 @@ mod tests {
         assert_eq!(table.find(&points, &steps, &options), numbers.map(Some));
         assert_eq!(table.find(&[point(farthest + 1), point(-farthest - 1)], &steps, &options), [None, None]);
     }
+
+    /// More steps than are in memory: the first and the last ones that are taken together, and the numbers between two of them.
+    #[test]
+    fn numbers_are_found_among_many_steps() {
+        let options = Options::default();
+        let table = DigitTable::new(G1::generator(), &options);
+        let each_side = TOGETHER as i64 + 7;
+        let steps = table.large_steps(each_side * LARGE + SMALL, &options);
+        assert_eq!((steps.each_side, steps.near.len()), (each_side, TOGETHER));
+        let edges = [-each_side, TOGETHER as i64 - each_side - 1, TOGETHER as i64 - each_side, each_side];
+        let numbers: Vec<_> =
+            edges.iter().flat_map(|step| [-SMALL, 0, SMALL].map(|small| step * LARGE + small)).collect();
+        let points: Vec<_> = numbers.iter().map(|n| Backend::Portable.short_msm(&[(G1::generator(), *n)])).collect();
+        let found: Vec<_> = table.find(&points, &steps, &options).into_iter().flatten().collect();
+        assert_eq!(found, numbers);
+    }
 }

@@ -138,6 +138,7 @@ fn a_key_is_made_in_both_variants_with_and_without_weights() {
     a_key_is_made_in(MinSig::Basic, 4, &[3, 1, 0, 2], Identifiers::RootsOfUnity);
     a_key_is_made_in(SUITE, 1, &[1], Identifiers::Integers);
     a_key_is_made_in(MinSig::Basic, 1, &[1, 1], Identifiers::Integers);
+    a_key_is_made_in(SUITE, 2, &[1, 1], Identifiers::RootsOfUnity);
 }
 
 /// Whoever was offline reads what was published, however much later, and needs nobody.
@@ -592,6 +593,25 @@ fn receivers_that_are_none() {
     assert_eq!(with(3, &[(three, 2), (one, 1), (three, 0)]), ShareReceiversError::SameKey(1, 3));
     let participants = ShareReceivers::MOST + 1;
     assert_eq!(with(participants, &[(one, participants as u32)]), ShareReceiversError::TooMany { participants });
+}
+
+#[test]
+#[should_panic(expected = "transcripts for the same receivers")]
+fn transcripts_for_other_receivers_are_not_summed() {
+    let mut rng = rng();
+    let [two, three] = [&[1, 1][..], &[1, 1, 1]].map(|weights| receivers(2, weights, Identifiers::Integers).1);
+    let transcripts = [two, three].map(|receivers| dealt(&receivers, &[polynomial(2, &mut rng)]));
+    let _ = Contributions::to_new_key(transcripts.iter().flatten(), &Options::default());
+}
+
+#[test]
+#[should_panic(expected = "the receivers of the transcripts")]
+fn shares_for_other_receivers_are_not_decrypted() {
+    let (_, few) = receivers(2, &[1, 1], Identifiers::Integers);
+    let (secrets, more) = receivers(2, &[1, 1, 1], Identifiers::Integers);
+    let verified = dealt(&few, &[polynomial(2, &mut rng())]);
+    let contributions = Contributions::to_new_key(&verified, &Options::default()).unwrap();
+    let _ = contributions.decrypt(&secrets[2], &more, 2, &Options::default(), &mut rng());
 }
 
 /// A key that is shared among three, two of whom sign.

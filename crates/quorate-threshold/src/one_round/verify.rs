@@ -32,6 +32,8 @@ use crate::{pedersen::second_base, sharing::Commitment};
 /// A transcript that proves itself: every receiver can decrypt its share, and the shares are those of the commitment.
 #[derive(Clone, Debug)]
 pub struct ShareTranscript<S: Bls12381Suite> {
+    /// The digest of the receivers.
+    pub(super) receivers: [u8; 32],
     pub(super) commitment: Commitment<S>,
     pub(super) encapsulations: Vec<G1>,
     /// The encrypted digits, compressed, which decode.
@@ -128,7 +130,8 @@ impl UncheckedShareTranscript {
             return Err(ShareTranscriptError::Proof);
         }
         let digits = bytes[layout.digits..layout.masks].to_vec();
-        Ok(ShareTranscript { commitment, encapsulations: parts.encapsulations, digits })
+        let receivers = *receivers.digest();
+        Ok(ShareTranscript { receivers, commitment, encapsulations: parts.encapsulations, digits })
     }
 }
 
@@ -144,7 +147,7 @@ pub fn verify_all<S: Bls12381Suite>(
     rng: &mut impl CryptoRng,
 ) -> Vec<Result<ShareTranscript<S>, ShareTranscriptError>> {
     let mixtures: Vec<_> = transcripts.iter().map(|_| Mixture::draw(receivers, rng)).collect();
-    let alone = Options { threads: NonZeroUsize::MIN, ..options.clone() };
+    let alone = Options { threads: NonZeroUsize::MIN, ..*options };
     parallel(options.threads, transcripts.len(), |i| {
         let (dealer, transcript) = transcripts[i];
         transcript.check(suite, receivers, &ShareStatement { ceremony, dealer }, &alone, &mixtures[i])
