@@ -36,6 +36,7 @@ pub mod node_bodies;
 pub mod node_message;
 pub mod node_options;
 pub mod node_saved;
+pub mod one_round;
 pub mod parquet;
 pub mod server_config;
 pub mod server_request;

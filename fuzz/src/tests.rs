@@ -26,7 +26,7 @@ targets! {
     2_000: arrow chain_logs change checkpoint_headers chia compression decode_point deposit drand drand_chain era evm_point evm_quorum exit
         history_ssz jsonl key_file keystore light_client lines node_bodies node_message node_options node_saved parquet server_config
         server_request shards shared_key signer_record signer_request;
-    100: batch_vs_naive c_interface checkpoint checkpoint_files claims dkg evm_signatures shares verbs;
+    100: batch_vs_naive c_interface checkpoint checkpoint_files claims dkg evm_signatures one_round shares verbs;
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub(super) struct Weights {
     pub(super) participants: Vec<Scalar>,
     /// For each digit of each participant, the sum of both.
     pub(super) digits: Vec<Scalar>,
+    /// For each digit of each participant, one of its own. With these what is encrypted has to be multiples of the generator alone.
+    pub(super) alone: Vec<Scalar>,
 }
 
 impl Said {
@@ -84,7 +86,8 @@ impl Said {
         let powers = powers();
         let places = participants.iter().flat_map(|weight| powers.map(|power| *weight * power));
         let digits = signs.weighted(&rows).zip(places).map(|(of_rows, of_share)| of_rows + of_share).collect();
-        Weights { rows: rows.iter().map(scalar).collect(), participants, digits }
+        let alone = of(5, signs.0.len()).iter().map(scalar).collect();
+        Weights { rows: rows.iter().map(scalar).collect(), participants, digits, alone }
     }
 
     /// The challenge of the last step.

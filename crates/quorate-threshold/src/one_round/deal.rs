@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::{
     challenge::{Said, ShareStatement, Weights},
-    digits::digits,
+    digits::{digits, weighted},
     parameters::{DIGIT_BITS, DIGITS, ROWS, RowBounds},
     receivers::ShareReceivers,
     transcript::UncheckedShareTranscript,
@@ -38,10 +38,9 @@ pub fn publish<S: Bls12381Suite>(
         committee.threshold(),
         "the coefficients of a polynomial of degree t - 1"
     );
-    let shares = values(committee, polynomial)?;
+    let secrets = Encryption::new(receivers, values(committee, polynomial)?, rng)?;
     let commitment =
         parallel(threads, committee.threshold(), |i| S::public_key(&polynomial.coefficients()[i]).compress());
-    let secrets = Encryption::new(receivers, &shares, rng)?;
     let mut bytes: Vec<u8> = commitment.iter().flat_map(|point| point.as_ref()).copied().collect();
     let encapsulations = parallel(threads, secrets.nonces.len(), |i| secrets.nonces[i].times_g1());
     append(&mut bytes, &encapsulations);
@@ -59,14 +58,15 @@ pub fn publish<S: Bls12381Suite>(
         let said = said.and(&sums);
         let weights = said.weights(&signs);
         shown.extend(sums);
-        let last = LastProof { receivers, secrets: &secrets, masks: &masks, shares: &shares, weights: &weights };
-        last.append::<S>(said, &mut shown, options, rng)?;
+        let last = LastProof::new(&secrets, &masks, &weights, rng)?;
+        let first = last.first_message::<S>(options);
+        shown.extend(last.answers(said.and(&first).challenge(), first)?);
         bytes.extend(shown);
         return Ok(UncheckedShareTranscript(bytes));
     }
 }
 
-fn append<'a, G: Bls12381Group>(bytes: &mut Vec<u8>, points: impl IntoIterator<Item = &'a G>) {
+pub(super) fn append<'a, G: Bls12381Group>(bytes: &mut Vec<u8>, points: impl IntoIterator<Item = &'a G>) {
     points.into_iter().for_each(|point| bytes.extend(point.compress().as_ref()));
 }
 
@@ -77,25 +77,26 @@ fn random(rng: &mut impl CryptoRng) -> Result<SecretScalar, SecretError> {
     SecretScalar::key_gen(material.as_slice(), b"")
 }
 
-/// The digits of all shares, and the nonces that encrypt them.
-struct Encryption<'a> {
-    receivers: &'a ShareReceivers,
-    digits: Vec<Zeroizing<[i64; DIGITS]>>,
+/// All shares, their digits, and the nonces that encrypt these.
+pub(super) struct Encryption<'a> {
+    pub(super) receivers: &'a ShareReceivers,
+    pub(super) shares: Vec<SecretScalar>,
+    pub(super) digits: Vec<Zeroizing<[i64; DIGITS]>>,
     /// For each slot, one for each digit.
-    nonces: Vec<SecretScalar>,
+    pub(super) nonces: Vec<SecretScalar>,
 }
 
 impl<'a> Encryption<'a> {
-    fn new(
+    pub(super) fn new(
         receivers: &'a ShareReceivers,
-        shares: &[SecretScalar],
+        shares: Vec<SecretScalar>,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SecretError> {
         let nonces = (0..receivers.slots() * DIGITS).map(|_| random(rng)).collect::<Result<_, _>>()?;
-        Ok(Self { receivers, digits: shares.iter().map(digits).collect(), nonces })
+        Ok(Self { receivers, digits: shares.iter().map(digits).collect(), shares, nonces })
     }
 
-    fn all_digits(&self) -> impl Iterator<Item = i64> {
+    pub(super) fn all_digits(&self) -> impl Iterator<Item = i64> {
         self.digits.iter().flat_map(|digits| digits.iter().copied())
     }
 
@@ -114,25 +115,21 @@ impl<'a> Encryption<'a> {
 }
 
 /// The numbers that hide the random sums, and commitments to them: y·g + t·h.
-struct Masks {
+pub(super) struct Masks {
     bounds: RowBounds,
-    numbers: Zeroizing<Vec<i64>>,
-    blindings: Vec<SecretScalar>,
-    commitments: Vec<G1>,
+    pub(super) numbers: Zeroizing<[i64; ROWS]>,
+    pub(super) blindings: Vec<SecretScalar>,
+    pub(super) commitments: Vec<G1>,
 }
 
 impl Masks {
-    fn draw(receivers: &ShareReceivers, options: &Options, rng: &mut impl CryptoRng) -> Result<Self, SecretError> {
+    pub(super) fn draw(
+        receivers: &ShareReceivers,
+        options: &Options,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SecretError> {
         let bounds = RowBounds::of(receivers.committee().participants());
-        let mut numbers = Zeroizing::new(Vec::with_capacity(ROWS));
-        let width = 2 * bounds.mask.unsigned_abs() + 1;
-        while numbers.len() < ROWS {
-            // Uniform below a power of two: a number that is too large says nothing of the others.
-            let number = rng.next_u64() & (width.next_power_of_two() - 1);
-            if number < width {
-                numbers.push(number as i64 - bounds.mask);
-            }
-        }
+        let numbers = mask_numbers(bounds, rng);
         let blindings = (0..ROWS).map(|_| random(rng)).collect::<Result<Vec<_>, _>>()?;
         let base: G1 = second_base();
         let bits = (i64::BITS - bounds.mask.leading_zeros()) as usize;
@@ -143,63 +140,98 @@ impl Masks {
 
     /// The masked sums, or `None` if one of them could tell something of the digits.
     fn cover(&self, add_sums: impl FnOnce(&mut [i64; ROWS])) -> Option<Zeroizing<[i64; ROWS]>> {
-        let mut sums = Zeroizing::new([0; ROWS]);
-        sums.copy_from_slice(&self.numbers);
+        let mut sums = self.numbers.clone();
         add_sums(&mut sums);
-        let shown = self.bounds.shown.unsigned_abs();
-        let farthest = sums.iter().fold(0, |farthest, sum| sum.unsigned_abs().max(farthest));
-        (farthest <= shown).then_some(sums)
+        all_are_shown(self.bounds, &sums).then_some(sums)
     }
 }
 
-/// What the dealer proves last: it knows nonces, blindings and a key with which everything adds up.
-struct LastProof<'a> {
-    receivers: &'a ShareReceivers,
+/// One mask for each random sum.
+pub(super) fn mask_numbers(bounds: RowBounds, rng: &mut impl CryptoRng) -> Zeroizing<[i64; ROWS]> {
+    let width = 2 * bounds.mask.unsigned_abs() + 1;
+    let mut numbers = Zeroizing::new([0; ROWS]);
+    for number in numbers.iter_mut() {
+        // Uniform below a power of two: a number that is too large says nothing of the others.
+        let below = loop {
+            let drawn = rng.next_u64() & (width.next_power_of_two() - 1);
+            if drawn < width {
+                break drawn;
+            }
+        };
+        *number = below as i64 - bounds.mask;
+    }
+    numbers
+}
+
+/// Whether all sums are in the range that each of them reaches whatever the digits are. Which are not is not looked at.
+pub(super) fn all_are_shown(bounds: RowBounds, sums: &[i64; ROWS]) -> bool {
+    let farthest = sums.iter().fold(0, |farthest, sum| sum.unsigned_abs().max(farthest));
+    farthest <= bounds.shown.unsigned_abs()
+}
+
+/// What the dealer proves last: it knows nonces, blindings, a key and a number with which everything adds up.
+pub(super) struct LastProof<'a> {
     secrets: &'a Encryption<'a>,
-    masks: &'a Masks,
-    shares: &'a [SecretScalar],
     weights: &'a Weights,
+    /// The sum of the blindings, the sum of the shares, and the sum of the digits alone.
+    sums: [SecretScalar; 3],
+    /// The secrets of the first message: one for each nonce and each sum.
+    first: Vec<SecretScalar>,
 }
 
-impl LastProof<'_> {
-    /// The keys times the weights of the digits that are encrypted with each nonce.
-    fn weighted_keys(&self, options: &Options) -> Vec<G1> {
-        let seats: Vec<_> = self.receivers.seats().collect();
-        parallel(options.threads, self.secrets.nonces.len(), |nonce| {
-            let (slot, digit) = (nonce / DIGITS, nonce % DIGITS);
-            let of_slot = seats.iter().enumerate().filter(|(_, (_, of))| *of == slot);
-            let terms = of_slot.map(|(share, (member, _))| {
-                (self.receivers.keys()[*member].point(), self.weights.digits[share * DIGITS + digit])
-            });
-            options.backend.msm(&terms.collect::<Vec<_>>())
-        })
+impl<'a> LastProof<'a> {
+    pub(super) fn new(
+        secrets: &'a Encryption<'a>,
+        masks: &Masks,
+        weights: &'a Weights,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SecretError> {
+        let sums = [
+            SecretScalar::combination(weights.rows.iter().copied().zip(&masks.blindings))?,
+            SecretScalar::combination(weights.participants.iter().copied().zip(&secrets.shares))?,
+            weighted(&weights.alone, secrets.all_digits())?,
+        ];
+        let first = (0..secrets.nonces.len() + sums.len()).map(|_| random(rng)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { secrets, weights, sums, first })
     }
 
-    fn append<S: Bls12381Suite>(
-        &self,
-        said: Said,
-        bytes: &mut Vec<u8>,
-        options: &Options,
-        rng: &mut impl CryptoRng,
-    ) -> Result<(), SecretError> {
-        let nonces = &self.secrets.nonces;
-        let blinding = SecretScalar::combination(self.weights.rows.iter().copied().zip(&self.masks.blindings))?;
-        let key = SecretScalar::combination(self.weights.participants.iter().copied().zip(self.shares))?;
-        let first = (0..nonces.len() + 2).map(|_| random(rng)).collect::<Result<Vec<_>, _>>()?;
-        let [of_nonces @ .., of_blinding, of_key] = &first[..] else { unreachable!("two more than nonces") };
-        let mut terms: Vec<_> =
-            of_nonces.iter().zip(self.weighted_keys(options)).map(|(secret, key)| secret.sign_in_g1(&key)).collect();
-        terms.extend([of_blinding.sign_in_g1(&second_base()), of_key.times_g1()]);
+    pub(super) fn first_message<S: Bls12381Suite>(&self, options: &Options) -> Vec<u8> {
+        let [of_nonces @ .., of_blinding, of_key, of_alone] = &self.first[..] else {
+            unreachable!("three more than nonces")
+        };
+        let sum = |weights: &[Scalar], others: &[G1]| {
+            let keys = self.weighted_keys(weights, options);
+            let terms = of_nonces.iter().zip(keys).map(|(secret, key)| secret.sign_in_g1(&key));
+            Backend::Portable.sum(&terms.chain(others.iter().copied()).collect::<Vec<_>>())
+        };
         let mut points: Vec<_> = of_nonces.iter().map(SecretScalar::times_g1).collect();
-        points.push(Backend::Portable.sum(&terms));
-        let begin = bytes.len();
-        append(bytes, &points);
-        append(bytes, [&S::public_key(of_key)]);
-        let challenge = said.and(&bytes[begin..]).challenge();
-        for (first, secret) in first.iter().zip(nonces.iter().chain([&blinding, &key])) {
+        points.push(sum(&self.weights.digits, &[of_blinding.sign_in_g1(&second_base()), of_key.times_g1()]));
+        points.push(sum(&self.weights.alone, &[of_alone.times_g1()]));
+        let mut bytes = Vec::new();
+        append(&mut bytes, &points);
+        append(&mut bytes, [&S::public_key(of_key)]);
+        bytes
+    }
+
+    /// The first message and the answers.
+    pub(super) fn answers(&self, challenge: Scalar, mut bytes: Vec<u8>) -> Result<Vec<u8>, SecretError> {
+        for (first, secret) in self.first.iter().zip(self.secrets.nonces.iter().chain(&self.sums)) {
             let answer = SecretScalar::combination([(Scalar::ONE, first), (challenge, secret)])?;
             bytes.extend(answer.to_bytes().as_slice());
         }
-        Ok(())
+        Ok(bytes)
+    }
+
+    /// The keys times the weights of the digits that are encrypted with each nonce.
+    fn weighted_keys(&self, weights: &[Scalar], options: &Options) -> Vec<G1> {
+        let receivers = self.secrets.receivers;
+        let seats: Vec<_> = receivers.seats().collect();
+        parallel(options.threads, self.secrets.nonces.len(), |nonce| {
+            let (slot, digit) = (nonce / DIGITS, nonce % DIGITS);
+            let of_slot = seats.iter().enumerate().filter(|(_, (_, of))| *of == slot);
+            let terms = of_slot
+                .map(|(share, (member, _))| (receivers.keys()[*member].point(), weights[share * DIGITS + digit]));
+            options.backend.msm(&terms.collect::<Vec<_>>())
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! A share as digits: whole numbers of few bits, which can be found again in the exponent.
 
-use quorate_curve::{SecretError, SecretScalar};
+use quorate_curve::{Scalar, SecretError, SecretScalar};
 use zeroize::Zeroizing;
 
 use super::parameters::{DIGIT_BITS, DIGITS};
@@ -34,10 +34,23 @@ pub(super) fn shifted(number: i64, offset: i64) -> Result<SecretScalar, SecretEr
     SecretScalar::from_bytes(&bytes)
 }
 
+/// Σ weight·digit for public weights and secret digits, in constant time.
+///
+/// # Errors
+/// [`SecretError::Zero`].
+///
+/// # Panics
+/// If a digit is farther than 2^62 from zero.
+pub(super) fn weighted(weights: &[Scalar], digits: impl Iterator<Item = i64>) -> Result<SecretScalar, SecretError> {
+    const OFFSET: i64 = 1 << 62;
+    let shifted = digits.map(|digit| shifted(digit, OFFSET)).collect::<Result<Vec<_>, _>>()?;
+    let all = weights.iter().copied().sum::<Scalar>() * -Scalar::from(OFFSET as u64);
+    let one = SecretScalar::from_bytes(&Scalar::ONE.to_bytes())?;
+    SecretScalar::combination(weights.iter().copied().zip(&shifted).chain([(all, &one)]))
+}
+
 #[cfg(test)]
 mod tests {
-    use quorate_curve::Scalar;
-
     use super::*;
     use crate::one_round::parameters::{integer, powers};
 
@@ -50,6 +63,8 @@ mod tests {
             let digits = digits(&SecretScalar::from_bytes(&scalar.to_bytes()).expect("not zero"));
             let sum: Scalar = digits.iter().zip(powers()).map(|(digit, power)| integer((*digit).into()) * power).sum();
             assert_eq!(sum, scalar);
+            let weighted = weighted(&powers(), digits.iter().copied()).expect("not zero");
+            assert_eq!(*weighted.to_bytes(), scalar.to_bytes());
             assert!(digits.iter().all(|digit| (-(1 << 23)..1 << 23).contains(digit)), "{digits:?}");
         }
     }

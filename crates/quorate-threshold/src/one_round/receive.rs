@@ -1,11 +1,11 @@
 //! What receivers make of transcripts: the key, and their shares of it.
 
 use quorate::{Backend, Bls12381Suite, Options, PublicKey, SecretKey, rand_core::CryptoRng};
-use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretError, SecretScalar};
+use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretScalar};
 use zeroize::Zeroizing;
 
 use super::{
-    digits::shifted,
+    digits::weighted,
     key::ShareDecryptionKey,
     parameters::{DIGIT_BITS, DIGITS, RowBounds, powers},
     receivers::ShareReceivers,
@@ -56,6 +56,9 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     /// # Errors
     /// [`ContributionsError::None`], [`ContributionsError::Cancelled`].
     ///
+    /// # Panics
+    /// If transcripts are for different receivers.
+    ///
     /// Cost: t additions for each transcript.
     pub fn to_new_key(
         transcripts: impl IntoIterator<Item = &'a ShareTranscript<S>>,
@@ -69,6 +72,9 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     ///
     /// # Errors
     /// [`ContributionsError`].
+    ///
+    /// # Panics
+    /// If transcripts are for different receivers.
     ///
     /// Cost: t multi-scalar multiplications of as many points as there are dealers.
     pub fn to_previous_key(
@@ -85,6 +91,8 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
 
     fn new(transcripts: Vec<(Scalar, &'a ShareTranscript<S>)>, options: &Options) -> Result<Self, ContributionsError> {
         let (_, first) = transcripts.first().ok_or(ContributionsError::None)?;
+        let same = transcripts.iter().all(|(_, of)| of.receivers == first.receivers);
+        assert!(same, "transcripts for the same receivers");
         let one = transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE);
         let point = |k: usize| {
             let points = transcripts.iter().map(|(factor, of)| (of.commitment.points()[k].point(), *factor));
@@ -109,6 +117,9 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     /// # Errors
     /// [`ContributionsError::OtherKey`], [`ContributionsError::ZeroShare`].
     ///
+    /// # Panics
+    /// If the transcripts are for other receivers.
+    ///
     /// Cost: in a new key 11 multiplications for each share, and a search; in others, for each transcript. Where dealers have
     /// encrypted digits as large as their proofs allow, a longer search for each of them.
     pub fn decrypt(
@@ -119,6 +130,8 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
         options: &Options,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<KeyShare<S>>, ContributionsError> {
+        let same = self.transcripts.iter().all(|(_, of)| of.receivers == *receivers.digest());
+        assert!(same, "the receivers of the transcripts");
         let table = DigitTable::new(without_cofactor(&G1::generator()), options);
         let indices: Vec<_> = receivers.shares_of(member).collect();
         let mut shares = Vec::with_capacity(indices.len());
@@ -165,7 +178,7 @@ impl Decryption<'_> {
         if transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE) {
             let all: Vec<_> = transcripts.iter().map(|(_, transcript)| *transcript).collect();
             if let Some(digits) = self.digits(&all, all.len() as i64 * HONEST, rng) {
-                return share(&digits).map_err(zero);
+                return weighted(&powers(), digits.iter().copied()).map_err(zero);
             }
         }
         let mut shares = Vec::with_capacity(transcripts.len());
@@ -175,7 +188,8 @@ impl Decryption<'_> {
             let digits = self.digits(&one, HONEST, rng).or_else(|| self.digits(&one, largest, rng));
             // A verified transcript has digits up to `largest`, so that only another key finds none.
             let digits = digits.ok_or(ContributionsError::OtherKey(self.index))?;
-            shares.push((*factor, share(&digits).map_err(zero)?));
+            // A dealer may have given this participant zero, which adds nothing to its share.
+            shares.extend(weighted(&powers(), digits.iter().copied()).ok().map(|share| (*factor, share)));
         }
         SecretScalar::combination(shares.iter().map(|(factor, share)| (*factor, share))).map_err(zero)
     }
@@ -222,13 +236,3 @@ const OFFSET_BITS: u32 = 31;
 
 /// The farthest digit of an honest dealer.
 const HONEST: i64 = 1 << (DIGIT_BITS - 1);
-
-/// The share that digits make.
-fn share(digits: &[i64; DIGITS]) -> Result<SecretScalar, SecretError> {
-    // Larger than any digit that is found, so that no sum is negative.
-    const OFFSET: i64 = 1 << 62;
-    let shifted = digits.iter().map(|digit| shifted(*digit, OFFSET)).collect::<Result<Vec<_>, _>>()?;
-    let all = powers().into_iter().sum::<Scalar>() * -Scalar::from(OFFSET as u64);
-    let one = SecretScalar::from_bytes(&Scalar::ONE.to_bytes())?;
-    SecretScalar::combination(powers().into_iter().zip(&shifted).chain([(all, &one)]))
-}

@@ -13,6 +13,13 @@ pub(super) struct DigitTable {
     backend: Backend,
 }
 
+/// Large steps on both sides of zero. However many they are, a few thousand are in memory.
+pub(super) struct LargeSteps {
+    /// 0, -1, -2 and so on times the distance, as multiples of b: what is added to a point that stands at the first of some.
+    near: Vec<G1>,
+    each_side: i64,
+}
+
 /// The small steps on each side of a large one.
 const SMALL: i64 = 1 << 17;
 
@@ -29,30 +36,23 @@ impl DigitTable {
         Self { base, places, backend: options.backend }
     }
 
-    /// The large steps for numbers of up to `farthest` on both sides: the multiples of b that are added to a point.
-    pub(super) fn large_steps(&self, farthest: i64, options: &Options) -> Vec<(i64, G1)> {
-        let count = (farthest.saturating_sub(SMALL).max(0) as usize).div_ceil(LARGE as usize);
-        let base = Backend::Portable.short_msm(&[(self.base, LARGE)]);
-        let steps = multiples(base, count, options);
-        let both =
-            steps.into_iter().zip(1_i64..).flat_map(|(step, k)| [(k * LARGE, step.negate()), (-k * LARGE, step)]);
-        std::iter::once((0, G1::IDENTITY)).chain(both).collect()
+    /// The large steps for numbers of up to `farthest` on both sides.
+    pub(super) fn large_steps(&self, farthest: i64, options: &Options) -> LargeSteps {
+        let each_side = (farthest.saturating_sub(SMALL).max(0) as usize).div_ceil(LARGE as usize);
+        let base = Backend::Portable.short_msm(&[(self.base, -LARGE)]);
+        let near = std::iter::once(G1::IDENTITY).chain(multiples(base, (2 * each_side).min(TOGETHER - 1), options));
+        LargeSteps { near: near.collect(), each_side: each_side as i64 }
     }
 
     /// The number n of each point n·b, if it is one that the steps meet.
     ///
     /// Every step is taken for every point, so that the time does not depend on where the numbers are. Which places of the
     /// table are looked up depends on them.
-    pub(super) fn find(&self, points: &[G1], steps: &[(i64, G1)], options: &Options) -> Vec<Option<i64>> {
-        let pairs: Vec<_> = (0..points.len())
-            .flat_map(|place| (0..steps.len()).step_by(TOGETHER).map(move |begin| (place, begin)))
-            .collect();
+    pub(super) fn find(&self, points: &[G1], steps: &LargeSteps, options: &Options) -> Vec<Option<i64>> {
+        let firsts = || (-steps.each_side..=steps.each_side).step_by(TOGETHER);
+        let pairs: Vec<_> = (0..points.len()).flat_map(|place| firsts().map(move |first| (place, first))).collect();
         let found = parallel_chunks(options.threads, &pairs, 1, |pairs| {
-            let found = pairs.iter().map(|(place, begin)| {
-                let steps = &steps[*begin..(begin + TOGETHER).min(steps.len())];
-                (*place, self.find_among(points[*place], steps))
-            });
-            found.collect()
+            pairs.iter().map(|(place, first)| (*place, self.find_among(points[*place], *first, &steps.near))).collect()
         });
         let mut numbers = vec![None; points.len()];
         for (place, number) in found {
@@ -61,12 +61,15 @@ impl DigitTable {
         numbers
     }
 
-    fn find_among(&self, point: G1, steps: &[(i64, G1)]) -> Option<i64> {
-        let sums = self.backend.sums(&steps.iter().map(|(_, step)| [point, *step]).collect::<Segments<G1>>());
+    /// The number, if it is near one of the large steps from the one of this number on.
+    fn find_among(&self, point: G1, first: i64, near: &[G1]) -> Option<i64> {
+        let begin = Backend::Portable.short_msm(&[(self.base, -first * LARGE)]);
+        let begin = Backend::Portable.sum(&[point, begin]);
+        let sums = self.backend.sums(&near.iter().map(|step| [begin, *step]).collect::<Segments<G1>>());
         let mut found = None;
-        for (sum, (number, _)) in sums.iter().zip(steps) {
+        for (sum, step) in sums.iter().zip(first..) {
             if let Some(small) = self.small(sum) {
-                found = Some(number + small);
+                found = Some(step * LARGE + small);
             }
         }
         found
@@ -119,5 +122,21 @@ mod tests {
         let points: Vec<_> = numbers.iter().map(|n| point(*n)).collect();
         assert_eq!(table.find(&points, &steps, &options), numbers.map(Some));
         assert_eq!(table.find(&[point(farthest + 1), point(-farthest - 1)], &steps, &options), [None, None]);
+    }
+
+    /// More steps than are in memory: the first and the last ones that are taken together, and the numbers between two of them.
+    #[test]
+    fn numbers_are_found_among_many_steps() {
+        let options = Options::default();
+        let table = DigitTable::new(G1::generator(), &options);
+        let each_side = TOGETHER as i64 + 7;
+        let steps = table.large_steps(each_side * LARGE + SMALL, &options);
+        assert_eq!((steps.each_side, steps.near.len()), (each_side, TOGETHER));
+        let edges = [-each_side, TOGETHER as i64 - each_side - 1, TOGETHER as i64 - each_side, each_side];
+        let numbers: Vec<_> =
+            edges.iter().flat_map(|step| [-SMALL, 0, SMALL].map(|small| step * LARGE + small)).collect();
+        let points: Vec<_> = numbers.iter().map(|n| Backend::Portable.short_msm(&[(G1::generator(), *n)])).collect();
+        let found: Vec<_> = table.find(&points, &steps, &options).into_iter().flatten().collect();
+        assert_eq!(found, numbers);
     }
 }

@@ -67,9 +67,9 @@ pub(super) struct Layout {
     pub(super) masks: usize,
     /// The random sums with their masks: 8 bytes each.
     pub(super) sums: usize,
-    /// The dealer's first message of the last proof: as many points as encapsulations, one more, and a key.
+    /// The dealer's first message of the last proof: as many points as encapsulations, two more, and a key.
     pub(super) first: usize,
-    /// Its answers: as many scalars as encapsulations, and two more.
+    /// Its answers: as many scalars as encapsulations, and three more.
     pub(super) answers: usize,
     /// The end.
     pub(super) end: usize,
@@ -84,7 +84,7 @@ impl Layout {
         let masks = digits + committee.participants() * DIGITS * G1::COMPRESSED;
         let sums = masks + ROWS * G1::COMPRESSED;
         let first = sums + ROWS * 8;
-        let answers = first + (encapsulated + 1) * G1::COMPRESSED + S::Key::COMPRESSED;
+        let answers = first + (encapsulated + 2) * G1::COMPRESSED + S::Key::COMPRESSED;
         Self {
             commitment: 0,
             encapsulations,
@@ -93,7 +93,7 @@ impl Layout {
             sums,
             first,
             answers,
-            end: answers + (encapsulated + 2) * 32,
+            end: answers + (encapsulated + 3) * 32,
         }
     }
 }
@@ -107,11 +107,11 @@ pub(super) struct Parts<S: Bls12381Suite> {
     /// On the curve.
     pub(super) masks: Vec<G1>,
     pub(super) sums: Vec<i64>,
-    /// On the curve: those that belong to the encapsulations, and the one of all digits.
+    /// On the curve: those that belong to the encapsulations, to the digits with the masks, and to the digits alone.
     pub(super) first: Vec<G1>,
     /// In the subgroup.
     pub(super) first_key: S::Key,
-    /// Those that belong to the encapsulations, that of the masks, and that of the key.
+    /// Those that belong to the encapsulations, to the masks, to the key, and to the digits alone.
     pub(super) answers: Vec<Scalar>,
 }
 

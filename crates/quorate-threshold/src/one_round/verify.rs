@@ -1,16 +1,20 @@
 //! Verifying transcripts.
 //!
-//! With the weights ρ of the random sums z, λ of the participants, and e = λ·B^j + Σ ±ρ of a digit, a transcript proves that its
-//! dealer knows nonces r, a blinding τ and a key v with
+//! With the weights ρ of the random sums z, λ of the participants, μ of the digits, and e = λ·B^j + Σ ±ρ of a digit, a transcript
+//! proves that its dealer knows nonces r, a blinding τ, a key v and a number w with
 //!
 //! ```text
 //! r·g = R                                                      for each encapsulation R
 //! Σ r·Σ e·y + τ·h + v·g = Σ e·C + Σ ρ·Y - Σ ρ·z·g              over the digits C and the commitments Y to the masks
+//! r·Σ μ·y + w·g = Σ μ·C                                        over the digits
 //! v·g = Σ λ·(verification key)                                 in the group of keys
 //! ```
 //!
-//! The first two lines are one sum in G1, whose points may have parts of small order: what is checked is h·(sum) = 0 for the
-//! cofactor h. docs/one-round.md has what follows from it.
+//! The third line is there because the second has τ: with it alone a dealer could add multiples of h to digits, which then nobody
+//! finds, and hide their sum in τ.
+//!
+//! The first three lines are one sum in G1 with random weights of the verifier, whose points may have parts of small order: what is
+//! checked is that the sum times 1 - z, a multiple of the cofactor, is the identity. docs/one-round.md has what follows from it.
 
 use std::num::NonZeroUsize;
 
@@ -28,6 +32,8 @@ use crate::{pedersen::second_base, sharing::Commitment};
 /// A transcript that proves itself: every receiver can decrypt its share, and the shares are those of the commitment.
 #[derive(Clone, Debug)]
 pub struct ShareTranscript<S: Bls12381Suite> {
+    /// The digest of the receivers.
+    pub(super) receivers: [u8; 32],
     pub(super) commitment: Commitment<S>,
     pub(super) encapsulations: Vec<G1>,
     /// The encrypted digits, compressed, which decode.
@@ -64,17 +70,16 @@ impl UncheckedShareTranscript {
         options: &Options,
         rng: &mut impl CryptoRng,
     ) -> Result<ShareTranscript<S>, ShareTranscriptError> {
-        self.check(suite, receivers, statement, options, &draw(receivers.slots() * DIGITS, rng))
+        self.check(suite, receivers, statement, options, &Mixture::draw(receivers, rng))
     }
 
-    /// `weights` are random numbers of the verifier, one for each encapsulation.
     fn check<S: Bls12381Suite>(
         &self,
         suite: S,
         receivers: &ShareReceivers,
         statement: &ShareStatement,
         options: &Options,
-        weights_of_nonces: &[Scalar],
+        mixture: &Mixture,
     ) -> Result<ShareTranscript<S>, ShareTranscriptError> {
         let backend = options.backend;
         let layout = Layout::of::<S>(receivers);
@@ -93,26 +98,29 @@ impl UncheckedShareTranscript {
         let weights = said.weights(&signs);
         let challenge = said.and(&bytes[layout.first..layout.answers]).challenge();
 
-        let [of_nonces @ .., of_blinding, of_key] = &parts.answers[..] else { unreachable!("two more than nonces") };
-        let [first @ .., first_of_all] = &parts.first[..] else { unreachable!("one more than nonces") };
+        let [of_nonces @ .., of_blinding, of_key, of_alone] = &parts.answers[..] else { unreachable!("three more") };
+        let [first @ .., first_of_all, first_of_alone] = &parts.first[..] else { unreachable!("two more") };
+        let digits = weights.digits.iter().zip(&weights.alone).map(|(weight, alone)| *weight + mixture.alone * *alone);
+        let digits: Vec<_> = digits.collect();
         // What is multiplied by the generator, and by the key of each member.
         let sums: Scalar = parts.sums.iter().zip(&weights.rows).map(|(sum, row)| integer((*sum).into()) * *row).sum();
-        let mut generator = *of_key + challenge * sums;
+        let mut generator = *of_key + challenge * sums + mixture.alone * *of_alone;
         let mut keys = vec![Scalar::ZERO; receivers.keys().len()];
-        for ((member, slot), weights) in receivers.seats().zip(weights.digits.chunks_exact(DIGITS)) {
+        for ((member, slot), weights) in receivers.seats().zip(digits.chunks_exact(DIGITS)) {
             let answers = &of_nonces[slot * DIGITS..];
             keys[member] = keys[member] + weights.iter().zip(answers).map(|(weight, answer)| *weight * *answer).sum();
         }
-        let mut terms = Vec::with_capacity(parts.digits.len() + keys.len() + 4 * first.len() + parts.masks.len() + 3);
-        terms.extend(parts.digits.iter().zip(&weights.digits).map(|(digit, weight)| (*digit, -challenge * *weight)));
+        let mut terms = Vec::with_capacity(parts.digits.len() + keys.len() + 2 * first.len() + parts.masks.len() + 4);
+        terms.extend(parts.digits.iter().zip(&digits).map(|(digit, weight)| (*digit, -challenge * *weight)));
         terms.extend(parts.masks.iter().zip(&weights.rows).map(|(mask, weight)| (*mask, -challenge * *weight)));
         terms.extend(receivers.keys().iter().map(|key| key.point()).zip(keys));
-        let encapsulations = of_nonces.iter().zip(first).zip(&parts.encapsulations).zip(weights_of_nonces);
+        let encapsulations = of_nonces.iter().zip(first).zip(&parts.encapsulations).zip(&mixture.nonces);
         for (((answer, first), encapsulation), weight) in encapsulations {
             generator = generator + *weight * *answer;
             terms.extend([(*first, -*weight), (*encapsulation, -*weight * challenge)]);
         }
-        terms.extend([(second_base(), *of_blinding), (*first_of_all, -Scalar::ONE), (G1::generator(), generator)]);
+        terms.extend([(*first_of_all, -Scalar::ONE), (*first_of_alone, -mixture.alone)]);
+        terms.extend([(second_base(), *of_blinding), (G1::generator(), generator)]);
         let sum = sum_of_multiples(&terms, backend, options.threads);
 
         let indices: Vec<_> = receivers.committee().indices().zip(weights.participants).collect();
@@ -122,7 +130,8 @@ impl UncheckedShareTranscript {
             return Err(ShareTranscriptError::Proof);
         }
         let digits = bytes[layout.digits..layout.masks].to_vec();
-        Ok(ShareTranscript { commitment, encapsulations: parts.encapsulations, digits })
+        let receivers = *receivers.digest();
+        Ok(ShareTranscript { receivers, commitment, encapsulations: parts.encapsulations, digits })
     }
 }
 
@@ -137,23 +146,31 @@ pub fn verify_all<S: Bls12381Suite>(
     options: &Options,
     rng: &mut impl CryptoRng,
 ) -> Vec<Result<ShareTranscript<S>, ShareTranscriptError>> {
-    let encapsulated = receivers.slots() * DIGITS;
-    let weights: Vec<_> = transcripts.iter().map(|_| draw(encapsulated, rng)).collect();
-    let alone = Options { threads: NonZeroUsize::MIN, ..options.clone() };
+    let mixtures: Vec<_> = transcripts.iter().map(|_| Mixture::draw(receivers, rng)).collect();
+    let alone = Options { threads: NonZeroUsize::MIN, ..*options };
     parallel(options.threads, transcripts.len(), |i| {
         let (dealer, transcript) = transcripts[i];
-        transcript.check(suite, receivers, &ShareStatement { ceremony, dealer }, &alone, &weights[i])
+        transcript.check(suite, receivers, &ShareStatement { ceremony, dealer }, &alone, &mixtures[i])
     })
 }
 
-/// Weights of 128 bits.
-fn draw(count: usize, rng: &mut impl CryptoRng) -> Vec<Scalar> {
-    let weight = |_| {
-        let mut bytes = [0; 16];
-        rng.fill_bytes(&mut bytes);
-        Scalar::reduce(&bytes)
-    };
-    (0..count).map(weight).collect()
+/// Random numbers of the verifier, of 128 bits: the weights with which equations are added up. That of the second line is 1.
+struct Mixture {
+    /// One for each encapsulation.
+    nonces: Vec<Scalar>,
+    /// That of the digits alone.
+    alone: Scalar,
+}
+
+impl Mixture {
+    fn draw(receivers: &ShareReceivers, rng: &mut impl CryptoRng) -> Self {
+        let mut weight = || {
+            let mut bytes = [0; 16];
+            rng.fill_bytes(&mut bytes);
+            Scalar::reduce(&bytes)
+        };
+        Self { nonces: (0..receivers.slots() * DIGITS).map(|_| weight()).collect(), alone: weight() }
+    }
 }
 
 /// A point times 1 - z, which is in the subgroup, and is the identity only if the part of order r was (RFC 9380, section

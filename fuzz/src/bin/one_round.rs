@@ -1,0 +1,4 @@
+//! The target `one_round` under libFuzzer.
+#![cfg_attr(fuzzing, no_main)]
+
+quorate_fuzz::program!(one_round);
