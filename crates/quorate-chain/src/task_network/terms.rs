@@ -104,8 +104,7 @@ impl Reader<'_> {
             Err(error) => return Err(error.into()),
             Ok(_) => U256::ZERO,
         };
-        let fits =
-            |group: &KeyGroup| most == U256::from(group.page_keys()) && DigestHash::of(*group) == hash;
+        let fits = |group: &KeyGroup| most == U256::from(group.page_keys()) && DigestHash::of(*group) == hash;
         let found = KeyGroup::ALL.into_iter().find(fits);
         found.ok_or_else(|| self.refuse(TermsError::KeyGroup { verifier }))
     }
