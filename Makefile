@@ -68,7 +68,7 @@ contracts/node_modules/.package-lock.json: contracts/package-lock.json contracts
 	@touch $@
 
 contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts and their package; gas must be what contracts/snapshots says
-	cd contracts && $(FORGE) fmt --check src test script examples
+	cd contracts && $(FORGE) fmt --check src testing test script examples
 	cd contracts && $(FORGE) build --quiet
 	python3 scripts/contract_artifacts.py --check
 	python3 scripts/cost_table.py --check

@@ -11,7 +11,8 @@ import {CodePages} from "./libraries/CodePages.sol";
 ///
 /// The contract stores one word for each key: its index, by the key's hash. Whoever needs a key passes it, and the
 /// contract checks the hash for 2,100 gas. Or anyone copies keys into a *page*, a contract whose code is data
-/// (`CodePages`). Opening a page costs 2,600 gas, and reading a key from it 106 to 118. A page holds the keys of
+/// (`CodePages`). Opening a page costs 2,600 gas, and reading a key from it 106 to 118; or the page has a program that adds
+/// its keys, which read for 9 to 80. A page holds the keys of
 /// indices that follow each other, and a key may lie in several pages.
 ///
 /// Since a table only grows, it is renewed from time to time. The running table is followed by the *next* one, whose
@@ -95,6 +96,13 @@ abstract contract KeyTable {
     /// @notice Length of a key in the format of the table: a multiple of 32 bytes.
     function _keyBytes() internal pure virtual returns (uint256);
 
+    /// @notice Length of the program that pages of keys have (`CodePages`), as the contracts in `curves/` decide; 0 if they
+    /// have none.
+    function _programBytes() internal view virtual returns (uint256);
+
+    /// @notice The program of pages of keys; empty if they have none.
+    function _program() internal pure virtual returns (bytes memory);
+
     /// @dev Reverts on a chain without CLZ, with which bitmaps are walked through. The probe takes the first nonces.
     constructor() {
         Clz.requireAvailable();
@@ -169,7 +177,10 @@ abstract contract KeyTable {
                     count = _lastOf(page) - index;
                     if (count > keys) count = keys;
                     CodePages.read(
-                        address(uint160(page)), (index - (page >> 176)) * _keyBytes(), count * _keyBytes(), to
+                        address(uint160(page)),
+                        _programBytes() + (index - (page >> 176)) * _keyBytes(),
+                        count * _keyBytes(),
+                        to
                     );
                 } else {
                     uint256 from;
@@ -254,10 +265,14 @@ abstract contract KeyTable {
     /// @notice Creates a page and counts it.
     /// @param kind The page's kind.
     /// @param number The number in its header.
-    /// @param payload The data.
+    /// @param payload The data, as long as a page can be at most.
+    /// @param program The page's program.
     /// @return nonce The page's nonce.
-    function _newPage(uint8 kind, uint64 number, bytes memory payload) internal returns (uint256 nonce) {
-        CodePages.create(kind, number, payload);
+    function _newPage(uint8 kind, uint64 number, bytes memory payload, bytes memory program)
+        internal
+        returns (uint256 nonce)
+    {
+        CodePages.create(kind, number, payload, program);
         // Callers make one page, or those of one epoch; each creation costs ten times as much.
         // slither-disable-next-line costly-loop
         nonce = ++_pages;
@@ -273,7 +288,7 @@ abstract contract KeyTable {
     /// @param table The table.
     /// @return The index of its first key, above 16 bits of how many keys it holds, above its address.
     function _openKeys(uint256 nonce, uint256 table) internal view returns (uint256) {
-        (address page, uint256 number) = CodePages.open(nonce, KEYS);
+        (address page, uint256 number) = CodePages.open(nonce, KEYS, _programBytes());
         if (number >> 48 != table) CodePages.refuse(nonce);
         return uint256(uint48(number)) << 160 | uint160(page);
     }
@@ -311,7 +326,7 @@ abstract contract KeyTable {
         uint256 size = _keyBytes();
         // Unchecked: the page holds the index.
         unchecked {
-            CodePages.read(address(uint160(page)), (index - (page >> 176)) * size, size, to);
+            CodePages.read(address(uint160(page)), _programBytes() + (index - (page >> 176)) * size, size, to);
         }
         assembly ("memory-safe") {
             hash := keccak256(to, size)
@@ -366,8 +381,8 @@ abstract contract KeyTable {
     }
 
     /// @dev Memory for a page of keys. Reverts if a page cannot hold so many.
-    function _newPayload(uint256 keys) private pure returns (bytes memory, uint256) {
-        uint256 most = CodePages.MOST_PAYLOAD / _keyBytes();
+    function _newPayload(uint256 keys) private view returns (bytes memory, uint256) {
+        uint256 most = (CodePages.MOST_PAYLOAD - _programBytes()) / _keyBytes();
         require(keys != 0 && keys <= most, KeysAPage(keys, most));
         unchecked {
             return _newBytes(keys * _keyBytes());
@@ -386,7 +401,7 @@ abstract contract KeyTable {
 
     /// @dev Makes a page of keys.
     function _pageKeys(uint256 table, uint256 first, uint256 keys, bytes memory payload) private {
-        uint256 nonce = _newPage(KEYS, uint64(table << 48 | first << 16 | keys), payload);
+        uint256 nonce = _newPage(KEYS, uint64(table << 48 | first << 16 | keys), payload, _program());
         emit KeysPaged(nonce, table, first, keys);
     }
 }

@@ -11,8 +11,8 @@ import {Settlement} from "./Settlement.sol";
 
 // With keys in G2 of BN254 there is no room: the code of that settlement alone comes near the most that one may have.
 
-/// @title `SettlementBls12381G2`, to which results may also be posted without a proof
-contract OptimisticSettlementBls12381G2 is OptimisticSettlement, Bls12381G2Keys {
+/// @title An optimistic settlement that keeps no results
+abstract contract PlainOptimisticSettlement is OptimisticSettlement {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
     /// @param pinned How many slots are pinned.
     /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
@@ -27,40 +27,28 @@ contract OptimisticSettlementBls12381G2 is OptimisticSettlement, Bls12381G2Keys 
     function _mustFinish() internal pure override returns (bool) {
         return false;
     }
+}
+
+/// @title `SettlementBls12381G2`, to which results may also be posted without a proof
+contract OptimisticSettlementBls12381G2 is PlainOptimisticSettlement, Bls12381G2Keys {
+    /// @dev As that of `PlainOptimisticSettlement`.
+    constructor(address registrar, uint256 pinned, uint256 changesAStore, Conditions memory conditions_)
+        PlainOptimisticSettlement(registrar, pinned, changesAStore, conditions_)
+    {}
 }
 
 /// @title `SettlementBls12381G2Nu`, to which results may also be posted without a proof
-contract OptimisticSettlementBls12381G2Nu is OptimisticSettlement, Bls12381G2NuKeys {
-    /// @param registrar The only address that may admit keys, begin epochs and pin bases.
-    /// @param pinned How many slots are pinned.
-    /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
-    /// @param conditions_ The conditions of postings.
+contract OptimisticSettlementBls12381G2Nu is PlainOptimisticSettlement, Bls12381G2NuKeys {
+    /// @dev As that of `PlainOptimisticSettlement`.
     constructor(address registrar, uint256 pinned, uint256 changesAStore, Conditions memory conditions_)
-        Quorums(pinned)
-        Settlement(registrar, changesAStore)
-        Deposits(conditions_)
+        PlainOptimisticSettlement(registrar, pinned, changesAStore, conditions_)
     {}
-
-    /// @inheritdoc OptimisticSettlement
-    function _mustFinish() internal pure override returns (bool) {
-        return false;
-    }
 }
 
 /// @title `SettlementBn254G1`, to which results may also be posted without a proof
-contract OptimisticSettlementBn254G1 is OptimisticSettlement, Bn254G1Keys {
-    /// @param registrar The only address that may admit keys, begin epochs and pin bases.
-    /// @param pinned How many slots are pinned.
-    /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
-    /// @param conditions_ The conditions of postings.
+contract OptimisticSettlementBn254G1 is PlainOptimisticSettlement, Bn254G1Keys {
+    /// @dev As that of `PlainOptimisticSettlement`.
     constructor(address registrar, uint256 pinned, uint256 changesAStore, Conditions memory conditions_)
-        Quorums(pinned)
-        Settlement(registrar, changesAStore)
-        Deposits(conditions_)
+        PlainOptimisticSettlement(registrar, pinned, changesAStore, conditions_)
     {}
-
-    /// @inheritdoc OptimisticSettlement
-    function _mustFinish() internal pure override returns (bool) {
-        return false;
-    }
 }

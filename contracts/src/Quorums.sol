@@ -240,9 +240,9 @@ abstract contract Quorums is QuorumBytes, Weights {
         (uint256 sum, uint256 operand) = _begin(parts.base == 0 ? 0 : _keyOf(parts.base), _proofOf(parts));
         uint256 most = _mostBytes(parts);
         uint256 any = 0;
-        // `page` is the open page, as `_openKeys` returns it. `pages` counts the named pages that were not opened yet.
+        // `page` is the open page, as `_openKeys` returns it. `pages` is the calldata offset of the next page's nonce.
         uint256 page = 0;
-        uint256 pages = _keyPages(parts);
+        uint256 pages = parts.nonces;
         // Unchecked: indices are below 2^20. The other numbers are positions in calldata and the header of a page.
         unchecked {
             for (uint256 i = 0; i < most; i += 32) {
@@ -252,8 +252,9 @@ abstract contract Quorums is QuorumBytes, Weights {
                 while (changed != 0) {
                     uint256 index = 8 * i + _leadingZeros(changed);
                     uint256 last = _lastOf(page);
-                    if (index >= last && pages != 0) {
-                        page = _openNext(parts, pages--);
+                    if (index >= last && pages != _endOfPages(parts)) {
+                        page = _openNext(parts, pages);
+                        pages += 4;
                     } else if (index >= page >> 176 && index < last) {
                         uint256 here = changed & _before(last, 8 * i);
                         changed ^= here;
@@ -272,12 +273,15 @@ abstract contract Quorums is QuorumBytes, Weights {
         parts.proof = _finish(sum, _keyOf(parts.result), _proofOf(parts));
     }
 
-    /// @dev Opens the next page of keys. Of the named pages, `pages` were not opened yet.
-    function _openNext(Parts memory parts, uint256 pages) private view returns (uint256) {
-        uint256 next;
+    /// @dev Calldata offset at which the nonces of pages of keys end.
+    function _endOfPages(Parts memory parts) private pure returns (uint256) {
         unchecked {
-            next = parts.nonces + 4 * (_keyPages(parts) - pages);
+            return parts.nonces + 4 * _keyPages(parts);
         }
+    }
+
+    /// @dev Opens the page of keys whose nonce lies at a calldata offset.
+    function _openNext(Parts memory parts, uint256 next) private view returns (uint256) {
         uint256 nonce;
         assembly ("memory-safe") {
             nonce := shr(224, calldataload(next))
@@ -288,9 +292,9 @@ abstract contract Quorums is QuorumBytes, Weights {
     /// @dev Offset in a page at which the key of a word's first index lies. It is negative, modulo 2^256, if the page
     /// begins with a later index. Callers add the offset of a member that the page holds, and the sum is a valid offset
     /// again.
-    function _firstKey(uint256 page, uint256 start) private pure returns (uint256) {
+    function _firstKey(uint256 page, uint256 start) private view returns (uint256) {
         unchecked {
-            return CodePages.HEADER + (start - (page >> 176)) * _keyBytes();
+            return CodePages.HEADER + _programBytes() + (start - (page >> 176)) * _keyBytes();
         }
     }
 }

@@ -122,7 +122,7 @@ abstract contract Verifier is Quorums, IVerifier {
         weights = new uint64[](published.keys);
         uint256 nonce = published.firstPage;
         for (uint256 first = 0; first < weights.length; first += PART) {
-            (address page,) = CodePages.open(nonce++, WEIGHTS);
+            (address page,) = CodePages.open(nonce++, WEIGHTS, 0);
             uint256 length = 8 * (weights.length - first < PART ? weights.length - first : PART);
             bytes memory packed = new bytes(length);
             CodePages.read(page, 0, length, _pointer(packed));

@@ -90,7 +90,7 @@ abstract contract Weights is KeyTable, Bitmaps {
     /// @param part The part.
     /// @param weights The weights, 8 bytes each.
     function _pageWeights(uint256 epoch, uint256 part, bytes memory weights) internal {
-        uint256 nonce = _newPage(WEIGHTS, uint64(epoch << 16 | part), weights);
+        uint256 nonce = _newPage(WEIGHTS, uint64(epoch << 16 | part), weights, "");
         emit WeightsPaged(nonce, epoch, part * PART, weights.length / 8);
     }
 

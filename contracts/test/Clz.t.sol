@@ -35,7 +35,7 @@ contract ClzCaller {
     }
 
     function opens(uint256 nonce, uint8 kind) external view returns (address page) {
-        (page,) = CodePages.open(nonce, kind);
+        (page,) = CodePages.open(nonce, kind, 0);
     }
 
     /// @notice Whether the probe's contract answers with this gas.

@@ -62,7 +62,7 @@ contract CodePagesTest is Test {
     function test_opened() public {
         CodePages.create(7, 0x0102030405060708, hex"c0ffee");
         dirtyMemory();
-        (address page, uint256 number) = CodePages.open(1, 7);
+        (address page, uint256 number) = CodePages.open(1, 7, 0);
         assertEq(number, 0x0102030405060708, "number");
         bytes memory payload = new bytes(5);
         uint256 to;

@@ -439,7 +439,8 @@ abstract contract HubTest is HubFixture {
         all[0].call = _call(head, newest, results, quorum);
         _refuse(all, abi.encodeWithSelector(Hub.NothingSettled.selector));
         vm.startPrank(address(_hub));
-        (, bytes memory why) = address(all[0].settlement).call(all[0].call);
+        (bool done, bytes memory why) = address(all[0].settlement).call(all[0].call);
+        assertTrue(!done, "not refused");
         vm.stopPrank();
         assertEq(why, abi.encodeWithSelector(HubSettlement.ProofLeft.selector, all[0].proof.length), "why");
     }
@@ -465,7 +466,8 @@ abstract contract HubTest is HubFixture {
         known.newest.key = keyOf(_secret(known, hex"e0"));
         _refuse(all, abi.encodeWithSelector(Hub.NothingSettled.selector));
         vm.startPrank(address(_hub));
-        (, bytes memory why) = address(all[0].settlement).call(all[0].call);
+        (bool done, bytes memory why) = address(all[0].settlement).call(all[0].call);
+        assertTrue(!done, "not refused");
         vm.stopPrank();
         assertEq(bytes4(why), Settlement.NotThisState.selector, "why");
     }

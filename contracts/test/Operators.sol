@@ -19,14 +19,14 @@ contract Operators {
         string memory path = string.concat(root, "/11_bn254_keys/eigenlayer_operator_keys_a.json");
         try vm.readFile(path) returns (string memory json) {
             for (uint256 i = 0; i < 64; i++) {
-                string memory at = string.concat(".cases[", vm.toString(i), "]");
-                _secrets.push(vm.parseUint(vm.parseJsonString(json, string.concat(at, ".sk"))));
+                string memory place = string.concat(".cases[", vm.toString(i), "]");
+                _secrets.push(vm.parseUint(vm.parseJsonString(json, string.concat(place, ".sk"))));
                 _keys.push(
                     Bn254.G2(
-                        _coordinate(json, at, ".g2_x[0]"),
-                        _coordinate(json, at, ".g2_x[1]"),
-                        _coordinate(json, at, ".g2_y[0]"),
-                        _coordinate(json, at, ".g2_y[1]")
+                        _coordinate(json, place, ".g2_x[0]"),
+                        _coordinate(json, place, ".g2_x[1]"),
+                        _coordinate(json, place, ".g2_y[0]"),
+                        _coordinate(json, place, ".g2_y[1]")
                     )
                 );
             }
@@ -90,7 +90,7 @@ contract Operators {
         }
     }
 
-    function _coordinate(string memory json, string memory at, string memory name) private pure returns (uint256) {
-        return vm.parseUint(vm.parseJsonString(json, string.concat(at, name)));
+    function _coordinate(string memory json, string memory place, string memory name) private pure returns (uint256) {
+        return vm.parseUint(vm.parseJsonString(json, string.concat(place, name)));
     }
 }

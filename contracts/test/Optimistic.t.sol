@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {vm} from "./Test.sol";
+import {Vm, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {OptimisticFixture} from "./OptimisticFixture.sol";
 import {ToyOptimistic} from "./mocks/ToyOptimistic.sol";
@@ -64,6 +64,32 @@ contract OptimisticTest is OptimisticFixture {
     /// @dev After a penalty the deposit does not cover a penalty for each slot any more.
     function _topUp() private {
         _acceptAs(POSTER, PENALTY, abi.encodeCall(IOptimisticSettlement.deposit, ()));
+    }
+
+    /// @notice The log of a posting tells all of it, in packed bytes.
+    function test_theLogTellsThePosting() public {
+        for (uint256 count = 1; count < 4; count++) {
+            Kept memory kept = _true(count);
+            vm.recordLogs();
+            kept = _post(kept, count - 1);
+            Vm.Log[] memory logs = vm.getRecordedLogs();
+            assertEq(logs.length, 1, "one log");
+            assertEq(logs[0].topics.length, 1, "no indexed argument");
+            assertEq(logs[0].topics[0], IOptimisticSettlement.Posted.selector, "its name");
+            bytes memory told = abi.encodePacked(
+                _head,
+                Members.commitment(_newest),
+                kept.posting.when,
+                _deadline,
+                POSTER,
+                uint16(count - 1),
+                uint32(count),
+                kept.results,
+                kept.signers,
+                kept.signature
+            );
+            assertEq(logs[0].data, abi.encode(told), "what it tells");
+        }
     }
 
     // What a posting becomes.

@@ -281,13 +281,13 @@ contract QuorumsTest is QuorumFixture {
     }
 
     /// @notice Changes any two bytes, among them lengths, counts and slots.
-    function testFuzz_corruptedBytes(uint256 form, uint256 at, uint8 flip, uint256 at2, uint8 flip2) public {
+    function testFuzz_corruptedBytes(uint256 form, uint256 place, uint8 flip, uint256 place2, uint8 flip2) public {
         (Members.Base memory base, bytes memory signers,) = _form(form % 12);
         bytes32[] memory results = _results(1);
         bytes memory quorum = _quorum(base, NONE, signers, _signature(results, NONE, signers));
         bytes memory wrong = bytes.concat(quorum);
-        wrong[at % wrong.length] ^= bytes1(flip);
-        wrong[at2 % 11] ^= bytes1(flip2);
+        wrong[place % wrong.length] ^= bytes1(flip);
+        wrong[place2 % 11] ^= bytes1(flip2);
         (bool done,) = address(_settlement).call(_call(base, results, wrong));
         if (!done) return;
         // The pages to open may change without harm. Both slots and both lengths may not.

@@ -56,7 +56,9 @@ contract RenewalTest is QuorumFixture {
     function _switch() private {
         _settlement.enter(_head, Members.commitment(_newest));
         _entered();
-        (_secrets, _keyPages, _paged) = (_next, _nextPages, _next.length);
+        _secrets = _next;
+        _keyPages = _nextPages;
+        _paged = _next.length;
         delete _next;
         delete _nextPages;
     }

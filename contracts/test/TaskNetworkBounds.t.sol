@@ -216,7 +216,7 @@ contract TaskNetworkBoundsTest is NetworkRig {
     }
 
     /// No other call grows with the table beyond what nodes take: a page bounds a step of a renewal.
-    function test_the_calldata_of_a_renewal_fits_into_the_mempool() external {
+    function test_the_calldata_of_a_renewal_fits_into_the_mempool() external view {
         uint256 most = 24_566;
         uint256[] memory nonces = new uint256[](most / 64);
         Verifier verifier_ = Verifier(address(0));

@@ -415,9 +415,9 @@ contract TaskNetworkSlashingTest is NetworkRig {
 
     /// Whenever a withdrawal is requested, the stake is not paid out while an epoch in which it was weighed can be
     /// reported.
-    function test_no_request_escapes_the_window(uint256 at) external {
-        at = bound(at, 0, EPOCH - 1);
-        vm.warp(GENESIS + at);
+    function test_no_request_escapes_the_window(uint256 when) external {
+        when = bound(when, 0, EPOCH - 1);
+        vm.warp(GENESIS + when);
         vm.prank(operator(0));
         network.requestWithdrawal(50e18);
         (, uint256 payableAt) = network.pendingOf(operator(0));

@@ -301,12 +301,12 @@ contract TaskNetworkStakesTest is NetworkRig {
 
     /// @dev What waits for operator 0.
     function _waits(uint256 amount, uint256 payableAt, uint256 first, uint256 firstAt) private view {
-        (uint256 found, uint256 at) = network.pendingOf(operator(0));
+        (uint256 found, uint256 when) = network.pendingOf(operator(0));
         assertEq(found, amount, "all that waits");
-        assertEq(at, payableAt, "when all of it can be paid out");
-        (found, at) = network.firstPendingOf(operator(0));
+        assertEq(when, payableAt, "when all of it can be paid out");
+        (found, when) = network.firstPendingOf(operator(0));
         assertEq(found, first, "the first part");
-        assertEq(at, firstAt, "when it can be paid out");
+        assertEq(when, firstAt, "when it can be paid out");
     }
 
     /// @dev Operator 0 is paid this amount at this time.

@@ -33,7 +33,7 @@ contract TaskNetworkTablesTest is ToyRig {
     function _makeDue() private {
         while (keyCount() < DUE) {
             join(3, LEAST);
-            leave(3);
+            depart(3);
         }
     }
 
@@ -132,7 +132,7 @@ contract TaskNetworkTablesTest is ToyRig {
         carry(0);
         secrets = 4_999;
         join(3, LEAST);
-        leave(3);
+        depart(3);
         uint256[3] memory old = [uint256(1), 4, 5_000];
         for (uint256 i = 0; i < 3; ++i) {
             for (uint256 who = 3; who < 5; ++who) {

@@ -20,9 +20,9 @@ for licence in LICENSE-APACHE LICENSE-MIT; do
 done
 
 # Interfaces and libraries take a range of compilers. What is deployed takes one.
-for file in $(find src -name '*.sol'); do
+for file in $(find src testing -name '*.sol'); do
     case $file in
-    src/interfaces/* | src/libraries/* | src/Head.sol | src/Moment.sol | src/Account.sol) pragma='^0.8.27' ;;
+    src/interfaces/* | src/libraries/* | testing/* | src/Head.sol | src/Moment.sol | src/Account.sol) pragma='^0.8.27' ;;
     *) pragma='0.8.37' ;;
     esac
     grep -qxF "pragma solidity $pragma;" "$file" || fail "contracts/$file does not say 'pragma solidity $pragma;'"
@@ -59,7 +59,8 @@ cat > package.json << JSON
 }
 JSON
 npm install --offline --silent --no-audit --no-fund --ignore-scripts --install-links || fail "the package does not install"
-for path in src/libraries/Bn254.sol src/interfaces/IVerifier.sol src/Settlements.sol package.json; do
+for path in src/libraries/Bn254.sol src/interfaces/IVerifier.sol src/Settlements.sol testing/TestSigner.sol script/DeploySettlement.s.sol \
+    examples/SettlesInATest.sol package.json; do
     node -e "require.resolve('@quorate/contracts/$path')" || fail "the package does not export $path"
 done
 cd "$contracts" && block toml 1 > "$work/npm/foundry.toml"
@@ -69,7 +70,7 @@ build solc solc-0.8.27
 mkdir -p "$work/foundry/lib/quorate/contracts"
 cd "$contracts" && block toml 2 > "$work/foundry/foundry.toml"
 cp README.md "$work/foundry" && cd "$work/foundry"
-cp -R "$contracts/src" lib/quorate/contracts
+cp -R "$contracts/src" "$contracts/testing" lib/quorate/contracts
 mkdir lib/openzeppelin-contracts
 cp -R "$contracts/node_modules/@openzeppelin/contracts" lib/openzeppelin-contracts
 build solc

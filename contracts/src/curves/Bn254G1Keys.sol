@@ -3,7 +3,9 @@ pragma solidity 0.8.37;
 
 import {Bn254} from "../libraries/Bn254.sol";
 import {BN254_P} from "../libraries/Fields.sol";
+import {Bn254G1Page} from "./Bn254G1Page.sol";
 import {Bn254Hashes} from "./Bn254Hashes.sol";
+import {KeyTable} from "../KeyTable.sol";
 import {Quorums} from "../Quorums.sol";
 
 /// @title Quorums with keys in G1 of BN254, where the aggregator passes the aggregate key in G2 as well
@@ -13,7 +15,7 @@ import {Quorums} from "../Quorums.sol";
 /// the hint `counter (1) ‖ y (32)` of `HashToBn254`. The dual-key check (`Bn254.isDualKeySignature`) proves that both
 /// keys have the same secret.
 ///
-/// Each member that changes costs about 380 gas if many change, and about 500 if few do. The check costs 14,600 gas
+/// Each member that changes costs about 370 gas. Pages of keys have a program (`Bn254G1Page`). The check costs 14,600 gas
 /// more than with keys in G2.
 ///
 /// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
@@ -22,6 +24,8 @@ import {Quorums} from "../Quorums.sol";
 abstract contract Bn254G1Keys is Quorums {
     /// @dev The prime of the field.
     uint256 private constant P = BN254_P;
+    /// @dev Length of the program of pages.
+    uint256 private immutable _programLength = type(Bn254G1Page).runtimeCode.length;
 
     /// @notice The signature is not one of these digests under these keys, or the keys do not have the same secret.
     error FalseSignature();
@@ -41,10 +45,11 @@ abstract contract Bn254G1Keys is Quorums {
     }
 
     /// @inheritdoc Quorums
-    /// @dev The sum, and behind it the key that is added: the input of the precompile.
+    /// @dev The sum, and behind it the key that is added: the input of the precompile. The input of a page's program has a
+    /// word more.
     function _begin(uint256 key, bytes calldata) internal pure override returns (uint256 accumulator, uint256 operand) {
-        accumulator = _allocate(128);
-        // Room for two points. The identity is (0, 0).
+        accumulator = _allocate(160);
+        // The identity is (0, 0).
         assembly {
             operand := add(accumulator, 64)
             switch key
@@ -69,97 +74,31 @@ abstract contract Bn254G1Keys is Quorums {
     }
 
     /// @inheritdoc Quorums
-    /// @dev To subtract keys, it negates the sum, adds the keys and negates the sum again: two negations for all keys
-    /// and not one for each. If many members change, it copies the whole part of the page that holds their keys. Each
-    /// copy of a single key costs 120 gas, and a key that is copied and not wanted costs 12.
-    function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
+    /// @dev The page's program adds them up.
+    function _accumulatePaged(uint256 sum, uint256, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
         override
     {
-        uint256 stretch;
-        uint256 keys;
-        assembly ("memory-safe") {
-            stretch := sub(add(clz(and(members, sub(0, members))), 1), clz(members))
-        }
-        // Unchecked: a word has 256 members at most.
-        unchecked {
-            if (stretch > 1 && stretch < 10 * _ones(members)) keys = _copyStretch(page, first, members, stretch);
-        }
-        uint256 left = members & ~own;
-        if (left != 0) {
-            _negate(sum);
-            _addPaged(sum, operand, page, first, keys, left);
-            _negate(sum);
-        }
-        if (left != members) _addPaged(sum, operand, page, first, keys, members & own);
-    }
-
-    /// @dev Copies the keys from the first to the last of a word's members to free memory, which it does not keep: the
-    /// caller uses the keys before anything else takes memory.
-    /// @param page The page that holds the keys.
-    /// @param first Offset in the page's code at which the key of the word's first index lies, or would lie.
-    /// @param members The members, as bits of the word; at least one.
-    /// @param stretch Number of indices from the first member to the last.
-    /// @return keys Where the key of the word's first index would lie. If that happens to be 0, `_addPaged` reads the
-    /// keys from the page, one by one.
-    function _copyStretch(uint256 page, uint256 first, uint256 members, uint256 stretch)
-        private
-        view
-        returns (uint256 keys)
-    {
-        assembly ("memory-safe") {
-            keys := mload(0x40)
-            let lead := shl(6, clz(members))
-            extcodecopy(page, keys, add(first, lead), shl(6, stretch))
-            keys := sub(keys, lead)
-        }
-    }
-
-    /// @dev sum := -sum. For a point of the curve y is not zero. For the identity y is 0, and stays 0.
-    /// @param sum Where in memory the sum lies.
-    function _negate(uint256 sum) private pure {
+        bool done;
+        // `_begin` allocated the memory behind the sum.
         assembly {
-            let y := mload(add(sum, 0x20))
-            mstore(add(sum, 0x20), mul(iszero(iszero(y)), sub(P, y)))
-        }
-    }
-
-    /// @dev Adds the keys of a word's members.
-    /// @param sum The sum.
-    /// @param operand Where the key that is added has to lie, behind the sum.
-    /// @param page The page that holds the keys.
-    /// @param first Offset in the page's code at which the key of the word's first index lies, or would lie.
-    /// @param keys Where in memory the key of the word's first index lies, or would lie; 0 to read the keys from the
-    /// page.
-    /// @param members The members, as bits of the word.
-    function _addPaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 keys, uint256 members)
-        private
-        view
-    {
-        bool done = true;
-        assembly {
-            switch keys
-            case 0 {
-                for {} members {} {
-                    let place := clz(members)
-                    members := xor(members, shr(place, shl(255, 1)))
-                    extcodecopy(page, operand, add(first, shl(6, place)), 0x40)
-                    done := and(done, staticcall(gas(), 0x06, sum, 0x80, sum, 0x40))
-                }
-            }
-            default {
-                for {} members {} {
-                    let place := clz(members)
-                    members := xor(members, shr(place, shl(255, 1)))
-                    mcopy(operand, add(keys, shl(6, place)), 0x40)
-                    done := and(done, staticcall(gas(), 0x06, sum, 0x80, sum, 0x40))
-                }
-            }
-            // If a call to one address has answered with 64 bytes, earlier calls to it that succeeded have, too.
-            done := and(done, eq(returndatasize(), 0x40))
+            mstore(add(sum, 0x40), and(members, not(own)))
+            mstore(add(sum, 0x60), and(members, own))
+            mstore(add(sum, 0x80), first)
+            done := staticcall(gas(), page, sum, 0xa0, sum, 0x40)
         }
         if (!done) revert Bn254.AddFailed();
+    }
+
+    /// @inheritdoc KeyTable
+    function _programBytes() internal view override returns (uint256) {
+        return _programLength;
+    }
+
+    /// @inheritdoc KeyTable
+    function _program() internal pure override returns (bytes memory) {
+        return type(Bn254G1Page).runtimeCode;
     }
 
     /// @inheritdoc Quorums

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {Bn254} from "../libraries/Bn254.sol";
 import {Bn254G2} from "../libraries/Bn254G2.sol";
 import {Bn254Hashes} from "./Bn254Hashes.sol";
+import {KeyTable} from "../KeyTable.sol";
 import {Quorums} from "../Quorums.sol";
 
 /// @title Quorums with keys in G2 of BN254 and signatures in G1
@@ -39,6 +40,18 @@ abstract contract Bn254G2Keys is Quorums {
     /// @return 128.
     function _keyBytes() internal pure override returns (uint256) {
         return 128;
+    }
+
+    /// @inheritdoc KeyTable
+    /// @dev Pages have no program.
+    /// @return 0.
+    function _programBytes() internal pure override returns (uint256) {
+        return 0;
+    }
+
+    /// @inheritdoc KeyTable
+    function _program() internal pure override returns (bytes memory) {
+        return "";
     }
 
     /// @dev A signature has 64 bytes. No contract with these keys asks for it, because an optimistic settlement with them has

@@ -104,27 +104,20 @@ interface IOptimisticSettlement is ISettlement {
     }
 
     /// @notice Results were posted.
-    /// @param head The head after the call. The number of the first result is its nonce, less the number of results. With
-    /// that number for its nonce it is the head of the posting.
-    /// @param newest The commitment of the newest base, which a posting does not change.
-    /// @param deadline The last second in which the signatures count.
-    /// @param results The results.
-    /// @param evidence The signers' bitmap and the signature.
-    /// @param poster Who posted.
-    /// @param slot The slot.
-    /// @param when When, as the contract sees it.
-    // An indexed address would cost each posting 119 gas more.
-    // slither-disable-next-line unindexed-event-address
-    event Posted(
-        Head head,
-        bytes32 newest,
-        uint64 deadline,
-        bytes32[] results,
-        bytes evidence,
-        address poster,
-        uint256 slot,
-        Moment when
-    );
+    /// @param posting What was posted, packed because each word of a log costs 256 gas. Numbers are big-endian; the left
+    /// column counts bytes:
+    ///
+    ///     32    head after the call. The number of the first result is its nonce, less the number of results. With that
+    ///           number for its nonce it is the head of the posting
+    ///     32    commitment of the newest base, which a posting does not change
+    ///     16    when, as the contract sees it (`Moment`)
+    ///     8     deadline: the last second in which the signatures count
+    ///     20    who posted
+    ///     2     slot
+    ///     4     r: number of results
+    ///     32·r  results
+    ///     …     evidence: the signers' bitmap and the signature
+    event Posted(bytes posting);
     /// @notice The proof of a posting was demanded.
     /// @param id The posting.
     /// @param challenger Who demanded.

@@ -10,6 +10,9 @@ pragma solidity ^0.8.27;
 /// payload is, because asking for the length of code costs 100 gas more; a reader who needs the length derives it from
 /// the number.
 ///
+/// A *program*, code that works on the payload, may stand before all that. Then a call runs the program, which can read the
+/// payload for less than others can. All pages of one kind have the same program.
+///
 /// A page is named by the nonce with which its creator made it. Its address follows from creator and nonce, so no
 /// storage slot is read to find it. A creator that makes nothing but pages knows that each contract at such an address
 /// is one of its pages. So a contract that makes pages must create nothing else. Whoever opens a page that a caller
@@ -51,6 +54,35 @@ library CodePages {
         require(page != address(0), PageNotCreated());
     }
 
+    /// @notice Makes a page with a program. The calling contract's nonce rises by one. Reverts with PageNotCreated if both
+    /// are longer than a page.
+    /// @param kind What the page holds; not zero, which is not checked.
+    /// @param number A number in the page's header, which says more of what it holds.
+    /// @param payload The data, shorter than 2^16 bytes.
+    /// @param program The program.
+    /// @return page The page's address.
+    function create(uint8 kind, uint64 number, bytes memory payload, bytes memory program)
+        internal
+        returns (address page)
+    {
+        // As above: 10 bytes of the code of creation, the program, 10 bytes of the header, and the payload. The free memory
+        // is not kept.
+        uint256 creation = 0x61 << 72 | (program.length + HEADER + payload.length) << 56 | 0x80600a3d393df3;
+        uint256 header = uint256(kind) << 64 | number;
+        assembly ("memory-safe") {
+            let code := mload(0x40)
+            mstore(code, shl(176, creation))
+            let end := add(code, 10)
+            mcopy(end, add(program, 0x20), mload(program))
+            end := add(end, mload(program))
+            mstore(end, shl(176, header))
+            end := add(end, 10)
+            mcopy(end, add(payload, 0x20), mload(payload))
+            page := create(0, code, sub(add(end, mload(payload)), code))
+        }
+        require(page != address(0), PageNotCreated());
+    }
+
     /// @notice The address of a created contract: the last 20 bytes of keccak256(rlp([creator, nonce])).
     /// @dev For nonces from 1 to 2^32 - 1. RLP writes a nonce below 0x80 as one byte, and any other as 0x80 plus its
     /// length, followed by its bytes. All of it takes 27 bytes at most. Assembly, because abi.encodePacked costs 80
@@ -75,13 +107,14 @@ library CodePages {
     /// @notice Finds a page that this contract made, and reads its header. Costs 2,600 gas, and about 370 beside.
     /// @param nonce The page's nonce.
     /// @param kind The kind that the page must have; reverts if it has not.
+    /// @param program Length of the program that pages of this kind have.
     /// @return page The page's address.
     /// @return number The number in the page's header.
-    function open(uint256 nonce, uint8 kind) internal view returns (address page, uint256 number) {
+    function open(uint256 nonce, uint8 kind, uint256 program) internal view returns (address page, uint256 number) {
         page = addressOf(address(this), nonce);
         uint256 header;
         assembly ("memory-safe") {
-            extcodecopy(page, 0x00, 0, 0x20)
+            extcodecopy(page, 0x00, program, 0x20)
             header := mload(0x00)
         }
         number = _numberOf(header, nonce, kind);

@@ -17,7 +17,7 @@ abstract contract CurveCaller is Quorums {
     }
 
     function makePage(bytes calldata payload) external returns (address) {
-        return CodePages.create(KEYS, 0, payload);
+        return CodePages.create(KEYS, 0, payload, _program());
     }
 
     function prove(
@@ -36,7 +36,7 @@ abstract contract CurveCaller is Quorums {
             calldatacopy(operand, single.offset, single.length)
         }
         _accumulate(sum, operand, false);
-        _accumulatePaged(sum, operand, uint160(page), CodePages.HEADER, 3 << 254, 1 << 255);
+        _accumulatePaged(sum, operand, uint160(page), _programBytes() + CodePages.HEADER, 3 << 254, 1 << 255);
         uint256 rest = _finish(sum, result, proof);
         assembly {
             rest := sub(rest, proof.offset)

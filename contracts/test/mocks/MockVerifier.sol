@@ -220,6 +220,14 @@ contract CountingVerifier {
 contract WideVerifier is Verifier {
     constructor(address network_) Quorums(1) Verifier(network_) {}
 
+    function _programBytes() internal pure override returns (uint256) {
+        return 0;
+    }
+
+    function _program() internal pure override returns (bytes memory) {
+        return "";
+    }
+
     function _keyBytes() internal pure override returns (uint256) {
         return 128;
     }

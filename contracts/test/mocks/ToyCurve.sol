@@ -28,6 +28,14 @@ abstract contract ToyKeys is Quorums {
         _append(key);
     }
 
+    function _programBytes() internal pure override returns (uint256) {
+        return 0;
+    }
+
+    function _program() internal pure override returns (bytes memory) {
+        return "";
+    }
+
     function _keyBytes() internal pure override returns (uint256) {
         return 64;
     }

@@ -54,7 +54,7 @@ abstract contract ToyRig is NetworkFixture {
         _keep(operator(i), secret, index);
     }
 
-    function leave(uint256 i) internal {
+    function depart(uint256 i) internal {
         vm.prank(operator(i));
         network.deregister();
     }

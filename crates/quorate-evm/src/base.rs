@@ -117,9 +117,6 @@ pub struct WeightPage {
 /// The slot of the newest base, whose commitment is part of a settlement's state.
 pub const NEWEST: u16 = 0;
 
-/// The number of bytes in a full page: EIP-170's limit without the header of 10.
-pub const PAGE_BYTES: usize = 24_576 - 10;
-
 /// The number of members in a part of the weights. A contract keeps a hash of each part, and reads a part from a page or from
 /// calldata.
 pub const PART: usize = 2_048;
@@ -147,7 +144,7 @@ impl Table {
     /// A table whose keys are all in full pages, with a page for each part of the weights. The pages of keys have the nonces
     /// `first`, `first` + 1, …; the pages of weights follow.
     pub fn paged(key_group: KeyGroup, weights: Vec<u64>, first: u32) -> Self {
-        let (n, most) = (weights.len(), PAGE_BYTES / key_group.key_bytes());
+        let (n, most) = (weights.len(), key_group.page_keys());
         let firsts = (0..n).step_by(most);
         let key_pages: Vec<_> =
             firsts.zip(first..).map(|(first, nonce)| KeyPage { nonce, first, keys: most.min(n - first) }).collect();
@@ -213,26 +210,13 @@ impl Table {
 }
 
 impl KeySources {
-    /// The number of copies out of pages that these members' keys take, and the number of keys in these copies. `members` are
-    /// those for whom the sources were chosen.
-    ///
-    /// Each key is copied by itself, with one exception. For keys in G1 of BN254, the contract looks at the members of a page
-    /// whose indices lie in one word of the bitmap; if they are dense, it copies all keys from the first to the last of
-    /// them at once (`Bn254G1Keys._accumulatePaged`).
-    pub fn copies(&self, key_group: KeyGroup, members: &MemberSet) -> (u64, u64) {
-        let (mut copies, mut copied) = (0, 0);
-        let mut left: Vec<_> = members.iter().filter(|index| !self.passed.contains(*index)).collect();
-        for page in &self.pages {
-            let later = left.split_off(left.iter().position(|index| !page.holds(*index)).unwrap_or(left.len()));
-            for word in std::mem::replace(&mut left, later).chunk_by(|a, b| a / 256 == b / 256) {
-                let stretch = word[word.len() - 1] - word[0] + 1;
-                let dense = key_group == KeyGroup::Bn254G1 && stretch > 1 && stretch < 10 * word.len();
-                let (times, keys) = if dense { (1, stretch) } else { (word.len(), word.len()) };
-                copies += times as u64;
-                copied += keys as u64;
-            }
+    /// The number of keys that the contract copies out of pages. `members` are those for whom the sources were chosen. Pages
+    /// with a program add their keys themselves, and nothing is copied.
+    pub fn copies(&self, key_group: KeyGroup, members: &MemberSet) -> u64 {
+        if key_group.pages_add() {
+            return 0;
         }
-        (copies, copied)
+        members.iter().filter(|index| !self.passed.contains(*index)).count() as u64
     }
 }
 
@@ -323,7 +307,7 @@ impl Pricing<'_> {
             Weighing::Anew => (quorum.len(), self.table.weights(self.measured, quorum)),
         };
         let keys = self.table.keys(self.key_group, self.measured, &changed);
-        let (copies, copied) = keys.copies(self.key_group, &changed);
+        let copies = keys.copies(self.key_group, &changed);
         let passed = |source: &WeightSource| match source {
             WeightSource::Page(_) => None,
             WeightSource::Passed(weights) => Some(Calldata::of(weights)),
@@ -343,7 +327,6 @@ impl Pricing<'_> {
             bitmap: if changed.is_empty() { 0 } else { quorum.as_bytes().len() as u64 },
             paged: (changed.len() - keys.passed.len()) as u64,
             copies,
-            copied,
             passed: keys.passed.len() as u64,
             key_pages: keys.pages.len() as u64,
             weighed: weighed as u64,

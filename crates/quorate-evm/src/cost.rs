@@ -469,7 +469,7 @@ mod tests {
             _ => None,
         });
         let from = keys.unwrap();
-        assert!((20..=27).contains(&from), "{from}");
+        assert!((20..=32).contains(&from), "{from}");
         let instant = |changed: u64, keys| quorum(keys, 100, changed as f64).unwrap();
         assert!(instant(from, KeyGroup::Bn254G1) < instant(from, KeyGroup::Bls12381G2Nu));
         assert!(instant(from - 1, KeyGroup::Bn254G1) >= instant(from - 1, KeyGroup::Bls12381G2Nu));

@@ -56,7 +56,8 @@ pub struct Measured {
     pub pass_weights: u64,
     /// Each further word of the bitmaps, of 256 members.
     pub word: u64,
-    /// A changed member: its turn in the loop, and the addition of its key.
+    /// A changed member: its turn in the loop, and the addition of its key; and where pages add their keys themselves, reading
+    /// the key.
     pub change: PerKeyGroup,
     /// The same with keys in G2 of BN254, if the call passes the slope.
     pub change_by_slope: u64,
@@ -126,7 +127,7 @@ impl Default for Measured {
             open_weights: 2_800,
             pass_weights: 2_500,
             word: 390,
-            change: PerKeyGroup { bn254_g2: 1_660, bn254_g1: 377, bls12381_g2: 899, bls12381_g2_nu: 899 },
+            change: PerKeyGroup { bn254_g2: 1_660, bn254_g1: 367, bls12381_g2: 890, bls12381_g2_nu: 890 },
             change_by_slope: 889,
             copy: 118,
             pass_key: 600,
@@ -241,10 +242,8 @@ pub struct Steps {
     pub bitmap: u64,
     /// The number of changed members whose key is in a page.
     pub paged: u64,
-    /// The number of copies out of pages.
+    /// The number of keys that are copied out of pages.
     pub copies: u64,
-    /// The number of keys in these copies.
-    pub copied: u64,
     /// The number of changed members whose key is passed in calldata.
     pub passed: u64,
     /// The number of pages of keys that are opened.
@@ -291,8 +290,7 @@ impl Measured {
             + bitmap.saturating_sub(1) / 32 * self.word
             - steps.listed * (COLD_ACCOUNT - WARM_ACCOUNT - LISTED_ADDRESS)
             + changed * change
-            + steps.copies * self.copy
-            + steps.copied * words * 6
+            + steps.copies * (self.copy + words * 6)
             + steps.passed * (COLD_SLOT + self.pass_key + words * PASSED_WORD)
             + steps.weight_parts_passed * (COLD_SLOT + self.pass_weights)
             + steps.weights_passed.len() / 32 * PASSED_WORD
@@ -338,7 +336,8 @@ impl Measured {
         let bytes = key_group.key_bytes() as u64;
         let page = WARM_ACCOUNT + LISTED_ADDRESS + self.open_keys + 4 * CALLDATA_NONZERO;
         let passed = COLD_SLOT + self.pass_key + bytes / 32 * PASSED_WORD + bytes * CALLDATA_NONZERO;
-        (page, self.copy + bytes / 32 * 6, passed)
+        let copy = if key_group.pages_add() { 0 } else { self.copy + bytes / 32 * 6 };
+        (page, copy, passed)
     }
 
     /// What a part of the weights costs from a page, besides the words that are read, which cost much the same either way.

@@ -4,6 +4,10 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
+/// The number of bytes in a full page: EIP-170's limit without the header of 10. The program of a page, if it has one, takes
+/// some of them.
+const PAGE_BYTES: usize = 24_576 - 10;
+
 /// The curve and the group of a contract's keys. Signatures are in G1 of the same curve.
 ///
 /// Which of them costs the least gas depends on how many members change from quorum to quorum: see
@@ -44,6 +48,22 @@ impl KeyGroup {
             Self::Bn254G1 => 64,
             Self::Bls12381G2 | Self::Bls12381G2Nu => 192,
         }
+    }
+
+    /// Whether pages have a program that adds their keys.
+    pub const fn pages_add(self) -> bool {
+        !matches!(self, Self::Bn254G2)
+    }
+
+    /// The most keys that the contracts put into one page. The program of pages takes 267 bytes with `Bn254G1` and 381 on
+    /// BLS12-381; with `Bn254G2` pages have none.
+    pub const fn page_keys(self) -> usize {
+        let program = match self {
+            Self::Bn254G2 => 0,
+            Self::Bn254G1 => 267,
+            Self::Bls12381G2 | Self::Bls12381G2Nu => 381,
+        };
+        (PAGE_BYTES - program) / self.key_bytes()
     }
 
     /// The number of bytes of a member's key off the chain: the key of the contract, and with `Bn254G1` the key in G2 of

@@ -261,6 +261,35 @@ pub struct PostingSources<'a> {
 }
 
 impl PostedResults {
+    /// A posting from the packed bytes of its log (`IOptimisticSettlement.Posted`), with the head after it and the commitment
+    /// of the newest base.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn of_log(packed: &[u8]) -> Result<(U256, B256, Self), String> {
+        const FIXED: usize = 32 + 32 + 16 + 8 + 20 + 2 + 4;
+        let short = || format!("it has {} bytes", packed.len());
+        let (fixed, rest) = packed.split_at_checked(FIXED).ok_or_else(short)?;
+        let number = |from: usize, to: usize| U256::from_be_slice(&fixed[from..to]);
+        let count = number(110, 114).to::<usize>();
+        let (results, evidence) =
+            count.checked_mul(32).and_then(|bytes| rest.split_at_checked(bytes)).ok_or_else(short)?;
+        let after = number(0, 32);
+        let mut before = Head::decode(after);
+        before.nonce = (before.nonce.checked_sub(count as u64))
+            .ok_or_else(|| format!("{count} results end at number {}", before.nonce))?;
+        let posting = Self {
+            head: before.encode().map_err(|error| error.to_string())?,
+            deadline: number(80, 88).to(),
+            results: results.chunks_exact(32).map(B256::from_slice).collect(),
+            evidence: evidence.to_vec().into(),
+            poster: Address::from_slice(&fixed[88..108]),
+            when: Moment::of_word(number(64, 80).to()),
+            slot: number(108, 110).to(),
+        };
+        Ok((after, B256::from_slice(&fixed[32..64]), posting))
+    }
+
     /// The hash of everything but the moment.
     pub fn content(&self) -> B256 {
         let results = keccak256(self.results.concat());

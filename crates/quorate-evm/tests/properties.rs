@@ -411,6 +411,8 @@ fn tables_cut_keys_into_pages() {
     let pages: Vec<_> = table.key_pages.iter().map(|page| (page.nonce, page.first, page.keys)).collect();
     assert_eq!(pages, [(5, 0, 191), (6, 191, 9)]);
     assert_eq!(table.weight_pages, [WeightPage { nonce: 7, part: 0 }]);
+    // As `test_pagesWithAProgram` of the contracts.
+    assert_eq!(KeyGroup::ALL.map(KeyGroup::page_keys), [191, 379, 125, 125]);
     let wide = Table::paged(KeyGroup::Bn254G1, vec![1; 2 * PART + 1], 1);
     assert_eq!(wide.weight_pages.iter().map(|page| page.part).collect::<Vec<_>>(), [0, 1, 2]);
 }
@@ -444,7 +446,7 @@ fn gas_is_near_the_snapshots() {
             way.keys.pages = table.key_pages[..changed.min(1)].to_vec();
             way.keys.passed = MemberSet::default();
             (way.steps.paged, way.steps.passed) = (changed as u64, 0);
-            (way.steps.copies, way.steps.copied) = way.keys.copies(key_group, &way.changed);
+            way.steps.copies = way.keys.copies(key_group, &way.changed);
             (way.steps.key_pages, way.steps.listed) = (way.keys.pages.len() as u64, 0);
             assert_eq!(way.weighing, Weighing::Counted);
             let hints = vec![CounterHint { counter: 1, y: [9; 32] }];

@@ -258,12 +258,15 @@ impl World {
         let [posted] = &events::<OptimisticSettlement::Posted>(&receipt)[..] else {
             panic!("one posting: {receipt:?}")
         };
-        let when = Moment::of_word(posted.when);
+        let (after, _, told) = PostedResults::of_log(&posted.posting).unwrap();
         self.network.nonce += results.len() as u64;
         self.head = self.network.head().encode().unwrap();
-        assert_eq!(posted.head, self.head);
+        assert_eq!(after, self.head);
         let poster = self.node.account(POSTER);
-        PostedResults { head, deadline, results: results.to_vec(), evidence, poster, when, slot }
+        let posting =
+            PostedResults { head, deadline, results: results.to_vec(), evidence, poster, when: told.when, slot };
+        assert_eq!(told, posting);
+        posting
     }
 
     /// The world after the chain went back to where the network was this.

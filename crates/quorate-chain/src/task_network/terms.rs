@@ -4,7 +4,6 @@ use alloy::primitives::{Address, U256};
 use quorate_evm::{
     KeyGroup,
     alloy_sol_types::{SolCall, SolError as _},
-    base::PAGE_BYTES,
     bls12381::DigestHash,
     contract::{TaskNetwork, Verifier},
     task_network::{ContractTerms, TermsError},
@@ -105,8 +104,7 @@ impl Reader<'_> {
             Err(error) => return Err(error.into()),
             Ok(_) => U256::ZERO,
         };
-        let fits =
-            |group: &KeyGroup| most == U256::from(PAGE_BYTES / group.key_bytes()) && DigestHash::of(*group) == hash;
+        let fits = |group: &KeyGroup| most == U256::from(group.page_keys()) && DigestHash::of(*group) == hash;
         let found = KeyGroup::ALL.into_iter().find(fits);
         found.ok_or_else(|| self.refuse(TermsError::KeyGroup { verifier }))
     }

@@ -7,7 +7,6 @@ use super::call::weights;
 use crate::{
     contract::{OptimisticSettlement, Settlement, StakeRegistrar},
     posting::{Moment, PostedResults, ProofDemand},
-    state::Head,
 };
 
 /// A log of a settlement. All settlements emit the same logs.
@@ -265,23 +264,10 @@ impl SettlementEvent {
                 Self::BasePinned { slot: number(log.slot)?, from: number(log.from)? }
             }
             OptimisticSettlement::Posted::SIGNATURE_HASH => {
-                let log = read::<OptimisticSettlement::Posted>(log)?;
-                let mut before = Head::decode(log.head);
-                let results = log.results.len() as u64;
-                let too_many =
-                    || BadLog { name: "Posted", why: format!("{results} results end at number {}", before.nonce) };
-                before.nonce = before.nonce.checked_sub(results).ok_or_else(too_many)?;
-                let head = before.encode().map_err(|error| BadLog { name: "Posted", why: error.to_string() })?;
-                let posting = PostedResults {
-                    head,
-                    deadline: log.deadline,
-                    results: log.results,
-                    evidence: log.evidence,
-                    poster: log.poster,
-                    when: Moment::of_word(log.when),
-                    slot: number(log.slot)?,
-                };
-                Self::Posted { head: log.head, newest: log.newest, posting }
+                let packed = read::<OptimisticSettlement::Posted>(log)?.posting;
+                let (head, newest, posting) =
+                    PostedResults::of_log(&packed).map_err(|why| BadLog { name: "Posted", why })?;
+                Self::Posted { head, newest, posting }
             }
             OptimisticSettlement::Demanded::SIGNATURE_HASH => {
                 let OptimisticSettlement::Demanded { id, challenger, when } = read(log)?;

@@ -5,7 +5,6 @@ use alloy_sol_types::SolValue as _;
 
 use super::{plan::PlannedCall, terms::ContractTerms};
 use crate::{
-    base::PAGE_BYTES,
     contract::{
         Erc20, TaskNetwork, Verifier,
         task_network::ITaskNetwork::{Share, Task},
@@ -151,7 +150,7 @@ pub fn carry(terms: &ContractTerms, operators: Vec<Address>, nonces: &[u32]) -> 
 /// may send these calls. `keys` are those from index `first` on, without what stands behind the contract's own bytes.
 pub fn compact(terms: &ContractTerms, first: usize, keys: &[Bytes]) -> Vec<PlannedCall> {
     let size = terms.key_group.key_bytes();
-    let most = PAGE_BYTES / size;
+    let most = terms.key_group.page_keys();
     let page = |(part, keys): (usize, &[Bytes])| {
         let tail: Vec<u8> = keys.iter().flat_map(|key| &key[..key.len().min(size)]).copied().collect();
         let (first, keys) = (U256::from(first + part * most), U256::from(keys.len()));
