@@ -84,6 +84,29 @@ contract PageProgramsBn254G1Test is Test, Bn254G1Signing {
         assertEq(_page.codehash, before, "as before");
     }
 
+    function open(uint256 nonce, uint8 kind, uint256 program) external view returns (address page, uint256 number) {
+        return CodePages.open(nonce, kind, program);
+    }
+
+    /// @notice A page of another kind whose payload has a header where the program of a page of keys ends. Weights of an epoch could
+    /// be such a payload. It is no page of keys.
+    function test_trap_aPayloadThatImitatesAHeader() public {
+        uint256 program = type(Bn254G1Page).runtimeCode.length;
+        uint64 number = 0x0001000000000002;
+        bytes memory payload =
+            bytes.concat(new bytes(program - CodePages.HEADER), hex"0001", bytes8(number), new bytes(128));
+        // The page of `setUp` was the first that this contract made.
+        CodePages.create(2, 0, payload);
+        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 2));
+        this.open(2, 1, program);
+        (address page, uint256 found) = this.open(1, 1, program);
+        assertTrue(page == _page && found == 0, "the page of keys");
+        (, found) = this.open(2, 2, 0);
+        assertEq(found, 0, "the page of the other kind");
+        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 1));
+        this.open(1, 1, 0);
+    }
+
     /// @notice How many keys fit into a page. `KeyGroup::page_keys` of quorate-evm has the same numbers.
     function test_pagesWithAProgram() public {
         assertEq(_most(new SettlementBn254G1(address(this), 0, 1)), 379, "BN254 G1");

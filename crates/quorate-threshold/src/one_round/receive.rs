@@ -1,5 +1,7 @@
 //! What receivers make of transcripts: the key, and their shares of it.
 
+use std::cell::LazyCell;
+
 use quorate::{Backend, Bls12381Suite, Options, PublicKey, SecretKey, rand_core::CryptoRng};
 use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretScalar};
 use zeroize::Zeroizing;
@@ -9,7 +11,7 @@ use super::{
     key::ShareDecryptionKey,
     parameters::{DIGIT_BITS, DIGITS, RowBounds, powers},
     receivers::ShareReceivers,
-    search::DigitTable,
+    search::{DigitTable, FAR, NEAR},
     verify::{ShareTranscript, without_cofactor},
 };
 use crate::{
@@ -132,15 +134,16 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
     ) -> Result<Vec<KeyShare<S>>, ContributionsError> {
         let same = self.transcripts.iter().all(|(_, of)| of.receivers == *receivers.digest());
         assert!(same, "the receivers of the transcripts");
-        let table = DigitTable::new(without_cofactor(&G1::generator()), options);
+        let base = without_cofactor(&G1::generator());
+        let (near, far) = (DigitTable::new(base, NEAR, options), LazyCell::new(|| DigitTable::new(base, FAR, options)));
         let indices: Vec<_> = receivers.shares_of(member).collect();
         let mut shares = Vec::with_capacity(indices.len());
         for (slot, index) in indices.into_iter().enumerate() {
             if receivers.keys().get(member) != Some(&key.encryption_key()) {
                 return Err(ContributionsError::OtherKey(index));
             }
-            let decryption = Decryption { key, table: &table, receivers, slot, index, options };
-            let secret = decryption.share(&self.transcripts, rng)?;
+            let decryption = Decryption { key, receivers, slot, index, options };
+            let secret = decryption.share(&self.transcripts, &near, || &far, rng)?;
             let secret = SecretKey::from_bytes(&secret.to_bytes()).map_err(|_| ContributionsError::ZeroShare(index))?;
             let share = KeyShare::new(index, secret);
             self.commitment.proves(receivers.committee(), &share, options.backend)?;
@@ -160,7 +163,6 @@ impl<S: Bls12381Suite> ShareTranscript<S> {
 /// What it takes to decrypt one share.
 struct Decryption<'a> {
     key: &'a ShareDecryptionKey,
-    table: &'a DigitTable,
     receivers: &'a ShareReceivers,
     slot: usize,
     index: Index,
@@ -169,15 +171,17 @@ struct Decryption<'a> {
 
 impl Decryption<'_> {
     /// The sum of what the transcripts give this participant, each times its factor.
-    fn share<S: Bls12381Suite>(
+    fn share<'t, S: Bls12381Suite>(
         &self,
         transcripts: &[(Scalar, &ShareTranscript<S>)],
+        near: &DigitTable,
+        far: impl Fn() -> &'t DigitTable,
         rng: &mut impl CryptoRng,
     ) -> Result<SecretScalar, ContributionsError> {
         let zero = |_| ContributionsError::ZeroShare(self.index);
         if transcripts.iter().all(|(factor, _)| *factor == Scalar::ONE) {
             let all: Vec<_> = transcripts.iter().map(|(_, transcript)| *transcript).collect();
-            if let Some(digits) = self.digits(&all, all.len() as i64 * HONEST, rng) {
+            if let Some(digits) = self.digits(&all, all.len() as i64 * HONEST, near, rng) {
                 return weighted(&powers(), digits.iter().copied()).map_err(zero);
             }
         }
@@ -185,7 +189,7 @@ impl Decryption<'_> {
         for (factor, transcript) in transcripts {
             let largest = RowBounds::of(self.receivers.committee().participants()).largest_digit();
             let one = [*transcript];
-            let digits = self.digits(&one, HONEST, rng).or_else(|| self.digits(&one, largest, rng));
+            let digits = self.digits(&one, HONEST, near, rng).or_else(|| self.digits(&one, largest, far(), rng));
             // A verified transcript has digits up to `largest`, so that only another key finds none.
             let digits = digits.ok_or(ContributionsError::OtherKey(self.index))?;
             // A dealer may have given this participant zero, which adds nothing to its share.
@@ -201,6 +205,7 @@ impl Decryption<'_> {
         &self,
         transcripts: &[&ShareTranscript<S>],
         farthest: i64,
+        table: &DigitTable,
         rng: &mut impl CryptoRng,
     ) -> Option<Zeroizing<[i64; DIGITS]>> {
         let backend = Backend::Portable;
@@ -221,8 +226,8 @@ impl Decryption<'_> {
             let mask = self.key.times_plus_short(&encapsulation, -*offset, OFFSET_BITS as usize).negate();
             points.push(without_cofactor(&backend.sum(&[digit, mask])));
         }
-        let steps = self.table.large_steps(farthest + (1 << OFFSET_BITS), self.options);
-        let found = self.table.find(&points, &steps, self.options);
+        let steps = table.large_steps(farthest + (1 << OFFSET_BITS), self.options);
+        let found = table.find(&points, &steps, self.options);
         let mut digits = Zeroizing::new([0; DIGITS]);
         for ((digit, found), offset) in digits.iter_mut().zip(found).zip(offsets.iter()) {
             *digit = found? - offset;

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use quorate::{Backend, Options, threads::parallel_chunks};
 use quorate_curve::{Bls12381Group, G1, Group, Segments};
 
-/// The multiples 1·b to 2^17·b of a base b, which stand for those up to -2^17·b, too. It serves for any number of digits.
+/// The small steps: the multiples 1·b to n·b of a base b, which stand for those up to -n·b, too. It serves for any number of digits.
 pub(super) struct DigitTable {
     base: G1,
+    small: i64,
     places: HashMap<u64, u32>,
     backend: Backend,
 }
@@ -20,26 +21,31 @@ pub(super) struct LargeSteps {
     each_side: i64,
 }
 
-/// The small steps on each side of a large one.
-const SMALL: i64 = 1 << 17;
+/// Small steps for the digits of honest dealers: as many as there are large ones for 11 digits.
+pub(super) const NEAR: i64 = 1 << 17;
 
-/// The distance of two large steps: they and the small steps around them meet every number once.
-const LARGE: i64 = 2 * SMALL + 1;
+/// Small steps for digits as large as can be proven, in some 100 MB.
+pub(super) const FAR: i64 = 1 << 21;
 
 /// The large steps that are looked up at a time.
 const TOGETHER: usize = 1 << 12;
 
 impl DigitTable {
-    pub(super) fn new(base: G1, options: &Options) -> Self {
-        let steps = multiples(base, SMALL as usize, options);
+    pub(super) fn new(base: G1, small: i64, options: &Options) -> Self {
+        let steps = multiples(base, small as usize, options);
         let places = steps.iter().map(short).zip(1..).collect();
-        Self { base, places, backend: options.backend }
+        Self { base, small, places, backend: options.backend }
+    }
+
+    /// The distance of two large steps: they and the small steps around them meet every number once.
+    fn large(&self) -> i64 {
+        2 * self.small + 1
     }
 
     /// The large steps for numbers of up to `farthest` on both sides.
     pub(super) fn large_steps(&self, farthest: i64, options: &Options) -> LargeSteps {
-        let each_side = (farthest.saturating_sub(SMALL).max(0) as usize).div_ceil(LARGE as usize);
-        let base = Backend::Portable.short_msm(&[(self.base, -LARGE)]);
+        let each_side = (farthest.saturating_sub(self.small).max(0) as usize).div_ceil(self.large() as usize);
+        let base = Backend::Portable.short_msm(&[(self.base, -self.large())]);
         let near = std::iter::once(G1::IDENTITY).chain(multiples(base, (2 * each_side).min(TOGETHER - 1), options));
         LargeSteps { near: near.collect(), each_side: each_side as i64 }
     }
@@ -63,13 +69,13 @@ impl DigitTable {
 
     /// The number, if it is near one of the large steps from the one of this number on.
     fn find_among(&self, point: G1, first: i64, near: &[G1]) -> Option<i64> {
-        let begin = Backend::Portable.short_msm(&[(self.base, -first * LARGE)]);
+        let begin = Backend::Portable.short_msm(&[(self.base, -first * self.large())]);
         let begin = Backend::Portable.sum(&[point, begin]);
         let sums = self.backend.sums(&near.iter().map(|step| [begin, *step]).collect::<Segments<G1>>());
         let mut found = None;
         for (sum, step) in sums.iter().zip(first..) {
             if let Some(small) = self.small(sum) {
-                found = Some(step * LARGE + small);
+                found = Some(step * self.large() + small);
             }
         }
         found
@@ -110,10 +116,13 @@ fn multiples(base: G1, count: usize, options: &Options) -> Vec<G1> {
 mod tests {
     use super::*;
 
+    const SMALL: i64 = NEAR;
+    const LARGE: i64 = 2 * SMALL + 1;
+
     #[test]
     fn numbers_are_found_on_both_sides_up_to_the_last_step() {
         let options = Options::default();
-        let table = DigitTable::new(G1::generator(), &options);
+        let table = DigitTable::new(G1::generator(), SMALL, &options);
         let steps = table.large_steps(5 * LARGE, &options);
         let farthest = 5 * LARGE + SMALL;
         let numbers =
@@ -128,7 +137,7 @@ mod tests {
     #[test]
     fn numbers_are_found_among_many_steps() {
         let options = Options::default();
-        let table = DigitTable::new(G1::generator(), &options);
+        let table = DigitTable::new(G1::generator(), SMALL, &options);
         let each_side = TOGETHER as i64 + 7;
         let steps = table.large_steps(each_side * LARGE + SMALL, &options);
         assert_eq!((steps.each_side, steps.near.len()), (each_side, TOGETHER));
