@@ -176,12 +176,7 @@ abstract contract KeyTable {
                 if (_holds(page, index)) {
                     count = _lastOf(page) - index;
                     if (count > keys) count = keys;
-                    CodePages.read(
-                        address(uint160(page)),
-                        _programBytes() + (index - (page >> 176)) * _keyBytes(),
-                        count * _keyBytes(),
-                        to
-                    );
+                    CodePages.read(address(uint160(page)), _offsetOf(page, index), count * _keyBytes(), to);
                 } else {
                     uint256 from;
                     assembly ("memory-safe") {
@@ -283,11 +278,17 @@ abstract contract KeyTable {
         return _pages;
     }
 
-    /// @notice Opens a page of keys. Reverts if it is one of another table.
+    /// @notice Opens a page of keys. Reverts if it is one of another table. Whoever has pages with a program checks that it has one.
     /// @param nonce The page's nonce.
     /// @param table The table.
     /// @return The index of its first key, above 16 bits of how many keys it holds, above its address.
-    function _openKeys(uint256 nonce, uint256 table) internal view returns (uint256) {
+    function _openKeys(uint256 nonce, uint256 table) internal view virtual returns (uint256);
+
+    /// @notice What looks like a page of keys.
+    /// @param nonce The page's nonce.
+    /// @param table The table.
+    /// @return As `_openKeys`.
+    function _openHeader(uint256 nonce, uint256 table) internal view returns (uint256) {
         (address page, uint256 number) = CodePages.open(nonce, KEYS, _programBytes());
         if (number >> 48 != table) CodePages.refuse(nonce);
         return uint256(uint48(number)) << 160 | uint160(page);
@@ -316,6 +317,14 @@ abstract contract KeyTable {
         return index >= page >> 176 && index < _lastOf(page);
     }
 
+    /// @dev Where the key of an index lies in a page that begins with its program and the header, less the header; modulo
+    /// 2^256 if the page begins with a later index.
+    function _offsetOf(uint256 page, uint256 index) internal view returns (uint256) {
+        unchecked {
+            return _programBytes() + (index - (page >> 176)) * _keyBytes();
+        }
+    }
+
     /// @notice Copies a key from a page to memory. Reverts if the page does not hold it.
     /// @param page The page, from `_openKeys`.
     /// @param index The key's index.
@@ -324,10 +333,7 @@ abstract contract KeyTable {
     function _readKey(uint256 page, uint256 index, uint256 to) internal view returns (bytes32 hash) {
         _found(_holds(page, index), index);
         uint256 size = _keyBytes();
-        // Unchecked: the page holds the index.
-        unchecked {
-            CodePages.read(address(uint160(page)), _programBytes() + (index - (page >> 176)) * size, size, to);
-        }
+        CodePages.read(address(uint160(page)), _offsetOf(page, index), size, to);
         assembly ("memory-safe") {
             hash := keccak256(to, size)
         }

@@ -294,7 +294,7 @@ abstract contract Quorums is QuorumBytes, Weights {
     /// again.
     function _firstKey(uint256 page, uint256 start) private view returns (uint256) {
         unchecked {
-            return CodePages.HEADER + _programBytes() + (start - (page >> 176)) * _keyBytes();
+            return CodePages.HEADER + _offsetOf(page, start);
         }
     }
 }

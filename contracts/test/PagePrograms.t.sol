@@ -84,27 +84,19 @@ contract PageProgramsBn254G1Test is Test, Bn254G1Signing {
         assertEq(_page.codehash, before, "as before");
     }
 
-    function open(uint256 nonce, uint8 kind, uint256 program) external view returns (address page, uint256 number) {
-        return CodePages.open(nonce, kind, program);
-    }
-
     /// @notice A page of another kind whose payload has a header where the program of a page of keys ends. Weights of an epoch could
     /// be such a payload. It is no page of keys.
     function test_trap_aPayloadThatImitatesAHeader() public {
+        PagesOfKeys pages = new PagesOfKeys();
         uint256 program = type(Bn254G1Page).runtimeCode.length;
-        uint64 number = 0x0001000000000002;
-        bytes memory payload =
-            bytes.concat(new bytes(program - CodePages.HEADER), hex"0001", bytes8(number), new bytes(128));
-        // The page of `setUp` was the first that this contract made.
-        CodePages.create(2, 0, payload);
-        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 2));
-        this.open(2, 1, program);
-        (address page, uint256 found) = this.open(1, 1, program);
-        assertTrue(page == _page && found == 0, "the page of keys");
-        (, found) = this.open(2, 2, 0);
-        assertEq(found, 0, "the page of the other kind");
-        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 1));
-        this.open(1, 1, 0);
+        // One key of the running table, from index 0 on.
+        bytes memory header = hex"00010000000000000001";
+        bytes memory payload = bytes.concat(new bytes(program - CodePages.HEADER), header, new bytes(128));
+        uint256 weights = pages.makeWeights(payload);
+        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, weights));
+        pages.open(weights);
+        uint256 keys = pages.makeKeys(keyOf(A));
+        assertEq(uint16(pages.open(keys) >> 160), 1, "a page of keys");
     }
 
     /// @notice How many keys fit into a page. `KeyGroup::page_keys` of quorate-evm has the same numbers.
@@ -186,5 +178,22 @@ contract PageProgramsBls12381G2Test is Test, Bls12381G2Signing {
         (bool done, bytes memory answer) = _page.call{gas: 1_000_000}(data);
         assertTrue(!done || answer.length == 256, "a point");
         assertEq(_page.codehash, before, "as before");
+    }
+}
+
+/// @notice A settlement that makes pages of any content.
+contract PagesOfKeys is SettlementBn254G1 {
+    constructor() SettlementBn254G1(address(this), 0, 1) {}
+
+    function makeWeights(bytes memory payload) external returns (uint256 nonce) {
+        return _newPage(WEIGHTS, 0, payload, "");
+    }
+
+    function makeKeys(bytes memory payload) external returns (uint256 nonce) {
+        return _newPage(KEYS, 1, payload, _program());
+    }
+
+    function open(uint256 nonce) external view returns (uint256) {
+        return _openKeys(nonce, 0);
     }
 }

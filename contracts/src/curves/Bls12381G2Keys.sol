@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {Bls12381} from "../libraries/Bls12381.sol";
 import {KeyTable} from "../KeyTable.sol";
+import {PagesWithProgram} from "./PagesWithProgram.sol";
 import {Quorums} from "../Quorums.sol";
 import {Bls12381G2Page} from "./Bls12381G2Page.sol";
 import {Bls12381Hash, UniformBls12381Hash} from "./Bls12381Hash.sol";
@@ -22,10 +23,7 @@ import {Bls12381Hash, UniformBls12381Hash} from "./Bls12381Hash.sol";
 ///
 /// The pairing that checks a key's proof of possession also checks that the key has order r. So sums of registered keys
 /// need no check of their order.
-abstract contract Bls12381G2Sums is Quorums, Bls12381Hash {
-    /// @dev Length of the program of pages.
-    uint256 private immutable _programLength = type(Bls12381G2Page).runtimeCode.length;
-
+abstract contract Bls12381G2Sums is PagesWithProgram, Bls12381Hash {
     /// @notice The signature is not one of these digests under this key.
     error FalseSignature();
     /// @notice The aggregate key is the identity, under which everyone can sign.
@@ -106,11 +104,6 @@ abstract contract Bls12381G2Sums is Quorums, Bls12381Hash {
             mstore(sign, xor(negative, iszero(iszero(second))))
         }
         if (!done) revert Bls12381.G2AddFailed();
-    }
-
-    /// @inheritdoc KeyTable
-    function _programBytes() internal view override returns (uint256) {
-        return _programLength;
     }
 
     /// @inheritdoc KeyTable

@@ -6,6 +6,7 @@ import {BN254_P} from "../libraries/Fields.sol";
 import {Bn254G1Page} from "./Bn254G1Page.sol";
 import {Bn254Hashes} from "./Bn254Hashes.sol";
 import {KeyTable} from "../KeyTable.sol";
+import {PagesWithProgram} from "./PagesWithProgram.sol";
 import {Quorums} from "../Quorums.sol";
 
 /// @title Quorums with keys in G1 of BN254, where the aggregator passes the aggregate key in G2 as well
@@ -21,12 +22,9 @@ import {Quorums} from "../Quorums.sol";
 /// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
 /// what is left. Whoever pays for proofs of others, such as a relayer or a contract that catches the revert, limits the gas
 /// of the call.
-abstract contract Bn254G1Keys is Quorums {
+abstract contract Bn254G1Keys is PagesWithProgram {
     /// @dev The prime of the field.
     uint256 private constant P = BN254_P;
-    /// @dev Length of the program of pages.
-    uint256 private immutable _programLength = type(Bn254G1Page).runtimeCode.length;
-
     /// @notice The signature is not one of these digests under these keys, or the keys do not have the same secret.
     error FalseSignature();
     /// @notice The aggregate key is the identity, under which everyone can sign.
@@ -89,11 +87,6 @@ abstract contract Bn254G1Keys is Quorums {
             done := staticcall(gas(), page, sum, 0xa0, sum, 0x40)
         }
         if (!done) revert Bn254.AddFailed();
-    }
-
-    /// @inheritdoc KeyTable
-    function _programBytes() internal view override returns (uint256) {
-        return _programLength;
     }
 
     /// @inheritdoc KeyTable

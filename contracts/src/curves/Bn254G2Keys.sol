@@ -50,8 +50,12 @@ abstract contract Bn254G2Keys is Quorums {
     }
 
     /// @inheritdoc KeyTable
-    function _program() internal pure override returns (bytes memory) {
-        return "";
+    /// @return program Nothing. An explicit "" would cost 20 bytes of code, which this contract has not got.
+    function _program() internal pure override returns (bytes memory program) {}
+
+    /// @inheritdoc KeyTable
+    function _openKeys(uint256 nonce, uint256 table) internal view override returns (uint256) {
+        return _openHeader(nonce, table);
     }
 
     /// @dev A signature has 64 bytes. No contract with these keys asks for it, because an optimistic settlement with them has

@@ -104,11 +104,11 @@ library CodePages {
         }
     }
 
-    /// @notice Finds a page that this contract made, and reads its header. Costs 2,600 gas, and about 370 beside; 120 more if
-    /// pages of the kind have a program.
+    /// @notice Finds a page that this contract made, and reads its header. Costs 2,600 gas, and about 370 beside.
     /// @param nonce The page's nonce.
     /// @param kind The kind that the page must have; reverts if it has not.
-    /// @param program Length of the program that pages of this kind have.
+    /// @param program Length of the program that pages of this kind have. If it is not 0, the caller must ask `hasProgram`,
+    /// too: the payload of a page without a program could look like a header where the program of another kind ends.
     /// @return page The page's address.
     /// @return number The number in the page's header.
     function open(uint256 nonce, uint8 kind, uint256 program) internal view returns (address page, uint256 number) {
@@ -117,14 +117,17 @@ library CodePages {
         assembly ("memory-safe") {
             extcodecopy(page, 0x00, program, 0x20)
             header := mload(0x00)
-            // The payload of a page without a program could look like a header where the program of another kind ends. Such
-            // a page begins with 0, and no program does.
-            if program {
-                extcodecopy(page, 0x00, 0, 0x01)
-                if iszero(byte(0, mload(0x00))) { header := 0 }
-            }
         }
         number = _numberOf(header, nonce, kind);
+    }
+
+    /// @notice Whether a page of this contract has a program: then it does not begin with 0. Costs 110 gas.
+    /// @param page The page's address, from `open`.
+    function hasProgram(address page) internal view returns (bool has) {
+        assembly ("memory-safe") {
+            extcodecopy(page, 0x00, 0, 0x01)
+            has := byte(0, mload(0x00))
+        }
     }
 
     /// @notice Copies a page's header and the beginning of its payload to memory, in one copy. Bytes beyond the page's
