@@ -8,7 +8,6 @@
 use quorate::{Bls12381Suite, Options, rand_core::CryptoRng};
 use quorate_curve::{SecretError, SecretPolynomial, SecretScalar};
 use sha2::{Digest as _, Sha256};
-use zeroize::Zeroizing;
 
 use super::{
     ceremony::{Ceremony, MemberNumber},
@@ -17,8 +16,8 @@ use super::{
 };
 use crate::{
     one_round::{
-        ShareReceivers, ShareStatement, ShareTranscript, ShareTranscriptError, UncheckedShareTranscript, publish,
-        verify_all,
+        ShareReceivers, ShareStatement, ShareTranscript, ShareTranscriptError, UncheckedShareTranscript, deal::random,
+        publish, verify_all,
     },
     sharing::KeyShare,
 };
@@ -83,9 +82,7 @@ impl SignedTranscript {
             coefficients.push(SecretScalar::from_bytes(&share)?);
         }
         while coefficients.len() < ceremony.committee().threshold() {
-            let mut material = Zeroizing::new([0; 32]);
-            rng.fill_bytes(material.as_mut_slice());
-            coefficients.push(SecretScalar::key_gen(material.as_slice(), b"")?);
+            coefficients.push(random(rng)?);
         }
         let polynomial = SecretPolynomial::new(coefficients);
         let statement = statement(ceremony, sender);

@@ -71,7 +71,7 @@ pub(super) fn append<'a, G: Bls12381Group>(bytes: &mut Vec<u8>, points: impl Int
 }
 
 /// A secret scalar, uniform but for 2^-128.
-fn random(rng: &mut impl CryptoRng) -> Result<SecretScalar, SecretError> {
+pub(crate) fn random(rng: &mut impl CryptoRng) -> Result<SecretScalar, SecretError> {
     let mut material = Zeroizing::new([0; 32]);
     rng.fill_bytes(material.as_mut_slice());
     SecretScalar::key_gen(material.as_slice(), b"")
