@@ -171,8 +171,10 @@ fn files_that_are_no_transcripts_are_named() {
     room.write("c/transcripts/copy.transcript", &transcript);
     room.write("c/transcripts/.part", b"");
     room.run(&["dkg", "combine", "c"]).exits(0).says("it is not taken under this name");
-    // The list counts, and what it lists must be there.
+    // The list counts, and what it lists must be there, under any name.
     fs::remove_file(room.path("c/transcripts/alice.transcript")).unwrap();
+    room.step("combine", "c", "bob", &[]).exits(0).says("rename it to c/transcripts/alice.transcript");
+    fs::remove_file(room.path("c/transcripts/copy.transcript")).unwrap();
     room.step("combine", "c", "bob", &[]).refused("counts the transcript of alice");
     room.write("c/combination.json", b"{}");
     room.step("combine", "c", "bob", &[]).refused("combination.json");
