@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use quorate::{Backend, Bls12381Suite, MinPk, MinSig, Options, ParseError, SecretKey, rand_core::CryptoRng};
 use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
+use sha2::{Digest as _, Sha256};
 
 use self::liar::{Liar, add_to, times};
 use super::{
@@ -77,6 +78,24 @@ fn honest() -> (Vec<ShareDecryptionKey>, ShareReceivers, UncheckedShareTranscrip
     let polynomial = polynomial(2, &mut rng);
     let published = publish(SUITE, &receivers, &statement(1), &polynomial, &Options::default(), &mut rng).unwrap();
     (secrets, receivers, published)
+}
+
+/// Whoever changes what is hashed, or in which order the parts stand, makes transcripts that others refuse.
+#[test]
+fn the_bytes_of_a_transcript_are_those_of_this_version() {
+    let (_, few, published) = honest();
+    let (_, receivers) = receivers(3, &[2, 0, 1], Identifiers::RootsOfUnity);
+    let mut rng = rng();
+    let polynomial = polynomial(3, &mut rng);
+    let of = publish(MinSig::Basic, &receivers, &statement(7), &polynomial, &Options::default(), &mut rng).unwrap();
+    let digests = [&published.0[..], few.digest(), &of.0].map(|bytes| const_hex::encode(Sha256::digest(bytes)));
+    let expected = [
+        "1fc41a6992bb8bd539812130fc6889e828e1a1bd8e22c53e95f5a807a5e4203b",
+        "1f6427ab6fd52b284baf5d440cc986fe92ec97d7e5e9940255136983d9958d36",
+        "a2287fb91cba630e01029e3046efcafd15df4b69c132487c68a88aaf466cce1e",
+    ];
+    assert_eq!(digests, expected);
+    verify(MinSig::Basic, &of, &receivers, 7).expect("it is true");
 }
 
 /// What a verifier says to a liar who deals to two of three.
