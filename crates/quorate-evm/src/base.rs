@@ -218,6 +218,21 @@ impl KeySources {
         }
         members.iter().filter(|index| !self.passed.contains(*index)).count() as u64
     }
+
+    /// How often the contract calls pages with a program, which add the keys of one word of the bitmap at a time.
+    pub fn calls(&self, key_group: KeyGroup, members: &MemberSet) -> u64 {
+        if !key_group.pages_add() {
+            return 0;
+        }
+        let (mut calls, mut page, mut last) = (0, 0, None);
+        for index in members.iter().filter(|index| !self.passed.contains(*index)) {
+            // Pages and members rise.
+            page += self.pages[page..].iter().take_while(|page| !page.holds(index)).count();
+            let call = (page, index / 256);
+            calls += u64::from(last.replace(call) != Some(call));
+        }
+        calls
+    }
 }
 
 /// When the contract reads weights. The aggregator chooses it with the parts of the weights that the call names, and the
@@ -307,7 +322,7 @@ impl Pricing<'_> {
             Weighing::Anew => (quorum.len(), self.table.weights(self.measured, quorum)),
         };
         let keys = self.table.keys(self.key_group, self.measured, &changed);
-        let copies = keys.copies(self.key_group, &changed);
+        let (copies, calls) = (keys.copies(self.key_group, &changed), keys.calls(self.key_group, &changed));
         let passed = |source: &WeightSource| match source {
             WeightSource::Page(_) => None,
             WeightSource::Passed(weights) => Some(Calldata::of(weights)),
@@ -327,6 +342,7 @@ impl Pricing<'_> {
             bitmap: if changed.is_empty() { 0 } else { quorum.as_bytes().len() as u64 },
             paged: (changed.len() - keys.passed.len()) as u64,
             copies,
+            calls,
             passed: keys.passed.len() as u64,
             key_pages: keys.pages.len() as u64,
             weighed: weighed as u64,

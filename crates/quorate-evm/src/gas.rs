@@ -59,7 +59,9 @@ pub struct Measured {
     /// A changed member: its turn in the loop, and the addition of its key; and where pages add their keys themselves, reading
     /// the key.
     pub change: PerKeyGroup,
-    /// The same with keys in G2 of BN254, if the call passes the slope.
+    /// Each further call of a page that adds its keys itself.
+    pub call: u64,
+    /// The same as `change` with keys in G2 of BN254, if the call passes the slope.
     pub change_by_slope: u64,
     /// A copy from an open page, besides the words and their memory.
     pub copy: u64,
@@ -128,6 +130,7 @@ impl Default for Measured {
             pass_weights: 2_500,
             word: 390,
             change: PerKeyGroup { bn254_g2: 1_660, bn254_g1: 367, bls12381_g2: 890, bls12381_g2_nu: 890 },
+            call: 690,
             change_by_slope: 889,
             copy: 118,
             pass_key: 600,
@@ -244,6 +247,8 @@ pub struct Steps {
     pub paged: u64,
     /// The number of keys that are copied out of pages.
     pub copies: u64,
+    /// How often pages are called that add their keys themselves: for each word of the bitmap in which a page has changed members.
+    pub calls: u64,
     /// The number of changed members whose key is passed in calldata.
     pub passed: u64,
     /// The number of pages of keys that are opened.
@@ -291,6 +296,7 @@ impl Measured {
             - steps.listed * (COLD_ACCOUNT - WARM_ACCOUNT - LISTED_ADDRESS)
             + changed * change
             + steps.copies * (self.copy + words * 6)
+            + steps.calls.saturating_sub(1) * self.call
             + steps.passed * (COLD_SLOT + self.pass_key + words * PASSED_WORD)
             + steps.weight_parts_passed * (COLD_SLOT + self.pass_weights)
             + steps.weights_passed.len() / 32 * PASSED_WORD

@@ -447,6 +447,7 @@ fn gas_is_near_the_snapshots() {
             way.keys.passed = MemberSet::default();
             (way.steps.paged, way.steps.passed) = (changed as u64, 0);
             way.steps.copies = way.keys.copies(key_group, &way.changed);
+            way.steps.calls = way.keys.calls(key_group, &way.changed);
             (way.steps.key_pages, way.steps.listed) = (way.keys.pages.len() as u64, 0);
             assert_eq!(way.weighing, Weighing::Counted);
             let hints = vec![CounterHint { counter: 1, y: [9; 32] }];

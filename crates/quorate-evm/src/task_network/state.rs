@@ -489,7 +489,8 @@ const NO_SLOT: u16 = 0xfffe;
 /// What it costs to bring members in, in gas: `paged` of them from so many pages, and `passed` of them from calldata.
 pub(super) fn rent_of(key_group: KeyGroup, paged: u64, passed: u64, key_pages: u64) -> u64 {
     let copies = if key_group.pages_add() { 0 } else { paged };
-    let steps = Steps { paged, copies, passed, key_pages, ..Steps::default() };
+    let calls = if key_group.pages_add() { key_pages } else { 0 };
+    let steps = Steps { paged, copies, calls, passed, key_pages, ..Steps::default() };
     let calldata = CALLDATA_NONZERO * passed * key_group.key_bytes() as u64;
     Measured::default().steps(key_group, &steps).saturating_add(calldata)
 }
