@@ -344,7 +344,7 @@ fn the_cost_of_each_way_is_a_page_or_an_object() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    let rows = cost(&[&["--operators", "100"], &arguments[2..]].concat()).exits(0).out;
+    let rows = cost(&[&["--operators", "100"][..], &arguments[2..]].concat()).exits(0).out;
     assert!(rows.contains("changed members on, bn254-g1 is cheaper than bls12381-g2-nu"), "{rows}");
     let object = cost(&[&arguments[..], &["--json"]].concat()).exits(0).object();
     let gas: Vec<_> = object["ways"].as_array().unwrap().iter().map(|way| way["gas"].as_u64().unwrap()).collect();

@@ -8,7 +8,8 @@ use super::{
     receivers::ShareReceivers,
 };
 
-/// What a dealer published, unproven: the parts of [`Layout`], one after the other.
+/// What a dealer published, unproven: commitment, encapsulations, digits, masks, sums, first message and answers, one after the
+/// other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UncheckedShareTranscript(pub Vec<u8>);
 
