@@ -41,6 +41,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(test)]
+mod polynomial;
 pub mod weight;
 pub mod segments;
 mod arithmetic;
