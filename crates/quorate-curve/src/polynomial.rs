@@ -55,9 +55,14 @@ impl<K: Coefficient> Polynomial<K> {
         }
     }
 
+    /// Adds a polynomial in place.
+    pub(crate) fn add(&mut self, other: &Self) {
+        other.0.iter().for_each(|(monomial, k)| self.add_term(monomial.clone(), k));
+    }
+
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let mut out = self.clone();
-        other.0.iter().for_each(|(monomial, k)| out.add_term(monomial.clone(), k));
+        out.add(other);
         out
     }
 

@@ -44,6 +44,8 @@ pub(crate) mod portable;
     allow(dead_code, unused_imports, reason = "without vectors some verbs alone take the formulas of the lanes")
 )]
 pub(crate) mod lanes;
+#[cfg(test)]
+mod symbolic;
 // Without SSE2, as on a bare target that computes floats in software, the compiler has no vector registers for the lanes.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod ifma;

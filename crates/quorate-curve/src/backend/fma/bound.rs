@@ -21,11 +21,11 @@ struct Largest {
 /// A limb after its carry: at most 2^47, and what the limb below gave it.
 const ONE_UNIT: f64 = 1.0001;
 /// p/2^384, rounded up.
-const P_OVER_R: f64 = 0.1016;
+pub(super) const P_OVER_R: f64 = 0.1016;
 /// The eighth limb of p in units, rounded up.
-const TOP_OF_P: f64 = 0.204;
+pub(super) const TOP_OF_P: f64 = 0.204;
 /// What a reduction adds to T/R, in p: see [`kernel::reduce`](super::kernel::reduce).
-const REDUCED: f64 = 0.812;
+pub(super) const REDUCED: f64 = 0.812;
 
 impl Bound {
     pub(super) const ZERO: Self = Self::new(0.0, 0.0);

@@ -473,8 +473,7 @@ in_lanes! {
         let bound = bound_in_fp2(a).of_product_in_fp2(bound_in_fp2(b));
         let [c0, c1] = V::by_parts(|part| {
             let (a, b) = ([part!(a.c0.limbs, part), part!(a.c1.limbs, part)], [part!(b.c0.limbs, part), part!(b.c1.limbs, part)]);
-            let [c0, c1] = Numbers::<C, N>::product2(a, b);
-            [Numbers::<C, N>::reduce(&c0), Numbers::<C, N>::reduce(&c1)]
+            Numbers::<C, N>::product2_reduced(a, b)
         });
         Fp2 { c0: Fp::new(c0, bound), c1: Fp::new(c1, bound) }
     }

@@ -1,5 +1,5 @@
-//! The kernels: products and reductions of limbs. They are generic, so that the lanes and the check of their ranges run the same code,
-//! and so that each prime has as many limbs as it needs.
+//! The kernels: products and reductions of limbs. They are generic, so that the lanes and the proofs run the same code, and so that each
+//! prime has as many limbs as it needs.
 //!
 //! A number is Σ limb_i · 2^(48·i), i < N, of signed limbs that are doubles: eight for BLS12-381 and six for BN254. What is said below
 //! is of eight, where R is 2^384, which is blst's, so that blst's elements need only be cut into limbs. With six limbs all ranges are
@@ -7,7 +7,7 @@
 //! unit and at most 64 more. The eighth limb of v·p is 0.2·v units.
 //!
 //! **Limits.** Every kernel gives limbs of one unit, apart from the eighth limb, which the value bounds. Columns are
-//! bounded below. `ranges_of_kernels` proves all lines for all values, in the rounding to nearest.
+//! bounded below. `proofs` proves all lines for all values, in the rounding to nearest.
 //!
 //! | kernel | accepts | gives |
 //! |---|---|---|
@@ -83,25 +83,6 @@ macro_rules! reduced_columns {
         });
         upper[0][0].low = upper[0][0].low.plus_high(high);
         Self::carry(&Self::reduce_sums(&lower, &upper, zero))
-    }};
-}
-
-/// The columns of a sum of products, where a block adds its terms to columns `$from` to `$from` + `$count` - 1.
-#[cfg(test)]
-macro_rules! columns {
-    ($zero:expr, $sums:ident, $from:ident, $count:ident => $add:expr) => {{
-        let zero = $zero;
-        let mut columns = [[zero; N]; 2];
-        // The high parts of the column below.
-        let mut high = zero.no_high();
-        unroll!(GROUP in [0 1 2 3] {
-            let ($from, $count) = (N / 2 * GROUP, if GROUP < 3 { N / 2 } else { N / 2 - 1 });
-            let mut $sums = [Sum::new(zero); 4];
-            $add;
-            Self::close(&mut columns, &mut high, &$sums, $from, $count);
-        });
-        columns[1][N - 1] = zero.plus_high(high);
-        columns
     }};
 }
 
@@ -206,36 +187,23 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
         });
     }
 
-    /// a·b/R modulo p: [`product`](Self::product) and [`reduce`](Self::reduce), with fewer carries.
+    /// a·b/R modulo p, as [`reduce`](Self::reduce) makes it from columns, with fewer carries.
     #[inline(always)]
     pub(crate) fn product_reduced<W: Word>(a: &[W; N], b: &[W; N]) -> [W; N] {
         reduced_columns!(a[0].splat(-0.0), sums, from, count => Self::add_products(&mut sums, a, b, from, count))
     }
 
-    /// a²/R modulo p: [`square`](Self::square) and [`reduce`](Self::reduce), with fewer carries.
+    /// a²/R modulo p.
     #[inline(always)]
     pub(crate) fn square_reduced<W: Word>(a: &[W; N]) -> [W; N] {
         let twice = limbs_of!(I < N => a[I].plus(a[I]));
         reduced_columns!(a[0].splat(-0.0), sums, from, count => Self::add_squares(&mut sums, a, &twice, from, count))
     }
 
-    /// The columns of a·b. N² products.
-    #[cfg(test)]
-    fn product<W: Word>(a: &[W; N], b: &[W; N]) -> Columns<W, N> {
-        columns!(a[0].splat(-0.0), sums, from, count => Self::add_products(&mut sums, a, b, from, count))
-    }
-
-    /// The columns of a². N(N + 1)/2 products.
-    #[cfg(test)]
-    fn square<W: Word>(a: &[W; N]) -> Columns<W, N> {
-        let twice = limbs_of!(I < N => a[I].plus(a[I]));
-        columns!(a[0].splat(-0.0), sums, from, count => Self::add_squares(&mut sums, a, &twice, from, count))
-    }
-
     /// The columns of (a0 + a1·i)·(b0 + b1·i) in Fp2, which are P - a1·(b0 + b1) and P + a0·(b1 - b0) with P = (a0 + a1)·b0.
     /// Both sums of products continue that of P. 3N² products.
     #[inline(always)]
-    pub(crate) fn product2<W: Word>(a: [&[W; N]; 2], b: [&[W; N]; 2]) -> [Columns<W, N>; 2] {
+    fn product2<W: Word>(a: [&[W; N]; 2], b: [&[W; N]; 2]) -> [Columns<W, N>; 2] {
         let sum_a = Self::carry(&limbs_of!(I < N => a[0][I].plus(a[1][I])));
         let sum_b = Self::carry(&limbs_of!(I < N => b[0][I].plus(b[1][I])));
         let difference_b = Self::carry(&limbs_of!(I < N => b[1][I].minus(b[0][I])));
@@ -257,6 +225,13 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
         columns
     }
 
+    /// (a0 + a1·i)·(b0 + b1·i)/R in Fp2.
+    #[inline(always)]
+    pub(crate) fn product2_reduced<W: Word>(a: [&[W; N]; 2], b: [&[W; N]; 2]) -> [[W; N]; 2] {
+        let [c0, c1] = Self::product2(a, b);
+        [Self::reduce(&c0), Self::reduce(&c1)]
+    }
+
     /// (c0 + c1·i)²/R in Fp2: (c0 + c1)(c0 - c1) and 2·c0·c1. 254 products.
     #[inline(always)]
     pub(crate) fn square2<W: Word>(c0: &[W; N], c1: &[W; N]) -> [[W; N]; 2] {
@@ -269,7 +244,7 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
 
     /// T/R modulo p, for the columns of T. N² - 1 products.
     #[inline(always)]
-    pub(crate) fn reduce<W: Word>(columns: &Columns<W, N>) -> [W; N] {
+    pub(super) fn reduce<W: Word>(columns: &Columns<W, N>) -> [W; N] {
         let upper = limbs_of!(GROUP in [0 1] => limbs_of!(C in [0 1 2 3] => {
             Sum::new(columns[1][(N / 2 * GROUP + C) % N])
         }));
@@ -429,168 +404,6 @@ pub(super) mod tests {
     /// 2^47, the unit of a balanced limb.
     const UNIT: i128 = 1 << 47;
 
-    /// The range of a number in a lane. A step that could be inexact for a number in it panics.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(in crate::backend::fma) struct Range {
-        least: i128,
-        most: i128,
-    }
-
-    /// The nearest multiple of 2^48, divided by 2^48.
-    fn rounded(n: i128) -> i128 {
-        (n + UNIT) >> 48
-    }
-
-    impl Range {
-        /// An integer below 2^53.
-        fn new(least: i128, most: i128) -> Self {
-            assert!(-1 << 53 < least && least <= most && most < 1 << 53, "{least}..={most} has more than 53 bits");
-            Self { least, most }
-        }
-
-        /// Every number up to so many thousandths of a unit from zero.
-        pub(in crate::backend::fma) fn units(thousandths: i128) -> Self {
-            let most = UNIT * thousandths / 1000;
-            Self::new(-most, most)
-        }
-
-        /// The rest of a division.
-        fn rest() -> Self {
-            Self::new(-UNIT, UNIT)
-        }
-
-        /// The range of the product, which may be large.
-        fn times(self, other: Self) -> Self {
-            let ends =
-                [self.least * other.least, self.least * other.most, self.most * other.least, self.most * other.most];
-            let (least, most) = ends.iter().fold((ends[0], ends[0]), |(l, m), end| (l.min(*end), m.max(*end)));
-            Self { least, most }
-        }
-
-        fn negated(self) -> Self {
-            Self { least: -self.most, most: -self.least }
-        }
-
-        /// `sum` + `product` rounded to a multiple of 2^48, and the rest.
-        fn split(sum: &mut Sum<Self>, product: Self) {
-            let (least, most) = (rounded(sum.high.least + product.least), rounded(sum.high.most + product.most));
-            assert!(-1 << 51 <= least && most < 1 << 51, "{least}..={most} leaves the binade");
-            sum.high = Self { least: least << 48, most: most << 48 };
-            sum.low = sum.low.plus(Self::rest());
-        }
-    }
-
-    impl Word for Range {
-        fn splat(self, n: f64) -> Self {
-            Self::new(integer(n), integer(n))
-        }
-        fn repeat(self, n: &Repeat) -> Self {
-            self.splat(n.once())
-        }
-        fn constants<T>(constants: &T) -> &T {
-            constants
-        }
-        fn plus(self, other: Self) -> Self {
-            Self::new(self.least + other.least, self.most + other.most)
-        }
-        fn minus(self, other: Self) -> Self {
-            self.plus(other.negated())
-        }
-        fn minus_product(self, a: Self, b: Self) -> Self {
-            let product = a.times(b);
-            Self::new(self.least - product.most, self.most - product.least)
-        }
-        fn nearest(self, factor: f64) -> Self {
-            // A product beside a half may go either way.
-            let (least, most) = ((self.least as f64 * factor).floor(), (self.most as f64 * factor).ceil());
-            assert!(least.abs().max(most.abs()) < (1_i64 << 51) as f64);
-            Self::new(least as i128, most as i128)
-        }
-        fn cut(self) -> Cut<Self> {
-            let (least, most) = (rounded(self.least), rounded(self.most));
-            Cut { carry: Self::new(least, most), rest: Self::rest() }
-        }
-        fn plus_multiple(self, n: Self) -> Self {
-            Self::new(self.least + (n.least >> 48), self.most - (-n.most >> 48))
-        }
-        fn digit(self, factor: f64) -> Self {
-            let product = self.times(self.splat(factor));
-            assert!(-1 << 99 <= product.least && product.most < 1 << 99, "{product:?} leaves the binade");
-            Self::rest()
-        }
-        fn cleared(self, a: Self, b: Self) -> Self {
-            let product = a.times(b);
-            let sum = Self { least: self.least + product.least, most: self.most + product.most };
-            assert!(-1 << 100 < sum.least && sum.most < 1 << 100, "{sum:?} has more than 53 bits above 2^48");
-            sum
-        }
-        fn no_high(self) -> Self {
-            Self { least: 0, most: 0 }
-        }
-        fn add_product(sum: &mut Sum<Self>, a: Self, b: Self) {
-            Self::split(sum, a.times(b));
-        }
-        fn subtract_product(sum: &mut Sum<Self>, a: Self, b: Self) {
-            Self::split(sum, a.times(b).negated());
-        }
-        fn plus_high(self, n: Self) -> Self {
-            Self::new(self.least + (n.least >> 48), self.most + (n.most >> 48))
-        }
-    }
-
-    /// Limbs of so many thousandths of a unit, of a number of so many thousandths of p.
-    fn limbs_within(thousandths: i128, thousandths_of_p: i128) -> [Range; 8] {
-        let mut out = [Range::units(thousandths); 8];
-        // What the lower limbs are worth in the eighth, and a bit for the rounding.
-        let top = P[7] as i128 * thousandths_of_p / 1000 + thousandths / 2000 + 2;
-        out[7] = Range::new(-top, top);
-        out
-    }
-
-    /// Asserts that limbs are at most one unit and the little that a carry adds.
-    fn assert_one_unit(limbs: &[Range]) {
-        for limb in limbs {
-            assert!(limb.most <= UNIT + 64 && limb.least >= -UNIT - 64, "{limb:?}");
-        }
-    }
-
-    /// Asserts that columns are at most so many thousandths of a unit.
-    #[track_caller]
-    fn assert_columns<const N: usize>(columns: &Columns<Range, N>, thousandths: i128) {
-        let most = columns.as_flattened().iter().map(|column| column.most.max(-column.least)).max();
-        assert!(most <= Some(UNIT * thousandths / 1000), "{most:?}");
-    }
-
-    /// Every kernel is exact for all inputs within its limits.
-    #[test]
-    fn ranges_of_kernels() {
-        let wide = limbs_within(2001, 8000);
-        let (columns, squares) = (Eight::product(&wide, &wide), Eight::square(&wide));
-        assert_columns(&columns, 22_300);
-        assert_columns(&squares, 19_300);
-        assert_one_unit(&Eight::reduce(&columns)[..7]);
-        assert_one_unit(&Eight::reduce(&squares)[..7]);
-        assert_one_unit(&Eight::product_reduced(&wide, &wide)[..7]);
-        assert_one_unit(&Eight::square_reduced(&wide)[..7]);
-        let one = limbs_within(1001, 8000);
-        let two = limbs_within(2001, 3900);
-        for [real, imaginary] in [
-            Eight::product2([&wide, &wide], [&one, &one]),
-            Eight::product2([&one, &one], [&wide, &wide]),
-            Eight::product2([&two, &two], [&two, &two]),
-        ] {
-            for columns in [real, imaginary] {
-                assert_columns(&columns, 30_100);
-                assert_one_unit(&Eight::reduce(&columns)[..7]);
-            }
-        }
-        Eight::square2(&two, &two).iter().for_each(|limbs| assert_one_unit(&limbs[..7]));
-        Eight::reduce(&[[Range::units(48_001); 8]; 2]);
-        assert_one_unit(&Eight::normalise(&limbs_within(31_000, 31_000))[..7]);
-        assert_one_unit(&Eight::carry(&limbs_within(31_000, 31_000))[..7]);
-        Eight::lowest_limb(&limbs_within(31_000, 31_000));
-    }
-
     /// Σ limb·2^(48·i) modulo p.
     pub(in crate::backend::fma) fn modulo_p(limbs: &[f64]) -> blst_fp {
         let small = |n: u128| {
@@ -642,27 +455,9 @@ pub(super) mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "leaves the binade")]
-    fn three_units_twice_leave_the_binade() {
-        Eight::product(&limbs_within(3000, 1000), &limbs_within(3000, 1000));
-    }
-
-    #[test]
-    #[should_panic(expected = "more than 53 bits")]
-    fn columns_of_sixty_units_are_too_large() {
-        Eight::reduce(&[[Range::units(60_000); 8]; 2]);
-    }
-
-    #[test]
-    #[should_panic(expected = "more than 53 bits")]
-    fn normalised_limbs_of_forty_units_are_too_large() {
-        Eight::normalise(&limbs_within(40_000, 40_000));
-    }
-
-    #[test]
     #[should_panic(expected = "not exact")]
     fn lanes_notice_a_sum_that_leaves_the_binade() {
-        Eight::product(&[3.0 * UNIT as f64; 8], &[3.0 * UNIT as f64; 8]);
+        Eight::product_reduced(&[3.0 * UNIT as f64; 8], &[3.0 * UNIT as f64; 8]);
     }
 
     #[test]
@@ -681,13 +476,9 @@ pub(super) mod tests {
     fn kernels_at_the_edges() {
         for a in edges(2.0) {
             for b in edges(2.0) {
-                let columns = Eight::product(&a, &b);
                 let expected = modulo_p(&a).times(&modulo_p(&b));
-                assert_eq!(modulo_p(columns.as_flattened()), expected);
-                assert_eq!(modulo_p(&Eight::reduce(&columns)).times(&r()), expected);
                 assert_eq!(modulo_p(&Eight::product_reduced(&a, &b)).times(&r()), expected);
             }
-            assert_eq!(modulo_p(Eight::square(&a).as_flattened()), modulo_p(&a).squared());
             assert_eq!(modulo_p(&Eight::square_reduced(&a)).times(&r()), modulo_p(&a).squared());
         }
         for a in edges(31.0) {
@@ -702,27 +493,6 @@ pub(super) mod tests {
     fn in_p(limbs: &[f64]) -> f64 {
         let value = |limbs: &[f64]| limbs.iter().rev().fold(0.0, |sum, limb| sum * (1_u64 << 48) as f64 + limb);
         value(limbs) / value(&P)
-    }
-
-    /// The result is at most T/R + 0.812p, for twice a product too.
-    #[test]
-    fn reduced_values_are_small() {
-        // 2^384.
-        let r = ((1_u128 << 96) as f64).powi(4);
-        let halves: f64 = Eight::SHIFTED[..7].iter().map(|limbs| in_p(limbs).abs()).sum::<f64>() / 2.0 + 0.5;
-        assert!((0.8112..0.8113).contains(&halves), "{halves}");
-        assert!(Eight::SHIFTED[..7].iter().all(|limbs| in_p(limbs).abs() <= 0.5));
-        for a in edges(2.0) {
-            for b in edges(2.0) {
-                let columns = Eight::product(&a, &b);
-                for columns in [columns, columns.map(|half| half.map(|column| 2.0 * column))] {
-                    let expected = modulo_p(columns.as_flattened());
-                    let reduced = Eight::reduce(&columns);
-                    assert_eq!(modulo_p(&reduced).times(&self::r()), expected);
-                    assert!((in_p(&reduced) - in_p(columns.as_flattened()) / r).abs() <= 0.812, "{columns:?}");
-                }
-            }
-        }
     }
 
     /// Every method of vectors that moves lanes or reads their bits. The lanes from `exist` on are zero.

@@ -25,6 +25,8 @@ pub(crate) mod neon;
 pub(crate) mod bound;
 pub(crate) mod kernel;
 pub(crate) mod fp;
+#[cfg(test)]
+mod proofs;
 
 use self::{
     fp::{Fp, InFma},

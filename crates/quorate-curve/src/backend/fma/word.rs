@@ -3,7 +3,7 @@
 //! All numbers are integers. A double holds every integer below 2^53, so an operation is exact if its result is below
 //! 2^53, or below that times a power of two that divides the result. Kernels are written over [`Word`], which has one
 //! method for each such step. Registers and single lanes compute the steps from [`Fused`] operations. In the tests a
-//! range of values is a [`Word`] too, and panics where a step could be inexact for any value in it.
+//! number of which a proof knows what it is made of is a [`Word`] too, and panics where a step could be inexact.
 //!
 //! **Products.** A product of two limbs has 94 bits and more. A fused multiply-add rounds it to a multiple of 2^48 if it
 //! adds it to a number between 2^100 and 2^101, where doubles are that far apart:
@@ -50,8 +50,8 @@ impl Repeat {
     }
 }
 
-/// Numbers that kernels compute with: the lanes of a register, or in the tests one lane or the range of values that a
-/// lane can take.
+/// Numbers that kernels compute with: the lanes of a register, or in the tests one lane or a number of which a proof knows
+/// what it is made of.
 pub trait Word: Copy {
     /// `n` in every lane. The value of `self` does not matter.
     fn splat(self, n: f64) -> Self;

@@ -18,13 +18,16 @@ struct Largest {
 /// The weight of the next limb, which is 2^50 for BLS12-381 and less for others: limbs are bounded in units of it.
 const UNIT: u64 = 1 << 50;
 /// p/2^400 of BLS12-381. It is less for others.
-const P_OVER_R: f64 = 1.55e-6;
+pub(super) const P_OVER_R: f64 = 1.55e-6;
+
+/// The largest value of a product in Fp2, in p. On BN254 the lift of its real part is 0.0157p after the reduction.
+pub(super) const LARGEST_IN_FP2: f64 = 2.016;
 
 impl Bound {
     /// A canonical number.
     pub(crate) const CANONICAL: Self = Self::new(1, 1.0);
-    /// A product in Fp2 of values of at most 64p together.
-    pub(super) const PRODUCT_IN_FP2: Self = Self::new(1, 2.0 + 64.0 * 64.0 * P_OVER_R);
+    /// A product in Fp2 of values of at most 32p each.
+    pub(super) const PRODUCT_IN_FP2: Self = Self::new(1, LARGEST_IN_FP2);
 
     /// Limbs below `units` units, and a value of at most `value`·p.
     #[inline(always)]

@@ -193,8 +193,6 @@ impl<C: InIfma<N>, const N: usize> Field for Fp<C, N> {
     }
 
     /// It accepts limbs below 8 units and values below 32p.
-    ///
-    /// The highest limb says how many times 2p is subtracted, and a permutation reads this multiple from a table.
     #[inline(always)]
     fn shrunk(&self) -> Self {
         self.bound.assert_factor(8);
@@ -433,39 +431,36 @@ fn limbs_in_fp2<C, const N: usize>(a: &Fp2<Fp<C, N>>) -> [&[Vector; N]; 2] {
     [&a.c0.limbs, &a.c1.limbs]
 }
 
+/// An element of Fp2 from what the kernels of Fp2 give.
+#[inline(always)]
+fn in_fp2<C: InIfma<N>, const N: usize>([c0, c1]: [[Vector; N]; 2]) -> Fp2<Fp<C, N>> {
+    Fp2 { c0: Fp::new(c0, Bound::PRODUCT_IN_FP2), c1: Fp::new(c1, Bound::PRODUCT_IN_FP2) }
+}
+
 in_lanes! {
     #[inline(never)]
     fn multiply<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N], b: &[Vector; N]) -> [Vector; N] {
-        Numbers::<C, N>::reduce(&Numbers::<C, N>::product(a, b))
+        Numbers::<C, N>::product_reduced(a, b)
     }
 
-    /// The columns are at most those of a product whose factors both have limbs of four units.
     #[inline(never)]
     fn multiply_twice<C: InIfma<N>>[N: usize](lanes: Ifma, a: [&[Vector; N]; 2], b: [&[Vector; N]; 2]) -> [Vector; N] {
-        let (mut columns, more) = (Numbers::<C, N>::product(a[0], b[0]), Numbers::<C, N>::product(a[1], b[1]));
-        unroll!(H in [0 1] { unroll!(I < N { columns[H][I] = columns[H][I].plus(more[H][I]); }); });
-        Numbers::<C, N>::reduce(&columns)
+        Numbers::<C, N>::two_products_reduced(a, b)
     }
 
     #[inline(never)]
     fn square<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N]) -> [Vector; N] {
-        Numbers::<C, N>::reduce(&Numbers::<C, N>::square(a))
+        Numbers::<C, N>::square_reduced(a)
     }
 
     #[inline(never)]
     fn multiply2<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[&[Vector; N]; 2], b: &[&[Vector; N]; 2]) -> Fp2<Fp<C, N>> {
-        let [c0, c1] = kernel_fp2::columns::<C, N, _>(a, b);
-        let bound = Bound::PRODUCT_IN_FP2;
-        let c0 = Fp::new(Numbers::<C, N>::reduce(&Numbers::<C, N>::lifted(&c0)), bound);
-        Fp2 { c0, c1: Fp::new(Numbers::<C, N>::reduce(&c1), bound) }
+        in_fp2(kernel_fp2::product_reduced::<C, N, _>(a, b))
     }
 
     #[inline(never)]
     fn square2<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp2<Fp<C, N>>) -> Fp2<Fp<C, N>> {
-        let [real, imaginary] = kernel_fp2::square_columns::<C, 16, N, _>(&a.c0.limbs, &a.c1.limbs);
-        let bound = Bound::PRODUCT_IN_FP2;
-        let c0 = Fp::new(Numbers::<C, N>::reduce(&real), bound);
-        Fp2 { c0, c1: Fp::new(Numbers::<C, N>::reduce(&imaginary), bound) }
+        in_fp2(kernel_fp2::square_reduced::<C, N, _>(&a.c0.limbs, &a.c1.limbs))
     }
 
     #[inline(never)]
@@ -485,19 +480,17 @@ in_lanes! {
 
     #[inline(never)]
     fn lift_and_reduce<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Columns<Vector, N>, to: &mut [Vector; N]) {
-        let mut columns = Numbers::<C, N>::lifted(a);
-        unroll!(I < N { columns[1][I] = columns[1][I].plus(to[I]); });
-        *to = Numbers::<C, N>::reduce(&columns);
+        *to = Numbers::<C, N>::add_reduced(to, a);
     }
 
     #[inline(never)]
     fn multiply52<C: InIfma<N>>[N: usize](lanes: Ifma, a: &mut [Vector; N], b: &[Vector; N]) {
-        *a = Numbers52::<C, N>::reduce(&Numbers52::<C, N>::product(a, b));
+        *a = Numbers52::<C, N>::product_reduced(a, b);
     }
 
     #[inline(never)]
     fn square52<C: InIfma<N>>[N: usize](lanes: Ifma, a: &mut [Vector; N]) {
-        *a = Numbers52::<C, N>::reduce(&Numbers52::<C, N>::square(a));
+        *a = Numbers52::<C, N>::square_reduced(a);
     }
 
     /// The limbs of a·2^(52·N) modulo p: a product multiplies by 2^(52·N - B·N), then bits are shifted between limbs.
@@ -573,33 +566,14 @@ in_lanes! {
 
     #[inline]
     fn shrink<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N]) -> [Vector; N] {
-        // The lower limbs are below 2^(B + 3) and add less than 8 to the top limb, of which p has a large number. So the quotient by
-        // 2p, rounded down, may be one too small, but is never too large.
-        let inverse = const { (1 << 52) / (2 * (Numbers::<C, N>::P[N - 1] + 1)) };
-        let quotient = Vector::splat(lanes, 0).add_high(a[N - 1], Vector::splat(lanes, inverse));
-        let table = const { &even_multiples::<C, N>() };
-        let mut out = *a;
-        unroll!(I < N {
-            let [low, high] = &table[I];
-            out[I] = out[I].minus(Vector::load(lanes, low).gathered(Vector::load(lanes, high), quotient));
-        });
-        Numbers::<C, N>::carry(&out)
+        Numbers::<C, N>::shrunk(a)
     }
 
     /// The least representative of a product.
     fn canonical<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp<C, N>) -> Fp<C, N> {
         a.bound.assert_factor(1);
         a.bound.assert_value(2.99);
-        let p = const { &Numbers::<C, N>::P };
-        let mut limbs = a.limbs;
-        for _ in 0..2 {
-            let mut less = limbs;
-            unroll!(I < N { less[I] = less[I].minus(Vector::splat(lanes, p[I])); });
-            let less = Numbers::<C, N>::carry(&less);
-            let negative = less[N - 1].is_less(Vector::splat(lanes, 0));
-            unroll!(I < N { limbs[I] = limbs[I].in_mask(negative, less[I]); });
-        }
-        Fp::new(limbs, Bound::CANONICAL)
+        Fp::new(Numbers::<C, N>::canonical(&a.limbs), Bound::CANONICAL)
     }
 
     fn is_zero<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp<C, N>) -> Mask {
@@ -640,22 +614,6 @@ fn to_words<C: InIfma<N>, const N: usize>(a: &Fp<C, N>) -> [[i64; LANES]; 6] {
         }
     });
     words.map(Vector::words)
-}
-
-/// 0, 2p, … 14p and 16p, … 30p, by limb.
-const fn even_multiples<C: InIfma<N>, const N: usize>() -> [[[i64; LANES]; 2]; N] {
-    let mut table = [[[0; LANES]; 2]; N];
-    let mut i = 0;
-    while i < 2 * LANES {
-        let multiple = Numbers::<C, N>::multiple(2 * i as i64, 0);
-        let mut limb = 0;
-        while limb < N {
-            table[limb][i / LANES][i % LANES] = multiple[limb];
-            limb += 1;
-        }
-        i += 1;
-    }
-    table
 }
 
 /// The lowest limbs of 0, p, …, 7p.

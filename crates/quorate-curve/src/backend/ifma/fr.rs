@@ -15,7 +15,7 @@ use blst::blst_fr;
 
 use super::{
     Ifma,
-    kernel_fr::{self, Limbs, ORDER, multiple},
+    kernel_fr::{self, Limbs},
     vector::Vector,
     word::Word,
 };
@@ -103,86 +103,54 @@ impl Fr {
 
     #[inline(always)]
     pub(crate) fn plus(&self, other: &Self) -> Self {
-        let sum = limbs_of!(I in [0 1 2 3 4] => self.limbs[I].plus(other.limbs[I]));
-        Self { limbs: kernel_fr::carry(&sum), most: self.most.with(other.most, |a, b| a + b) }.within_limbs()
+        let most = self.most.with(other.most, |a, b| a + b);
+        Self { limbs: kernel_fr::sum(&self.limbs, &other.limbs), most }.within_limbs()
     }
 
     /// The difference to a value of at most `TIMES`·r. It adds `TIMES`·r to the bound.
     #[inline(always)]
     pub(crate) fn minus<const TIMES: i64>(&self, other: &Self) -> Self {
         other.assert_most(TIMES as f64);
-        let difference = limbs_of!(I in [0 1 2 3 4] => {
-            let limb = self.limbs[I];
-            limb.plus(limb.splat(const { multiple(TIMES) }[I])).minus(other.limbs[I])
-        });
         let most = self.most.with(self.most, |a, _| a + TIMES as f64);
-        Self { limbs: kernel_fr::carry(&difference), most }.within_limbs()
+        Self { limbs: kernel_fr::difference::<TIMES, _>(&self.limbs, &other.limbs), most }.within_limbs()
     }
 
     /// The product, of at most 37·r, or 3·r if one factor is canonical.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
-        let (columns, most) = self.product(other);
-        Self { limbs: kernel_fr::carry(&columns), most }
+        Self { limbs: kernel_fr::product_reduced(&self.limbs, &other.limbs), most: self.most_of_product(other) }
     }
 
     /// a + cb and a - cb, for a canonical c. It adds 3·r to the bound of a.
     #[inline(always)]
     pub(crate) fn butterfly(a: &Self, b: &Self, c: &Self) -> [Self; 2] {
-        let (product, most) = b.product(c);
-        if let Some(most) = most.get() {
+        if let Some(most) = b.most_of_product(c).get() {
             assert!(most <= 3.0, "a product of {most} r in a butterfly");
         }
-        let sum = limbs_of!(I in [0 1 2 3 4] => a.limbs[I].plus(product[I]));
-        let difference = limbs_of!(I in [0 1 2 3 4] => {
-            let limb = a.limbs[I];
-            limb.plus(limb.splat(const { multiple(3) }[I])).minus(product[I])
-        });
         let most = a.most.with(a.most, |a, _| a + 3.0);
-        let sum = Self { limbs: kernel_fr::carry(&sum), most }.within_limbs();
-        [sum, Self { limbs: kernel_fr::carry(&difference), most }]
+        let [sum, difference] = kernel_fr::butterfly(&a.limbs, &b.limbs, &c.limbs);
+        [Self { limbs: sum, most }.within_limbs(), Self { limbs: difference, most }]
     }
 
-    /// The columns of a product and its bound.
+    /// The bound of a product.
     #[inline(always)]
-    fn product(&self, other: &Self) -> ([Vector; 5], Tracked<f64>) {
+    fn most_of_product(&self, other: &Self) -> Tracked<f64> {
         self.assert_most(LARGEST);
         other.assert_most(LARGEST);
-        let columns = kernel_fr::reduce(&kernel_fr::product(&self.limbs, &other.limbs));
-        (columns, self.most.with(other.most, |a, b| a * b * ORDER_OVER_R + 2.0))
+        self.most.with(other.most, |a, b| a * b * ORDER_OVER_R + 2.0)
     }
 
     /// The same element with a value of at most 2.1·r. It accepts values of at most 32·r.
-    ///
-    /// The upper limb says how many times 2r is subtracted, and a permutation reads this multiple from a table.
     #[inline(always)]
     pub(crate) fn shrunk(&self) -> Self {
         self.assert_most(32.0);
-        // The upper limb counts 2^208. The quotient, rounded down, may be one too small where the rest is small, but is
-        // never too large.
-        const SHIFT: u32 = 40;
-        const INVERSE: i64 = ((1_i128 << (52 + SHIFT)) / (2 * (ORDER[4] as i128 + 1))) as i64;
-        let zero = self.limbs[0].splat(0);
-        let quotient = zero.add_high(self.limbs[4], zero.splat(INVERSE)).shifted_down(SHIFT);
-        let lanes: Ifma = zero.lanes();
-        let less = limbs_of!(I in [0 1 2 3 4] => {
-            let [low, high] = &EVEN_MULTIPLES[I];
-            self.limbs[I].minus(Vector::load(lanes, low).gathered(Vector::load(lanes, high), quotient))
-        });
-        Self::new(kernel_fr::carry(&less), 2.1)
+        Self::new(kernel_fr::shrunk(&self.limbs), 2.1)
     }
 
     /// The limbs of the least representative.
     #[inline(always)]
     fn canonical(&self) -> [Vector; 5] {
-        let mut limbs = self.shrunk().limbs;
-        for _ in 0..2 {
-            let less = limbs_of!(I in [0 1 2 3 4] => limbs[I].minus(limbs[I].splat(ORDER[I])));
-            let less = kernel_fr::carry(&less);
-            let negative = less[4].is_less(less[4].splat(0));
-            limbs = limbs_of!(I in [0 1 2 3 4] => limbs[I].in_mask(negative, less[I]));
-        }
-        limbs
+        kernel_fr::canonical(&self.shrunk().limbs)
     }
 
     /// The lanes where both numbers are the same. Numbers that are not canonical can differ where their elements do not.
@@ -282,22 +250,6 @@ in_lanes! {
     }
 }
 
-/// 0, 2r, … 14r and 16r, … 30r, by limb.
-static EVEN_MULTIPLES: [[[i64; LANES]; 2]; 5] = {
-    let mut table = [[[0; LANES]; 2]; 5];
-    let mut i = 0;
-    while i < 2 * LANES {
-        let multiple = multiple(2 * i as i64);
-        let mut limb = 0;
-        while limb < 5 {
-            table[limb][i / LANES][i % LANES] = multiple[limb];
-            limb += 1;
-        }
-        i += 1;
-    }
-    table
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,7 +321,7 @@ mod tests {
                 let shrunk = large.shrunk();
                 assert_eq!(shrunk.sixteenfold(), eight);
                 let top = shrunk.limbs[4].words();
-                assert!(top.iter().all(|top| *top <= 2 * ORDER[4] + ORDER[4] / 10), "{top:?}");
+                assert!(top.iter().all(|top| *top <= 21 * kernel_fr::ORDER[4] / 10), "{top:?}");
             }
         }
     }

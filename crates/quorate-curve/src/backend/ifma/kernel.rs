@@ -1,5 +1,5 @@
-//! The kernels: products and reductions of limbs. They are generic, so that the lanes and the check of their ranges run the same
-//! code, and so that each prime has as many limbs as it needs.
+//! The kernels: products and reductions of limbs. They are generic, so that the lanes and the proofs run the same code, and so that
+//! each prime has as many limbs as it needs.
 //!
 //! A number is Σ limb_i · 2^(B·i), i < N: eight limbs of 50 bits for BLS12-381, six of 46 bits for BN254. The multiplier takes operands
 //! of 52 bits and gives the low and the high 52 bits of a product separately. So a limb of an operand may hold several units of 2^B, and a
@@ -12,7 +12,7 @@
 
 use core::marker::PhantomData;
 
-use super::word::Word;
+use super::word::{Table, Word};
 use crate::backend::lanes::{
     constant::{Modulus, doubled, half_of_p, limbs, minus_inverse},
     unroll::{limbs_of, unroll},
@@ -177,6 +177,34 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
         })
     }
 
+    /// a·b/R modulo p.
+    #[inline(always)]
+    pub(super) fn product_reduced<W: Word>(a: &[W; N], b: &[W; N]) -> [W; N] {
+        Self::reduce(&Self::product(a, b))
+    }
+
+    /// a²/R modulo p.
+    #[inline(always)]
+    pub(super) fn square_reduced<W: Word>(a: &[W; N]) -> [W; N] {
+        Self::reduce(&Self::square(a))
+    }
+
+    /// (a₀·b₀ + a₁·b₁)/R modulo p. The columns are at most those of a product whose factors both have limbs of four units.
+    #[inline(always)]
+    pub(super) fn two_products_reduced<W: Word>(a: [&[W; N]; 2], b: [&[W; N]; 2]) -> [W; N] {
+        let (mut columns, more) = (Self::product(a[0], b[0]), Self::product(a[1], b[1]));
+        unroll!(H in [0 1] { unroll!(I < N { columns[H][I] = columns[H][I].plus(more[H][I]); }); });
+        Self::reduce(&columns)
+    }
+
+    /// `to` + T/R modulo p, for a T that may be as far below zero as the lift is above.
+    #[inline(always)]
+    pub(super) fn add_reduced<W: Word>(to: &[W; N], columns: &Columns<W, N>) -> [W; N] {
+        let mut columns = Self::lifted(columns);
+        unroll!(I < N { columns[1][I] = columns[1][I].plus(to[I]); });
+        Self::reduce(&columns)
+    }
+
     /// The columns of a², for limbs below 2^51. N² + N multiplications.
     #[inline(always)]
     pub(crate) fn square<W: Word>(a: &[W; N]) -> Columns<W, N> {
@@ -217,6 +245,46 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
         columns
     };
 
+    /// 0, 2p, … 14p and 16p, … 30p, by limb.
+    const EVEN_MULTIPLES: [Table; N] = {
+        let mut table = [[[0; 8]; 2]; N];
+        let mut i = 0;
+        while i < 16 {
+            let multiple = Self::multiple(2 * i as i64, 0);
+            let mut limb = 0;
+            while limb < N {
+                table[limb][i / 8][i % 8] = multiple[limb];
+                limb += 1;
+            }
+            i += 1;
+        }
+        table
+    };
+
+    /// The same number modulo p, below 2.1p, for limbs below eight units and a value below 32p.
+    ///
+    /// The highest limb says how many times 2p is subtracted, and a table has this multiple.
+    #[inline(always)]
+    pub(super) fn shrunk<W: Word>(a: &[W; N]) -> [W; N] {
+        // The lower limbs are below 2^(B + 3) and add less than 8 to the top limb, of which p has a large number. So the quotient by
+        // 2p, rounded down, may be one too small, but is never too large.
+        let inverse = const { (1 << 52) / (2 * (Self::P[N - 1] + 1)) };
+        let quotient = a[0].splat(0).add_high(a[N - 1], a[0].splat(inverse));
+        let table = const { &Self::EVEN_MULTIPLES };
+        Self::carry(&limbs_of!(I < N => a[I].minus(quotient.entry(&table[I]))))
+    }
+
+    /// The least representative of a number below 3p, whose carries were taken.
+    #[inline(always)]
+    pub(super) fn canonical<W: Word>(a: &[W; N]) -> [W; N] {
+        let mut limbs = *a;
+        unroll!(_TWICE in [0 1] {
+            let less = Self::carry(&limbs_of!(I < N => limbs[I].minus(limbs[I].splat(Self::P[I]))));
+            limbs = limbs_of!(I < N => less[N - 1].where_negative(limbs[I], less[I]));
+        });
+        limbs
+    }
+
     /// The same number modulo p, which is not negative.
     #[inline(always)]
     pub(super) fn lifted<W: Word>(columns: &Columns<W, N>) -> Columns<W, N> {
@@ -240,74 +308,6 @@ pub(super) mod tests {
     type Limbs = [i64; 8];
     pub(in crate::backend::ifma) type Eight = Numbers<Bls12381, 8>;
     const P: Limbs = Eight::P;
-
-    /// The range of a number in a lane. An operation that can overflow, or whose factor can be too large, panics.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(in crate::backend::ifma) struct Range {
-        pub(in crate::backend::ifma) least: i128,
-        pub(in crate::backend::ifma) most: i128,
-    }
-
-    impl Range {
-        pub(in crate::backend::ifma) fn new(least: i128, most: i128) -> Self {
-            let signed = i128::from(i64::MIN)..=i128::from(i64::MAX);
-            assert!(signed.contains(&least) && signed.contains(&most), "{least}..={most} overflows");
-            Self { least, most }
-        }
-
-        /// A limb of at most `n` units.
-        pub(in crate::backend::ifma) fn units(n: i128) -> Self {
-            Self::new(0, n * ((1 << 50) - 1))
-        }
-
-        fn assert_factor(self) {
-            assert!(self.least >= 0 && self.most < 1 << 52, "{self:?} is not a factor");
-        }
-    }
-
-    impl Word for Range {
-        fn splat(self, n: i64) -> Self {
-            Self::new(n.into(), n.into())
-        }
-        fn plus(self, other: Self) -> Self {
-            Self::new(self.least + other.least, self.most + other.most)
-        }
-        fn minus(self, other: Self) -> Self {
-            Self::new(self.least - other.most, self.most - other.least)
-        }
-        fn add_low(self, a: Self, b: Self) -> Self {
-            a.assert_factor();
-            b.assert_factor();
-            self.plus(Self::new(0, (a.most * b.most).min((1 << 52) - 1)))
-        }
-        fn add_high(self, a: Self, b: Self) -> Self {
-            a.assert_factor();
-            b.assert_factor();
-            self.plus(Self::new((a.least * b.least) >> 52, (a.most * b.most) >> 52))
-        }
-        fn scaled(self, bits: u32) -> Self {
-            Self::new(self.least << bits, self.most << bits)
-        }
-        fn low_limb(self, bits: u32) -> Self {
-            Self::new(0, (1 << bits) - 1)
-        }
-        fn truncated(self) -> Self {
-            Self::new(0, (1 << 52) - 1)
-        }
-        fn carry(self, bits: u32) -> Self {
-            Self::new(self.least >> bits, self.most >> bits)
-        }
-        fn carry_52(self) -> Self {
-            assert!(self.least >= 0);
-            Self::new(self.least >> 52, self.most >> 52)
-        }
-        fn low_limb_52(self) -> Self {
-            Self::new(0, (1 << 52) - 1)
-        }
-        fn signed_carry_52(self) -> Self {
-            Self::new(self.least >> 52, self.most >> 52)
-        }
-    }
 
     /// One lane, with every overflow a panic.
     impl Word for i64 {
@@ -349,6 +349,12 @@ pub(super) mod tests {
         }
         fn signed_carry_52(self) -> Self {
             self >> 52
+        }
+        fn entry(self, table: &Table) -> Self {
+            table.as_flattened()[usize::try_from(self).expect("not negative")]
+        }
+        fn where_negative(self, kept: Self, other: Self) -> Self {
+            if self < 0 { kept } else { other }
         }
     }
 
@@ -395,40 +401,6 @@ pub(super) mod tests {
         out
     }
 
-    /// No column of any product or reduction overflows, for any factors.
-    #[test]
-    fn ranges_of_kernels() {
-        fn test<C: Modulus, const N: usize>() {
-            let unit = (1 << C::INTEGER_BITS) - 1;
-            let of = |units: i128| [Range::new(0, units * unit); N];
-            let largest = Numbers::<C, N>::product(&of(4), &of(4));
-            let out = Numbers::<C, N>::reduce(&largest);
-            assert!(out[..N - 1].iter().all(|limb| *limb == of(1)[0]));
-            Numbers::<C, N>::reduce(&Numbers::<C, N>::square(&of(2)));
-            // The largest sum that `Wide` reduces.
-            let most = C::MOST_PRODUCTS as i128;
-            let sum = largest.map(|half| half.map(|column| Range::new(-most * column.most, most * column.most)));
-            Numbers::<C, N>::reduce(&Numbers::<C, N>::lifted(&sum));
-            Numbers::<C, N>::carry(&of(8));
-        }
-        test::<Bls12381, 8>();
-        #[cfg(feature = "bn254")]
-        test::<crate::Bn254, 6>();
-    }
-
-    #[test]
-    #[should_panic(expected = "is not a factor")]
-    fn five_units_are_no_factor() {
-        Eight::product(&[Range::units(5); 8], &[Range::units(1); 8]);
-    }
-
-    #[test]
-    #[should_panic(expected = "overflows")]
-    fn too_many_products_overflow() {
-        let columns = Eight::product(&[Range::units(4); 8], &[Range::units(4); 8]);
-        Eight::reduce(&columns.map(|half| half.map(|column| Range::new(-60 * column.most, 60 * column.most))));
-    }
-
     #[test]
     fn kernels_at_the_edges() {
         for a in edges(4) {
@@ -462,18 +434,6 @@ pub(super) mod tests {
         }
         let least_above = i128::from(carried[15]) + 2 * i128::from(P[7]) + 3;
         assert!((0..=least_above).contains(&i128::from(reduced[7])), "{} above {least_above}", reduced[7]);
-    }
-
-    #[test]
-    fn multiples_of_p_are_multiples_with_large_limbs() {
-        for times in [1, 2, 4, 8, 16, 32] {
-            for units in 0..=3 {
-                let multiple = Eight::multiple(times, units);
-                assert_eq!(modulo_p(&multiple), blst_fp::default());
-                assert!(multiple[..7].iter().all(|limb| (units * ((1 << 50) - 1)..(units + 1) << 50).contains(limb)));
-                assert!((multiple[7] - times * P[7]).abs() <= times + units);
-            }
-        }
     }
 
     #[test]

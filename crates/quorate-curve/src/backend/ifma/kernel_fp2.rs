@@ -44,6 +44,25 @@ pub(super) fn square_columns<C: Modulus, const TIMES: i64, const N: usize, W: Wo
     [real, Numbers::<C, N>::product(&twice, c1)]
 }
 
+/// (a0 + a1·i)·(b0 + b1·i)/R modulo p.
+#[inline(always)]
+pub(super) fn product_reduced<C: Modulus, const N: usize, W: Word>(
+    a: &[&[W; N]; 2],
+    b: &[&[W; N]; 2],
+) -> [[W; N]; 2] {
+    let [real, imaginary] = columns::<C, N, W>(a, b);
+    let real = Numbers::<C, N>::reduce(&Numbers::<C, N>::lifted(&real));
+    [real, Numbers::<C, N>::reduce(&imaginary)]
+}
+
+/// (c0 + c1·i)²/R modulo p, for limbs below 2 units and values below 16p.
+#[inline(always)]
+pub(super) fn square_reduced<C: Modulus, const N: usize, W: Word>(c0: &[W; N], c1: &[W; N]) -> [[W; N]; 2] {
+    let [real, imaginary] = square_columns::<C, 16, N, W>(c0, c1);
+    let real = Numbers::<C, N>::reduce(&real);
+    [real, Numbers::<C, N>::reduce(&imaginary)]
+}
+
 /// Keeps the compiler from interleaving two products, whose columns would not fit the registers.
 #[inline(always)]
 fn staged() {
@@ -56,33 +75,11 @@ mod tests {
     use super::*;
     use crate::{
         arithmetic::field::Field as _,
-        backend::ifma::kernel::tests::{Eight, Range, assert_reduced, edges, modulo_p},
+        backend::ifma::kernel::tests::{Eight, assert_reduced, edges, modulo_p},
         pairing::Bls12381,
     };
 
     type Limbs = [i64; 8];
-
-    #[test]
-    fn ranges_of_kernels() {
-        fn test<C: Modulus, const N: usize>() {
-            let two = &[Range::new(0, 2 * ((1 << C::INTEGER_BITS) - 1)); N];
-            let [c0, c1] = columns::<C, N, _>(&[two, two], &[two, two]);
-            // A product in Fp2 counts as two.
-            let times = C::MOST_PRODUCTS as i128 / 2;
-            let sum = |c: Columns<Range, N>| c.map(|c| c.map(|c| Range::new(times * c.least, times * c.most)));
-            Numbers::<C, N>::reduce(&Numbers::<C, N>::lifted(&sum(c0)));
-            Numbers::<C, N>::reduce(&Numbers::<C, N>::lifted(&sum(c1)));
-            // The upper limb of a value below 8p.
-            let mut below = *two;
-            below[N - 1] = Range::new(0, i128::from(Numbers::<C, N>::P[N - 1]) * 799 / 100);
-            for columns in square_columns::<C, 16, N, _>(&below, &below) {
-                Numbers::<C, N>::reduce(&columns);
-            }
-        }
-        test::<Bls12381, 8>();
-        #[cfg(feature = "bn254")]
-        test::<crate::Bn254, 6>();
-    }
 
     #[test]
     fn columns_at_the_edges() {

@@ -7,7 +7,7 @@
 //! the digit is the column itself, and both cancel without a multiplication. The last step adds a multiple of r. The
 //! result is below T/R + 2r for a product T.
 
-use super::word::Word;
+use super::word::{Table, Word};
 use crate::backend::lanes::unroll::{limbs_of, unroll};
 
 /// The limbs of a number of 260 bits.
@@ -64,6 +64,71 @@ pub(super) fn carry<W: Word>(columns: &[W; 5]) -> [W; 5] {
     out
 }
 
+/// a·b/R modulo r, with limbs below 2^52.
+#[inline(always)]
+pub(super) fn product_reduced<W: Word>(a: &[W; 5], b: &[W; 5]) -> [W; 5] {
+    carry(&reduce(&product(a, b)))
+}
+
+/// a + b, whose value has to fit the limbs.
+#[inline(always)]
+pub(super) fn sum<W: Word>(a: &[W; 5], b: &[W; 5]) -> [W; 5] {
+    carry(&limbs_of!(I in [0 1 2 3 4] => a[I].plus(b[I])))
+}
+
+/// a + `TIMES`·r - b, for a b of at most `TIMES`·r. The value has to fit the limbs.
+#[inline(always)]
+pub(super) fn difference<const TIMES: i64, W: Word>(a: &[W; 5], b: &[W; 5]) -> [W; 5] {
+    let multiple = const { multiple(TIMES) };
+    carry(&limbs_of!(I in [0 1 2 3 4] => a[I].plus(a[I].splat(multiple[I])).minus(b[I])))
+}
+
+/// a + b·c/R and a - b·c/R modulo r, for a b·c/R that is reduced to at most 3r. It adds at most 3r to a.
+#[inline(always)]
+pub(super) fn butterfly<W: Word>(a: &[W; 5], b: &[W; 5], c: &[W; 5]) -> [[W; 5]; 2] {
+    let product = reduce(&product(b, c));
+    [sum(a, &product), difference::<3, W>(a, &product)]
+}
+
+/// The same number modulo r, below 2.1r, for a value of at most 32r.
+///
+/// The upper limb says how many times 2r is subtracted, and a table has this multiple.
+#[inline(always)]
+pub(super) fn shrunk<W: Word>(a: &[W; 5]) -> [W; 5] {
+    // The upper limb counts 2^208. The quotient, rounded down, may be one too small where the rest is small, but is never too large.
+    const SHIFT: u32 = 40;
+    const INVERSE: i64 = ((1_i128 << (52 + SHIFT)) / (2 * (ORDER[4] as i128 + 1))) as i64;
+    let quotient = a[0].splat(0).add_high(a[4], a[0].splat(INVERSE)).carry(SHIFT);
+    carry(&limbs_of!(I in [0 1 2 3 4] => a[I].minus(quotient.entry(&EVEN_MULTIPLES[I]))))
+}
+
+/// The least representative of a number below 3r, with limbs below 2^52.
+#[inline(always)]
+pub(super) fn canonical<W: Word>(a: &[W; 5]) -> [W; 5] {
+    let mut limbs = *a;
+    unroll!(_TWICE in [0 1] {
+        let less = carry(&limbs_of!(I in [0 1 2 3 4] => limbs[I].minus(limbs[I].splat(ORDER[I]))));
+        limbs = limbs_of!(I in [0 1 2 3 4] => less[4].where_negative(limbs[I], less[I]));
+    });
+    limbs
+}
+
+/// 0, 2r, … 14r and 16r, … 30r, by limb.
+static EVEN_MULTIPLES: [Table; 5] = {
+    let mut table = [[[0; 8]; 2]; 5];
+    let mut i = 0;
+    while i < 16 {
+        let multiple = multiple(2 * i as i64);
+        let mut limb = 0;
+        while limb < 5 {
+            table[limb][i / 8][i % 8] = multiple[limb];
+            limb += 1;
+        }
+        i += 1;
+    }
+    table
+};
+
 /// `times`·r.
 pub(super) const fn multiple(times: i64) -> Limbs {
     let mut out = [0; 5];
@@ -81,7 +146,7 @@ pub(super) const fn multiple(times: i64) -> Limbs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Scalar, backend::ifma::kernel::tests::Range};
+    use crate::Scalar;
 
     /// Σ column · 2^(52·i) modulo r.
     fn modulo_r(columns: &[i64]) -> Scalar {
@@ -90,16 +155,6 @@ mod tests {
             let up = sum * Scalar::from(1 << 52);
             if *column < 0 { up - size } else { up + size }
         })
-    }
-
-    #[test]
-    fn no_column_overflows() {
-        let limb = Range::new(0, (1 << 52) - 1);
-        let reduced = reduce(&product(&[limb; 5], &[limb; 5]));
-        // A butterfly adds a limb and a limb of a multiple of r, or takes the product away.
-        let sum = limbs_of!(I in [0 1 2 3 4] => reduced[I].plus(limb).plus(limb));
-        let difference = limbs_of!(I in [0 1 2 3 4] => limb.plus(limb).minus(reduced[I]));
-        assert!(carry(&sum)[..4].iter().chain(&carry(&difference)[..4]).all(|carried| *carried == limb));
     }
 
     /// One lane at the edges of the limbs, with every overflow a panic.

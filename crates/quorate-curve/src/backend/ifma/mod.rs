@@ -23,6 +23,8 @@ pub(crate) mod fp;
 pub(crate) mod fr;
 pub(crate) mod scalars;
 pub(crate) mod transform;
+#[cfg(test)]
+mod proofs;
 
 pub use vector::Ifma;
 

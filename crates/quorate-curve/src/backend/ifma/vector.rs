@@ -13,7 +13,7 @@
 
 use core::{arch::x86_64::*, marker::PhantomData, mem::transmute};
 
-use super::word::Word;
+use super::word::{Table, Word};
 use crate::{
     backend::lanes::field::{LANES, Mask},
     pairing::Bls12381,
@@ -128,6 +128,10 @@ instructions! {
         fn carry_52(self) -> Self = Self(_mm512_srli_epi64::<52>(self.0));
         fn low_limb_52(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 52) - 1)));
         fn signed_carry_52(self) -> Self = Self(_mm512_srai_epi64::<52>(self.0));
+        fn where_negative(self, kept: Self, other: Self) -> Self =
+            Self(_mm512_mask_mov_epi64(other.0, _mm512_cmplt_epi64_mask(self.0, _mm512_setzero_si512()), kept.0));
+        fn entry(self, table: &Table) -> Self =
+            Self(_mm512_permutex2var_epi64(transmute(table[0]), self.0, transmute(table[1])));
     }
 }
 

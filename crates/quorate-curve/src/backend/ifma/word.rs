@@ -1,7 +1,10 @@
 //! What kernels compute with, and the few operations that they are made of.
 
+/// Sixteen numbers: the first eight, and the others.
+pub(crate) type Table = [[i64; 8]; 2];
+
 /// A number that kernels compute with: the eight lanes of a [`Vector`](super::vector::Vector), or in the tests one lane
-/// or the range of values that a lane can take.
+/// or a number of which a proof knows what it is made of.
 pub(crate) trait Word: Copy {
     /// `n` in every lane. The value of `self` does not matter.
     fn splat(self, n: i64) -> Self;
@@ -29,4 +32,8 @@ pub(crate) trait Word: Copy {
     fn low_limb_52(self) -> Self;
     /// The number divided by 2^52, rounded down. The number may be negative.
     fn signed_carry_52(self) -> Self;
+    /// The number of a table that this number counts, from 0 to 15.
+    fn entry(self, table: &Table) -> Self;
+    /// `kept` where this number is negative, `other` elsewhere.
+    fn where_negative(self, kept: Self, other: Self) -> Self;
 }
