@@ -18,7 +18,11 @@
 //! [`proves`] runs a kernel and its checks; [`misses_no_step`] falsifies one step after the other, and asserts that no proof survives.
 
 use alloc::{boxed::Box, collections::BTreeMap, format, string::String, vec::Vec};
-use core::{cell::{Cell, RefCell}, cmp::Ordering, ops::RangeInclusive};
+use core::{
+    cell::{Cell, RefCell},
+    cmp::Ordering,
+    ops::RangeInclusive,
+};
 use std::{panic, sync::Once, thread_local};
 
 use num_bigint::BigInt;
@@ -248,7 +252,8 @@ impl Proof {
             };
             let high = value.minus(&low).scaled(&Dyadic::new(1, -i64::from(bits)));
             // The least quotient leaves the greatest low part. A shift of a negative number rounds down.
-            let (least, most): (BigInt, BigInt) = ((least - &most_low + &unit - 1) >> bits, (most - &least_low) >> bits);
+            let (least, most): (BigInt, BigInt) =
+                ((least - &most_low + &unit - 1) >> bits, (most - &least_low) >> bits);
             let high = self.variable(least.clone().into(), most.clone().into(), Definition::Is(high));
             let high = self.number(high, least, most);
             Parts {
@@ -485,7 +490,8 @@ impl Symbol {
     /// The integer nearest to the number times `factor`; either one if two are.
     pub(in crate::backend) fn nearest_to(self, factor: f64) -> Self {
         let (value, least, most) = self.whole();
-        let known = |proof: &Proof| proof.nearest.iter().find(|(of, by, _)| *by == factor && *of == value).map(|known| known.2);
+        let known =
+            |proof: &Proof| proof.nearest.iter().find(|(of, by, _)| *by == factor && *of == value).map(|known| known.2);
         if let Some(nearest) = with(|proof| known(proof)) {
             return nearest;
         }
@@ -553,7 +559,11 @@ pub(in crate::backend) fn assert_congruent(a: &Value, b: &Value, modulus: &BigIn
     let difference = with(|proof| proof.reduced(&a.minus(b)));
     for (monomial, k) in difference.terms() {
         let is_multiple = (&k.integer % modulus) == BigInt::ZERO;
-        assert!(is_multiple, "not proved: the same modulo p, because of the term {monomial:?}, {k:?}, of {}", difference.terms().count());
+        assert!(
+            is_multiple,
+            "not proved: the same modulo p, because of the term {monomial:?}, {k:?}, of {}",
+            difference.terms().count()
+        );
     }
 }
 
@@ -654,3 +664,18 @@ pub(in crate::backend) fn misses_no_step(proof: impl Fn() + panic::RefUnwindSafe
     quiet(false);
     assert!(survivors.is_empty(), "of {steps} steps, these may be false: {}", survivors.join(", "));
 }
+
+/// Tests that prove a kernel for both curves, each with its number of limbs, and falsify its steps.
+macro_rules! proofs {
+    ($($(#[$doc:meta])* fn $name:ident<$c:ident, $n:ident>() $body:block)*) => { $(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            fn prove<$c: $crate::backend::lanes::constant::Modulus, const $n: usize>() $body
+            $crate::backend::symbolic::misses_no_step(prove::<$crate::pairing::Bls12381, 8>);
+            #[cfg(feature = "bn254")]
+            $crate::backend::symbolic::misses_no_step(prove::<$crate::Bn254, 6>);
+        }
+    )* };
+}
+pub(in crate::backend) use proofs;

@@ -15,8 +15,8 @@ use crate::{
     backend::{
         lanes::constant::Modulus,
         symbolic::{
-            Dyadic, Rounding, Symbol, Value, assert_congruent, assert_divisible, assert_same, beside, in_each_case, misses_no_step, power_of_two,
-            prime, size, value_of,
+            Dyadic, Rounding, Symbol, Value, assert_congruent, assert_divisible, assert_same, beside, in_each_case,
+            power_of_two, prime, proofs, size, value_of,
         },
     },
     pairing::Bls12381,
@@ -149,22 +149,11 @@ impl<const N: usize> Prime<N> {
 
     /// The number is at most so many p times `factor` from zero.
     fn assert_size(&self, value: &Value, most: f64, factor: &BigInt) {
-        assert!(size(value) <= Dyadic::of(most).times(&(&self.p * factor).into()), "not proved: a value of at most {most} p");
+        assert!(
+            size(value) <= Dyadic::of(most).times(&(&self.p * factor).into()),
+            "not proved: a value of at most {most} p"
+        );
     }
-}
-
-/// Runs a proof for both curves, and falsifies its steps.
-macro_rules! proofs {
-    ($($(#[$doc:meta])* fn $name:ident<$c:ident, $n:ident>() $body:block)*) => { $(
-        $(#[$doc])*
-        #[test]
-        fn $name() {
-            fn prove<$c: Modulus, const $n: usize>() $body
-            misses_no_step(prove::<Bls12381, 8>);
-            #[cfg(feature = "bn254")]
-            misses_no_step(prove::<crate::Bn254, 6>);
-        }
-    )* };
 }
 
 proofs! {

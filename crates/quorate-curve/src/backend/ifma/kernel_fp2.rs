@@ -46,10 +46,7 @@ pub(super) fn square_columns<C: Modulus, const TIMES: i64, const N: usize, W: Wo
 
 /// (a0 + a1·i)·(b0 + b1·i)/R modulo p.
 #[inline(always)]
-pub(super) fn product_reduced<C: Modulus, const N: usize, W: Word>(
-    a: &[&[W; N]; 2],
-    b: &[&[W; N]; 2],
-) -> [[W; N]; 2] {
+pub(super) fn product_reduced<C: Modulus, const N: usize, W: Word>(a: &[&[W; N]; 2], b: &[&[W; N]; 2]) -> [[W; N]; 2] {
     let [real, imaginary] = columns::<C, N, W>(a, b);
     let real = Numbers::<C, N>::reduce(&Numbers::<C, N>::lifted(&real));
     [real, Numbers::<C, N>::reduce(&imaginary)]

@@ -17,8 +17,8 @@ use crate::{
     backend::{
         lanes::constant::Modulus,
         symbolic::{
-            Dyadic, Parts, Rounding, Symbol, Value, assert_congruent, assert_same, beside, bounds, in_each_case, misses_no_step, on_each_path,
-            power_of_two, prime, value_of,
+            Dyadic, Parts, Rounding, Symbol, Value, assert_congruent, assert_same, beside, bounds, in_each_case,
+            misses_no_step, on_each_path, power_of_two, prime, proofs, value_of,
         },
     },
     pairing::Bls12381,
@@ -151,20 +151,6 @@ impl<const N: usize> Prime<N> {
         let found = bounds(value);
         assert!(found.0 >= least.into() && found.1 <= most.into(), "not proved: the bound of a value");
     }
-}
-
-/// Runs a proof for both curves, and then falsifies its steps.
-macro_rules! proofs {
-    ($($(#[$doc:meta])* fn $name:ident<$c:ident, $n:ident>() $body:block)*) => { $(
-        $(#[$doc])*
-        #[test]
-        fn $name() {
-            fn prove<$c: Modulus, const $n: usize>() $body
-            misses_no_step(prove::<Bls12381, 8>);
-            #[cfg(feature = "bn254")]
-            misses_no_step(prove::<crate::Bn254, 6>);
-        }
-    )* };
 }
 
 proofs! {
@@ -458,7 +444,21 @@ fn constants() {
         assert_eq!(number(Numbers::<C, N>::HALF_OF_P) * 2, &prime.p + 1);
         // A number of so many units can be taken away limb by limb, and the highest limb stays above zero for a value below `times`·p.
         for (times, units) in [
-            (3, 1), (4, 1), (5, 2), (6, 1), (7, 3), (8, 1), (8, 2), (8, 3), (9, 1), (9, 4), (11, 1), (12, 1), (16, 2), (18, 2), (26, 3),
+            (3, 1),
+            (4, 1),
+            (5, 2),
+            (6, 1),
+            (7, 3),
+            (8, 1),
+            (8, 2),
+            (8, 3),
+            (9, 1),
+            (9, 4),
+            (11, 1),
+            (12, 1),
+            (16, 2),
+            (18, 2),
+            (26, 3),
             (32, 1),
         ] {
             let multiple = Numbers::<C, N>::multiple(times, units);
@@ -497,10 +497,12 @@ fn five_units_are_no_factor() {
 fn too_many_products_overflow() {
     let prime = Prime::<8>::of::<Bls12381>();
     let columns = Eight::product(&prime.full(4), &prime.full(4));
-    Eight::reduce(&columns.map(|half| half.map(|column| {
-        let most: BigInt = column.range().end() * 60;
-        Symbol::input(-most.clone()..=most)
-    })));
+    Eight::reduce(&columns.map(|half| {
+        half.map(|column| {
+            let most: BigInt = column.range().end() * 60;
+            Symbol::input(-most.clone()..=most)
+        })
+    }));
 }
 
 /// A reduction that is right for one prime is not for another.
