@@ -438,6 +438,7 @@ impl Symbol {
     }
 
     /// What the number is, for an operation that reads all of its bits.
+    #[track_caller]
     fn whole(self) -> (Value, BigInt, BigInt) {
         let Number { value, least, most, is_truncated } = with(|proof| proof.read(self));
         assert!(!is_truncated, "a number of which only the lowest 52 bits are known is read whole");
@@ -466,13 +467,23 @@ impl Symbol {
         Self::of(value.scaled(&Dyadic::new(1, bits.into())), least << bits, most << bits)
     }
 
+    /// Both parts of the number.
     pub(in crate::backend) fn cut_at(self, bits: u32, rounding: Rounding) -> Parts {
+        self.whole();
         with(|proof| proof.cut(self, bits, rounding))
+    }
+
+    /// The number modulo 2^`bits`.
+    pub(in crate::backend) fn lowest(self, bits: u32) -> Self {
+        if bits > 52 {
+            self.whole();
+        }
+        with(|proof| proof.cut(self, bits, Rounding::Down).low)
     }
 
     /// Its lowest 52 bits, which is all that an operation may read of it.
     pub(in crate::backend) fn truncated_to_52(self) -> Self {
-        let low = self.cut_at(52, Rounding::Down).low;
+        let low = self.lowest(52);
         with(|proof| {
             let mut number = proof.read(low);
             number.is_truncated = true;
@@ -501,12 +512,13 @@ impl Symbol {
         let (least, most) = product(&(least.into(), most.into()), &(factor.clone(), factor.clone()));
         with(|proof| {
             let error = proof.variable(half.negated(), half, Definition::Free);
-            let rounded = |n: &Dyadic, more: i64| {
-                let twice = n.times(&Dyadic::new(2, 0)).plus(&Dyadic::new(more, 0));
+            // The integer nearest to n, the greater one of two.
+            let rounded = |n: &Dyadic| {
+                let twice = n.times(&Dyadic::new(2, 0)).plus(&Dyadic::one());
                 let power = twice.power.min(0);
                 twice.counted_in(power) >> (1 - power)
             };
-            let (least, most) = (rounded(&least, 1), rounded(&most, 1));
+            let (least, most) = (-rounded(&least.negated()), rounded(&most));
             let definition = Definition::Is(value.scaled(&factor).minus(&error));
             let value = proof.variable(least.clone().into(), most.clone().into(), definition);
             let nearest = proof.number(value, least, most);

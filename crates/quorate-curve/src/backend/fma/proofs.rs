@@ -84,7 +84,7 @@ impl Word for Symbol {
     }
     fn cleared(self, a: Self, b: Self) -> Self {
         let sum = self.sum(a.product(b));
-        // A multiple of 2^48, as `plus_multiple` asserts.
+        assert_divisible(&sum.value(), 48);
         within(sum, 100, "a cleared sum has at most 53 bits above 2^48").step()
     }
     /// What the sum is above the middle of its binade.

@@ -60,7 +60,7 @@ impl Word for Symbol {
         in_lane(self.shifted(bits))
     }
     fn low_limb(self, bits: u32) -> Self {
-        self.cut_at(bits, Rounding::Down).low.step()
+        self.lowest(bits).step()
     }
     fn truncated(self) -> Self {
         self.truncated_to_52().step()
@@ -80,7 +80,7 @@ impl Word for Symbol {
     }
     /// The number has to be known: a proof splits the inputs by it.
     fn entry(self, table: &Table) -> Self {
-        let (least, most) = self.range().into_inner();
+        let (least, most) = self.cut_at(4, Rounding::Down).low.range().into_inner();
         assert!(least == most, "not proved: which number of a table");
         let index: usize = least.try_into().expect("a small number");
         Self::constant(table.as_flattened()[index]).step()
@@ -286,13 +286,13 @@ proofs! {
     fn products_of_chains<C, N>() {
         let prime = Prime::<N>::of_52::<C>();
         let any = || -> [Symbol; N] { core::array::from_fn(|_| Symbol::input(BigInt::ZERO..=i64::MAX.into())) };
-        let read = |a: &[Symbol; N]| prime.value(&a.map(|limb| limb.cut_at(52, Rounding::Down).low));
+        let read = |a: &[Symbol; N]| prime.value(&a.map(|limb| limb.lowest(52)));
         let (a, b) = (any(), any());
         for (out, t) in [
             (Numbers52::<C, N>::product_reduced(&a, &b), read(&a).times(&read(&b))),
             (Numbers52::<C, N>::square_reduced(&a), read(&a).times(&read(&a))),
         ] {
-            let mut limbs = out.map(|limb| limb.cut_at(52, Rounding::Down).low);
+            let mut limbs = out.map(|limb| limb.lowest(52));
             limbs[N - 1] = out[N - 1];
             let more = power_of_two(52 * (N as u32 - 2) + 19);
             prime.assert_reduced(&prime.value(&limbs), &t, &more);
@@ -532,4 +532,11 @@ fn a_lost_carry() {
 fn garbage_above_52_bits() {
     let any = Symbol::input(BigInt::ZERO..=i64::MAX.into());
     let _ = Word::plus(any.truncated(), any);
+}
+
+/// The carry of such a digit.
+#[test]
+#[should_panic(expected = "read whole")]
+fn the_carry_of_garbage() {
+    let _ = Symbol::input(BigInt::ZERO..=i64::MAX.into()).truncated().carry(50);
 }
