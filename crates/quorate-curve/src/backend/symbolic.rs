@@ -160,14 +160,18 @@ struct Number {
     value: Value,
     least: BigInt,
     most: BigInt,
-    /// Only the lowest 52 bits of the number in the lane are these.
-    is_truncated: bool,
+    /// Only so many of the lowest bits in the lane are those of the value.
+    known: Option<u32>,
+    /// The bits of other numbers stand in this one as they are: it is cut where they are cut.
+    is_joined: bool,
 }
 
 struct Variable {
     least: Dyadic,
     most: Dyadic,
     definition: Definition,
+    /// The number of which this is the high part, and where it was cut.
+    high_of: Option<(Symbol, u32)>,
     /// The variable by those that are never replaced, once it was asked for.
     reduced: Option<Value>,
 }
@@ -214,18 +218,18 @@ impl Proof {
     }
 
     fn variable(&mut self, least: Dyadic, most: Dyadic, definition: Definition) -> Value {
-        self.variables.push(Variable { least, most, definition, reduced: None });
+        self.variables.push(Variable { least, most, definition, high_of: None, reduced: None });
         Polynomial::variable(self.variables.len() as u32 - 1)
     }
 
     fn number(&mut self, value: Value, least: BigInt, most: BigInt) -> Symbol {
-        self.numbers.push(Number { value, least, most, is_truncated: false });
+        self.numbers.push(Number { value, least, most, known: None, is_joined: false });
         Symbol(self.numbers.len() - 1)
     }
 
     /// The parts of a number. Where the polynomials say that the low part is zero, it is.
     fn cut(&mut self, x: Symbol, bits: u32, rounding: Rounding) -> Parts {
-        let Number { value, least, most, .. } = self.read(x);
+        let Number { value, least, most, is_joined, .. } = self.read(x);
         let is_unique = rounding == Rounding::Down;
         if let Some((_, _, parts)) = self.cuts.iter().rev().find(|(of, b, _)| is_unique && *b == bits && *of == value) {
             return *parts;
@@ -237,7 +241,9 @@ impl Proof {
             Rounding::Nearest => -&half < least && most < half,
         };
         let parts = if is_low {
-            Parts { low: x, high: self.number(Polynomial::zero(), BigInt::ZERO, BigInt::ZERO) }
+            Parts { low: x, high: self.zero() }
+        } else if let Some(parts) = (is_joined && is_unique).then(|| self.cut_in_place(&value, bits)).flatten() {
+            parts
         } else {
             let is_cleared = self.is_divisible(&value, bits);
             let (least_low, most_low) = match rounding {
@@ -255,6 +261,9 @@ impl Proof {
             let (least, most): (BigInt, BigInt) =
                 ((least - &most_low + &unit - 1) >> bits, (most - &least_low) >> bits);
             let high = self.variable(least.clone().into(), most.clone().into(), Definition::Is(high));
+            if let Some(variable) = self.variables.last_mut().filter(|_| is_unique) {
+                variable.high_of = Some((x, bits));
+            }
             let high = self.number(high, least, most);
             Parts {
                 low: if is_cleared {
@@ -269,6 +278,81 @@ impl Proof {
             self.cuts.push((value, bits, parts));
         }
         parts
+    }
+
+    fn zero(&mut self) -> Symbol {
+        self.number(Polynomial::zero(), BigInt::ZERO, BigInt::ZERO)
+    }
+
+    /// A number in whose bits those of others stand.
+    fn joined(&mut self, value: Value, least: BigInt, most: BigInt) -> Symbol {
+        let joined = self.number(value, least, most);
+        self.numbers[joined.0].is_joined = true;
+        joined
+    }
+
+    /// The parts of u + 2^s·v with a u below 2^s by the parts of u or v, and those of the high part of a number by its own.
+    fn cut_in_place(&mut self, value: &Value, bits: u32) -> Option<Parts> {
+        if bits == 0 {
+            let (least, most) = self.range_of(value);
+            return Some(Parts { low: self.zero(), high: self.joined(value.clone(), least, most) });
+        }
+        let mut terms = value.terms();
+        if let (Some((monomial, k)), None) = (terms.next(), terms.next())
+            && let [(variable, 1)] = monomial[..]
+            && *k == Dyadic::one()
+            && let Some((of, place)) = self.variables[variable as usize].high_of
+        {
+            let high = self.cut(of, place + bits, Rounding::Down).high;
+            let above = self.read(high).value.scaled(&Dyadic::new(1, bits.into()));
+            let low = self.joined(value.minus(&above), BigInt::ZERO, power_of_two(bits) - 1);
+            return Some(Parts { low, high });
+        }
+        let place_of = |k: &Dyadic| k.power + k.integer.trailing_zeros().unwrap_or(0) as i64;
+        let mut places: Vec<_> = value.terms().map(|(_, k)| place_of(k)).filter(|place| *place > 0).collect();
+        places.sort_unstable();
+        for place in places {
+            let part = |is_upper: bool| {
+                Polynomial::of_terms(
+                    value
+                        .terms()
+                        .filter(|(_, k)| (place_of(k) >= place) == is_upper)
+                        .map(|(m, k)| (m.clone(), k.clone())),
+                )
+            };
+            let lower = part(false);
+            let (least, most) = self.range_of(&lower);
+            if least < BigInt::ZERO || most >= power_of_two(place as u32) {
+                continue;
+            }
+            let u = self.joined(lower.clone(), least.clone(), most.clone());
+            let upper = part(true).scaled(&Dyadic::new(1, -place));
+            let (least_v, most_v) = self.range_of(&upper);
+            let v = self.joined(upper.clone(), least_v, most_v);
+            let place = place as u32;
+            let (low, high) = if place <= bits {
+                let parts = self.cut(v, bits - place, Rounding::Down);
+                let above = self.read(parts.low).value.scaled(&Dyadic::new(1, place.into()));
+                (lower.plus(&above), self.read(parts.high).value)
+            } else {
+                let parts = self.cut(u, bits, Rounding::Down);
+                let above = upper.scaled(&Dyadic::new(1, i64::from(place - bits)));
+                (self.read(parts.low).value, self.read(parts.high).value.plus(&above))
+            };
+            let (least, most) = self.range_of(&high);
+            return Some(Parts {
+                low: self.joined(low, BigInt::ZERO, power_of_two(bits) - 1),
+                high: self.joined(high, least, most),
+            });
+        }
+        None
+    }
+
+    /// The range that a polynomial has by those of its variables.
+    fn range_of(&self, value: &Value) -> (BigInt, BigInt) {
+        let (least, most) = self.bounds_of(value);
+        assert!(least.power.min(most.power) >= 0, "a number is an integer");
+        (least.counted_in(0), most.counted_in(0))
     }
 
     /// Whether a number is a multiple of 2^b for all inputs: a low part that was cut at 2^b or above differs from what it was cut
@@ -318,6 +402,10 @@ impl Proof {
 
     fn bounds(&mut self, value: &Value) -> (Dyadic, Dyadic) {
         let value = self.reduced(value);
+        self.bounds_of(&value)
+    }
+
+    fn bounds_of(&self, value: &Value) -> (Dyadic, Dyadic) {
         let mut sum = (Dyadic::zero(), Dyadic::zero());
         for (monomial, k) in value.terms() {
             let mut range = (k.clone(), k.clone());
@@ -339,9 +427,9 @@ impl Proof {
         if !is_false {
             return made;
         }
-        let Number { value, least, most, is_truncated } = self.read(made);
+        let Number { value, least, most, known, is_joined } = self.read(made);
         let one_more = self.number(value.plus(&Polynomial::constant(Dyadic::one())), least, most + 1);
-        self.numbers[one_more.0].is_truncated = is_truncated;
+        (self.numbers[one_more.0].known, self.numbers[one_more.0].is_joined) = (known, is_joined);
         self.made_falsely.push(one_more.0);
         one_more
     }
@@ -440,8 +528,8 @@ impl Symbol {
     /// What the number is, for an operation that reads all of its bits.
     #[track_caller]
     fn whole(self) -> (Value, BigInt, BigInt) {
-        let Number { value, least, most, is_truncated } = with(|proof| proof.read(self));
-        assert!(!is_truncated, "a number of which only the lowest 52 bits are known is read whole");
+        let Number { value, least, most, known, .. } = with(|proof| proof.read(self));
+        assert!(known.is_none(), "a number of which only the lowest bits are known is read whole");
         (value, least, most)
     }
 
@@ -475,7 +563,7 @@ impl Symbol {
 
     /// The number modulo 2^`bits`.
     pub(in crate::backend) fn lowest(self, bits: u32) -> Self {
-        if bits > 52 {
+        if with(|proof| proof.read(self).known).is_some_and(|known| bits > known) {
             self.whole();
         }
         with(|proof| proof.cut(self, bits, Rounding::Down).low)
@@ -486,9 +574,29 @@ impl Symbol {
         let low = self.lowest(52);
         with(|proof| {
             let mut number = proof.read(low);
-            number.is_truncated = true;
+            number.known = Some(52);
             proof.numbers.push(number);
             Self(proof.numbers.len() - 1)
+        })
+    }
+
+    /// The number above its lowest bits.
+    pub(in crate::backend) fn moved_down(self, bits: u32) -> Self {
+        let high = if bits == 0 { self } else { self.cut_at(bits, Rounding::Down).high };
+        let (value, least, most) = high.whole();
+        with(|proof| proof.joined(value, least, most))
+    }
+
+    /// The number below another one that is moved up to begin where this one ends. In the lane are the lowest 64 bits.
+    pub(in crate::backend) fn with_above(self, above: Self, bits: u32) -> Self {
+        self.assert_within(BigInt::ZERO..=power_of_two(bits) - 1, "bits do not meet others");
+        let ((a, ..), (b, ..)) = (self.whole(), above.whole());
+        with(|proof| {
+            let value = a.plus(&b.scaled(&Dyadic::new(1, bits.into())));
+            let (least, most) = proof.range_of(&value);
+            let joined = proof.joined(value, least, most.clone());
+            proof.numbers[joined.0].known = (most > i64::MAX.into()).then_some(64);
+            joined
         })
     }
 

@@ -17,6 +17,7 @@ use super::{
     folder::{CeremonyFile, Problems},
     remains::{OLD_STATE, OWN_STATE, Remains, old_share, refused, shared_anew},
     session::{Session, SessionArguments, Stage},
+    words,
 };
 use crate::{
     commands::{print, suite::InBls12381},
@@ -76,12 +77,16 @@ impl InBls12381 for Forget {
         for path in &arguments.shares {
             old.push(old_share(path, previous)?);
         }
+        let mut was_one_round = false;
         if let Some(folder) = &arguments.previous {
-            old.extend(of_ceremony(&session, folder, previous)?);
+            let of_previous;
+            (of_previous, was_one_round) = of_ceremony(&session, folder, previous)?;
+            old.extend(of_previous);
         }
         let state = session.identity.state_path(session.ceremony.id());
         if !is_there(&state) && old.is_empty() {
             print::note("nothing is left to delete");
+            say_what_stays(was_one_round, &session);
             return Ok(Exit::Success);
         }
         let Outcome { key, share, command } = outcome(&session)?;
@@ -108,7 +113,19 @@ impl InBls12381 for Forget {
             print::note(format_args!("deleted {}, {what}", path.display()));
         }
         print::note("backups and snapshots may still hold these files: delete them there, too");
+        say_what_stays(was_one_round, &session);
         Ok(Exit::Success)
+    }
+}
+
+/// Warns of what no deletion of shares takes away: what was encrypted to an identity, it can decrypt again.
+fn say_what_stays<S: Bls12381Suite>(was_one_round: bool, session: &Session<S>) {
+    if was_one_round {
+        let name = session.identity.identity.name();
+        words::say(&format!(
+            "warning: the old ceremony had one round, and its transcripts still give the old share to whoever has the identity of {name}. \
+             Delete the identity once no ceremony needs it, and take part in the next one with a new identity."
+        ));
     }
 }
 
@@ -142,12 +159,12 @@ fn outcome<S: Bls12381Suite>(session: &Session<S>) -> std::result::Result<Outcom
     Ok(Outcome { key: outcome.shared_key.clone(), share: outcome.key_share.clone(), command })
 }
 
-/// What is beside the identity of the ceremony that made the previous key.
+/// What is beside the identity of the ceremony that made the previous key, and whether that ceremony had one round.
 fn of_ceremony<S: Bls12381Suite>(
     session: &Session<S>,
     folder: &Path,
     previous: &SharedKey<S>,
-) -> std::result::Result<Vec<Remains>, Failure> {
+) -> std::result::Result<(Vec<Remains>, bool), Failure> {
     let file = CeremonyFile::read(folder)?;
     let other = || {
         refused(&format!(
@@ -174,7 +191,7 @@ fn of_ceremony<S: Bls12381Suite>(
             _ => return Err(other()),
         }
     }
-    Ok(found)
+    Ok((found, ceremony.is_one_round()))
 }
 
 /// What a program that was killed while it wrote a file has left beside it.

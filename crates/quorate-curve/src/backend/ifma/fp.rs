@@ -493,40 +493,14 @@ in_lanes! {
         *a = Numbers52::<C, N>::square_reduced(a);
     }
 
-    /// The limbs of a·2^(52·N) modulo p: a product multiplies by 2^(52·N - B·N), then bits are shifted between limbs.
+    /// The limbs of a·2^(52·N) modulo p: a product multiplies by 2^(52·N - B·N), then bits move between limbs.
     fn to_limbs_of_52<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp<C, N>) -> [Vector; N] {
         let a = a.times(&Fp::of_limbs(lanes, const { &Numbers::<C, N>::TO_52 })).limbs;
-        let bits = C::INTEGER_BITS;
-        let mut out = a;
-        unroll!(I < N {
-            // Limb I begins in this limb, after so many bits of it, and ends in the next one or the one after that.
-            let (from, after) = (52 * I as u32 / bits, 52 * I as u32 % bits);
-            let from = from as usize;
-            out[I] = if from < N { a[from % N].shifted_down(after) } else { a[0].splat(0) };
-            if from + 1 < N {
-                out[I] = out[I].or(a[(from + 1) % N].shifted_up(bits - after));
-            }
-            if from + 2 < N && 2 * bits - after < 52 {
-                out[I] = out[I].or(a[(from + 2) % N].shifted_up(2 * bits - after));
-            }
-        });
-        out
+        Numbers::<C, N>::to_limbs_of_52(&a)
     }
 
     fn from_limbs_of_52<C: InIfma<N>>[N: usize](lanes: Ifma, a: &[Vector; N]) -> Fp<C, N> {
-        let mask_52 = Vector::splat(lanes, (1 << 52) - 1);
-        let bits = C::INTEGER_BITS;
-        let mut limbs = *a;
-        unroll!(I < N {
-            let (from, after) = ((bits * I as u32 / 52) as usize, bits * I as u32 % 52);
-            limbs[I] = a[from % N].and(mask_52).shifted_down(after);
-            if from + 1 < N && after + bits > 52 {
-                limbs[I] = limbs[I].or(a[(from + 1) % N].and(mask_52).shifted_up(52 - after));
-            }
-            if I + 1 < N {
-                limbs[I] = limbs[I].low_limb(bits);
-            }
-        });
+        let limbs = Numbers::<C, N>::of_limbs_of_52(a);
         Fp::new(limbs, Bound::new(1, 3.0)).times(&Fp::of_limbs(lanes, const { &Numbers::<C, N>::FROM_52 }))
     }
 
@@ -545,22 +519,14 @@ in_lanes! {
         for (vector, words) in vectors.iter_mut().zip(words) {
             *vector = Vector::load_words(lanes, words);
         }
-        let bits = C::INTEGER_BITS as usize;
-        let mut limbs = [Vector::splat(lanes, 0); N];
-        unroll!(I < N {
-            let (word, shift) = (bits * I / 64, (bits * I % 64) as u32);
-            let mut limb = vectors[word % 6].shifted_down(shift);
-            if shift as usize + bits > 64 && word < 5 {
-                limb = limb.or(vectors[(word + 1) % 6].shifted_up(64 - shift));
-            }
-            limbs[I] = limb.low_limb(C::INTEGER_BITS);
-        });
+        let limbs = Numbers::<C, N>::of_words(&vectors);
         // 2^384 is below 10p on BLS12-381, and on BN254 numbers have 256 bits, which is below 6p.
         Fp::new(limbs, Bound::new(1, 10.0)).times(&Fp::of_limbs(lanes, factor))
     }
 
     fn store<C: InIfma<N>>[N: usize](lanes: Ifma, a: &Fp<C, N>) -> [C::Element; LANES] {
-        let words = to_words(&canonical(lanes, &a.times(&Fp::of_limbs(lanes, const { &Numbers::<C, N>::TO_ELEMENT }))));
+        let number = canonical(lanes, &a.times(&Fp::of_limbs(lanes, const { &Numbers::<C, N>::TO_ELEMENT })));
+        let words = Numbers::<C, N>::words(&number.limbs).map(Vector::words);
         core::array::from_fn(|lane| C::of_words(core::array::from_fn(|word| words[word][lane] as u64)))
     }
 
@@ -599,21 +565,6 @@ in_lanes! {
         }
         zero
     }
-}
-
-/// The limbs of canonical numbers as words of 64 bits.
-#[inline(always)]
-fn to_words<C: InIfma<N>, const N: usize>(a: &Fp<C, N>) -> [[i64; LANES]; 6] {
-    let bits = C::INTEGER_BITS as usize;
-    let mut words = [a.limbs[0].splat(0); 6];
-    unroll!(I < N {
-        let (word, shift) = (bits * I / 64, (bits * I % 64) as u32);
-        words[word % 6] = words[word % 6].or(a.limbs[I].shifted_up(shift));
-        if shift as usize + bits > 64 && word < 5 {
-            words[(word + 1) % 6] = a.limbs[I].shifted_down(64 - shift);
-        }
-    });
-    words.map(Vector::words)
 }
 
 /// The lowest limbs of 0, p, …, 7p.

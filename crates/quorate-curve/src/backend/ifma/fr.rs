@@ -17,7 +17,6 @@ use super::{
     Ifma,
     kernel_fr::{self, Limbs},
     vector::Vector,
-    word::Word,
 };
 use crate::{
     backend::lanes::{
@@ -198,25 +197,7 @@ in_lanes! {
     /// The limbs of eight scalars in memory, shifted up by `UP` bits.
     #[inline]
     fn load_limbs[UP: u32](lanes: Ifma, scalars: &[&Scalar; LANES]) -> [Vector; 5] {
-        let [a, b, c, d] = words(lanes, scalars);
-        // `UP` is 0 or 4. A shift must be a constant, which arithmetic with `UP` is not.
-        let limbs = match UP {
-            0 => [
-                a,
-                a.shifted_down(52).or(b.shifted_up(12)),
-                b.shifted_down(40).or(c.shifted_up(24)),
-                c.shifted_down(28).or(d.shifted_up(36)),
-                d.shifted_down(16),
-            ],
-            _ => [
-                a.shifted_up(4),
-                a.shifted_down(48).or(b.shifted_up(16)),
-                b.shifted_down(36).or(c.shifted_up(28)),
-                c.shifted_down(24).or(d.shifted_up(40)),
-                d.shifted_down(12),
-            ],
-        };
-        limbs_of!(I in [0 1 2 3 4] => limbs[I].low_limb_52())
+        kernel_fr::of_words::<UP, _>(&words(lanes, scalars))
     }
 
     /// The words of eight scalars, from the lowest.
@@ -239,13 +220,7 @@ in_lanes! {
 
     #[inline]
     fn sixteenfold(lanes: Ifma, element: &Fr) -> [Scalar; LANES] {
-        let [a, b, c, d, e] = element.canonical();
-        let words = [
-            a.or(b.shifted_up(52)).words(),
-            b.shifted_down(12).or(c.shifted_up(40)).words(),
-            c.shifted_down(24).or(d.shifted_up(28)).words(),
-            d.shifted_down(36).or(e.shifted_up(16)).words(),
-        ];
+        let words = kernel_fr::words(&element.canonical()).map(Vector::words);
         from_fn(|lane| Scalar(blst_fr { l: from_fn(|word| words[word][lane] as u64) }))
     }
 }

@@ -245,6 +245,65 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
         columns
     };
 
+    /// The limbs of a number in words of 64 bits.
+    #[inline(always)]
+    pub(super) fn of_words<W: Word>(words: &[W; 6]) -> [W; N] {
+        limbs_of!(I < N => {
+            let (word, shift) = (Self::BITS as usize * I / 64, Self::BITS * I as u32 % 64);
+            let mut limb = words[word % 6].moved_down(shift);
+            if shift + Self::BITS > 64 && word < 5 {
+                limb = limb.with_above(words[(word + 1) % 6], 64 - shift);
+            }
+            limb.low_limb(Self::BITS)
+        })
+    }
+
+    /// The words of 64 bits of a number below 2^384 with limbs of one unit.
+    #[inline(always)]
+    pub(super) fn words<W: Word>(a: &[W; N]) -> [W; 6] {
+        let mut words = [a[0].splat(0); 6];
+        unroll!(I < N {
+            let (word, shift) = (Self::BITS as usize * I / 64, Self::BITS * I as u32 % 64);
+            words[word % 6] = words[word % 6].with_above(a[I], shift);
+            if shift + Self::BITS > 64 && word < 5 {
+                words[(word + 1) % 6] = a[I].moved_down(64 - shift);
+            }
+        });
+        words
+    }
+
+    /// The same number in limbs of 52 bits, of which only these bits count, from limbs of one unit.
+    #[inline(always)]
+    pub(super) fn to_limbs_of_52<W: Word>(a: &[W; N]) -> [W; N] {
+        let bits = Self::BITS;
+        limbs_of!(I < N => {
+            // Limb I begins in this limb, after so many bits of it, and ends in the next one or the one after that.
+            let (from, after) = ((52 * I as u32 / bits) as usize, 52 * I as u32 % bits);
+            let mut limb = a[from % N].moved_down(after);
+            if from + 1 < N {
+                limb = limb.with_above(a[(from + 1) % N], bits - after);
+            }
+            if from + 2 < N && 2 * bits - after < 52 {
+                limb = limb.with_above(a[(from + 2) % N], 2 * bits - after);
+            }
+            limb
+        })
+    }
+
+    /// The same number with lower limbs of one unit, from limbs of 52 bits, of which only these bits count.
+    #[inline(always)]
+    pub(super) fn of_limbs_of_52<W: Word>(a: &[W; N]) -> [W; N] {
+        let bits = Self::BITS;
+        limbs_of!(I < N => {
+            let (from, after) = ((bits * I as u32 / 52) as usize, bits * I as u32 % 52);
+            let mut limb = a[from % N].low_limb_52().moved_down(after);
+            if from + 1 < N && after + bits > 52 {
+                limb = limb.with_above(a[(from + 1) % N].low_limb_52(), 52 - after);
+            }
+            if I + 1 < N { limb.low_limb(bits) } else { limb }
+        })
+    }
+
     /// 0, 2p, … 14p and 16p, … 30p, by limb.
     const EVEN_MULTIPLES: [Table; N] = {
         let mut table = [[[0; 8]; 2]; N];
@@ -349,6 +408,13 @@ pub(super) mod tests {
         }
         fn signed_carry_52(self) -> Self {
             self >> 52
+        }
+        fn moved_down(self, bits: u32) -> Self {
+            ((self as u64) >> bits) as i64
+        }
+        fn with_above(self, above: Self, bits: u32) -> Self {
+            assert!((self as u64) >> bits == 0);
+            self | above << bits
         }
         fn entry(self, table: &Table) -> Self {
             table.as_flattened()[usize::try_from(self).expect("not negative")]

@@ -90,6 +90,25 @@ pub(super) fn butterfly<W: Word>(a: &[W; 5], b: &[W; 5], c: &[W; 5]) -> [[W; 5];
     [sum(a, &product), difference::<3, W>(a, &product)]
 }
 
+/// The limbs of a number in words of 64 bits, times 2^`UP`, which is 1 or 16.
+#[inline(always)]
+pub(super) fn of_words<const UP: u32, W: Word>(words: &[W; 4]) -> [W; 5] {
+    limbs_of!(I in [0 1 2 3 4] => {
+        // The first bit of limb I is this one of the words, or for the first limb `UP` bits below it.
+        let from = 52 * I as u32 - if I > 0 { UP } else { 0 };
+        let (word, shift) = (from as usize / 64, from % 64);
+        let limb = if I > 0 { words[word].moved_down(shift) } else { words[0].splat(0).with_above(words[0], UP) };
+        let limb = if I > 0 && shift > 12 && word < 3 { limb.with_above(words[(word + 1) % 4], 64 - shift) } else { limb };
+        limb.low_limb_52()
+    })
+}
+
+/// The words of 64 bits of a number below 2^256.
+#[inline(always)]
+pub(super) fn words<W: Word>(a: &[W; 5]) -> [W; 4] {
+    limbs_of!(I in [0 1 2 3] => a[I].moved_down(12 * I as u32).with_above(a[I + 1], 52 - 12 * I as u32))
+}
+
 /// The same number modulo r, below 2.1r, for a value of at most 32r.
 ///
 /// The upper limb says how many times 2r is subtracted, and a table has this multiple.

@@ -78,6 +78,13 @@ impl Word for Symbol {
     fn signed_carry_52(self) -> Self {
         self.carry(52)
     }
+    fn moved_down(self, bits: u32) -> Self {
+        self.assert_within(BigInt::ZERO..=u64::MAX.into(), "a number that is moved down has 64 bits");
+        Symbol::moved_down(self, bits).step()
+    }
+    fn with_above(self, above: Self, bits: u32) -> Self {
+        Symbol::with_above(self, above, bits).step()
+    }
     /// The number has to be known: a proof splits the inputs by it.
     fn entry(self, table: &Table) -> Self {
         let (least, most) = self.cut_at(4, Rounding::Down).low.range().into_inner();
@@ -304,6 +311,40 @@ proofs! {
     }
 }
 
+proofs! {
+    /// Words of 64 bits to limbs and back, for numbers that fit both.
+    fn words<C, N>() {
+        let prime = Prime::<N>::of::<C>();
+        let fit = (prime.bits * N as u32).min(384);
+        let words: [Symbol; 6] = core::array::from_fn(|i| {
+            let bits = fit.saturating_sub(64 * i as u32).min(64);
+            if bits > 0 { Symbol::input(BigInt::ZERO..=power_of_two(bits) - 1) } else { Symbol::constant(0) }
+        });
+        let limbs = Numbers::<C, N>::of_words(&words);
+        prime.assert_limbs(&limbs);
+        assert_same(&prime.value(&limbs), &value_of(&words, 64));
+        let a = prime.limbs(1, 999);
+        let words = Numbers::<C, N>::words(&a).map(|word| word.lowest(64));
+        assert_same(&value_of(&words, 64), &prime.value(&a));
+    }
+
+    /// Limbs to limbs of 52 bits and back. The highest limb of a product has far fewer than 52 bits.
+    fn limbs_of_52_bits<C, N>() {
+        let prime = Prime::<N>::of::<C>();
+        let a = prime.limbs(1, 2_999);
+        let limbs = Numbers::<C, N>::to_limbs_of_52(&a).map(|limb| limb.lowest(52));
+        assert_same(&value_of(&limbs, 52), &prime.value(&a));
+        let a: [Symbol; N] = core::array::from_fn(|i| {
+            // Less than 3p, with anything above the 52 bits.
+            let top: BigInt = (&prime.p * 3_u32) >> (52 * (N as u32 - 1));
+            Symbol::input(BigInt::ZERO..=if i + 1 < N { i64::MAX.into() } else { top })
+        });
+        let limbs = Numbers::<C, N>::of_limbs_of_52(&a);
+        prime.assert_limbs(&limbs);
+        assert_same(&prime.value(&limbs), &value_of(&a.map(|limb| limb.lowest(52)), 52));
+    }
+}
+
 /// Columns are at most those of so many products of numbers whose limbs have four units and four.
 fn assert_columns<C: Modulus, const N: usize>(prime: &Prime<N>, columns: &[Columns<Symbol, N>; 2], products: u32) {
     let largest = beside(|| Numbers::<C, N>::product(&prime.full(4), &prime.full(4)));
@@ -385,6 +426,19 @@ proofs_of_fr! {
         let out = kernel_fr::sum(&a, &b);
         prime.assert_limbs(&out);
         assert_same(&prime.value(&out), &prime.value(&a).plus(&prime.value(&b)));
+    }
+
+    /// The words of scalars to limbs, as they are and times sixteen, and back.
+    fn words_in_fr(prime) {
+        let words: [Symbol; 4] = core::array::from_fn(|_| Symbol::input(BigInt::ZERO..=u64::MAX.into()));
+        let number = value_of(&words, 64);
+        for (limbs, times) in [(kernel_fr::of_words::<0, _>(&words), 1), (kernel_fr::of_words::<4, _>(&words), 16)] {
+            prime.assert_limbs(&limbs);
+            assert_same(&prime.value(&limbs), &number.scaled(&Dyadic::new(times, 0)));
+        }
+        let a = prime.limbs(1, 999);
+        let words = kernel_fr::words(&a).map(|word| word.lowest(64));
+        assert_same(&value_of(&words, 64), &prime.value(&a));
     }
 
     fn difference_in_fr(prime) {

@@ -128,6 +128,9 @@ instructions! {
         fn carry_52(self) -> Self = Self(_mm512_srli_epi64::<52>(self.0));
         fn low_limb_52(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 52) - 1)));
         fn signed_carry_52(self) -> Self = Self(_mm512_srai_epi64::<52>(self.0));
+        fn moved_down(self, bits: u32) -> Self = Self(_mm512_srlv_epi64(self.0, _mm512_set1_epi64(bits.into())));
+        fn with_above(self, above: Self, bits: u32) -> Self =
+            Self(_mm512_or_si512(self.0, _mm512_sllv_epi64(above.0, _mm512_set1_epi64(bits.into()))));
         fn where_negative(self, kept: Self, other: Self) -> Self =
             Self(_mm512_mask_mov_epi64(other.0, _mm512_cmplt_epi64_mask(self.0, _mm512_setzero_si512()), kept.0));
         fn entry(self, table: &Table) -> Self =
@@ -137,11 +140,6 @@ instructions! {
 
 instructions! {
     impl Vector {
-        /// Shifts zeros in from below.
-        pub(super) fn shifted_up(self, bits: u32) -> Self = Self(_mm512_sllv_epi64(self.0, _mm512_set1_epi64(bits.into())));
-        /// Shifts zeros in from above.
-        pub(super) fn shifted_down(self, bits: u32) -> Self = Self(_mm512_srlv_epi64(self.0, _mm512_set1_epi64(bits.into())));
-        pub(super) fn and(self, other: Self) -> Self = Self(_mm512_and_si512(self.0, other.0));
         pub(super) fn or(self, other: Self) -> Self = Self(_mm512_or_si512(self.0, other.0));
 
         /// The lanes where the number is less.

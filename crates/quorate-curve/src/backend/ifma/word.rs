@@ -32,6 +32,10 @@ pub(crate) trait Word: Copy {
     fn low_limb_52(self) -> Self;
     /// The number divided by 2^52, rounded down. The number may be negative.
     fn signed_carry_52(self) -> Self;
+    /// The 64 bits of the number, moved down by so many.
+    fn moved_down(self, bits: u32) -> Self;
+    /// The number, which is below 2^`bits`, with the bits of another one above it, as far as they fit 64 bits.
+    fn with_above(self, above: Self, bits: u32) -> Self;
     /// The number of a table that this number counts, from 0 to 15.
     fn entry(self, table: &Table) -> Self;
     /// `kept` where this number is negative, `other` elsewhere.
