@@ -1,0 +1,14 @@
+//! Proofs of the formulas, for all inputs: each computes in [a field of polynomials](symbolic) and gives the polynomials of its
+//! [specification](naive). `docs/proofs.md` has the list.
+//!
+//! The formulas are generic in the field, so that the code that runs here is the code that every kind of lanes compiles. That the numbers
+//! of a kind of lanes are such a field is what the proofs of its kernels say.
+
+mod symbolic;
+mod naive;
+mod towers;
+mod points;
+mod lines;
+mod maps;
+mod powers;
+mod portable;
