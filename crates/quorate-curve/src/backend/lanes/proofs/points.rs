@@ -87,7 +87,7 @@ on_each_curve! {
             proof.equal("x and y", [found.x, found.y], expected);
             assert_eq!(*identities, identity);
         }
-        proof.finish(&[("z₁", z1), ("z₂", z2), ("product", z1 * z2)]);
+        proof.finish(&[("z₁", z1), ("z₂", z2)]);
     }
 
     /// Whether X/Z² = x and Y/Z³ = y.
@@ -104,26 +104,23 @@ on_each_curve! {
     /// ones, with an identity on either side, of two identities. Answers about lanes with an identity are not used, so the proof is
     /// repeated where they are others: with x₁ = 0, with x₂ = 0 and with y₁ = y₂.
     fn affine_additions<C>() {
-        let finish = |proof: Proof<C>, [x1, y1, x2, y2]: [Symbolic<C>; 4]| {
-            affine_additions_of(&proof, [x1, y1], [x2, y2]);
-            let run = x2 - x1;
-            let asked = [("difference of x", run), ("y₁", y1), ("y₂", y2), ("product of the denominators", run * y1)];
-            let unused = [("x₁", x1), ("x₂", x2), ("difference of y", y2 - y1)];
-            let all = asked.into_iter().chain(unused.into_iter().filter(|(_, unused)| unused.blank() == 0));
-            proof.finish(&all.collect::<Vec<_>>());
-        };
-        let proof = Proof::new();
-        let all = proof.variables();
-        finish(proof, all);
-        let proof = Proof::new();
+        let proof = Proof::<C>::new();
+        let [x1, y1, x2, y2] = proof.variables();
+        affine_additions_of(&proof, [x1, y1], [x2, y2]);
+        let unused = [("x₁", x1), ("x₂", x2), ("difference of y", y2 - y1)];
+        proof.finish(&[&[("difference of x", x2 - x1), ("y₁", y1), ("y₂", y2)], &unused[..]].concat());
+        let proof = Proof::<C>::new();
         let ([y1, x2, y2], zero) = (proof.variables(), proof.number(0));
-        finish(proof, [zero, y1, x2, y2]);
-        let proof = Proof::new();
+        affine_additions_of(&proof, [zero, y1], [x2, y2]);
+        proof.finish(&[("x₂", x2), ("y₁", y1), ("y₂", y2), ("difference of y", y2 - y1)]);
+        let proof = Proof::<C>::new();
         let ([x1, y1, y2], zero) = (proof.variables(), proof.number(0));
-        finish(proof, [x1, y1, zero, y2]);
-        let proof = Proof::new();
+        affine_additions_of(&proof, [x1, y1], [zero, y2]);
+        proof.finish(&[("x₁", x1), ("y₁", y1), ("y₂", y2), ("difference of y", y2 - y1)]);
+        let proof = Proof::<C>::new();
         let [x1, y, x2] = proof.variables();
-        finish(proof, [x1, y, x2, y]);
+        affine_additions_of(&proof, [x1, y], [x2, y]);
+        proof.finish(&[("difference of x", x2 - x1), ("y", y), ("x₁", x1), ("x₂", x2)]);
     }
 
     /// The rows of ωP, ω²P and -P in a table, with identities among them.

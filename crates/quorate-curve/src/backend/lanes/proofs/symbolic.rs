@@ -4,7 +4,7 @@
 //! bounds are the business of the kernels. What is not algebraic has no answer here, and a formula that asks for it panics.
 //!
 //! - **Zero or not:** a polynomial is zero if the relations of the proof make it zero. Any other polynomial that is not a constant is taken
-//!   to be not zero, and the proof remembers it. It must name all of these at its end ([`Proof::finish`]), which are the formula's
+//!   to be not zero, and the proof remembers it. It must name the factors of all of these at its end ([`Proof::finish`]): the formula's
 //!   exceptional cases.
 //! - **Inverses:** the inverse of d is a new variable i with the relation d·i = 1, and d is remembered as not zero.
 //! - **Roots:** a^((p - 3)/4), whose exponent is counted, is a new variable c with c² = ±1/a. The proof says whether a is a square.
@@ -362,23 +362,47 @@ impl<C: Parameters> Proof<C> {
         }
     }
 
-    /// Ends the proof. The exceptional cases are all polynomials that were taken to be not zero, each up to a factor of Fp.
+    /// Ends the proof. Each polynomial that was taken to be not zero is a product of the exceptional cases and a factor of Fp, and each
+    /// exceptional case is in such a product.
     #[track_caller]
     pub(super) fn finish(mut self, exceptions: &[(&str, Symbolic<C>)]) {
         self.is_finished = true;
-        with(|state: &mut State<C>| {
-            let mut named = Vec::new();
-            for (name, exception) in exceptions {
-                let reduced = monic(&state.reduced(&state.polynomials[exception.ids[0] as usize]));
-                assert!(state.not_zero.contains(&reduced), "the proof needs no {name}");
-                named.push(reduced);
-            }
-            let unnamed: Vec<_> = state.not_zero.iter().filter(|polynomial| !named.contains(polynomial)).collect();
-            assert!(unnamed.is_empty(), "unnamed exceptional cases: {}", shown(&unnamed));
+        let mut unnamed = with(|state: &mut State<C>| {
             assert!(state.squares.is_empty(), "fewer powers than the proof says squares of");
+            state.not_zero.clone()
         });
+        let mut needed = alloc::vec![false; exceptions.len()];
+        // The products of so many exceptional cases, each with the places of its factors, which never fall.
+        let mut products = alloc::vec![(Symbolic::one(self.lanes), Vec::new())];
+        for _ in 0..MOST_FACTORS {
+            if unnamed.is_empty() {
+                break;
+            }
+            let mut longer = Vec::new();
+            for (product, factors) in products {
+                for next in factors.last().copied().unwrap_or(0)..exceptions.len() {
+                    let product = product * exceptions[next].1;
+                    let reduced = with(|state: &mut State<C>| state.reduced(&state.polynomials[product.ids[0] as usize]));
+                    let factors = [&factors[..], &[next]].concat();
+                    let before = unnamed.len();
+                    unnamed.retain(|polynomial| *polynomial != monic(&reduced));
+                    if unnamed.len() < before {
+                        factors.iter().for_each(|factor| needed[*factor] = true);
+                    }
+                    longer.push((product, factors));
+                }
+            }
+            products = longer;
+        }
+        assert!(unnamed.is_empty(), "unnamed exceptional cases: {}", shown(&unnamed));
+        for (needed, (name, _)) in needed.into_iter().zip(exceptions) {
+            assert!(needed, "the proof needs no {name}");
+        }
     }
 }
+
+/// The most factors of what a formula divides by or asks about, of which each is an exceptional case.
+const MOST_FACTORS: usize = 4;
 
 fn shown(polynomials: &impl Debug) -> String {
     let shown = format!("{polynomials:?}");
