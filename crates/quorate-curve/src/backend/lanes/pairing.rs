@@ -371,7 +371,13 @@ in_lanes! {
 impl<F: Field, C> Steps<F, C> {
     /// Takes a step of every point with one inversion for all, and multiplies the lines into f.
     #[inline(always)]
-    pub(super) fn each_line<A>(&mut self, lanes: F::Lanes, step: &LoopStep, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
+    pub(super) fn each_line<A>(
+        &mut self,
+        lanes: F::Lanes,
+        step: &LoopStep,
+        f: &mut A,
+        line: &impl Fn(&mut A, &F, &F, &C),
+    ) {
         match step {
             LoopStep::Double => double(lanes, self, f, line),
             _ => add(lanes, self, f, step, line),

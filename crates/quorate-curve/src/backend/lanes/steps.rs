@@ -58,7 +58,11 @@ pub(super) fn at_point<P: PrimeField>(slope: &Fp2<P>, rest: &Fp2<P>, (a, b): &(P
 
 /// -x_Q/(2y_Q) and 1/(2y_Q) of the twisted ate pairing, from 1/(2y_Q), and zeros in idle lanes.
 #[inline(always)]
-pub(super) fn twisted_constants<P: PrimeField>((x, y): &Point<Fp2<P>>, inverse: &Fp2<P>, idle: Mask) -> (Fp2<P>, Fp2<P>) {
+pub(super) fn twisted_constants<P: PrimeField>(
+    (x, y): &Point<Fp2<P>>,
+    inverse: &Fp2<P>,
+    idle: Mask,
+) -> (Fp2<P>, Fp2<P>) {
     let over_y = Fp2::zero(y.lanes()).or(idle, inverse);
     (x.negated().carried().times(&over_y), over_y)
 }

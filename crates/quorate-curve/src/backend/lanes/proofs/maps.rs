@@ -6,12 +6,13 @@ use blst::{blst_p1_affine, blst_p2_affine};
 
 use super::{
     naive::{Naive2, Ring, Specified, chord, is_square, on_each_curve, tangent, third, xi},
-    symbolic::{Number, Proof, Symbolic},
+    proof::{Number, Proof},
+    symbolic::Symbolic,
 };
 use crate::{
     arithmetic::Curve,
     backend::lanes::{
-        curve::{self, Affine, Encoded, InLanes},
+        curve::{self, Affine, Encoded, InLanes, Jacobian},
         field::{Field, Fp2, Mask, Parameters},
         hash_to_curve::{Chord, HashInLanes, Swu},
         square_root::{from_norms, in_fp, in_fp2, roots},
@@ -71,6 +72,12 @@ on_each_curve! {
             let [of_norm] = roots(proof.lanes, &[a.norm()]);
             proof.finish(&[("norm of a", a.norm()), ("d", a.c0 + of_norm.root)]);
         }
+        let proof = Proof::<C>::new();
+        let zero = Fp2::zero(proof.lanes);
+        let [(root, mask)] = in_fp2(proof.lanes, &[zero]);
+        proof.equal("the root of zero", root, zero);
+        assert_eq!(mask, !0);
+        proof.finish(&[]);
     }
 
     /// Where d = (Re a + t)/2 is zero, a is real and t is -a. Then the other root of the norm is used.
@@ -171,6 +178,21 @@ fn eigenvalues_bn254() {
     assert_eq!(root_of_one::<Points1>(x as u64), root_of_one::<Points2>(x as u64));
 }
 
+/// ψ of points in Jacobian coordinates.
+#[cfg(feature = "bn254")]
+#[test]
+fn psi_of_jacobian_points_bn254() {
+    let proof = Proof::<crate::Bn254>::new();
+    let [x, y, z] = [(); 3].map(|()| Naive2::of(&proof.in_fp2()));
+    let affine = curve::psi(&Affine { x: x.fp2(), y: y.fp2() });
+    let jacobian = Jacobian { x: (x * z * z).fp2(), y: (y * z.cubed()).fp2(), z: z.fp2() };
+    let image = crate::bn254::lanes::image(&jacobian);
+    let z = Naive2::of(&image.z);
+    proof.equal("X and Y", [image.x, image.y], [Naive2::of(&affine.x) * z * z, Naive2::of(&affine.y) * z.cubed()]);
+    proof.equal("Z", image.z, Naive2::of(&jacobian.z).conjugate());
+    proof.finish(&[]);
+}
+
 /// ψ² is -ω, and β·x is what turns a point.
 #[test]
 fn endomorphisms_of_bls12381() {
@@ -191,8 +213,7 @@ fn endomorphisms_of_bls12381() {
 fn simplified_swu_map() {
     let proof = Proof::<Bls12381>::new();
     let [a, b, z, u] = proof.variables();
-    let swu =
-        Swu { a, b, z, minus_b_over_a: -b * a.inverted(), b_over_z_a: b * (z * a).inverted() };
+    let swu = Swu { a, b, z, minus_b_over_a: -b * a.inverted(), b_over_z_a: b * (z * a).inverted() };
     let g = |x: Bls| x.cubed() + a * x + b;
     let z_u2 = z * u * u;
     proof.equal("Zu²", swu.z_u2(&u), z_u2);
@@ -310,7 +331,8 @@ fn isogeny_of_g1() {
     let x = proof.variable();
     let y = proof.root(2, x.cubed() + swu.a * x + swu.b);
     let image = blst_p1_affine::isogeny(proof.lanes, &Affine { x, y });
-    let on_curve = |y: Bls, x: Bls, z: Bls| proof.equal("Y²", y * y, x.cubed() + proof.number(Bls12381::B) * z.cubed().squared());
+    let on_curve =
+        |y: Bls, x: Bls, z: Bls| proof.equal("Y²", y * y, x.cubed() + proof.number(Bls12381::B) * z.cubed().squared());
     on_curve(image.y, image.x, image.z);
     // Degrees 11 and 5: the identity alone and what h makes zero is mapped to the identity.
     assert_eq!([image.x.degree(), image.z.degree()], [11, 5]);

@@ -4,6 +4,7 @@
 //! The formulas are generic in the field, so that the code that runs here is the code that every kind of lanes compiles. That the numbers
 //! of a kind of lanes are such a field is what the proofs of its kernels say.
 
+mod proof;
 mod symbolic;
 mod naive;
 mod towers;

@@ -1,17 +1,22 @@
 //! What the formulas must compute, in the plainest way: schoolbook products, chords and tangents by their slopes.
 
+use alloc::vec::Vec;
 use core::{
     array::from_fn,
     ops::{Add, Mul, Neg, Sub},
 };
 
-use super::symbolic::{Number, Proof, Symbolic};
+use super::{
+    proof::{Number, Parts, Proof},
+    symbolic::{Symbolic, Symbols},
+};
 use crate::{
     backend::lanes::{
         field::{Field as _, Fp2, Parameters},
         fp12::Fp12,
     },
     pairing::Bls12381,
+    polynomial::Coefficient as _,
 };
 
 /// A curve with what its specifications need.
@@ -66,7 +71,9 @@ macro_rules! on_each_curve {
 pub(super) use on_each_curve;
 
 /// What points have as coordinates.
-pub(super) trait Ring: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
+pub(super) trait Ring:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
+{
     /// The inverse of what is not zero.
     fn inverse(self) -> Self;
 
@@ -95,7 +102,16 @@ impl<C: Parameters> Naive2<C> {
     }
 
     pub(super) fn real(element: Symbolic<C>) -> Self {
-        Self([element, element - element])
+        Self([element, Symbolic::zero(element.lanes())])
+    }
+
+    /// The token of the parts.
+    fn lanes(self) -> Symbols<C> {
+        self.0[0].lanes()
+    }
+
+    pub(super) fn zero(lanes: Symbols<C>) -> Self {
+        Self::real(Symbolic::zero(lanes))
     }
 
     pub(super) fn conjugate(self) -> Self {
@@ -108,7 +124,7 @@ impl<C: Parameters> Naive2<C> {
 
     /// The power of a constant.
     pub(super) fn power(self, words: &[u64]) -> Self {
-        let one = Self::real(Symbolic::one(self.0[0].lanes()));
+        let one = Self::real(Symbolic::one(self.lanes()));
         (0..64 * words.len()).rev().fold(one, |power, bit| {
             let square = power * power;
             if words[bit / 64] >> (bit % 64) & 1 == 1 { square * self } else { square }
@@ -157,8 +173,8 @@ impl<C: Parameters> Ring for Naive2<C> {
     }
 }
 
-impl<C: Parameters> super::symbolic::Parts<C> for Naive2<C> {
-    fn parts(self) -> alloc::vec::Vec<Symbolic<C>> {
+impl<C: Parameters> Parts<C> for Naive2<C> {
+    fn parts(self) -> Vec<Symbolic<C>> {
         self.0.into()
     }
 }
@@ -186,7 +202,7 @@ impl<C: Specified> Naive12<C> {
 
     /// The coefficient at one power of w, and zeros.
     pub(super) fn monomial(power: usize, coefficient: Naive2<C>) -> Self {
-        Self(from_fn(|i| if i == power { coefficient } else { coefficient - coefficient }))
+        Self(from_fn(|i| if i == power { coefficient } else { Naive2::zero(coefficient.lanes()) }))
     }
 
     pub(super) fn one(proof: &Proof<C>) -> Self {
@@ -230,21 +246,21 @@ impl<C: Specified> Mul for Naive12<C> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        let zero = self.0[0] - self.0[0];
-        let mut product = [zero; 12];
+        let lanes = self.0[0].lanes();
+        let mut product = [Naive2::zero(lanes); 12];
         for i in 0..6 {
             for j in 0..6 {
                 product[i + j] = product[i + j] + self.0[i] * other.0[j];
             }
         }
-        let xi = xi_of(zero.0[0].lanes());
+        let xi = xi_of(lanes);
         Self(from_fn(|k| product[k] + xi * product[k + 6]))
     }
 }
 
-impl<C: Specified> super::symbolic::Parts<C> for Naive12<C> {
-    fn parts(self) -> alloc::vec::Vec<Symbolic<C>> {
-        super::symbolic::Parts::parts(self.0)
+impl<C: Specified> Parts<C> for Naive12<C> {
+    fn parts(self) -> Vec<Symbolic<C>> {
+        self.0.parts()
     }
 }
 
@@ -252,7 +268,7 @@ pub(super) fn xi<C: Specified>(proof: &Proof<C>) -> Naive2<C> {
     xi_of(proof.lanes)
 }
 
-fn xi_of<C: Specified>(lanes: super::symbolic::Symbols<C>) -> Naive2<C> {
+fn xi_of<C: Specified>(lanes: Symbols<C>) -> Naive2<C> {
     let one = Symbolic::one(lanes);
     Naive2(C::XI.map(|part| (1..part).fold(one, |sum, _| sum + one)))
 }
@@ -283,7 +299,6 @@ pub(super) fn over_small(words: [u64; 6], by: u64) -> [u64; 6] {
 
 /// Whether a constant is a square, by Euler's criterion.
 pub(super) fn is_square<C: Parameters>(number: Number<C>) -> bool {
-    use crate::polynomial::Coefficient as _;
     number.power(&over_small(minus_one::<C>(), 2)) == Number::one()
 }
 

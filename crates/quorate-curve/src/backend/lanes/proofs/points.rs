@@ -6,7 +6,8 @@ use core::array::from_fn;
 
 use super::{
     naive::{Naive2, Ring, Specified, chord, on_each_curve, tangent, third},
-    symbolic::{Proof, Symbolic},
+    proof::Proof,
+    symbolic::Symbolic,
 };
 use crate::{
     arithmetic::Curve,
@@ -39,7 +40,8 @@ on_each_curve! {
         is(&proof, "2P", &double, third(point, point, tangent(point, None)));
         // So it is the identity for the identity and for points of order two, which neither curve has.
         proof.equal("Z of 2P", double.z, z * z * z * z * (y + y));
-        proof.equal("Z of 2O", curve::double(proof.lanes, &Jacobian { x, y, z: z - z }).z, z - z);
+        let z = proof.number(0);
+        proof.equal("Z of 2O", curve::double(proof.lanes, &Jacobian { x, y, z }).z, z);
         proof.finish(&[("y", y)]);
     }
 
@@ -52,7 +54,7 @@ on_each_curve! {
         is(&proof, "P + Q", &sum, third(p, q, chord(p, q)));
         // So it is zero for ±P and for the identity alone.
         proof.equal("Z of P + Q", sum.z, z * z * z * (x2 - x1));
-        let zero = z - z;
+        let zero = proof.number(0);
         proof.equal("Z of P + P", add(jacobian(p, z), p).z, zero);
         proof.equal("Z of P - P", add(jacobian(p, z), [x1, -y1]).z, zero);
         proof.equal("Z of O + Q", add(Jacobian { x: x1, y: y1, z: zero }, q).z, zero);
@@ -68,7 +70,7 @@ on_each_curve! {
         is(&proof, "P + Q", &sum, third(p, q, chord(p, q)));
         // So it is zero for ±P and for identities alone.
         proof.equal("Z of P + Q", sum.z, (z1 * z2).cubed() * (x2 - x1));
-        let zero = z1 - z1;
+        let zero = proof.number(0);
         proof.equal("Z of P + P", add(jacobian(p, z1), jacobian(p, z2)).z, zero);
         proof.equal("Z of P - P", add(jacobian(p, z1), jacobian([x1, -y1], z2)).z, zero);
         proof.equal("Z of O + Q", add(Jacobian { x: x1, y: y1, z: zero }, jacobian(q, z2)).z, zero);
@@ -80,7 +82,7 @@ on_each_curve! {
     fn jacobian_to_affine<C>() {
         let proof = Proof::<C>::new();
         let [x1, y1, z1, x2, y2, z2] = proof.variables();
-        let zero = z1 - z1;
+        let zero = proof.number(0);
         let points = [jacobian([x1, y1], z1), Jacobian { x: x1, y: y1, z: zero }, jacobian([x2, y2], z2)];
         let affine = curve::to_affine_lanes(proof.lanes, &points);
         for ((found, identities), (expected, identity)) in affine.iter().zip([([x1, y1], 0), ([zero; 2], !0), ([x2, y2], 0)]) {
@@ -127,7 +129,7 @@ on_each_curve! {
     fn turns_of_points<C>() {
         let proof = Proof::<C>::new();
         let [x, y, beta] = proof.variables();
-        let zero = x - x;
+        let zero = proof.number(0);
         // The turns have no other entry than β·x and -(1 + β)·x, for a β with 1 + β + β² = 0.
         let of_lanes = |c: Symbolic<C>| Symbolic::of_lanes(from_fn(|lane| if lane == 3 { zero } else { c }));
         let points = Points { x: of_lanes(x), y: of_lanes(y), identity: 1 << 3 };
@@ -186,11 +188,7 @@ fn complete_sum<F: Ring>([x1, y1, z1]: [F; 3], [x2, y2, z2]: [F; 3], three_b: F)
     let three = |a: F| a + a + a;
     let (xy, yz, zx) = (x1 * y2 + x2 * y1, y1 * z2 + y2 * z1, x1 * z2 + x2 * z1);
     let (less, more) = (y1 * y2 - three_b * z1 * z2, y1 * y2 + three_b * z1 * z2);
-    [
-        xy * less - three_b * yz * zx,
-        more * less + three(three_b * x1 * x2 * zx),
-        yz * more + three(x1 * x2 * xy),
-    ]
+    [xy * less - three_b * yz * zx, more * less + three(three_b * x1 * x2 * zx), yz * more + three(x1 * x2 * xy)]
 }
 
 /// Algorithm 9.
@@ -209,10 +207,12 @@ fn complete_formulas() {
     let [b, x1, x2, z1, z2] = proof.variables();
     let [y1, y2] = [x1, x2].map(|x| proof.root(2, x.cubed() + b));
     let three_b = b + b + b;
-    let zero = b - b;
+    let zero = proof.number(0);
     let projective = |[x, y]: [_; 2], z| [x * z, y * z, z];
     // X = xZ and Y = yZ. Where Z is not zero, this is the point (x, y).
-    let is = |what: &str, [found_x, found_y, z]: [_; 3], [x, y]: [_; 2]| proof.equal(what, [found_x, found_y], [x * z, y * z]);
+    let is = |what: &str, [found_x, found_y, z]: [_; 3], [x, y]: [_; 2]| {
+        proof.equal(what, [found_x, found_y], [x * z, y * z])
+    };
     let (p, q, minus_p) = ([x1, y1], [x2, y2], [x1, -y1]);
     let sum = |p, q| complete_sum(p, q, three_b);
     let double = third(p, p, tangent(p, None));

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use super::{
     naive::{chord, tangent, third},
-    symbolic::{Proof, Single, Symbolic},
+    proof::Proof,
+    symbolic::{Single, Symbolic},
 };
 use crate::{
     arithmetic::{Curve, curve::GroupId},

@@ -80,19 +80,22 @@ impl<C: Specified> Exponent<C> {
         Self { by_power_of_p: self.by_power_of_p.map(compute), curve: PhantomData }
     }
 
-    fn to_p(&self, times: usize) -> Self {
+    fn raised_to_p(&self, times: usize) -> Self {
         Self { by_power_of_p: core::array::from_fn(|j| self.by_power_of_p[(j + 12 - times) % 12]), curve: PhantomData }
     }
 
     fn plus(&self, other: &Self) -> Self {
-        Self { by_power_of_p: core::array::from_fn(|j| sum(self.by_power_of_p[j], other.by_power_of_p[j])), curve: PhantomData }
+        Self {
+            by_power_of_p: core::array::from_fn(|j| sum(self.by_power_of_p[j], other.by_power_of_p[j])),
+            curve: PhantomData,
+        }
     }
 }
 
 impl<C: Specified> Extension for Exponent<C> {
     /// [`towers`](super::towers) prove that it is the value raised to p⁶.
     fn conjugated(&self) -> Self {
-        self.to_p(6)
+        self.raised_to_p(6)
     }
 
     fn times(&self, other: &Self) -> Self {
@@ -108,7 +111,7 @@ impl<C: Specified> Extension for Exponent<C> {
     }
 
     fn frobenius(&self) -> Self {
-        self.to_p(1)
+        self.raised_to_p(1)
     }
 
     fn inverted(&self) -> Self {
@@ -139,12 +142,7 @@ fn bls12() -> Family {
         p: sum(product(square, r), scaled(z, 3)),
         over: 3,
         r,
-        hard: [
-            sum(product(square, product(z, rest)), number(3)),
-            product(square, rest),
-            product(square, z),
-            square,
-        ],
+        hard: [sum(product(square, product(z, rest)), number(3)), product(square, rest), product(square, z), square],
         multiple: number(3),
     }
 }
@@ -170,8 +168,8 @@ fn bn() -> Family {
 fn final_exponentiation_of<C: Specified>(family: &Family) {
     let hard = family.hard;
     let hard_part = Exponent::<C>::of(&[(0, hard[0]), (1, hard[1]), (2, hard[2]), (3, hard[3])]);
-    let squared = hard_part.to_p(2).plus(&hard_part);
-    let expected = squared.to_p(6).plus(&squared.inverted());
+    let squared = hard_part.raised_to_p(2).plus(&hard_part);
+    let expected = squared.raised_to_p(6).plus(&squared.inverted());
     assert_eq!(final_exponentiation(Symbols::<C>::new(), &Exponent::<C>::one()), expected);
     // With P = over·p: Σ hardⱼ·Pʲ·over^(3 - j)·r·over = multiple·(P⁴ - over²·P² + over⁴).
     let Family { p, over, r, multiple, .. } = family;

@@ -4,7 +4,8 @@ use core::array::from_fn;
 
 use super::{
     naive::{Naive2, Naive12, Ring as _, Specified, is_square, on_each_curve, w_to_p_minus_one, xi},
-    symbolic::{Falsified, Number, Proof, Symbolic},
+    proof::{Falsified, Number, Proof},
+    symbolic::Symbolic,
 };
 use crate::{
     backend::lanes::{
@@ -23,6 +24,8 @@ on_each_curve! {
         let proof = Proof::<C>::new();
         let (a, b, s) = (proof.in_fp2(), proof.in_fp2(), proof.variable());
         let (x, y, xi) = (Naive2::of(&a), Naive2::of(&b), xi(&proof));
+        let (zero, one) = (proof.number(0), proof.number(1));
+        proof.equal("0 and 1", [Fp2::zero(proof.lanes), Fp2::one(proof.lanes)], [[zero, zero], [one, zero]].map(Naive2));
         proof.equal("a + b", a.plus(&b), x + y);
         proof.equal("a + b as a factor", a.sum_factor(&b), x + y);
         proof.equal("a - b", a.minus(&b), x - y);
@@ -290,7 +293,7 @@ fn square_by_relation<C: Specified>(proof: &Proof<C>, f: Naive12<C>) -> Naive12<
 /// The coefficients in six lanes, by the powers of w.
 fn in_lanes<C: Specified>(f: Naive12<C>) -> Fp2<Symbolic<C>> {
     const POWERS: [usize; 6] = [0, 3, 1, 4, 2, 5];
-    let zero = f.0[0].0[0] - f.0[0].0[0];
+    let zero = Symbolic::zero(f.0[0].0[0].lanes());
     let part = |i: usize| Symbolic::of_lanes(from_fn(|lane| POWERS.get(lane).map_or(zero, |power| f.0[*power].0[i])));
     Fp2 { c0: part(0), c1: part(1) }
 }
@@ -353,5 +356,5 @@ fn an_exception_that_is_none_is_not_proved() {
 fn zero_has_no_inverse() {
     let proof = Proof::<Bls12381>::new();
     let a = proof.variable();
-    let _ = (a - a).inverted();
+    let _ = (a + -a).inverted();
 }
