@@ -12,7 +12,7 @@ use super::{
 use crate::{
     arithmetic::Curve,
     backend::lanes::{
-        curve::{self, Affine, Encoded, InLanes, Jacobian},
+        curve::{self, Affine, Encoded, InLanes},
         field::{Field, Fp2, Mask, Parameters},
         hash_to_curve::{Chord, HashInLanes, Swu},
         square_root::{from_norms, in_fp, in_fp2, roots},
@@ -125,7 +125,7 @@ fn twisted_b<C: Specified>(proof: &Proof<C>) -> Naive2<C> {
 }
 
 /// The multiple by a number in words of 64 bits, the lowest first.
-fn times<G: Curve>(point: &G, words: &[u64]) -> G {
+pub(super) fn times<G: Curve>(point: &G, words: &[u64]) -> G {
     let sum = (0..64 * words.len()).rev().fold(G::IDENTITY.to_jacobian(), |sum, bit| {
         let twice = G::double(&sum);
         if words[bit / 64] >> (bit % 64) & 1 == 1 { G::add_affine(&twice, point) } else { twice }
@@ -134,7 +134,7 @@ fn times<G: Curve>(point: &G, words: &[u64]) -> G {
 }
 
 /// ψ of the generator of the twist's subgroup. ψ is a homomorphism, so it multiplies the whole subgroup by the same number.
-fn psi_of_generator<C: Specified>() -> C::G2 {
+pub(super) fn psi_of_generator<C: Specified>() -> C::G2 {
     let proof = Proof::<C>::new();
     let image = curve::psi(&Affine::<Fp2<Symbolic<C>>>::load(proof.lanes, &[C::G2::generator()]));
     let [x, y] = [image.x.store()[0], image.y.store()[0]];
@@ -151,46 +151,6 @@ fn eigenvalues_bls12381() {
     assert!(psi_of_generator::<Bls12381>() == times(&blst_p2_affine::generator(), &[z]).signed(true));
     assert!(blst_p1_affine::generator().turned(1) == times(&blst_p1_affine::generator(), &square).signed(true));
     assert!(blst_p2_affine::generator().turned(1) == times(&blst_p2_affine::generator(), &square).signed(true));
-}
-
-/// ψ(Q) = 6x²·Q, which is p·Q, and ω multiplies both subgroups by 36x³ + 18x² + 6x + 1 or by its square, -1 less that.
-#[cfg(feature = "bn254")]
-#[test]
-fn eigenvalues_bn254() {
-    use crate::Bn254;
-    type Points1 = <Bn254 as Parameters>::G1;
-    type Points2 = <Bn254 as Parameters>::G2;
-    let [plus, minus] = Bn254::PARAMETER;
-    let x = u128::from(plus - minus);
-    let square = 6 * x * x;
-    assert!(psi_of_generator::<Bn254>() == times(&Points2::generator(), &[square as u64, (square >> 64) as u64]));
-    fn root_of_one<G: Curve>(x: u64) -> bool {
-        // ((36x + 18)·x + 6)·x + 1
-        let base = G::generator();
-        let by = |point: &G, n: u64| times(point, &[n]);
-        let plus = |point: &G, n: u64| G::to_affine(&[G::add_affine(&by(&base, n).to_jacobian(), point)])[0];
-        let multiple = plus(&by(&plus(&by(&plus(&by(&by(&base, 36), x), 18), x), 6), x), 1);
-        let square = G::to_affine(&[G::add_affine(&multiple.to_jacobian(), &base)])[0].signed(true);
-        let turned = base.turned(1);
-        assert!((turned == multiple) ^ (turned == square));
-        turned == multiple
-    }
-    assert_eq!(root_of_one::<Points1>(x as u64), root_of_one::<Points2>(x as u64));
-}
-
-/// ψ of points in Jacobian coordinates.
-#[cfg(feature = "bn254")]
-#[test]
-fn psi_of_jacobian_points_bn254() {
-    let proof = Proof::<crate::Bn254>::new();
-    let [x, y, z] = [(); 3].map(|()| Naive2::of(&proof.in_fp2()));
-    let affine = curve::psi(&Affine { x: x.fp2(), y: y.fp2() });
-    let jacobian = Jacobian { x: (x * z * z).fp2(), y: (y * z.cubed()).fp2(), z: z.fp2() };
-    let image = crate::bn254::lanes::image(&jacobian);
-    let z = Naive2::of(&image.z);
-    proof.equal("X and Y", [image.x, image.y], [Naive2::of(&affine.x) * z * z, Naive2::of(&affine.y) * z.cubed()]);
-    proof.equal("Z", image.z, Naive2::of(&jacobian.z).conjugate());
-    proof.finish(&[]);
 }
 
 /// ψ² is -ω, and β·x is what turns a point.

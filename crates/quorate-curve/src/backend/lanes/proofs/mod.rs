@@ -13,3 +13,8 @@ mod lines;
 mod maps;
 mod powers;
 mod portable;
+#[cfg(all(
+    feature = "bn254",
+    any(all(target_arch = "x86_64", target_feature = "sse2"), all(target_arch = "aarch64", target_feature = "neon"))
+))]
+mod bn254;

@@ -32,12 +32,6 @@ impl Specified for Bls12381 {
     const B: i64 = 4;
 }
 
-#[cfg(feature = "bn254")]
-impl Specified for crate::Bn254 {
-    const XI: [i64; 2] = [9, 1];
-    const B: i64 = 3;
-}
-
 /// Defines tests that run for each curve.
 macro_rules! on_each_curve {
     ($(
@@ -56,7 +50,13 @@ macro_rules! on_each_curve {
             )*
         }
 
-        #[cfg(feature = "bn254")]
+        #[cfg(all(
+            feature = "bn254",
+            any(
+                all(target_arch = "x86_64", target_feature = "sse2"),
+                all(target_arch = "aarch64", target_feature = "neon")
+            )
+        ))]
         mod bn254 {
             $(
                 $(#[$attribute])*

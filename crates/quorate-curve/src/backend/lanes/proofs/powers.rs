@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A polynomial in the absolute value n of the parameter, of which the coefficients are the constant one first.
-type InN = [i128; DEGREE];
+pub(super) type InN = [i128; DEGREE];
 
 /// Above every degree that comes up.
 const DEGREE: usize = 64;
@@ -50,7 +50,7 @@ fn power(a: InN, times: usize) -> InN {
 }
 
 /// The polynomial with these coefficients.
-fn polynomial(coefficients: &[i128]) -> InN {
+pub(super) fn polynomial(coefficients: &[i128]) -> InN {
     let mut out = [0; DEGREE];
     out[..coefficients.len()].copy_from_slice(coefficients);
     out
@@ -120,15 +120,15 @@ impl<C: Specified> Extension for Exponent<C> {
 }
 
 /// A family of curves: polynomials in n.
-struct Family {
+pub(super) struct Family {
     /// `over`·p.
-    p: InN,
-    over: i128,
-    r: InN,
+    pub(super) p: InN,
+    pub(super) over: i128,
+    pub(super) r: InN,
     /// The hard part, by powers of p.
-    hard: [InN; 4],
+    pub(super) hard: [InN; 4],
     /// The hard part is this number, which r does not divide, times (p⁴ - p² + 1)/r.
-    multiple: InN,
+    pub(super) multiple: InN,
 }
 
 /// BLS12: with the parameter z = -n, p = (z - 1)²(z⁴ - z² + 1)/3 + z and r = z⁴ - z² + 1.
@@ -147,25 +147,8 @@ fn bls12() -> Family {
     }
 }
 
-/// BN: with the parameter x = n, p = 36x⁴ + 36x³ + 24x² + 6x + 1 and r = 36x⁴ + 36x³ + 18x² + 6x + 1.
-#[cfg(feature = "bn254")]
-fn bn() -> Family {
-    Family {
-        p: polynomial(&[1, 6, 24, 36, 36]),
-        over: 1,
-        r: polynomial(&[1, 6, 18, 36, 36]),
-        hard: [
-            polynomial(&[1, 6, 12, 12]),
-            polynomial(&[0, 4, 6, 12]),
-            polynomial(&[0, 6, 6, 12]),
-            polynomial(&[-1, 4, 6, 12]),
-        ],
-        multiple: polynomial(&[0, 2, 6, 12]),
-    }
-}
-
 /// The final exponentiation raises to (p⁶ - 1)(p² + 1) times the hard part, and the hard part is a multiple of (p⁴ - p² + 1)/r.
-fn final_exponentiation_of<C: Specified>(family: &Family) {
+pub(super) fn final_exponentiation_of<C: Specified>(family: &Family) {
     let hard = family.hard;
     let hard_part = Exponent::<C>::of(&[(0, hard[0]), (1, hard[1]), (2, hard[2]), (3, hard[3])]);
     let squared = hard_part.raised_to_p(2).plus(&hard_part);
@@ -183,7 +166,7 @@ fn final_exponentiation_of<C: Specified>(family: &Family) {
 }
 
 /// The absolute value of the parameter.
-fn parameter<C: Parameters>() -> u64 {
+pub(super) fn parameter<C: Parameters>() -> u64 {
     C::PARAMETER[0] - C::PARAMETER[1]
 }
 
@@ -199,7 +182,7 @@ fn times(a: [u64; 6], by: u64) -> [u64; 6] {
 }
 
 /// The value at a number modulo 2^384.
-fn at(polynomial: InN, n: u64) -> [u64; 6] {
+pub(super) fn at(polynomial: InN, n: u64) -> [u64; 6] {
     polynomial.into_iter().rev().fold([0; 6], |value, k| {
         let sign = if k < 0 { u64::MAX } else { 0 };
         let added = [k as u64, (k >> 64) as u64, sign, sign, sign, sign];
@@ -215,7 +198,7 @@ fn at(polynomial: InN, n: u64) -> [u64; 6] {
 }
 
 /// Squares and products, or products with inverses, make the parameter.
-fn power_by_the_parameter<C: Specified>() {
+pub(super) fn power_by_the_parameter<C: Specified>() {
     let raised = raised_by_squares(&Exponent::<C>::one(), C::PARAMETER);
     let n = number(parameter::<C>().into());
     // An inverse in the cyclotomic subgroup is the value raised to p⁶.
@@ -225,7 +208,7 @@ fn power_by_the_parameter<C: Specified>() {
 }
 
 /// The multiple of the base that the loop makes.
-fn loop_makes(steps: &[LoopStep]) -> (i128, &[LoopStep]) {
+pub(super) fn loop_makes(steps: &[LoopStep]) -> (i128, &[LoopStep]) {
     let images = steps.iter().position(|step| !matches!(step, LoopStep::Double | LoopStep::Add | LoopStep::Subtract));
     let (steps, images) = steps.split_at(images.unwrap_or(steps.len()));
     let multiple = steps.iter().fold(1, |multiple, step| match step {
@@ -244,16 +227,6 @@ fn final_exponentiation_bls12381() {
     r[0] -= 1;
     assert_eq!((-Scalar::ONE).to_le_bytes(), bytes(r));
     power_by_the_parameter::<Bls12381>();
-}
-
-#[cfg(feature = "bn254")]
-#[test]
-fn final_exponentiation_bn254() {
-    use ark_ff::PrimeField as _;
-    final_exponentiation_of::<crate::Bn254>(&bn());
-    let r = at(bn().r, parameter::<crate::Bn254>());
-    assert_eq!(r, core::array::from_fn(|i| ark_bn254::Fr::MODULUS.0.get(i).copied().unwrap_or(0)));
-    power_by_the_parameter::<crate::Bn254>();
 }
 
 fn bytes(words: [u64; 6]) -> [u8; 32] {
@@ -279,13 +252,4 @@ fn doubling_and_adding_makes_the_parameter() {
 #[test]
 fn steps_of_the_miller_loop_bls12381() {
     assert_eq!(loop_makes(Bls12381::LOOP), (parameter::<Bls12381>().into(), &[][..]));
-}
-
-/// f(6x + 2, Q), then the lines to ψ(Q) and -ψ²(Q).
-#[cfg(feature = "bn254")]
-#[test]
-fn steps_of_the_miller_loop_bn254() {
-    let images = &[LoopStep::AddImage, LoopStep::SubtractSecondImage][..];
-    let n = i128::from(parameter::<crate::Bn254>());
-    assert_eq!(loop_makes(crate::Bn254::LOOP), (6 * n + 2, images));
 }
