@@ -1,5 +1,5 @@
 //! Proofs of the formulas, for all inputs: each computes in [a field of polynomials](symbolic) and gives the polynomials of its
-//! [specification](naive). `docs/proofs.md` has the list.
+//! [specification](naive).
 //!
 //! The formulas are generic in the field, so that the code that runs here is the code that every kind of lanes compiles. That the numbers
 //! of a kind of lanes are such a field is what the proofs of its kernels say.
