@@ -266,7 +266,7 @@ in_lanes! {
 
 /// ψ of points.
 #[inline(always)]
-fn image<P: PrimeField>(point: &Jacobian<Fp2<P>>) -> Jacobian<Fp2<P>> {
+pub(crate) fn image<P: PrimeField>(point: &Jacobian<Fp2<P>>) -> Jacobian<Fp2<P>> {
     let (x, y) = Fp2::image(&point.x.shrunk(), &point.y.shrunk());
     Jacobian { x, y, z: point.z.shrunk().conjugated().carried() }
 }

@@ -9,7 +9,7 @@ mod points;
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")
 ))]
-mod lanes;
+pub(crate) mod lanes;
 #[cfg(test)]
 mod soak;
 

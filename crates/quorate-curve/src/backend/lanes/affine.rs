@@ -123,7 +123,7 @@ impl<F: Field> Chain<F> {
 
 in_lanes! {
     /// Adds the second point of each pair to the first. No point may be in two pairs.
-    fn add_pairs<F: Field>(lanes: F::Lanes, points: &mut [Points<F>], pairs: &[(u32, u32)], chain: &mut Chain<F>) {
+    pub(super) fn add_pairs<F: Field>(lanes: F::Lanes, points: &mut [Points<F>], pairs: &[(u32, u32)], chain: &mut Chain<F>) {
         let mut exceptions = Vec::with_capacity(pairs.len());
         for &(a, b) in pairs {
             let (run, exception) = denominator(lanes, &points[a as usize], &points[b as usize]);
@@ -178,7 +178,7 @@ pub(crate) struct Table<F: Field> {
 
 impl<F: Field> Table<F> {
     /// A table of `n` points that are all the identity.
-    fn new(lanes: F::Lanes, n: usize, turns: bool, beta: <F::Fp as Field>::Element) -> Self {
+    pub(super) fn new(lanes: F::Lanes, n: usize, turns: bool, beta: <F::Fp as Field>::Element) -> Self {
         assert_nameable(n);
         let turns = if turns { 3 } else { 1 };
         Self {

@@ -77,9 +77,9 @@ fn looped<L: Lanes>(lanes: L, mut times_lines: impl FnMut(&mut Spread<L::Fp>, &L
 }
 
 /// One pair, or two. A vector has four slots of two lanes, one for each pair.
-struct Two<P> {
+pub(super) struct Two<P> {
     /// x, y and z of the point in the first three slots.
-    point: Fp2<P>,
+    pub(super) point: Fp2<P>,
     /// The base in the first slot.
     base: Point<Fp2<P>>,
     /// The constants of the line in the first slot.
@@ -107,7 +107,7 @@ fn slots_of<F: Field>(a: &F, b: &F, c: &F) -> F {
 impl<P: PrimeField> Two<P> {
     /// The pairs of the first two lanes.
     #[inline(always)]
-    fn new(base: &Point<Fp2<P>>, (a, b): &(P, P)) -> Self {
+    pub(super) fn new(base: &Point<Fp2<P>>, (a, b): &(P, P)) -> Self {
         let lanes = a.lanes();
         let of_fp = |c: &P| Fp2::new(*c, P::zero(lanes));
         Self {
@@ -120,7 +120,7 @@ impl<P: PrimeField> Two<P> {
 
     /// The formulas of [`Jacobian::double`], and the line at the other point.
     #[inline(always)]
-    fn double(&mut self) -> ScaledLines<P> {
+    pub(super) fn double(&mut self) -> ScaledLines<P> {
         let point = &self.point;
         // x², y², z², 2yz
         let left = point.permuted(slots([0, 1, 2, 1]));
@@ -155,7 +155,7 @@ impl<P: PrimeField> Two<P> {
     }
 
     #[inline(always)]
-    fn add(&mut self, step: &LoopStep) -> ScaledLines<P> {
+    pub(super) fn add(&mut self, step: &LoopStep) -> ScaledLines<P> {
         let [x, y, z] = [0, 1, 2].map(|slot| self.point.permuted(slots([slot; 4])));
         let mut point = Jacobian { x, y, z };
         let line = point.add(&added(step, &self.base));

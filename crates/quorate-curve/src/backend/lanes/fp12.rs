@@ -215,7 +215,7 @@ in_lanes! {
     ///
     /// [`compressed`]: super::compressed
     #[inline(never)]
-    fn compressed_squares<P: PrimeField>(lanes: P::Lanes, f: &mut [Fp2<P>; 4], times: u32) {
+    pub(super) fn compressed_squares<P: PrimeField>(lanes: P::Lanes, f: &mut [Fp2<P>; 4], times: u32) {
         for _ in 0..times {
             let [a1, b1, a2, b2] = &*f;
             let [t2, t3] = square4(lanes, a1, b1);
@@ -427,7 +427,7 @@ fn thrice_more<P: PrimeField>(t: &Wide<P>, c: &Fp2<P>) -> Fp2<P> {
 }
 
 in_lanes! {
-    fn inverted6<P: PrimeField>(lanes: P::Lanes, a: &Fp6<P>) -> Fp6<P> {
+    pub(super) fn inverted6<P: PrimeField>(lanes: P::Lanes, a: &Fp6<P>) -> Fp6<P> {
         let [a0, a1, a2] = a;
         let t0 = each!(Wide::square(a0), - times_xi(&Wide::product(a1, a2))).reduced();
         let t1 = each!(times_xi(&Wide::square(a2)), - Wide::product(a0, a1)).reduced();

@@ -92,6 +92,35 @@ pub struct Swu<F> {
     pub(crate) b_over_z_a: F,
 }
 
+impl<F: Field> Swu<F> {
+    /// Zu².
+    #[inline(always)]
+    pub(super) fn z_u2(&self, u: &F) -> F {
+        self.z.times(&u.squared())
+    }
+
+    /// Z²u⁴ + Zu².
+    #[inline(always)]
+    pub(super) fn denominator(&self, u: &F) -> F {
+        let z_u2 = self.z_u2(u);
+        z_u2.squared().plus(&z_u2)
+    }
+
+    /// x₁ = -B/A·(1 + 1/(Z²u⁴ + Zu²)), or B/(ZA) if that denominator is zero, as its inverse then is.
+    #[inline(always)]
+    pub(super) fn x1(&self, inverse: &F) -> F {
+        let x1 = self.minus_b_over_a.times(&F::one(inverse.lanes()).plus(inverse));
+        let exceptional = inverse.is_zero();
+        if exceptional == 0 { x1 } else { self.b_over_z_a.or(exceptional, &x1) }
+    }
+
+    /// g(x), the right side of the equation of E'.
+    #[inline(always)]
+    pub(super) fn g(&self, x: &F) -> F {
+        x.squared().plus(&self.a).times(x).plus(&self.b).carried()
+    }
+}
+
 /// What differs between the maps to the two curves.
 pub trait HashInLanes: Subgroup<Parameters = Bls12381> + InSlots + HashForSums {
     /// Whether the portable backend hashes for sums to the same points.
@@ -233,28 +262,19 @@ in_lanes! {
     /// Steps 2 to 4: each pair of u is mapped to two points, and the result is the image of their sum.
     fn map_and_add<L: Lanes<Curve = Bls12381>, C: HashInLanes>[N: usize](lanes: L, u: &[[C::In<L>; N]]) -> Few<Jacobian<C::In<L>>> {
         let swu = C::swu(lanes);
-        let one = C::In::<L>::one(lanes);
-        let z_u2_of = |u: &C::In<L>| swu.z.times(&u.squared());
         let mut inverses = Few::with_capacity(N * u.len());
         for u in u.iter().flatten() {
-            let z_u2 = z_u2_of(u);
-            inverses.push(z_u2.squared().plus(&z_u2));
+            inverses.push(swu.denominator(u));
         }
         invert_all(&mut inverses);
 
         let mut points = Few::with_capacity(u.len());
         let mut chords = Few::with_capacity(u.len());
         for (u, inverses) in u.iter().zip(inverses.chunks_exact(N)) {
-            // x₁ = -B/A·(1 + 1/(Z²u⁴ + Zu²)), or B/(ZA) if that denominator is zero. If g(x₁) is not a square, x₂ = Zu²·x₁.
-            let x1_of = |inverse: &C::In<L>| {
-                let x1 = swu.minus_b_over_a.times(&one.plus(inverse));
-                let exceptional = inverse.is_zero();
-                if exceptional == 0 { x1 } else { swu.b_over_z_a.or(exceptional, &x1) }
-            };
-            let g_of = |x: &C::In<L>| x.squared().plus(&swu.a).times(x).plus(&swu.b).carried();
-            let z_u2 = limbs_of!(I < N => z_u2_of(&u[I]));
-            let x1 = limbs_of!(I < N => x1_of(&inverses[I]));
-            let roots = C::roots(lanes, u, &z_u2, &limbs_of!(I < N => g_of(&x1[I])));
+            // If g(x₁) is not a square, x₂ = Zu²·x₁.
+            let z_u2 = limbs_of!(I < N => swu.z_u2(&u[I]));
+            let x1 = limbs_of!(I < N => swu.x1(&inverses[I]));
+            let roots = C::roots(lanes, u, &z_u2, &limbs_of!(I < N => swu.g(&x1[I])));
             let point_of = |i: usize| {
                 let (root, is_first) = roots[i];
                 let same_sign = !(u[i].is_odd() ^ root.is_odd());
@@ -288,16 +308,16 @@ fn halves<F: Field>(points: Affine<F>) -> [Affine<F>; 2] {
 }
 
 /// The line through two points of E', or the tangent if they are equal. Its slope is rise/run.
-struct Chord<F> {
+pub(super) struct Chord<F> {
     rise: F,
-    run: F,
+    pub(super) run: F,
     /// The lanes where the points are opposite, and their sum is the identity.
-    opposite: Mask,
+    pub(super) opposite: Mask,
 }
 
 impl<F: Field> Chord<F> {
     #[inline(always)]
-    fn new([p, q]: &[Affine<F>; 2], a: &F) -> Self {
+    pub(super) fn new([p, q]: &[Affine<F>; 2], a: &F) -> Self {
         let mut run = q.x.minus(&p.x).carried();
         let mut rise = q.y.subtract::<6, 1>(&p.y).carried();
         let mut opposite = 0;
@@ -316,7 +336,7 @@ impl<F: Field> Chord<F> {
 
     /// The sum, given the inverse of `run`. It has no meaning where the points are opposite.
     #[inline(always)]
-    fn sum(&self, [p, q]: &[Affine<F>; 2], inverse: &F) -> Affine<F> {
+    pub(super) fn sum(&self, [p, q]: &[Affine<F>; 2], inverse: &F) -> Affine<F> {
         let slope = self.rise.times(inverse);
         let x = slope.squared().minus_sum(&p.x.plus(&q.x)).carried();
         let y = slope.times(&p.x.subtract::<11, 1>(&x).factor()).subtract::<6, 1>(&p.y).carried();

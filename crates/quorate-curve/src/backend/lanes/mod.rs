@@ -42,6 +42,8 @@ pub(crate) mod spread_point;
 pub(crate) mod encoding;
 #[cfg(test)]
 mod soak;
+#[cfg(test)]
+mod proofs;
 pub(crate) mod subgroup;
 pub(crate) mod hash_to_curve;
 pub(crate) mod map_to_g1;

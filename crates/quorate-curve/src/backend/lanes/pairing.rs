@@ -37,8 +37,8 @@ use super::{
     lines::{self, Line, Lines},
     spread::Spread,
     steps::{
-        G1, G2, Jacobian, Pair, Point, Value, added, at_point, each_ate_constants, each_line, idle, in_vectors, load,
-        load_point, turned,
+        G1, G2, Jacobian, Pair, Point, Value, added, at_point, at_twisted_point, each_ate_constants, each_line, idle,
+        in_vectors, load, load_point, turned, twisted_constants,
     },
 };
 use crate::{
@@ -179,12 +179,12 @@ type PreparedPair<'a, L> = (G1<L>, &'a Lines<Row<L>>);
 
 /// The pairs of eight lanes in a loop: the point that is multiplied, and the constants of a line that depend on the
 /// other point.
-struct Steps<F, C> {
-    base: Vec<Point<F>>,
-    point: Vec<Point<F>>,
-    constants: Vec<C>,
+pub(super) struct Steps<F, C> {
+    pub(super) base: Vec<Point<F>>,
+    pub(super) point: Vec<Point<F>>,
+    pub(super) constants: Vec<C>,
     /// The denominators of a step.
-    inverses: Vec<F>,
+    pub(super) inverses: Vec<F>,
 }
 
 in_lanes! {
@@ -238,17 +238,13 @@ in_lanes! {
         let mut half_inverses: Vec<_> = q.iter().map(|(_, y)| y.doubled()).collect();
         invert_all(&mut half_inverses);
         let idle = idle(&pairs);
-        let constants = q.iter().zip(&half_inverses).zip(&idle).map(|(((x, _), inverse), idle)| {
-            let over_y = Fp2::<L::Fp>::zero(lanes).or(*idle, inverse);
-            (x.negated().carried().times(&over_y), over_y)
-        });
-        let constants: Vec<_> = constants.collect();
-        let coefficients = |slope: &L::Fp, rest: &L::Fp, (a, b): &(Fp2<L::Fp>, Fp2<L::Fp>)| (a.times_fp(slope), b.times_fp(rest));
+        let constants = q.iter().zip(&half_inverses).zip(&idle);
+        let constants: Vec<_> = constants.map(|((q, inverse), idle)| twisted_constants(q, inverse, *idle)).collect();
         if const { L::THRESHOLDS.twisted_inversions > 1 } && p.len() < L::THRESHOLDS.twisted_inversions {
             let rounds = |bases: &[Point<L::Fp>], points: &mut [Jacobian<L::Fp>], start, power| {
                 parameter_loop(start, power, |f, step| {
                     each_line(&step, points, bases, &constants, |line, constants| {
-                        let (a, b) = coefficients(&line.slope, &line.rest, constants);
+                        let (a, b) = at_twisted_point(&line.slope, &line.rest, constants);
                         f.times_scaled_line::<0>(&Fp2::new(line.scale, L::Fp::zero(lanes)), &a, &b);
                     });
                 })
@@ -261,7 +257,7 @@ in_lanes! {
         }
         let mut steps = Steps { point: p.clone(), base: p, constants, inverses: Vec::new() };
         let line = |f: &mut Accumulator<L::Fp>, slope: &L::Fp, rest: &L::Fp, constants: &(Fp2<L::Fp>, Fp2<L::Fp>)| {
-            let (a, b) = coefficients(slope, rest, constants);
+            let (a, b) = at_twisted_point(slope, rest, constants);
             f.times_line::<0>(&a, &b);
         };
         let first = parameter_loop(Fp12::<L::Fp>::one(lanes), None, |f, step| steps.each_line(lanes, &step, f, &line));
@@ -375,7 +371,13 @@ in_lanes! {
 impl<F: Field, C> Steps<F, C> {
     /// Takes a step of every point with one inversion for all, and multiplies the lines into f.
     #[inline(always)]
-    fn each_line<A>(&mut self, lanes: F::Lanes, step: &LoopStep, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
+    pub(super) fn each_line<A>(
+        &mut self,
+        lanes: F::Lanes,
+        step: &LoopStep,
+        f: &mut A,
+        line: &impl Fn(&mut A, &F, &F, &C),
+    ) {
         match step {
             LoopStep::Double => double(lanes, self, f, line),
             _ => add(lanes, self, f, step, line),
@@ -459,7 +461,7 @@ pub(crate) fn final_exponentiation_of_one<L: Lanes>(lanes: L, value: &MillerValu
 }
 
 in_lanes! {
-    fn final_exponentiation<L: Lanes, E: Extension>(lanes: L, value: &E) -> E {
+    pub(super) fn final_exponentiation<L: Lanes, E: Extension>(lanes: L, value: &E) -> E {
         let unitary = value.conjugated().times(&value.inverted());
         L::Curve::hard_part(&unitary.frobenius().frobenius().times(&unitary))
     }

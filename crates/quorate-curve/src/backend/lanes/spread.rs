@@ -17,7 +17,7 @@ use crate::pairing::sealed::Target;
 
 /// An element of Fp12. Coefficients have limbs below one unit and values below 2.1p.
 #[derive(Clone, Copy)]
-pub(crate) struct Spread<P>(Fp2<P>);
+pub(crate) struct Spread<P>(pub(super) Fp2<P>);
 
 /// The power of w of each lane's coefficient.
 const POWER_OF_W: [usize; 6] = [0, 3, 1, 4, 2, 5];

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// X, Y and Z in the first three slots. They have limbs below 2 units and values below 4.2p.
-pub struct SpreadPoint<P, C>(P, PhantomData<C>);
+pub struct SpreadPoint<P, C>(pub(super) P, PhantomData<C>);
 
 /// A curve whose coordinates fit a slot, a fourth of the lanes at most: one lane for an element of Fp, two for one of Fp2.
 pub trait InSlots: InLanes<Parameters = Bls12381> + BlstCurve {
@@ -115,7 +115,7 @@ fn times_3b<P: PrimeField<Curve = Bls12381>, C: InSlots>(a: &P) -> P {
 }
 
 impl<P: PrimeField<Curve = Bls12381>, C: InSlots> SpreadPoint<P, C> {
-    fn new(coordinates: P) -> Self {
+    pub(super) fn new(coordinates: P) -> Self {
         Self(coordinates, PhantomData)
     }
 
@@ -165,7 +165,7 @@ in_lanes! {
 
     /// `X₃ = 2XY·u, Y₃ = 8Y²·c + u·(Y² + c), Z₃ = 8Y²·YZ` with `c = 3b·Z², u = Y² - 3c`.
     #[inline(never)]
-    fn double<P: PrimeField<Curve = Bls12381>, C: InSlots>(lanes: P::Lanes, p: &SpreadPoint<P, C>) -> SpreadPoint<P, C> {
+    pub(super) fn double<P: PrimeField<Curve = Bls12381>, C: InSlots>(lanes: P::Lanes, p: &SpreadPoint<P, C>) -> SpreadPoint<P, C> {
         let p = &p.0;
         // Y², YZ, Z², XY
         let products = C::product(&p.permuted(const { slots::<C>([1, 1, 2, 0]) }), &p.permuted(const { slots::<C>([1, 2, 2, 1]) }));
@@ -190,7 +190,7 @@ in_lanes! {
     ///
     /// `X₃ = xy·less - yz·c, Y₃ = less·more + c·3x, Z₃ = more·yz + 3x·xy`
     #[inline(never)]
-    fn add<P: PrimeField<Curve = Bls12381>, C: InSlots>(
+    pub(super) fn add<P: PrimeField<Curve = Bls12381>, C: InSlots>(
         lanes: P::Lanes, p: &SpreadPoint<P, C>, q: &SpreadPoint<P, C>,
     ) -> SpreadPoint<P, C> {
         let (p, q) = (&p.0, &q.0);

@@ -56,6 +56,24 @@ pub(super) fn at_point<P: PrimeField>(slope: &Fp2<P>, rest: &Fp2<P>, (a, b): &(P
     if P::Curve::TWIST_MULTIPLIES { (turned(&rest).shrunk(), turned(&slope).shrunk()) } else { (slope, rest) }
 }
 
+/// -x_Q/(2y_Q) and 1/(2y_Q) of the twisted ate pairing, from 1/(2y_Q), and zeros in idle lanes.
+#[inline(always)]
+pub(super) fn twisted_constants<P: PrimeField>(
+    (x, y): &Point<Fp2<P>>,
+    inverse: &Fp2<P>,
+    idle: Mask,
+) -> (Fp2<P>, Fp2<P>) {
+    let over_y = Fp2::zero(y.lanes()).or(idle, inverse);
+    (x.negated().carried().times(&over_y), over_y)
+}
+
+/// a and b of the line 1 + (2a + 2b·v)·w of the twisted ate pairing, from its slope λ, its rest λ·x_T - y_T and the
+/// [`twisted_constants`] of the other point.
+#[inline(always)]
+pub(super) fn at_twisted_point<P: PrimeField>(slope: &P, rest: &P, (a, b): &(Fp2<P>, Fp2<P>)) -> (Fp2<P>, Fp2<P>) {
+    (a.times_fp(slope), b.times_fp(rest))
+}
+
 /// (1 - i)·c, which is 2c/ξ on the curve whose twist multiplies by ξ = 1 + i.
 #[inline(always)]
 pub(super) fn turned<P: PrimeField>(c: &Fp2<P>) -> Fp2<P> {
