@@ -2,7 +2,7 @@
 //! [specification](naive).
 //!
 //! The formulas are generic in the field, so that the code that runs here is the code that every kind of lanes compiles. That the numbers
-//! of a kind of lanes are such a field is what the proofs of its kernels say.
+//! of a kind of lanes are such a field is what the proofs of its kernels say. `docs/proofs.md` has the list.
 
 mod proof;
 mod symbolic;
