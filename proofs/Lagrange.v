@@ -137,10 +137,10 @@ have coefficient : tested 'X^k != 0.
 rewrite card_ffun; apply: (@leq_trans (1 * #|C| ^ #|'I_(n - t)|)); last by rewrite mul1n.
 apply: (one_coordinate (k := k)).
 move=> c; apply/card_le1_eqP=> a b; rewrite !inE !tested_drawn => /eqP Ha /eqP Hb.
-move: Ha Hb; rewrite !(bigD1 k) //= !upd_same.
 have same z : \sum_(i | i != k) number (upd c k z i) * tested 'X^i = \sum_(i | i != k) number (c i) * tested 'X^i.
   by apply: eq_bigr => i ik; rewrite upd_other.
-rewrite !same => Ha Hb; apply: number_inj; apply: (mulIf coefficient).
+rewrite (bigD1 k) //= upd_same same in Ha; rewrite (bigD1 k) //= upd_same same in Hb.
+apply: number_inj; apply: (mulIf coefficient).
 by apply: (addIr (\sum_(i | i != k) number (c i) * tested 'X^i)); rewrite Ha Hb.
 Qed.
 
