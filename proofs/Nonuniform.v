@@ -11,6 +11,78 @@ Unset Printing Implicit Defensive.
 Import GRing.Theory.
 Local Open Scope nat_scope.
 
+Section Map.
+
+Local Open Scope ring_scope.
+
+(* Lemma 1, the bound. The map takes u, which is no exception, to a point (x, y) with x = x1 or x = t*x1, and y has the parity of u. *)
+Variables (F : finFieldType) (a b z : F) (parity : pred F) (image : F -> F * F).
+Hypotheses (a0 : a != 0) (b0 : b != 0) (z0 : z != 0).
+Hypothesis parity_differs : forall u, u != 0 -> parity (- u) != parity u.
+
+Definition tee u : F := z * u ^+ 2.
+Definition exception u := tee u ^+ 2 + tee u == 0.
+Definition x1 u : F := - (b / a) * (1 + (tee u ^+ 2 + tee u)^-1).
+
+Hypothesis image_x : forall u, ~~ exception u -> (image u).1 = x1 u \/ (image u).1 = tee u * x1 u.
+Hypothesis image_y : forall u, parity (image u).2 = parity u.
+
+(* A point determines w, and t or 1/t is a root of X^2 + X = 1/w. *)
+Definition double_u (x : F) : F := - 1 - x * (a / b).
+
+Lemma tee_is_a_root u : ~~ exception u ->
+  let w := double_u (image u).1 in
+  w * (tee u ^+ 2 + tee u) = 1 \/ w * ((tee u)^-1 ^+ 2 + (tee u)^-1) = 1.
+Proof.
+move=> ex w; have e0 : tee u ^+ 2 + tee u != 0 := ex.
+have et : tee u ^+ 2 + tee u = tee u * (tee u + 1) by rewrite mulrDr mulr1 expr2.
+have [t0 t1] : tee u != 0 /\ tee u + 1 != 0 by move: e0; rewrite et mulf_eq0 negb_or => /andP[].
+have q0 : a / b != 0 by rewrite mulf_neq0 ?invr_eq0.
+have x1_q : x1 u * (a / b) = - (1 + (tee u ^+ 2 + tee u)^-1).
+  by rewrite /x1 -[b / a]invf_div mulrAC mulNr mulVf // mulN1r.
+rewrite /w /double_u; case: (image_x ex) => ->; [left | right].
+  by rewrite x1_q opprK addrA addNr add0r mulVf.
+have -> : - 1 - tee u * x1 u * (a / b) = tee u - 1 + (tee u + 1)^-1.
+  by rewrite -mulrA x1_q mulrN opprK et invfM mulrDr mulr1 mulrA divff // mul1r addrA [- 1 + _]addrC.
+have -> : (tee u)^-1 ^+ 2 + (tee u)^-1 = (tee u + 1) * (tee u ^+ 2)^-1.
+  rewrite exprVn mulrDl mul1r addrC; congr (_ + _).
+  by rewrite expr2 [(tee u * tee u)^-1]invfM mulrA divff // mul1r.
+by rewrite mulrA mulrDl mulVf // -subr_sqr_1 subrK divff // expf_neq0.
+Qed.
+
+(* The two roots at most of w(X^2 + X) = 1. *)
+Lemma at_most_two_roots (w : F) : (#|[set t : F | (w * (t ^+ 2 + t) == 1)%R]| <= 2)%N.
+Proof.
+case: (eqVneq w 0) => [->|w0].
+  by rewrite (_ : [set t | _] = set0) ?cards0 //; apply/setP=> t; rewrite !inE mul0r eq_sym oner_eq0.
+case: (set_0Vmem [set t : F | w * (t ^+ 2 + t) == 1]) => [->|[s]]; first by rewrite cards0.
+rewrite inE => /eqP Es; apply: (@leq_trans #|[set s; - 1 - s]|); last by rewrite cards2 ltnS leq_b1.
+apply/subset_leq_card/subsetP=> t; rewrite !inE => /eqP Et.
+have : (t - s) * (t + s + 1) == 0.
+  have E : t ^+ 2 + t = s ^+ 2 + s by apply: (mulfI w0); rewrite Et Es.
+  by rewrite mulrDr mulr1 -subr_sqr addrACA -opprD E subrr.
+rewrite mulf_eq0 subr_eq0 => /orP[-> //|]; rewrite -addrA addr_eq0 => /eqP ->.
+by rewrite opprD addrC eqxx orbT.
+Qed.
+
+Theorem at_most_four_preimages q : (#|[set u | ~~ exception u & image u == q]| <= 4)%N.
+Proof.
+set A := [set u | _ & _]; pose w := double_u q.1.
+pose B := [set t : F | w * (t ^+ 2 + t) == 1].
+have inj : {in A &, injective tee}.
+  move=> u v; rewrite !inE => /andP[eu /eqP Eu] /andP[ev /eqP Ev] /(mulfI z0) /eqP; rewrite eqf_sqr => /orP[/eqP //|/eqP E].
+  have v0 : v != 0 by apply: contraNneq ev => ->; rewrite /exception /tee expr0n mulr0 expr0n addr0.
+  by have := parity_differs v0; rewrite -E -(image_y u) -(image_y v) Eu Ev eqxx.
+rewrite -(card_in_imset inj); apply: (@leq_trans #|B :|: [set t^-1 | t in B]|).
+  apply/subset_leq_card/subsetP=> _ /imsetP[u Au ->]; move: Au; rewrite !inE => /andP[eu /eqP Eu].
+  case: (tee_is_a_root eu); rewrite Eu -/w => /eqP H; first by rewrite H.
+  by apply/orP; right; apply/imsetP; exists (tee u)^-1; rewrite ?inE // invrK.
+apply: leq_trans (leq_card_setU _ _) _; apply: (@leq_add _ _ 2 2); first exact: at_most_two_roots.
+exact: leq_trans (leq_imset_card _ _) (at_most_two_roots w).
+Qed.
+
+End Map.
+
 Section Sampling.
 
 (* Lemma 2. A map from field elements to points, of which at most four have one image: to draw a uniform element, draw a uniform point and one
