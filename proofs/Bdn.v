@@ -121,3 +121,17 @@ by rewrite /part eqxx.
 Qed.
 
 End Roster.
+
+(* The rosters of `bdn::kyber` have at most 64 keys, and coefficients from 128 bits: a given key is cancelled with probability at most 2^-65. *)
+Theorem kyber_roster_bound (V : zmodType) (I : finType) (k : I) (factor : I -> Z) (victim : V) :
+  zmul bls_r victim = 0 -> victim != 0 -> (#|I| <= 64)%N ->
+  (#|[set c | has (fun T => weighted (@kyber_number (2 ^ 128)) (part k factor victim) c (k |: T) == 0%R) (enum (powerset [set~ k]))]| * 2 ^ 65
+   <= 1 * #|{: {ffun I -> 'I_(2 ^ 128)}}|)%N.
+Proof.
+move=> order not_zero few.
+have small : (Z.of_nat (2 ^ 128) < bls_r)%Z by rewrite Zof_exp; apply/Z.ltb_lt; vm_cast_no_check (erefl true).
+have few63 : (#|I|.-1 <= 63)%N by case: #|I| few.
+have H := roster_bound bls_r_is_prime small k factor order not_zero.
+have H63 := leq_trans H (leq_mul (leq_pexp2l (isT : 0 < 2)%N few63) (leqnn _)).
+by apply: (scale H63); [by_computing | rewrite expn_gt0].
+Qed.

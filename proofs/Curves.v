@@ -33,8 +33,7 @@ Ltac computed := vm_cast_no_check (erefl true).
 Lemma Zeq_by_computing (a b : Z) : (a =? b)%Z = true -> a = b.
 Proof. by move/Z.eqb_eq. Qed.
 
-(* The table of docs/soundness.md: the primes that divide the cofactors. The greatest factor is 13^2 * 23^2 * ... removed from h2; that it is a
-   prime of 448 bits is not needed. *)
+(* The factors of the cofactors in the table of docs/soundness.md. No lemma needs that they are prime. *)
 Lemma bls_h1_factors : bls_h1 = (3 * 11 ^ 2 * 10177 ^ 2 * 859267 ^ 2 * 52437899 ^ 2)%Z.
 Proof. apply: Zeq_by_computing; computed. Qed.
 
@@ -44,6 +43,28 @@ Proof.
 exists (bls_h2 / (13 ^ 2 * 23 ^ 2 * 2713 * 11953 * 262069))%Z; split; first by apply: Zeq_by_computing; computed.
 by split; apply/Z.ltb_lt; computed.
 Qed.
+
+(* The orders are those of a curve and of a sextic twist of it over the field of p^2 elements, by the traces t and t^2 - 2p. Which of the six
+   twists it is, and that the curves have these traces, is not proved here. *)
+Lemma bls_orders : let t := (bls_z + 1)%Z in let t2 := (t ^ 2 - 2 * bls_p)%Z in exists f,
+  [/\ bls_h1 * bls_r = bls_p + 1 - t, 4 * bls_p ^ 2 - t2 ^ 2 = 3 * f ^ 2 & 2 * (bls_h2 * bls_r) = 2 * (bls_p ^ 2 + 1) - (t2 - 3 * f)]%Z.
+Proof.
+exists (Z.sqrt ((4 * bls_p ^ 2 - ((bls_z + 1) ^ 2 - 2 * bls_p) ^ 2) / 3)).
+by split; apply: Zeq_by_computing; computed.
+Qed.
+
+Lemma bn_orders : let t := (6 * bn_u ^ 2 + 1)%Z in let t2 := (t ^ 2 - 2 * bn_p)%Z in exists f,
+  [/\ bn_r = bn_p + 1 - t, 4 * bn_p ^ 2 - t2 ^ 2 = 3 * f ^ 2 & 2 * (bn_h2 * bn_r) = 2 * (bn_p ^ 2 + 1) - (t2 + 3 * f)]%Z.
+Proof.
+exists (Z.sqrt ((4 * bn_p ^ 2 - ((6 * bn_u ^ 2 + 1) ^ 2 - 2 * bn_p) ^ 2) / 3)).
+by split; apply: Zeq_by_computing; computed.
+Qed.
+
+(* The fields, as every implementation writes them. *)
+Lemma moduli :
+  bls_p = 0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab%Z /\
+  bn_p = 21888242871839275222246405745257275088696311157297823662689037894645226208583%Z.
+Proof. by split; apply: Zeq_by_computing; computed. Qed.
 
 Lemma bls_r_is_prime : Znumtheory.prime bls_r.
 Proof.

@@ -58,6 +58,21 @@ def statements(text: str) -> list[str]:
     return STATEMENT.findall(COMMENT.sub("", text))
 
 
+def digits_differ() -> list[str]:
+    """Whether the digits of weights are those of the code, by nibble. ω·(a + bω) = -b + (a - b)ω."""
+    code = (ROOT / "crates/quorate-curve/src/weight.rs").read_text()
+    values = []
+    for kind, turn, negative in re.findall(r"digit\(Kind::(\w+), (\d), (true|false)\)", code):
+        a, b = {"Zero": (0, 0), "One": (1, 0), "Two": (2, 0), "Theta": (1, -1)}[kind]
+        for _ in range(int(turn)):
+            a, b = -b, a - b
+        values.append((-a, -b) if negative == "true" else (a, b))
+    listed = re.search(r"Definition digits .*?\[::(.*?)\]%Z", (PROOFS / "Digits.v").read_text(), re.DOTALL)
+    proved = [(int(a), int(b)) for a, b in re.findall(r"\((-?\d+), (-?\d+)\)", listed[1])] if listed else []
+    same = len(values) == 16 and values == proved
+    return [] if same else [f"proofs/Digits.v: `digits` is {proved}, and crates/quorate-curve/src/weight.rs has {values}"]
+
+
 def names() -> list[str]:
     """What is wrong with the names in documents and the numbers in the code."""
     wrong, links = [], 0
@@ -74,6 +89,7 @@ def names() -> list[str]:
                  for number in ([match] if isinstance(match, str) else match)]
         if found != expected:
             wrong.append(f"{file}: `{pattern}` finds {found}, and the lemmas are stated for {expected}: change both")
+    wrong += digits_differ()
     print(f"lemmas: {links} links of documents, {sum(map(len, known.values()))} lemmas, {len(NUMBERS)} numbers of the code, {len(wrong)} wrong")
     return wrong
 
