@@ -34,8 +34,10 @@ apply (Pocklington_refl
     ((906349, 1) :: (125527, 1) :: (10177, 1) :: (11, 1) :: (2, 32) :: nil) 103514360691799098516839670)
   (Pock_certif 906349 2 ((47, 1) :: (2, 2) :: nil) 308 ::
    Pock_certif 125527 3 ((20921, 1) :: (2, 1) :: nil) 1 ::
-   Proof_certif 20921 (small_prime 20921 ltac:(vm_cast_no_check (eq_refl true))) ::
-   Proof_certif 10177 (small_prime 10177 ltac:(vm_cast_no_check (eq_refl true))) ::
+   Pock_certif 20921 3 ((523, 1) :: (2, 3) :: nil) 1 ::
+   Proof_certif 523 (small_prime 523 ltac:(vm_cast_no_check (eq_refl true))) ::
+   Pock_certif 10177 5 ((53, 1) :: (2, 6) :: nil) 1 ::
+   Proof_certif 53 (small_prime 53 ltac:(vm_cast_no_check (eq_refl true))) ::
    Proof_certif 47 (small_prime 47 ltac:(vm_cast_no_check (eq_refl true))) ::
    Proof_certif 11 (small_prime 11 ltac:(vm_cast_no_check (eq_refl true))) ::
    Proof_certif 2 prime_2 :: nil)).
@@ -49,10 +51,14 @@ apply (Pocklington_refl
   (Pock_certif 21888242871839275222246405745257275088548364400416034343698204186575808495617 5
     ((405928799, 1) :: (11003, 1) :: (983, 1) :: (13, 1) :: (3, 1) :: (2, 28) :: nil) 61188133433000256669356882)
   (Pock_certif 405928799 11 ((4999, 1) :: (2, 1) :: nil) 608 ::
-   Proof_certif 11003 (small_prime 11003 ltac:(vm_cast_no_check (eq_refl true))) ::
-   Proof_certif 4999 (small_prime 4999 ltac:(vm_cast_no_check (eq_refl true))) ::
+   Pock_certif 11003 2 ((5501, 1) :: (2, 1) :: nil) 1 ::
+   Pock_certif 5501 2 ((5, 3) :: (2, 2) :: nil) 1 ::
+   Pock_certif 4999 3 ((17, 1) :: (7, 2) :: (2, 1) :: nil) 1 ::
    Proof_certif 983 (small_prime 983 ltac:(vm_cast_no_check (eq_refl true))) ::
+   Proof_certif 17 (small_prime 17 ltac:(vm_cast_no_check (eq_refl true))) ::
    Proof_certif 13 (small_prime 13 ltac:(vm_cast_no_check (eq_refl true))) ::
+   Proof_certif 7 (small_prime 7 ltac:(vm_cast_no_check (eq_refl true))) ::
+   Proof_certif 5 (small_prime 5 ltac:(vm_cast_no_check (eq_refl true))) ::
    Proof_certif 3 prime_3 ::
    Proof_certif 2 prime_2 :: nil)).
 vm_cast_no_check (eq_refl true).
