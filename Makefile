@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing prove miri deny clean
+.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing prove miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,11 +15,12 @@ TESTED := --features quorate-batcher/tower,quorate-bench/network,quorate-blst/se
 # building one by one would compile what they share again for each, because each needs other features of it.
 build = $(if $(PROGRAMS),,$(CARGO) build --locked $(1))
 
-check: deny lint ## Format, lints, documentation, imports, the order of a release, links, systemd units, licences
+check: deny lint ## Format, lints, documentation, imports, the order of a release, links, names of lemmas, systemd units, licences
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked $(TESTED)
 	python3 scripts/check_imports.py
 	python3 scripts/check_release.py
 	python3 scripts/check_links.py
+	python3 scripts/check_lemmas.py names
 	scripts/check_units.sh
 
 lint: ## Format, types and lints of everything, tests included
@@ -32,6 +33,10 @@ deny: ## Licences, unwanted and duplicate dependencies; advisories where a datab
 	cargo deny --locked check bans licenses sources
 	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
 	else echo "advisories: skipped, there is no database on this machine (\`cargo deny fetch\` gets it)"; fi
+
+# With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime).
+lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (two minutes)
+	python3 scripts/check_lemmas.py
 
 test: ## Every test: the crates, and where their tools are the contracts, the pages and the packages for other languages
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \

@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, InclusionLevel
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = {".svg", ".png", ".ipynb"}
-LANGUAGES = {".rs": "rust", ".py": "python", ".sol": "solidity", ".sh": "sh", ".json": "json", ".proto": "protobuf"}
+LANGUAGES = {".rs": "rust", ".py": "python", ".sol": "solidity", ".sh": "sh", ".json": "json", ".proto": "protobuf", ".v": "coq"}
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 log = get_plugin_logger("book")

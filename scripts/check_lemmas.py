@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""The lemmas of `proofs/`: Coq proves each without an axiom, false variants fail, and documents and code agree with them.
+
+`check_lemmas.py names` runs without Coq: every lemma that a document links exists, and the numbers that the lemmas are stated for are those
+of the code. Without an argument everything is compiled from scratch as well.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROOFS = ROOT / "proofs"
+PACKAGES = "coq libcoq-mathcomp-algebra libcoq-coqprime"
+STATEMENT = re.compile(r"^(?:Lemma|Theorem|Corollary)\s+(\w+)", re.MULTILINE)
+COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
+# What leaves something unproved. The last check of each lemma would find most of it, and this names the place.
+UNPROVED = re.compile(r"\b(Admitted|admit|Abort|Axioms?|Parameters?|Conjecture|bypass_check|Unset Guard Checking)\b")
+LINK = re.compile(r"\[`(\w+)`\]\((?:\.\./)*proofs/(\w+)\.v\)")
+CLOSED = "Closed under the global context"
+
+# The numbers of the code: the file, a pattern with one number or several, and what the lemmas are stated for.
+NUMBERS = [
+    ("crates/quorate-curve/src/backend/lanes/weighted_sum.rs", r"const SIGNS: usize = (\d+);", [29]),
+    ("crates/quorate-curve/src/backend/lanes/subgroup.rs", r"Further::Digits\(\[(\d+), (\d+)\]\)", [6, 11]),
+    ("crates/quorate-curve/src/bn254/lanes.rs", r"Further::Digits\(\[(\d+), (\d+)\]\)", [0, 0, 0, 0]),
+    ("crates/quorate-curve/src/backend/lanes/members.rs", r"const TRITS: usize = (\d+);", [84]),
+    ("crates/quorate-curve/src/backend/lanes/members.rs", r"const OF_WORD: usize = (\d+);", [21]),
+    ("crates/quorate-threshold/src/one_round/parameters.rs", r"const ROWS: usize = (\d+);", [128]),
+    ("crates/quorate/src/bdn/kyber.rs", r"const MOST_MEMBERS: usize = (\d+);", [64]),
+]
+
+# Variants of the lemmas that are false, or lack a hypothesis: the file, what stands there, and what stands there in the variant.
+VARIANTS = [
+    ("Digits", "(1, 2); (-2, -1)", "(1, 2); (-2, -2)"),
+    ("Batch", "Hypothesis r_prime : Znumtheory.prime r.", "Hypothesis r_prime : (1 < r)%Z."),
+    ("Batch", "size (false_sets s) * #|W|", "(size (false_sets s)).-1 * #|W|"),
+    ("Membership", "at_most_equal 2.", "at_most_equal 1."),
+    ("Membership", "count (Q k) (iota 0 16) <= 7", "count (Q k) (iota 0 16) <= 6"),
+    ("Membership", "Hypothesis h_odd : Z.gcd 2 h = 1%Z.", "Hypothesis h_odd : Z.gcd 3 h = 1%Z."),
+    ("Curves", "(2 ^ 66 * (2 ^ 64).-1)", "(2 ^ 66 * 2 ^ 64)"),
+    ("Curves", "at_most_equal omega bls_h1 7", "at_most_equal omega bls_h1 6"),
+    ("Curves", "* 2 ^ 133 <=", "* 2 ^ 134 <="),
+    ("Words", "<= (M %/ b ^ n).+1.", "<= M %/ b ^ n."),
+    ("Rows", "(2 ^ rows * #|", "(3 ^ rows * #|"),
+    ("Lagrange", "Hypothesis x_inj : injective x.", "Hypothesis x_inj : n = n."),
+    ("Search", "<= 2 * #|claims t|) /\\", "<= 2 * #|claims t| - 1) /\\"),
+    ("Bdn", "bits == w]| <= 2)%N", "bits == w]| <= 1)%N"),
+]
+
+
+def statements(text: str) -> list[str]:
+    return STATEMENT.findall(COMMENT.sub("", text))
+
+
+def digits_differ() -> list[str]:
+    """Whether the digits of weights are those of the code, by nibble. ω·(a + bω) = -b + (a - b)ω."""
+    code = (ROOT / "crates/quorate-curve/src/weight.rs").read_text()
+    values = []
+    for kind, turn, negative in re.findall(r"digit\(Kind::(\w+), (\d), (true|false)\)", code):
+        a, b = {"Zero": (0, 0), "One": (1, 0), "Two": (2, 0), "Theta": (1, -1)}[kind]
+        for _ in range(int(turn)):
+            a, b = -b, a - b
+        values.append((-a, -b) if negative == "true" else (a, b))
+    listed = re.search(r"Definition digits .*?\[::(.*?)\]%Z", (PROOFS / "Digits.v").read_text(), re.DOTALL)
+    proved = [(int(a), int(b)) for a, b in re.findall(r"\((-?\d+), (-?\d+)\)", listed[1])] if listed else []
+    same = len(values) == 16 and values == proved
+    return [] if same else [f"proofs/Digits.v: `digits` is {proved}, and crates/quorate-curve/src/weight.rs has {values}"]
+
+
+def names() -> list[str]:
+    """What is wrong with the names in documents and the numbers in the code."""
+    wrong, links = [], 0
+    known = {path.stem: set(statements(path.read_text())) for path in PROOFS.glob("*.v")}
+    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]):
+        for lemma, file in LINK.findall(path.read_text()):
+            links += 1
+            if lemma not in known.get(file, ()):
+                wrong.append(f"{path.relative_to(ROOT)}: proofs/{file}.v has no lemma {lemma}")
+    if not links:
+        wrong.append("no document links a lemma: docs/soundness.md should")
+    for file, pattern, expected in NUMBERS:
+        found = [int(number) for match in re.findall(pattern, (ROOT / file).read_text())
+                 for number in ([match] if isinstance(match, str) else match)]
+        if found != expected:
+            wrong.append(f"{file}: `{pattern}` finds {found}, and the lemmas are stated for {expected}: change both")
+    wrong += digits_differ()
+    print(f"lemmas: {links} links of documents, {sum(map(len, known.values()))} lemmas, {len(NUMBERS)} numbers of the code, {len(wrong)} wrong")
+    return wrong
+
+
+def missing() -> str | None:
+    """What has to be installed."""
+    if not shutil.which("coqc"):
+        return "there is no coqc"
+    libraries = subprocess.run(["coqc", "-where"], capture_output=True, check=True, text=True).stdout.strip()
+    for library in ("mathcomp/algebra/poly.vo", "Coqprime/PrimalityTest/PocklingtonCertificat.vo"):
+        if not (pathlib.Path(libraries) / "user-contrib" / library).exists():
+            return f"Coq has no {library}"
+    return None
+
+
+def coqc(folder: pathlib.Path, file: str) -> subprocess.CompletedProcess[str]:
+    options = (PROOFS / "_CoqProject").read_text().replace("-arg ", "").split()
+    # What does not end fails, too: `timeout` answers with 124.
+    return subprocess.run(["timeout", "120", "coqc", *options, file], cwd=folder, capture_output=True, text=True)
+
+
+def compiled(folder: pathlib.Path) -> list[str]:
+    """Compiles all files, each after those that it imports, and returns what is wrong."""
+    for path in PROOFS.glob("*.v"):
+        shutil.copy(path, folder)
+        if found := UNPROVED.search(COMMENT.sub("", path.read_text())):
+            return [f"proofs/{path.name}: {found[0]}: every lemma must be proved"]
+    command = ["coqdep", "-Q", ".", "Quorate", "-sort", *sorted(path.name for path in folder.glob("*.v"))]
+    order = subprocess.run(command, cwd=folder, capture_output=True, check=True, text=True).stdout.split()
+    if len(order) != len(list(PROOFS.glob("*.v"))):
+        return [f"coqdep orders {len(order)} files: {order}"]
+    for file in order:
+        start, made = time.monotonic(), coqc(folder, file)
+        if made.returncode:
+            return [f"proofs/{pathlib.Path(file).name} does not compile:\n{made.stdout}{made.stderr}"]
+        print(f"  {pathlib.Path(file).stem}: {time.monotonic() - start:.1f} s", flush=True)
+    return []
+
+
+def assumed(folder: pathlib.Path) -> list[str]:
+    """The lemmas that depend on something unproved."""
+    lemmas = [f"{path.stem}.{name}" for path in sorted(PROOFS.glob("*.v")) for name in statements(path.read_text())]
+    text = "".join(f"From Quorate Require {path.stem}.\n" for path in sorted(PROOFS.glob("*.v")))
+    (folder / "Assumptions.v").write_text(text + "".join(f"Print Assumptions {lemma}.\n" for lemma in lemmas))
+    made = coqc(folder, "Assumptions.v")
+    answers = made.stdout.splitlines()
+    print(f"  {answers.count(CLOSED)} of {len(lemmas)} lemmas rest on no axiom")
+    if made.returncode or not lemmas or answers != [CLOSED] * len(lemmas):
+        return [f"a lemma rests on an axiom, or was not found:\n{made.stdout}{made.stderr}"]
+    return []
+
+
+def variants(folder: pathlib.Path) -> list[str]:
+    """The false variants that compile."""
+
+    def why_wrong(place: int) -> str | None:
+        file, found, changed = VARIANTS[place]
+        text = (PROOFS / f"{file}.v").read_text()
+        if found not in text:
+            return f"proofs/{file}.v no longer has `{found}`: change VARIANTS in scripts/check_lemmas.py"
+        (folder / f"Variant{place}.v").write_text(text.replace(found, changed))
+        if coqc(folder, f"Variant{place}.v").returncode == 0:
+            return f"proofs/{file}.v also compiles with `{changed}` in place of `{found}`"
+        return None
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        wrong = [why for why in threads.map(why_wrong, range(len(VARIANTS))) if why]
+    print(f"  {len(VARIANTS) - len(wrong)} of {len(VARIANTS)} false variants fail")
+    return wrong
+
+
+def main() -> None:
+    wrong = names()
+    if sys.argv[1:] != ["names"]:
+        if why := missing():
+            print(f"lemmas: skipped, {why} (Debian: apt-get install --no-install-recommends {PACKAGES})")
+            sys.exit(bool(wrong) or os.environ.get("CI") == "true")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            wrong += compiled(folder) or assumed(folder) + variants(folder)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
