@@ -6,6 +6,7 @@ set -euo pipefail
 
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
+start=$PWD
 cd "$(dirname "$0")"
 here=$PWD
 : > "$folder/list.new"
@@ -78,19 +79,19 @@ else
     left_out "its packages cannot be installed: see $folder/npm.log" "${javascript[@]}"
 fi
 
+# Commands of yours are run where this was started.
+cd "$start"
 while IFS= read -r -d ';' peer; do
-    peer=$(echo $peer)
-    [ -n "$peer" ] || continue
-    command=${peer#*=}
-    if [ "$command" = "$peer" ] || [ -z "$command" ]; then
-        echo "PEER has \`$peer\`, which is not NAME=COMMAND" >&2
+    read -r -a words <<< "${peer#*=}"
+    read -r name <<< "${peer%%=*}"
+    [ -n "$name" ] || continue
+    if [[ $peer != *=* || ${#words[@]} == 0 ]]; then
+        echo "PEER has \`$name\`, which is not NAME=COMMAND" >&2
         exit 2
-    fi
-    read -r -a words <<< "$command"
-    if has "${words[0]}"; then
-        built "${peer%%=*}" "${words[@]}"
+    elif has "${words[0]}"; then
+        built "$name" "${words[@]}"
     else
-        left_out "there is no program ${words[0]}: build it, and name it in PEER" "${peer%%=*}"
+        left_out "there is no program ${words[0]}: build it, and name it in PEER" "$name"
     fi
 done <<< "${PEER:-};"
 

@@ -218,8 +218,6 @@ mod tests {
 
     #[test]
     fn a_program_that_is_silent_is_given_up() {
-        let (_folder, mut program) = shell(READY, &[]);
-        program.patience = Duration::from_millis(50);
         let task = task::one();
         let mut silent = Program::start(&program::Listed::of("silent", &["sleep", "100"])).unwrap();
         silent.patience = Duration::from_millis(50);
