@@ -43,7 +43,7 @@ pub(crate) fn html(rows: &Rows) -> Markup {
                             td { (whole(ranking.ours.n as f64)) }
                             (cell(Some(ranking.ours)))
                             @for name in &names { (cell(ranking.others.iter().copied().find(|row| row.engine == *name))) }
-                            td { @if ranking.winner().is_some() { strong { (ranking.said()) } } @else { (ranking.said()) } }
+                            td { @if ranking.winner().is_some() { span.verdict.no-longer { (ranking.said()) } } @else { (ranking.said()) } }
                         } } }
                     }
                 }
