@@ -51,11 +51,13 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     speed::plot(&speed, &plots[1])?;
     plot::service(shown.of("service"), &plots[2])?;
     let peers = shown.of("peers");
-    let of_peers = shown.record("peers").map_or(String::new(), |record| {
-        format!("\nThe last column is of a sitting of its own, of CPU time on one thread: {}", record.source())
-    });
-    replace(&documents, "report", &format!("{of_speed}\n{}{of_peers}", headline(&speed, peers, Length::Short)))?;
-    replace(&documents, "speed", &format!("{of_speed}\n{}{of_peers}", headline(&speed, peers, Length::Full)))?;
+    let of_peers = shown.record("peers").map_or(String::new(), Record::source);
+    let beside = match &of_peers[..] {
+        "" => String::new(),
+        source => format!("\nThe last column is CPU time on one thread, of a sitting of its own. {source}"),
+    };
+    replace(&documents, "report", &format!("{of_speed}\n{}{beside}", headline(&speed, peers, Length::Short)))?;
+    replace(&documents, "speed", &format!("{of_speed}\n{}{beside}", headline(&speed, peers, Length::Full)))?;
     replace(&documents, "peers", &against_peers(peers, &of_peers))?;
     replace(&documents, "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
     replace(&documents, "service", &format!("{of_service}\n{}", under_load(shown.of("service"))))?;
@@ -344,10 +346,8 @@ fn against_peers(peers: &[Row], source: &str) -> String {
         return "No record has these rows. `make peers` makes one.\n".to_owned();
     }
     let rows: Vec<_> = peers.iter().map(|row| row.by(Clock::Cpu)).collect();
-    let mut text = format!(
-        "{}\n| µs of CPU time | n | quorate, its fastest backend | others | |\n|---|--:|--:|---|---|\n",
-        source.trim_start()
-    );
+    let mut text =
+        format!("{source}\n| µs of CPU time | n | quorate, its fastest backend | others | |\n|---|--:|--:|---|---|\n");
     for ranking in Ranking::each(&rows) {
         let figure = |row: &Row| format!("{} {}", row.engine, short(row.figures.middle()));
         let others: Vec<_> = ranking.others.iter().map(|row| figure(row)).collect();
@@ -780,7 +780,7 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line} in {text}");
         }
-        let text = against_peers(&peers, "\nMeasured here.\n");
+        let text = against_peers(&peers, "Measured here.\n");
         assert!(text.starts_with("Measured here.\n\n|"), "{text}");
         let line = "| verify | 128 | ifma 200 | blst 300, mcl 500, noble 9000 | 1.50× faster than blst |\n";
         assert!(text.contains(line), "{text}");
