@@ -34,12 +34,12 @@ fn main() -> Result<()> {
 }
 
 fn keys(bytes: &[Bytes]) -> Result<Vec<G1Affine>> {
-    let key = |bytes: &Bytes| Some(G1Affine::from_compressed(bytes.0[..].try_into().ok()?).into_option()?);
+    let key = |bytes: &Bytes| G1Affine::from_compressed(bytes.0[..].try_into().ok()?).into_option();
     bytes.iter().map(|bytes| key(bytes).ok_or_else(|| anyhow::anyhow!("a point does not decode"))).collect()
 }
 
 fn signatures(bytes: &[Bytes]) -> Result<Vec<G2Affine>> {
-    let point = |bytes: &Bytes| Some(G2Affine::from_compressed(bytes.0[..].try_into().ok()?).into_option()?);
+    let point = |bytes: &Bytes| G2Affine::from_compressed(bytes.0[..].try_into().ok()?).into_option();
     bytes.iter().map(|bytes| point(bytes).ok_or_else(|| anyhow::anyhow!("a point does not decode"))).collect()
 }
 
