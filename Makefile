@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing prove miri deny clean
+.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing prove miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -323,6 +323,19 @@ bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/
 	$(BUILT)/dist/quorate-bench day --record
 	$(BUILT)/dist/quorate-bench simulated --record
 	$(CARGO) run --locked -p quorate-bench -- report
+
+# PEER='NAME=COMMAND; NAME=COMMAND' adds programs of yours, which speak the protocol of BENCHMARKING.md.
+PEERS := $(BUILT)/peers
+peers-built:
+	$(CARGO) build --profile dist --locked -p quorate-bench
+	CARGO='$(CARGO)' PEER='$(PEER)' crates/quorate-bench/peers/build.sh $(PEERS)
+
+peers: peers-built ## Beside gnark-crypto, arkworks, mcl and others from their registries, on CPU time: what is lost is red; recorded, and the tables (10 minutes; BENCHMARKING.md says what each needs)
+	$(BUILT)/dist/quorate-bench peers --peers $(PEERS)/list --clock cpu --record
+	$(MAKE) report
+
+peers-quick: peers-built ## The same with fewer sizes, not recorded
+	$(BUILT)/dist/quorate-bench peers --peers $(PEERS)/list --clock cpu --quick
 
 # Nothing is measured, so the build without optimisation serves, which the tests have made.
 report: ## From the newest records: the tables of the documents, and where npm is the page out/index.html and its picture

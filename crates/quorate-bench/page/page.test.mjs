@@ -265,7 +265,7 @@ test("all rows can be downloaded", async () => {
   const { page, close } = await open();
   const href = await page.getByRole("link", { name: /Download all/ }).getAttribute("href");
   const files = JSON.parse(Buffer.from(href.slice(href.indexOf(",") + 1), "base64").toString());
-  assert.deepEqual(files.map(({ file: name }) => name), ["single", "block", "aggregate", "culprits", "threshold", "schemes", "service", "gas", "bn254"]);
+  assert.deepEqual(files.map(({ file: name }) => name), ["single", "block", "aggregate", "culprits", "threshold", "schemes", "service", "gas", "bn254", "peers"]);
   assert.ok(files.every(({ record, rows }) => (record === null) === (rows.length === 0)));
   await close();
 });

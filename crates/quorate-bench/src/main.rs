@@ -17,6 +17,7 @@ mod mix;
 mod block;
 mod aggregate;
 mod chain;
+mod peers;
 mod record;
 mod shown;
 mod compare;
@@ -59,6 +60,7 @@ use row::{Clock, Machine, Row};
   quorate-bench batch --quick           a table in a few seconds
   quorate-bench culprits --json c.json  the rows as well
   quorate-bench all --record            every benchmark, recorded under benchmarks/
+  quorate-bench peers --peers target/peers/list --clock cpu   beside the libraries that `make peers` builds
   quorate-bench compare --rtt 50ms      which scheme is the fastest over a network
   quorate-bench report                  the tables of the documents from the newest records
   quorate-bench report --html out/      all sources' figures beside ours, on one page
@@ -81,6 +83,9 @@ struct Arguments {
     /// The time that the table shows. The rows have both
     #[arg(long, value_name = "CLOCK", default_value = "wall")]
     clock: Clock,
+    /// The programs of other libraries, for `peers`: the list that `make peers` writes
+    #[arg(long, value_name = "FILE")]
+    peers: Option<PathBuf>,
     /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run. One
     /// benchmark alone is added to the folder if the same machine, compiler and commit made it
     #[arg(long, conflicts_with = "quick")]
@@ -145,6 +150,9 @@ enum Name {
     Day,
     /// Networks of up to 10,000 nodes, simulated; with the feature `network`. Not one of `all`
     Simulated,
+    /// The same tasks by quorate and by other libraries, and which are lost. Not one of `all`, because it starts the programs
+    /// that `make peers` builds
+    Peers,
 }
 
 #[cfg(not(feature = "network"))]
@@ -181,6 +189,10 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<()> {
     let measures = arguments.name.is_some() || arguments.json.is_some() || arguments.quick || arguments.record;
     ensure!(
+        arguments.peers.is_none() || arguments.name == Some(Name::Peers),
+        "only `peers` reads the list of --peers: leave it out, or measure `peers`"
+    );
+    ensure!(
         arguments.command.is_none() || !measures,
         "a name of a benchmark, --json, --quick and --record before `compare` or `report` have no meaning, because these \
          measure nothing: leave them out, or write them behind",
@@ -201,27 +213,28 @@ fn run(arguments: &Arguments) -> Result<()> {
         effort: if arguments.quick { Effort::Quick } else { Effort::Full },
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
-    type Bench = fn(&Run) -> Result<Vec<Row>>;
-    let all: [(Name, &str, Bench); 19] = [
-        (Name::Field, "field", |run| Ok(field::run(run))),
-        (Name::Curve, "curve", |run| Ok(curve::run(run))),
-        (Name::Msm, "msm", |run| Ok(msm::run(run))),
-        (Name::Single, "single", |run| Ok(single::run(run))),
-        (Name::Batch, "batch", |run| Ok(batch::run(run))),
-        (Name::Block, "block", |run| Ok(block::run(run))),
-        (Name::Aggregate, "aggregate", |run| Ok(aggregate::run(run))),
-        (Name::Culprits, "culprits", |run| Ok(culprits::run(run))),
-        (Name::Votes, "votes", |run| Ok(votes::run(run))),
-        (Name::Bn254, "bn254", |run| Ok(bn254::run(run))),
-        (Name::Threshold, "threshold", |run| Ok(threshold::run(run))),
-        (Name::Dropin, "dropin", |run| Ok(dropin::run(run))),
-        (Name::Schemes, "schemes", |run| Ok(schemes::run(run))),
-        (Name::Service, "service", |run| Ok([service::run(run), mix::run(run)].concat())),
-        (Name::History, "history", |run| Ok(history::run(run))),
-        (Name::Gas, "gas", |run| Ok(gas::run(run))),
-        (Name::Network, "network", network::run),
-        (Name::Day, "day", network::day),
-        (Name::Simulated, "simulated", network::simulated),
+    type Bench<'a> = &'a dyn Fn(&Run) -> Result<Vec<Row>>;
+    let all: [(Name, &str, Bench<'_>); 20] = [
+        (Name::Field, "field", &|run| Ok(field::run(run))),
+        (Name::Curve, "curve", &|run| Ok(curve::run(run))),
+        (Name::Msm, "msm", &|run| Ok(msm::run(run))),
+        (Name::Single, "single", &|run| Ok(single::run(run))),
+        (Name::Batch, "batch", &|run| Ok(batch::run(run))),
+        (Name::Block, "block", &|run| Ok(block::run(run))),
+        (Name::Aggregate, "aggregate", &|run| Ok(aggregate::run(run))),
+        (Name::Culprits, "culprits", &|run| Ok(culprits::run(run))),
+        (Name::Votes, "votes", &|run| Ok(votes::run(run))),
+        (Name::Bn254, "bn254", &|run| Ok(bn254::run(run))),
+        (Name::Threshold, "threshold", &|run| Ok(threshold::run(run))),
+        (Name::Dropin, "dropin", &|run| Ok(dropin::run(run))),
+        (Name::Schemes, "schemes", &|run| Ok(schemes::run(run))),
+        (Name::Service, "service", &|run| Ok([service::run(run), mix::run(run)].concat())),
+        (Name::History, "history", &|run| Ok(history::run(run))),
+        (Name::Gas, "gas", &|run| Ok(gas::run(run))),
+        (Name::Network, "network", &network::run),
+        (Name::Day, "day", &network::day),
+        (Name::Simulated, "simulated", &network::simulated),
+        (Name::Peers, "peers", &|run| peers::run(run, arguments.peers.as_deref())),
     ];
     let profile = built::profile()?;
     ensure!(
@@ -236,12 +249,17 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut rows = Vec::new();
     for (each, file, bench) in all {
-        if each != name && (name != Name::All || matches!(each, Name::Network | Name::Day | Name::Simulated)) {
+        if each != name
+            && (name != Name::All || matches!(each, Name::Network | Name::Day | Name::Simulated | Name::Peers))
+        {
             continue;
         }
         let made = bench(&measured)?;
         let shown: Vec<_> = made.iter().map(|row| row.by(arguments.clock)).collect();
         println!("{}", row::table(&shown));
+        if each == Name::Peers {
+            println!("{}", peers::table(&made, arguments.clock, peers::Colour::here()));
+        }
         if arguments.record {
             let folder = machine.folder(&arguments.dir);
             write_json(&folder.join(format!("{file}.json")), &made)?;

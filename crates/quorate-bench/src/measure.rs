@@ -38,29 +38,53 @@ impl Run {
     }
 }
 
-/// The engine that a backend is: `quorate/ifma`.
-fn name(backend: Backend) -> String {
-    format!("quorate/{backend}")
+/// What one round of an engine took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    pub(crate) wall: Duration,
+    /// Of the process, all threads together; `None` where the system does not say.
+    pub(crate) cpu: Option<Duration>,
 }
 
-/// An engine with its work, which asserts its own answer.
+impl Spent {
+    /// What some work finds, and what it takes in this process.
+    pub(crate) fn of<T>(work: impl FnOnce() -> T) -> (T, Self) {
+        let (cpu_before, start) = (cpu_time(), Instant::now());
+        let found = work();
+        let (wall, cpu_after) = (start.elapsed(), cpu_time());
+        let cpu = cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before));
+        (found, Self { wall, cpu })
+    }
+}
+
+/// An engine with its work, which asserts its own answer and says what it took.
 pub(crate) struct Engine<'a> {
     pub(crate) name: String,
     pub(crate) threads: usize,
     pub(crate) note: String,
     /// How many items it works on, if not as many as the others.
     pub(crate) items: Option<usize>,
-    pub(crate) work: Box<dyn FnMut() + 'a>,
+    pub(crate) work: Box<dyn FnMut() -> Spent + 'a>,
 }
 
 impl<'a> Engine<'a> {
-    pub(crate) fn new(name: impl Into<String>, threads: usize, work: impl FnMut() + 'a) -> Self {
+    pub(crate) fn new(name: impl Into<String>, threads: usize, mut work: impl FnMut() + 'a) -> Self {
+        Self::told(name, threads, move || Spent::of(&mut work).1)
+    }
+
+    /// An engine that measures itself: only it knows which part of its work counts.
+    pub(crate) fn told(name: impl Into<String>, threads: usize, work: impl FnMut() -> Spent + 'a) -> Self {
         Self { name: name.into(), threads, note: String::new(), items: None, work: Box::new(work) }
     }
 
     /// quorate on a backend.
     pub(crate) fn of(backend: Backend, threads: usize, work: impl FnMut() + 'a) -> Self {
-        Self::new(name(backend), threads, work)
+        Self::new(Self::name_of(backend), threads, work)
+    }
+
+    /// The engine that a backend is: `quorate/ifma`.
+    pub(crate) fn name_of(backend: Backend) -> String {
+        format!("quorate/{backend}")
     }
 
     /// The same engine, whose work is on so many items.
@@ -97,14 +121,11 @@ pub(crate) fn measure(
     let mut times = vec![(Vec::with_capacity(rounds), Vec::with_capacity(rounds)); engines.len()];
     for round in 0..=rounds {
         for (engine, (wall, cpu)) in engines.iter_mut().zip(&mut times) {
-            let (cpu_before, start) = (cpu_time(), Instant::now());
-            (engine.work)();
+            let spent = (engine.work)();
             let items = engine.items.unwrap_or(items);
-            let (elapsed, cpu_after) = (start.elapsed(), cpu_time());
             if round > 0 {
-                wall.push(elapsed.as_secs_f64() * 1e6 / items as f64);
-                let spent = cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before));
-                cpu.extend(spent.map(|spent| spent.as_secs_f64() * 1e6 / items as f64));
+                wall.push(spent.wall.as_secs_f64() * 1e6 / items as f64);
+                cpu.extend(spent.cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / items as f64));
             }
         }
     }

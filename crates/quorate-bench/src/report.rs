@@ -9,9 +9,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
+    peers::Ranking,
     plot,
     record::Record,
-    row::{Figures, Latency, Row, short, whole},
+    row::{Clock, Figures, Latency, Row, short, whole},
     shown::{File, Rows, SPEED},
     speed,
 };
@@ -49,8 +50,15 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     plot::gas(shown.of("gas"), &plots[0])?;
     speed::plot(&speed, &plots[1])?;
     plot::service(shown.of("service"), &plots[2])?;
-    replace(&documents, "report", &format!("{of_speed}\n{}", headline(&speed, Length::Short)))?;
-    replace(&documents, "speed", &format!("{of_speed}\n{}", headline(&speed, Length::Full)))?;
+    let peers = shown.of("peers");
+    let of_peers = shown.record("peers").map_or(String::new(), Record::source);
+    let beside = match &of_peers[..] {
+        "" => String::new(),
+        source => format!("\nThe last column is CPU time on one thread, of a sitting of its own. {source}"),
+    };
+    replace(&documents, "report", &format!("{of_speed}\n{}{beside}", headline(&speed, peers, Length::Short)))?;
+    replace(&documents, "speed", &format!("{of_speed}\n{}{beside}", headline(&speed, peers, Length::Full)))?;
+    replace(&documents, "peers", &against_peers(peers, &of_peers))?;
     replace(&documents, "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
     replace(&documents, "service", &format!("{of_service}\n{}", under_load(shown.of("service"))))?;
     replace(&documents, "capacity", &format!("{of_service}\n{}", capacity(shown.of("service"))))?;
@@ -285,11 +293,14 @@ const HEADLINES: [(Length, &str, usize, &str); 18] = [
     (Length::Full, "msm/g2", 1 << 16, "the same in G2"),
 ];
 
-/// The comparison with blst.
-fn headline(rows: &[Row], length: Length) -> String {
+/// The comparison with blst, and where there are rows of `peers` with the best of the other libraries.
+fn headline(rows: &[Row], peers: &[Row], length: Length) -> String {
     let mut text = String::from(
-        "| | blst | quorate, portable | quorate, IFMA | IFMA, two threads | speed-up over blst, one thread |\n|---|--:|--:|--:|--:|--:|\n",
+        "| | blst | quorate, portable | quorate, IFMA | IFMA, two threads | speed-up over blst, one thread |",
     );
+    let (head, rule) = if peers.is_empty() { ("", "") } else { (" best other library, beside quorate |", "--:|") };
+    text += &format!("{head}\n|---|--:|--:|--:|--:|--:|{rule}\n");
+    let best = best_of_others(peers);
     for (_, bench, n, what) in HEADLINES.into_iter().filter(|(shortest, ..)| *shortest <= length) {
         let row = |engine: &str, threads: usize| {
             rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads)
@@ -305,7 +316,49 @@ fn headline(rows: &[Row], length: Length) -> String {
         let fastest = ifma.into_iter().chain(portable).reduce(f64::min);
         let ratio = blst.zip(fastest).map_or(String::new(), |(blst, fastest)| format!("{:.1}×", blst / fastest));
         let times = times.map(|us| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3))));
-        text += &format!("| {what} | {} | {ratio} |\n", times.join(" | "));
+        let other = match bench {
+            _ if peers.is_empty() => String::new(),
+            "single/verify" | "batch/distinct" => format!(" {} |", best("peers/verify", n)),
+            _ => " – |".to_owned(),
+        };
+        text += &format!("| {what} | {} | {ratio} |{other}\n", times.join(" | "));
+    }
+    text
+}
+
+/// Of a task of `peers`: the best of the libraries that quorate does not measure in its own process, and quorate beside it.
+fn best_of_others(peers: &[Row]) -> impl Fn(&str, usize) -> String {
+    let by_cpu: Vec<_> = peers.iter().map(|row| row.by(Clock::Cpu)).collect();
+    move |bench, n| {
+        let rankings = Ranking::each(&by_cpu);
+        let ranking = rankings.iter().find(|ranking| ranking.ours.bench == bench && ranking.ours.n == n);
+        let other = ranking.and_then(|ranking| ranking.others.iter().find(|row| row.engine != "blst"));
+        ranking.zip(other).map_or("–".to_owned(), |(ranking, other)| {
+            let [theirs, ours] = [other, ranking.ours].map(|row| short(row.total() / 1e3));
+            format!("{} {theirs} ms, quorate {ours} ms", other.engine)
+        })
+    }
+}
+
+/// Every task of `peers` by every library, and which quorate loses.
+fn against_peers(peers: &[Row], source: &str) -> String {
+    if peers.is_empty() {
+        return "No record has these rows. `make peers` makes one.\n".to_owned();
+    }
+    let rows: Vec<_> = peers.iter().map(|row| row.by(Clock::Cpu)).collect();
+    let mut text =
+        format!("{source}\n| µs of CPU time | n | quorate, its fastest backend | others | |\n|---|--:|--:|---|---|\n");
+    for ranking in Ranking::each(&rows) {
+        let figure = |row: &Row| format!("{} {}", row.engine, short(row.figures.middle()));
+        let others: Vec<_> = ranking.others.iter().map(|row| figure(row)).collect();
+        let what = Row::line(ranking.ours.bench.trim_start_matches("peers/"), [ranking.ours].into_iter());
+        let said = if ranking.winner().is_some() { format!("**{}**", ranking.said()) } else { ranking.said() };
+        text += &format!(
+            "| {what} | {} | {} | {} | {said} |\n",
+            whole(ranking.ours.n as f64),
+            figure(ranking.ours).trim_start_matches("quorate/"),
+            others.join(", "),
+        );
     }
     text
 }
@@ -635,6 +688,13 @@ mod tests {
     fn a_block_has_one_figure_in_readme_picture_and_page() {
         let copy = copy();
         let root = copy.path();
+        // The many times of other libraries can have the digits of one below.
+        for record in Record::all(root).unwrap() {
+            let peers = record.folder.join("peers.json");
+            if peers.exists() {
+                fs::remove_file(peers).unwrap();
+            }
+        }
         record(root, "Whole", "2998-01-01 00:00", methods::today(), &whole(71.1, 3.15));
         let partial = |name: &str, ms: f64| {
             let [_, batch, block, ..] = <[_; 6]>::try_from(whole(ms, 3.3)).unwrap();
@@ -694,6 +754,50 @@ mod tests {
         }
     }
 
+    /// The best of the others is by CPU time and not blst, which has a column; a line that it was not measured for has a dash.
+    #[test]
+    fn the_best_other_library_stands_beside_blst() {
+        let row = |engine: &str, n: usize, wall: f64, cpu: f64| -> Row {
+            let times = |us: f64| serde_json::json!({ "min": us, "median": us, "max": us });
+            serde_json::from_value(serde_json::json!({
+                "bench": "peers/verify", "engine": engine, "threads": 1, "n": n, "per": "claim", "us": times(wall),
+                "cpu_us": times(cpu)
+            }))
+            .unwrap()
+        };
+        let peers = [
+            row("quorate/ifma", 128, 100.0, 200.0),
+            row("blst", 128, 300.0, 300.0),
+            row("noble", 128, 400.0, 9000.0),
+            row("mcl", 128, 900.0, 500.0),
+            row("quorate/ifma", 1, 900.0, 900.0),
+            row("mcl", 1, 800.0, 800.0),
+        ];
+        let of = |bench: &str, n: usize| -> Row {
+            serde_json::from_value(timed(bench, "quorate/ifma", n, "whole", 20.0)).unwrap()
+        };
+        let speed =
+            [of("single/verify", 1), of("batch/distinct", 128), of("batch/distinct", 1024), of("block/known=0", 1000)];
+        let text = headline(&speed, &peers, Length::Short);
+        for line in [
+            "| one claim | – | – | 20.0 ms | – |  | mcl 0.800 ms, quorate 0.900 ms |\n",
+            "| 128 claims, distinct messages | – | – | 20.0 ms | – |  | mcl 64.0 ms, quorate 25.6 ms |\n",
+            "| 1,024 claims, distinct messages | – | – | 20.0 ms | – |  | – |\n",
+            "| a block of 1,000 signatures, none known | – | – | 20.0 ms | – |  | – |\n",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+        let text = against_peers(&peers, "Measured here.\n");
+        assert!(text.starts_with("Measured here.\n\n|"), "{text}");
+        let line = "| verify | 128 | ifma 200 | blst 300, mcl 500, noble 9000 | 1.50× faster than blst |\n";
+        assert!(text.contains(line), "{text}");
+        assert!(text.contains("| verify | 1 | ifma 900 | mcl 800 | **LOST to mcl: 1.12× slower** |\n"), "{text}");
+        assert!(
+            against_peers(&[], "").contains("make peers")
+                && !headline(&speed, &[], Length::Short).contains("other library")
+        );
+    }
+
     #[test]
     fn a_busy_machine_is_said_beside_the_row() {
         let row = |engine: &str, max: f64| -> Row {
@@ -705,7 +809,7 @@ mod tests {
         };
         for (max, says) in [(30e3, false), (31e3, true)] {
             let rows = [row("blst", 13e3), row("quorate/ifma", max)];
-            for text in [headline(&rows, Length::Short), headline(&rows, Length::Full), by_lanes(&rows)] {
+            for text in [headline(&rows, &[], Length::Short), headline(&rows, &[], Length::Full), by_lanes(&rows)] {
                 assert_eq!(text.contains(BUSY), says, "{text}");
             }
         }

@@ -12,7 +12,7 @@ use crate::{
 
 /// The files of rows, in sets that are shown from one record each: figures of one set stand side by side, and their ratios are
 /// within one machine and one commit.
-const SETS: [&[&str]; 13] = [
+const SETS: [&[&str]; 14] = [
     &SPEED,
     &["bn254"],
     &["curve"],
@@ -26,6 +26,7 @@ const SETS: [&[&str]; 13] = [
     &["network"],
     &["day"],
     &["simulated"],
+    &["peers"],
 ];
 
 /// The files that the table and the plot of the README are made of.

@@ -8,6 +8,7 @@
 //! | `source` | a source: its figures, its claims |
 //! | `blocks` `aggregates` `schemes` `thresholds` `gas` | the sources 000 to 004 |
 //! | `comparison` | the model of `compare` |
+//! | `peers` | the tasks of `make peers` |
 //! | `style.css` | the style. The script is built from `page/` of this crate |
 //!
 //! Everything is read from records and rendered here; the script only draws the tables' numbers and evaluates the model. The
@@ -21,6 +22,7 @@ mod aggregates;
 mod blocks;
 mod comparison;
 mod gas;
+mod peers;
 mod schemes;
 mod thresholds;
 
@@ -48,8 +50,8 @@ use crate::{
 const SCRIPT: &str = "crates/quorate-bench/page/bundle/page.js";
 
 /// The files of rows that the page reads.
-const FILES: [&str; 9] =
-    ["single", "block", "aggregate", "culprits", "threshold", "schemes", "service", "gas", "bn254"];
+const FILES: [&str; 10] =
+    ["single", "block", "aggregate", "culprits", "threshold", "schemes", "service", "gas", "bn254", "peers"];
 
 /// Writes `index.html` into a folder, from the newest records of a repository. Answers with the file.
 pub(crate) fn write(root: &Path, folder: &Path) -> Result<PathBuf> {
@@ -123,6 +125,7 @@ pub(crate) fn render(rows: &Rows, script: &str) -> Result<Markup> {
                 main id="main" tabindex="-1" {
                     (comparison::html(rows, &schemes))
                     @for source in &sources { (source.html(rows)) }
+                    (peers::html(rows))
                     (method(rows)?)
                 }
                 script type="application/json" id="data" { (embedded(&data)) }
@@ -250,6 +253,7 @@ fn contents(sources: &[Source]) -> Markup {
                     a href={ "#" (source.anchor()) } { (source.title) }
                     ul { @for figure in &source.figures { li { a href={ "#" (figure.id) } { (figure.title) } } } }
                 } }
+                li { a href="#peers" { "Other libraries, task by task" } }
                 li { a href="#method" { "How it was measured, and the raw rows" } }
             }
         }
@@ -336,6 +340,28 @@ mod tests {
         {
             assert!(text.contains(published), "{published}");
         }
+    }
+
+    /// Lost tasks stand in the table as won ones, and say so.
+    #[test]
+    fn the_tasks_that_are_lost_are_on_the_page() {
+        let rows = [
+            row("peers/verify", "quorate/ifma", 1, 900.0),
+            row("peers/verify", "mcl", 1, 800.0),
+            row("peers/verify", "quorate/ifma", 16, 100.0),
+            row("peers/verify", "mcl", 16, 250.0),
+        ];
+        let root = with_rows("a CPU", "peers", &rows);
+        let text = page(&Rows::newest(root.path()).unwrap());
+        let section = text.split("<section ").find(|part| part.starts_with("id=\"peers\"")).unwrap();
+        for cell in ["LOST to mcl: 1.12× slower", "2.50× faster than mcl", "<th scope=\"col\" class=\"peer\">mcl</th>"]
+        {
+            assert!(section.contains(cell), "{cell} in {section}");
+        }
+        let empty = with_rows("a CPU", "field", &[]);
+        let text = page(&Rows::newest(empty.path()).unwrap());
+        let section = text.split("<section ").find(|part| part.starts_with("id=\"peers\"")).unwrap();
+        assert!(section.contains("Not measured: no record has these rows."), "{section}");
     }
 
     /// What was not measured is said to be so, in every figure, and is never a zero.

@@ -1,0 +1,266 @@
+//! `peers/*`: the same tasks by quorate and by other libraries, each of which is a program of its own that `make peers` builds.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `task` | the tasks: their input, the answers, quorate and blst |
+//! | `program` | another library: a process that is asked line by line |
+//! | `ranking` | which tasks quorate loses |
+//!
+//! All programs run from the first task to the last and wait while others compute, so that engines take turns (A B A B) as in
+//! every benchmark. A program times its own work, because only it can leave out how it reads a task. Each must say of a changed
+//! claim that it is false before anything is measured, and every answer of every round is compared with ours.
+
+mod task;
+mod program;
+mod ranking;
+
+use std::{cell::RefCell, path::Path};
+
+use anyhow::{Context as _, Result, ensure};
+
+pub(crate) use self::ranking::{Colour, Ranking, table};
+use self::{
+    program::{Loaded, Peers, Program},
+    task::{Answer, Task},
+};
+use crate::{
+    measure::{Engine, Run, Spent, measure},
+    row::Row,
+};
+
+/// The rows of every task, by quorate, blst and each of the programs.
+pub(crate) fn run(run: &Run, peers: Option<&Path>) -> Result<Vec<Row>> {
+    let list = peers.context("`peers` needs --peers FILE, the list of programs that `make peers` writes")?;
+    let peers = Peers::read(list)?;
+    ensure!(
+        !peers.programs.is_empty(),
+        "{} names no program, so there is nothing to compare with.\n{}",
+        list.display(),
+        peers.left_out.join("\n")
+    );
+    let mut programs: Vec<_> = peers.programs.iter().map(Program::start).collect::<Result<_>>()?;
+    let mut rows = Vec::new();
+    for task in task::all(run) {
+        eprintln!("{}, n = {}", task.bench, task.n);
+        rows.extend(measured(run, &task, &mut programs)?);
+    }
+    for line in &peers.left_out {
+        eprintln!("{line}");
+    }
+    Ok(rows)
+}
+
+/// The rows of one task.
+fn measured(run: &Run, task: &Task, programs: &mut [Program]) -> Result<Vec<Row>> {
+    let mut able = Vec::new();
+    for program in programs {
+        if let Some(note) = refutes_and_loads(program, task)? {
+            able.push((RefCell::new(program), note));
+        }
+    }
+    let failure = RefCell::new(None);
+    let mut engines: Vec<_> = run
+        .each(&[1])
+        .map(|(backend, _)| Engine::told(Engine::name_of(backend), 1, move || task.by_quorate(backend)))
+        .collect();
+    engines.extend(task.by_blst().map(|work| Engine::told("blst", 1, work)));
+    for (program, note) in &able {
+        let name = program.borrow().name().to_owned();
+        let work = || {
+            // After a failure nothing of this task is kept.
+            if failure.borrow().is_some() {
+                return Spent::default();
+            }
+            asked(&mut program.borrow_mut(), task, &task.answer).unwrap_or_else(|error| {
+                *failure.borrow_mut() = Some(error);
+                Spent::default()
+            })
+        };
+        engines.push(Engine::told(name, 1, work).note(note.clone()));
+    }
+    let items = if matches!(task.per, "claim" | "point") { task.n } else { 1 };
+    let rows = measure(&task.bench, task.n, task.per, items, task.rounds(run), engines);
+    match failure.into_inner() {
+        Some(error) => Err(error),
+        None => Ok(rows),
+    }
+}
+
+/// Asks a program for the changed input, whose answer must be another, and leaves the true input loaded. Answers with how the
+/// library does it; `None` if it cannot.
+fn refutes_and_loads(program: &mut Program, task: &Task) -> Result<Option<String>> {
+    if let Loaded::Cannot(why) = program.load(&task.changed, &task.name())? {
+        eprintln!("  {}: {why}", program.name());
+        return Ok(None);
+    }
+    asked(program, task, &task.answer_to_changed)?;
+    match program.load(&task.input, &task.name())? {
+        Loaded::Ready(note) => Ok(Some(note)),
+        Loaded::Cannot(why) => {
+            anyhow::bail!("{}: {} of the true input: {why}, but it did the changed input", program.name(), task.name())
+        }
+    }
+}
+
+/// Runs what a program has loaded, and compares its answer.
+fn asked(program: &mut Program, task: &Task, expected: &Answer) -> Result<Spent> {
+    let (answer, spent) = program.run(&task.name())?;
+    ensure!(
+        answer == *expected,
+        "{}: {} of the {} input: the answer is {answer}, and it should be {expected}. Its times say nothing, so nothing is recorded",
+        program.name(),
+        task.name(),
+        if *expected == task.answer { "true" } else { "changed" },
+    );
+    Ok(spent)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, time::Duration};
+
+    use quorate::Backend;
+
+    use super::*;
+    use crate::measure::Effort;
+
+    /// A program of the shell that answers `load` with `loaded`, and one `run` after the other with a line of `runs`.
+    fn shell(loaded: &str, runs: &[&str]) -> (tempfile::TempDir, Program) {
+        let folder = tempfile::tempdir().unwrap();
+        let answers = folder.path().join("answers");
+        fs::write(&answers, runs.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        let script = format!(
+            "exec 3< '{}'\nwhile read -r line; do case \"$line\" in *'\"run\"'*) read -r answer <&3 || exit 7; echo \"$answer\";; \
+             *) echo '{loaded}';; esac; done",
+            answers.display()
+        );
+        let path = folder.path().join("peer.sh");
+        fs::write(&path, script).unwrap();
+        let line = serde_json::json!({ "name": "fake", "command": ["sh", path] }).to_string();
+        let list = folder.path().join("list");
+        fs::write(&list, line + "\n").unwrap();
+        let peers = Peers::read(&list).unwrap();
+        (folder, Program::start(&peers.programs[0]).unwrap())
+    }
+
+    fn quick() -> Run {
+        Run { effort: Effort::Quick, backends: vec![Backend::Portable] }
+    }
+
+    const READY: &str = r#"{"ready": "by hand"}"#;
+    const YES: &str = r#"{"answer": true, "wall_ns": 2000, "cpu_ns": 1000}"#;
+    const NO: &str = r#"{"answer": false, "wall_ns": 2000, "cpu_ns": 1000}"#;
+
+    fn error(loaded: &str, runs: &[&str]) -> String {
+        let (_folder, program) = shell(loaded, runs);
+        format!("{:#}", measured(&quick(), &task::one(), &mut [program]).unwrap_err())
+    }
+
+    #[test]
+    fn a_program_that_answers_right_has_a_row_of_its_own_times() {
+        let (_folder, program) = shell(READY, &[NO, YES, YES, YES, YES]);
+        let rows = measured(&quick(), &task::one(), &mut [program]).unwrap();
+        let row = rows.iter().find(|row| row.engine == "fake").expect("a row");
+        let (wall, cpu) = (row.times(), row.cpu_us.unwrap());
+        assert_eq!((wall.median, cpu.median, &row.note[..]), (2.0, 1.0, "by hand"));
+        assert!(rows.iter().any(|row| row.engine == "quorate/portable") && rows.iter().any(|row| row.engine == "blst"));
+    }
+
+    /// Yes to everything is refuted by the changed claim, and no to everything by the true one.
+    #[test]
+    fn a_program_that_lies_about_a_verdict_ends_the_run() {
+        let text = error(READY, &[YES; 9]);
+        assert!(text.contains("fake: verify of 1 claim") && text.contains("changed input"), "{text}");
+        assert!(text.contains("the answer is true, and it should be false"), "{text}");
+        let text = error(READY, &[NO; 9]);
+        assert!(text.contains("true input") && text.contains("the answer is false"), "{text}");
+        // In the last round as in the first.
+        let text = error(READY, &[NO, YES, YES, YES, NO]);
+        assert!(text.contains("the answer is false, and it should be true"), "{text}");
+        let text = error(READY, &[r#"{"answer": "00", "wall_ns": 1, "cpu_ns": 1}"#]);
+        assert!(text.contains("the answer is 00, and it should be false"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_ends_is_named_with_its_exit() {
+        let text = error(READY, &[NO, YES]);
+        assert!(text.contains("fake: verify of 1 claim") && text.contains("exit status: 7"), "{text}");
+        let text = error(READY, &[]);
+        assert!(text.contains("exit status: 7"), "{text}");
+    }
+
+    #[test]
+    fn lines_that_are_not_answers_are_errors() {
+        for (line, says) in [
+            ("hello", "expected value"),
+            ("{}", "missing field"),
+            (r#"{"answer": 1, "wall_ns": 1, "cpu_ns": 1}"#, "answer"),
+            (r#"{"answer": true, "wall_ns": -1, "cpu_ns": 1}"#, "-1"),
+            (r#"{"answer": true, "wall_ns": 1, "cpu_ns": 1, "more": 1}"#, "more"),
+            (r#"{"answer": true, "wall_ns": 0, "cpu_ns": 1}"#, "no time"),
+            (r#"{"answer": true, "wall_ns": 1, "cpu_ns": 0}"#, "no time"),
+        ] {
+            let text = error(READY, &[line]);
+            assert!(text.contains("fake: verify of 1 claim") && text.contains(says), "{line}: {text}");
+        }
+        let text = error(r#"{"maybe": ""}"#, &[]);
+        assert!(text.contains("maybe") && text.contains("fake"), "{text}");
+        let long = "x".repeat(program::LONGEST + 1);
+        assert!(error(READY, &[&long]).contains("longer than"), "a line without an end");
+    }
+
+    #[test]
+    fn a_task_that_a_library_cannot_do_has_no_row() {
+        let (_folder, program) = shell(r#"{"cannot": "it has no such curve"}"#, &[]);
+        let rows = measured(&quick(), &task::one(), &mut [program]).unwrap();
+        assert!(rows.iter().all(|row| row.engine != "fake"));
+    }
+
+    #[test]
+    fn a_program_that_is_silent_is_given_up() {
+        let task = task::one();
+        let mut silent = Program::start(&program::Listed::of("silent", &["sleep", "100"])).unwrap();
+        silent.patience = Duration::from_millis(50);
+        let text = format!("{:#}", silent.load(&task.input, &task.name()).unwrap_err());
+        assert!(text.contains("silent: verify of 1 claim") && text.contains("no answer"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named_with_what_to_do() {
+        let error = Program::start(&program::Listed::of("gone", &["/nowhere/gone"])).err().unwrap();
+        let text = format!("{error:#}");
+        assert!(text.contains("gone") && text.contains("/nowhere/gone") && text.contains("make peers"), "{text}");
+    }
+
+    #[test]
+    fn a_list_says_what_is_wrong_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("list");
+        let read = |text: &str| {
+            fs::write(&list, text).unwrap();
+            Peers::read(&list)
+        };
+        let peers = read(
+            "{\"name\": \"a\", \"command\": [\"a\", \"b c\"]}\n{\"name\": \"b\", \"left_out\": \"there is no Go\"}\n",
+        )
+        .unwrap();
+        assert_eq!((peers.programs.len(), &peers.left_out[..]), (1, &["b: left out: there is no Go".to_owned()][..]));
+        for (text, says) in [
+            ("nonsense\n", "line 1"),
+            ("{\"name\": \"a\"}\n", "a command or why it is left out"),
+            ("{\"name\": \"a\", \"command\": []}\n", "a command or why it is left out"),
+            ("{\"name\": \"a\", \"command\": [\"a\"], \"left_out\": \"b\"}\n", "a command or why it is left out"),
+            ("{\"name\": \"a\", \"command\": [\"a\"], \"more\": 1}\n", "more"),
+            ("{\"name\": \"quorate/ifma\", \"command\": [\"a\"]}\n", "name"),
+            ("{\"name\": \"blst\", \"command\": [\"a\"]}\n", "name"),
+            ("{\"name\": \"a\", \"command\": [\"a\"]}\n{\"name\": \"a\", \"command\": [\"b\"]}\n", "line 2"),
+        ] {
+            let text = format!("{:#}", read(text).err().unwrap_or_else(|| panic!("{text}")));
+            assert!(text.contains(says), "{says}: {text}");
+        }
+        fs::write(&list, "{\"name\": \"b\", \"left_out\": \"there is no Go\"}\n").unwrap();
+        let text = format!("{:#}", run(&quick(), Some(&list)).unwrap_err());
+        assert!(text.contains("names no program") && text.contains("there is no Go"), "{text}");
+        assert!(run(&quick(), None).unwrap_err().to_string().contains("--peers FILE"));
+    }
+}
