@@ -4,23 +4,24 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing prove miri deny clean
+.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # The features whose code has tests of its own. With them all tests are one build; `make features` checks each feature alone.
-TESTED := --features quorate-batcher/tower,quorate-bench/network,quorate-blst/serde-secret
+TESTED := --features quorate-batcher/tower,quorate-bench/network,quorate-blst/serde-secret,quorate-constant-time/marking
 # `make test` says `PROGRAMS=built`: its tests have built the programs that the pages and the Python package are tried with, and
 # building one by one would compile what they share again for each, because each needs other features of it.
 build = $(if $(PROGRAMS),,$(CARGO) build --locked $(1))
 
-check: deny lint ## Format, lints, documentation, imports, the order of a release, links, names of lemmas, systemd units, licences
+check: deny lint ## Format, lints, documentation, imports, the order of a release, links, names of lemmas, threats and their tests, systemd units, licences
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked $(TESTED)
 	python3 scripts/check_imports.py
 	python3 scripts/check_release.py
 	python3 scripts/check_links.py
 	python3 scripts/check_lemmas.py names
+	python3 scripts/check_security.py
 	scripts/check_units.sh
 
 lint: ## Format, types and lints of everything, tests included
@@ -32,7 +33,26 @@ deny: ## Licences, unwanted and duplicate dependencies; advisories where a datab
 	@command -v cargo-deny > /dev/null || $(CARGO) install cargo-deny --version 0.20.2 --locked --debug
 	cargo deny --locked check bans licenses sources
 	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
-	else echo "advisories: skipped, there is no database on this machine (\`cargo deny fetch\` gets it)"; fi
+	else echo "advisories: NOT CHECKED, there is no database on this machine: run \`make advisories\`, which says how to get it"; fi
+	@if command -v cargo-vet > /dev/null; then $(MAKE) --no-print-directory vet; \
+	else echo "vet: skipped, there is no cargo-vet (\`cargo install cargo-vet --version 0.10.3 --locked\`); make check compares versions alone"; fi
+
+vet: ## What was read of dependencies that see secrets or the network, and that nothing new came unseen (needs cargo-vet)
+	cargo vet --locked --frozen
+
+# The name that cargo-deny makes of the database's address, https://github.com/RustSec/advisory-db.
+ADVISORIES = $(BUILT)/advisories
+advisories: ## Known weaknesses of dependencies: RustSec's database is fetched, or DB=FOLDER is a clone of it
+	@command -v cargo-deny > /dev/null || $(CARGO) install cargo-deny --version 0.20.2 --locked --debug
+ifdef DB
+	@test -d "$(DB)/crates" || { echo "$(DB) has no folder crates: \`git clone https://github.com/RustSec/advisory-db $(DB)\`, and copy it here"; exit 1; }
+	@mkdir -p $(ADVISORIES) && ln -sfn "$(abspath $(DB))" $(ADVISORIES)/advisory-db-3157b0e258782691
+	@{ cat deny.toml; echo 'db-path = "$(ADVISORIES)"'; } > $(ADVISORIES)/deny.toml
+	@echo "advisories: the database is of $$(git -C "$(DB)" log -1 --format=%cs)"
+	cargo deny --locked --offline --config $(ADVISORIES)/deny.toml check advisories
+else
+	cargo deny --locked check advisories || { echo "Without a network, copy a clone of https://github.com/RustSec/advisory-db here, and run \`make advisories DB=FOLDER\`"; exit 1; }
+endif
 
 # With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime).
 lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (two minutes)
@@ -443,8 +463,17 @@ soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory
 	$(CARGO) build --profile dist --locked -p quorate-cli
 	scripts/stream-memory.sh
 
-timing: ## Whether the time of signing or of reading a key tells something about the secret (a minute; leave the machine alone)
-	$(CARGO) test --profile dist --locked -p quorate-cli --test timing -- --ignored --nocapture
+timing: ## Whether the time of what computes with a secret tells something about it, also over the signer's socket (minutes; leave the machine alone)
+	$(CARGO) test --profile dist --locked -p quorate-constant-time --test timing -- --ignored --nocapture
+	$(CARGO) test --profile dist --locked -p quorate-signer timing -- --ignored --nocapture
+
+# The published programs are built with the same code of blst and the same compiler. What a report names comes from debug information.
+constant-time: ## Whether a branch or an address depends on a secret, by memcheck (a minute once it is built; needs valgrind)
+	@command -v valgrind > /dev/null || { echo "there is no valgrind: install it (Debian: valgrind)"; exit 1; }
+	CARGO_PROFILE_RELEASE_STRIP=false CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
+		$(CARGO) build --release --locked -p quorate-constant-time --features marking
+	valgrind --quiet --error-limit=no --read-inline-info=yes --suppressions=crates/quorate-constant-time/suppressions \
+		$(BUILT)/release/quorate-constant-time
 
 prove: ## Kernels and formulas of the lanes, proved for all inputs, and each seventh step falsified (docs/proofs.md; some minutes)
 	QUORATE_PROVE_EVERY=7 $(CARGO) test --locked -p quorate-curve --features bn254 --lib -- proofs

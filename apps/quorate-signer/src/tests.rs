@@ -2,6 +2,7 @@
 
 mod property;
 mod record;
+mod timing;
 
 use std::{fs::Permissions, num::NonZeroU64, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc, thread};
 

@@ -19,6 +19,7 @@
 //! - [`backend`]: the public verbs.
 //! - `bn254`, private: the second curve, with the feature of this name.
 //! - [`domain`]: roots of unity, and the transforms of polynomials over Fr.
+//! - [`marking`]: where secrets become public, for a check.
 //! - [`secret`]: secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 //!
 //! The functions of [`secret`] run in constant time. The time of all others depends on their input.
@@ -56,6 +57,8 @@ pub mod backend;
 #[cfg(feature = "bn254")]
 mod bn254;
 pub mod domain;
+#[doc(hidden)]
+pub mod marking;
 pub mod secret;
 #[cfg(any(test, feature = "bench-internals"))]
 #[doc(hidden)]

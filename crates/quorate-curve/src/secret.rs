@@ -11,6 +11,7 @@ use self::transform::Secrets;
 use crate::{
     domain::Domain,
     group::{G1, G2, sealed::Sealed},
+    marking::declassify,
     scalar::Scalar,
 };
 
@@ -47,9 +48,11 @@ impl SecretScalar {
         // SAFETY: 32 bytes in, a scalar out.
         unsafe { blst_scalar_from_bendian(&mut scalar, bytes.as_ptr()) };
         // SAFETY: a valid reference.
-        if unsafe { blst_sk_check(&scalar) } {
+        let in_range = unsafe { blst_sk_check(&scalar) };
+        // Whether it is a key is told, and why it is none.
+        if declassify(in_range) {
             Ok(Self(scalar))
-        } else if bytes.iter().fold(0, |any, b| any | b) == 0 {
+        } else if declassify(bytes.iter().fold(0, |any, b| any | b) == 0) {
             Err(SecretError::Zero)
         } else {
             Err(SecretError::NotReduced)
@@ -156,7 +159,8 @@ impl SecretScalar {
     pub fn times_plus_short(&self, point: &G1, number: i64, bits: usize) -> G1 {
         let number = zeroize::Zeroizing::new(number);
         let size = zeroize::Zeroizing::new(number.unsigned_abs().to_le_bytes());
-        assert!(bits < 64 && number.unsigned_abs() >> bits == 0, "a number of {bits} bits");
+        // A number that is too large is a fault of the caller, which ends there.
+        assert!(bits < 64 && declassify(number.unsigned_abs() >> bits == 0), "a number of {bits} bits");
         let (mut product, mut short, mut out) = (blst_p1::default(), blst_p1::default(), blst_p1_affine::default());
         // SAFETY: valid references, scalars of as many bits as are said, and blst allows the result to be an argument.
         unsafe {
@@ -277,7 +281,9 @@ fn secret(element: &blst_fr) -> Result<SecretScalar, SecretError> {
     // SAFETY: valid references.
     unsafe { blst_scalar_from_fr(&mut secret.0, element) };
     // SAFETY: a valid reference.
-    if unsafe { blst_sk_check(&secret.0) } { Ok(secret) } else { Err(SecretError::Zero) }
+    let is_key = unsafe { blst_sk_check(&secret.0) };
+    // Whether it is zero is told.
+    if declassify(is_key) { Ok(secret) } else { Err(SecretError::Zero) }
 }
 
 impl fmt::Debug for SecretPolynomial {

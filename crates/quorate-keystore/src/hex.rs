@@ -30,13 +30,14 @@ pub enum HexError {
 /// # Errors
 /// [`HexError`].
 pub fn decode_into(text: &[u8], out: &mut [u8]) -> Result<(), HexError> {
-    let digits = without_prefix(text);
-    let (expected, found) = (2 * out.len(), digits.len());
-    if found != expected {
-        return Err(HexError::Length { expected, digits: found });
+    let expected = 2 * out.len();
+    // Of as many characters as digits none is compared with a prefix: they are secret, and a prefix would not leave enough.
+    let digits = if text.len() == expected { text } else { without_prefix(text) };
+    if digits.len() == expected && base16ct::mixed::decode(digits, out).is_ok() {
+        return Ok(());
     }
-    base16ct::mixed::decode(digits, out).map_err(|_| HexError::Digit)?;
-    Ok(())
+    let found = without_prefix(text).len();
+    Err(if found == expected { HexError::Digit } else { HexError::Length { expected, digits: found } })
 }
 
 /// The bytes of `text`.

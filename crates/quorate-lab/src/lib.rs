@@ -15,6 +15,7 @@
 //! | `operators` | operators of a settlement or a network, who sign | `anvil` |
 //! | `proxy` | a chain's node that lies, refuses or hangs, in front of a true one | `anvil` |
 //! | `network` | a whole network on this machine, as processes: for the demonstration, tests and benchmarks; on Unix | `network` |
+//! | `timing` | whether the time of an operation tells something about a secret | `timing` |
 //! | `simulator` | a network in one process that loses messages, crashes and lies | `simulator` |
 //!
 //! The program `quorate-lab` is the demonstration; with the feature `network`.
@@ -50,3 +51,5 @@ pub mod proxy;
 pub mod network;
 #[cfg(feature = "simulator")]
 pub mod simulator;
+#[cfg(feature = "timing")]
+pub mod timing;

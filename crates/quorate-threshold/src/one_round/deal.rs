@@ -1,7 +1,7 @@
 //! Dealing: a transcript for a secret polynomial.
 
 use quorate::{Backend, Bls12381Suite, Options, rand_core::CryptoRng, threads::parallel};
-use quorate_curve::{Bls12381Group, G1, Scalar, SecretError, SecretPolynomial, SecretScalar};
+use quorate_curve::{Bls12381Group, G1, Scalar, SecretError, SecretPolynomial, SecretScalar, marking::declassify};
 use zeroize::Zeroizing;
 
 use super::{
@@ -39,9 +39,9 @@ pub fn publish<S: Bls12381Suite>(
         "the coefficients of a polynomial of degree t - 1"
     );
     let secrets = Encryption::new(receivers, values(committee, polynomial)?, rng)?;
-    let commitment =
-        parallel(threads, committee.threshold(), |i| S::public_key(&polynomial.coefficients()[i]).compress());
-    let mut bytes: Vec<u8> = commitment.iter().flat_map(|point| point.as_ref()).copied().collect();
+    let commitment = parallel(threads, committee.threshold(), |i| S::public_key(&polynomial.coefficients()[i]));
+    let mut bytes = Vec::new();
+    append(&mut bytes, &commitment);
     let encapsulations = parallel(threads, secrets.nonces.len(), |i| secrets.nonces[i].times_g1());
     append(&mut bytes, &encapsulations);
     append(&mut bytes, &secrets.encrypt(options));
@@ -54,6 +54,7 @@ pub fn publish<S: Bls12381Suite>(
         let said = dealt.and(&shown);
         let signs = said.signs(committee.participants());
         let Some(sums) = masks.cover(|sums| signs.add_sums(secrets.all_digits(), sums)) else { continue };
+        let sums = declassify(*sums);
         let sums: Vec<_> = sums.iter().flat_map(|sum| sum.to_be_bytes()).collect();
         let said = said.and(&sums);
         let weights = said.weights(&signs);
@@ -66,8 +67,9 @@ pub fn publish<S: Bls12381Suite>(
     }
 }
 
+/// Appends points that are published, and so are secret no more.
 pub(super) fn append<'a, G: Bls12381Group>(bytes: &mut Vec<u8>, points: impl IntoIterator<Item = &'a G>) {
-    points.into_iter().for_each(|point| bytes.extend(point.compress().as_ref()));
+    points.into_iter().for_each(|point| bytes.extend(declassify(*point).compress().as_ref()));
 }
 
 /// A secret scalar, uniform but for 2^-128.
@@ -154,7 +156,7 @@ pub(super) fn mask_numbers(bounds: RowBounds, rng: &mut impl CryptoRng) -> Zeroi
         // Uniform below a power of two: a number that is too large says nothing of the others.
         let below = loop {
             let drawn = rng.next_u64() & (width.next_power_of_two() - 1);
-            if drawn < width {
+            if declassify(drawn < width) {
                 break drawn;
             }
         };
@@ -166,7 +168,7 @@ pub(super) fn mask_numbers(bounds: RowBounds, rng: &mut impl CryptoRng) -> Zeroi
 /// Whether all sums are in the range that each of them reaches whatever the digits are. Which are not is not looked at.
 pub(super) fn all_are_shown(bounds: RowBounds, sums: &[i64; ROWS]) -> bool {
     let farthest = sums.iter().fold(0, |farthest, sum| sum.unsigned_abs().max(farthest));
-    farthest <= bounds.shown.unsigned_abs()
+    declassify(farthest <= bounds.shown.unsigned_abs())
 }
 
 /// What the dealer proves last: it knows nonces, blindings, a key and a number with which everything adds up.
@@ -217,7 +219,7 @@ impl<'a> LastProof<'a> {
     pub(super) fn answers(&self, challenge: Scalar, mut bytes: Vec<u8>) -> Result<Vec<u8>, SecretError> {
         for (first, secret) in self.first.iter().zip(self.secrets.nonces.iter().chain(&self.sums)) {
             let answer = SecretScalar::combination([(Scalar::ONE, first), (challenge, secret)])?;
-            bytes.extend(answer.to_bytes().as_slice());
+            bytes.extend(declassify(*answer.to_bytes()));
         }
         Ok(bytes)
     }

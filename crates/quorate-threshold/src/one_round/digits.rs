@@ -1,6 +1,6 @@
 //! A share as digits: whole numbers of few bits, which can be found again in the exponent.
 
-use quorate_curve::{Scalar, SecretError, SecretScalar};
+use quorate_curve::{Scalar, SecretError, SecretScalar, marking::declassify};
 use zeroize::Zeroizing;
 
 use super::parameters::{DIGIT_BITS, DIGITS};
@@ -29,7 +29,8 @@ pub(super) fn digits(secret: &SecretScalar) -> Zeroizing<[i64; DIGITS]> {
 pub(super) fn shifted(number: i64, offset: i64) -> Result<SecretScalar, SecretError> {
     let mut bytes = Zeroizing::new([0; 32]);
     let sum = number + offset;
-    assert!(sum >= 0, "the offset is larger than the number");
+    // A number that is too small is a fault of the caller, which ends there.
+    assert!(declassify(sum >= 0), "the offset is larger than the number");
     bytes[24..].copy_from_slice(&sum.to_be_bytes());
     SecretScalar::from_bytes(&bytes)
 }

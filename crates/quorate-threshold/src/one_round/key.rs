@@ -9,7 +9,7 @@
 use std::fmt::{self, Debug};
 
 use quorate::Backend;
-use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretScalar};
+use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretScalar, marking::declassify};
 use sha2::{Digest as _, Sha512};
 
 /// What makes the secret of something else another secret.
@@ -57,11 +57,11 @@ impl ShareDecryptionKey {
     ///
     /// Cost: two multiplications in constant time.
     pub fn encryption_key(&self) -> ShareEncryptionKey {
-        let point = self.0.times_g1();
+        let point = declassify(self.0.times_g1());
         let nonce = SecretScalar::key_gen(self.0.to_bytes().as_slice(), NONCE).expect("32 bytes are enough");
-        let challenge = challenge(point, nonce.times_g1());
+        let challenge = challenge(point, declassify(nonce.times_g1()));
         let answer = SecretScalar::combination([(Scalar::ONE, &nonce), (challenge, &self.0)]);
-        let answer = answer.expect("it is zero with a probability of 2^-255").to_bytes();
+        let answer = declassify(*answer.expect("it is zero with a probability of 2^-255").to_bytes());
         ShareEncryptionKey { point, challenge, answer: Scalar::from_bytes(&answer).expect("it is below the order") }
     }
 

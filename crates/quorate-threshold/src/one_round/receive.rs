@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use quorate::{Backend, Bls12381Suite, Options, PublicKey, SecretKey, rand_core::CryptoRng};
-use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretScalar};
+use quorate_curve::{Bls12381Group, G1, Group, Scalar, SecretScalar, marking::declassify};
 use zeroize::Zeroizing;
 
 use super::{
@@ -223,7 +223,8 @@ impl Decryption<'_> {
         for (digit, offset) in offsets.iter_mut().enumerate() {
             *offset = (rng.next_u64() >> (u64::BITS - OFFSET_BITS)) as i64;
             let (digit, encapsulation) = column(digit);
-            let mask = self.key.times_plus_short(&encapsulation, -*offset, OFFSET_BITS as usize).negate();
+            // From here on the time may show digit + offset, of which the offset hides the digit.
+            let mask = declassify(self.key.times_plus_short(&encapsulation, -*offset, OFFSET_BITS as usize)).negate();
             points.push(without_cofactor(&backend.sum(&[digit, mask])));
         }
         let steps = table.large_steps(farthest + (1 << OFFSET_BITS), self.options);
