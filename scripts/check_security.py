@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What SECURITY.md and the supply chain state is so.
+"""What SECURITY.md, docs/proofs.md and the supply chain state is so.
 
 - The last column of the table of threats in SECURITY.md names tests that exist and targets of the Makefile. No row is without one.
+- Each proof that docs/proofs.md names exists, and it names each proof of a kernel.
 - The toolchain is pinned to a version, every action of a workflow to a commit, and every image that a build begins with to a digest.
 - Each dependency in Cargo.lock is from a registry with its hash, and supply-chain has an audit or an exemption of its version, and of no
   version that Cargo.lock does not have. What they have to say is checked by cargo-vet (`make vet`).
@@ -51,6 +52,27 @@ def threats():
                 yield f"SECURITY.md: there is no test {name}"
 
 
+def proofs():
+    """Proofs that a table names and that are not there, and those of kernels that no table names."""
+    folder = ROOT / "crates/quorate-curve/src/backend"
+    kernels = "\n".join((folder / lanes / "proofs.rs").read_text() for lanes in ("ifma", "fma"))
+    formulas = "\n".join(path.read_text() for path in sorted((folder / "lanes/proofs").glob("*.rs")))
+    named = set()
+    for line in (ROOT / "docs/proofs.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|") or len(cells) != 5:
+            continue
+        is_kernel = cells[0].split(",")[0] in ("ifma", "fma")
+        for name in re.findall(r"`([\w:*]+)`", cells[4] if is_kernel else cells[2]):
+            name = name.split("::")[-1].replace("*", r"\w+")
+            named.add(name)
+            if not re.search(rf"\b{name}\b", kernels if is_kernel else formulas):
+                yield f"docs/proofs.md: there is no proof {name}"
+    for name in re.findall(r"^    fn (\w+)(?:<C, N>\(\)|\(prime\)) \{$", kernels, re.MULTILINE):
+        if not any(re.fullmatch(known, name) for known in named):
+            yield f"docs/proofs.md: the proof {name} is in no table"
+
+
 def pins():
     """What floats: a build of tomorrow would take something else."""
     channel = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]["channel"]
@@ -87,7 +109,7 @@ def dependencies():
 
 
 def main() -> None:
-    wrong = [*threats(), *pins(), *dependencies()]
+    wrong = [*threats(), *proofs(), *pins(), *dependencies()]
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"security: {len(wrong)} wrong")
     sys.exit(bool(wrong))
