@@ -236,7 +236,7 @@ fn a_key_is_shared_anew_in_one_round() {
     FIVE.iter().for_each(|name| drop(room.step("combine", "e", name, &[]).exits(0).says("quorate dkg forget e")));
     assert_eq!(room.public_key("e"), key);
     room.assert_signs("e", &["bob", "dave", "alice"].map(|name| room.share("e", name)));
-    let what_stays = "transcripts still give the old share";
+    let what_stays = "the old ceremony had one round";
     room.step("forget", "e", "alice", &["--previous", "d"]).exits(0).says("your share from before").says(what_stays);
     assert!(!room.path(&room.share("d", "alice")).exists() && room.path(&room.share("e", "alice")).exists());
     room.step("forget", "e", "alice", &["--previous", "d"]).exits(0).says("nothing is left to delete").says(what_stays);
