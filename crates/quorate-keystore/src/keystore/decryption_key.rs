@@ -5,13 +5,23 @@ use std::fmt;
 use aes::Aes128;
 use ctr::Ctr128BE;
 use ctr::cipher::{KeyIvInit, StreamCipher};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use sha3::Keccak256;
 use subtle::ConstantTimeEq;
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 use zeroize::Zeroizing;
 
 use super::kdf::{KEY_LENGTH, Kdf};
 use crate::passphrase::Passphrase;
+
+pub(super) const AES_128_CTR: &str = "aes-128-ctr";
+
+/// The parameters of the cipher in a file of either version.
+#[derive(Deserialize)]
+pub(super) struct CipherParams {
+    pub(super) iv: String,
+}
 
 /// The derived key. One half decrypts, the other half checks the passphrase.
 pub(super) struct DecryptionKey(Zeroizing<[u8; KEY_LENGTH]>);
@@ -30,6 +40,11 @@ impl DecryptionKey {
     /// EIP-2335, password verification: SHA-256(DK[16..32] || ciphertext).
     pub(super) fn checksum(&self, ciphertext: &[u8]) -> [u8; 32] {
         Sha256::new().chain_update(&self.0[16..]).chain_update(ciphertext).finalize().into()
+    }
+
+    /// The Web3 Secret Storage Definition's checksum: Keccak-256(DK[16..32] || ciphertext).
+    pub(super) fn mac(&self, ciphertext: &[u8]) -> [u8; 32] {
+        Keccak256::new().chain_update(&self.0[16..]).chain_update(ciphertext).finalize().into()
     }
 
     /// EIP-2335, secret decryption: AES-128-CTR under DK[0..16]. The same operation encrypts and decrypts.
