@@ -13,7 +13,7 @@ use unicode_normalization::{UnicodeNormalization, char::canonical_combining_clas
 use zeroize::Zeroizing;
 
 use super::kdf::{KEY_LENGTH, Kdf};
-use crate::passphrase::Passphrase;
+use crate::passphrase::{Passphrase, collected};
 
 pub(super) const AES_128_CTR: &str = "aes-128-ctr";
 
@@ -143,14 +143,6 @@ const SYLLABLES_OF_JAMO: u32 = 588;
 /// Unicode's category Cc is exactly the standard's list: C0, Delete and C1.
 fn processed(passphrase: &Passphrase) -> Zeroizing<String> {
     collected(|| passphrase.expose().nfkd().filter(|c| !c.is_control()))
-}
-
-/// The length is counted first, because a string that grows leaves a copy behind, which is not wiped.
-fn collected<I: Iterator<Item = char>>(characters: impl Fn() -> I) -> Zeroizing<String> {
-    let length = characters().map(char::len_utf8).sum();
-    let mut text = Zeroizing::new(String::with_capacity(length));
-    text.extend(characters());
-    text
 }
 
 #[cfg(test)]
