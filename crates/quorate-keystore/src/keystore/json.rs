@@ -177,6 +177,7 @@ const SHA256: &str = "sha256";
 mod tests {
     use std::error::Error;
 
+    use super::super::kdf::KdfError;
     use super::*;
     use crate::hex::HexError;
 
