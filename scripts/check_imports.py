@@ -47,7 +47,7 @@ CRATES = {
     "quorate-java-binding": {"quorate", "quorate-c", "quorate-host"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore", "quorate-host"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats", "quorate-host"},
-    "quorate-chain": {"quorate-evm", "quorate-host"},
+    "quorate-chain": {"quorate-evm", "quorate-keystore", "quorate-host"},
     "quorate-chain-program": {"quorate-chain", "quorate-evm", "quorate-host", "quorate-keystore"},
     "quorate-signer-client": {"quorate-evm"},
     "quorate-signer": {"quorate-signer-client", "quorate-evm", "quorate-keystore", "quorate-host"},

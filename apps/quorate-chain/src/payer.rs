@@ -7,11 +7,15 @@ use std::{
 };
 
 use alloy::signers::local::PrivateKeySigner;
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
+use quorate_chain::PayerError;
 use quorate_host::exit::{Failure, Result};
-use quorate_keystore::secret_file::{self, SecretFile};
-use serde::Deserialize;
+use quorate_keystore::{
+    keystore::AccountKeystore,
+    passphrase::Passphrase,
+    secret_file::{self, SecretFile},
+};
 use zeroize::Zeroizing;
 
 use crate::print::note;
@@ -59,14 +63,15 @@ impl Payer {
             }
             return key.map_err(|error| Failure::usage(error.context(name.to_string())));
         }
-        if serde_json::from_str::<Keystore>(&text).ok().is_none_or(|keystore| keystore.version != 3) {
-            let what = "expected an Ethereum keystore of version 3, or 64 hexadecimal digits";
-            return Err(Failure::usage(anyhow!("{name}: {what}")));
+        let refused = |error: &dyn std::fmt::Display| Failure::usage(anyhow!("{name}: {error}"));
+        if !text.trim_start().starts_with('{') {
+            return Err(refused(&"expected an Ethereum keystore of version 3, or 64 hexadecimal digits"));
         }
-        let passphrase = self.passphrase(&name.to_string())?;
-        PrivateKeySigner::decrypt_keystore(path, passphrase.as_bytes())
-            .with_context(|| format!("{name}: the keystore is damaged, or the passphrase is wrong"))
-            .map_err(Failure::usage)
+        // What cannot be opened with any passphrase is refused before one is asked for.
+        AccountKeystore::parse(text.as_bytes()).map_err(|error| refused(&error))?;
+        let passphrase = Passphrase::new(self.passphrase(&name.to_string())?);
+        let key = quorate_chain::Payer::from_keystore(text.as_bytes(), &passphrase);
+        key.map(PrivateKeySigner::from).map_err(|error| refused(&error))
     }
 
     fn passphrase(&self, keystore: &str) -> Result<Zeroizing<String>> {
@@ -84,12 +89,6 @@ impl Payer {
     }
 }
 
-/// What tells a keystore from other files.
-#[derive(Deserialize)]
-struct Keystore {
-    version: u64,
-}
-
 /// Reads a text file with a secret, and warns if others can read it, too.
 fn read_secret(path: &Path) -> Result<Zeroizing<String>> {
     let SecretFile { contents, warning } = secret_file::read(path)?;
@@ -100,9 +99,10 @@ fn read_secret(path: &Path) -> Result<Zeroizing<String>> {
 
 /// The key that stands in a text as 64 hexadecimal digits; none if the text is something else.
 fn raw(text: &str) -> Option<anyhow::Result<PrivateKeySigner>> {
-    let mut bytes = Zeroizing::new([0; 32]);
-    const_hex::decode_to_slice(text.trim(), &mut *bytes).ok()?;
-    Some(PrivateKeySigner::from_slice(&*bytes).map_err(|_| anyhow!("this is not a key of secp256k1")))
+    match quorate_chain::Payer::from_hex(text) {
+        Err(PayerError::Digits) => None,
+        key => Some(key.map(PrivateKeySigner::from).map_err(|_| anyhow!("this is not a key of secp256k1"))),
+    }
 }
 
 fn from_variable() -> Result<PrivateKeySigner> {

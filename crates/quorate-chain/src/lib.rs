@@ -30,4 +30,4 @@ pub mod deploy;
 
 pub use fees::FeeLimits;
 pub use rpc::{Rpc, RpcError, RpcLimits};
-pub use submitter::{Call, Payer, SubmitError, SubmitEvent, SubmitSettings, Submitter};
+pub use submitter::{Call, Payer, PayerError, SubmitError, SubmitEvent, SubmitSettings, Submitter};

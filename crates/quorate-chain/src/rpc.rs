@@ -17,6 +17,7 @@ use alloy::{
 };
 use quorate_evm::alloy_sol_types::SolCall;
 use quorate_host::clipped;
+use reqwest::redirect;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
@@ -260,7 +261,13 @@ impl Rpc {
         }
         let shown = format!("the node at {}", url.host_str().unwrap_or_default());
         let shown = url.port().map_or(shown.clone(), |port| format!("{shown}:{port}"));
-        let client = reqwest::Client::builder().timeout(limits.timeout).build();
+        let client = reqwest::Client::builder()
+            .timeout(limits.timeout)
+            // The URL, in which a provider's key may stand, goes to this node and nowhere else, whatever the environment or an answer
+            // says.
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .build();
         let client = client.map_err(|error| RpcError::Client { why: innermost(&error.without_url()) })?;
         Ok(Self { client, url: Url(url), shown, limits, tally: Arc::default() })
     }
@@ -592,6 +599,29 @@ mod tests {
         {
             assert_eq!(read(none.clone()), None, "{none}");
         }
+    }
+
+    /// A node sends its client on to another address, which nobody asks.
+    #[test]
+    fn a_redirection_is_not_followed() {
+        let [node, other] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let elsewhere = other.local_addr().unwrap();
+        let url = format!("http://{}/a-key", node.local_addr().unwrap());
+        let answering = thread::spawn(move || {
+            let (mut stream, _) = node.accept().unwrap();
+            let _ = stream.read(&mut [0; 4_096]).unwrap();
+            let head = format!(
+                "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://{elsewhere}/\r\ncontent-length: 0\r\n\r\n"
+            );
+            stream.write_all(head.as_bytes()).unwrap();
+        });
+        let limits = RpcLimits { timeout: Duration::from_secs(5), tries: 1, ..RpcLimits::default() };
+        let asked = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = asked.block_on(async { Rpc::with(&url, limits).unwrap().chain_id().await.unwrap_err() });
+        assert!(error.to_string().contains("HTTP status 307") && !error.to_string().contains("a-key"), "{error}");
+        answering.join().unwrap();
+        other.set_nonblocking(true).unwrap();
+        assert!(other.accept().is_err(), "the other address was asked");
     }
 
     /// A node answers `eth_chainId` with an array of zeros that does not end. It is cut off after 16 KiB, so nothing of it

@@ -1,4 +1,5 @@
-//! Keystores: a secret key encrypted with a passphrase, as JSON (EIP-2335, version 4).
+//! Keystores: a secret key encrypted with a passphrase, as JSON (EIP-2335, version 4). [`AccountKeystore`] reads those of Ethereum's
+//! accounts (version 3).
 //!
 //! ```text
 //! key        = kdf(NFKD(passphrase) without control codes, salt)      32 bytes
@@ -13,6 +14,7 @@ mod kdf;
 mod decryption_key;
 mod error;
 mod json;
+mod account;
 
 use std::fmt;
 
@@ -20,6 +22,7 @@ use subtle::ConstantTimeEq;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+pub use self::account::{AccountKeystore, AccountKeystoreError};
 pub use self::decryption_key::OlderForm;
 use self::decryption_key::{DecryptionKey, older};
 pub use self::error::KeystoreError;

@@ -12,7 +12,7 @@
 //! | [`passphrase`] | a passphrase, and the first line of a file that holds it |
 //! | [`secret`] | the 32 bytes of a secret key: wiped, redacted, compared in constant time |
 //! | [`key_path`] | the place of a key in a key tree (EIP-2334) |
-//! | [`keystore`] | passphrase-encrypted keys (EIP-2335, version 4) |
+//! | [`keystore`] | passphrase-encrypted keys: EIP-2335 (version 4), and of Ethereum's accounts (version 3) |
 //!
 //! A module imports only modules above it. Nothing here knows a curve: the caller derives the public key.
 

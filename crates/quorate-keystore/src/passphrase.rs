@@ -7,6 +7,7 @@ use std::{
     path::Path,
 };
 
+use unicode_normalization::UnicodeNormalization as _;
 use zeroize::Zeroizing;
 
 use crate::secret_file::{ModeWarning, mode_warning};
@@ -144,6 +145,19 @@ pub const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// The length of the longest passphrase in a file, in bytes. A longer first line means that it is the wrong file.
 const MAX_LENGTH: usize = 4096;
+
+/// A text in Unicode's form NFKD, of which no copy is left that is not wiped.
+pub fn nfkd(text: &str) -> Zeroizing<String> {
+    collected(|| text.nfkd())
+}
+
+/// Characters as a text. The length is counted first, because a string that grows leaves a copy behind, which is not wiped.
+pub(crate) fn collected<I: Iterator<Item = char>>(characters: impl Fn() -> I) -> Zeroizing<String> {
+    let length = characters().map(char::len_utf8).sum();
+    let mut text = Zeroizing::new(String::with_capacity(length));
+    text.extend(characters());
+    text
+}
 
 #[cfg(test)]
 mod tests {

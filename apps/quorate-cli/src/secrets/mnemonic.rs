@@ -2,12 +2,10 @@
 //!
 //! Which words are typed is not hidden from the machine's caches: the look-up in the word list is not constant-time code.
 
-use std::borrow::Cow;
-
 use bip39::{Language, Mnemonic};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::secrets::passphrase::Passphrase;
+use crate::secrets::passphrase::{Passphrase, nfkd};
 
 /// The bytes of a BIP-39 seed.
 pub const SEED: usize = 64;
@@ -21,12 +19,14 @@ pub const SEED: usize = 64;
 /// # Errors
 /// [`MnemonicError`], which repeats none of the words.
 pub fn seed(text: &str, passphrase: Option<&Passphrase>) -> Result<Zeroizing<[u8; SEED]>, MnemonicError> {
-    let text = Zeroizing::new(text.to_lowercase());
+    // In the form that it compares, or `bip39` would make copies that it does not wipe.
+    let text = nfkd(&Zeroizing::new(text.to_lowercase()));
     let mut mnemonic = parse(&text).or_else(|error| match error {
         MnemonicError::UnknownWord { .. } => parse_abbreviated(&text).ok_or(error),
         _ => Err(error),
     })?;
-    let seed = Zeroizing::new(mnemonic.to_seed(passphrase.map_or("", Passphrase::expose)));
+    let passphrase = nfkd(passphrase.map_or("", Passphrase::expose));
+    let seed = Zeroizing::new(mnemonic.to_seed(passphrase.as_str()));
     mnemonic.zeroize();
     Ok(seed)
 }
@@ -61,9 +61,7 @@ fn parse_abbreviated(text: &str) -> Option<Mnemonic> {
             if number == MOST_WORDS {
                 return None;
             }
-            let mut word = Cow::Borrowed(word);
-            Mnemonic::normalize_utf8_cow(&mut word);
-            let mut begun = language.word_list().iter().filter(|whole| whole.starts_with(&*word));
+            let mut begun = language.word_list().iter().filter(|whole| whole.starts_with(word));
             let found = match (begun.next(), begun.next()) {
                 (Some(found), None) if word.chars().count() >= ABBREVIATION => found,
                 // A whole word may be the beginning of another one.

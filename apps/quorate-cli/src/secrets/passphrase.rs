@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use quorate_host::plain;
 use quorate_keystore::passphrase::open;
-pub use quorate_keystore::passphrase::{BYTE_ORDER_MARK, LineError, Passphrase, UTF_16_MARKS};
+pub use quorate_keystore::passphrase::{BYTE_ORDER_MARK, LineError, Passphrase, UTF_16_MARKS, nfkd};
 use zeroize::Zeroizing;
 
 use crate::secrets::secret_file::ModeWarning;

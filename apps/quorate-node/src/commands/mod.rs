@@ -166,7 +166,7 @@ pub(crate) fn payer(options: &Options) -> Result<Payer> {
         _ => Failure::usage(error),
     })?;
     warning.iter().for_each(|warning| note(format!("warning: {warning}")));
-    let key = Payer::from_keystore(&file, passphrase.expose().as_bytes());
+    let key = Payer::from_keystore(&secret.contents, &passphrase);
     key.map_err(|error| Failure::usage(anyhow!("{name}: {error}")))
 }
 

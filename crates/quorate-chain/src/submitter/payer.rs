@@ -1,8 +1,13 @@
 //! The key that pays for transactions. It is not an operator's key: it signs no result.
 
-use std::{fmt, path::Path};
+use std::fmt;
 
 use alloy::{network::EthereumWallet, primitives::Address, signers::local::PrivateKeySigner};
+use quorate_keystore::{
+    hex,
+    keystore::{AccountKeystore, AccountKeystoreError},
+    passphrase::Passphrase,
+};
 use zeroize::Zeroizing;
 
 /// A key of secp256k1 that pays. It is wiped when it is dropped, and never printed.
@@ -19,10 +24,8 @@ pub enum PayerError {
     #[error("the payer's key is not a key of secp256k1")]
     Range,
     /// The keystore cannot be read or opened.
-    #[error(
-        "{0}: the keystore cannot be read, is damaged, or the passphrase is wrong; expected an Ethereum keystore, version 3"
-    )]
-    Keystore(String),
+    #[error(transparent)]
+    Keystore(#[from] AccountKeystoreError),
 }
 
 impl Payer {
@@ -32,18 +35,21 @@ impl Payer {
     /// [`PayerError::Digits`], [`PayerError::Range`].
     pub fn from_hex(text: &str) -> Result<Self, PayerError> {
         let mut bytes = Zeroizing::new([0; 32]);
-        const_hex::decode_to_slice(text.trim(), &mut *bytes).map_err(|_| PayerError::Digits)?;
-        PrivateKeySigner::from_slice(&*bytes).map(Self).map_err(|_| PayerError::Range)
+        hex::decode_into(text.trim().as_bytes(), &mut *bytes).map_err(|_| PayerError::Digits)?;
+        Self::of_bytes(&bytes)
     }
 
-    /// The key of an Ethereum keystore (version 3). Takes as long as the keystore's function of the passphrase, about a
-    /// second.
+    /// The key of an Ethereum keystore (version 3), from its JSON. Takes as long as the keystore's function of the passphrase, about a
+    /// second, within [bounds](quorate_keystore::keystore::Kdf).
     ///
     /// # Errors
-    /// [`PayerError::Keystore`].
-    pub fn from_keystore(path: &Path, passphrase: &[u8]) -> Result<Self, PayerError> {
-        let opened = PrivateKeySigner::decrypt_keystore(path, passphrase);
-        opened.map(Self).map_err(|_| PayerError::Keystore(path.display().to_string()))
+    /// [`PayerError::Keystore`], [`PayerError::Range`].
+    pub fn from_keystore(json: &[u8], passphrase: &Passphrase) -> Result<Self, PayerError> {
+        Self::of_bytes(AccountKeystore::parse(json)?.decrypt(passphrase)?.expose())
+    }
+
+    fn of_bytes(bytes: &[u8; 32]) -> Result<Self, PayerError> {
+        PrivateKeySigner::from_slice(bytes).map(Self).map_err(|_| PayerError::Range)
     }
 
     /// What signs transactions.
@@ -54,6 +60,12 @@ impl Payer {
     /// The account.
     pub fn address(&self) -> Address {
         self.0.address()
+    }
+}
+
+impl From<Payer> for PrivateKeySigner {
+    fn from(payer: Payer) -> Self {
+        payer.0
     }
 }
 

@@ -5,13 +5,23 @@ use std::fmt;
 use aes::Aes128;
 use ctr::Ctr128BE;
 use ctr::cipher::{KeyIvInit, StreamCipher};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use sha3::Keccak256;
 use subtle::ConstantTimeEq;
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 use zeroize::Zeroizing;
 
 use super::kdf::{KEY_LENGTH, Kdf};
-use crate::passphrase::Passphrase;
+use crate::passphrase::{Passphrase, collected};
+
+pub(super) const AES_128_CTR: &str = "aes-128-ctr";
+
+/// The parameters of the cipher in a file of either version.
+#[derive(Deserialize)]
+pub(super) struct CipherParams {
+    pub(super) iv: String,
+}
 
 /// The derived key. One half decrypts, the other half checks the passphrase.
 pub(super) struct DecryptionKey(Zeroizing<[u8; KEY_LENGTH]>);
@@ -30,6 +40,11 @@ impl DecryptionKey {
     /// EIP-2335, password verification: SHA-256(DK[16..32] || ciphertext).
     pub(super) fn checksum(&self, ciphertext: &[u8]) -> [u8; 32] {
         Sha256::new().chain_update(&self.0[16..]).chain_update(ciphertext).finalize().into()
+    }
+
+    /// The Web3 Secret Storage Definition's checksum: Keccak-256(DK[16..32] || ciphertext).
+    pub(super) fn mac(&self, ciphertext: &[u8]) -> [u8; 32] {
+        Keccak256::new().chain_update(&self.0[16..]).chain_update(ciphertext).finalize().into()
     }
 
     /// EIP-2335, secret decryption: AES-128-CTR under DK[0..16]. The same operation encrypts and decrypts.
@@ -128,14 +143,6 @@ const SYLLABLES_OF_JAMO: u32 = 588;
 /// Unicode's category Cc is exactly the standard's list: C0, Delete and C1.
 fn processed(passphrase: &Passphrase) -> Zeroizing<String> {
     collected(|| passphrase.expose().nfkd().filter(|c| !c.is_control()))
-}
-
-/// The length is counted first, because a string that grows leaves a copy behind, which is not wiped.
-fn collected<I: Iterator<Item = char>>(characters: impl Fn() -> I) -> Zeroizing<String> {
-    let length = characters().map(char::len_utf8).sum();
-    let mut text = Zeroizing::new(String::with_capacity(length));
-    text.extend(characters());
-    text
 }
 
 #[cfg(test)]

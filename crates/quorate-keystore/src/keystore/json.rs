@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::decryption_key::{AES_128_CTR, CipherParams};
 use super::error::KeystoreError;
-use super::kdf::{KEY_LENGTH, Kdf, KdfError, Pbkdf2, Scrypt};
+use super::kdf::{HMAC_SHA256, KEY_LENGTH, Kdf, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams};
 use super::{Fresh, Keystore};
 use crate::hex;
 use crate::passphrase::{BYTE_ORDER_MARK, UTF_16_MARKS};
@@ -84,23 +85,11 @@ impl Keystore {
 }
 
 fn kdf_from(module: Module) -> Result<(Kdf, Vec<u8>), KeystoreError> {
-    let (kdf, dklen, salt) = match module.function.as_str() {
-        SCRYPT => {
-            let ScryptParams { dklen, n, r, p, salt } = params("kdf", module.params)?;
-            (Kdf::Scrypt(Scrypt::new(n, r, p)?), dklen, salt)
-        }
-        PBKDF2 => {
-            let Pbkdf2Params { dklen, c, prf, salt } = params("kdf", module.params)?;
-            if prf != HMAC_SHA256 {
-                return Err(KdfError::Pbkdf2Prf { prf }.into());
-            }
-            (Kdf::Pbkdf2(Pbkdf2::new(c)?), dklen, salt)
-        }
+    let (kdf, salt) = match module.function.as_str() {
+        SCRYPT => params::<ScryptParams>("kdf", module.params)?.cost()?,
+        PBKDF2 => params::<Pbkdf2Params>("kdf", module.params)?.cost()?,
         _ => return Err(unknown("kdf", module.function, "'scrypt' and 'pbkdf2'")),
     };
-    if dklen != KEY_LENGTH as u64 {
-        return Err(KdfError::DerivedKeyLength { dklen }.into());
-    }
     Ok((kdf, bytes_of("crypto.kdf.params.salt", &salt)?))
 }
 
@@ -179,41 +168,16 @@ struct Module {
     message: String,
 }
 
-#[derive(Deserialize)]
-struct ScryptParams {
-    dklen: u64,
-    n: u64,
-    p: u64,
-    r: u64,
-    salt: String,
-}
-
-#[derive(Deserialize)]
-struct Pbkdf2Params {
-    dklen: u64,
-    c: u64,
-    prf: String,
-    salt: String,
-}
-
-#[derive(Deserialize)]
-struct CipherParams {
-    iv: String,
-}
-
 /// EIP-2335 begins with version 4, because Ethereum's older keystores use the versions below.
 const VERSION: u64 = 4;
 
-const SCRYPT: &str = "scrypt";
-const PBKDF2: &str = "pbkdf2";
-const HMAC_SHA256: &str = "hmac-sha256";
 const SHA256: &str = "sha256";
-const AES_128_CTR: &str = "aes-128-ctr";
 
 #[cfg(test)]
 mod tests {
     use std::error::Error;
 
+    use super::super::kdf::KdfError;
     use super::*;
     use crate::hex::HexError;
 

@@ -3,6 +3,7 @@
 //! A keystore states its own cost, so a hostile one could ask for all memory, or for hours. The types here have only costs within
 //! the bounds, and the functions accept nothing else.
 
+use serde::Deserialize;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -174,6 +175,54 @@ pub enum KdfError {
         /// The function asked for.
         prf: String,
     },
+}
+
+pub(super) const SCRYPT: &str = "scrypt";
+pub(super) const PBKDF2: &str = "pbkdf2";
+pub(super) const HMAC_SHA256: &str = "hmac-sha256";
+
+/// The parameters of scrypt in a file of either version.
+#[derive(Deserialize)]
+pub(super) struct ScryptParams {
+    dklen: u64,
+    n: u64,
+    p: u64,
+    r: u64,
+    salt: String,
+}
+
+impl ScryptParams {
+    /// The cost, and the digits of the salt.
+    pub(super) fn cost(self) -> Result<(Kdf, String), KdfError> {
+        let kdf = Kdf::Scrypt(Scrypt::new(self.n, self.r, self.p)?);
+        expect_length(self.dklen)?;
+        Ok((kdf, self.salt))
+    }
+}
+
+fn expect_length(dklen: u64) -> Result<(), KdfError> {
+    if dklen == KEY_LENGTH as u64 { Ok(()) } else { Err(KdfError::DerivedKeyLength { dklen }) }
+}
+
+/// The parameters of PBKDF2 in a file of either version.
+#[derive(Deserialize)]
+pub(super) struct Pbkdf2Params {
+    dklen: u64,
+    c: u64,
+    prf: String,
+    salt: String,
+}
+
+impl Pbkdf2Params {
+    /// The cost, and the digits of the salt.
+    pub(super) fn cost(self) -> Result<(Kdf, String), KdfError> {
+        if self.prf != HMAC_SHA256 {
+            return Err(KdfError::Pbkdf2Prf { prf: self.prf });
+        }
+        let kdf = Kdf::Pbkdf2(Pbkdf2::new(self.c)?);
+        expect_length(self.dklen)?;
+        Ok((kdf, self.salt))
+    }
 }
 
 /// Bytes in a derived key: 16 for the cipher, 16 for the checksum.

@@ -1,0 +1,245 @@
+//! The keystore of an Ethereum account: version 3, the Web3 Secret Storage Definition
+//! (<https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/>). It is only read.
+
+use serde::Deserialize;
+use serde_json::Value;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::decryption_key::{AES_128_CTR, CipherParams, DecryptionKey};
+use super::kdf::{Kdf, KdfError, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams};
+use crate::hex::{self, HexError};
+use crate::passphrase::Passphrase;
+use crate::secret::Secret;
+
+/// The keystore of an account, with a cost within the bounds of [`Kdf`].
+pub struct AccountKeystore {
+    kdf: Kdf,
+    salt: Vec<u8>,
+    iv: [u8; 16],
+    ciphertext: [u8; 32],
+    mac: [u8; 32],
+}
+
+/// Why a keystore of an account cannot be read or opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AccountKeystoreError {
+    /// The text is not JSON, or a field is missing or of the wrong type.
+    #[error("expected an Ethereum keystore of version 3: {why}")]
+    Json {
+        /// Which field, and where.
+        why: String,
+    },
+    /// Version 4 is for BLS keys.
+    #[error("found a keystore of version {version}, expected version 3, which is for accounts")]
+    Version {
+        /// The version in the file.
+        version: u64,
+    },
+    /// A function that the definition does not have.
+    #[error("\"crypto.{field}\": found {found:?}, expected {known}")]
+    Function {
+        /// `kdf` or `cipher`.
+        field: &'static str,
+        /// The name in the file.
+        found: String,
+        /// The names that would do.
+        known: &'static str,
+    },
+    /// A field is not hexadecimal digits, or has the wrong number of bytes.
+    #[error("\"crypto.{field}\" cannot be read: {why}")]
+    Hex {
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it.
+        why: HexError,
+    },
+    /// The file asks for a cost that is out of bounds.
+    #[error("the keystore's key derivation function cannot be used: {0}")]
+    Kdf(#[from] KdfError),
+    /// The checksum does not match.
+    #[error("the keystore is damaged, or the passphrase is wrong")]
+    WrongPassphrase,
+}
+
+impl AccountKeystore {
+    /// Reads a keystore from JSON, and checks everything that can be checked without a passphrase.
+    ///
+    /// # Errors
+    /// All of [`AccountKeystoreError`] but [`WrongPassphrase`](AccountKeystoreError::WrongPassphrase).
+    pub fn parse(json: &[u8]) -> Result<Self, AccountKeystoreError> {
+        let Versioned { version } = read(serde_json::from_slice(json))?;
+        if version != 3 {
+            return Err(AccountKeystoreError::Version { version });
+        }
+        let File { crypto } = read(serde_json::from_slice(json))?;
+        if crypto.cipher != AES_128_CTR {
+            return Err(AccountKeystoreError::Function { field: "cipher", found: crypto.cipher, known: AES_128_CTR });
+        }
+        let (kdf, salt) = match &crypto.kdf[..] {
+            SCRYPT => read(serde_json::from_value::<ScryptParams>(crypto.kdfparams))?.cost()?,
+            PBKDF2 => read(serde_json::from_value::<Pbkdf2Params>(crypto.kdfparams))?.cost()?,
+            _ => {
+                let known = "'scrypt' and 'pbkdf2'";
+                return Err(AccountKeystoreError::Function { field: "kdf", found: crypto.kdf, known });
+            }
+        };
+        Ok(Self {
+            kdf,
+            salt: hex::decode(&salt).map_err(|why| AccountKeystoreError::Hex { field: "kdfparams.salt", why })?,
+            iv: array("cipherparams.iv", &crypto.cipherparams.iv)?,
+            ciphertext: array("ciphertext", &crypto.ciphertext)?,
+            mac: array("mac", &crypto.mac)?,
+        })
+    }
+
+    /// The key. The passphrase is taken as it was typed.
+    ///
+    /// Cost: one key derivation, see [`Kdf`].
+    ///
+    /// # Errors
+    /// [`AccountKeystoreError::WrongPassphrase`].
+    pub fn decrypt(&self, passphrase: &Passphrase) -> Result<Secret, AccountKeystoreError> {
+        let key = DecryptionKey::of_text(&self.kdf, passphrase.expose(), &self.salt);
+        if !bool::from(key.mac(&self.ciphertext).ct_eq(&self.mac)) {
+            return Err(AccountKeystoreError::WrongPassphrase);
+        }
+        let mut bytes = Zeroizing::new(self.ciphertext);
+        key.apply_cipher(&self.iv, bytes.as_mut());
+        Ok(Secret::new(bytes))
+    }
+}
+
+fn read<T>(read: serde_json::Result<T>) -> Result<T, AccountKeystoreError> {
+    read.map_err(|error| AccountKeystoreError::Json { why: error.to_string() })
+}
+
+fn array<const N: usize>(field: &'static str, text: &str) -> Result<[u8; N], AccountKeystoreError> {
+    let mut bytes = [0; N];
+    hex::decode_into(text.as_bytes(), &mut bytes).map_err(|why| AccountKeystoreError::Hex { field, why })?;
+    Ok(bytes)
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    version: u64,
+}
+
+/// Some programs write the first field with a capital.
+#[derive(Deserialize)]
+struct File {
+    #[serde(alias = "Crypto")]
+    crypto: Crypto,
+}
+
+#[derive(Deserialize)]
+struct Crypto {
+    cipher: String,
+    cipherparams: CipherParams,
+    ciphertext: String,
+    kdf: String,
+    kdfparams: Value,
+    mac: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The examples of the definition: PBKDF2, and scrypt (n = 262144).
+    const SECRET: &str = "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d";
+
+    fn pbkdf2() -> Value {
+        json!({
+            "crypto": {
+                "cipher": "aes-128-ctr",
+                "cipherparams": { "iv": "6087dab2f9fdbbfaddc31a909735c1e6" },
+                "ciphertext": "5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46",
+                "kdf": "pbkdf2",
+                "kdfparams": {
+                    "c": 262_144, "dklen": 32, "prf": "hmac-sha256",
+                    "salt": "ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd",
+                },
+                "mac": "517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2",
+            },
+            "id": "3198bc9c-6672-5ab3-d995-4942343ae5b6",
+            "version": 3,
+        })
+    }
+
+    fn scrypt() -> Value {
+        json!({
+            "Crypto": {
+                "cipher": "aes-128-ctr",
+                "cipherparams": { "iv": "83dbcc02d8ccb40e466191a123791e0e" },
+                "ciphertext": "d172bf743a674da9cdad04534d56926ef8358534d458fffccd4e6ad2fbde479c",
+                "kdf": "scrypt",
+                "kdfparams": {
+                    "dklen": 32, "n": 262_144, "r": 1, "p": 8,
+                    "salt": "ab0c7876052600dd703518d6fc3fe8984592145b591fc8fb5c6d43190334ba19",
+                },
+                "mac": "2103ac29920d71da29f15d75b4a16dbe95cfd7ff8faea1056c33131d846e3097",
+            },
+            "id": "3198bc9c-6672-5ab3-d995-4942343ae5b6",
+            "version": 3,
+        })
+    }
+
+    fn open(file: &Value, passphrase: &str) -> Result<Secret, AccountKeystoreError> {
+        AccountKeystore::parse(file.to_string().as_bytes())?.decrypt(&Passphrase::from(passphrase))
+    }
+
+    #[test]
+    fn examples_of_the_definition() {
+        for file in [pbkdf2(), scrypt()] {
+            assert_eq!(open(&file, "testpassword").map(|secret| hex::encode(secret.expose())), Ok(SECRET.to_owned()));
+            assert_eq!(open(&file, "testpassword ").err(), Some(AccountKeystoreError::WrongPassphrase));
+        }
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        for field in ["ciphertext", "mac"] {
+            let mut file = pbkdf2();
+            let text = file["crypto"][field].as_str().expect("text").replacen('5', "4", 1);
+            file["crypto"][field] = text.into();
+            assert_eq!(open(&file, "testpassword").err(), Some(AccountKeystoreError::WrongPassphrase), "{field}");
+        }
+    }
+
+    /// Each is refused before any work is done, and names the field.
+    #[test]
+    fn hostile_files_are_refused() {
+        let cases = [
+            ("/version", json!(4), "version 4"),
+            ("/version", json!("3"), "version 3"),
+            ("/crypto/cipher", json!("aes-256-ctr"), "crypto.cipher"),
+            ("/crypto/kdf", json!("argon2id"), "crypto.kdf"),
+            ("/crypto/kdf", json!("scrypt"), "missing field"),
+            ("/crypto/kdfparams/c", json!(u32::MAX), "found 4294967295"),
+            ("/crypto/kdfparams/c", json!(0), "\"c\" of pbkdf2"),
+            ("/crypto/kdfparams/dklen", json!(16), "dklen"),
+            ("/crypto/kdfparams/prf", json!("hmac-sha1"), "prf"),
+            ("/crypto/cipherparams/iv", json!("00"), "cipherparams.iv"),
+            ("/crypto/ciphertext", json!(""), "ciphertext"),
+            ("/crypto/mac", json!("zz"), "mac"),
+        ];
+        for (place, value, says) in cases {
+            let mut file = pbkdf2();
+            *file.pointer_mut(place).expect("a field") = value;
+            let found = open(&file, "testpassword").err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(found.contains(says), "{place}: {found:?} does not say {says:?}");
+        }
+        let mut greedy = scrypt();
+        greedy["Crypto"]["kdfparams"]["n"] = json!(1_u64 << 40);
+        assert!(matches!(open(&greedy, "").err(), Some(AccountKeystoreError::Kdf(KdfError::ScryptTooLarge { .. }))));
+        for text in ["", "[]", "{", "null", "{\"version\":3}"] {
+            assert!(
+                matches!(AccountKeystore::parse(text.as_bytes()), Err(AccountKeystoreError::Json { .. })),
+                "{text}"
+            );
+        }
+    }
+}
