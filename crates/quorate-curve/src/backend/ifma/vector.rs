@@ -134,7 +134,11 @@ instructions! {
         fn where_negative(self, kept: Self, other: Self) -> Self =
             Self(_mm512_mask_mov_epi64(other.0, _mm512_cmplt_epi64_mask(self.0, _mm512_setzero_si512()), kept.0));
         fn entry(self, table: &Table) -> Self =
-            Self(_mm512_permutex2var_epi64(transmute(table[0]), self.0, transmute(table[1])));
+            Self(_mm512_permutex2var_epi64(
+                transmute::<[i64; 8], __m512i>(table[0]),
+                self.0,
+                transmute::<[i64; 8], __m512i>(table[1]),
+            ));
     }
 }
 

@@ -340,10 +340,7 @@ fn replaced(value: &Value, by: impl Fn(u32) -> Option<Value>) -> Value {
     out
 }
 
-pub(super) fn product<T: PartialOrd + Clone>(a: &(T, T), b: &(T, T)) -> (T, T)
-where
-    T: Multiply,
-{
+pub(super) fn product<T: Multiply + PartialOrd + Clone>(a: &(T, T), b: &(T, T)) -> (T, T) {
     let ends = [a.0.multiplied(&b.0), a.0.multiplied(&b.1), a.1.multiplied(&b.0), a.1.multiplied(&b.1)];
     let (mut least, mut most) = (ends[0].clone(), ends[0].clone());
     for end in &ends[1..] {
