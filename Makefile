@@ -32,7 +32,7 @@ deny: ## Licences, unwanted and duplicate dependencies; advisories where a datab
 	@# It runs for seconds, so the optimiser would take longer than it saves.
 	@command -v cargo-deny > /dev/null || $(CARGO) install cargo-deny --version 0.20.2 --locked --debug
 	cargo deny --locked check bans licenses sources
-	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
+	@if ls -d $${CARGO_HOME:-$$HOME/.cargo}/advisory-dbs/*/.git > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
 	else echo "advisories: NOT CHECKED, there is no database on this machine: run \`make advisories\`, which says how to get it"; fi
 	@if command -v cargo-vet > /dev/null; then $(MAKE) --no-print-directory vet; \
 	else echo "vet: skipped, there is no cargo-vet (\`cargo install cargo-vet --version 0.10.3 --locked\`); make check compares versions alone"; fi
