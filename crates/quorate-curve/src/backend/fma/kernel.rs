@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | [`product_reduced`] | 2 × 2 units, 8p × 8p | the bound of [`reduce`] |
 //! | [`square_reduced`] | 2 units, 8p | the bound of [`reduce`] |
-//! | [`product2`] | 2 × 1 or 1 × 2 units with 8p, or 2 × 2 units with 3.9p | columns of 30.1 units |
+//! | [`product2_reduced`] | 2 × 1 or 1 × 2 units with 8p, or 2 × 2 units with 3.9p | the bound of [`reduce`] |
 //! | [`square2`] | 2 units, 3.9p | the bound of [`reduce`] |
 //! | [`reduce`] | columns of 48 units | at most abs(T)/R + 0.812p |
 //! | [`normalise`] | 31 units, 31p | at most 0.51p |
