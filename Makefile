@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories clean
+.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,8 @@ check: deny lint ## Format, lints, documentation, imports, the order of a releas
 
 lint: ## Format, types and lints of everything, tests included
 	$(CARGO) fmt --all --check
+	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) --no-print-directory python-lint; \
+	else echo "python-lint: skipped, there is no Python from 3.11 on"; fi
 	$(CARGO) clippy --workspace --all-targets --locked $(TESTED) -- -D warnings
 
 deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine
@@ -55,7 +57,7 @@ else
 endif
 
 # With CI=true it wants Coq (Debian: coq libcoq-mathcomp-algebra libcoq-coqprime).
-lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (two minutes)
+lemmas: ## The lemmas of docs/soundness.md: Coq proves them from nothing, on no axiom, and false variants fail (a minute)
 	python3 scripts/check_lemmas.py
 
 test: ## Every test: the crates, and where their tools are the contracts, the pages and the packages for other languages
@@ -76,6 +78,7 @@ test: ## Every test: the crates, and where their tools are the contracts, the pa
 
 nightly: published network timing soak-stream halmos prove miri fuzz ## What takes too long for each change: large networks, simulated ones, timing, a long stream, proofs for all inputs, Miri, fuzzing (hours; an idle machine)
 	QUORATE_SEEDS=20 $(CARGO) test --profile dist --locked -p quorate-lab --features simulator --lib soak -- --ignored --nocapture
+	QUORATE_SEEDS=3000 $(CARGO) test --profile dist --locked -p quorate-threshold --lib ceremonies_of_many_seeds -- --ignored
 
 network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25, 50 and 70 nodes, and a chain that hangs (minutes; an idle machine)
 	$(CARGO) build --locked -p quorate-node -p quorate-signer -p quorate-lab --features quorate-lab/network
@@ -171,12 +174,14 @@ $(VENV)/made: $(PACKAGE)/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(PACKAGE)/requirements.txt
 	@touch $@
 
-python: $(VENV)/made ## The Python package in a virtual environment of its own: built, checked, and all its tests
+python-lint: $(VENV)/made ## Format and lints of the Python package, which need nothing built
+	cd $(PACKAGE) && $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+
+python: python-lint ## The Python package in a virtual environment of its own: built, checked, and all its tests
 	$(call build,-p quorate-cli)
 	rm -rf $(VENV)/wheel
 	cd $(PACKAGE) && $(WITH_TESTED) $(VENV)/bin/maturin build --quiet --locked --profile dev --out $(VENV)/wheel
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	cd $(PACKAGE) && $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	cd $(PACKAGE) && $(VENV)/bin/mypy tests benchmarks && $(VENV)/bin/python -m mypy.stubtest quorate
 	cd $(PACKAGE) && QUORATE=$(BUILT)/debug/quorate $(VENV)/bin/python -m pytest
 
@@ -212,8 +217,8 @@ python-lock: ## After a change of what the tests of the Python package need: req
 		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --output-file requirements.txt requirements.in
 
 # Zig links against the glibc of manylinux 2.17, whatever this machine has.
-wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, from glibc 2.17 on
-	cd $(PACKAGE) && for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do \
+wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, or for TARGETS, from glibc 2.17 on
+	cd $(PACKAGE) && for target in $(or $(TARGETS),x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu); do \
 		PATH="$(VENV)/bin:$$PATH" maturin build --locked --profile dist --zig --compatibility manylinux2014 --target $$target \
 			--out $(BUILT)/wheels || exit 1; \
 	done
@@ -235,16 +240,19 @@ dist: ## Everything that a release publishes, most of it in target/published: pr
 	packaging/dist.sh $(PUBLISHED)
 
 # Of the tests' own programs, or of those that people get.
-packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, removed; images as containers (root; docs/install.md says what it needs)
+packages: ## Debian packages in an empty Debian 12: installed, used, upgraded, removed; images as containers (root; RELEASING.md says what it needs)
 	$(call build,-p quorate-cli -p quorate-server -p quorate-node -p quorate-signer -p quorate-chain-program)
 	rm -rf $(BUILT)/packages && mkdir -p $(BUILT)/packages/bin
 	for program in quorate quorate-server quorate-node quorate-signer quorate-chain; do \
 		strip -o $(BUILT)/packages/bin/$$program $(BUILT)/debug/$$program || exit 1; done
 	packaging/tree.sh $(BUILT)/packages
+	packaging/tests/names.sh
 	packaging/tests/installed.sh $(BUILT)/packages
-	packaging/images.sh $(BUILT)/packages amd64 $(BUILT)/packages/images
-	packaging/images.sh $(BUILT)/packages amd64 $(BUILT)/packages/again
+	packaging/images.sh $(BUILT)/packages $$(dpkg --print-architecture) $(BUILT)/packages/images
+	packaging/images.sh $(BUILT)/packages $$(dpkg --print-architecture) $(BUILT)/packages/again
 	for image in $(BUILT)/packages/images/*; do cmp $$image $(BUILT)/packages/again/$${image##*/} || exit 1; done
+	@# A release has images for other CPUs in the same folder, which cannot be tried here.
+	for image in $(BUILT)/packages/images/*; do touch $${image%-*}-other.oci.tar; done
 	packaging/tests/images.sh $(BUILT)/packages/images
 
 reproducible: ## Two builds of a published program in two folders are the same bytes
@@ -344,11 +352,12 @@ bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/
 	$(BUILT)/dist/quorate-bench simulated --record
 	$(CARGO) run --locked -p quorate-bench -- report
 
-# PEER='NAME=COMMAND; NAME=COMMAND' adds programs of yours, which speak the protocol of BENCHMARKING.md.
+# CONSTANTINE names a clone of mratsim/constantine. PEER='NAME=COMMAND; NAME=COMMAND' adds programs of yours, which speak the protocol
+# of BENCHMARKING.md.
 PEERS := $(BUILT)/peers
 peers-built:
 	$(CARGO) build --profile dist --locked -p quorate-bench
-	CARGO='$(CARGO)' PEER='$(PEER)' crates/quorate-bench/peers/build.sh $(PEERS)
+	CARGO='$(CARGO)' CONSTANTINE='$(CONSTANTINE)' PEER='$(PEER)' crates/quorate-bench/peers/build.sh $(PEERS)
 
 peers: peers-built ## Beside gnark-crypto, arkworks, mcl and others from their registries, on CPU time: what is lost is red; recorded, and the tables (10 minutes; BENCHMARKING.md says what each needs)
 	$(BUILT)/dist/quorate-bench peers --peers $(PEERS)/list --clock cpu --record

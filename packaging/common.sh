@@ -17,7 +17,51 @@ pack() {
         --directory "$(dirname "$1")" --create "$(basename "$1")" | gzip -9 --no-name > "$1.tar.gz"
 }
 
-# need PROGRAM PACKAGE: ends where it is not there.
+# need PROGRAM PACKAGE: ends where it is not there. In place of the program, a path of the package may be named.
 need() {
-    command -v "$1" > /dev/null || { echo "$1 is missing: apt-get install --no-install-recommends $2" >&2; exit 1; }
+    [[ $1 = /* && -e $1 ]] || command -v "$1" > /dev/null || { echo "$1 is missing: apt-get install --no-install-recommends $2" >&2; exit 1; }
+}
+
+# need_from VERSION PROGRAM FLAG: ends where it is not there, or where it says with the flag that it is older.
+need_from() {
+    local found
+    found=$(command -v "$2" > /dev/null && "$2" "$3" 2>&1 | grep -o -m 1 '[0-9][0-9.]*' | head -n 1) || true
+    printf '%s\n' "$1" "${found:-0}" | sort --check=quiet --version-sort ||
+        { echo "$2: expected version $1 or later, found ${found:-none}" >&2; exit 1; }
+}
+
+# Debian's list of authorities of TLS.
+authorities=/usr/share/ca-certificates/mozilla
+
+# needs PART TARGET: ends where something is missing that this part of a release (PARTS of `packaging/dist.sh`) is made with.
+needs() {
+    local probe python=${PYTHON:-python3}
+    case $1 in
+    programs)
+        [[ $2 = aarch64-* ]] || return 0
+        need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+        # Each program writes its own man pages, so it has to run here.
+        probe=$(mktemp)
+        aarch64-linux-gnu-gcc -static -x c -o "$probe" - <<< 'int main(void) { return 0; }'
+        "$probe" || { echo "programs for ARM do not run here: apt-get install --no-install-recommends binfmt-support qemu-user-static" >&2; exit 1; }
+        rm "$probe" ;;
+    debs) need dh debhelper ;;
+    images)
+        need buildah "buildah crun"
+        need "$authorities" ca-certificates
+        need jq jq ;;
+    libraries)
+        need cmake cmake
+        need pkg-config pkg-config
+        need valgrind valgrind
+        need_from 1.24 go version
+        need_from 20 node --version
+        need npm npm
+        need_from 17 javac -version
+        need mvn maven
+        need_from 3.11 "$python" --version
+        "$python" -c 'import ensurepip' 2> /dev/null || { echo "$python has no ensurepip: apt-get install --no-install-recommends python3-venv" >&2; exit 1; } ;;
+    source | bill) ;;
+    *) echo "PARTS: $1 is not a part of a release" >&2; exit 1 ;;
+    esac
 }

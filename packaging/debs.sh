@@ -3,7 +3,7 @@
 #
 #   packaging/debs.sh TREE ARCHITECTURE FOLDER
 source "$(dirname "$0")/common.sh"
-need dh debhelper
+needs debs
 tree=$(realpath "$1") architecture=$2
 mkdir -p "$3"
 out=$(realpath "$3")
@@ -47,5 +47,32 @@ for page in tree/share/man/man1/*; do echo "$page usr/share/man/man1" >> "debian
 for unit in tree/lib/systemd/system/*; do echo "$unit lib/systemd/system" >> "debian/$(owner "$unit").install"; done
 for file in tree/default/*; do echo "$file etc/default" >> "debian/${file##*/}.install"; done
 for program in quorate-signer quorate-node quorate-chain; do echo "etc/$program" > "debian/$program.dirs"; done
+# restarts PACKAGE UNIT…: an upgrade starts again which of these run, and removal stops all units of the package. The upgrade does not wait:
+# a node or a follower says that it has started when its signer and its chain's node have answered.
+restarts() {
+    local package=$1 all
+    all=$(cd tree/lib/systemd/system && for unit in *; do [[ $(owner "$unit") != "$package" ]] || echo "$unit"; done)
+    cat > "debian/$package.postinst" << END
+#!/bin/sh
+set -e
+#DEBHELPER#
+if [ "\$1" = configure ] && [ -n "\$2" ] && [ -z "\${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then
+    systemctl --system daemon-reload || true
+    systemctl --system --no-block try-restart ${@:2} || true
+fi
+END
+    cat > "debian/$package.prerm" << END
+#!/bin/sh
+set -e
+if [ "\$1" = remove ] && [ -z "\${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then
+    systemctl --system stop $(echo $all) || true
+fi
+#DEBHELPER#
+END
+}
+restarts quorate-signer quorate-signer.service
+restarts quorate-node quorate-node.service
+# `weigh` goes on with the transactions that it has begun; its timer starts the next one.
+restarts quorate-chain quorate-chain-follow.service quorate-chain-watch.service
 dpkg-buildpackage --build=binary --no-sign --no-check-builddeps --host-arch "$architecture" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 cp "$work"/*.deb "$out"

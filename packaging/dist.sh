@@ -5,7 +5,8 @@
 #   packaging/dist.sh FOLDER
 #
 # TARGETS names the targets; by default those that the toolchain has a standard library for, of x86-64 and aarch64.
-# PARTS names what is made: programs debs images source libraries bill (of materials); by default all.
+# PARTS names what is made: programs debs images source libraries bill (of materials); by default all. The archives of programs hold the
+# licences that `bill` writes: without it they are other bytes than those of a release.
 source "$(dirname "$0")/common.sh"
 mkdir -p "$1"
 out=$(realpath "$1")
@@ -19,6 +20,8 @@ if [[ -z ${TARGETS:-} ]]; then
         else echo "dist: $target is skipped, because the toolchain has no library for it (rustup target add $target)" >&2; fi
     done
 fi
+# It takes half an hour, so what is missing is said now.
+for part in $parts; do for target in $TARGETS; do needs "$part" "$target"; done; done
 
 tools=$(realpath -m "${CARGO_TARGET_DIR:-target}")/tools
 # tool NAME VERSION [FLAG…]
@@ -50,7 +53,7 @@ if wanted libraries; then
     rm -rf "$out/libquorate-$version-$(uname -m)"
     cp -r "${CARGO_TARGET_DIR:-target}/c" "$out/libquorate-$version-$(uname -m)"
     pack "$out/libquorate-$version-$(uname -m)"
-    make go node java wheels PROFILE=dist
+    make go node java wheels PROFILE=dist TARGETS="$TARGETS"
 fi
 
 # The script and the formula name the sums of what they download.

@@ -6,7 +6,7 @@
 #
 # `podman load --input ARCHIVE`, `docker load --input ARCHIVE` and `skopeo copy oci-archive:ARCHIVE …` read them.
 source "$(dirname "$0")/common.sh"
-need buildah "buildah crun ca-certificates"
+needs images
 tree=$1 architecture=$2
 mkdir -p "$3"
 out=$(realpath "$3")
@@ -15,7 +15,8 @@ buildah=(buildah --root "$work/storage" --runroot "$work/run" --storage-driver v
 trap '"${buildah[@]}" rm --all > /dev/null 2>&1 || true; rm -rf "$work"' EXIT
 mkdir -p "$work/context/empty" "$work/context/certificates"
 cp -r "$tree/bin" "$work/context/bin"
-cp /etc/ssl/certs/ca-certificates.crt "$work/context/certificates/"
+# Debian's list, and not the one of this machine in /etc/ssl: that one also has the private authorities that somebody has added here.
+(LC_ALL=C && cat "$authorities"/*.crt) > "$work/context/certificates/ca-certificates.crt"
 for program in "${programs[@]}"; do
     [[ -e $tree/bin/$program ]] || continue
     name=$program:$version
@@ -25,6 +26,10 @@ for program in "${programs[@]}"; do
         --target "${program#quorate-}" --file packaging/Containerfile --tag "$name" "$work/context" > /dev/null
     folder=$work/$program
     "${buildah[@]}" push --quiet "$name" "oci:$folder:$name"
+    # An older `docker load` reads no index.json, but this list of the same blobs.
+    manifest=$folder/blobs/$(jq --raw-output '.manifests[0].digest | sub(":"; "/")' "$folder/index.json")
+    jq --compact-output --arg name "$name" 'def blob: .digest | "blobs/" + sub(":"; "/");
+        [{Config: .config | blob, RepoTags: [$name], Layers: .layers | map(blob)}]' "$manifest" > "$folder/manifest.json"
     # buildah's own archive has the time at which it was written.
     archive=$out/$program-$version-$architecture.oci.tar
     tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \

@@ -4,25 +4,28 @@
 #
 #   packaging/programs.sh TARGET FOLDER
 #
-# They are linked with the C library itself, so that they start on any Linux and in an image that has nothing else. Two builds of a
-# commit give the same bytes, wherever they are made: the names of this machine's folders do not go into them.
+# They are linked with the C library itself, so that they start on any Linux and in an image that has nothing else, and with names.c, so
+# that they load nothing there. Two builds of a commit give the same bytes, wherever they are made: the names of this machine's folders do
+# not go into them.
 source "$(dirname "$0")/common.sh"
 target=$1 out=$2
+needs programs "$target"
 tree=$out/quorate-$version-$target
 built=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 
 renamed=("$PWD=/quorate" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$built=/target")
-flags=(-Ctarget-feature=+crt-static "${renamed[@]/#/--remap-path-prefix=}")
+flags=(-Ctarget-feature=+crt-static "-Clink-arg=$built/$target/names.o" "${renamed[@]/#/--remap-path-prefix=}")
 export CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
 export CFLAGS="${renamed[*]/#/-ffile-prefix-map=}"
 export CARGO_INCREMENTAL=0
 unset RUSTFLAGS
-strip=strip
+compiler=cc strip=strip
 case $target in aarch64-*)
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:-aarch64-linux-gnu-gcc}
-    need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
-    strip=aarch64-linux-gnu-strip ;;
+    compiler=aarch64-linux-gnu-gcc strip=aarch64-linux-gnu-strip ;;
 esac
+mkdir -p "$built/$target"
+"$compiler" -O2 -c -o "$built/$target/names.o" packaging/names.c
 # `PACKAGES` names some of them for a quick check.
 packages=${PACKAGES:-quorate-cli quorate-server quorate-node quorate-signer quorate-chain-program}
 # No program has a date in it; Cargo would compile C code, and all that needs it, anew for each commit.

@@ -74,16 +74,17 @@ Hypothesis r_large : (16 * 16 ^ Z.of_nat d <= 3 * r)%Z.
 Variables (I : finType) (v : I -> V).
 Hypothesis values_have_order_r : forall i, zmul r (v i) = GRing.zero V.
 
-(* "Any verdict on a batch of n claims is wrong with probability at most 2n/(2^64 - 1)." *)
-Theorem verdict_bound (Verdicts : eqType) (s : search I Verdicts) (t : tree I) :
-  proper t -> uniq (false_sets v s) -> {subset false_sets v s <= sets t} ->
+(* "Any verdict on a batch of n claims is wrong with probability at most 3n/(2^64 - 1)." Beside the tree the search asks about what is left of
+   sets without the false claims that it knows. *)
+Theorem verdict_bound (Verdicts : eqType) (s : search I Verdicts) (t : tree I) (left : seq {set I}) :
+  proper t -> size left < #|I| -> uniq (false_sets v s) -> {subset false_sets v s <= sets t ++ left} ->
   #|[set w | run (fun S => weighted (number lambda (d := d)) v w S == 0%R) s != run (all_true v) s]| * (16 ^ d).-1
-  <= (2 * #|I|).-1 * #|{: {ffun I -> weight d}}|.
+  <= 3 * #|I| * #|{: {ffun I -> weight d}}|.
 Proof.
-move=> pt un sub; apply: leq_trans (weighted_search_bound r_prime lambda_root r_large values_have_order_r s) _.
+move=> pt few un sub; apply: leq_trans (weighted_search_bound r_prime lambda_root r_large values_have_order_r s) _.
 rewrite leq_mul2r; apply/orP; right; apply: leq_trans (uniq_leq_size un sub) _.
-have [H _] := sets_of_a_tree I; rewrite -ltnS prednK; first by apply: leq_trans (H t pt) _; rewrite leq_mul2l max_card.
-by apply: (@leq_trans (2 * #|claims t|)); [apply: leq_trans (H t pt) | rewrite leq_mul2l max_card].
+have [H _] := sets_of_a_tree I; rewrite size_cat (mulnDl 2 1) mul1n leq_add //; last exact: ltnW.
+by apply: leq_trans (ltnW (H t pt)) _; rewrite leq_mul2l max_card.
 Qed.
 
 End Verdicts.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes libquorate in a folder: lib/libquorate.a, lib/libquorate.so, include/quorate.h, and files for pkg-config and CMake.
+# Makes libquorate in a folder: lib/libquorate.a, lib/libquorate.so, include/quorate.h, files for pkg-config and CMake, and the licences.
 #
 #   scripts/c_library.sh FOLDER [PROFILE]
 #
@@ -32,6 +32,7 @@ cp "$built/libquorate_c.so" "$folder/lib/libquorate.so.$version"
 ln -sf "libquorate.so.$version" "$folder/lib/libquorate.so.$abi"
 ln -sf "libquorate.so.$abi" "$folder/lib/libquorate.so"
 cp crates/quorate-c/include/quorate.h "$folder/include/"
+cp LICENSE-APACHE LICENSE-MIT "$folder/"
 
 # Both find their folder from where they lie, so that it can be moved.
 cat > "$folder/lib/pkgconfig/quorate.pc" << END

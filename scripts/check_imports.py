@@ -43,7 +43,7 @@ CRATES = {
     "quorate-history": {"quorate", "quorate-formats", "quorate-host"},
     "quorate-python": {"quorate", "quorate-host", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
     "quorate-c": {"quorate", "quorate-batcher", "quorate-formats", "quorate-host"},
-    "quorate-node-binding": {"quorate", "quorate-c", "quorate-blst", "quorate-host"},
+    "quorate-node-binding": {"quorate", "quorate-c", "quorate-blst", "quorate-evm", "quorate-host"},
     "quorate-java-binding": {"quorate", "quorate-c", "quorate-host"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore", "quorate-host"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats", "quorate-host"},

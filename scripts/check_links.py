@@ -16,8 +16,11 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(([^()\s]+(?:\([^()]*\))?[^()\s]*)\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
-MENTION = re.compile(r"(?<![\w/.-])(?:\.\./)*(docs/[\w-]+\.md)(#[\w-]+)?")
-SOURCES = {".rs", ".toml", ".py", ".pyi", ".sol", ".sh", ".mjs", ".js", ".ts", ".yml", ".proto", ""}
+MENTION = re.compile(r"(?<![\w/.-])(?:\.\./)*(docs/(?:start/)?[\w-]+\.md)(#[\w-]+)?")
+SOURCES = {
+    *(".rs", ".toml", ".py", ".pyi", ".sol", ".sh", ".mjs", ".js", ".ts", ".yml", ".yaml", ".proto", ".go", ".java", ".h"),
+    *(".in", ".conf", ".json", ".service", ".socket", ".timer", ".default", ""),
+}
 
 
 def tracked() -> list[pathlib.Path]:

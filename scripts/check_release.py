@@ -4,6 +4,8 @@
 A crate can be published when everything that its manifest needs from the workspace is: its dependencies, also optional ones and
 those of its build script, and its development dependencies that state a version (Cargo leaves out those that state a path alone).
 The list has all crates that may be published, each after those that it needs by Cargo's own graph. `--order` prints one.
+
+What is published also names one repository and one version, and has the text of both licences.
 """
 
 import argparse
@@ -75,15 +77,16 @@ def listed(text: str) -> list[str]:
 
 
 def too_early() -> list[str]:
-    """Lines of documents that nobody can follow before the first release."""
+    """Lines of documents, those in the comments of Rust included, that nobody can follow before the first release."""
     if RELEASED.search((ROOT / "CHANGELOG.md").read_text()):
         return []
-    command = ["git", "ls-files", "--", "*.md", ":!CHANGELOG.md", ":!RELEASING.md"]
+    command = ["git", "ls-files", "--", "*.md", "*.rs", ":!CHANGELOG.md", ":!RELEASING.md"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.splitlines()
     found = []
     for name in names:
         for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
-            if PUBLISHED.search(line):
+            is_document = name.endswith(".md") or line.lstrip().startswith(("//!", "///"))
+            if is_document and PUBLISHED.search(line):
                 found.append(f"{name}:{number}: nothing is published yet, so give a path or a Git repository: {line.strip()}")
     return found
 
@@ -96,6 +99,16 @@ ELSEWHERE = {
     "bindings/java/pom.xml": "<url>{repository}</url>",
     "crates/quorate-python/pyproject.toml": 'Repository = "{repository}"',
 }
+# What else has the workspace's version.
+VERSIONED = {
+    "bindings/node/package.json": '"version": "{version}"',
+    "bindings/java/pom.xml": "<version>{version}</version>",
+    "contracts/package.json": '"version": "{version}"',
+    "deploy/kubernetes/overlays/node/kustomization.yaml": "newName: quorate-node, newTag: {version} ",
+    "deploy/kubernetes/overlays/server/kustomization.yaml": "newName: quorate-server, newTag: {version} ",
+    "docs/install.md": "quorate_{version}_amd64.deb",
+    "docs/node.md": "quorate-node:{version}",
+}
 # Where `cargo binstall` finds a program: the archives that packaging/programs.sh makes.
 BINSTALL = {
     "pkg-url": "{ repo }/releases/download/v{ version }/quorate-{ version }-{ target }.tar.gz",
@@ -105,19 +118,49 @@ BINSTALL = {
 
 
 def places(packages: list[dict]) -> list[str]:
-    """What does not point at the repository that Cargo.toml names."""
-    repository = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
-    names = {"repository": repository, "host": repository.removeprefix("https://")}
+    """What does not point at the repository that Cargo.toml names, or has another version."""
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+    repository = workspace["repository"]
+    names = {"repository": repository, "host": repository.removeprefix("https://"), "version": workspace["version"]}
     published = [package for package in packages if package["publish"] != []]
     wrong = [f"{each['name']} does not name the workspace's repository" for each in published if each["repository"] != repository]
     for package in published:
         programs = [target for target in package["targets"] if "bin" in target["kind"]]
         if programs and (package["metadata"] or {}).get("binstall") != BINSTALL:
             wrong.append(f"{package['name']}: [package.metadata.binstall] is not {BINSTALL}")
-    for name, line in ELSEWHERE.items():
+    for name, line in [*ELSEWHERE.items(), *VERSIONED.items()]:
         line = line.format(**names)
         if line not in (ROOT / name).read_text():
             wrong.append(f"{name} has no {line}")
+    return wrong
+
+
+LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
+# What is published, is no crate, and carries the licences in its folder. npm and Go take no links, so these are copies.
+CARRIES = ["bindings/go", "bindings/node", "contracts", "crates/quorate-python"]
+# Where a package names the licences that it takes along.
+TAKES = {
+    "bindings/node/package.json": '"{licence}"',
+    "bindings/java/pom.xml": "<include>{licence}</include>",
+    "contracts/package.json": '"{licence}"',
+    "crates/quorate-python/pyproject.toml": '"{licence}"',
+    "scripts/c_library.sh": "{licence}",
+}
+
+
+def unlicensed(packages: list[dict]) -> list[str]:
+    """What would be published without the text of a licence."""
+    crates = [pathlib.Path(package["manifest_path"]).parent for package in packages if package["publish"] != []]
+    wrong = []
+    for licence in LICENCES:
+        text = (ROOT / licence).read_bytes()
+        for folder in [*crates, *(ROOT / name for name in CARRIES)]:
+            file = folder / licence
+            if not file.is_file() or file.read_bytes() != text:
+                wrong.append(f"{file.relative_to(ROOT)} is not {licence}: link or copy it")
+        for name, taken in TAKES.items():
+            if taken.format(licence=licence) not in (ROOT / name).read_text():
+                wrong.append(f"{name} does not take {licence} along")
     return wrong
 
 
@@ -135,7 +178,7 @@ def main() -> None:
     early = too_early()
     if early:
         sys.exit("\n".join(early))
-    astray = places(metadata["packages"])
+    astray = places(metadata["packages"]) + unlicensed(metadata["packages"])
     if astray:
         sys.exit("\n".join(astray))
     found = listed((ROOT / "RELEASING.md").read_text())

@@ -2,12 +2,13 @@
 """What SECURITY.md, docs/proofs.md and the supply chain state is so.
 
 - The last column of the table of threats in SECURITY.md names tests that exist and targets of the Makefile. No row is without one.
-- Each proof that docs/proofs.md names exists, and it names each proof of a kernel.
+- Each proof that docs/proofs.md names exists, and it names each proof of a kernel. So does each test that the list of mutations names.
 - The toolchain is pinned to a version, every action of a workflow to a commit, and every image that a build begins with to a digest.
 - Each dependency in Cargo.lock is from a registry with its hash, and supply-chain has an audit or an exemption of its version, and of no
   version that Cargo.lock does not have. What they have to say is checked by cargo-vet (`make vet`).
 """
 
+import csv
 import pathlib
 import re
 import subprocess
@@ -73,6 +74,17 @@ def proofs():
             yield f"docs/proofs.md: the proof {name} is in no table"
 
 
+def mutations():
+    """Tests that are said to fail after a change of the source, and that are not there."""
+    folder = ROOT / "crates/quorate-curve"
+    source = "\n".join(path.read_text() for path in sorted((folder / "src").rglob("*.rs")))
+    with (folder / "mutations.csv").open(newline="") as lines:
+        for row in csv.DictReader(lines):
+            for name in filter(None, re.split(r", | alone$", row["tests that fail"])):
+                if not re.search(rf"\bfn {name.split('::')[-1]}\b", source):
+                    yield f"crates/quorate-curve/mutations.csv: there is no test {name}"
+
+
 def pins():
     """What floats: a build of tomorrow would take something else."""
     channel = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]["channel"]
@@ -109,7 +121,7 @@ def dependencies():
 
 
 def main() -> None:
-    wrong = [*threats(), *proofs(), *pins(), *dependencies()]
+    wrong = [*threats(), *proofs(), *mutations(), *pins(), *dependencies()]
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"security: {len(wrong)} wrong")
     sys.exit(bool(wrong))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Whether systemd understands every line of the units that the repository has, and of the files of variables that they read, and
-# whether each unit is locked up as far as is stated here. The programs need not be installed: the units are read with another one in
-# their place.
+# Whether systemd understands every line of the units that the repository has, and of the files of variables that they read, whether
+# each unit is locked up as far as is stated here, and whether each that pays has a key of its own. The programs need not be installed:
+# the units are read with another one in their place.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,6 +30,9 @@ for file in apps/*/deploy/*.default; do
     # Also what stands behind a comment sign, to be switched on.
     if grep -nvE '^(# .*|#?QUORATE_[A-Z_]+=.*|#?)$' "$file"; then echo "$file: these lines are not NAME=value"; exit 1; fi
 done
+# Two programs that send from one account disturb each other: a nonce that one takes is gone for the other.
+shared=$(sed -n 's|^LoadCredential=payer:||p' apps/*/deploy/*.service | sort | uniq --repeated)
+[ -z "$shared" ] || { echo "two units pay with the key in $shared"; exit 1; }
 if ! command -v systemd-analyze > /dev/null; then
     [ "${CI:-}" != true ] || { echo "units: there is no systemd-analyze, and with CI=true nothing is skipped"; exit 1; }
     echo "units: skipped, there is no systemd-analyze"

@@ -186,7 +186,10 @@ class Chain(http.server.BaseHTTPRequestHandler):
     def eth_getCode(self, *_):
         return "0x60"
 
-    def eth_call(self, *_):
+    def eth_call(self, call, *_):
+        if (call.get("input") or call["data"]) == "0xc19d93fb":
+            # `state()` of a settlement that is new: the hash of two words of zero.
+            return "0xad3228b676f7d3cd4284a5443f17f1962b36e491b30a40b2405849e597ba5fb5"
         # Two words: the parameters of a contract to which results are posted are as many.
         return "0x" + "00" * 64
 

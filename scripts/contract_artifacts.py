@@ -17,8 +17,8 @@ BASELINES_TO = ROOT / "crates" / "quorate-bench" / "abi"
 ERRORS = ROOT / "crates" / "quorate-chain" / "errors.json"
 SETTLEMENTS = ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"]
 VERIFIERS = ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"]
-HUBS = ["HubBls12381G2", "HubBls12381G2Nu"]
-HUB_SETTLEMENTS = ["HubSettlementBls12381G2", "HubSettlementBls12381G2Nu"]
+HUBS = ["HubBn254G1", "HubBls12381G2", "HubBls12381G2Nu"]
+HUB_SETTLEMENTS = ["HubSettlementBn254G1", "HubSettlementBls12381G2", "HubSettlementBls12381G2Nu"]
 OPTIMISTIC_SETTLEMENTS = [
     "OptimisticSettlementBls12381G2",
     "OptimisticSettlementBls12381G2Nu",
@@ -45,7 +45,7 @@ BASELINES = {
 # The contracts that a transaction may call. Their errors are explained by the comments beside them.
 EXPLAINED = {
     "Settlements.sol": SETTLEMENTS,
-    "Hubs.sol": HUBS + HUB_SETTLEMENTS + ["HubBn254G1", "HubSettlementBn254G1"],
+    "Hubs.sol": HUBS + HUB_SETTLEMENTS,
     "EigenSignatureChecker.sol": ["EigenSignatureChecker"],
     "OptimisticSettlements.sol": OPTIMISTIC_SETTLEMENTS,
     "EigenLayerRegistrar.sol": ["EigenLayerRegistrar"],

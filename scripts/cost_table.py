@@ -20,6 +20,9 @@ CHANGED = re.compile(r"gas/changed=(\d+)")
 # The mean number of operators who missed one of these tasks, which the rows of EigenLayer tell.
 MISSED = re.compile(r"([\d.]+) did not sign on average")
 HUB = re.compile(r"(\d+) quorums by a hub")
+# The rows of EigenSignatureChecker.json for one quorum and registries without proxies. A tenth of the operators is absent.
+DROP_IN = re.compile(r"(\d+) operators, 1 quorum: (.+)")
+DROP_INS = {"proved": "drop-in-proved", "by the registries": "drop-in", "take": "drop-in-snapshot"}
 # The names of rows of the snapshots OptimisticSettlement*.json, and what they count.
 POSTED = re.compile(r"posted, ([\d,]+) operators")
 POSTINGS = {
@@ -86,6 +89,15 @@ def snapshots():
                     yield what, keys, n, number, int(gas), f"{path.relative_to(ROOT)}#{row}"
 
 
+def drop_ins():
+    """The rows of the drop-in for EigenLayer's checker, by the number of operators."""
+    path = SNAPSHOTS / "EigenSignatureChecker.json"
+    for row, gas in json.loads(path.read_text()).items():
+        if (found := DROP_IN.fullmatch(row)) and (what := DROP_INS.get(found[2])):
+            n = int(found[1])
+            yield what, "-", n, whole(n / 10), int(gas), f"{path.relative_to(ROOT)}#{row}"
+
+
 def of_posting(row):
     if posted := POSTED.fullmatch(row):
         return "post", int(posted[1].replace(",", "")), 1
@@ -93,7 +105,7 @@ def of_posting(row):
 
 
 def main() -> int:
-    rows = [*benchmarks(), *snapshots()]
+    rows = [*benchmarks(), *snapshots(), *drop_ins()]
     text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
     if TO.exists() and TO.read_text() == text:
         return 0

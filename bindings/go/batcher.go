@@ -31,7 +31,8 @@ const (
 
 // BatcherOptions are how a [Batcher] works. The zero BatcherOptions are the defaults.
 type BatcherOptions struct {
-	// Threads is how many batches are verified at the same time, each on a thread of its own; 0 for one on each core.
+	// Threads is how many batches are verified at the same time, each on a thread of its own: 1 to 1024, 0 for one on each
+	// core.
 	Threads int
 	// Soundness is as in [Options].
 	Soundness int
@@ -105,7 +106,8 @@ func (b *Batcher) Close() error {
 }
 
 // Stop takes no more claims, answers those that wait for at most this time, in whole milliseconds, and refuses the others. It waits for
-// the batches in progress. Later claims get [VerdictStopped].
+// the batches in progress. Later claims get [VerdictStopped]. If several goroutines call it at the same time, the shortest time counts for
+// all, and all but one may return before those batches have ended: Close waits for them.
 //
 // The error after Close is [ErrClosed].
 func (b *Batcher) Stop(within time.Duration) error {

@@ -229,7 +229,7 @@ func TestCloseAnswersWhatWaits(t *testing.T) {
 }
 
 func TestBatcherOptionsThatDoNotExist(t *testing.T) {
-	for _, options := range []BatcherOptions{{Soundness: 80}, {Backend: "none"}, {Threads: -2}, {Linger: -time.Second}, {Soundness: -1}} {
+	for _, options := range []BatcherOptions{{Soundness: 80}, {Backend: "none"}, {Threads: -2}, {Threads: 1025}, {Linger: -time.Second}, {Soundness: -1}} {
 		if _, err := NewBatcher(options); !errors.Is(err, ErrMisuse) {
 			t.Errorf("%+v: found %v", options, err)
 		}

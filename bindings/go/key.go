@@ -137,7 +137,7 @@ func AggregateChecked(suite Suite, signatures []Signature) (Signature, error) {
 
 // Subtract is a sum of signatures without some of its parts. That they are parts of it is the caller's knowledge.
 //
-// The error is [ErrEncoding] if a signature does not decode; [ErrMisuse] without parts, and in a BDN suite.
+// The error is [ErrEncoding] if a signature does not decode, and [ErrMisuse] in a BDN suite. Without parts it is the sum.
 func Subtract(suite Suite, sum []byte, parts [][]byte) (Signature, error) {
 	_, length, err := suite.lengths()
 	if err != nil {

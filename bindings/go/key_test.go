@@ -172,6 +172,9 @@ func TestSums(t *testing.T) {
 		if _, err := AggregatePublicKeys(suite, nil); !errors.Is(err, ErrMisuse) {
 			t.Errorf("%s: found %v for no keys", suite, err)
 		}
+		if rest, err := Subtract(suite, all, nil); err != nil || !bytes.Equal(rest.Bytes(), all) {
+			t.Errorf("%s: found %v, %v without parts", suite, rest, err)
+		}
 		if _, err := Subtract(suite, all[1:], signatures); !errors.Is(err, ErrEncoding) {
 			t.Errorf("%s: found %v for a short sum", suite, err)
 		}
@@ -184,8 +187,47 @@ func TestSums(t *testing.T) {
 	if _, err := closed.AggregatePublicKeys(SuiteEth2, [][]byte{keyOf(t, secretOf(t, SuiteEth2, 1))}); !errors.Is(err, ErrClosed) {
 		t.Errorf("found %v", err)
 	}
-	if _, err := Aggregate(SuiteMinPkBDN, [][]byte{signed(t, secretOf(t, SuiteMinPkBDN, 1), nil)}); !errors.Is(err, ErrMisuse) {
-		t.Errorf("found %v", err)
+}
+
+// Under a plain sum, the owner of a rogue key would sign for the others.
+func TestSumsOfBDN(t *testing.T) {
+	for bdn, plain := range map[Suite]Suite{SuiteMinPkBDN: SuiteMinPkProofOfPossession, SuiteMinSigBDN: SuiteMinSigProofOfPossession} {
+		victim, own := keyOf(t, secretOf(t, bdn, 1)), secretOf(t, bdn, 2)
+		negated := bytes.Clone(victim)
+		negated[0] ^= 0x20
+		rogue, err := AggregatePublicKeys(plain, [][]byte{keyOf(t, own), negated})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := [][]byte{victim, rogue.Bytes()}
+		if both, err := AggregatePublicKeys(plain, keys); err != nil || !bytes.Equal(both.Bytes(), keyOf(t, own)) {
+			t.Errorf("%s: found %v, %v", plain, both, err)
+		}
+		both, err := AggregatePublicKeys(bdn, keys)
+		if err != nil || bytes.Equal(both.Bytes(), keyOf(t, own)) {
+			t.Fatalf("%s: found %v, %v", bdn, both, err)
+		}
+		signature := signed(t, own, nil)
+		if verdict, err := VerifyOne(bdn, both.Bytes(), nil, signature); err != nil || verdict.Valid() {
+			t.Errorf("%s: found %v, %v", bdn, verdict, err)
+		}
+		set, err := NewKeySet(bdn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		if err := set.Push(keys...); err != nil {
+			t.Fatal(err)
+		}
+		_, aggregate := Aggregate(bdn, [][]byte{signature})
+		_, subtract := Subtract(bdn, signature, [][]byte{signature})
+		_, sum := set.Sum(BitmapOf(0, 1))
+		_, repeated := AggregatePublicKeys(bdn, [][]byte{victim, victim})
+		for i, err := range []error{aggregate, subtract, sum, repeated} {
+			if !errors.Is(err, ErrMisuse) {
+				t.Errorf("%s, call %d: found %v", bdn, i, err)
+			}
+		}
 	}
 }
 
@@ -198,6 +240,11 @@ func TestBitmaps(t *testing.T) {
 	} {
 		if found := BitmapOf(c.indices...); !bytes.Equal(found, c.bitmap) {
 			t.Errorf("%v: found %v, expected %v", c.indices, found, c.bitmap)
+		}
+	}
+	for expected, bitmap := range []Bitmap{nil, BitmapOf(9), BitmapOf(3, 3, 0), {0, 0xe0, 0}} {
+		if found := bitmap.Count(); found != expected {
+			t.Errorf("%v: found %d members, expected %d", bitmap, found, expected)
 		}
 	}
 	defer func() {
@@ -223,6 +270,9 @@ func TestKeySet(t *testing.T) {
 	}
 	if err := set.Push(keys[9]); err != nil {
 		t.Fatal(err)
+	}
+	if err := set.Push(); err != nil {
+		t.Errorf("found %v for no keys", err)
 	}
 	if set.Len() != 10 || set.Suite() != SuiteEth2 {
 		t.Errorf("found %d members", set.Len())

@@ -22,14 +22,16 @@ import "C"
 
 import (
 	"fmt"
+	mathbits "math/bits"
 	"unsafe"
 )
 
 // Bitmap names members of a [KeySet]: bit i, counted from the lowest bit of the first byte, is the member with index i.
 type Bitmap []byte
 
-// BitmapOf is the bitmap of these members, in any order. It takes a byte for each 8 members up to the greatest index. It panics for a
-// negative index, as a slice does.
+// BitmapOf is the bitmap of these members, in any order. An index that stands there twice counts once: count the members of a quorum by
+// [Bitmap.Count], and not by the length of the list. It takes a byte for each 8 members up to the greatest index. It panics for a negative
+// index, as a slice does.
 func BitmapOf(indices ...int) Bitmap {
 	greatest := -1
 	for _, index := range indices {
@@ -42,10 +44,19 @@ func BitmapOf(indices ...int) Bitmap {
 	return members
 }
 
+// Count is how many members the bitmap names.
+func (b Bitmap) Count() int {
+	count := 0
+	for _, eight := range b {
+		count += mathbits.OnesCount8(eight)
+	}
+	return count
+}
+
 // KeySet is a committee's keys by index, which are read and checked once. It keeps its last sums, and computes the next one from the
 // difference if that takes less. Any number of goroutines can use one.
 //
-// In a suite of proofs of possession a member takes part only if it has proven that it holds its secret, or if you say by PushAssumed
+// In a suite of proofs of possession a member takes part with others only if it has proven that it holds its secret, or if you say by PushAssumed
 // that it did elsewhere. With a wrong word, the owner of a rogue key can forge for all members.
 type KeySet struct {
 	handle handle
@@ -78,10 +89,10 @@ func (k *KeySet) Suite() Suite {
 	return k.suite
 }
 
-// Push adds members, whose indices follow those of the members so far: all of them, or none. In a suite of proofs of possession each
-// takes part after a successful Prove.
+// Push adds members, whose indices follow those of the members so far: all of them, or none. No keys add no members. In a suite of proofs
+// of possession each takes part after a successful Prove.
 //
-// The error is [ErrEncoding] if a key does not decode, with its number, and [ErrMisuse] for no keys.
+// The error is [ErrEncoding] if a key does not decode, with its number.
 func (k *KeySet) Push(keys ...[]byte) error {
 	return k.push(keys, false)
 }
@@ -144,11 +155,11 @@ func (k *KeySet) Len() int {
 	return int(members)
 }
 
-// Sum is the sum of the members' keys, encoded. For no members it is the identity, which is not a key. In SuiteEigenLayer it is the sum
-// of the keys in G2, 128 bytes.
+// Sum is the sum of the members' keys, encoded, also of members that have proven nothing: verify with Verify, and not under this sum. For
+// no members it is the identity, which is not a key. In SuiteEigenLayer it is the sum of the keys in G2, 128 bytes.
 //
-// The error is [ErrMisuse] if there is no such member. Cost: an addition for each member, or for each that joined or left since the last
-// sum, whichever is less.
+// The error is [ErrMisuse] if there is no such member, and in a BDN suite, where keys are added with coefficients. Cost: an addition for
+// each member, or for each that joined or left since the last sum, whichever is less.
 func (k *KeySet) Sum(members Bitmap) ([]byte, error) {
 	length, err := k.suite.sumLength()
 	if err != nil {
@@ -170,9 +181,9 @@ func (k *KeySet) Sum(members Bitmap) ([]byte, error) {
 
 // Verify verifies that these members signed a message.
 //
-// The verdict of an error is undecided. The error is [ErrEncoding] if the signature has another length than those of the suite;
-// [ErrMisuse] for no members or members that are not there, for members without a proof of possession, and in suites of schemes without
-// multi-signatures. Cost: that of Sum, two pairings and a hash.
+// The verdict of an error is undecided. The error is [ErrEncoding] if the signature does not decode; one outside the subgroup is a verdict.
+// It is [ErrMisuse] for no members or members that are not there, for members without a proof of possession, and in suites of schemes
+// without multi-signatures. Cost: that of Sum, two pairings and a hash.
 func (k *KeySet) Verify(members Bitmap, message, signature []byte) (Verdict, error) {
 	pointer, err := k.handle.use()
 	if err != nil {

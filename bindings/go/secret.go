@@ -49,8 +49,8 @@ func DeriveSecretKey(suite Suite, material, info []byte) (*SecretKey, error) {
 	return newSecretKey(suite, pointer, &fault)
 }
 
-// SecretKeyFromBytes reads a secret key: 32 bytes, big-endian, from 1 to the order of the group. Close wipes it, and the caller wipes
-// the bytes.
+// SecretKeyFromBytes reads a secret key: 32 bytes, big-endian, from 1 to the order of the group less one. Close wipes it, and the caller
+// wipes the bytes.
 //
 // The error of other bytes is [ErrEncoding].
 func SecretKeyFromBytes(suite Suite, secret []byte) (*SecretKey, error) {

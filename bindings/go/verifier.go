@@ -32,10 +32,13 @@ import (
 // AllThreads is the number of threads that stands for all of the machine.
 const AllThreads = -1
 
+// mostThreads is the most threads that the library takes.
+const mostThreads = 1024
+
 // Options are how a [Verifier] works. The zero Options are the defaults.
 type Options struct {
-	// Threads is how many threads a call uses, its own included: 0 for one, AllThreads for all of the machine. They start and end in
-	// the call, which uses no more than one for every sixteen keys of its claims.
+	// Threads is how many threads a call uses, its own included: 1 to 1024, 0 for one, AllThreads for all of the machine. They start and
+	// end in the call, which uses no more than one for every sixteen keys of its claims.
 	Threads int
 	// Soundness is how unlikely it must be that a false claim passes: 64 or 128 bits, 0 for 64.
 	Soundness int
@@ -80,8 +83,8 @@ func threadCount(threads int) (C.uint32_t, error) {
 	switch {
 	case threads == AllThreads:
 		return math.MaxUint32, nil
-	case threads < 0 || threads >= math.MaxUint32:
-		return 0, &Error{CodeMisuse, fmt.Sprintf("threads: found %d, expected a number from 0 on, or AllThreads", threads)}
+	case threads < 0 || threads > mostThreads:
+		return 0, &Error{CodeMisuse, fmt.Sprintf("threads: found %d, expected 0 for the default, 1 to %d, or AllThreads", threads, mostThreads)}
 	}
 	return C.uint32_t(threads), nil
 }
@@ -236,10 +239,10 @@ func (v *Verifier) Plan(claims []Claim) (string, error) {
 }
 
 // AggregatePublicKeys is the sum of public keys, under which a signature by all of them over one message verifies; in a BDN suite with its
-// coefficients. Rely on it only if the owner of each key has shown that it holds the secret.
+// coefficients. In the other suites rely on it only if the owner of each key has shown that it holds the secret.
 //
-// The error is [ErrEncoding] if one does not decode; [ErrMisuse] for none, if they add up to the identity, and in SuiteEigenLayer. Cost: an
-// addition for each; a key that the verifier has not decoded yet is decoded and checked. A claim of the sum decodes nothing.
+// The error is [ErrEncoding] if one does not decode; [ErrMisuse] for none, if they add up to the identity, in a BDN suite if one stands
+// there twice, and in SuiteEigenLayer. Cost: an addition for each; a key that the verifier has not decoded yet is decoded and checked. A claim of the sum decodes nothing.
 func (v *Verifier) AggregatePublicKeys(suite Suite, keys [][]byte) (PublicKey, error) {
 	length, _, err := suite.lengths()
 	if err != nil {
@@ -290,12 +293,15 @@ func (v *Verifier) Forget() error {
 }
 
 // shared is the verifier of the functions of the package.
-var shared = sync.OnceValues(func() (*Verifier, error) {
-	return NewVerifier(Options{Threads: runtime.GOMAXPROCS(0)})
-})
+var shared = sync.OnceValues(newShared)
+
+// newShared makes a verifier with as many threads as GOMAXPROCS says, or as many as the library takes.
+func newShared() (*Verifier, error) {
+	return NewVerifier(Options{Threads: min(runtime.GOMAXPROCS(0), mostThreads)})
+}
 
 // Verify is [Verifier.Verify] of a verifier that the whole program shares. It uses as many threads as GOMAXPROCS says when the verifier is
-// first used, and remembers no statements.
+// first used, 1024 at most, and remembers no statements.
 func Verify(ctx context.Context, claims []Claim) ([]Verdict, error) {
 	verifier, err := shared()
 	if err != nil {

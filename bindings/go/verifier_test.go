@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -236,17 +237,37 @@ func TestLongTextsAreWhole(t *testing.T) {
 }
 
 func TestOptionsThatDoNotExist(t *testing.T) {
-	for _, options := range []Options{{Soundness: 80}, {Soundness: -64}, {Backend: "none"}, {Backend: "\xff"}, {Threads: -2}} {
+	for _, options := range []Options{{Soundness: 80}, {Soundness: -64}, {Backend: "none"}, {Backend: "\xff"}, {Threads: -2}, {Threads: 1025}} {
 		if _, err := NewVerifier(options); !errors.Is(err, ErrMisuse) {
 			t.Errorf("%+v: found %v", options, err)
 		}
 	}
+	// The text names what Go has, and nothing that it refuses.
+	_, err := NewVerifier(Options{Threads: 1025})
+	if expected := "threads: found 1025, expected 0 for the default, 1 to 1024, or AllThreads"; err == nil || !strings.Contains(err.Error(), expected) {
+		t.Errorf("found %v, expected %s", err, expected)
+	}
+	newVerifier(t, Options{Threads: 1024})
 	claims := append(claimsOf(t, SuiteEth2, 3, 2), broken(claimsOf(t, SuiteEth2, 1, 1)[0]))
 	for _, options := range []Options{{Soundness: 128}, {Backend: "portable"}, {Threads: AllThreads}} {
 		for i, verdict := range verdictsOf(t, newVerifier(t, options), claims) {
 			if verdict.Valid() != (i < 3) {
 				t.Errorf("%+v: found %v for claim %d", options, verdict, i)
 			}
+		}
+	}
+}
+
+func TestMoreProcessorsThanTheLibraryTakes(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1025))
+	verifier, err := newShared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer verifier.Close()
+	for i, verdict := range verdictsOf(t, verifier, claimsOf(t, SuiteEth2, 40, 2)) {
+		if !verdict.Valid() {
+			t.Errorf("claim %d: found %v", i, verdict)
 		}
 	}
 }

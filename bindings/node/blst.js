@@ -2,7 +2,7 @@
 // The names of the npm package @chainsafe/blst 2.2, on quorate. Every point that gets in is checked: see blst.d.ts.
 
 const native = require("./lib/native.js");
-const { array, bytes, wrong } = require("./lib/arguments.js");
+const { bytes, filled, wrong } = require("./lib/arguments.js");
 const { fromHex } = require("./lib/keys.js");
 
 const SECRET_KEY_LENGTH = 32;
@@ -151,7 +151,7 @@ function aggregatePublicKeys(pks, pksValidate) {
 }
 
 function aggregateSignatures(sigs) {
-  const points = array("sigs", sigs, "an array of Signature").map((sig, index) => signatureOf(`sigs[${index}]`, sig));
+  const points = filled("sigs", sigs, "an array of Signature").map((sig, index) => signatureOf(`sigs[${index}]`, sig));
   return new Signature(OWN, blst(() => native.blstAggregateSignatures(points)));
 }
 
@@ -173,8 +173,8 @@ async function asyncAggregateWithRandomness(sets) {
   return sums(await native.blstAggregateWithRandomnessAsync(keys, signatures).catch(named));
 }
 
-function blinding(sets) {
-  array("sets", sets, "an array of { pk, sig }");
+function blinding(given) {
+  const sets = filled("sets", given, "an array of { pk, sig }");
   return [
     sets.map((set, index) => keyOf(`sets[${index}].pk`, set?.pk)),
     sets.map((set, index) => bytes(`sets[${index}].sig`, set.sig)),
@@ -193,8 +193,8 @@ const SHARED = 2;
 const askedVerify = (msg, pk, sig) => [SETS, [bytes("msg", msg)], [keyOf("pk", pk)], [signatureOf("sig", sig)]];
 const askedAggregate = (msgs, pks, sig) => [EACH, arraysOf("msgs", msgs), keysOf("pks", pks), [signatureOf("sig", sig)]];
 const askedFast = (msg, pks, sig) => [SHARED, [bytes("msg", msg)], keysOf("pks", pks), [signatureOf("sig", sig)]];
-function askedSets(sets) {
-  array("sets", sets, "an array of { msg, pk, sig }");
+function askedSets(given) {
+  const sets = filled("sets", given, "an array of { msg, pk, sig }");
   return [
     SETS,
     sets.map((set, index) => bytes(`sets[${index}].msg`, set?.msg)),
@@ -213,11 +213,11 @@ const asyncFastAggregateVerify = async (msg, pks, sig) => native.blstVerifyAsync
 const asyncVerifyMultipleAggregateSignatures = async (sets) => native.blstVerifyAsync(...askedSets(sets));
 
 function keysOf(name, keys) {
-  return array(name, keys, "an array of PublicKey").map((key, index) => keyOf(`${name}[${index}]`, key));
+  return filled(name, keys, "an array of PublicKey").map((key, index) => keyOf(`${name}[${index}]`, key));
 }
 
 function arraysOf(name, list) {
-  return array(name, list, "an array of Uint8Array").map((part, index) => bytes(`${name}[${index}]`, part));
+  return filled(name, list, "an array of Uint8Array").map((part, index) => bytes(`${name}[${index}]`, part));
 }
 
 function isObject(value) {

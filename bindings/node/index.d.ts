@@ -4,10 +4,11 @@
  * All keys, signatures and messages are `Uint8Array`, of which `Buffer` is one; `fromHex` reads text. Encodings: compressed points on
  * BLS12-381; on BN254 uncompressed coordinates, as the EVM has them.
  *
- * A call that gets a wrong type throws a `TypeError` (or rejects with it) that names the argument. Other errors have a `code`:
- * `ERR_QUORATE_ENCODING` for bytes that are no key, signature or secret, `ERR_QUORATE_MISUSE` for what a suite or a set of keys does not
- * allow, `ERR_QUORATE_SYSTEM` where the operating system has no random numbers or no threads, `ERR_QUORATE_INTERNAL` for a fault of the
- * package. An error never means that a signature is true or false: only a verdict does.
+ * A call that gets a wrong type throws a `TypeError` (or rejects with it) that names the argument, and for a number outside its range or an
+ * index that no member has, a `RangeError`. Other errors have a `code`: `ERR_QUORATE_ENCODING` for bytes that are no key, signature or
+ * secret, `ERR_QUORATE_MISUSE` for what a suite or a set of keys does not allow, `ERR_QUORATE_SYSTEM` where the operating system has no
+ * random numbers or no threads, `ERR_QUORATE_INTERNAL` for a fault of the package. An error never means that a signature is true or false:
+ * only a verdict does.
  */
 
 /** The name of a suite: `suites()` lists them. A suite is a curve, the group of the keys, a tag and a rule about keys. */
@@ -74,7 +75,7 @@ export type Verdict =
       /**
        * `mismatch`: the signature is not the one of these keys over these messages. `encoding`: a key, the signature or a message does
        * not decode. `rule`: the claim breaks a rule of its suite, such as no keys, equal messages, or keys that add up to the identity.
-       * `undecided`: an internal error; treat the claim as not verified.
+       * `undecided`: nothing says whether it is true, such as after an internal error; treat the claim as not verified.
        */
       readonly code: "mismatch" | "encoding" | "rule" | "undecided";
       /** Why, for people. */
@@ -83,7 +84,7 @@ export type Verdict =
 
 /** How to verify. */
 export interface EngineOptions {
-  /** How many threads a call uses, or `"all"` that the machine has. One by default: several calls then share the machine. */
+  /** How many threads a call uses, 1 to 1,024, or `"all"` that the machine has. One by default: several calls then share the machine. */
   threads?: number | "all" | undefined;
   /** A false claim passes with a probability of about 2^-64, or 2^-128. 64 by default. */
   soundness?: 64 | 128 | undefined;
@@ -92,7 +93,7 @@ export interface EngineOptions {
 }
 
 export interface VerifierOptions extends EngineOptions {
-  /** How many statements the verifier remembers of each variant, at most. About 500 bytes each. Without a limit by default. */
+  /** How many statements the verifier remembers of each variant, at most. 450 to 900 bytes each. Without a limit by default. */
   mostKnown?: number | undefined;
 }
 
@@ -161,7 +162,7 @@ export class SecretKey {
   private constructor();
   /** A new key, of random numbers of the operating system. */
   static generate(suite: Suite): SecretKey;
-  /** `KeyGen` of the specification (draft-irtf-cfrg-bls-signature-05, section 2.3), of at least 32 secret bytes. */
+  /** `KeyGen` of the specification (draft-irtf-cfrg-bls-signature-05, section 2.3; `chia`: draft 3), of at least 32 secret bytes. */
   static derive(suite: Suite, material: Uint8Array, info?: Uint8Array): SecretKey;
   /** Reads 32 bytes, big-endian. */
   static fromBytes(suite: Suite, secret: Uint8Array): SecretKey;
@@ -183,16 +184,23 @@ export function checkPublicKey(suite: Suite, key: Uint8Array): void;
 /** Throws unless the bytes are a signature: canonical, in the subgroup. It does not say whose signature it is. About 0.1 ms. */
 export function checkSignature(suite: Suite, signature: Uint8Array): void;
 
-/** The sum of signatures, each of which is checked (about 0.1 ms each, on this thread). It does not say whether any is valid. */
+/**
+ * The sum of signatures, each of which is checked (about 0.1 ms each, on this thread). It does not say whether any is valid. No signatures
+ * are an error, and so is a BDN suite, where each signature would need its key (`ERR_QUORATE_MISUSE`).
+ */
 export function aggregate(suite: Suite, signatures: readonly Uint8Array[]): Uint8Array;
 
 /**
- * The sum of public keys, each of which is checked (about 0.1 ms each, on this thread). Rely on it only if the owner of each has proven
- * that it holds the secret.
+ * The sum of public keys, each of which is checked (about 0.1 ms each, on this thread); in a BDN suite with its coefficients. In the other
+ * suites rely on it only if the owner of each has proven that it holds the secret. `ERR_QUORATE_MISUSE`: no keys, keys that add up to the
+ * identity, a key that stands there twice in a BDN suite, and `eigenlayer`.
  */
 export function aggregatePublicKeys(suite: Suite, keys: readonly Uint8Array[]): Uint8Array;
 
-/** A sum of signatures without some of its parts. It is your task to know that they are parts of it. */
+/**
+ * A sum of signatures without some of its parts; without parts it is the sum. It is your task to know that they are parts of it. A BDN
+ * suite is an error (`ERR_QUORATE_MISUSE`).
+ */
 export function subtract(suite: Suite, sum: Uint8Array, parts: readonly Uint8Array[]): Uint8Array;
 
 /** Members of a `KeySet`: a bitmap whose lowest bit of the first byte is member 0, or an array of indices, none of them twice. */
@@ -207,23 +215,34 @@ export class KeySet {
   readonly size: number;
   /**
    * Adds members, whose indices follow those of the members so far. All are checked (about 0.1 ms each, on this thread), and if one does
-   * not decode, none is added.
+   * not decode, none is added. No keys add no members.
    *
-   * In a suite of proofs of possession a member takes part only if it has proven that it holds its secret, or if you say that it has
+   * In a suite of proofs of possession a member takes part with others only if it has proven that it holds its secret, or if you say that it has
    * elsewhere: `assumePossession`. With a wrong word, the owner of a rogue key can forge for all members.
    */
   push(keys: readonly Uint8Array[], options?: { assumePossession?: boolean | undefined }): void;
-  /** Verifies a member's proof of possession, and records it if it is true. */
+  /**
+   * Verifies a member's proof of possession, and records it if it is true. A `RangeError` (`ERR_OUT_OF_RANGE`) if there is no such member.
+   */
   prove(index: number, proof: Uint8Array): boolean;
-  /** The sum of the members' keys. For no members it is the identity. */
+  /**
+   * The sum of the members' keys, also of members that have proven nothing: verify with `verify`, and not under this sum. For no members it
+   * is the identity. A `RangeError` (`ERR_OUT_OF_RANGE`) for an index that no member has or that stands there twice, and for a bitmap with
+   * more bytes than the members need. `ERR_QUORATE_MISUSE` for a bit of the bitmap's last byte that is no member's, and in a BDN suite,
+   * where keys are added with coefficients.
+   */
   sum(members: Members): Uint8Array;
-  /** Whether these members signed one message, on a thread of libuv. No members are an error. */
+  /**
+   * Whether these members signed one message, on a thread of libuv. `ERR_QUORATE_ENCODING` if the signature does not decode; one outside
+   * the subgroup is a verdict. Errors of the members as in `sum`, and `ERR_QUORATE_MISUSE` for no members, for members without a proof of
+   * possession, and in suites of schemes without multi-signatures.
+   */
   verify(members: Members, message: Uint8Array, signature: Uint8Array, options?: Abortable): Promise<Verdict>;
   /** The same on this thread. */
   verifySync(members: Members, message: Uint8Array, signature: Uint8Array): Verdict;
 }
 
-/** How a batcher works. What is absent gets a good default. Times are in milliseconds, above 0. */
+/** How a batcher works. What is absent gets a good default. Times are in milliseconds, above 0 and up to one hour. */
 export interface BatcherOptions {
   /** How many batches are verified at the same time. One on each core by default. */
   threads?: number | "all" | undefined;
@@ -244,7 +263,7 @@ export interface BatcherOptions {
 export interface SubmitOptions extends Abortable {
   /** How urgent the claim is. `"gossip"` by default. */
   class?: "block" | "duty" | "gossip" | undefined;
-  /** Nobody needs the answer later than in so many milliseconds. Without a deadline by default. */
+  /** Nobody needs the answer later than in so many milliseconds, up to one hour. Without a deadline by default. */
   deadlineMs?: number | undefined;
 }
 
@@ -259,7 +278,10 @@ export class Batcher {
    * promise is rejected with a `RefusedError`.
    */
   submit(claim: Claim, options?: SubmitOptions): Promise<Verdict>;
-  /** Takes no more claims, answers those that wait for at most so many milliseconds, and refuses the rest. 0 by default. */
+  /**
+   * Takes no more claims, answers those that wait for at most so many milliseconds, up to one hour, and refuses the rest. 0 by default. If
+   * it is called again meanwhile, the shortest time counts for all calls, and all but one may end before the batches in progress.
+   */
   stop(ms?: number): Promise<void>;
   /** How many answers are due. */
   readonly pending: number;

@@ -47,7 +47,7 @@ contract Deploy {
     /// @dev Deploys the verifier that `CURVE` names.
     function _verifier(address network) private returns (Verifier) {
         string memory curve = vm.envOr("CURVE", string("bls12381-g2"));
-        uint256 pinned = vm.envOr("PINNED_SLOTS", uint256(4));
+        uint256 pinned = vm.envOr("PINNED_SLOTS", uint256(1));
         bytes32 name = keccak256(bytes(curve));
         if (name == keccak256("bn254-g2")) return new VerifierBn254G2(network, pinned);
         if (name == keccak256("bn254-g1")) return new VerifierBn254G1(network, pinned);
@@ -72,7 +72,7 @@ contract Deploy {
         p.withdrawalDelay = uint64(Environment.number("WITHDRAWAL_DELAY", leastDelay, 0, type(uint64).max));
         p.unit = uint128(Environment.number("UNIT", 1e18, 0, type(uint128).max));
         p.minimumStake = uint128(Environment.number("MINIMUM_STAKE", 100 * uint256(p.unit), 0, type(uint128).max));
-        p.maximumOperators = uint32(Environment.number("MAXIMUM_OPERATORS", 1_000, 0, type(uint32).max));
+        p.maximumOperators = uint32(Environment.number("MAXIMUM_OPERATORS", 100, 0, type(uint32).max));
         p.quorumNumerator = uint32(Environment.number("QUORUM_NUMERATOR", 2, 0, type(uint32).max));
         p.quorumDenominator = uint32(Environment.number("QUORUM_DENOMINATOR", 3, 0, type(uint32).max));
         p.performerReward = uint128(Environment.number("PERFORMER_REWARD", p.unit, 0, type(uint128).max));

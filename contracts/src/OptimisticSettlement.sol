@@ -21,8 +21,9 @@ import {Settlement} from "./Settlement.sol";
 /// weights in calldata have their hash until those of the epoch after the next one are prepared. Whoever posts for a
 /// quorum that needs them copies them into pages first (`compact`, `publish`).
 ///
-/// **Nobody can hold a number.** Whoever has a true quorum for numbers that somebody else's posting took proves it, and
-/// that displaces the posting.
+/// **A true quorum displaces.** Whoever has a true quorum for numbers that somebody else's posting took proves it, and that
+/// displaces the posting if the posting has at least as many results. A quorum that signed more results in one order does
+/// not settle any more, and signs those behind the posting anew.
 ///
 /// **What is paid.** The bond of a demand goes to whoever proves; the penalty of a posting that is shown to be false, to
 /// half, to whoever showed it. A posting that is proven in time costs its poster nothing. A poster of a true one loses a

@@ -92,7 +92,7 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @notice The signatures do not count any more.
     /// @param deadline The last second in which they counted.
     error DeadlinePassed(uint256 deadline);
-    /// @notice The next epoch was prepared with another threshold.
+    /// @notice The next epoch was prepared with another threshold. `discard` forgets what was prepared.
     /// @param threshold That threshold.
     error AnotherThreshold(uint256 threshold);
     /// @notice The weights are not a multiple of 8 bytes long; or, in `prepare`, they are not whole parts. Or there are

@@ -22,7 +22,8 @@ contract SettlementBn254G2 is Settlement, Bn254G2Keys {
 }
 
 /// @title Settlement with keys in G1 of BN254
-/// @notice Costs the least where more than about 23 members change from quorum to quorum. About 100 bits of security.
+/// @notice Costs the least where many members change from quorum to quorum; docs/onchain.md says how many. About 100
+/// bits of security.
 contract SettlementBn254G1 is Settlement, Bn254G1Keys {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
     /// @param pinned How many slots are pinned.

@@ -13,8 +13,9 @@ import {Roster, Rosters, Seat} from "./Roster.sol";
 /// @notice A registered operator has a seat. A seat is one storage slot with the operator's stake and key, and a
 /// snapshot reads nothing else of an operator. Every seat holds at least the minimum stake. Stake that is withdrawn
 /// leaves the seat at once, so the next snapshot does not count it. It can be slashed until it is paid out. If all
-/// seats are taken, whoever stakes a tenth more than the lightest seat takes its place. That does not delay a withdrawal
-/// which waits: it keeps its date, and the stake of the lost seat waits behind it.
+/// seats are taken, whoever stakes a tenth more than the lightest seat takes its place. That does not delay the first
+/// withdrawal which waits: it keeps its date. The stake of the lost seat waits behind it, and what followed the first one
+/// and is not due yet waits with that stake.
 ///
 /// Keys lie in a table that only grows (`KeyTable`). Before it is full, anyone *carries* the keys of seats to the next
 /// table, in steps (`carry`). Once no seat is left, the next snapshot uses the next table. Nobody can hold that up: the

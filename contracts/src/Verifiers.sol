@@ -18,7 +18,8 @@ contract VerifierBn254G2 is Verifier, Bn254G2Keys {
 }
 
 /// @title Verifier with keys in G1 of BN254
-/// @notice Costs the least where more than about 23 members change from quorum to quorum. About 100 bits of security.
+/// @notice Costs the least where many members change from quorum to quorum; docs/onchain.md says how many. About 100
+/// bits of security.
 contract VerifierBn254G1 is Verifier, Bn254G1Keys {
     /// @param network The network that this verifier serves.
     /// @param pinned How many slots are pinned.

@@ -140,6 +140,19 @@ contract KeyTableTest is QuorumFixture {
         assertEq(_settlement.keyAt(11, 7), _keys(11, 12), "the last");
     }
 
+    /// @notice Upper bits of a nonce do not get into the creator's place, where they would name a page that a contract at another
+    /// address made, with any keys.
+    function test_trap_aPageOfAnotherCreator() public {
+        uint160 mask = uint160(uint256(keccak256("any bits")));
+        uint256 nonce = uint256(mask) << 40 | 0x01000001;
+        address page = vm.computeCreateAddress(address(uint160(address(_settlement)) | mask), 0x01000001);
+        vm.etch(page, abi.encodePacked(uint8(0), uint8(1), uint64(1), new bytes(_keys(0, 1).length)));
+        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, nonce));
+        _settlement.compact(0, 1, _one(nonce), "");
+        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, nonce));
+        _settlement.keyAt(0, nonce);
+    }
+
     /// @notice A settlement waits in the mempool while anyone makes pages of the same keys. It names older pages and
     /// passes keys, and both stay valid.
     function test_trap_compactingBeforeAPendingSettlement() public {

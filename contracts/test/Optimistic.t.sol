@@ -365,6 +365,22 @@ contract OptimisticTest is OptimisticFixture {
         _prove(kept);
     }
 
+    /// @notice Somebody posts garbage before a batch, and less of it than the batch has. The batch does not settle any more,
+    /// and does not displace the garbage. A new order for the numbers behind the garbage settles.
+    function test_trap_garbageShorterThanABatch() public {
+        bytes memory signers = _range(0, N);
+        Kept memory batch = _true(3);
+        bytes memory quorum = _quorumOf(Members.empty(), signers, batch.signature);
+        bytes memory settleAll = _callAll(Members.commitment(_newest), _head, batch.results, quorum);
+        Kept memory garbage = _post(_lie(1), 0);
+        _refuseAs(PROVER, settleAll, Settlement.NotThisState.selector);
+        bytes memory data = _callDisplace(garbage, batch.results, quorum);
+        _refuseAs(PROVER, 0, data, _why(IOptimisticSettlement.AnotherCount.selector, 3));
+        _settle(Members.empty(), NONE, signers, 2);
+        _assertStatus(garbage, POSTED, "it holds its number");
+        _displace(garbage, _other(1), NONE, signers);
+    }
+
     /// @notice Signatures over other numbers, epochs and deadlines prove nothing.
     function test_trap_signaturesForOtherNumbers() public {
         Kept memory first = _post(_true(1), 0);
@@ -377,7 +393,7 @@ contract OptimisticTest is OptimisticFixture {
 
     // Displaced postings.
 
-    /// @notice Garbage holds no number: the quorum's results are settled at once, and the liar pays.
+    /// @notice Garbage of as many results holds no number: the quorum's results are settled at once, and the liar pays.
     function test_displacesALie() public {
         Kept memory kept = _post(_lie(2), 0);
         bytes32[] memory results = _other(2);

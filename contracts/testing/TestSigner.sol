@@ -85,7 +85,7 @@ library TestSigner {
     }
 
     /// @notice The bytes of a quorum that starts from the empty quorum, passes its members' keys, names no weights and is not
-    /// stored: what `settleAll` and `settleByHub` take. `settle` takes quorums that start from the newest base alone.
+    /// stored: what `settleAll` takes. `settle` takes quorums that start from the newest base alone.
     /// @param keys The kind of keys.
     /// @param secrets The secrets of all members, by index.
     /// @param signs Who of them signs.

@@ -25,7 +25,9 @@ static CEREMONY: LazyLock<(Ceremony<MinPk>, ParticipantIdentity)> = LazyLock::ne
         threshold: 2,
         identifiers: Identifiers::Integers,
         dealers_needed: None,
-        seats: seats.map(|(member, i)| Seat { member, dealer: Some(i), receiver: Some(i) }).collect(),
+        seats: seats
+            .map(|(member, i)| Seat { member, dealer: Some(i), receiver: Some(i), weight: 1, deals: 1 })
+            .collect(),
         nonce: [3; 16],
     };
     (Ceremony::new(description, Backend::auto()).expect("a ceremony"), identities[0].clone())

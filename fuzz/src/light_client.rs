@@ -11,7 +11,7 @@ pub fn run(bytes: &[u8]) {
         }
         if let Ok(document) = Document::read(bytes, "fuzzed") {
             let documents = [document];
-            let _ = committees.learn(&documents, &network);
+            let _ = committees.learn(&documents, &network, MIN_PARTICIPANTS);
             documents[0].records(&committees, &network, MIN_PARTICIPANTS).for_each(drop);
         }
     }

@@ -29,12 +29,18 @@ static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
         threshold: 1,
         identifiers: Identifiers::Integers,
         dealers_needed: None,
-        seats: vec![Seat { member: identity.one_round_member(), dealer: Some(1), receiver: Some(1) }],
+        seats: vec![Seat {
+            member: identity.one_round_member(),
+            dealer: Some(1),
+            receiver: Some(1),
+            weight: 1,
+            deals: 1,
+        }],
         nonce: [3; 16],
     };
     let ceremony = Ceremony::new(description, Backend::auto()).expect("a ceremony");
     let receivers = ceremony.share_receivers().expect("it is in one round");
-    let signed = SignedTranscript::deal(&ceremony, &identity, None, &Options::default(), &mut rng).expect("not zero");
+    let signed = SignedTranscript::deal(&ceremony, &identity, &[], &Options::default(), &mut rng).expect("not zero");
     Published { ceremony, receivers, signed }
 });
 

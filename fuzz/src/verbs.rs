@@ -123,8 +123,8 @@ fn pairings_agree(backend: Backend, input: &Input) {
     let ate = backend.miller_products(Pairing::Ate, &segments);
     assert_eq!(backend.final_exponentiations(&ate), Backend::Portable.final_exponentiations(&portable));
     let cancelling = Segments::one(pairs.iter().flat_map(|(p, q)| [(*p, *q), (p.negate(), *q)]).collect());
-    for pairing in backend.pairings() {
-        let value = backend.miller_products(*pairing, &cancelling)[0];
+    for pairing in Pairing::ALL {
+        let value = backend.miller_products(pairing, &cancelling)[0];
         assert!(backend.final_exponentiation(value).is_one());
     }
 }

@@ -2,14 +2,14 @@
 # Runs the images as containers, with the mounts that the documents say: the server, and the signer beside the node. It needs root, crun and
 # umoci, and no daemon.
 #
-#   packaging/tests/images.sh FOLDER        where FOLDER has the archives that `packaging/images.sh` made for this CPU
+#   packaging/tests/images.sh FOLDER        where FOLDER has the archives that `packaging/images.sh` made, among them those for this CPU
 # What is mounted here is mounted for this script alone.
 [[ ${MOUNTS:-} = own ]] || MOUNTS=own exec unshare --mount "$0" "$@"
 source "$(dirname "$0")/../common.sh"
 need crun crun
 need umoci umoci
 need jq jq
-folder=$(realpath "$1")
+folder=$(realpath "$1") architecture=$(dpkg --print-architecture)
 work=$(mktemp -d)
 containers=()
 end() {
@@ -28,11 +28,11 @@ within() {
 
 # bundle PROGRAM NAME: an unpacked image, whose root nobody can write.
 bundle() {
-    local archive
-    archive=$(echo "$folder/$1"-"$version"-*.oci.tar)
+    local archive=$folder/$1-$version-$architecture.oci.tar
     (($(stat -c %s "$archive") <= 40 << 20)) || fail "$archive is larger than 40 MiB"
     mkdir -p "$work/$1"
     tar -xf "$archive" -C "$work/$1"
+    docker_reads "$1"
     umoci --log fatal unpack --image "$work/$1:$1:$version" "$work/$2"
     [[ $(jq -c .process.user "$work/$2/config.json") = '{"uid":65532,"gid":65532'* ]] || fail "$1 does not run as 65532"
     # As a container of podman with the network of the machine: no capabilities, nothing to write but its volumes.
@@ -46,6 +46,20 @@ bundle() {
             change "$2" ".mounts += [{destination: \"$path\", type: \"bind\", source: \"$(realpath "$path")\", options: [\"rbind\", \"ro\"]}]"
         done
     fi
+}
+# docker_reads PROGRAM: `docker load` takes the name and the blobs of manifest.json, and compares the layers with the configuration.
+docker_reads() {
+    local image=$work/$1 config layer layers found=()
+    [[ $(jq -r '.[].RepoTags[]' "$image/manifest.json") = "$1:$version" ]] || fail "manifest.json of $1 has another name"
+    config=$(jq -r '.[].Config' "$image/manifest.json")
+    layers=$(jq -r '.[].Layers[]' "$image/manifest.json")
+    for layer in $layers; do found+=("sha256:$(gzip -cdf "$image/$layer" | sha256sum | cut -d ' ' -f 1)"); done
+    [[ $(jq -r '.rootfs.diff_ids[]' "$image/$config") = "$(printf '%s\n' "${found[@]}")" ]] || fail "manifest.json of $1 has other layers"
+}
+# authorities NAME: those of TLS are Debian's, and not those that this machine trusts besides.
+authorities() {
+    cmp "$work/$1/rootfs/etc/ssl/certs/ca-certificates.crt" <(LC_ALL=C && cat /usr/share/ca-certificates/mozilla/*.crt) ||
+        fail "$1 trusts other authorities of TLS than those of Debian's ca-certificates"
 }
 change() { jq "$2" "$work/$1/config.json" > "$work/new" && mv "$work/new" "$work/$1/config.json"; }
 # volume NAME SOURCE TARGET: a folder of the host that belongs to the image's user.
@@ -105,6 +119,7 @@ within 20 test -S "$work/socket/signer.sock"
 
 # The node reaches the signer's socket. Without a chain it says that it reaches none, which is exit code 3.
 bundle quorate-node node
+authorities node
 volume node node /var/lib/quorate-node
 volume node socket /run/quorate-signer
 arguments node init --rpc http://127.0.0.1:9 --contract "$(address 170)" --operator "$(address 204)" --aggregate --http ''
@@ -114,6 +129,7 @@ run node > "$work/node.log" 2>&1 || code=$?
 stop signer
 
 bundle quorate-chain chain
+authorities chain
 arguments chain --version
 [[ $(run chain) = "quorate-chain $version" ]] || fail "quorate-chain"
-echo "5 images ran, none larger than $(du --bytes "$folder"/*"$version"*.oci.tar | sort -n | tail -n 1 | awk '{ printf "%.1f", $1 / 1048576 }') MiB"
+echo "5 images ran, none larger than $(du --bytes "$folder"/*-"$version-$architecture".oci.tar | sort -n | tail -n 1 | awk '{ printf "%.1f", $1 / 1048576 }') MiB"

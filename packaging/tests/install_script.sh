@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The install script of `make dist` installs from a folder, starts what it installed, and refuses an archive with one byte changed.
+# The install script of `make dist` installs from a folder, starts what it installed, and refuses an archive with one byte changed; where
+# busybox is installed, also with the tools of busybox alone. A script that was cut off does nothing.
 #
 #   packaging/tests/install_script.sh FOLDER
 source "$(dirname "$0")/../common.sh"
@@ -21,4 +22,20 @@ archive=$(echo "$work/other"/quorate-"$version"-"$(uname -m)"-*.tar.gz)
 printf x | dd of="$archive" bs=1 seek=1000 conv=notrunc status=none
 ! QUORATE_RELEASES=$work/other sh "$folder/install.sh" "$work/two" > /dev/null 2>&1 || fail "it installed a changed archive"
 [[ ! -e $work/two ]] || fail "it left something of a changed archive"
+# Cut off anywhere, it does not install.
+for length in 500 1000 1500 "$(($(stat -c %s "$folder/install.sh") - 10))"; do
+    head -c "$length" "$folder/install.sh" > "$work/cut.sh"
+    QUORATE_RELEASES=$folder sh "$work/cut.sh" "$work/cut" > /dev/null 2>&1 || true
+    [[ ! -e $work/cut ]] || fail "it installed something after $length bytes"
+done
+if busybox=$(command -v busybox); then
+    mkdir "$work/tools"
+    for tool in $("$busybox" --list); do ln -sf "$busybox" "$work/tools/$tool"; done
+    small() { env -i HOME="$work" PATH="$work/tools" QUORATE_RELEASES="$1" "$work/tools/sh" "$folder/install.sh" "$2"; }
+    small "$folder" "$work/small" > /dev/null || fail "not with the tools of busybox"
+    "$work/small/bin/quorate" --version > /dev/null || fail "what is installed with the tools of busybox does not run"
+    ! small "$work/other" "$work/three" > /dev/null 2>&1 && [[ ! -e $work/three ]] || fail "busybox installed a changed archive"
+else
+    echo "install.sh: not tried with the tools of busybox, which is not installed"
+fi
 echo "install.sh installs, and refuses a changed archive"

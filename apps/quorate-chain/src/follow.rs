@@ -3,20 +3,20 @@
 use std::{path::Path, path::PathBuf, sync::Arc};
 
 use alloy::primitives::Address;
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
+use quorate_chain::settlement::{SettlementFollower, SettlementMetrics, SettlementTurn};
 use quorate_evm::{Network, follow::NoNetwork};
 use quorate_host::{
     exit::{Exit, Failure, Result},
-    file,
+    file::{self, Existing, Readers},
     listen::Connections,
 };
 use tokio::time::sleep;
 
 use crate::{
-    cursor,
-    following::{Following, Reading, Turn, metrics::Metrics, nothing_confirmed},
-    print::plural,
+    following::{Follows, Reading, nothing_confirmed, until_stopped},
+    print::{Progress, plural},
 };
 
 /// Rebuild the network of a settlement from a chain's logs, and keep up with it
@@ -26,7 +26,8 @@ use crate::{
 /// state() at that block; it also compares the bases in the ring and the weights. A file that does not match is never written.
 ///
 /// While an epoch waits to be entered, nothing settles, and the file stays as it is. A base or a key that was passed to a
-/// contract which does not pass it on in its calldata is left out, with a note.
+/// contract which does not pass it on in its calldata is left out, with a note. Weights that are in no calldata are taken from
+/// the file of --weights, if the contract has them.
 ///
 /// It goes on from the cursor beside the file (network.json.cursor). Ctrl-C ends it; the exit code is 0 unless --once was given.
 #[derive(Debug, Args)]
@@ -42,6 +43,10 @@ pub(crate) struct Arguments {
     /// The file to write
     #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
     network: PathBuf,
+
+    /// What the members weigh, as `quorate evm epoch` takes it. Read only if the weights are in no calldata
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
 
     /// End when the file is up to date. The exit code is 1 if there is nothing to write yet
     #[arg(long)]
@@ -59,13 +64,13 @@ impl Arguments {
     pub(crate) async fn run(self) -> Result {
         let node = self.reading.node()?;
         let contract = self.contract()?;
-        let counted = Arc::new(Metrics::begun(node.clone(), self.reading.every()));
+        let counted = Arc::new(SettlementMetrics::begun(node.clone(), self.reading.every()));
         let watchers = self.reading.serve(&counted).await?;
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
-        let path = cursor::path_of(&self.network);
-        let mut following = Following::open(&self.reading, node, contract, path, Arc::clone(&counted)).await?;
-        let mut followed = Followed { arguments: &self, metrics: &counted, written: None, waits: None };
-        let ended = following.until_stopped("following", async |following| followed.run(following).await).await?;
+        let settings = self.reading.settings(contract, cursor_of(&self.network), "--network file");
+        let following = SettlementFollower::open(node, settings, counted, Progress::new()).await?;
+        let mut followed = Followed { arguments: &self, following, written: None, waits: None };
+        let ended = until_stopped(&self.reading, "following", &mut followed, Followed::run).await?;
         match ended {
             Some(ended) => ended,
             None if self.once => Err(Failure::interrupted()),
@@ -94,50 +99,84 @@ impl Arguments {
     }
 }
 
+/// `network.json` has its cursor in `network.json.cursor`.
+fn cursor_of(network: &Path) -> PathBuf {
+    let mut name = network.as_os_str().to_owned();
+    name.push(".cursor");
+    name.into()
+}
+
+/// The weights in a file.
+fn weights(path: &Path) -> Result<Vec<u64>> {
+    let text = file::read(path, file::LARGEST_DOCUMENT)?;
+    serde_json::from_slice(&text).map_err(|error| {
+        let expected = format!("{}: expected a JSON list of numbers below 2^64", path.display());
+        Failure::usage(anyhow!("{error}")).context(expected)
+    })
+}
+
 /// The files of a run.
 struct Followed<'a> {
     arguments: &'a Arguments,
-    metrics: &'a Metrics,
+    following: SettlementFollower<Progress>,
     /// The network as it was written last.
     written: Option<Network>,
     /// Why nothing is written, as it was said last.
     waits: Option<NoNetwork>,
 }
 
+impl Follows for Followed<'_> {
+    fn following(&mut self) -> &mut SettlementFollower<Progress> {
+        &mut self.following
+    }
+}
+
 impl Followed<'_> {
-    async fn run(&mut self, following: &mut Following) -> Result {
+    async fn run(&mut self) -> Result {
         loop {
-            match following.turn().await? {
-                Turn::Compared => {
-                    let up_to_date = self.write(following)?;
-                    self.metrics.caught_up(self.waits.is_some());
-                    following.save()?;
+            match self.following.turn().await? {
+                SettlementTurn::Compared => {
+                    let up_to_date = self.write().await?;
+                    self.following.caught_up(self.waits.is_some());
+                    self.following.save()?;
                     if self.arguments.once {
                         return up_to_date;
                     }
                 }
-                Turn::Before if self.arguments.once => {
+                SettlementTurn::Before if self.arguments.once => {
                     return Err(nothing_confirmed(self.arguments.reading.from_block));
                 }
-                Turn::Before | Turn::Behind => {}
+                SettlementTurn::Before | SettlementTurn::Behind => {}
             }
             sleep(self.arguments.reading.every()).await;
         }
     }
 
     /// Writes the network if it is new. The inner result is how `--once` ends.
-    fn write(&mut self, following: &mut Following) -> Result<Result> {
-        let Following { chain, progress, .. } = following;
-        let block = chain.block().unwrap_or_default();
-        let network = chain.follower().map(|follower| follower.network());
+    async fn write(&mut self) -> Result<Result> {
+        let block = self.following.block().unwrap_or_default();
+        let mut network = self.following.follower().map(|follower| follower.network());
+        if let (Some(Err(NoNetwork::NoWeights(_))), Some(file)) = (&network, &self.arguments.weights)
+            && self.following.take_weights(weights(file)?).await?
+        {
+            network = self.following.follower().map(|follower| follower.network());
+        }
+        let progress = &self.following.listener;
         let network = match network {
             Some(Ok((network, notes))) => {
-                notes.iter().for_each(|note| progress.note(format!("block {block}: {note}")));
+                notes.iter().for_each(|note| progress.above(format!("block {block}: {note}")));
                 network
             }
             Some(Err(why)) => {
                 if self.waits.as_ref() != Some(&why) {
-                    progress.note(format!("block {block}: {} is not written: {why}", self.name()));
+                    let hint = match (&why, &self.arguments.weights) {
+                        (NoNetwork::NoWeights(_), None) => "; name a file of them with --weights".to_owned(),
+                        (NoNetwork::NoWeights(_), Some(file)) => {
+                            format!("; the contract has other ones than {} (--weights)", file.display())
+                        }
+                        _ => String::new(),
+                    };
+                    progress.above(format!("block {block}: {} is not written: {why}{hint}", self.name()));
                     self.waits = Some(why);
                 }
                 return Ok(Ok(Exit::Negative));
@@ -150,8 +189,9 @@ impl Followed<'_> {
         }
         let mut text = serde_json::to_vec_pretty(&network).map_err(Failure::internal)?;
         text.push(b'\n');
-        cursor::write(&self.arguments.network, &text)?;
-        progress.note(format!(
+        let written = file::write(&self.arguments.network, Readers::Everybody, Existing::Replace, &text);
+        written.with_context(|| format!("cannot write {}", self.name())).map_err(Failure::io)?;
+        progress.above(format!(
             "block {block}: {} is written: table {}, epoch {}, {}, {}, {}",
             self.name(),
             network.table,

@@ -8,7 +8,6 @@
 mod print;
 mod payer;
 mod wallet;
-mod cursor;
 mod following;
 mod follow;
 mod send;

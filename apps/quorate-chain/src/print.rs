@@ -1,12 +1,16 @@
 //! Notes for a person, on standard error, and the progress line.
 
 use std::{
+    cell::Cell,
     fmt::Display,
-    io::{self, IsTerminal as _},
-    time::Duration,
+    io::{self, IsTerminal as _, Write as _},
+    rc::Rc,
+    time::{Duration, Instant},
 };
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use quorate_chain::{settlement::SettlementListener, watch::WatchListener};
+use quorate_host::exit::output;
 
 pub(crate) use quorate_host::exit::note;
 
@@ -16,7 +20,13 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
 }
 
 /// The progress line over blocks: there is one if standard error is a terminal. It is taken away when it is dropped.
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// When the program last got on: it read some blocks, or looked for new ones.
+    pub(crate) turned: Rc<Cell<Instant>>,
+    /// Why standard output takes no more lines.
+    pub(crate) closed: Option<io::Error>,
+}
 
 impl Progress {
     pub(crate) fn new() -> Self {
@@ -29,18 +39,42 @@ impl Progress {
         } else {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        Self(bar)
-    }
-
-    /// Blocks up to this one were read.
-    pub(crate) fn at(&self, block: u64, of: u64, message: String) {
-        self.0.set_length(of);
-        self.0.set_position(block);
-        self.0.set_message(message);
+        Self { bar, turned: Rc::new(Cell::new(Instant::now())), closed: None }
     }
 
     /// Prints a line above the progress line.
-    pub(crate) fn note(&self, text: impl Display) {
-        self.0.suspend(|| note(text));
+    pub(crate) fn above(&self, text: impl Display) {
+        self.bar.suspend(|| note(text));
+    }
+}
+
+impl SettlementListener for Progress {
+    fn turns(&mut self) {
+        self.turned.set(Instant::now());
+    }
+
+    fn read(&mut self, block: u64, target: u64, keys: u64, results: u64) {
+        self.bar.set_length(target);
+        self.bar.set_position(block);
+        self.bar.set_message(format!("{}, {}", plural(keys, "key"), plural(results, "result")));
+    }
+
+    fn note(&mut self, text: &str) {
+        self.above(text);
+    }
+
+    fn problem(&mut self, text: &str) {
+        self.above(format!("error: {text}"));
+    }
+}
+
+impl WatchListener for Progress {
+    fn posting(&mut self, text: &str, doubtful: bool) {
+        let printed = self.bar.suspend(|| writeln!(output(), "{text}"));
+        self.closed = self.closed.take().or(printed.err());
+        // What needs somebody also goes to the log.
+        if doubtful {
+            self.problem(text);
+        }
     }
 }

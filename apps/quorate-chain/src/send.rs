@@ -18,7 +18,7 @@ use quorate_host::{
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::Runtime;
 
-use crate::wallet::{Sending, line};
+use crate::wallet::{SendFailure, Sending, SentState, line};
 
 /// Send transactions that `quorate evm` made, and wait for their receipts
 ///
@@ -108,7 +108,7 @@ impl Arguments {
         })?;
         // The passphrase is asked for when everything else is right.
         let signer = self.sending.payer.signer()?;
-        let mined = runtime.block_on(self.sending.send(node, &signer, &call))?;
+        let mined = runtime.block_on(self.sending.send(node, &signer, &call)).map_err(|error| error.failure)?;
         let (planned, used) = (plan.gas.total, mined.used);
         line(format!("planned      {}  ({:+.1} %)", HumanCount(planned), percent(planned, used)))?;
         let estimate = mined.estimate;
@@ -168,8 +168,15 @@ impl Arguments {
                 check_epoch(node, call).await?;
                 self.sending.send(node, &signer, call).await
             });
-            let before = if place == 0 { "no line was sent" } else { "the lines before it were sent" };
-            sent.map_err(|failure| failure.context(format!("{name}, line {number} ({before})")))?;
+            sent.map_err(|SendFailure { failure, sent }| {
+                let what = match sent {
+                    SentState::Not if place == 0 => "no line was sent".to_owned(),
+                    SentState::Not => "the lines before it were sent".to_owned(),
+                    SentState::Maybe(hash) => format!("it may have been sent, as transaction {hash}"),
+                    SentState::Sent(hash) => format!("it was sent, as transaction {hash}"),
+                };
+                failure.context(format!("{name}, line {number} ({what})"))
+            })?;
         }
         Ok(Exit::Success)
     }

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Display,
-    io::{self, Write as _},
+    io::Write as _,
     time::{Duration, Instant},
 };
 
@@ -18,10 +18,12 @@ use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
     fees::{FeeError, FeeLimits},
+    nonce::{NONCE_PATIENCE, NonceError, next_nonce},
+    refusal::SendRefusal,
     rpc::{Rpc, RpcError, TransactionReceipt},
 };
 use quorate_evm::Transaction;
-use quorate_host::exit::{Failure, Result};
+use quorate_host::exit::{Failure, Result, output};
 use serde_json::json;
 use tokio::{signal, time::sleep};
 
@@ -52,7 +54,8 @@ pub(crate) struct FeeArguments {
     #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_fee_gwei)]
     max_fee: u64,
 
-    /// The most that a unit of gas may add for the block's proposer, whatever the node says
+    /// The most that a unit of gas pays the block's proposer, whatever the node says. A transaction that pays nearly as much is not replaced
+    /// by one with higher fees: nodes take that only if it pays the proposer a tenth more
     #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_tip_gwei)]
     max_tip: u64,
 }
@@ -67,6 +70,32 @@ impl FeeArguments {
 const MOST_GAS: u64 = 1 << 24;
 /// How often the receipt is asked for.
 const POLL: Duration = Duration::from_millis(500);
+
+/// Why a transaction was not mined, or not in time.
+#[derive(Debug)]
+pub(crate) struct SendFailure {
+    /// The reason.
+    pub(crate) failure: Failure,
+    /// Whether it was sent all the same.
+    pub(crate) sent: SentState,
+}
+
+/// Whether a transaction was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SentState {
+    /// No node has it.
+    Not,
+    /// The node did not answer, and may have it.
+    Maybe(B256),
+    /// The node has it.
+    Sent(B256),
+}
+
+impl From<Failure> for SendFailure {
+    fn from(failure: Failure) -> Self {
+        Self { failure, sent: SentState::Not }
+    }
+}
 
 /// Gas of a transaction that was mined.
 #[derive(Clone, Copy, Debug)]
@@ -107,8 +136,14 @@ impl Sending {
     /// Sends a transaction and waits until it is mined. Prints its hash before, and its block and its gas after.
     ///
     /// # Errors
-    /// The contract would refuse it, it costs too much, the node does not answer, or it failed all the same.
-    pub(crate) async fn send(&self, node: &Rpc, signer: &PrivateKeySigner, call: &Transaction) -> Result<Mined> {
+    /// The contract would refuse it, it costs too much, the node does not answer, other transactions of the account wait, or it failed all
+    /// the same.
+    pub(crate) async fn send(
+        &self,
+        node: &Rpc,
+        signer: &PrivateKeySigner,
+        call: &Transaction,
+    ) -> std::result::Result<Mined, SendFailure> {
         let from = signer.address();
         let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
         let list = AccessList(call.access_list.iter().map(item).collect());
@@ -123,24 +158,36 @@ impl Sending {
             FeeError::Node(error) => Failure::io(error),
             error => Failure::refused(error),
         })?;
-        let nonce = node.quantity("eth_getTransactionCount", json!([from, "pending"])).await.map_err(Failure::io)?;
+        let nonce = next_nonce(node, from, NONCE_PATIENCE).await.map_err(|error| match error {
+            NonceError::Node(error) => Failure::io(error),
+            error => Failure::refused(error),
+        })?;
         // A tenth more than estimated: the call's gas depends on the state, which is compared, and on the block's number of
         // warm accounts, which is not.
         let limit = MOST_GAS.min(estimate.saturating_add(estimate / 10));
         let request = request
             .with_chain_id(call.chain_id)
-            .with_nonce(nonce.saturating_to())
+            .with_nonce(nonce)
             .with_gas_limit(limit)
             .with_max_fee_per_gas(fees.max_fee)
             .with_max_priority_fee_per_gas(fees.tip);
         let transaction = request.build(&EthereumWallet::from(signer.clone())).await.map_err(Failure::internal)?;
         let hash = *transaction.tx_hash();
         let sent = node.ask::<B256>("eth_sendRawTransaction", json!([Bytes::from(transaction.encoded_2718())])).await;
-        match sent {
-            // An earlier try reached the node, though its answer did not reach us.
-            Err(RpcError::Refused { message, .. }) if message.contains("already known") => {}
-            sent => drop(sent.map_err(refused)?),
+        // If the node has seen it, an earlier try reached the node, though its answer did not reach us.
+        if let Err(error) = sent
+            && error.send_refusal() != Some(SendRefusal::Seen)
+        {
+            let answered = matches!(error, RpcError::Refused { .. } | RpcError::Halted { .. });
+            let sent = if answered { SentState::Not } else { SentState::Maybe(hash) };
+            return Err(SendFailure { failure: refused(error), sent });
         }
+        let mined = self.mined(node, hash, estimate).await;
+        mined.map_err(|failure| SendFailure { failure, sent: SentState::Sent(hash) })
+    }
+
+    /// Waits until a transaction that was sent is mined.
+    async fn mined(&self, node: &Rpc, hash: B256, estimate: u64) -> Result<Mined> {
         line(format!("transaction  {hash}"))?;
         let receipt = tokio::select! {
             receipt = self.receipt(node, hash) => receipt?,
@@ -178,15 +225,16 @@ impl Sending {
     }
 }
 
-/// A refusal by the contract is one of the chain; all else is the node's fault.
+/// A refusal by the contract, or a call that the EVM stops, is one of the chain; all else is the node's fault.
 fn refused(error: RpcError) -> Failure {
-    match error.revert() {
-        Some(revert) => Failure::refused(anyhow!("the contract refuses the call, so it is not sent: {revert}")),
-        None => Failure::io(error),
+    match (error.revert(), &error) {
+        (Some(revert), _) => Failure::refused(anyhow!("the contract refuses the call, so it is not sent: {revert}")),
+        (None, RpcError::Halted { .. }) => Failure::refused(error).context("the call fails, so it is not sent"),
+        (None, _) => Failure::io(error),
     }
 }
 
 /// Prints one line of the result.
 pub(crate) fn line(text: impl Display) -> Result<()> {
-    writeln!(io::stdout().lock(), "{text}").map_err(Failure::io)
+    writeln!(output(), "{text}").map_err(Failure::io)
 }

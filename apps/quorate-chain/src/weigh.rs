@@ -30,7 +30,8 @@ use crate::wallet::{Sending, line};
 ///
 /// Once the epoch is due, anyone may weigh the operators and begin it. This sends the registrar's `weigh`, as often as it
 /// takes, then `beginEpoch` with the threshold that the weights need, and then the settlement's `enter`. If an epoch waits to
-/// be entered, it sends `enter` alone. The exit code is 1 if the epoch is not due yet. Run it by a timer.
+/// be entered, it sends `enter` alone. Run it by a timer. The exit code is 1 if the epoch is not due yet, or if the file of the
+/// network is behind. If the epoch is due and a transaction is refused, costs too much or fails, it is 3.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -131,8 +132,14 @@ impl Arguments {
 
     async fn send(&self, node: &Rpc, signer: &PrivateKeySigner, call: &Transaction) -> Result<()> {
         line(format!("what         {}", call.about))?;
-        self.sending.send(node, signer, call).await.map(|_| ())
+        self.sending.send(node, signer, call).await.map(drop).map_err(|error| of_due_epoch(error.failure))
     }
+}
+
+/// The failure of a transaction whose epoch is due. A timer takes exit code 1 for an epoch that is not due yet, so this one has another.
+fn of_due_epoch(failure: Failure) -> Failure {
+    let exit = if failure.exit == Exit::Negative { Exit::Io } else { failure.exit };
+    Failure { exit, ..failure }
 }
 
 /// The weights of all indices, 8 bytes each.

@@ -306,6 +306,8 @@ fn both_sets_sign_a_rotation() {
     let (sets, err) = room.run(0, &["adopt", "--sets", "sets.json", "enough.jsonl"]);
     assert!(err.contains("3 signers of the new set have signed"), "{err}");
     room.write("sets-2.json", &sets);
+    let err = room.run(2, &["adopt", "--sets", "sets-2.json", "enough.jsonl"]).1;
+    assert!(err.contains("the sets contain this change already, to the set with epoch 2"), "{err}");
     // What the old set signed is no longer valid.
     room.write("signed.jsonl", &room.signed(100, "b2", &[0, 3, 4]));
     room.write("signed.json", &room.run(0, &["combine", "--sets", "sets.json", "signed.jsonl"]).0);

@@ -341,6 +341,9 @@ fn the_cost_of_each_way_is_a_page_or_an_object() {
         "432 slots, each of which holds a result for three windows: a deposit of 43.2 ETH",
         "is demanded",
         "EigenLayer, rebuilt",
+        "drop-in for EigenLayer, after extend",
+        "drop-in for EigenLayer, without extend",
+        " checks by the drop-in for EigenLayer save what its snapshot costs",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
@@ -351,6 +354,9 @@ fn the_cost_of_each_way_is_a_page_or_an_object() {
     assert!(gas.is_sorted() && gas.len() > 8, "{gas:?}");
     assert_eq!((&object["measured_operators"], &object["waiting_postings"]), (&json!([100, 200]), &json!(144)));
     assert_eq!(object["changed"], json!(15.0));
+    let ways: Vec<_> = object["ways"].as_array().unwrap().iter().map(|way| &way["way"]).collect();
+    assert!(ways.contains(&&json!("drop-in-proved")) && ways.contains(&&json!("drop-in")), "{ways:?}");
+    assert!(object["break_evens"].as_array().unwrap().iter().any(|even| even["what"] == "snapshot"), "{object}");
 }
 
 #[test]

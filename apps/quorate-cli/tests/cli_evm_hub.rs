@@ -1,11 +1,11 @@
 //! Runs `quorate evm hub` on plans that `quorate evm plan` makes.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-use quorate::{Backend, MinSig, SecretKey, aggregate::aggregate};
+use getrandom::{SysRng, rand_core::UnwrapErr};
+use quorate::Options;
 use quorate_evm::{
-    KeyGroup, Network, Transaction,
+    Collection, KeyGroup, Network, OperatorKey, Transaction,
     alloy_primitives::{Address, B256},
-    bls12381,
     hub::{self, Settling},
     transaction::Sender,
 };
@@ -19,14 +19,14 @@ fn evm(arguments: &[&str]) -> Ran {
     command("quorate").arg("evm").args(arguments).ran()
 }
 
-fn secret(member: u8) -> SecretKey<MinSig> {
-    SecretKey::key_gen(bls12381::SUITE, &[member + 1; 32], b"").unwrap()
+fn secret(key_group: KeyGroup, member: u8) -> OperatorKey {
+    OperatorKey::from_entropy(key_group, &[member + 1; 48])
 }
 
 /// A settlement of three members, of which two are required. It has settled nothing yet.
-fn network(contract: u8) -> Network {
+fn network(key_group: KeyGroup, contract: u8) -> Network {
     Network {
-        key_group: KeyGroup::Bls12381G2,
+        key_group,
         chain_id: 5,
         contract: Address::repeat_byte(contract),
         nonce: 0,
@@ -35,7 +35,7 @@ fn network(contract: u8) -> Network {
         required: 2,
         enough: 2,
         paid: 0,
-        keys: (0..3).map(|member| bls12381::encode_key(&secret(member).public_key()).into()).collect(),
+        keys: (0..3).map(|member| secret(key_group, member).member()).collect(),
         weights: vec![1; 3],
         key_pages: Vec::new(),
         weight_pages: Vec::new(),
@@ -52,9 +52,11 @@ fn plan(folder: &Folder, network: &Network, signed: bool) -> (String, Value) {
     let mut object = evm(&arguments).exits(0).object();
     if signed {
         let digest: [u8; 32] = const_hex::decode_to_array(object["digest"].as_str().unwrap()).unwrap();
-        let each = [0, 2].map(|member| secret(member).sign(bls12381::SUITE, &digest));
-        let sum = bls12381::encode_signature(&aggregate(&each, Backend::Portable).unwrap());
-        let signature = const_hex::encode_prefixed(sum);
+        let each = [0, 2].map(|member| (member, secret(network.key_group, member as u8).sign(&digest)));
+        let mut collection = Collection::new(network, digest);
+        let added = collection.add(&each, &Options::default(), &mut UnwrapErr(SysRng));
+        assert!(added.iter().all(Result::is_ok), "{added:?}");
+        let signature = const_hex::encode_prefixed(collection.aggregate().unwrap().unwrap().as_bytes());
         object = evm(&[&arguments[..], &["--signature", &signature]].concat()).exits(0).object();
     }
     let file = folder.file(&format!("{name}.plan.json"), object.to_string());
@@ -72,13 +74,19 @@ fn hub_of(plans: &[&str]) -> Ran {
 
 #[test]
 fn signed_plans_become_one_transaction() {
+    for key_group in [KeyGroup::Bn254G1, KeyGroup::Bls12381G2, KeyGroup::Bls12381G2Nu] {
+        signed_plans_of(key_group);
+    }
+}
+
+fn signed_plans_of(key_group: KeyGroup) {
     let folder = Folder::new();
-    let plans = [1, 2].map(|contract| plan(&folder, &network(contract), true));
+    let plans = [1, 2].map(|contract| plan(&folder, &network(key_group, contract), true));
     let printed = hub_of(&[&plans[0].0, &plans[1].0]).exits(0);
     let transaction: Transaction = serde_json::from_value(printed.object()).unwrap();
     let settling = [1, 2].map(|contract| {
         let calldata = const_hex::decode(plans[contract as usize - 1].1["calldata"].as_str().unwrap()).unwrap();
-        Settling::of_call(KeyGroup::Bls12381G2, Address::repeat_byte(contract), &calldata).unwrap()
+        Settling::of_call(key_group, Address::repeat_byte(contract), &calldata).unwrap()
     });
     assert_eq!((transaction.chain_id, transaction.to, transaction.sender), (5, HUB, Sender::Anyone));
     assert_eq!(transaction.calldata, hub::call(&settling));
@@ -89,8 +97,8 @@ fn signed_plans_become_one_transaction() {
 #[test]
 fn plans_that_a_hub_cannot_settle_are_named() {
     let folder = Folder::new();
-    let (good, object) = plan(&folder, &network(1), true);
-    let (unsigned, _) = plan(&folder, &network(2), false);
+    let (good, object) = plan(&folder, &network(KeyGroup::Bls12381G2, 1), true);
+    let (unsigned, _) = plan(&folder, &network(KeyGroup::Bls12381G2, 2), false);
     let refused = |plans: &[&str], words: &[&str]| {
         words.iter().fold(hub_of(plans).exits(2), |ran, word| ran.says(word));
     };

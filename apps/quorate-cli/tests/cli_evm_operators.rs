@@ -537,8 +537,8 @@ fn lines_that_are_refused() {
     refused(other(&["--nonce", "16"]), "\"nonce\": found 16, expected 17 as in the network");
     for another in [["--result", OTHER], ["--deadline", "1800000001"], ["--store", "0"]] {
         let line = other(&another);
-        let first = "expected that of the first signature (standard input, line 1); --digest chooses another";
-        refused(line.clone(), &format!("\"digest\": found {}, {first}", text(&line["digest"])));
+        let expected = format!("expected {}, whose true signers weigh enough", text(&lines[0]["digest"]));
+        refused(line.clone(), &format!("\"digest\": found {}, {expected}", text(&line["digest"])));
     }
     // A key that no member has, without an index.
     let stranger = OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[9; 48]);
@@ -568,19 +568,93 @@ fn a_member_counts_once_with_a_true_signature() {
     }
 }
 
-/// The first line names the digest, unless a flag does.
+/// A liar's digest that comes first, or on most lines, stops nobody. The digest counts whose true signers weigh enough.
 #[test]
-fn a_flag_chooses_the_digest() {
+fn the_digest_is_the_one_that_a_quorum_signed() {
     let world = World::new(KeyGroup::Bn254G2);
-    let mut lines = vec![world.line_with(3, &["--result", OTHER])];
-    lines.extend((0..3).map(|i| world.line(i)));
-    let ran = world.aggregate(&lines, &["--json"]).exits(2).says("standard input, line 2: \"digest\": found");
-    assert_eq!(ran.object()["signers"], "3");
-    let wanted = text(&lines[1]["digest"]);
+    let lie = world.line_with(3, &["--result", OTHER]);
+    // The liar's line under all numbers, and often.
+    let mut lies = vec![lie.clone()];
+    for i in 0..3 {
+        let mut other = world.line_with(i, &["--result", OTHER]);
+        other["signature"] = lie["signature"].clone();
+        lies.extend(vec![other; 3]);
+    }
+    let honest: Vec<_> = (0..3).map(|i| world.line(i)).collect();
+    let wanted = text(&honest[0]["digest"]);
+    for lines in [[&lies[..1], &honest].concat(), [&lies[..], &honest].concat(), [&honest[..], &lies].concat()] {
+        let ran = world.aggregate(&lines, &["--json"]).exits(2);
+        let ran = ran.says(&format!("\"digest\": found {}, expected {wanted}, whose true", text(&lie["digest"])));
+        let ran = ran.says(&format!("the digest is {wanted}: its true signers weigh enough")).says("(member 3)");
+        let sum = ran.object();
+        assert_eq!((&sum["signers"], &sum["digest"], &sum["valid"]), (&json!("0-2"), &json!(wanted), &json!(3)));
+        assert_eq!(sum["refused"], json!(lines.len() - 3));
+        settles(&world.network(), &[0, 1, 2], &sum["signature"], &[RESULT.parse().unwrap()]);
+        let verdicts = world.aggregate(&lines, &["--verdicts"]).exits(2);
+        let verdicts: Vec<Value> =
+            verdicts.out.lines().take(lines.len()).map(|line| serde_json::from_str(line).unwrap()).collect();
+        for (number, (line, verdict)) in lines.iter().zip(&verdicts).enumerate() {
+            let is_honest = line["digest"] == json!(wanted);
+            assert_eq!((&verdict["line"], &verdict["valid"]), (&json!(number + 1), &json!(is_honest)), "{verdict}");
+            assert_eq!(verdict.get("malformed").is_some(), !is_honest, "{verdict}");
+        }
+    }
+    let lines = [&lies[..1], &honest].concat();
     let ran = world.aggregate(&lines, &["--json", "--digest", wanted]).exits(2);
     let ran = ran.says("standard input, line 1: \"digest\"").says("expected that of --digest");
     assert_eq!((&ran.object()["signers"], &ran.object()["digest"]), (&json!("0-2"), &json!(wanted)));
     world.aggregate(&lines, &["--digest", OTHER]).exits(2).says("all lines are refused");
+    // The liar alone is too light, as it is with a flag.
+    let alone = world.aggregate(&lies[..1], &["--json"]).exits(1);
+    assert_eq!(alone.object()["heavy_enough"], json!(false));
+}
+
+/// Two quorums signed, or none: nothing is added up silently.
+#[test]
+fn two_digests_of_which_neither_or_both_weigh_enough() {
+    let world = World::new(KeyGroup::Bn254G2);
+    let other = |i: usize| world.line_with(i, &["--result", OTHER]);
+    let both: Vec<_> = (0..3).map(|i| world.line(i)).chain((1..4).map(other)).collect();
+    let (one, two) = (text(&both[0]["digest"]), text(&both[3]["digest"]));
+    let ran = world.aggregate(&both, &["--json", "--verdicts"]).exits(2);
+    let ran = ran.says("the true signers of 2 digests weigh enough, so it is not clear which one is meant");
+    let ran =
+        ran.says(&format!("{one} with 3 true signatures, which weigh")).says(&format!("{two} with 3 true signatures"));
+    assert_eq!(ran.says("choose one with --digest").out, "");
+    let neither = [world.line(0), world.line(0), other(1)];
+    let ran = world.aggregate(&neither, &["--json"]).exits(2);
+    let ran = ran.says("the lines are for 2 digests, and the true signers of none weigh");
+    let ran = ran.says(&format!("{one} with 1 true signature, which weigh")).says("--digest chooses one");
+    assert_eq!(ran.out, "");
+    world.aggregate(&both, &["--digest", two]).exits(2).says("expected that of --digest");
+}
+
+/// Anyone can send lines that are refused. Their verdicts wait for the choice of a digest in bounded memory.
+#[test]
+fn verdicts_of_refused_lines_do_not_pile_up() {
+    let world = World::new(KeyGroup::Bls12381G2);
+    let line = world.line(0);
+    let input = format!("{line}\n{}", "x\n".repeat(200_000));
+    let (network, digest) = (world.file(), text(&line["digest"]));
+    let arguments = ["aggregate", "--network", &network, "--verdicts"];
+    let ran = evm(&arguments, &input).refused("take more than 16 MiB").says("choose one with --digest");
+    assert_eq!(ran.out, "");
+    let ran = evm(&[&arguments[..], &["--json", "--digest", digest]].concat(), &input).exits(2);
+    assert_eq!(ran.out.lines().count(), 200_002);
+    // Without verdicts nothing is kept.
+    let ran = evm(&["aggregate", "--network", &network, "--json"], &input).exits(2);
+    assert_eq!(ran.object()["refused"], json!(200_000));
+}
+
+/// A network that requires nothing in an epoch: the contract has none, and neither command takes it.
+#[test]
+fn an_epoch_that_requires_nothing_is_refused() {
+    let world = World::new(KeyGroup::Bls12381G2);
+    let light = Network { required: 0, enough: 0, weights: vec![], ..world.network() };
+    let file = world.folder.file("light.json", serde_json::to_string(&light).unwrap());
+    let line = format!("{}\n", world.line(0));
+    evm(&["aggregate", "--network", &file], &line).refused("light.json: required: found 0, expected at least 1");
+    evm(&["plan", "--network", &file, "--signers", "0"], "").refused("required: found 0, expected at least 1");
 }
 
 #[test]
@@ -613,25 +687,45 @@ fn a_light_quorum_exits_with_1() {
     assert!(ran.out.contains("signers    1,3") && !ran.out.contains("--signers"), "{}", ran.out);
 }
 
-/// Faults of the network's keys are the file's, and nobody's signature is called false.
+/// Faults of the network's keys are the file's, and nobody's signature is called false. Anyone can send a line of such a member, so it
+/// is refused alone: the others are added up.
 #[test]
 fn keys_of_the_network_that_are_no_keys() {
-    for (key_group, change) in [(KeyGroup::Bn254G1, 100), (KeyGroup::Bn254G2, 100), (KeyGroup::Bls12381G2, 100)] {
+    for (key_group, is_seen) in
+        [(KeyGroup::Bn254G1, true), (KeyGroup::Bn254G1, false), (KeyGroup::Bn254G2, true), (KeyGroup::Bls12381G2, true)]
+    {
         let world = World::new(key_group);
         let mut network = world.network();
         let mut line = world.line(1);
         let mut key = network.keys[1].to_vec();
-        if key_group == KeyGroup::Bn254G1 {
-            // The key in G2 of another member.
-            key[64..].copy_from_slice(&network.keys[2][64..]);
-        } else {
-            key[change] ^= 1;
+        match (key_group, is_seen) {
+            // The key in G2 of another member, and the zeros that stand for one that is in no calldata.
+            (KeyGroup::Bn254G1, true) => key[64..].copy_from_slice(&network.keys[2][64..]),
+            (KeyGroup::Bn254G1, false) => key[64..].fill(0),
+            _ => key[100] ^= 1,
         }
         network.keys[1] = key.into();
         line["key"] = json!(network.keys[1]);
         let file = world.folder.file("broken.json", serde_json::to_string(&network).unwrap());
-        let ran = evm(&["aggregate", "--network", &file], &line.to_string()).exits(2).says(&file).says("keys[1]: ");
-        assert_eq!(ran.out, "");
+        let aggregate = |lines: &[Value]| {
+            let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            evm(&["aggregate", "--network", &file, "--verdicts", "--json"], &input).exits(2)
+        };
+        let reason = format!("the signature of member 1 cannot be checked: {file}: keys[1]: ");
+        let ran = aggregate(&[world.line(0), line.clone(), world.line(2), world.line(3)]);
+        let ran = ran.says(&format!("standard input, line 2: {reason}"));
+        assert!(!ran.err.contains("is false"), "{}", ran.err);
+        let objects = ran.objects();
+        let [verdicts @ .., sum] = &objects[..] else { panic!("{objects:?}") };
+        assert_eq!(verdicts.iter().map(|one| &one["valid"]).collect::<Vec<_>>(), [true, false, true, true]);
+        assert_eq!(verdicts[1]["malformed"], json!(true));
+        assert!(text(&verdicts[1]["reason"]).starts_with(&reason), "{}", verdicts[1]);
+        let counts = (&sum["valid"], &sum["invalid"], &sum["refused"], &sum["signers"]);
+        assert_eq!(counts, (&json!(3), &json!(0), &json!(1), &json!("0,2,3")));
+        settles(&network, &[0, 2, 3], &sum["signature"], &[RESULT.parse().unwrap()]);
+        // Alone, it makes no quorum.
+        let ran = aggregate(&[line]).says(&reason).says("it weighs 0, and 300 are required");
+        assert_eq!(ran.objects()[1]["signature"], json!(null));
     }
 }
 

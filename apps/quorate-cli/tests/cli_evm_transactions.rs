@@ -95,9 +95,14 @@ fn an_epoch_is_a_transaction_for_each_call() {
     let network = example("network.json");
     let epoch = ["epoch", "--network", &network, "--weights", &weights, "--required", "60"];
     let report: Value = evm(&[&epoch[..], &["--json"]].concat()).exits(0).object();
-    let [begin, enter] = &transactions(&[&epoch[..], &["--transactions"]].concat())[..] else { panic!("two") };
+    let [discard, begin, enter] = &transactions(&[&epoch[..], &["--transactions"]].concat())[..] else {
+        panic!("three")
+    };
+    assert_eq!(discard.calldata[..], Settlement::discardCall {}.abi_encode());
     assert_eq!(json!([begin.calldata, enter.calldata]), json!([report["begin"], report["enter"]]));
-    assert_eq!((begin.sender, begin.after_epoch), (Sender::Registrar, Some(3)));
+    for one in [discard, begin] {
+        assert_eq!((one.sender, one.after_epoch), (Sender::Registrar, Some(3)));
+    }
     assert_eq!((enter.sender, enter.after_epoch), (Sender::Anyone, None));
 }
 

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_lab::run::{Ran, Run as _, command};
+use quorate_lab::run::{Folder, Ran, Run as _, command, shell};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -172,7 +172,7 @@ fn eras_that_are_missing_or_doubled() {
     // The genesis state alone has no block.
     let (code, claims, err) = run(&[0]);
     assert_eq!((code, claims), (2, 0));
-    assert!(err.contains("found no block to verify"), "{err}");
+    assert!(err.contains("found no block and no round to verify"), "{err}");
     // Twice: nothing is counted twice.
     let (code, claims, err) = run(&[0, 1, 1]);
     assert_eq!((code, claims), (2, 409));
@@ -318,6 +318,53 @@ fn a_packed_era_is_told_what_to_do() {
         "{}",
         ran.err
     );
+}
+
+#[test]
+fn a_zero_is_refused_with_what_is_expected() {
+    command("quorate")
+        .args(["history", "plan", "--into", "run", "--shard-size", "0", "x"])
+        .ran()
+        .exits(2)
+        .says("0 is not in 1..");
+    command("quorate").args(["checkpoint", "propose", "--days", "0"]).ran().exits(2).says("0 is not in 1..");
+}
+
+/// A file is looked at, and read later, so the beginning of a pipe would be missing.
+#[test]
+fn pipes_and_devices_are_refused() {
+    let folder = Folder::new();
+    let pipe = folder.path("pipe");
+    shell("mkfifo \"$0\"").arg(&pipe).ran().exits(0);
+    for path in [pipe.as_str(), "/dev/null"] {
+        history(&[&path]).exits(2).says(&format!("{path}: found a pipe or a device, expected a regular file"));
+    }
+}
+
+#[test]
+fn a_file_that_has_the_name_of_a_chain_is_not_that_chain() {
+    let folder = Folder::new();
+    let example = |name: &str| Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples")).join(name);
+    folder.file("quicknet", fs::read(example("drand-default.json")).unwrap());
+    let rounds = example("drand-quicknet.json");
+    let mut history = command("quorate");
+    history.args(["history", "verify", "--chain", "quicknet"]).arg(rounds).current_dir(folder.path(""));
+    history.ran().says("5 claims: 5 valid");
+}
+
+/// The chain info of one file does not speak for the rounds of another.
+#[test]
+fn a_chain_info_alone_is_told_what_to_do() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let info = folder.file("info.json", bundle["chain_info"].to_string());
+    let rounds = folder.file("rounds.jsonl", format!("{}\n", bundle["beacons"][0]));
+    history(&[&info, &rounds])
+        .refused("rounds.jsonl: element [0]: nothing says which chain")
+        .says("takes --chain FILE");
+    history(&[&"--chain", &info, &rounds]).exits(0).says("1 claim: valid");
+    history(&[&info]).refused("found no block and no round to verify; give ");
 }
 
 #[test]

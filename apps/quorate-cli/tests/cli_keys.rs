@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use quorate::{AnySuite, Bn254Suite, Claim, MinPk, PublicKey, Signature, Suite, naive};
+use quorate::{AnySuite, Backend, Bn254Suite, Claim, MinPk, PublicKey, Signature, Suite, naive};
 use quorate_bn254::{Bn254SecretKey, Bn254Signature};
 use quorate_lab::{
     run::{Ran, Run as _, Running, Signal, command, program},
@@ -360,6 +360,10 @@ fn proofs_one_at_a_time() {
     };
     let output = check("eth2", key, proof);
     assert_eq!((output.out.as_str(), output.code), ("valid\n", 0));
+    for backend in Backend::available() {
+        let flags = ["--suite", "eth2", "--public-key", key, "--proof", proof, "--backend", backend.name()];
+        assert_eq!(room.run([&["pop", "verify"][..], &flags].concat()).out, "valid\n", "{backend}");
+    }
 
     for (key, proof, reason) in [
         (key, WHOLE, "does not match"),
@@ -403,15 +407,31 @@ fn proofs_in_a_batch() {
         let output = verify(&lines(&bad), &["--json"]);
         assert_eq!(output.code, 1);
         let verdicts: Vec<_> = output.out.lines().map(|line| json(line.as_bytes())).collect();
-        assert_eq!(verdicts[0].to_string(), r#"{"index":0,"valid":true}"#);
+        assert_eq!(verdicts[0].to_string(), r#"{"index":0,"line":1,"valid":true}"#);
         assert_eq!((&verdicts[1]["id"], &verdicts[1]["valid"]), (&Value::from("mallory"), &Value::Bool(false)));
         assert!(text(&verdicts[2]["reason"]).contains("public key"));
 
-        let output = verify(&format!("{{}}\n\n{}\nnonsense\n", lines(&bad)), &[]);
+        let bad = format!("{{}}\n\n{}\nnonsense\n", lines(&bad));
+        let output = verify(&bad, &["--json"]);
+        let places = output.out.lines().map(|line| json(line.as_bytes())).map(|verdict| verdict["line"].as_u64());
+        assert_eq!(places.collect::<Vec<_>>(), [Some(3), Some(4), Some(5)]);
+        let output = verify(&bad, &[]);
         assert_eq!(output.code, 2);
         assert!(output.out.starts_with("3: valid\n4: invalid: "), "{}", output.out);
         assert!(output.err.contains("line 1: \"public_key\" is missing") && output.err.contains("line 6: "));
         assert_failure(&verify("", &[]), 2, "empty");
+
+        // Verdicts keep the ids of their lines.
+        let mut named = proofs.clone();
+        named[0]["id"] = "x".repeat((32 << 10) - 2).into();
+        named[1]["id"] = "x".repeat(40 << 10).into();
+        let output = verify(&lines(&named), &[]);
+        assert_eq!((output.out.as_str(), output.code), ("1: valid\n3: valid\n", 2));
+        assert!(
+            output.err.contains("line 2: \"id\": found 40962 bytes of text, expected at most 32 KiB"),
+            "{}",
+            output.err
+        );
     }
 }
 
@@ -717,15 +737,34 @@ fn deposits_of_a_published_mnemonic() {
 /// The mnemonic of Lighthouse's test vectors of its validator manager.
 const LIGHTHOUSE_MNEMONIC: &str = "test test test test test test test test test test test waste";
 
+/// A dash is a standard stream, or nothing.
+#[test]
+fn nothing_that_is_written_gets_the_name_of_a_dash() {
+    let room = Room::new();
+    for arguments in [
+        &["era", "claims", ".", "--output", "-"][..],
+        &["key-set", "--suite", "eth2", "keys", "--out", "-"],
+        &["threshold", "split", "--suite", "eth2", "-t", "2", "-n", "3", "--out", "-"],
+        &["verify", "--remember", "-"],
+        &["evm", "network", "new", "--out", "-"],
+    ] {
+        let output = room.run(arguments);
+        assert_failure(&output, 2, "nothing is written to standard output here; give a name");
+    }
+}
+
 /// What was wrong, where it came from, and what is allowed.
 #[test]
 fn a_value_that_cannot_be_read_names_where_it_came_from() {
     let room = Room::new();
-    let output = room.run(["verify", "--threads", "0"]);
-    assert_failure(&output, 2, "invalid value \"0\" for --threads <N>: expected a number of threads, at least 1");
+    for number in ["0", "1025", "18446744073709551615"] {
+        let output = room.run(["verify", "--threads", number]);
+        let refused = format!("invalid value {number:?} for --threads <N>: expected a number of threads, 1 to 1024");
+        assert_failure(&output, 2, &refused);
+    }
     for (variable, value, flag, allowed) in [
         ("QUORATE_BACKEND", "bogus", "--backend <NAME>", "portable"),
-        ("QUORATE_THREADS", "many", "--threads <N>", "at least 1"),
+        ("QUORATE_THREADS", "many", "--threads <N>", "1 to 1024"),
         ("QUORATE_SUITE", "eth3", "--suite <NAME>", "eth2-sync-aggregate"),
     ] {
         let output = room.command(["verify", "-"]).env(variable, value).ran();
@@ -970,7 +1009,7 @@ fn a_full_disk_is_told() {
     let output =
         Running::start(room.command(["key", "show", "--suite", "eth2", "key"]).stdout(full).stderr(Stdio::piped()))
             .ends();
-    assert_failure(&output, 3, "No space left");
+    assert_failure(&output, 3, "cannot write to standard output: No space left");
 }
 
 // ---- What the tests share ----

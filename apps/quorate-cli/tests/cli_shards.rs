@@ -122,6 +122,53 @@ fn a_merge_reads_well() {
     assert_eq!(fs::read_to_string(run.join("verdicts.jsonl")).unwrap().lines().count(), 15);
 }
 
+/// An id is whatever JSON allows: half a character, and numbers that no machine word holds.
+#[test]
+fn ids_that_are_no_text_and_no_word_are_listed_as_written() {
+    let folder = TempDir::new().unwrap();
+    let ids = [r#""\ud800""#, "1e999", "18446744073709551616000123"];
+    let line = |id: &str| {
+        let (key, signature) = ("ab".repeat(48), "ab".repeat(96));
+        format!("{{\"id\":{id},\"public_key\":\"{key}\",\"message\":\"00\",\"signature\":\"{signature}\"}}\n")
+    };
+    fs::create_dir(folder.path().join("inputs")).unwrap();
+    fs::write(folder.path().join("inputs/claims.jsonl"), ids.map(line).concat()).unwrap();
+    let run = plan(folder.path());
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
+    let ran = history(&[&"merge", &run]).exits(1);
+    for (line, id) in (1..).zip(ids) {
+        let expected = format!("INVALID   claims.jsonl, line {line}, id {id}\n");
+        assert!(ran.out.contains(&expected), "{expected}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_status_counts_entries_that_make_no_claim() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("inputs")).unwrap();
+    fs::write(folder.path().join("inputs/claims.jsonl"), "{}\n").unwrap();
+    let run = plan(folder.path());
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 2);
+    assert_eq!(status(&run)["malformed"], 1);
+    let ran = history(&[&"status", &run]).exits(0);
+    assert!(ran.out.contains("0 claims: 0 valid, 0 invalid, 1 malformed\n"), "{}", ran.out);
+}
+
+/// A terminal would obey the first character, and turn the text after the second one around.
+#[test]
+fn verdicts_and_the_report_hold_no_character_that_a_reader_does_not_see() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("inputs")).unwrap();
+    fs::write(folder.path().join("inputs/claims.jsonl"), "{\"id\":\"a\u{9b}\u{202e}dilav\"}\n").unwrap();
+    let run = plan(folder.path());
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 2);
+    assert_eq!(history(&[&"merge", &run, &"-q"]).code, 2);
+    for file in ["results/000000.jsonl", "verdicts.jsonl", "report.json"] {
+        let text = fs::read_to_string(run.join(file)).unwrap();
+        assert!(text.contains(r#""id":"a\u009b\u202edilav""#), "{file}: {text}");
+    }
+}
+
 #[test]
 fn a_process_that_is_killed_again_and_again_loses_and_doubles_nothing() {
     let folder = claims(24, 40);
@@ -228,14 +275,14 @@ fn what_is_wrong_is_named() {
         (&["plan", "--into", "run", "inputs"], 2, "there is a plan already"),
         (&["plan", "--into", "other", "elsewhere"], 3, "cannot read elsewhere"),
         (&["plan", "--into", "other", "run/results"], 3, "cannot read run/results"),
+        (&["plan", "--into", "-", "inputs"], 2, "nothing is written to standard output here"),
         (&["merge", "run", "--core-hour", "cheap"], 2, "expected a price such as 0.04"),
     ] {
         let arguments: Vec<&dyn AsRef<std::ffi::OsStr>> =
             arguments.iter().map(|argument| argument as &dyn AsRef<std::ffi::OsStr>).collect();
         command(&arguments).current_dir(folder.path()).ran().exits(code).says(expected);
     }
-    // One input is gone: the other shard is still verified.
-    fs::remove_file(folder.path().join("inputs/000.jsonl")).unwrap();
+    // One input is another, or gone: the other shard is still verified.
     fs::write(folder.path().join("inputs/000.jsonl"), "{}\n").unwrap();
     let ran = history(&[&"run", &run]);
     assert_eq!(ran.code, 2);
@@ -249,6 +296,26 @@ fn what_is_wrong_is_named() {
         "{}",
         ran.err
     );
+    fs::remove_file(run.join("results/000001.jsonl")).unwrap();
+    fs::remove_file(folder.path().join("inputs/000.jsonl")).unwrap();
+    let ran = history(&[&"run", &run]).exits(3).says("shard 0: cannot read ");
+    assert!(ran.err.contains("shard 1: 3 claims: 2 valid, 1 invalid"), "{}", ran.err);
+}
+
+/// The footer of a Parquet file is at its end, and states where its rows are.
+#[test]
+fn a_parquet_file_whose_rows_are_gone_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("claims.parquet");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/history");
+    run::command("quorate").args(["era", "claims", example, "--output"]).arg(&path).ran().exits(0);
+    let whole = fs::read(&path).unwrap();
+    let (rows, length) = whole.split_at(whole.len() - 8);
+    let footer = rows.len() - u32::from_le_bytes(length[..4].try_into().unwrap()) as usize;
+    fs::write(&path, [&whole[..4], &whole[footer..]].concat()).unwrap();
+    run::command("quorate").arg("verify").arg(&path).ran().exits(2);
+    history(&[&"plan", &"--into", &folder.path().join("run"), &path])
+        .refused("claims.parquet: found the end of the file, expected ");
 }
 
 /// Rounds of a chained chain of drand, one a line, and the chain info that says so.
@@ -321,6 +388,19 @@ fn a_chain_of_rounds_in_several_files() {
             assert!(said.contains(fault), "{said}");
         }
     }
+}
+
+#[test]
+fn a_malformed_round_is_listed_with_its_place() {
+    let folder = TempDir::new().unwrap();
+    let (lines, info) = rounds(2);
+    let path = folder.path().join("rounds.jsonl");
+    fs::write(&path, format!("{info}\n{}{{\"round\":2}}\n", lines[0])).unwrap();
+    let run = folder.path().join("run");
+    assert_eq!(history(&[&"plan", &"--into", &run, &path]).code, 0);
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 2);
+    let ran = history(&[&"merge", &run]).exits(2);
+    assert!(ran.out.contains("malformed rounds.jsonl, element [1]\n"), "{}", ran.out);
 }
 
 fn signature(line: &str) -> String {

@@ -52,7 +52,7 @@ fn doors(readme: &str) -> Vec<String> {
     rows.map(|row| cell(row).unwrap_or_else(|| panic!("{row}"))).collect()
 }
 
-/// Whether everything that a command of `make`, `cargo` or `pip` names is in the repository. None for another command.
+/// Whether everything that a command of `make`, `cargo` or `python3 … pip install` names is in the repository. None for another command.
 fn needs(command: &str) -> Option<bool> {
     let words: Vec<&str> = command.split(' ').collect();
     let after = |flag: &str| words.iter().position(|word| *word == flag).and_then(|at| words.get(at + 1).copied());
@@ -69,7 +69,7 @@ fn needs(command: &str) -> Option<bool> {
             }
             _ => None,
         },
-        "pip" => Some(is_file(&format!("{}/pyproject.toml", words.last()?))),
+        "python3" => Some(is_file(&format!("{}/pyproject.toml", words.last()?))),
         _ => None,
     }
 }
@@ -90,8 +90,8 @@ fn a_command_that_names_what_is_not_there_is_found() {
         ("cargo doc --open -p quorate-nothing", Some(false)),
         ("cargo install --locked --path apps/quorate-cli", Some(true)),
         ("cargo install --locked --path apps/nothing", Some(false)),
-        ("pip install ./crates/quorate-python", Some(true)),
-        ("pip install quorate", Some(false)),
+        ("python3 -m venv .venv && .venv/bin/pip install ./crates/quorate-python", Some(true)),
+        ("python3 -m venv .venv && .venv/bin/pip install quorate", Some(false)),
         ("curl https://example.org", None),
     ] {
         assert_eq!(needs(command), needed, "{command}");

@@ -17,6 +17,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use quorate_chain::{Rpc, settlement::SettlementMetrics, watch::WatchMetrics};
 use quorate_evm::{
     Finality, SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
@@ -292,7 +293,7 @@ impl Script {
     }
 
     async fn play(&mut self) -> Result<()> {
-        self.begin();
+        self.begin()?;
         self.second();
         self.board.task_seen(keccak256("lapsed"), EPOCH - 2, "{\"pair\":\"ETH/USD\",\"minute\":-1}", self.now());
         // Before anybody looks: tasks that are done.
@@ -391,7 +392,7 @@ impl Script {
         Ok(())
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self) -> Result<()> {
         self.board.set_identity(IdentityReport {
             network: Contract { chain_id: 31_337, address: Address::from_word(keccak256("network")) },
             operator: Some(owner(OWN)),
@@ -402,11 +403,18 @@ impl Script {
         });
         self.board.problem(Component::Signer, None);
         self.board.problem(Component::Disk, None);
+        // A settlement is watched, too, to which nothing is posted. The pause between two looks is longer than the script.
+        let followed = SettlementMetrics::begun(Rpc::new("http://127.0.0.1:1")?, Duration::from_secs(3_600));
+        followed.caught_up(false);
+        let watch = WatchMetrics::begun(Arc::new(followed));
+        self.board.watches(Address::from_word(keccak256("settlement")), Arc::new(watch));
+        self.board.problem(Component::Watch, None);
         self.board.bans([]);
         self.rewards(12_350);
         let member = |(index, weight)| MemberReport { index, owner: owner(index), weight };
         self.board.members((0..).zip(WEIGHTS).map(member));
         self.step(NodeEvent::Snapshot(self.snapshot.clone()));
+        Ok(())
     }
 
     fn punish(&self, index: u32, id: B256, kind: PunishmentKind, milli: u64) {

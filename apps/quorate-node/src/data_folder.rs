@@ -12,21 +12,19 @@
 //! A file is replaced whole or not at all: the new one is on disk before it gets the name.
 
 use std::{
-    collections::BTreeMap,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
 
-use quorate_evm::alloy_primitives::{B256, Bytes};
 use quorate_host::{
     exit::{Ends, Exit},
     file::{self, Existing, Readers},
     lock_file,
 };
-use serde::{Deserialize, Serialize};
-
 use quorate_network::roles::{Saved, SavedError};
+
+use crate::kept_tasks::KeptTasks;
 
 /// The name of the file of options.
 pub const OPTIONS: &str = "node.toml";
@@ -37,15 +35,6 @@ pub struct DataFolder {
     path: PathBuf,
     /// Unlocks when it is dropped, and when the process ends in any way.
     _lock: File,
-}
-
-/// A task as the folder keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptTask {
-    /// The epoch in which it is performed.
-    pub epoch: u64,
-    /// What the user's programs get.
-    pub payload: Bytes,
 }
 
 /// The folder cannot be used.
@@ -90,7 +79,7 @@ impl Ends for DataFolderError {
 }
 
 impl DataFolder {
-    /// Opens a folder, which is made if it is not there, with mode 0700.
+    /// Opens a folder, which is made if it is not there, with mode 0700. What is read from it is on the disk.
     ///
     /// # Errors
     /// [`DataFolderError`].
@@ -100,15 +89,14 @@ impl DataFolder {
             let path = path.to_owned();
             move |source| DataFolderError::System { path, what, source }
         };
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(&path).map_err(system(&path, "cannot make the folder"))?;
+        file::make_private_folder(&path).map_err(system(&path, "cannot make the folder"))?;
         let name = path.join("lock");
-        match lock_file(&name).map_err(system(&name, "cannot lock"))? {
-            Some(lock) => Ok(Self { path, _lock: lock }),
-            None => Err(DataFolderError::InUse(path)),
-        }
+        let Some(lock) = lock_file(&name).map_err(system(&name, "cannot lock"))? else {
+            return Err(DataFolderError::InUse(path));
+        };
+        // A node that was killed may have renamed its last state and not flushed the folder. What depends on it is sent again.
+        file::flush_folder_of(&name).map_err(system(&path, "cannot flush"))?;
+        Ok(Self { path, _lock: lock })
     }
 
     /// Its path.
@@ -138,9 +126,9 @@ impl DataFolder {
     ///
     /// # Errors
     /// [`DataFolderError`].
-    pub fn tasks(&self) -> Result<BTreeMap<B256, KeptTask>, DataFolderError> {
+    pub fn tasks(&self) -> Result<KeptTasks, DataFolderError> {
         let path = self.path.join("tasks.json");
-        let Some(bytes) = self.read(&path)? else { return Ok(BTreeMap::new()) };
+        let Some(bytes) = self.read(&path)? else { return Ok(KeptTasks::default()) };
         serde_json::from_slice(&bytes).map_err(|source| DataFolderError::Tasks { path, source })
     }
 
@@ -148,7 +136,7 @@ impl DataFolder {
     ///
     /// # Errors
     /// [`DataFolderError::System`].
-    pub fn write_tasks(&self, tasks: &BTreeMap<B256, KeptTask>) -> Result<(), DataFolderError> {
+    pub fn write_tasks(&self, tasks: &KeptTasks) -> Result<(), DataFolderError> {
         let text = serde_json::to_vec(tasks).expect("integers and hexadecimal text, whose serialization has no error");
         self.write("tasks.json", &text)
     }
@@ -186,6 +174,8 @@ impl DataFolder {
 
 #[cfg(test)]
 mod tests {
+    use quorate_evm::alloy_primitives::{B256, Bytes};
+
     use super::*;
 
     #[test]
@@ -203,10 +193,10 @@ mod tests {
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let data = DataFolder::open(folder.path()).unwrap();
-        assert!(data.tasks().unwrap().is_empty());
+        assert_eq!(data.tasks().unwrap(), KeptTasks::default());
         assert_eq!(data.state().unwrap(), Saved::default());
-        let task = KeptTask { epoch: 3, payload: Bytes::from_static(b"{}") };
-        let tasks = BTreeMap::from([(B256::repeat_byte(7), task)]);
+        let mut tasks = KeptTasks::default();
+        tasks.add(B256::repeat_byte(7), 3, &Bytes::from_static(b"{}")).unwrap();
         data.write_tasks(&tasks).unwrap();
         data.write_state(&Saved::default()).unwrap();
         assert_eq!(data.tasks().unwrap(), tasks);

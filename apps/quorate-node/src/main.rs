@@ -8,7 +8,7 @@ mod commands;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use commands::{claim, create, fund, init, leave, register, run, status};
+use commands::{claim, create, fund, init, leave, register, run, status, withdraw};
 use quorate_host::{
     exit,
     manual::{Completions, ManPages},
@@ -41,6 +41,7 @@ enum Command {
     Run(Box<run::Arguments>),
     Status(Box<status::Arguments>),
     Claim(Box<claim::Arguments>),
+    Withdraw(Box<withdraw::Arguments>),
     Exit(Box<leave::Arguments>),
     Completions(Completions),
     Man(ManPages),
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => arguments.run(),
         Command::Status(arguments) => arguments.run(),
         Command::Claim(arguments) => arguments.run(),
+        Command::Withdraw(arguments) => arguments.run(),
         Command::Exit(arguments) => arguments.run(),
         Command::Completions(arguments) => arguments.run(CommandLine::command()),
         Command::Man(arguments) => arguments.run(CommandLine::command()),

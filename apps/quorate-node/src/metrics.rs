@@ -13,6 +13,7 @@ use prometheus_client::{
     },
     registry::{Registry, Unit},
 };
+use quorate_chain::watch::WatchMetrics;
 use quorate_host::metrics::{self, Labels, number, real};
 
 /// Everything that the node counts.
@@ -86,12 +87,15 @@ pub(crate) struct ChainNow {
 }
 
 impl Metrics {
-    /// The text for Prometheus (OpenMetrics 1.0).
-    pub(crate) fn text(&self, now: &Now) -> String {
+    /// The text for Prometheus (OpenMetrics 1.0), with that of the watch if there is one.
+    pub(crate) fn text(&self, now: &Now, watch: Option<&WatchMetrics>) -> String {
         let mut root = Registry::default();
         let r = metrics::begin(&mut root, "quorate_node", now.started_ms, &now.version);
         self.register_counters(r);
         now.register(r);
+        if let Some(watch) = watch {
+            watch.register_beside(&mut root);
+        }
         metrics::text(&root)
     }
 
@@ -157,9 +161,10 @@ impl Now {
         if let Some([stake, earned, claimed, pending]) = self.tokens {
             let tokens = || Unit::Other("tokens".to_owned());
             r.register_with_unit("stake", "The operator's stake", tokens(), real(stake));
-            r.register_with_unit("rewards_earned", "What the operator earned", tokens(), real(earned));
+            let help = "What the operator earned in the epochs that the node knows";
+            r.register_with_unit("rewards_earned", help, tokens(), real(earned));
             r.register_with_unit("rewards_claimed", "What it claimed of that", tokens(), real(claimed));
-            r.register_with_unit("rewards_pending", "What it can claim", tokens(), real(pending));
+            r.register_with_unit("rewards_pending", "What is left of that to be claimed", tokens(), real(pending));
         }
     }
 }

@@ -10,6 +10,7 @@
 
 use std::{num::NonZeroU64, path::PathBuf, str::FromStr};
 
+use clap::{ValueEnum, builder::TypedValueParser};
 use quorate_chain::FeeLimits;
 use quorate_evm::alloy_primitives::Address;
 use quorate_host::log::{LogFormat, LogLevel};
@@ -42,6 +43,11 @@ macro_rules! options {
 }
 pub(crate) use options;
 
+/// Reads a whole number from 1 on. clap's message about a zero does not say what it expects, where the type alone forbids it.
+fn from_one() -> impl TypedValueParser<Value = NonZeroU64> {
+    clap::value_parser!(u64).range(1..).try_map(NonZeroU64::try_from)
+}
+
 /// What the names of a node's variables begin with.
 pub const PREFIX: &str = "QUORATE_NODE_";
 
@@ -65,16 +71,16 @@ options! {
     #[arg(value_name = "CMD", help_heading = "Your work")]
     validate: String, "QUORATE_NODE_VALIDATE";
     /// The most seconds of a call of either [default: 10]
-    #[arg(value_name = "SECONDS", help_heading = "Your work")]
+    #[arg(value_name = "SECONDS", help_heading = "Your work", value_parser = from_one())]
     program_time: NonZeroU64, "QUORATE_NODE_PROGRAM_TIME";
     /// The most calls at once [default: 4]
-    #[arg(value_name = "N", help_heading = "Your work")]
+    #[arg(value_name = "N", help_heading = "Your work", value_parser = from_one().try_map(std::num::NonZeroUsize::try_from))]
     programs_at_once: std::num::NonZeroUsize, "QUORATE_NODE_PROGRAMS_AT_ONCE";
     /// Names of variables that the programs get from the node's environment, with commas between them
     #[arg(value_name = "NAMES", help_heading = "Your work")]
     program_environment: String, "QUORATE_NODE_PROGRAM_ENVIRONMENT";
     /// A task every so many seconds of Unix time. Every operator must have the same
-    #[arg(value_name = "SECONDS", help_heading = "Your work")]
+    #[arg(value_name = "SECONDS", help_heading = "Your work", value_parser = from_one())]
     task_every: NonZeroU64, "QUORATE_NODE_TASK_EVERY";
     /// The payload of these tasks. {number} and {time} in it are replaced [default: {"number":{number},"time":{time}}]
     #[arg(value_name = "TEXT", help_heading = "Your work")]
@@ -93,7 +99,7 @@ options! {
     #[arg(value_name = "N", help_heading = "Chain")]
     confirmations: ConfirmationsOption, "QUORATE_NODE_CONFIRMATIONS";
     /// How often to look for new blocks, in milliseconds [default: 1000]
-    #[arg(value_name = "MS", help_heading = "Chain")]
+    #[arg(value_name = "MS", help_heading = "Chain", value_parser = from_one())]
     poll: NonZeroU64, "QUORATE_NODE_POLL";
     /// The key that pays for transactions: an Ethereum keystore, or a file with 64 hexadecimal digits. It is not the BLS key
     #[arg(value_name = "FILE", help_heading = "Chain")]
@@ -102,18 +108,49 @@ options! {
     #[arg(value_name = "FILE", help_heading = "Chain")]
     passphrase_file: PathBuf, "QUORATE_NODE_PASSPHRASE_FILE";
     /// The most gwei for a unit of gas [default: 500]
-    #[arg(value_name = "GWEI", help_heading = "Chain")]
+    #[arg(value_name = "GWEI", help_heading = "Chain", value_parser = from_one())]
     max_fee: NonZeroU64, "QUORATE_NODE_MAX_FEE";
-    /// The most gwei of it for the block's proposer, whatever the chain's node says [default: 3]
-    #[arg(value_name = "GWEI", help_heading = "Chain")]
+    /// The most gwei of it for the block's proposer, whatever the chain's node says. A transaction that pays nearly as much is not replaced
+    /// by one with higher fees: nodes take that only if it pays the proposer a tenth more [default: 3]
+    #[arg(value_name = "GWEI", help_heading = "Chain", value_parser = from_one())]
     max_tip: NonZeroU64, "QUORATE_NODE_MAX_TIP";
     /// How long to wait for further signatures once a quorum is there, in milliseconds: fewer missing members cost less gas
     /// [default: 500]
     #[arg(value_name = "MS", help_heading = "Chain")]
     stragglers: u64, "QUORATE_NODE_STRAGGLERS";
     /// How long each aggregator has before the next one takes over, in milliseconds [default: 36000]
-    #[arg(value_name = "MS", help_heading = "Chain")]
+    #[arg(value_name = "MS", help_heading = "Chain", value_parser = from_one())]
     turn: NonZeroU64, "QUORATE_NODE_TURN";
+
+    /// Watch what is posted to this OptimisticSettlement, too: recompute each posting, and demand the proof of what is false
+    #[arg(value_name = "ADDRESS", help_heading = "Watch")]
+    watch: Address, "QUORATE_NODE_WATCH";
+    /// The node of its chain [default: that of --rpc]
+    #[arg(value_name = "URL", help_heading = "Watch")]
+    watch_rpc: String, "QUORATE_NODE_WATCH_RPC";
+    /// The block in which it was deployed, or one before it [default: 0]
+    #[arg(value_name = "N", help_heading = "Watch")]
+    watch_from_block: u64, "QUORATE_NODE_WATCH_FROM_BLOCK";
+    /// How many blocks must follow a block before its postings count, or `finalized` [default: 2]
+    #[arg(value_name = "N", help_heading = "Watch")]
+    watch_confirmations: ConfirmationsOption, "QUORATE_NODE_WATCH_CONFIRMATIONS";
+    /// How often to look for new blocks, in milliseconds [default: 4000]
+    #[arg(value_name = "MS", help_heading = "Watch", value_parser = from_one())]
+    watch_poll: NonZeroU64, "QUORATE_NODE_WATCH_POLL";
+    /// The key that pays for demands and gets what they earn. Without it nothing is sent. It is not that of --key-file: two that
+    /// send from one account disturb each other
+    #[arg(value_name = "FILE", help_heading = "Watch")]
+    watch_key_file: PathBuf, "QUORATE_NODE_WATCH_KEY_FILE";
+    /// A file whose first line is that keystore's passphrase
+    #[arg(value_name = "FILE", help_heading = "Watch")]
+    watch_passphrase_file: PathBuf, "QUORATE_NODE_WATCH_PASSPHRASE_FILE";
+    /// What is done about a posting that cannot be recomputed: `demand` its proof in the last quarter of its window, or `report`
+    /// it [default: demand]
+    #[arg(value_name = "WHAT", help_heading = "Watch")]
+    watch_unknown: UnknownOption, "QUORATE_NODE_WATCH_UNKNOWN";
+    /// Prove true postings whose proof somebody demands. Whoever proves gets the bond of the demand
+    #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Watch")]
+    watch_prove: bool, "QUORATE_NODE_WATCH_PROVE";
 
     /// The signer's Unix socket. --perform and --attest need it
     #[arg(value_name = "SOCKET", help_heading = "Operator")]
@@ -213,6 +250,16 @@ impl From<ConfirmationsOption> for ConfirmationsText {
     }
 }
 
+/// What the watch does about a posting that it cannot recompute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownOption {
+    /// Demand its proof in the last quarter of its window. If it was true, the bond is lost.
+    Demand,
+    /// Report it, and nothing else.
+    Report,
+}
+
 impl Options {
     /// The most that is paid for a unit of gas.
     pub fn fees(&self) -> FeeLimits {
@@ -262,6 +309,24 @@ mod tests {
         assert_eq!(both.rpc.as_deref(), Some("http://b"));
         assert_eq!(both.confirmations, Some(ConfirmationsOption::Blocks(3)));
         assert_eq!((both.log, both.task_every.map(NonZeroU64::get)), (Some(LogFormat::Json), Some(12)));
+    }
+
+    #[test]
+    fn a_zero_is_refused_with_what_is_expected() {
+        for flag in [
+            "--program-time",
+            "--programs-at-once",
+            "--task-every",
+            "--poll",
+            "--max-fee",
+            "--max-tip",
+            "--turn",
+            "--watch-poll",
+        ] {
+            let error = Line::try_parse_from(["quorate-node", flag, "0"]).err().unwrap().to_string();
+            assert!(error.contains(&format!("'{flag} <")) && error.contains("0 is not in 1.."), "{error}");
+            assert!(Line::try_parse_from(["quorate-node", flag, "1"]).is_ok());
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 use std::{
+    collections::BTreeSet,
     fs,
     os::unix::fs::PermissionsExt as _,
     path::Path,
@@ -13,10 +14,13 @@ use std::{
 };
 
 use quorate_evm::{KeyGroup, OperatorKey};
+use quorate_host::options;
 use quorate_lab::{
+    needs::checkout,
     network::{LocalNetwork, LocalOperator, LocalPeers, LocalPrograms, LocalSettings, write_key},
     run::{Run as _, Running, command},
 };
+use quorate_node::network_terms::NetworkTerms;
 use serde_json::json;
 
 const TOKEN: &str = "000000000000000000";
@@ -48,6 +52,68 @@ fn what_run_refuses_before_it_asks_anybody() {
     let config = folder.path().join("node.toml").display().to_string();
     let (found, said) = node(&["run", "--config", &config]);
     assert!(found == 2 && said.contains("unknown field `atest`") && said.contains("line 1"), "{said}");
+}
+
+/// The files that `quorate evm network new` writes: one for `create --terms`, one for `contracts/script/Deploy.s.sol`.
+#[test]
+fn the_files_of_a_new_network_have_the_defaults() {
+    let folder = checkout().join("apps/quorate-cli/src/commands/evm/network");
+    let file = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let text = file("terms.toml");
+    let terms: NetworkTerms = options::parse(options::Source { name: "terms.toml", text: &text }).unwrap();
+    let plan = NetworkTerms::default().plan(18).unwrap();
+    assert_eq!(terms.plan(18).unwrap(), plan);
+    // Each term stands there, also those without a default of their own.
+    let given = toml_names(&text);
+    let clap = <NetworkTerms as clap::Args>::augment_args(clap::Command::new("terms"));
+    let names: BTreeSet<_> = clap.get_arguments().filter_map(|flag| flag.get_long()).map(str::to_owned).collect();
+    let left_out = ["genesis", "supply"].map(str::to_owned).into();
+    assert_eq!(&names - &left_out, given);
+
+    let text = file("terms.env");
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let found: Vec<_> = lines.map(|line| line.split_once('=').unwrap()).collect();
+    let expected = [
+        ("CURVE", plan.key_group.to_string()),
+        ("PINNED_SLOTS", plan.pinned_slots.to_string()),
+        ("EPOCH_LENGTH", plan.epoch_length.to_string()),
+        ("SLASHING_WINDOW", plan.slashing_window.to_string()),
+        ("WITHDRAWAL_DELAY", plan.withdrawal_delay.to_string()),
+        ("UNIT", plan.unit.to_string()),
+        ("MINIMUM_STAKE", plan.minimum_stake.to_string()),
+        ("MAXIMUM_OPERATORS", plan.maximum_operators.to_string()),
+        ("QUORUM_NUMERATOR", plan.quorum_numerator.to_string()),
+        ("QUORUM_DENOMINATOR", plan.quorum_denominator.to_string()),
+        ("PERFORMER_REWARD", plan.performer_reward.to_string()),
+        ("ATTESTER_REWARD", plan.attester_reward.to_string()),
+        ("PENALTY_SHARE", plan.penalty_share.to_string()),
+        ("SLASH_SHARE", plan.slash_share.to_string()),
+        ("BOUNTY_SHARE", plan.bounty_share.to_string()),
+    ];
+    assert_eq!(found, expected.each_ref().map(|(name, value)| (*name, value.as_str())));
+
+    // The numbers that the script itself falls back on.
+    let script = fs::read_to_string(checkout().join("contracts/script/Deploy.s.sol")).unwrap().replace('_', "");
+    for name in [
+        "PINNED_SLOTS",
+        "MAXIMUM_OPERATORS",
+        "QUORUM_NUMERATOR",
+        "QUORUM_DENOMINATOR",
+        "PENALTY_SHARE",
+        "SLASH_SHARE",
+        "BOUNTY_SHARE",
+    ] {
+        let (_, value) = expected.iter().find(|(other, _)| *other == name).unwrap();
+        let name = name.replace('_', "");
+        let is_default = [format!("\"{name}\", {value}, "), format!("\"{name}\", uint256({value}))")];
+        assert!(is_default.iter().any(|default| script.contains(default)), "{name} of Deploy.s.sol is not {value}");
+    }
+}
+
+/// The names of a file's fields, those that stand in comments included.
+fn toml_names(text: &str) -> BTreeSet<String> {
+    let fields = text.lines().filter_map(|line| line.trim_start_matches("# ").split_once(" = "));
+    fields.map(|(name, _)| name.to_owned()).filter(|name| !name.contains(' ')).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,7 +183,9 @@ async fn an_operator_comes_and_goes() {
     let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
     assert!(code == 3 && said.contains("cannot connect to the signer"), "{code}: {said}");
     let (code, said) = with("exit", &[]);
-    assert!(code == 1 && said.contains("neither a seat nor stake"), "{code}: {said}");
+    assert!(code == 1 && said.contains("no stake that waits"), "{code}: {said}");
+    let (code, said) = with("withdraw", &["--tokens", "1"]);
+    assert!(code == 1 && said.contains("has no seat"), "{code}: {said}");
 
     // A signer.
     write_key(folder.path(), &OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[77; 48])).unwrap();
@@ -173,6 +241,26 @@ async fn an_operator_comes_and_goes() {
     let (_, said) = node(&[&["status"], &of_new[..]].concat());
     assert!(!said.contains("the pool is empty"), "{said}");
 
+    // A part of the stake.
+    let (code, said) = with("withdraw", &["--tokens", "0"]);
+    assert!(code == 2 && said.contains("takes nothing back"), "{code}: {said}");
+    let (code, said) = with("withdraw", &[]);
+    assert!(code == 1 && said.contains("no stake that waits"), "{code}: {said}");
+    for too_much in ["6.5", "8"] {
+        let (code, said) = with("withdraw", &["--tokens", too_much]);
+        assert!(
+            code == 1 && said.contains("has a stake of 7 TEST") && said.contains("take at most "),
+            "{code}: {said}"
+        );
+    }
+    let (code, said) = with("withdraw", &["--tokens", "0.25"]);
+    assert!(code == 0 && said.contains("a stake of 6.75 TEST is left"), "{code}: {said}");
+    assert!(said.contains("all 0.25 TEST that wait can be paid out from 20"), "{said}");
+    let (_, said) = with("status", &[]);
+    assert!(said.contains("stake       6.75 TEST"), "the seat stays: {said}");
+    let (code, said) = with("withdraw", &[]);
+    assert!(code == 1 && said.contains("0.25 TEST can be paid out from 20"), "{code}: {said}");
+
     // And away again.
     let (code, said) = with("exit", &[]);
     assert!(
@@ -180,7 +268,7 @@ async fn an_operator_comes_and_goes() {
         "{code}: {said}"
     );
     let (code, said) = with("exit", &[]);
-    assert!(code == 1 && said.contains("7 TEST can be paid out from 20") && said.contains(" UTC"), "{code}: {said}");
+    assert!(code == 1 && said.contains("0.25 TEST can be paid out from 20") && said.contains(" UTC"), "{code}: {said}");
 
     // Tasks were settled meanwhile. Nothing of a running epoch is paid; of one that is over, all of it, once.
     let settled = network.get(0, "/v1/status").await.unwrap();

@@ -93,6 +93,8 @@ test("transactions, operators, punishments, peers, bans and rewards", async () =
   assert.match(await page.locator("#bans tbody tr").textContent(), /it sent a false signature and <script>.*59 min/s);
   assert.match(await page.locator(".tiles").textContent(), /Rewards to claim0?\.45.*12\.45 earned · 12 claimed · 600 at stake/s);
   assert.match(await page.locator(".tiles").textContent(), /block 4,226.*epoch 7/s);
+  const watch = page.locator(".tile", { has: page.getByRole("heading", { name: "Watch", exact: true }) });
+  assert.match(await watch.textContent(), /0 open0 false · 0 not recomputed · reports only · looked .* ago.*of 0x/s);
   assert.deepEqual(wrong, []);
   await close();
 });

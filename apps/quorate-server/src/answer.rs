@@ -1,6 +1,7 @@
 //! Verdicts as a client reads them: the objects of `quorate verify --verdicts`, and claims that were refused.
 
 use quorate::Verdict;
+use quorate_batcher::Refused;
 use quorate_formats::{Id, Malformed, Place};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -49,12 +50,46 @@ impl Answer {
     }
 }
 
+/// Why a request has no verdicts, if it has none. If its claims were refused for several reasons, it is the one that passes first.
+pub(crate) fn without_verdicts(answers: &[(Option<Refused>, Answer)]) -> Option<Refused> {
+    let has = |reason: Option<Refused>| answers.iter().any(|(refused, _)| *refused == reason);
+    if has(None) { None } else { SOONEST_OVER.into_iter().find(|reason| has(Some(*reason))) }
+}
+
+/// All reasons. Only if all sources are banned, a request is.
+const SOONEST_OVER: [Refused; 6] = [
+    Refused::Overloaded,
+    Refused::SuspectsOverloaded,
+    Refused::Stopped,
+    Refused::DeadlinePassed,
+    Refused::Failed,
+    Refused::Banned,
+];
+
 #[cfg(test)]
 mod tests {
     use quorate::Reason;
-    use quorate_batcher::Refused;
 
     use super::*;
+
+    #[test]
+    fn a_request_without_verdicts_is_refused_for_what_passes_first() {
+        let of = |refused: &[Option<Refused>]| {
+            let answer = |refused: &Option<Refused>| refused.map_or(Ok(Verdict::Valid), Err);
+            let answers = refused.iter().map(|refused| (*refused, Answer::new(0, None, &answer(refused))));
+            without_verdicts(&answers.collect::<Vec<_>>())
+        };
+        let overloaded = Some(Refused::Overloaded);
+        assert_eq!(of(&[overloaded, Some(Refused::SuspectsOverloaded)]), overloaded);
+        assert_eq!(of(&[Some(Refused::SuspectsOverloaded), overloaded]), overloaded);
+        assert_eq!(of(&[Some(Refused::Banned), Some(Refused::DeadlinePassed), overloaded]), overloaded);
+        assert_eq!(of(&[Some(Refused::Banned), Some(Refused::DeadlinePassed)]), Some(Refused::DeadlinePassed));
+        for reason in Refused::ALL {
+            assert_eq!(of(&[Some(reason); 2]), Some(reason));
+            assert_eq!(of(&[Some(reason), None]), None, "one has a verdict");
+        }
+        assert_eq!(of(&[]), None);
+    }
 
     #[test]
     fn answers_are_the_objects_of_the_command_line() {

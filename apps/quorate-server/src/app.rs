@@ -109,7 +109,9 @@ impl App {
         let (ids, mut claims): (Vec<_>, VecDeque<_>) =
             claims.into_iter().map(|Named { id, claim }| (id, claim)).unzip();
         let at = Instant::now();
-        let pending = self.batcher.submit_as_fits(&mut claims, asked.class, asked.deadline_from(at));
+        // Of those that wait here as well.
+        let deadline = asked.deadline_from(at);
+        let pending = self.batcher.submit_as_fits(&mut claims, asked.class, deadline);
         let (mut places, mut in_progress) = ((0..).zip(ids), FuturesUnordered::new());
         for (pending, (index, id)) in pending.into_iter().zip(&mut places) {
             in_progress.push(self.answer(Submitted { index, id, asked: *asked, at, pending }));
@@ -118,7 +120,7 @@ impl App {
             claims.into_iter().zip(places).map(|(claim, (index, id))| (index, Named { id, claim })).peekable();
         loop {
             while let Some((index, named)) = rest.next_if(|(_, named)| self.has_room(in_progress.len(), named)) {
-                in_progress.push(self.answer(self.submit(index, named, asked)));
+                in_progress.push(self.answer(self.submit(index, named, asked, deadline)));
             }
             match in_progress.next().await {
                 Some(answer) => answers.push(answer),
@@ -137,9 +139,15 @@ impl App {
     }
 
     /// Hands a claim to the batcher.
-    pub(crate) fn submit(&self, index: u64, Named { id, claim }: Named, asked: &Asked) -> Submitted {
+    pub(crate) fn submit(
+        &self,
+        index: u64,
+        Named { id, claim }: Named,
+        asked: &Asked,
+        deadline: Option<Instant>,
+    ) -> Submitted {
         let at = Instant::now();
-        let pending = self.batcher.submit(claim, asked.class, asked.deadline_from(at));
+        let pending = self.batcher.submit(claim, asked.class, deadline);
         Submitted { index, id, asked: *asked, at, pending }
     }
 

@@ -4,7 +4,7 @@ use std::{
     fs::{self, File},
     io::Read as _,
     path::Path,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Mutex, PoisonError, RwLock},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -12,7 +12,8 @@ use anyhow::{Context as _, ensure};
 use bytes::Bytes;
 use quorate::SourceId;
 use quorate_checkpoint::{Alarm, FileError, KeptBoard, LARGEST_ANSWER, PostError, Posted, Posting, Sets};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use quorate_host::listen::Places;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::config::{self, CheckpointSettings};
 
@@ -22,7 +23,7 @@ pub(crate) struct Board {
     kept: Mutex<KeptBoard>,
     /// What is shown of it, so that nobody who reads waits for a posting that is being verified.
     shown: RwLock<Shown>,
-    places: Arc<Semaphore>,
+    places: Places,
 }
 
 /// A board as others see it.
@@ -91,13 +92,13 @@ impl Board {
         if shown.summary.evidence {
             tell(&kept);
         }
-        let places = Arc::new(Semaphore::new(config.postings));
+        let places = Places::new(config.postings);
         Ok(Some(Self { kept: Mutex::new(kept), shown: RwLock::new(shown), places }))
     }
 
     /// A place for a posting, if one is free. Dropping it gives it back.
     pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
-        self.places.clone().try_acquire_owned().ok()
+        self.places.free().clone().try_acquire_owned().ok()
     }
 
     /// Takes a posting. One is verified after the other, so that strangers take at most one core. It blocks.

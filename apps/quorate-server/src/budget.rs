@@ -2,6 +2,9 @@
 //!
 //! All requests take memory from one budget, before they keep what they take it for: each piece of a body, each claim, and each element
 //! of a claim's lists. So it does not matter how many requests come at once, or what they hold.
+//!
+//! What is given back to the budget is not yet given back to the system: the allocator keeps a heap for each of many threads, each as
+//! large as it once was. So long bodies are read on few threads at once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,6 +22,7 @@ use crate::config::ServerLimits;
 pub struct Budget {
     requests: Places,
     memory: Places,
+    readers: Arc<Semaphore>,
 }
 
 impl Budget {
@@ -26,7 +30,7 @@ impl Budget {
     #[must_use]
     pub fn new(limits: &ServerLimits) -> Self {
         let [requests, memory] = [limits.requests, limits.memory_bytes].map(Places::new);
-        Self { requests, memory }
+        Self { requests, memory, readers: Arc::new(Semaphore::new(READERS)) }
     }
 
     /// Gives away so much from now on. What is taken stays taken. It must be called on a runtime.
@@ -38,6 +42,11 @@ impl Budget {
     /// A place for a request, if one is free. Dropping it gives it back.
     pub(crate) fn request(&self) -> Option<OwnedSemaphorePermit> {
         self.requests.free().clone().try_acquire_owned().ok()
+    }
+
+    /// A turn to read a long body, when it comes. Whoever reads keeps it until the body is read. `None` never comes: nobody ends this.
+    pub(crate) async fn reader(&self) -> Option<OwnedSemaphorePermit> {
+        self.readers.clone().acquire_owned().await.ok()
     }
 
     /// Memory that a request holds until this is dropped; none yet.
@@ -56,6 +65,9 @@ impl Budget {
         self.memory.taken()
     }
 }
+
+/// Long bodies that are read at once.
+const READERS: usize = 2;
 
 /// Memory that a request holds. It is taken in portions, so that most claims do not ask the budget that all requests share.
 #[derive(Debug)]

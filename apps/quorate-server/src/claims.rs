@@ -83,12 +83,10 @@ impl Reader<'_> {
     /// # Errors
     /// [`BadClaims`], for the first claim that cannot be read.
     pub fn arrow(self, body: Vec<u8>) -> Result<Vec<Named>, BadClaims> {
-        // Batches that do not lie as they must are copied, and a table of many columns takes more than its schema does on the wire.
-        let schema = body.get(4..8).and_then(|length| length.try_into().ok()).map_or(0, u32::from_le_bytes) as usize;
-        let needed = body.len() + schema.min(body.len()) * COLUMN;
+        let mut rows = ArrowRows::new(body);
+        let needed = rows.memory();
         self.held.take(needed).ok_or(BadClaims::NoRoom)?;
         let held = &mut *self.held;
-        let mut rows = ArrowRows::new(body);
         let read = Reader { held, ..self }.all(|room| rows.next_within(room));
         drop(rows);
         self.held.give(needed);
@@ -123,10 +121,6 @@ impl Reader<'_> {
         if claims.is_empty() { Err(BadClaims::Empty) } else { Ok(claims) }
     }
 }
-
-/// So many bytes of memory a column takes for each byte of a schema, at most: a field of a schema has at least 40 bytes on the wire, and
-/// takes about 400 with its array.
-const COLUMN: usize = 10;
 
 fn named(entry: Entry, reading: Reading<'_>, suite: Option<AnySuite>, caller: &Caller) -> Result<Named, BadClaims> {
     if reading.was_refused() {
@@ -306,6 +300,9 @@ const BESIDE: usize = 1024;
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::{ArrayRef, NullArray, RecordBatch};
+    use arrow_ipc::writer::StreamWriter;
+
     use super::*;
     use crate::budget::Budget;
 
@@ -388,6 +385,24 @@ mod tests {
         let body = format!("[{}]", vec![many(100_000); 27].join(","));
         assert_eq!(read(body), Err(BadClaims::NoRoom));
         assert_eq!(read(many(100_000)).unwrap()[0].claim.public_keys.len(), 100_000);
+    }
+
+    /// The schema of a stream finds room before it is read, also where the stream has no mark in front of it.
+    #[test]
+    fn a_schema_finds_room_before_it_is_read() {
+        let columns = (0..1000).map(|i| (i.to_string(), Arc::new(NullArray::new(0)) as ArrayRef, true));
+        let table = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+        let mut writer = StreamWriter::try_new(Vec::new(), &table.schema()).unwrap();
+        writer.finish().unwrap();
+        let stream = writer.into_inner().unwrap();
+        for stream in [&stream[..], &stream[4..]] {
+            let read = |memory_bytes| {
+                let limits = ServerLimits { memory_bytes, ..ServerLimits::default() };
+                reading(&limits, |reader| reader.arrow(stream.to_vec()))
+            };
+            assert_eq!(read(10 * stream.len()), Err(BadClaims::NoRoom));
+            assert_eq!(read(200 * stream.len()), Err(BadClaims::Empty));
+        }
     }
 
     #[test]

@@ -240,6 +240,7 @@ mod tests {
             (String::new(), "names no client"),
             ("alice = []".to_owned(), "alice has no token"),
             ("alice = \"secret\"".to_owned(), "alice: expected the SHA-256 hash"),
+            ("alice = secret".to_owned(), "line 1, column 9"),
             (format!("alice = \"{one}\"\nbob = \"{one}\""), "alice and bob have the same token"),
             (format!("alice = \"{one}\"\nalice = \"{one}\""), "line 2"),
             (format!("alice = \"{}\"", hash("")), "hash of an empty text"),
@@ -249,6 +250,7 @@ mod tests {
         ] {
             let error = parse(&text).unwrap_err();
             assert!(error.starts_with("tokens.toml: ") && error.contains(expected), "{error}");
+            assert!(!error.contains("secret"), "{error}");
         }
     }
 }

@@ -23,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-use quorate::{AnySuite, Backend, Soundness};
+use quorate::{AnySuite, Backend, Soundness, threads::MOST_THREADS};
 use quorate_batcher::{Settings, SourceSettings, StoreSettings};
 use quorate_formats::{
     from_hex,
@@ -217,9 +217,9 @@ impl Default for Sources {
 pub struct KnownSettings {
     /// The folder of the store on disk. An empty text means that nothing is kept on disk.
     pub folder: String,
-    /// How many statements are kept in memory, for each of the two variants of keys.
+    /// How many statements are kept in memory, for each variant: keys in G1, keys in G2, BN254.
     pub in_memory: usize,
-    /// How many records the store on disk has at most. A million take about 200 MB.
+    /// How many records the store on disk has at most. A million take about 200 MB, on BN254 more.
     pub on_disk: u64,
     /// How long a record of the store counts.
     pub max_age_s: u64,
@@ -640,8 +640,9 @@ impl Config {
         if self.soundness().is_none() {
             return wrong("verify.soundness", &verify.soundness, "64 or 128");
         }
-        if verify.threads > 1024 {
-            return wrong("verify.threads", &verify.threads, "at most 1024, or 0 for one for each core");
+        if verify.threads > MOST_THREADS {
+            let allowed = format!("at most {MOST_THREADS}, or 0 for one for each core");
+            return wrong("verify.threads", &verify.threads, &allowed);
         }
         for (field, value) in [("sources.suspect_at", sources.suspect_at), ("sources.ban_at", sources.ban_at)] {
             if !(value.is_finite() && value > 0.0) {

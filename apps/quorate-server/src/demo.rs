@@ -194,7 +194,7 @@ impl Traffic {
     fn send(&self, handle: &Handle, class: Class, claim: ClaimBytes) {
         let asked = Asked { suite: None, class, deadline: None };
         let app = self.app.clone();
-        let submitted = app.submit(0, Named { id: None, claim }, &asked);
+        let submitted = app.submit(0, Named { id: None, claim }, &asked, None);
         handle.spawn(async move { app.answer(submitted).await });
     }
 }

@@ -12,7 +12,12 @@ mod status;
 pub(crate) mod tools;
 mod wire;
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future,
+    pin::Pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
     Router,
@@ -26,7 +31,10 @@ use http_body_util::BodyExt as _;
 use quorate::{AnySuite, Bitmap, ClaimBytes, Members, Messages, PublicKeys, SourceId};
 use quorate_batcher::Class;
 use quorate_formats::{Id, NAME_LIMIT};
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
 use tonic::{Request, Response, Status, Streaming};
 use tracing::Instrument as _;
 
@@ -40,7 +48,7 @@ use self::{
     wire::{Charge, Wire},
 };
 use crate::{
-    answer::Answer,
+    answer::{Answer, without_verdicts},
     app::{App, InForce},
     budget::Held,
     claims::{Asked, Caller, Named},
@@ -59,17 +67,28 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .merge(tools::reflection(app))
 }
 
-/// A request has a place as long as it is answered, and what its messages take is taken before they are decoded. It must begin in time.
+/// A request has a place as long as it is answered, and what its messages take is taken before they are decoded. If it is one message, the
+/// whole of it must come in time.
 async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
     let Some(place) = app.budget.request() else { return busy().into_http() };
     let (in_force, charge) = (app.in_force(), Charge::new(&app.budget));
     let limits = &in_force.config.limits;
     let Some(caller) = Caller::of(request.extensions()) else { return past_its_limits().into_http() };
     let longest = limits.body_bytes.min(MESSAGE);
-    let mut request = request.map(|body| Body::new(Wire::new(body, charge.clone(), limits, longest)));
+    let (reading, read) = oneshot::channel();
+    let mut request = request.map(|body| Body::new(Wire::new(body, charge.clone(), limits, longest, reading)));
     request.extensions_mut().insert(Call { caller, charge: charge.clone() });
     let longest = Duration::from_millis(limits.body_ms);
-    let response = timeout(longest, next.run(request)).await.unwrap_or_else(|_| slow().into_http());
+    let too_slow = async move {
+        // What was read takes as long to verify as it takes.
+        if timeout(longest, read).await.is_ok() {
+            future::pending::<()>().await;
+        }
+    };
+    let response = tokio::select! {
+        response = next.run(request) => response,
+        () = too_slow => slow().into_http(),
+    };
     response.map(|body| {
         Body::new(body.map_frame(move |frame| {
             let _until_it_is_taken = (&place, &charge);
@@ -165,10 +184,7 @@ impl Service {
         }
         call.charge.release();
         let answers = app.verify(claims, &asked).await;
-        if let Some(refused) = answers.first().and_then(|(refused, _)| *refused)
-            && answers.iter().all(|(other, _)| *other == Some(refused))
-            && let Some(status) = all_refused(refused)
-        {
+        if let Some(status) = without_verdicts(&answers).and_then(all_refused) {
             return Err(status);
         }
         Ok(proto::VerifyResponse { answers: answers.into_iter().map(|(_, answer)| answer.into()).collect() })
@@ -198,7 +214,8 @@ async fn stream_answers(
     while reading || ahead.is_some() || !in_progress.is_empty() {
         if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named)) {
             let bytes = named.memory();
-            let (submitted, app) = (app.submit(index, named, &asked), app.clone());
+            let deadline = asked.deadline_from(Instant::now());
+            let (submitted, app) = (app.submit(index, named, &asked, deadline), app.clone());
             index += 1;
             in_progress.push(async move { (bytes, app.answer(submitted).await.1) });
         }

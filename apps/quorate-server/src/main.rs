@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::{
+    error::Error,
     io::{self, Write as _},
     path::PathBuf,
     process::ExitCode,
@@ -11,12 +12,16 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
-use quorate_batcher::Batcher;
+use quorate_batcher::{Batcher, StartError, StoreError};
+use quorate_checkpoint::KeptBoardError;
+use quorate_formats::key_sets::KeySetsError;
 use quorate_host::{
-    exit::{self, Exit, Failure, Result},
+    exit::{self, Ends as _, Exit, Failure, Result, in_full},
+    file::FileError,
     manual::{Completions, ManPages},
     options::{self, Printed, Source},
     service,
+    socket::SocketError,
 };
 use quorate_server::{
     Reloaded, Server,
@@ -30,17 +35,19 @@ use tokio::{
     time::sleep,
 };
 
-/// Verifies BLS signatures for a node: claims over HTTP, gRPC and Unix sockets, verdicts back.
+/// Verifies BLS signatures for a node: claims over HTTP, gRPC and Unix sockets,
+/// verdicts back.
 ///
-/// It listens on http://127.0.0.1:9596 unless it is told otherwise. The dashboard is at that address.
+/// It listens on http://127.0.0.1:9596 unless it is told otherwise. The dashboard
+/// is at that address.
 ///
 /// Examples:
-///   quorate-server                                     with the defaults
-///   quorate-server demo                                traffic to look at
+///   quorate-server                                with the defaults
+///   quorate-server demo                           traffic to look at
 ///   quorate-server --config server.toml --set limits.claims=500
-///   quorate-server --print-config > server.toml        everything that can be configured
+///   quorate-server --print-config > server.toml   all that can be configured
 #[derive(Debug, Parser)]
-#[command(version, verbatim_doc_comment)]
+#[command(version, verbatim_doc_comment, max_term_width = 80)]
 struct CommandLine {
     #[command(flatten)]
     settings: Settings,
@@ -152,7 +159,7 @@ fn main() -> ExitCode {
 fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
     let config = settings.read().map_err(Failure::usage)?;
     if let Some(printed) = settings.print_config {
-        io::stdout().write_all(printed.of(PREFIX, &config).as_bytes())?;
+        exit::output().write_all(printed.of(PREFIX, &config).as_bytes())?;
         return Ok(Exit::Success);
     }
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -163,13 +170,28 @@ fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
     drop(entered);
     let exit = match demo {
         None => runtime.block_on(serve(config, settings, &logging)),
-        Some(seconds) => runtime.block_on(demo::run(config, seconds, io::stdout())).map(|()| Exit::Success),
+        Some(seconds) => runtime.block_on(demo::run(config, seconds, exit::output())).map(|()| Exit::Success),
     };
     // The last traces need the runtime.
     drop(logging);
     // Nothing that is left is worth waiting for.
     runtime.shutdown_background();
-    exit.map_err(Failure::io)
+    exit.map_err(not_started)
+}
+
+/// The failure of a server that does not start. If the operating system refuses or another process holds what is needed, a later
+/// start can succeed. Everything else is wrong in the configuration or in a file that it names, and stays so.
+fn not_started(error: anyhow::Error) -> Failure {
+    let can_pass = |cause: &(dyn Error + 'static)| {
+        cause.is::<io::Error>()
+            || cause.downcast_ref().is_some_and(|error: &FileError| error.exit() != Exit::Usage)
+            || cause.downcast_ref().is_some_and(|error: &SocketError| error.exit() != Exit::Usage)
+            || cause.downcast_ref().is_some_and(|error: &KeySetsError| error.exit() != Exit::Usage)
+            || cause.downcast_ref().is_some_and(|error: &KeptBoardError| error.exit() != Exit::Usage)
+            || cause.downcast_ref().is_some_and(|error: &StoreError| !matches!(error, StoreError::Folder { .. }))
+            || cause.downcast_ref().is_some_and(|error: &StartError| !matches!(error, StartError::Settings(_)))
+    };
+    if error.chain().any(can_pass) { Failure::io(error) } else { Failure::usage(error) }
 }
 
 /// A node that syncs asks servers.
@@ -180,7 +202,7 @@ fn checkpoint(settings: &Settings, command: &fetch::Command) -> Result {
         )));
     }
     let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let ran = runtime.block_on(fetch::run(command, fetch::now(), &mut io::stdout()));
+    let ran = runtime.block_on(fetch::run(command, fetch::now(), &mut exit::output()));
     // It may be that a name is still being looked up.
     runtime.shutdown_background();
     ran
@@ -257,7 +279,7 @@ async fn reload(server: &Server, settings: &Settings, logging: &Logging) -> &'st
             SERVING
         }
         Err(error) => {
-            let error = format!("{error:#}");
+            let error = in_full(&error);
             tracing::error!(error, "the configuration cannot be read again; everything stays as it was");
             "serving as before: the configuration could not be read again, as the log says"
         }

@@ -112,10 +112,11 @@ impl Server {
             app.connections.listen_tls(listener, tls.clone(), public.clone());
         }
         if let Some(socket) = claims_socket {
-            app.connections.listen_unix(socket, public.clone());
+            app.connections.listen_unix(socket, public);
         }
         if let Some(socket) = admin_socket {
-            administration.listen_unix(socket, Routers { running: api::administration(&app), ..public });
+            let draining = Some(api::administration_draining(&app));
+            administration.listen_unix(socket, Routers { running: api::administration(&app), draining });
         }
         Ok(Self { app, address, tls_address, metrics_address, tls })
     }

@@ -2,7 +2,8 @@
 //!
 //! A signer whose clock is ahead signs for epochs that have not begun, and its floor rises with them. When the clock is right again,
 //! it signs nothing until those epochs have come. So a clock that jumps ahead is believed only if somebody says so. Time that
-//! passes while the signer runs is not a jump: it looks at the clock again and again, and writes down how far it believed it.
+//! passes while the signer runs is not a jump: it looks at the clock again and again, and remembers how far it believed it, also while
+//! the disk cannot be written.
 
 use quorate_host::utc;
 use quorate_signer_client::network::NetworkTerms;
@@ -42,19 +43,29 @@ impl ClockWatch {
         }
     }
 
-    /// Whether what was believed is so far behind an epoch that it is written down anew. Networks with short epochs would
-    /// otherwise write each second.
-    pub(crate) fn is_behind(self, network: &NetworkTerms, believed: Option<u64>, epoch: u64) -> bool {
-        believed.is_none_or(|believed| epoch > believed.saturating_add(longest_jump(network) / 4))
+    /// Whether what the record has as believed is so far behind an epoch that it is written down anew.
+    pub(crate) fn is_behind(self, network: &NetworkTerms, written: Option<u64>, epoch: u64) -> bool {
+        written.is_none_or(|written| epoch > written.saturating_add(longest_lag(network)))
     }
 }
 
 /// By how many epochs the clock may be ahead of what was believed. Two, and in networks with short epochs as many as pass in ten
-/// minutes, which a restart may take.
+/// minutes, which a restart may take. The record of a signer that stopped may be behind by [`longest_lag`] besides.
 fn longest_jump(network: &NetworkTerms) -> u64 {
-    (SHORT_PAUSE / network.epoch_length.get()).max(2)
+    longest_pause(network) + longest_lag(network)
 }
 
+/// By how many epochs the record may be behind what the signer has seen. Networks with short epochs would otherwise write each second.
+fn longest_lag(network: &NetworkTerms) -> u64 {
+    longest_pause(network) / 4
+}
+
+/// How many epochs can begin in ten minutes, and one that began after the signer's last look at the clock.
+fn longest_pause(network: &NetworkTerms) -> u64 {
+    SHORT_PAUSE.div_ceil(network.epoch_length.get()) + 1
+}
+
+/// In seconds.
 const SHORT_PAUSE: u64 = 600;
 
 impl std::fmt::Display for ClockJump {
@@ -108,8 +119,23 @@ mod tests {
     #[test]
     fn short_epochs_pass_while_a_program_restarts() {
         let (network, watch) = (network(10), ClockWatch { accepted: None });
-        assert_eq!(watch.judge(&network, Some(0), 1000 + 600), Ok(Some(60)));
-        assert!(watch.judge(&network, Some(0), 1000 + 610).is_err());
+        // What the record has is up to 15 epochs behind when the signer stops.
         assert!(!watch.is_behind(&network, Some(0), 15) && watch.is_behind(&network, Some(0), 16));
+        assert_eq!(watch.judge(&network, Some(0), 1000 + 760), Ok(Some(76)));
+        assert!(watch.judge(&network, Some(0), 1000 + 770).is_err());
+    }
+
+    /// Whenever the signer stops, up to a minute or half an epoch after its last look at the clock.
+    #[test]
+    fn no_restart_within_ten_minutes_is_a_jump() {
+        let watch = ClockWatch { accepted: None };
+        for length in [1, 2, 7, 10, 60, 150, 200, 201, 299, 300, 301, 599, 600, 601, 3600] {
+            let network = network(length);
+            let last = (0..).find(|epoch| watch.is_behind(&network, Some(0), epoch + 1)).expect("the lag has an end");
+            let (begins, pause) = (1000 + length * last, (length / 2).clamp(1, 60));
+            for stops in begins..begins + length + pause {
+                assert!(watch.judge(&network, Some(0), stops + 600).is_ok(), "{length}: {stops}");
+            }
+        }
     }
 }

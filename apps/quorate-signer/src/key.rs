@@ -6,11 +6,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::{KeyGroup, OperatorKey};
 use quorate_host::exit::{Failure, Result};
-use quorate_keystore::{
-    keystore::Keystore,
-    passphrase::{LineError, Passphrase},
-    secret_file::{self, SecretFileError},
-};
+use quorate_keystore::{keystore::Keystore, passphrase::Passphrase, secret_file};
 
 /// Where the key is.
 #[derive(Clone, Debug, Args)]
@@ -34,15 +30,9 @@ impl KeyArguments {
     /// Decrypts the key and compares it with the public key that the keystore states. Takes about a second.
     pub(crate) fn unlock(&self, key_group: KeyGroup) -> Result<Unlocked> {
         let name = self.keystore.display();
-        let file = secret_file::read(&self.keystore).map_err(|error| match error {
-            SecretFileError::Io { .. } => Failure::io(error),
-            _ => Failure::usage(error),
-        })?;
+        let file = secret_file::read(&self.keystore)?;
         let keystore = Keystore::parse(&file.contents).with_context(|| name.to_string()).map_err(Failure::usage)?;
-        let (passphrase, loose) = Passphrase::read_file(&self.passphrase_file).map_err(|error| match error {
-            LineError::Unreadable { .. } => Failure::io(error),
-            _ => Failure::usage(error),
-        })?;
+        let (passphrase, loose) = Passphrase::read_file(&self.passphrase_file)?;
         if keystore.public_key().is_some_and(|stated| stated.len() != COMPRESSED) {
             return Err(Failure::usage(anyhow!(
                 "{name}: the public key has another length than one in G2 of BLS12-381; make the operator's key with \

@@ -2,17 +2,24 @@
 //!
 //! A commit of the database returns when the record is on disk. After an error nobody knows what the disk has: pages whose
 //! write failed may be in memory only and look written. So after an error the database is closed, and before it is used
-//! again, all of it is written to a new file, which takes the place of the old one.
+//! again, by this process or by the next one, all of it is written to a new file, which takes the place of the old one. The old
+//! file stays marked as one that was not closed until then.
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, File},
     io,
-    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
+    mem::ManuallyDrop,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use quorate_evm::{SnapshotId, Task, alloy_primitives::B256, task::Conflict};
-use quorate_host::{file::put_in_place, lock_file};
+use quorate_host::{
+    file::{flush_folder_of, make_private_folder, put_in_place},
+    lock_file,
+};
 use quorate_signer_client::record_file::RecordFile;
 use redb::{
     Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, TableError, WriteTransaction,
@@ -31,8 +38,13 @@ pub(crate) struct Store {
     config: Config,
     /// `None` after an error, until it was written anew.
     database: Option<Database>,
+    /// The old file, while it could not be written anew. It is never closed: that would mark it as one whose every write is on disk.
+    old: ManuallyDrop<Option<Database>>,
     /// `None` where nothing is signed.
     watch: Option<ClockWatch>,
+    /// The epoch up to which the clock was believed. The record may be behind: while the disk fails, and by what
+    /// [`ClockWatch::is_behind`] allows.
+    seen: Option<u64>,
     _lock: File,
 }
 
@@ -128,8 +140,8 @@ const CACHE: usize = 16 << 20;
 impl Store {
     /// Makes an empty record in a folder, which is made if it is not there.
     pub(crate) fn create(folder: &Path, config: &Config, floor: u64) -> Result<Self, StoreError> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|source| system(folder, source))?;
-        let lock = lock(folder)?;
+        make_private_folder(folder).map_err(|source| system(folder, source))?;
+        let lock = lock(folder, Duration::ZERO)?;
         let path = folder.join(RECORD);
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -138,22 +150,39 @@ impl Store {
         }
         let contents = Contents { config: json(&path, config)?, floor, retired: false, clock: None, tasks: Vec::new() };
         let database = write_anew(&path, &contents)?;
-        Ok(Self { path, config: config.clone(), database: Some(database), watch: None, _lock: lock })
+        let old = ManuallyDrop::new(None);
+        Ok(Self { path, config: config.clone(), database: Some(database), old, watch: None, seen: None, _lock: lock })
     }
 
-    /// Opens the record in a folder.
+    /// Opens the record in a folder. If whoever had it open did not close it, it is written anew.
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
+        Self::open_within(folder, Duration::ZERO)
+    }
+
+    /// The same, for the signer that stays: it waits for a command that looks at the record, such as `status`.
+    pub(crate) fn open_to_run(folder: &Path) -> Result<Self, StoreError> {
+        Self::open_within(folder, PATIENCE)
+    }
+
+    fn open_within(folder: &Path, patience: Duration) -> Result<Self, StoreError> {
         let path = folder.join(RECORD);
         // A link is looked at itself: if what it leads to is away, the record is not missing, and must not be made anew.
         fs::symlink_metadata(&path).map_err(|error| absent(folder, &path, error))?;
         fs::metadata(&path).map_err(|error| system(&path, error))?;
-        let lock = lock(folder)?;
+        let lock = lock(folder, patience)?;
+        // The name of a file that was written anew may not be on disk yet.
+        flush_folder_of(&path).map_err(|error| system(folder, error))?;
+        let closed = was_closed(&path);
         let database = open(&path)?;
         let config = read_config(&database).map_err(|error| failed(&path, error))?;
         let damaged = |why: String| StoreError::Damaged { path: path.clone(), why };
         let config = config.ok_or_else(|| damaged("it does not say for which network".to_owned()))?;
         let config = serde_json::from_slice(&config).map_err(|error| damaged(error.to_string()))?;
-        Ok(Self { path, config, database: Some(database), watch: None, _lock: lock })
+        let (database, old) = if closed { (Some(database), None) } else { (None, Some(database)) };
+        let old = ManuallyDrop::new(old);
+        let mut this = Self { path, config, database, old, watch: None, seen: None, _lock: lock };
+        this.seen = this.with(clock_of)?;
+        Ok(this)
     }
 
     /// From now on signs only by a clock that `watch` believes.
@@ -164,20 +193,29 @@ impl Store {
     /// Looks at the clock, so that time which passes while nothing is signed is not a jump.
     pub(crate) fn look_at_clock(&mut self, now: u64) -> Result<Option<ClockJump>, StoreError> {
         let (network, Some(watch)) = (self.config.identity.network, self.watch) else { return Ok(None) };
+        let judged = self.judge_clock(now);
         self.with(|database| {
-            let believed = clock_of(database)?;
-            Ok(match watch.judge(&network, believed, now) {
-                Err(jump) => Some(jump),
-                Ok(epoch) => {
-                    if let Some(epoch) = epoch.filter(|epoch| watch.is_behind(&network, believed, *epoch)) {
-                        let transaction = database.begin_write()?;
-                        transaction.open_table(CLOCK)?.insert((), epoch)?;
-                        transaction.commit()?;
-                    }
-                    None
-                }
-            })
+            let epoch = match judged {
+                Ok(epoch) => epoch,
+                Err(jump) => return Ok(Some(jump)),
+            };
+            let written = clock_of(database)?;
+            if let Some(epoch) = epoch.filter(|epoch| watch.is_behind(&network, written, *epoch)) {
+                let transaction = database.begin_write()?;
+                transaction.open_table(CLOCK)?.insert((), epoch)?;
+                transaction.commit()?;
+            }
+            Ok(None)
         })
+    }
+
+    /// The epoch by the clock, if it is believed; none before epoch 0 and without a watch. It counts as seen even if the disk then
+    /// fails: the signer runs, so the time that passes is not a jump.
+    fn judge_clock(&mut self, now: u64) -> Result<Option<u64>, ClockJump> {
+        let Some(watch) = self.watch else { return Ok(None) };
+        let epoch = watch.judge(&self.config.identity.network, self.seen, now)?;
+        self.seen = self.seen.max(epoch);
+        Ok(epoch)
     }
 
     /// What the record was made for.
@@ -188,14 +226,11 @@ impl Store {
     /// Judges a task by the rules and writes it down. When this returns `Ok`, the task is on disk and may be signed.
     pub(crate) fn record(&mut self, task: &Task, now: u64) -> Result<Permit, NotRecorded> {
         let network = self.config.identity.network;
-        let watch = self.watch;
+        let (clock, seen) = (self.judge_clock(now), self.seen);
         let judged = self.with(|database| {
-            let believed = clock_of(database)?;
-            let epoch = match watch.map(|watch| watch.judge(&network, believed, now)) {
-                Some(Err(jump)) => return Ok(Err(Broken::ClockJump(jump))),
-                Some(Ok(epoch)) => epoch,
-                None => None,
-            };
+            if let Err(jump) = clock {
+                return Ok(Err(Broken::ClockJump(jump)));
+            }
             let transaction = database.begin_read()?;
             let floor = floor_of(&transaction.open_table(FLOOR)?)?;
             let retired = retired_of(&transaction.open_table(RETIRED)?)?;
@@ -209,7 +244,7 @@ impl Store {
                 {
                     raise_floor(&transaction, floor)?;
                 }
-                if let Some(epoch) = epoch.filter(|epoch| believed.is_none_or(|believed| *epoch > believed)) {
+                if let Some(epoch) = seen {
                     transaction.open_table(CLOCK)?.insert((), epoch)?;
                 }
                 insert(&transaction, task)?;
@@ -294,10 +329,16 @@ impl Store {
         let database = match self.database.take() {
             Some(database) => database,
             None => {
-                let old = open(&self.path)?;
+                let old = self.old.take().map_or_else(|| open(&self.path), Ok)?;
                 let contents = read_all(&old).map_err(|error| failed(&self.path, error))?;
-                drop(old);
-                write_anew(&self.path, &contents)?
+                match write_anew(&self.path, &contents) {
+                    // The old file has no name any more.
+                    Ok(new) => new,
+                    Err(error) => {
+                        *self.old = Some(old);
+                        return Err(error);
+                    }
+                }
             }
         };
         let done = work(&database).map_err(|error| failed(&self.path, error))?;
@@ -364,6 +405,13 @@ fn write_anew(path: &Path, contents: &Contents) -> Result<Database, StoreError> 
     Ok(database)
 }
 
+/// Whether a record was closed by the process that had it open, and not left by an error, a kill or a power failure.
+fn was_closed(path: &Path) -> bool {
+    // A database that is opened to be read is not written, and refused if it was not closed.
+    let opened = quorate_host::contained(|| Database::builder().set_cache_size(CACHE).open_read_only(path));
+    matches!(opened, Ok(Ok(_)))
+}
+
 /// Opens a record, and checks every page of it.
 fn open(path: &Path) -> Result<Database, StoreError> {
     // A damaged length can make the database panic. Nothing of it is used then.
@@ -408,15 +456,27 @@ fn absent(folder: &Path, path: &Path, source: io::Error) -> StoreError {
     }
 }
 
-/// Locks a folder that only its owner can enter.
-fn lock(folder: &Path) -> Result<File, StoreError> {
+/// Locks a folder that only its owner can enter. Whoever has locked it may take so long to give it up.
+fn lock(folder: &Path, patience: Duration) -> Result<File, StoreError> {
     let mode = fs::metadata(folder).map_err(|error| system(folder, error))?.permissions().mode() & 0o7777;
     if mode & 0o077 != 0 {
         return Err(StoreError::Mode { path: folder.to_owned(), mode });
     }
-    let lock = lock_file(&folder.join(LOCK)).map_err(|error| system(folder, error))?;
-    lock.ok_or_else(|| StoreError::InUse(folder.to_owned()))
+    let begun = Instant::now();
+    loop {
+        if let Some(lock) = lock_file(&folder.join(LOCK)).map_err(|error| system(folder, error))? {
+            return Ok(lock);
+        }
+        if begun.elapsed() >= patience {
+            return Err(StoreError::InUse(folder.to_owned()));
+        }
+        thread::sleep(PAUSE);
+    }
 }
+
+/// A command that looks at the record of a signer that does not run has it for less.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(100);
 
 fn json(path: &Path, config: &Config) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(config).map_err(|error| StoreError::Database { path: path.to_owned(), why: error.to_string() })
@@ -497,7 +557,47 @@ fn raise_floor(transaction: &WriteTransaction, floor: u64) -> Result<u64, redb::
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
+
+    use quorate_evm::{
+        KeyGroup,
+        alloy_primitives::{Address, Bytes},
+    };
+    use quorate_signer_client::{network::NetworkTerms, record_file::RecordIdentity};
+
     use super::*;
+
+    /// A record of a network with epochs of 100 seconds from second 1000 on.
+    fn new_store(folder: &Path) -> Store {
+        let (contract, epoch_length) = (Address::repeat_byte(0xc0), NonZeroU64::new(100).expect("not zero"));
+        let network = NetworkTerms { chain_id: 5, contract, genesis: 1000, epoch_length, slashing_window: 150 };
+        let identity = RecordIdentity { network, key_group: KeyGroup::Bls12381G2, public_key: Bytes::from([9; 192]) };
+        Store::create(folder, &Config { identity, verifier: contract, operator: contract }, 0).expect("a new record")
+    }
+
+    /// The signer runs all the time, and the disk is full for five epochs.
+    #[test]
+    fn time_that_passes_while_the_disk_fails_is_no_jump() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        let mut store = new_store(&data);
+        store.watch(ClockWatch { accepted: None });
+        let at = |epoch: u64| 1000 + 100 * epoch;
+        assert_eq!(store.look_at_clock(at(7)).expect("writes"), None);
+        let in_the_way = data.join("record.redb.new");
+        fs::create_dir(&in_the_way).expect("in the way of the new file");
+        store.with(|_| Err::<(), _>(redb::Error::Io(io::ErrorKind::StorageFull.into()))).expect_err("a full disk");
+        // A clock that jumps meanwhile is not believed for that.
+        for epoch in [8, 9, 10, 11, 12, 900, 13] {
+            assert!(store.look_at_clock(at(epoch)).is_err());
+        }
+        fs::remove_dir(&in_the_way).expect("room again");
+        let jump = ClockJump { current: 900, believed: 13, now: at(900) };
+        assert_eq!(store.look_at_clock(at(900)).expect("reads"), Some(jump));
+        assert_eq!(store.look_at_clock(at(14)).expect("writes"), None);
+        drop(store);
+        assert_eq!(Store::open(&data).expect("opens").seen, Some(14));
+    }
 
     /// Another user's folder, a folder that is a file, a disk that is read-only: a record may be there, and a second one for the
     /// same key would sign what the first one forbids.
@@ -539,9 +639,9 @@ mod tests {
     fn a_lock_that_is_a_link_is_not_followed() {
         let folder = tempfile::tempdir().expect("a folder");
         let (data, elsewhere) = (folder.path().join("data"), folder.path().join("elsewhere"));
-        DirBuilder::new().mode(0o700).create(&data).expect("a folder");
+        make_private_folder(&data).expect("a folder");
         std::os::unix::fs::symlink(&elsewhere, data.join(LOCK)).expect("a link");
-        let error = lock(&data).expect_err("a link");
+        let error = lock(&data, Duration::ZERO).expect_err("a link");
         assert!(matches!(&error, StoreError::File { .. }), "{error:?}");
         assert!(!elsewhere.exists());
     }

@@ -18,10 +18,9 @@ use quorate_signer_client::{
     protocol::{BindPeer, LONGEST_PEER_ID, ProvePossession, RefusalCode, SignTask, SignerAnswer, SignerRequest},
     record_file::RecordIdentity,
 };
-use rustix::process::{DumpableBehavior, dumpable_behavior};
 use tempfile::TempDir;
 
-use crate::{clock::ClockWatch, commands::run::guard_memory, config::Config, signer::Signer, store::Store};
+use crate::{clock::ClockWatch, config::Config, signer::Signer, store::Store};
 
 /// Epochs of 100 seconds from second 1000 on; conflicts are reported for 150 seconds more.
 const NETWORK: NetworkTerms = NetworkTerms {
@@ -158,6 +157,23 @@ fn a_signer_that_signs_nothing_is_not_ready() {
     assert!(signer.ready().expect_err("the record was moved").contains("export --retire"));
 }
 
+/// `init` ran under a clock that was ahead: until then, every task is below the floor.
+#[test]
+fn a_signer_whose_floor_is_ahead_is_not_ready() {
+    let folder = private_folder();
+    let signer = Signer::new(key(), new_store(folder.path(), 9), None).expect("the same key");
+    let obstacle = |now| match signer.answer(&SignerRequest::Status {}, now) {
+        SignerAnswer::Status(status) => status.obstacle(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(signature(&signer, &task(7, 1, 1), NOW), Err(RefusalCode::BelowFloor));
+    let why = obstacle(NOW).expect("epoch 7 is below it");
+    assert!(why.contains("is epoch 9, which begins at second 1900"), "{why}");
+    assert!(obstacle(1899).is_some());
+    assert_eq!(obstacle(1900), None);
+    assert!(signature(&signer, &task(9, 1, 1), 1900).is_ok());
+}
+
 #[test]
 fn the_same_request_has_the_same_signature() {
     let folder = private_folder();
@@ -252,7 +268,9 @@ fn concurrent_conflicts() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn the_process_leaves_no_core_dump() {
-    guard_memory().expect("Linux");
+    use rustix::process::{DumpableBehavior, dumpable_behavior};
+    crate::commands::run::guard_memory().expect("Linux");
     assert_eq!(dumpable_behavior().expect("Linux"), DumpableBehavior::NotDumpable);
 }

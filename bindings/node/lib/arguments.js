@@ -47,12 +47,31 @@ function suite(name, value) {
 
 function bytes(name, value) {
   if (!isUint8Array(value)) throw wrong(name, value, "a Uint8Array");
+  if (isGone(value)) throw wrong(name, value, PRESENT);
   return value;
 }
+
+/** Whether the buffer of an array is gone: another thread has got it, or it was cut. Such an array has no bytes, and is not an empty one. */
+function isGone(value) {
+  if (value.length > 0) return false;
+  try {
+    Uint8Array.prototype.keys.call(value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const PRESENT = "one whose buffer was not transferred to another thread";
 
 function array(name, value, expected) {
   if (!Array.isArray(value)) throw wrong(name, value, expected);
   return value;
+}
+
+/** The same, for a walk by `map` or `forEach`, which skip places that nobody has filled: they are `undefined`. */
+function filled(name, value, expected) {
+  return Array.from(array(name, value, expected));
 }
 
 function object(name, value) {
@@ -141,4 +160,4 @@ function signal(name, value) {
   return value;
 }
 
-module.exports = { SUITES, array, bytes, engine, flag, joined, object, outside, signal, suite, time, whole, wrong };
+module.exports = { PRESENT, SUITES, array, bytes, engine, filled, flag, isGone, joined, object, outside, signal, suite, time, whole, wrong };

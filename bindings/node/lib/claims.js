@@ -8,7 +8,7 @@
 // Numbers are little-endian.
 
 const { isUint8Array } = require("node:util").types;
-const { array, suite, wrong } = require("./arguments.js");
+const { PRESENT, array, isGone, suite, wrong } = require("./arguments.js");
 
 const SHARED = 0;
 const EACH = 1;
@@ -106,11 +106,13 @@ function writeClaim(packed, claim, index) {
     write(packed, many, publicKey, publicKeys, keys, "publicKey", index);
   }
   if (!isUint8Array(signature)) throw wrong(field(index, ".signature"), signature, "a Uint8Array");
-  packed.bytes(signature);
+  copy(packed, signature, () => field(index, ".signature"));
   if (source === undefined) {
     packed.bytes(NONE);
   } else {
     if (typeof source !== "string" || source === "") throw wrong(field(index, ".source"), source, "a text with a character or more");
+    // The encoder would replace what it cannot encode, and two senders would have one name.
+    if (!source.isWellFormed()) throw wrong(field(index, ".source"), source, "a text without half of a surrogate pair");
     packed.bytes(TEXT.encode(source));
   }
 }
@@ -131,14 +133,21 @@ function several(one, list, name, index) {
 /** Writes one part, or the `count` parts of a list: as many as the head says. */
 function write(packed, many, one, list, count, name, index) {
   if (!many) {
-    packed.bytes(one);
+    copy(packed, one, () => field(index, `.${name}`));
     return;
   }
   for (let place = 0; place < count; place += 1) {
     const bytes = list[place];
-    if (!isUint8Array(bytes)) throw wrong(field(index, `.${name}s[${place}]`), bytes, "a Uint8Array");
-    packed.bytes(bytes);
+    const named = () => field(index, `.${name}s[${place}]`);
+    if (!isUint8Array(bytes)) throw wrong(named, bytes, "a Uint8Array");
+    copy(packed, bytes, named);
   }
+}
+
+/** Copies an array. */
+function copy(packed, bytes, named) {
+  if (isGone(bytes)) throw wrong(named, bytes, PRESENT);
+  packed.bytes(bytes);
 }
 
 function field(index, name) {

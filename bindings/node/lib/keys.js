@@ -123,8 +123,7 @@ class KeySet {
 
   push(keys, options) {
     const assumed = flag("options.assumePossession", object("options", options).assumePossession);
-    const all = joined("keys", keys, this.#suite.publicKeyLength, "public keys");
-    if (all.length > 0) this.#native.push(all, assumed);
+    this.#native.push(joined("keys", keys, this.#suite.publicKeyLength, "public keys"), assumed);
   }
 
   prove(index, proof) {

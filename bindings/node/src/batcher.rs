@@ -122,7 +122,8 @@ impl NativeBatcher {
         })
     }
 
-    /// Takes no more claims, and answers those that wait for at most so many milliseconds.
+    /// Takes no more claims, and answers those that wait for at most so many milliseconds. Of calls at the same time, the shortest time
+    /// counts.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn stop(&self, within: f64) -> AsyncTask<Job<()>> {
         let service = self.service.clone();

@@ -12,6 +12,7 @@
 //! | `verifier` | packed claims to verdicts |
 //! | `keys` | secret keys, checks and sums |
 //! | `keyset` | a committee's keys by index |
+//! | `evm` | quorums that a contract settles: digests, plans, calls |
 //! | `batcher` | claims as they come |
 //! | `blst` | decoded points for the entry `quorate/blst` |
 
@@ -25,5 +26,6 @@ pub mod catalog;
 pub mod verifier;
 pub mod keys;
 pub mod keyset;
+pub mod evm;
 pub mod batcher;
 pub mod blst;

@@ -70,11 +70,13 @@ fn verified(engine: &Engine, packed: &[u8], remember: bool) -> std::result::Resu
 
 impl NativeVerdicts {
     pub(crate) fn of(verdicts: &Verdicts) -> Self {
-        let digit = |ruled| char::from(b'0' + ruled as u8);
-        let codes: String = verdicts.ruled().map(digit).collect();
-        let valid = digit(Ruled::Valid);
-        let others = codes.chars().enumerate().filter(|(_, code)| *code != valid);
+        let others = verdicts.ruled().enumerate().filter(|(_, ruled)| *ruled != Ruled::Valid);
         let reasons = others.map(|(index, _)| verdicts.reason(index)).collect();
-        Self { codes, reasons }
+        Self::ruled(verdicts.ruled(), reasons)
+    }
+
+    /// Verdicts, and why those that are not valid are not.
+    pub(crate) fn ruled(ruled: impl Iterator<Item = Ruled>, reasons: Vec<String>) -> Self {
+        Self { codes: ruled.map(|ruled| char::from(b'0' + ruled as u8)).collect(), reasons }
     }
 }

@@ -67,7 +67,7 @@ test("wrong arguments are errors", async () => {
   await assert.rejects(batcher.submit({ ...good, signature: "0x" }), /^TypeError: claim\.signature: found a string/);
   await assert.rejects(batcher.submit([good]), /^TypeError: claim\.suite: found nothing/);
   await assert.rejects(batcher.submit(good, { class: "urgent" }), /^TypeError: options\.class: found a string, expected block/);
-  for (const deadlineMs of [0, -1, NaN, Infinity]) await assert.rejects(batcher.submit(good, { deadlineMs }), RangeError);
+  for (const deadlineMs of [0, -1, NaN, Infinity, 3_600_001]) await assert.rejects(batcher.submit(good, { deadlineMs }), RangeError);
   await assert.rejects(batcher.stop(-1), RangeError);
   for (const options of [{ lingerMs: 0 }, { queueBytes: 0.5 }, { threads: 0 }]) {
     assert.throws(() => new Batcher(options), RangeError);

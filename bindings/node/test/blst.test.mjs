@@ -202,3 +202,8 @@ test("wrong types name the argument, and secrets are not printed", () => {
   const digits = secret.toHex().slice(2, 12);
   for (const text of [inspect(secret, { showHidden: true }), JSON.stringify(secret)]) assert.ok(!text.includes(digits));
 });
+
+test("a place of an array that nobody has filled is named", () => {
+  assert.throws(() => ours.verifyMultipleAggregateSignatures(new Array(2)), { name: "TypeError", message: /^sets\[0\]\.msg: found nothing/ });
+  assert.throws(() => ours.aggregateSignatures(new Array(3)), { name: "TypeError", message: /^sigs\[0\]: found nothing/ });
+});

@@ -11,6 +11,7 @@ import {
   fromHex,
   subtract,
   suites,
+  verifySync,
 } from "quorate";
 import { VARIANTS, secret, text } from "./made.mjs";
 
@@ -55,6 +56,8 @@ test("sums", () => {
     const signatures = keys.map((key) => key.sign(text("a")));
     const sum = aggregate(suite, signatures);
     assert.deepEqual(subtract(suite, sum, signatures.slice(1)), signatures[0]);
+    assert.deepEqual(subtract(suite, sum, []), sum);
+    assert.throws(() => aggregatePublicKeys(suite, []), misuse);
     assert.equal(aggregatePublicKeys(suite, keys.map((key) => key.publicKey())).length, keys[0].publicKey().length);
     assert.throws(() => aggregate(suite, []), misuse);
     assert.throws(() => aggregate(suite, [signatures[0], signatures[0].subarray(1)]), encoding);
@@ -62,8 +65,29 @@ test("sums", () => {
     assert.throws(() => aggregate(suite, [signatures[0], "text"]), { name: "TypeError", message: /^signatures\[1\]: found a string/ });
     assert.throws(() => aggregate(suite, signatures[0]), /^TypeError: signatures: found a Uint8Array/);
   }
-  assert.throws(() => aggregate("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_BDN_", [new Uint8Array(96)]), misuse);
   assert.throws(() => aggregatePublicKeys("eigenlayer", [SecretKey.generate("eigenlayer").publicKey()]), misuse);
+});
+
+test("a rogue key in a BDN suite", () => {
+  for (const [group, flag] of [["G2", 1], ["G1", 2]]) {
+    const [bdn, plain] = ["BDN", "POP"].map((scheme) => `BLS_SIG_BLS12381${group}_XMD:SHA-256_SSWU_RO_${scheme}_`);
+    const [victim, own] = [secret(bdn, flag), secret(bdn, flag + 2)];
+    const negated = victim.publicKey();
+    negated[0] ^= 0x20;
+    const keys = [victim.publicKey(), aggregatePublicKeys(plain, [own.publicKey(), negated])];
+    assert.deepEqual(aggregatePublicKeys(plain, keys), own.publicKey());
+    // With the plain sum, the owner of the rogue key would sign for the victim.
+    const both = aggregatePublicKeys(bdn, keys);
+    const signature = own.sign(text("a"));
+    const [verdict] = verifySync([{ suite: bdn, publicKey: both, message: text("a"), signature }]);
+    assert.equal(verdict.code, "mismatch");
+    assert.throws(() => aggregatePublicKeys(bdn, [keys[0], keys[0]]), misuse);
+    assert.throws(() => aggregate(bdn, [signature]), misuse);
+    assert.throws(() => subtract(bdn, signature, [signature]), misuse);
+    const set = new KeySet(bdn);
+    set.push(keys);
+    assert.throws(() => set.sum([0, 1]), misuse);
+  }
 });
 
 test("checks of encodings", () => {
@@ -110,15 +134,18 @@ test("a set of keys", async () => {
 
 test("members that are not there take no memory", () => {
   const set = new KeySet("eth2");
-  assert.throws(() => set.sum([0]), RangeError);
-  assert.throws(() => set.prove(0, new Uint8Array(96)), RangeError);
+  const outside = { name: "RangeError", code: "ERR_OUT_OF_RANGE" };
+  assert.throws(() => set.sum([0]), outside);
+  assert.throws(() => set.prove(0, new Uint8Array(96)), outside);
   set.push([secret("eth2", 1).publicKey()], { assumePossession: true });
   for (const members of [[1], [2 ** 32], [-1], [0.5], [NaN], [0, 0], new Uint8Array(2)]) {
-    assert.throws(() => set.sum(members), RangeError, String(members));
+    assert.throws(() => set.sum(members), outside, String(members));
+    assert.throws(() => set.verifySync(members, text("a"), new Uint8Array(96)), outside, String(members));
   }
   for (const members of [["0"], "0", null, undefined, new Uint32Array(1)]) assert.throws(() => set.sum(members), TypeError);
   // Bit 1 is no member.
   assert.throws(() => set.sum(Uint8Array.of(2)), misuse);
+  assert.throws(() => set.verifySync(Uint8Array.of(2), text("a"), secret("eth2", 1).sign(text("a"))), misuse);
 });
 
 test("hexadecimal digits", () => {
@@ -127,4 +154,12 @@ test("hexadecimal digits", () => {
   assert.deepEqual(fromHex("0x"), new Uint8Array(0));
   for (const text of ["0x0", "0x0g", "zz", "0x 0"]) assert.throws(() => fromHex(text), SyntaxError);
   assert.throws(() => fromHex(7), TypeError);
+});
+
+test("an array whose buffer is gone is not an empty message", () => {
+  const gone = new Uint8Array(4);
+  structuredClone(gone, { transfer: [gone.buffer] });
+  const key = secret("eth2", 1);
+  assert.throws(() => key.sign(gone), { name: "TypeError", message: /^message: found a Uint8Array, expected one whose buffer was not transferred/ });
+  assert.notDeepEqual(key.sign(new Uint8Array(0)), key.sign(new Uint8Array(1)));
 });

@@ -3,11 +3,15 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "node:test";
 import * as main from "quorate";
 import * as blst from "quorate/blst";
+import * as evm from "quorate/evm";
 
 const require = createRequire(import.meta.url);
 const run = promisify(execFile);
@@ -15,7 +19,7 @@ const folder = new URL("..", import.meta.url);
 const read = (file) => readFileSync(new URL(file, folder), "utf8");
 
 test("import and require give the same names", () => {
-  for (const [imported, required] of [[main, require("quorate")], [blst, require("quorate/blst")]]) {
+  for (const [imported, required] of [[main, require("quorate")], [blst, require("quorate/blst")], [evm, require("quorate/evm")]]) {
     const names = Object.keys(imported).filter((name) => name !== "default" && name !== "module.exports");
     assert.deepEqual(names.sort(), Object.keys(required).sort());
     for (const name of names) assert.equal(imported[name], required[name]);
@@ -23,7 +27,7 @@ test("import and require give the same names", () => {
 });
 
 test("the types name what there is", async () => {
-  for (const [file, module] of [["index.d.ts", main], ["blst.d.ts", blst]]) {
+  for (const [file, module] of [["index.d.ts", main], ["blst.d.ts", blst], ["evm.d.ts", evm]]) {
     const declared = [...read(file).matchAll(/^export (?:class|function|const) (\w+)/gm)].map(([, name]) => name);
     const names = Object.keys(module).filter((name) => name !== "default" && name !== "module.exports");
     assert.deepEqual([...new Set(declared)].sort(), names.sort());
@@ -38,6 +42,25 @@ test("the example of the README runs", async () => {
   const example = /```js\n([^`]+)```\n\n```text\n([^`]+)```/.exec(read("README.md"));
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", example[1]], { cwd: folder });
   assert.equal(stdout, example[2]);
+});
+
+test("the function of the README settles", async () => {
+  const [, example] = /```js\n([^`]+export async function settle[^`]+```)/.exec(read("README.md").replaceAll("`undefined`", "undefined"));
+  const asked = JSON.parse(read("test/evm/bn254-g2.json"));
+  const place = await mkdtemp(join(tmpdir(), "quorate-"));
+  await writeFile(join(place, "network.json"), asked.network);
+  const order = { results: asked.results, deadline: asked.deadline };
+  const stranger = { key: "0x00", signature: "0x" };
+  const script = (lines) => `${example.replace("```", "")}
+    process.chdir(${JSON.stringify(place)});
+    console.log((await settle(${JSON.stringify(order)}, ${JSON.stringify(lines)}))?.data);`;
+  const settled = async (lines) => {
+    const ran = await run(process.execPath, ["--input-type=module", "--eval", script(lines)], { cwd: folder });
+    return ran.stdout.trim();
+  };
+  assert.equal(await settled([stranger, ...asked.lines]), asked.plan.calldata);
+  assert.equal(await settled(asked.lines.slice(1)), "undefined");
+  await rm(place, { recursive: true });
 });
 
 test("another platform is named", async () => {
@@ -56,10 +79,9 @@ test("another platform is named", async () => {
 test("the package has what it needs, and nothing else", async () => {
   const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: folder });
   const files = JSON.parse(stdout)[0].files.map(({ path }) => path);
-  for (const file of ["index.js", "index.d.ts", "blst.js", "blst.d.ts", "lib/native.js", "README.md", "package.json"]) {
-    assert.ok(files.includes(file), file);
-  }
-  const known = /^(lib\/\w+\.js|(index|blst)\.(js|d\.ts)|quorate\.[\w-]+\.node|README\.md|package\.json)$/;
+  const needed = ["index.js", "index.d.ts", "blst.js", "blst.d.ts", "evm.js", "evm.d.ts", "lib/native.js", "README.md", "package.json"];
+  for (const file of [...needed, "LICENSE-APACHE", "LICENSE-MIT"]) assert.ok(files.includes(file), file);
+  const known = /^(lib\/\w+\.js|(index|blst|evm)\.(js|d\.ts)|quorate\.[\w-]+\.node|README\.md|package\.json|LICENSE-(APACHE|MIT))$/;
   assert.deepEqual(files.filter((file) => !known.test(file)), []);
   assert.deepEqual(Object.keys(JSON.parse(read("package.json")).dependencies ?? {}), []);
 });

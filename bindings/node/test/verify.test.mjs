@@ -77,6 +77,13 @@ test("nothing to verify is no verdict", async () => {
   assert.deepEqual(verifySync([]), []);
 });
 
+/** An array whose buffer another thread has got. */
+function gone() {
+  const bytes = new Uint8Array(48);
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  return bytes;
+}
+
 test("a wrong type names the claim and the field", async () => {
   const good = claim("eth2", 1);
   const wrong = [
@@ -96,8 +103,12 @@ test("a wrong type names the claim and the field", async () => {
     [1, { ...good, possession: true }, /^claims\[1\]\.message: found a Uint8Array, expected none beside possession$/],
     [1, { ...good, possession: "yes", message: undefined }, /^claims\[1\]\.possession: found a string/],
     [1, { ...good, signature: [1, 2] }, /^claims\[1\]\.signature: found an array/],
+    [1, { ...good, message: gone() }, /^claims\[1\]\.message: found a Uint8Array, expected one whose buffer was not transferred/],
+    [1, { ...good, signature: gone() }, /^claims\[1\]\.signature: found a Uint8Array, expected one whose buffer/],
+    [1, { ...good, publicKey: undefined, publicKeys: [good.publicKey, gone()] }, /^claims\[1\]\.publicKeys\[1\]: found a Uint8Array, expected/],
     [1, { ...good, source: 7 }, /^claims\[1\]\.source: found a number/],
     [1, { ...good, source: "" }, /^claims\[1\]\.source: found a string/],
+    [1, { ...good, source: "peer \ud800" }, /^claims\[1\]\.source: found a string, expected a text without half of a surrogate pair$/],
   ];
   for (const [place, value, message] of wrong) {
     const claims = place === "claims" ? value : [good, value];

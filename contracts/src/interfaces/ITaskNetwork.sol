@@ -132,8 +132,8 @@ interface ITaskNetwork {
     /// @param operator The operator.
     /// @param amount What left the seat now.
     /// @param pending All that waits.
-    /// @param payableAt The first second at which all of it can be paid out. What waited before keeps its date
-    /// (`requestWithdrawal`).
+    /// @param payableAt The first second at which all of it can be paid out. What waited first keeps its date, and what
+    /// followed may get this one (`requestWithdrawal`).
     event WithdrawalRequested(address indexed operator, uint256 amount, uint256 pending, uint256 payableAt);
     /// @notice An operator gave up its seat, was outbid, or fell below the minimum.
     /// @param operator The operator.

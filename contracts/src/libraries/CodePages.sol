@@ -84,21 +84,22 @@ library CodePages {
     }
 
     /// @notice The address of a created contract: the last 20 bytes of keccak256(rlp([creator, nonce])).
-    /// @dev For nonces from 1 to 2^32 - 1. RLP writes a nonce below 0x80 as one byte, and any other as 0x80 plus its
-    /// length, followed by its bytes. All of it takes 27 bytes at most. Assembly, because abi.encodePacked costs 80
-    /// gas more for each page that is opened.
-    /// @param creator The contract that creates.
-    /// @param nonce Its nonce at the creation.
+    /// @dev RLP writes a nonce below 0x80 as one byte, and any other as 0x80 plus its length, followed by its bytes. All of
+    /// it takes 27 bytes at most. Assembly, because abi.encodePacked costs 80 gas more for each page that is opened.
+    /// @param creator The contract that creates. Its upper 96 bits must be zero, as in every address that Solidity has read.
+    /// @param nonce Its nonce at the creation, from 1 on. Only the lower 32 bits count: others would get into the creator's
+    /// place, and name what a contract with another address made.
     /// @return page The address.
     function addressOf(address creator, uint256 nonce) internal pure returns (address page) {
         assembly ("memory-safe") {
             let length := 0
+            nonce := and(nonce, 0xffffffff)
             if gt(nonce, 0x7f) {
                 length := add(add(add(1, gt(nonce, 0xff)), gt(nonce, 0xffff)), gt(nonce, 0xffffff))
                 nonce := or(shl(shl(3, length), add(0x80, length)), nonce)
             }
             // 0xd6 plus the nonce's length begins a list of that many bytes. 0x94 says that 20 bytes follow.
-            let list := or(shl(160, add(0xd694, shl(8, length))), shr(96, shl(96, creator)))
+            let list := or(shl(160, add(0xd694, shl(8, length))), creator)
             mstore(0x00, or(shl(shl(3, add(1, length)), list), nonce))
             page := shr(96, shl(96, keccak256(sub(9, length), add(23, length))))
         }

@@ -16,8 +16,11 @@ pub type Answer = Result<Verdict, Refused>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// As much work waits as the settings allow. Send less, or later.
-    #[error("overloaded: as much work waits as the settings allow; send it again later")]
+    /// As much work waits as the settings allow. Send less, or later. A claim that alone takes more memory than
+    /// [`Settings::queue_bytes`](crate::Settings::queue_bytes) is always refused.
+    #[error(
+        "overloaded: as much work waits as the settings allow; send it again later, unless it alone takes more memory than may wait"
+    )]
     Overloaded,
     /// Its source sent false claims, and as much work of such sources waits as they may have: a part of the queue.
     #[error(

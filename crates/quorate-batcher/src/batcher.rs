@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use quorate::{ClaimBytes, Options, Patience, Reason, SourceId, Verdict, Verifier};
+use quorate::{ClaimBytes, Messages, Options, Patience, Reason, Scheme, SourceId, Verdict, Verifier};
 use quorate_host::{contained, plain};
 use rand::{
     SeedableRng,
@@ -29,7 +29,7 @@ use crate::{
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
     settings::{Settings, SettingsError, SourceSettings},
     source::{Ban, SourceReport},
-    store::{KnownStore, OpenedStore, StoreError},
+    store::{KnownStore, OpenedStore, StoreError, is_storable},
 };
 
 /// Verifies claims that arrive one by one, in batches. A clone is the same batcher. Dropping the last one stops it, refuses
@@ -57,7 +57,15 @@ pub struct Batcher {
 #[derive(Debug)]
 struct Handle {
     shared: Arc<Shared>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// `None` if they have not all been started, or if somebody waits for them already.
+    threads: Mutex<Option<Threads>>,
+}
+
+#[derive(Debug)]
+struct Threads {
+    workers: Vec<JoinHandle<()>>,
+    /// The thread that writes to the store. It ends after the workers, so that it writes all that they verified.
+    store: Option<JoinHandle<()>>,
 }
 
 /// What the threads share.
@@ -87,8 +95,6 @@ struct State {
     idle: usize,
     /// When the first of them wakes by itself.
     timer: Option<Instant>,
-    /// Workers that have not ended.
-    alive: usize,
     pulse: Pulse,
     /// Verified claims on their way to the store. Dropped to end the thread that writes them.
     to_store: Option<SyncSender<Vec<ClaimBytes>>>,
@@ -160,7 +166,8 @@ impl Batcher {
     ) -> Result<Self, StartError> {
         settings.check()?;
         let threads = settings.threads;
-        let options = Options { soundness: settings.soundness, backend: settings.backend, ..Options::default() };
+        let options =
+            Options { threads, soundness: settings.soundness, backend: settings.backend, ..Options::default() };
         let verifier = Verifier::with_known_limit(options, settings.known);
         if let Some(store) = &store {
             // Whatever does not decode is left out: it is only not known.
@@ -174,7 +181,6 @@ impl Batcher {
                 schedule: Schedule::new(settings),
                 idle: 0,
                 timer: None,
-                alive: threads.get() + 1,
                 pulse: Pulse::default(),
                 to_store: store.is_some().then_some(to_store),
             }),
@@ -186,20 +192,20 @@ impl Batcher {
             store: store.map(Arc::new),
             observer,
         });
-        let batcher = Self { handle: Arc::new(Handle { shared: shared.clone(), threads: Mutex::new(Vec::new()) }) };
-        let mut started = Vec::new();
+        let batcher = Self { handle: Arc::new(Handle { shared: shared.clone(), threads: Mutex::new(None) }) };
         let spawn = |name: String, body: Box<dyn FnOnce(&Shared) + Send>| {
             let shared = shared.clone();
             thread::Builder::new().name(name).spawn(move || body(&shared)).map_err(StartError::Thread)
         };
-        started.push(spawn("quorate-block".to_owned(), Box::new(|shared| shared.work(Role::Blocks)))?);
+        let mut workers = vec![spawn("quorate-block".to_owned(), Box::new(|shared| shared.work(Role::Blocks)))?];
         for i in 0..threads.get() {
-            started.push(spawn(format!("quorate-batch-{i}"), Box::new(|shared| shared.work(Role::All)))?);
+            workers.push(spawn(format!("quorate-batch-{i}"), Box::new(|shared| shared.work(Role::All)))?);
         }
-        if shared.store.is_some() {
-            started.push(spawn("quorate-store".to_owned(), Box::new(move |shared| shared.write_to_store(&stored)))?);
-        }
-        *lock(&batcher.handle.threads) = started;
+        let store = match &shared.store {
+            Some(_) => Some(spawn("quorate-store".to_owned(), Box::new(move |shared| shared.write_to_store(&stored)))?),
+            None => None,
+        };
+        *lock(&batcher.handle.threads) = Some(Threads { workers, store });
         Ok(batcher)
     }
 
@@ -273,7 +279,8 @@ impl Batcher {
     }
 
     /// Whether half of the part of the queue is free that claims of this source may have: a quarter of it if the source sent false
-    /// ones, else all. Whoever has more claims than the queue takes hands them in as long as there is room.
+    /// ones, else all. Half of the queue's memory must be free too. Whoever has more claims than the queue takes hands them in as long
+    /// as there is room.
     pub fn has_room(&self, source: Option<&SourceId>) -> bool {
         self.handle.shared.lock().schedule.has_room(source, Instant::now())
     }
@@ -283,7 +290,8 @@ impl Batcher {
         self.worst_sources(usize::MAX, |_| true).0
     }
 
-    /// At most so many of those that `of` names, the worst ones, and how many of these there are in all.
+    /// At most so many of those that `of` names, the worst ones, and how many of these there are in all. The batcher stands still while
+    /// it asks `of`, which must not call it.
     pub fn worst_sources(&self, most: usize, of: impl Fn(&SourceId) -> bool) -> (Vec<SourceReport>, usize) {
         self.handle.shared.lock().schedule.sources(most, of, Instant::now())
     }
@@ -354,6 +362,9 @@ impl Batcher {
     ///
     /// It waits for the batches in progress, even after `by`: each takes about as long as the target says. Do not call it
     /// on a thread of an asynchronous runtime.
+    ///
+    /// If several threads stop it at the same time, the earliest `by` counts for all, and one of them waits for the batches in
+    /// progress: the others may return before.
     pub fn stop(&self, by: Instant) {
         let shared = &*self.handle.shared;
         let mut state = shared.lock();
@@ -380,14 +391,18 @@ impl Handle {
         self.shared.wake_all();
         drop(state);
         self.shared.reject(abandoned);
-        let threads = std::mem::take(&mut *lock(&self.threads));
-        for thread in threads {
+        let Some(Threads { workers, store }) = lock(&self.threads).take() else { return };
+        let join = |thread: JoinHandle<()>| {
             // A thread that dropped the last batcher, from within an observer, cannot wait for itself.
             if thread.thread().id() != thread::current().id() {
                 // What a thread panicked with has been printed, and its claims have been answered.
                 let _ = thread.join();
             }
-        }
+        };
+        workers.into_iter().for_each(join);
+        // If this is a worker, the batch of which it tells just now is not stored.
+        self.shared.lock().to_store = None;
+        store.into_iter().for_each(join);
     }
 }
 
@@ -454,11 +469,6 @@ impl Shared {
                 _ => self.block.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
-        state.alive -= 1;
-        if state.alive == 0 {
-            // Nothing more will be verified.
-            state.to_store = None;
-        }
         drop(state);
         self.wake_all();
     }
@@ -498,13 +508,15 @@ impl Shared {
             .into_iter()
             .map(|Waiting { claim, class, arrived, asker, .. }| (claim, (asker, class, arrived)))
             .unzip();
-        if kind == BatchKind::Block {
-            self.recall(&claims);
-        }
         let mut bans = Bans { shared: self, claims: &claims };
         let verifier = self.verifier.with_options(options);
         // A panic is a fault of ours. It must not end the worker, and the claims must be answered: as refused.
-        let outcome = contained(|| verifier.verify_and_remember(&claims, &mut bans, &mut weights()));
+        let outcome = contained(|| {
+            if kind == BatchKind::Block {
+                self.recall(&verifier, &claims);
+            }
+            verifier.verify_and_remember(&claims, &mut bans, &mut weights())
+        });
         let took = closed.elapsed();
         let mut report = BatchReport {
             kind,
@@ -548,7 +560,7 @@ impl Shared {
         }
         let new = claims.into_iter().zip(outcome.verdicts).zip(outcome.subtracted);
         self.store(
-            new.filter(|((claim, verdict), known)| verdict.is_valid() && *known == 0 && claim.statements() == 1)
+            new.filter(|((claim, verdict), known)| verdict.is_valid() && *known == 0 && is_storable(claim))
                 .map(|((claim, _), _)| claim)
                 .collect(),
         );
@@ -565,17 +577,21 @@ impl Shared {
     }
 
     /// Brings statements of blocks from the store into memory, if memory has forgotten them.
-    fn recall(&self, claims: &[ClaimBytes]) {
+    fn recall(&self, verifier: &Verifier, claims: &[ClaimBytes]) {
         let Some(store) = &self.store else { return };
         let now = unix_time();
         let mut recalled = Vec::new();
-        for claim in claims.iter().filter(|claim| claim.statements() <= MOST_RECALLED) {
-            let known = self.verifier.knows(claim);
+        for claim in claims.iter().filter(|claim| is_worth_recalling(claim)) {
+            let known = verifier.knows(claim);
             let unknown: Vec<_> = known.iter().enumerate().filter(|(_, known)| !**known).map(|(i, _)| i).collect();
             match store.signatures(claim, &unknown, now) {
                 Ok(signatures) => {
                     let found = unknown.iter().zip(signatures).filter_map(|(i, signature)| Some((*i, signature?)));
-                    recalled.extend(found.filter_map(|(i, signature)| single(claim, i, &signature)));
+                    let found: Vec<_> = found.collect();
+                    // All at once, since to find one key of a bitmap takes as long as to find all.
+                    let keys = if found.is_empty() { Vec::new() } else { claim.public_keys.encodings() };
+                    recalled
+                        .extend(found.iter().filter_map(|(i, signature)| single(claim, *i, keys.get(*i)?, signature)));
                 }
                 // What cannot be read is not known.
                 Err(StoreError::Closed) => return,
@@ -585,7 +601,7 @@ impl Shared {
                 }
             }
         }
-        self.verifier.trust_each(&recalled);
+        verifier.trust_each(&recalled);
     }
 
     /// Sends verified claims to the thread that writes them. If it is behind, they are not written: it is a cache.
@@ -742,10 +758,15 @@ impl Patience for Bans<'_> {
     }
 }
 
-/// The claim of one statement of a claim.
-fn single(claim: &ClaimBytes, index: usize, signature: &[u8]) -> Option<ClaimBytes> {
-    use quorate::Messages;
-    let key = &claim.public_keys.encoded(index)?;
+/// Whether a claim can cost less if the store is asked for its statements. Those about one message are hashed and paired once, however
+/// many are known, so that a signature that is read from disk costs more than it saves.
+fn is_worth_recalling(claim: &ClaimBytes) -> bool {
+    let is_one_message = matches!(claim.messages, Messages::Shared(_)) && claim.suite.scheme() != Scheme::Augmented;
+    claim.statements() == 1 || (claim.statements() <= MOST_RECALLED && !is_one_message)
+}
+
+/// The claim of one statement of a claim, whose encoded key the caller has.
+fn single(claim: &ClaimBytes, index: usize, key: &[u8], signature: &[u8]) -> Option<ClaimBytes> {
     match &claim.messages {
         Messages::Shared(message) => Some(ClaimBytes::single(claim.suite, key, message, signature)),
         Messages::Each(messages) => Some(ClaimBytes::single(claim.suite, key, messages.get(index)?, signature)),
@@ -755,8 +776,10 @@ fn single(claim: &ClaimBytes, index: usize, signature: &[u8]) -> Option<ClaimByt
 }
 
 fn answer(asker: Asker, answer: Result<Verdict, Refused>) {
-    // Who asked may be gone.
-    let _ = asker.send(answer);
+    // Who asked may be gone. Its waker is code of the caller's, which must cost no worker its life.
+    if let Err(panicked) = contained(|| asker.send(answer)) {
+        tracing::error!(%panicked, "the waker of an answer panicked; its fault is ignored");
+    }
 }
 
 /// The value of a lock. A thread that panicked while it held the lock was between two changes of the schedule, or in it;
@@ -792,12 +815,16 @@ mod tests {
     use quorate::{MinPk, SecretKey, Suite};
 
     use super::*;
-    use crate::store::tests::{Fillable, on};
+    use crate::{
+        answer::Answer,
+        store::tests::{Fillable, on},
+    };
 
     #[derive(Default)]
     struct Seen {
         failures: Mutex<usize>,
         stored: Mutex<usize>,
+        written: Mutex<usize>,
     }
 
     impl Observer for Seen {
@@ -807,7 +834,10 @@ mod tests {
                     assert!(!error.is_empty());
                     *lock(&self.failures) += 1;
                 }
-                Event::Stored { statements } => *lock(&self.stored) += statements,
+                Event::Stored { statements } => {
+                    *lock(&self.stored) += statements;
+                    *lock(&self.written) += 1;
+                }
                 _ => {}
             }
         }
@@ -819,6 +849,111 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(30), "{what}");
             thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// The answer, if it comes within the time of a test.
+    fn answer_of(pending: Pending) -> Answer {
+        let answered = Arc::new(Mutex::new(None));
+        let answer = answered.clone();
+        thread::spawn(move || *lock(&answer) = Some(pending.wait()));
+        until("nobody answers", || lock(&answered).is_some());
+        let answer = lock(&answered).take();
+        answer.unwrap()
+    }
+
+    /// The worker that read a damaged store for a block died, and no other batch ever began.
+    #[test]
+    fn a_store_that_is_damaged_costs_no_verdict() {
+        let (folder, disk) = (tempfile::tempdir().unwrap(), Fillable::default());
+        let secret = SecretKey::key_gen(MinPk::Basic, &[1; 32], b"").unwrap();
+        let key = secret.public_key().to_bytes();
+        let claim = |message: &[u8]| {
+            ClaimBytes::single(MinPk::Basic.any(), &key, message, &secret.sign(MinPk::Basic, message).to_bytes())
+        };
+        on(&disk, folder.path()).0.put(&[claim(b"before")], unix_time()).unwrap();
+        let store = on(&disk, folder.path()).0;
+        // No record is read at the start.
+        let settings = Settings { known: 1, ..Settings::default() };
+        let batcher = Batcher::start_with(settings, Some(store), None).unwrap();
+        disk.damage(true);
+        for (message, class) in [(b"before", Class::Block), (b"gossip", Class::Gossip), (b"before", Class::Block)] {
+            let pending = batcher.submit(claim(message), class, None);
+            assert_eq!(answer_of(pending), Ok(Verdict::Valid));
+        }
+    }
+
+    /// A caller's waker panics on the thread of the worker that answers.
+    #[test]
+    fn a_waker_that_panics() {
+        struct Panics;
+        impl std::task::Wake for Panics {
+            fn wake(self: Arc<Self>) {
+                panic!("as the test wants");
+            }
+        }
+        /// Keeps the answers back until the test lets them go.
+        #[derive(Default)]
+        struct Holds(Mutex<()>);
+        impl Observer for Holds {
+            fn observe(&self, event: &Event<'_>) {
+                if matches!(event, Event::Batch(_)) {
+                    drop(lock(&self.0));
+                }
+            }
+        }
+        let holds = Arc::new(Holds::default());
+        let settings = Settings { threads: std::num::NonZeroUsize::MIN, ..Settings::default() };
+        let batcher = Batcher::start_with(settings, None, Some(holds.clone())).unwrap();
+        let claim = || ClaimBytes::single(MinPk::Eth2.any(), &[1; 48], b"m", &[2; 96]);
+        let waker = std::task::Waker::from(Arc::new(Panics));
+        let held = lock(&holds.0);
+        let mut pending = std::pin::pin!(batcher.submit(claim(), Class::Gossip, None));
+        let polled = pending.as_mut().poll(&mut std::task::Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        drop(held);
+        assert!(answer_of(batcher.submit(claim(), Class::Gossip, None)).is_ok());
+    }
+
+    /// What the store does not keep filled the queue to its thread, and made it write nothing.
+    #[test]
+    fn long_messages_are_not_sent_to_the_store() {
+        let (folder, seen) = (tempfile::tempdir().unwrap(), Arc::new(Seen::default()));
+        let store = on(&Fillable::default(), folder.path()).0;
+        let batcher = Batcher::start_with(Settings::default(), Some(store), Some(seen.clone())).unwrap();
+        let secret = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"").unwrap();
+        for length in [KnownStore::LONGEST_MESSAGE + 1, 64 << 10] {
+            let message = vec![7; length];
+            let signature = secret.sign(MinPk::Eth2, &message).to_bytes();
+            let claim = ClaimBytes::single(MinPk::Eth2.any(), &secret.public_key().to_bytes(), &message, &signature);
+            assert_eq!(batcher.submit(claim, Class::Gossip, None).wait(), Ok(Verdict::Valid));
+        }
+        // It waits for the thread of the store.
+        drop(batcher);
+        assert_eq!(*lock(&seen.written), 0);
+    }
+
+    /// A worker that dropped the last batcher waited for the thread of the store, which waited for the worker.
+    #[test]
+    fn a_worker_that_drops_a_batcher_with_a_store() {
+        #[derive(Default)]
+        struct Drops(Mutex<Option<Batcher>>);
+        impl Observer for Drops {
+            fn observe(&self, event: &Event<'_>) {
+                if matches!(event, Event::Batch(_)) {
+                    let last = lock(&self.0).take();
+                    drop(last);
+                }
+            }
+        }
+        let (folder, drops) = (tempfile::tempdir().unwrap(), Arc::new(Drops::default()));
+        let store = on(&Fillable::default(), folder.path()).0;
+        let batcher = Batcher::start_with(Settings::default(), Some(store), Some(drops.clone())).unwrap();
+        let claim = ClaimBytes::single(MinPk::Eth2.any(), &[1; 48], b"m", &[2; 96]);
+        let mut told = drops.0.lock().unwrap();
+        let pending = batcher.submit(claim, Class::Gossip, None);
+        *told = Some(batcher);
+        drop(told);
+        assert!(answer_of(pending).is_ok_and(|verdict| !verdict.is_valid()));
     }
 
     /// One full disk made the store silent for ever. Now each failure is told, and what is verified later is stored when there is room.

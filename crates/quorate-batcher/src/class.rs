@@ -12,7 +12,8 @@ use std::{fmt, str::FromStr};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// A block: its claims are verified at once, on all threads, and no batch of another class starts before they are.
+    /// A block: its claims are verified at once, on all threads, and no batch of another class starts before they are. Those of a
+    /// suspect wait with its other claims. One without a source is the caller's own, and never a suspect's.
     Block,
     /// What the node needs for its own duties. It goes before gossip, and gossip makes room for it.
     Duty,

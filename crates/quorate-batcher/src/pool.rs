@@ -14,7 +14,7 @@ use std::{
     time::Instant,
 };
 
-use quorate::{Backend, ClaimBytes, Forecast, SourceId};
+use quorate::{Backend, ClaimBytes, Forecast, Messages, Scheme, SourceId};
 
 use crate::class::Class;
 
@@ -65,8 +65,14 @@ impl Appraiser {
     fn vertices(&self, claim: &ClaimBytes) -> Vertices {
         let is_single = claim.statements() == 1;
         let key = is_single.then(|| self.hasher.hash_one((claim.suite, "key", &claim.public_keys)));
+        // In an AUG suite each key stands in front of the message, and a proof of possession signs its key.
+        let has_keys = match &claim.messages {
+            Messages::ProofOfPossession => true,
+            _ => claim.suite.scheme() == Scheme::Augmented,
+        };
+        let keys = has_keys.then_some(&claim.public_keys);
         // All messages of a claim count as one: claims with some in common are not grouped by them.
-        Vertices { message: self.hasher.hash_one((claim.suite, "message", &claim.messages)), key }
+        Vertices { message: self.hasher.hash_one((claim.suite, "message", &claim.messages, keys)), key }
     }
 }
 
@@ -209,6 +215,11 @@ impl<T> Pool<T> {
     /// How many sources have claims here. Claims without a source count as those of one.
     pub(crate) fn sources(&self) -> usize {
         self.sources.len()
+    }
+
+    /// How many sources have claims here and none in another pool.
+    pub(crate) fn sources_beside(&self, other: &Self) -> usize {
+        self.sources.keys().filter(|source| !other.sources.contains_key(*source)).count()
     }
 
     /// When the claim that has waited longest arrived.
@@ -441,6 +452,20 @@ mod tests {
         assert!(first.is_some() && first == of(&set, &[1], 2));
         assert!(first != of(&set, &[2], 1) && first != of(&other, &[1], 1));
         assert_eq!(of(&set, &[0, 1], 1), None);
+    }
+
+    /// What is hashed with the key is another message for each key.
+    #[test]
+    fn claims_share_a_message_only_if_they_share_its_hash() {
+        let appraiser = Appraiser::new(Backend::Portable);
+        let single = |suite: MinPk, key: u8| ClaimBytes::single(suite.any(), &[key], b"m", &[]);
+        let proof = |key: u8| ClaimBytes::proof_of_possession(MinPk::Eth2.any(), &[key], &[]);
+        let message = |claim: ClaimBytes| appraiser.vertices(&claim).message;
+        assert_eq!(message(single(MinPk::Eth2, 1)), message(single(MinPk::Eth2, 2)));
+        assert_ne!(message(single(MinPk::Chia, 1)), message(single(MinPk::Chia, 2)));
+        assert_eq!(message(single(MinPk::Chia, 1)), message(single(MinPk::Chia, 1)));
+        assert_ne!(message(proof(1)), message(proof(2)));
+        assert_eq!(message(proof(1)), message(proof(1)));
     }
 
     /// A flood by one source leaves three quarters of a batch to the others.

@@ -37,7 +37,8 @@ pub(crate) struct Schedule<T> {
     /// Other batches that are being verified.
     running: usize,
     suspects_running: bool,
-    /// How much more time suspects may get while others wait, in nanoseconds. Others' batches add to it.
+    /// How much more time suspects may get while others wait, in nanoseconds. Others' batches add to it, and those of suspects take
+    /// from it, each up to a bound.
     suspects_credit: f64,
     /// Until when the workers have paid for what it costs to begin batches, with their [`SHARE_OF_BEGINNING`]. Each batch that is
     /// no suspects' and no block's moves it on.
@@ -170,9 +171,12 @@ pub struct Load {
     pub claims: usize,
     /// The memory that they take, in bytes.
     pub bytes: usize,
+    /// How much memory they may take, in bytes.
+    pub capacity_bytes: usize,
     /// How many batches are being verified.
     pub running: usize,
-    /// Whether claims were refused because too much waited, and not less than half of what may wait has waited since.
+    /// Whether claims were refused because too much waited, and not less than half of what may wait has waited since, in work and in
+    /// bytes.
     pub overloaded: bool,
     /// Whether it takes no more claims.
     pub stopping: bool,
@@ -185,11 +189,12 @@ impl Load {
         self.block_us + self.duty_us + self.gossip_us + self.suspects_us
     }
 
-    /// Whether a new claim would be verified soon: less than 80 % of what may wait is waiting. A service says with it that
-    /// it wants no more work *before* it must refuse some.
+    /// Whether a new claim would be verified soon: less than 80 % of the work and of the memory that may wait is waiting. A
+    /// service says with it that it wants no more work *before* it must refuse some.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.stopping && !self.overloaded && self.waiting_us() < self.capacity_us / 5 * 4
+        let has_room = self.waiting_us() < self.capacity_us / 5 * 4 && self.bytes < self.capacity_bytes / 5 * 4;
+        !self.stopping && !self.overloaded && has_room
     }
 }
 
@@ -248,7 +253,11 @@ impl<T> Schedule<T> {
     /// Takes a claim. Hands back what is refused: the claim itself, or older gossip in its place.
     pub(crate) fn admit(&mut self, mut waiting: Waiting<T>) -> (Vec<Rejected<T>>, Option<OverloadChange>) {
         let (class, now, deadline) = (waiting.class, waiting.arrived, waiting.deadline);
-        let standing = self.arrives(waiting.claim.source.as_ref(), now);
+        let standing = match (self.arrives(waiting.claim.source.as_ref(), now), class, &waiting.claim.source) {
+            // A block that names nobody is the caller's own.
+            (_, Class::Block, None) => Standing::Trusted,
+            (standing, ..) => standing,
+        };
         let refused = if self.stopping {
             Some(Refused::Stopped)
         } else if standing == Standing::Banned {
@@ -261,7 +270,7 @@ impl<T> Schedule<T> {
         if let Some(refused) = refused {
             return (vec![(waiting, refused)], None);
         }
-        if class == Class::Block {
+        if class == Class::Block && standing != Standing::Suspect {
             let (evicted, fits) = self.make_room(&waiting, standing);
             let change = self.count_overload(evicted.len() + usize::from(!fits));
             if !fits {
@@ -283,10 +292,14 @@ impl<T> Schedule<T> {
         if !fits {
             return (with(evicted, waiting, why), change);
         }
-        let ticket = self.next_ticket;
-        self.next_ticket += 1;
+        let ticket = self.take_ticket();
         self.pool(class, standing).insert(ticket, waiting);
         (overloaded(evicted, why), change)
+    }
+
+    fn take_ticket(&mut self) -> Ticket {
+        self.next_ticket += 1;
+        self.next_ticket - 1
     }
 
     /// The standing of the source of a claim that comes. Claims without a source are suspects as long as others come that have one:
@@ -312,6 +325,12 @@ impl<T> Schedule<T> {
 
     /// Moves the claims of a source that became a suspect to those of other suspects.
     fn set_apart(&mut self, source: &Option<SourceId>) {
+        if source.is_some() {
+            for waiting in self.remove_blocks(source) {
+                let ticket = self.take_ticket();
+                self.suspects.insert(ticket, waiting);
+            }
+        }
         for pool in [&mut self.duty, &mut self.gossip] {
             for (ticket, waiting) in pool.remove_source(source) {
                 self.suspects.insert(ticket, waiting);
@@ -319,15 +338,17 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// Whether half of the part of the queue is free that claims of a source may have. For whoever has many claims and hands them in
-    /// as they fit.
+    /// Whether half of the part of the queue is free that claims of a source may have, and half of its memory. For whoever has many
+    /// claims and hands them in as they fit.
     pub(crate) fn has_room(&self, source: Option<&SourceId>, now: Instant) -> bool {
         let suspect = match source {
             Some(source) => self.sources.standing(source, now) == Standing::Suspect,
             None => self.is_recent(self.named_at, now) && self.sources.suspects_nobody(now),
         };
-        let half_of_suspects = self.capacity() / SUSPECTS_OF_QUEUE / 2;
-        self.waiting() < self.capacity() / 2 && !(suspect && self.suspects.charged() >= half_of_suspects)
+        let (work, bytes) = self.room_of_suspects();
+        self.waiting() < self.capacity() / 2
+            && self.bytes() < self.settings.queue_bytes / 2
+            && !(suspect && (self.suspects.charged() >= work / 2 || self.suspects.bytes() >= bytes / 2))
     }
 
     /// What a worker shall do, and the claims whose deadlines have passed.
@@ -367,16 +388,17 @@ impl<T> Schedule<T> {
     /// A batch was verified, or its verification failed. `was_true` says that all of its claims were true and none was known,
     /// so that the time it took says something about the next batch.
     pub(crate) fn done(&mut self, kind: BatchKind, planned_by_table: u64, took: Duration, was_true: bool) {
+        // Neither a long time alone nor a long time among others decides what comes later.
+        let most = 4.0 * self.settings.target.as_nanos() as f64;
         match kind {
             BatchKind::Block => self.blocks_running -= 1,
             BatchKind::Suspects => {
                 self.running -= 1;
                 self.suspects_running = false;
-                self.suspects_credit -= took.as_nanos() as f64;
+                self.suspects_credit = (self.suspects_credit - took.as_nanos() as f64).max(-most);
             }
             BatchKind::Duty | BatchKind::Gossip => {
                 self.running -= 1;
-                let most = 4.0 * self.settings.target.as_nanos() as f64;
                 let share = self.settings.sources.suspects_share;
                 self.suspects_credit = (self.suspects_credit + took.as_nanos() as f64 * share).min(most);
             }
@@ -453,6 +475,7 @@ impl<T> Schedule<T> {
             capacity_us: us(self.capacity()),
             claims: self.blocks.len() + self.duty.len() + self.gossip.len() + self.suspects.len(),
             bytes: self.bytes(),
+            capacity_bytes: self.settings.queue_bytes,
             running: self.running + self.blocks_running,
             overloaded: self.overload.is_some(),
             stopping: self.stopping,
@@ -506,6 +529,18 @@ impl<T> Schedule<T> {
         self.by_table(self.settings.queue).saturating_mul(self.settings.threads.get() as u64)
     }
 
+    /// How much work of suspects may wait, in nanoseconds by the plan's table, and how many bytes. More waits if their only claim is
+    /// larger, or if sources became suspects while their claims waited: then others push these out first.
+    fn room_of_suspects(&self) -> (u64, usize) {
+        (self.capacity() / PART_OF_SUSPECTS as u64, self.settings.queue_bytes / PART_OF_SUSPECTS)
+    }
+
+    /// Whether suspects keep to their part of the queue if they have so much more.
+    fn suspects_fit(&self, more_work: u64, more_bytes: usize) -> bool {
+        let (work, bytes) = self.room_of_suspects();
+        self.suspects.charged() + more_work <= work && self.suspects.bytes() + more_bytes <= bytes
+    }
+
     /// A time on this machine, in nanoseconds by the plan's table.
     fn by_table(&self, time: Duration) -> u64 {
         ((time.as_nanos() as f64 / self.pace) as u64).max(1)
@@ -518,15 +553,20 @@ impl<T> Schedule<T> {
     /// Evicts what is less urgent or older than a claim, until the claim fits. `false` if it does not fit. A claim always
     /// fits where nothing waits, however large it is.
     fn make_room(&mut self, new: &Waiting<T>, standing: Standing) -> (Vec<Waiting<T>>, bool) {
+        let is_suspect = standing == Standing::Suspect;
         // What is larger than a part of the queue pushes nobody out: else one large claim would empty it.
         let may_evict = new.class == Class::Block || new.charged <= self.capacity() / LARGE_OF_QUEUE;
         let mut evicted = Vec::new();
         if new.bytes > self.settings.queue_bytes {
             return (evicted, false);
         }
-        let suspects_capacity = self.capacity() / SUSPECTS_OF_QUEUE;
-        if standing == Standing::Suspect && new.class != Class::Block && may_evict {
-            while !self.suspects.is_empty() && self.suspects.charged() + new.charged > suspects_capacity {
+        if is_suspect {
+            let (work, bytes) = self.room_of_suspects();
+            // What is larger than their part of the queue is taken only where nothing waits.
+            if new.charged > work || new.bytes > bytes {
+                return (evicted, self.is_empty());
+            }
+            while !self.suspects_fit(new.charged, new.bytes) {
                 evicted.extend(self.suspects.remove_oldest());
             }
         }
@@ -539,14 +579,16 @@ impl<T> Schedule<T> {
             if !may_evict {
                 return (evicted, false);
             }
-            // Gossip pushes suspects out only if there is no other gossip left. Whatever is more urgent pushes them out first.
-            let oldest = match (new.class, standing) {
+            // Gossip pushes suspects out only if they have more than their part, or if there is no other gossip left. Whatever is more
+            // urgent pushes them out first.
+            let oldest = match (new.class, is_suspect) {
+                (_, true) => self.suspects.remove_oldest(),
                 (Class::Block, _) => {
                     let gossip = self.suspects.remove_oldest().or_else(|| self.gossip.remove_oldest());
                     gossip.or_else(|| self.duty.remove_oldest())
                 }
-                (_, Standing::Suspect) => self.suspects.remove_oldest(),
                 (Class::Duty, _) => self.suspects.remove_oldest().or_else(|| self.gossip.remove_oldest()),
+                (Class::Gossip, _) if !self.suspects_fit(0, 0) => self.suspects.remove_oldest(),
                 (Class::Gossip, _) => self.gossip.remove_oldest().or_else(|| self.suspects.remove_oldest()),
             };
             match oldest {
@@ -558,7 +600,8 @@ impl<T> Schedule<T> {
 
     /// Counts what was refused for lack of room. Says when an overload begins, and when it is over.
     fn count_overload(&mut self, refused: usize) -> Option<OverloadChange> {
-        let is_over = refused == 0 && self.waiting() <= self.capacity() / 2;
+        let is_over =
+            refused == 0 && self.waiting() <= self.capacity() / 2 && self.bytes() <= self.settings.queue_bytes / 2;
         match self.overload {
             Some(before) if is_over => {
                 self.overload = None;
@@ -578,7 +621,8 @@ impl<T> Schedule<T> {
 
     /// The same for the part of the queue that suspects have.
     fn count_suspects_overload(&mut self, refused: usize) -> Option<OverloadChange> {
-        let is_over = refused == 0 && self.suspects.charged() <= self.capacity() / SUSPECTS_OF_QUEUE / 2;
+        let (work, bytes) = self.room_of_suspects();
+        let is_over = refused == 0 && self.suspects.charged() <= work / 2 && self.suspects.bytes() <= bytes / 2;
         match self.suspects_overload {
             Some(before) if is_over => {
                 self.suspects_overload = None;
@@ -697,7 +741,7 @@ impl<T> Schedule<T> {
         let target = self.by_table(self.settings.target);
         match group {
             Group::Others => target,
-            Group::Suspects => target.min(self.capacity() / SUSPECTS_OF_QUEUE / 2).max(1),
+            Group::Suspects => target.min(self.room_of_suspects().0 / 2).max(1),
         }
     }
 
@@ -705,13 +749,13 @@ impl<T> Schedule<T> {
         let target = self.target(group);
         let fixed = Forecast::of_batch(self.settings.backend);
         let sources = match group {
-            Group::Others => self.duty.sources() + self.gossip.sources(),
+            Group::Others => self.duty.sources_beside(&self.gossip) + self.gossip.sources(),
             Group::Suspects => self.suspects.sources(),
         };
         let share = self.settings.sources.share.max(1.0 / sources as f64);
         let mut batch = Filling::new(target, ((target as f64 * share) as u64).max(1), fixed);
         // Two more batches may be before the next one that a claim could go into.
-        let urgent = now + 2 * self.settings.target;
+        let urgent = now.checked_add(self.settings.target.saturating_mul(2)).unwrap_or(now);
         let kind = match group {
             Group::Suspects => {
                 self.suspects.fill(&mut batch, Order::Oldest, urgent);
@@ -743,15 +787,21 @@ impl<T> Schedule<T> {
 
     /// Takes everything of a source out of the queue.
     fn evict(&mut self, source: &SourceId) -> Vec<Rejected<T>> {
-        let is_of_source = |waiting: &Waiting<T>| waiting.claim.source.as_ref() == Some(source);
+        let source = Some(source.clone());
+        let blocks = self.remove_blocks(&source);
+        let pools = [&mut self.duty, &mut self.gossip, &mut self.suspects].into_iter();
+        let waiting = pools.flat_map(|pool| pool.remove_source(&source)).map(|(_, waiting)| waiting);
+        blocks.into_iter().chain(waiting).map(|waiting| (waiting, Refused::Banned)).collect()
+    }
+
+    /// Takes all blocks of a source, or all without one.
+    fn remove_blocks(&mut self, source: &Option<SourceId>) -> Vec<Waiting<T>> {
+        let is_of_source = |waiting: &Waiting<T>| waiting.claim.source == *source;
         let (of_source, others): (Vec<_>, Vec<_>) = self.blocks.drain(..).partition(is_of_source);
         self.blocks = others.into();
         self.block_work -= of_source.iter().map(|waiting| waiting.charged).sum::<u64>();
         self.block_bytes -= of_source.iter().map(|waiting| waiting.bytes).sum::<usize>();
-        let pools = [&mut self.duty, &mut self.gossip, &mut self.suspects].into_iter();
-        let source = Some(source.clone());
-        let waiting = pools.flat_map(|pool| pool.remove_source(&source)).map(|(_, waiting)| waiting);
-        of_source.into_iter().chain(waiting).map(|waiting| (waiting, Refused::Banned)).collect()
+        of_source
     }
 }
 
@@ -780,8 +830,8 @@ fn with<T>(evicted: Vec<Waiting<T>>, new: Waiting<T>, why: Refused) -> Vec<Rejec
 /// The part of the workers' time that the beginning of batches may take while a worker is idle. With less, claims wait longer; with
 /// more, a machine that is half busy takes more time for each.
 const SHARE_OF_BEGINNING: f64 = 0.125;
-/// The part of the queue that suspects may have.
-const SUSPECTS_OF_QUEUE: u64 = 4;
+/// Suspects may have a quarter of the queue.
+const PART_OF_SUSPECTS: usize = 4;
 /// A claim of duty or gossip that is a larger part of the queue evicts nothing.
 const LARGE_OF_QUEUE: u64 = 4;
 /// How much of the difference between the expected and the measured pace one batch corrects.

@@ -33,7 +33,7 @@ pub struct Settings {
     /// The most memory that the claims that wait may take, in bytes. Default: 256 MiB.
     pub queue_bytes: usize,
     /// How many verified statements stay in memory, for each variant. Default: 131,072, which take about
-    /// 70 MB.
+    /// 103 MB.
     pub known: usize,
     /// Who is suspected and banned.
     pub sources: SourceSettings,

@@ -170,7 +170,7 @@ impl Sources {
         let bans = score.score.value >= self.settings.ban_at && score.standing(&self.settings, now) != Standing::Banned;
         if bans {
             score.bans += 1;
-            score.banned_until = now.checked_add(self.settings.ban);
+            score.banned_until = until(now, self.settings.ban);
             self.once += usize::from(score.by_word && !score.again);
             score.by_word = false;
         }
@@ -508,6 +508,16 @@ mod tests {
         assert!(!sources.found_false(&ClaimBytes { source: None, ..claim(1) }, Reason::Mismatch, now));
         assert_eq!(sources.reports(9, |_| true, now).1, 1);
         assert!(sources.reports(9, |_| false, now).0.is_empty(), "what nobody asks for is not told");
+    }
+
+    /// With such a setting no liar was ever banned.
+    #[test]
+    fn a_ban_for_lies_has_no_end_that_overflows() {
+        let now = Instant::now();
+        let mut sources = Sources::new(SourceSettings { ban: Duration::MAX, ..SourceSettings::default() });
+        let banned: Vec<_> = (0..3).map(|_| sources.found_false(&claim(7), Reason::Mismatch, now)).collect();
+        assert_eq!(banned, [false, false, true]);
+        assert_eq!(sources.standing(&7.into(), now + Duration::from_secs(1 << 30)), Standing::Banned);
     }
 
     /// 210 lies by 70 invented names made room by forgetting an administrator's ban, whose score is zero.

@@ -6,8 +6,8 @@
 //! - Every record carries a MAC (HMAC-SHA256, 128 bits of it) under a key that lies in a file of its own, which only its
 //!   owner can read. A record whose MAC is wrong is not there.
 //! - A record is found by the MAC of its statement, so that the file shows nobody which statements it has.
-//! - A record that is older than the age limit, or that comes from the future, is not there. So a clock that jumps only
-//!   makes the store forget.
+//! - A record that is older than the age limit, or that comes from the future, is not there, and makes room for the next ones. So a
+//!   clock that jumps only makes the store forget.
 //! - A store that does not open is set aside under another name, the caller is told, and an empty one takes its place.
 //!   The same happens if the key is not the one that the store was written with, or if others could have read it.
 //!
@@ -37,7 +37,7 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
-    sync::{PoisonError, RwLock},
+    sync::{Mutex, PoisonError, RwLock},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -51,17 +51,20 @@ use redb::{Database, DatabaseError, StorageError};
 
 use self::records::Records;
 pub use self::records::StoreSettings;
+pub(crate) use self::records::is_storable;
 
 /// Verified statements with their signatures, in a folder.
 ///
-/// If writing fails, as it does on a full disk, the database can no longer be used, and the store is closed: nothing is known from it
-/// until it is [opened again](Self::reopen).
+/// If writing fails, as it does on a full disk, or reading, as it does from a damaged file, the database can no longer be used, and the
+/// store is closed: nothing is known from it until it is [opened again](Self::reopen).
 #[derive(Debug)]
 pub struct KnownStore {
     folder: PathBuf,
     settings: StoreSettings,
     disk: Box<dyn Disk>,
     records: RwLock<Option<Records>>,
+    /// Held while it is opened again.
+    opening: Mutex<()>,
 }
 
 /// Where databases are: a test puts one in its place that is full.
@@ -127,10 +130,10 @@ pub enum StoreError {
         /// Who may.
         why: String,
     },
-    /// Writing failed before, and the store was not opened again since.
-    #[error("the store of known statements is closed, because writing to it failed")]
+    /// Writing or reading failed before, and the store was not opened again since.
+    #[error("the store of known statements is closed, because it could not be written or read")]
     Closed,
-    /// The database reports an error, such as a full disk.
+    /// The database reports an error, such as a full disk or a damaged file.
     #[error("the store of known statements: {0}")]
     Database(String),
 }
@@ -153,21 +156,23 @@ impl KnownStore {
 
     fn open_on(disk: Box<dyn Disk>, folder: &Path, settings: StoreSettings) -> Result<(Self, OpenedStore), StoreError> {
         make_folder(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
-        let this = Self { folder: folder.to_owned(), settings, disk, records: RwLock::new(None) };
+        let this =
+            Self { folder: folder.to_owned(), settings, disk, records: RwLock::new(None), opening: Mutex::new(()) };
         let opened = this.reopen()?;
         Ok((this, opened))
     }
 
-    /// Opens the store again after writing failed. Whatever is wrong with it, [`open`](Self::open) does the same.
+    /// Opens the store again after writing or reading failed. Whatever is wrong with it, [`open`](Self::open) does the same. It reads
+    /// the whole file; until it returns the store is closed, and nobody else waits for it.
     ///
     /// # Errors
     /// [`StoreError`]: it stays closed.
     pub fn reopen(&self) -> Result<OpenedStore, StoreError> {
-        let mut open = self.records.write().unwrap_or_else(PoisonError::into_inner);
         // A file is opened once.
-        drop(open.take());
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        self.close();
         let (records, opened) = self.open_records()?;
-        *open = Some(records);
+        *self.records.write().unwrap_or_else(PoisonError::into_inner) = Some(records);
         Ok(opened)
     }
 
@@ -253,19 +258,15 @@ impl KnownStore {
 
     /// Writes statements that were just verified, each a claim of one statement. When it returns, they are on disk.
     /// Claims of several statements are left out, because only the sum of their signatures is known, and so are messages of
-    /// more than [`LONGEST_MESSAGE`](Self::LONGEST_MESSAGE) bytes, so that the number of records bounds the space on disk.
+    /// more than [`LONGEST_MESSAGE`](Self::LONGEST_MESSAGE) bytes, so that the number of records bounds the space on disk. So is a claim
+    /// of one member of a set under `eigenlayer`: a record would need its key in G1, too.
     ///
-    /// `now` is Unix time in seconds. It removes what is too old, and what is too much.
+    /// `now` is Unix time in seconds. It removes what is too old, what comes from the future, and what is too much.
     ///
     /// # Errors
-    /// [`StoreError::Closed`]; [`StoreError::Database`], for example if the disk is full. Then none of the claims is written, and the
-    /// store is closed.
+    /// [`StoreError::Closed`]; [`StoreError::Database`], for example if the disk is full. Then none of the claims is written.
     pub fn put(&self, claims: &[ClaimBytes], now: u64) -> Result<usize, StoreError> {
-        let written = self.with(|records| records.write(claims, now));
-        if written.is_err() {
-            *self.records.write().unwrap_or_else(PoisonError::into_inner) = None;
-        }
-        written
+        self.with(|records| records.write(claims, now))
     }
 
     /// The signature of a claim's statement with an index, if it was verified and its record is not too old.
@@ -299,7 +300,25 @@ impl KnownStore {
 
     fn with<T>(&self, call: impl FnOnce(&Records) -> Result<T, redb::Error>) -> Result<T, StoreError> {
         let open = self.records.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(call(open.as_ref().ok_or(StoreError::Closed)?)?)
+        let records = open.as_ref().ok_or(StoreError::Closed)?;
+        // The database does not check every page that it reads, so a damaged one can make it panic.
+        let called = contained(|| call(records));
+        drop(open);
+        let error = match called {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(error)) => error.into(),
+            Err(panicked) => StoreError::Database(format!("its file is damaged: {panicked}")),
+        };
+        // A database that has failed once is not used again.
+        self.close();
+        Err(error)
+    }
+
+    /// Nothing is known from it from now on.
+    fn close(&self) {
+        let records = self.records.write().unwrap_or_else(PoisonError::into_inner).take();
+        // What is damaged can make the database panic once more.
+        let _ = contained(|| drop(records));
     }
 }
 
@@ -382,20 +401,26 @@ fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
+    use std::{
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+            mpsc::{Receiver, Sender, channel},
+        },
+        thread,
+        time::{Duration, Instant},
     };
 
-    use quorate::{MinPk, Suite};
+    use quorate::{AnySuite, Bitmap, InSuite, KeySet, Members, MinPk, SecretKey, Suite};
     use redb::{StorageBackend, backends::FileBackend};
 
     use super::*;
 
-    /// A disk that a test fills and frees.
+    /// A disk that a test fills and frees, and that it damages: then it reads what nobody wrote.
     #[derive(Clone, Debug, Default)]
     pub(crate) struct Fillable {
         full: Arc<AtomicBool>,
+        damaged: Arc<AtomicBool>,
     }
 
     #[derive(Debug)]
@@ -409,12 +434,19 @@ pub(crate) mod tests {
             self.full.store(full, Ordering::SeqCst);
         }
 
+        pub(crate) fn damage(&self, damaged: bool) {
+            self.damaged.store(damaged, Ordering::SeqCst);
+        }
+
         fn room(&self) -> io::Result<()> {
             if self.full.load(Ordering::SeqCst) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
         }
 
         fn backend(&self, file: File) -> Result<Database, DatabaseError> {
-            Database::builder().create_with_backend(Backend { file: FileBackend::new(file)?, disk: self.clone() })
+            // Without a cache, since all of a file is read when it is opened.
+            Database::builder()
+                .set_cache_size(0)
+                .create_with_backend(Backend { file: FileBackend::new(file)?, disk: self.clone() })
         }
     }
 
@@ -434,7 +466,11 @@ pub(crate) mod tests {
         }
 
         fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), BackendError> {
-            self.file.read(offset, out)
+            self.file.read(offset, out)?;
+            if self.disk.damaged.load(Ordering::SeqCst) {
+                out.fill(0xff);
+            }
+            Ok(())
         }
 
         fn set_len(&self, length: u64) -> Result<(), BackendError> {
@@ -465,6 +501,37 @@ pub(crate) mod tests {
 
     const NOW: u64 = 1_790_000_000;
 
+    /// A claim with a key of as many bytes as its suite asks for, or of other bytes.
+    struct Single {
+        more: usize,
+    }
+
+    impl InSuite for Single {
+        type Output = ClaimBytes;
+
+        fn run_in<S: Suite>(self, suite: S) -> ClaimBytes {
+            ClaimBytes::single(suite.any(), &vec![7; suite.key_length() + self.more], b"m", &[8; 64])
+        }
+    }
+
+    /// On BN254 as well, where the tests are compiled with it. What no record could give back is not written.
+    #[test]
+    fn statements_of_every_suite_outlast_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || KnownStore::open(folder.path(), StoreSettings::default()).unwrap().0;
+        let of_all = |more| AnySuite::all().map(|suite| suite.run(Single { more })).collect::<Vec<_>>();
+        let claims = of_all(0);
+        let store = open();
+        assert_eq!(store.put(&claims, NOW).unwrap(), claims.len());
+        assert_eq!(store.put(&of_all(1), NOW).unwrap(), 0);
+        drop(store);
+        let store = open();
+        for claim in &claims {
+            assert_eq!(store.signature(claim, 0, NOW).unwrap().as_ref(), Some(&claim.signature), "{}", claim.suite);
+        }
+        assert_eq!(store.newest(claims.len(), NOW).unwrap().len(), claims.len());
+    }
+
     #[test]
     fn a_store_is_opened_again_after_a_full_disk() {
         let (folder, disk) = (tempfile::tempdir().unwrap(), Fillable::default());
@@ -483,6 +550,92 @@ pub(crate) mod tests {
         for i in 1..3 {
             assert_eq!(store.signature(&claim(i), 0, NOW).unwrap(), Some(claim(i).signature));
         }
+    }
+
+    /// The database panics at a page that is damaged. Nothing is known from it then, and the caller goes on.
+    #[test]
+    fn a_file_that_is_damaged_while_it_is_open_closes_the_store() {
+        type Call = fn(&KnownStore) -> Result<(), StoreError>;
+        let calls: [Call; 3] = [
+            |store| store.signature(&claim(1), 0, NOW).map(|_| ()),
+            |store| store.newest(5, NOW).map(|_| ()),
+            |store| store.put(&[claim(2)], NOW).map(|_| ()),
+        ];
+        for call in calls {
+            let (folder, disk) = (tempfile::tempdir().unwrap(), Fillable::default());
+            on(&disk, folder.path()).0.put(&[claim(1)], NOW).unwrap();
+            let (store, opened) = on(&disk, folder.path());
+            assert_eq!(opened, OpenedStore::Existing { records: 1 });
+            disk.damage(true);
+            let error = call(&store).unwrap_err();
+            assert!(error.to_string().contains("its file is damaged"), "{error}");
+            assert!(matches!(store.put(&[claim(2)], NOW), Err(StoreError::Closed)));
+            disk.damage(false);
+            assert_eq!(store.reopen().unwrap(), OpenedStore::Existing { records: 1 });
+            assert_eq!(store.signature(&claim(1), 0, NOW).unwrap(), Some(claim(1).signature));
+        }
+    }
+
+    /// A block that asked for what is known waited until the whole file had been read.
+    #[test]
+    fn a_store_is_closed_and_not_locked_while_it_is_opened_again() {
+        #[derive(Debug)]
+        struct Slow {
+            disk: Fillable,
+            begun: Sender<()>,
+            go_on: Mutex<Receiver<()>>,
+        }
+        impl Disk for Slow {
+            fn open(&self, path: &Path) -> Result<Database, DatabaseError> {
+                self.begun.send(()).unwrap();
+                self.go_on.lock().unwrap().recv().unwrap();
+                self.disk.open(path)
+            }
+
+            fn create(&self, path: &Path) -> Result<Database, DatabaseError> {
+                self.disk.create(path)
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let ((begun, begins), (goes_on, go_on)) = (channel(), channel());
+        let slow = Slow { disk: Fillable::default(), begun, go_on: Mutex::new(go_on) };
+        let (store, _) = KnownStore::open_on(Box::new(slow), folder.path(), StoreSettings::default()).unwrap();
+        store.put(&[claim(1)], NOW).unwrap();
+        thread::scope(|scope| {
+            let reopened = scope.spawn(|| store.reopen());
+            begins.recv().unwrap();
+            let (told, answer) = channel();
+            let store = &store;
+            scope.spawn(move || told.send(store.signature(&claim(1), 0, NOW)).unwrap());
+            let meanwhile = answer.recv_timeout(Duration::from_secs(20));
+            goes_on.send(()).unwrap();
+            assert!(matches!(meanwhile, Ok(Err(StoreError::Closed))), "{meanwhile:?}");
+            assert_eq!(reopened.join().unwrap().unwrap(), OpenedStore::Existing { records: 1 });
+        });
+        assert_eq!(store.signature(&claim(1), 0, NOW).unwrap(), Some(claim(1).signature));
+    }
+
+    /// A bitmap that is longer than its set: the keys are looked up once, and not counted again for each statement, which would take
+    /// 2^33 steps here.
+    #[test]
+    fn a_long_bitmap_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
+        let suite = MinPk::Eth2;
+        let secret = |i: u8| SecretKey::key_gen(suite, &[i; 32], b"").unwrap();
+        let mut set = KeySet::new(suite, quorate::Backend::Portable);
+        (0..3).for_each(|i| set.push_assumed(secret(i).public_key()));
+        let known = secret(1);
+        let signature = known.sign(suite, b"m").to_bytes();
+        store.put(&[ClaimBytes::single(suite.any(), &known.public_key().to_bytes(), b"m", &signature)], NOW).unwrap();
+        let members = Members::Bitmap(Bitmap::from_indices(0..1 << 17));
+        let claim = ClaimBytes::of_members(&set.into_any(), members, *b"m", [0u8; 96]);
+        let indices: Vec<_> = (0..claim.statements()).collect();
+        let begin = Instant::now();
+        let signatures = store.signatures(&claim, &indices, NOW).unwrap();
+        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        let found = signatures.iter().enumerate().filter_map(|(i, signature)| Some((i, signature.as_ref()?)));
+        assert_eq!(found.collect::<Vec<_>>(), [(1, &signature.to_vec())]);
     }
 
     #[cfg(unix)]

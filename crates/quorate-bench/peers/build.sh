@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds other libraries from their package registries, each as a program that `quorate-bench peers` asks, and writes the list of
 # them: `build.sh FOLDER` writes FOLDER/list. A library whose tool is missing, or that does not build, is left out with the reason.
-# PEER='NAME=COMMAND; NAME=COMMAND' adds programs of yours, which speak the same protocol (BENCHMARKING.md).
+# CONSTANTINE names a folder with the sources of Constantine, which is in no registry. PEER='NAME=COMMAND; NAME=COMMAND' adds programs
+# of yours, which speak the same protocol (BENCHMARKING.md).
 set -euo pipefail
 
 mkdir -p "$1"
@@ -77,6 +78,31 @@ elif (cd npm && try npm npm ci --loglevel=error); then
     for name in "${javascript[@]}"; do built "$name" node "$here/npm/$name.mjs"; done
 else
     left_out "its packages cannot be installed: see $folder/npm.log" "${javascript[@]}"
+fi
+
+# From a clone: Nim's packages are repositories of git. The flags are those of its own release.
+constantine() {
+    local clang=()
+    ! has clang || clang=(--cc:clang)
+    try constantine nim c "${clang[@]}" --skipUserCfg --skipParentCfg --path:"$1" -d:danger --panics:on -d:noSignalHandler --mm:arc \
+        -d:useMalloc --threads:off --passC:-fno-semantic-interposition --passC:-falign-functions=64 --passC:-fmerge-all-constants \
+        --warnings:off --nimcache:"$folder/constantine-cache" -o:"$folder/constantine" nim/constantine.nim
+}
+
+sources=
+if [ -n "${CONSTANTINE:-}" ]; then
+    sources=$(cd "$start" && cd "$CONSTANTINE" 2> /dev/null && pwd) || sources=
+fi
+if [ -z "${CONSTANTINE:-}" ]; then
+    left_out "it is in no registry: clone mratsim/constantine from GitHub, and name the folder by CONSTANTINE" constantine
+elif ! [ -f "$sources/constantine/ethereum_bls_signatures.nim" ]; then
+    left_out "there are no sources of Constantine in $CONSTANTINE: name a clone of mratsim/constantine by CONSTANTINE" constantine
+elif ! has nim || ! printf '%s\n' 2.2 "$(nim --version | sed -n '1s/.*Version \([0-9.]*\).*/\1/p')" | sort -VC; then
+    left_out "there is no Nim 2.2 or later, which it is written in: install it (Debian's is too old)" constantine
+elif constantine "$sources"; then
+    built constantine "$folder/constantine"
+else
+    left_out "it did not build: see $folder/constantine.log" constantine
 fi
 
 # Commands of yours are run where this was started.

@@ -31,11 +31,11 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     });
     add("aggregate/messages", &|| blst_few.aggregate_verify(), &|backend| {
         let statements = few.iter().map(|s| (s.key, s.message.clone().into())).collect();
-        hold(&Claim::each(suite, statements, sum(&few)), backend);
+        hold(&Claim::each(suite, statements, sum(&few, backend)), backend);
     });
     add("aggregate/signers", &|| blst_same.fast_aggregate_verify(), &|backend| {
         let keys = same.iter().map(|s| s.key).collect();
-        hold(&Claim::shared(suite, keys, same[0].message.clone(), sum(&same)), backend);
+        hold(&Claim::shared(suite, keys, same[0].message.clone(), sum(&same, backend)), backend);
     });
     let note = "noble-bls12-381 in a browser, 2021";
     for (bench, ms) in [("aggregate/single", 6445.0), ("aggregate/messages", 3606.0), ("aggregate/signers", 586.0)] {
@@ -51,9 +51,7 @@ fn hold<S: Bls12381Suite>(claim: &Claim<S>, backend: Backend) {
 }
 
 /// The aggregate, unchecked: its membership is checked in the verification, as blst does.
-fn sum(signed: &[Signed<MinPk>]) -> UncheckedSignature<MinPk> {
+fn sum(signed: &[Signed<MinPk>], backend: Backend) -> UncheckedSignature<MinPk> {
     let signatures: Vec<_> = signed.iter().map(|s| s.signature).collect();
-    UncheckedSignature::from_point(
-        aggregate::aggregate(&signatures, Backend::auto()).expect("signatures to add").point(),
-    )
+    UncheckedSignature::from_point(aggregate::aggregate(&signatures, backend).expect("signatures to add").point())
 }

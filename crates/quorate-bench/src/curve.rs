@@ -164,12 +164,11 @@ fn pairing(run: &Run) -> Vec<Row> {
     rows
 }
 
-/// So many products of n pairs in all, on the backends that offer the pairing.
+/// So many products of n pairs in all.
 fn loops(run: &Run, bench: &str, n: usize, products: usize, pairing: Pairing, rival: Option<Engine<'_>>) -> Vec<Row> {
     let pairs = Segments::of_size(n / products, vec![(G1::generator(), G2::generator()); n]);
     let mut engines = Vec::from_iter(rival);
-    let offering = run.each(&[1]).filter(|(backend, _)| backend.pairings().contains(&pairing));
-    engines.extend(offering.map(|(backend, threads)| {
+    engines.extend(run.each(&[1]).map(|(backend, threads)| {
         let pairs = &pairs;
         Engine::of(backend, threads, move || {
             black_box(backend.miller_products(pairing, black_box(pairs)));

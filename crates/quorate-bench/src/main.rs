@@ -1,6 +1,6 @@
 //! quorate's benchmarks: definitions × engines → rows → report.
 //!
-//! Engines of one benchmark are measured in turn in one process (A B A B …), each answer is asserted, and a row carries
+//! Engines of one benchmark are measured in turn in one process (A B A B …), answers are asserted, and a row carries
 //! the least, the median and the greatest time. See `BENCHMARKING.md`.
 
 #![forbid(unsafe_code)]
@@ -80,7 +80,7 @@ struct Arguments {
     /// Measure one backend beside the other libraries; every one that this machine has where left out
     #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
     backend: Option<Backend>,
-    /// The time that the table shows. The rows have both
+    /// The time that the table shows. The rows have both; those of other processes have wall time alone
     #[arg(long, value_name = "CLOCK", default_value = "wall")]
     clock: Clock,
     /// The programs of other libraries, for `peers`: the list that `make peers` writes
@@ -263,6 +263,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         if arguments.record {
             let folder = machine.folder(&arguments.dir);
             write_json(&folder.join(format!("{file}.json")), &made)?;
+            if each == Name::Peers {
+                write_json(&folder.join(record::LEFT_OUT), &peers::left_out(arguments.peers.as_deref())?)?;
+            }
             say_written(&folder);
         }
         rows.extend(made);

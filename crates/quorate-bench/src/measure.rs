@@ -138,6 +138,7 @@ pub(crate) fn measure(
         figures: Figures::Us(Times::of(wall)),
         cpu_us: (!cpu.is_empty()).then(|| Times::of(cpu)),
         latency_ms: None,
+        refused: None,
         traffic: None,
         note: engine.note,
     });

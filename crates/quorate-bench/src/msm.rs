@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use blst::{MultiPoint, blst_p1_affine, blst_p2_affine, min_pk};
+use blst::{MultiPoint, blst_p1, blst_p1_affine, blst_p2, blst_p2_affine, min_pk};
 use quorate::Backend;
 use quorate_curve::{Bls12381Group, G1, G2, Scalar};
 use rand_core::Rng;
@@ -16,17 +16,32 @@ use crate::{
 pub(crate) fn run(run: &Run) -> Vec<Row> {
     let mut rows = Vec::new();
     for log in run.choose(&[10][..], &[10, 14, 16]) {
-        rows.extend(group::<G1, blst_p1_affine, _>(run, "msm/g1", 1 << log, |bytes| {
-            min_pk::PublicKey::deserialize(bytes).expect("a point").into()
-        }));
-        rows.extend(group::<G2, blst_p2_affine, _>(run, "msm/g2", 1 << log, |bytes| {
-            min_pk::Signature::deserialize(bytes).expect("a point").into()
-        }));
+        // The only safe ways from blst's points to bytes are a key and a signature.
+        rows.extend(group::<G1, blst_p1_affine, _>(
+            run,
+            "msm/g1",
+            1 << log,
+            |bytes| min_pk::PublicKey::deserialize(bytes).expect("a point").into(),
+            |sum: blst_p1| min_pk::AggregatePublicKey::from(sum).to_public_key().serialize().to_vec(),
+        ));
+        rows.extend(group::<G2, blst_p2_affine, _>(
+            run,
+            "msm/g2",
+            1 << log,
+            |bytes| min_pk::Signature::deserialize(bytes).expect("a point").into(),
+            |sum: blst_p2| min_pk::AggregateSignature::from(sum).to_signature().serialize().to_vec(),
+        ));
     }
     rows
 }
 
-fn group<G: Bls12381Group, A, J>(run: &Run, bench: &str, n: usize, into_blst: impl Fn(&[u8]) -> A) -> Vec<Row>
+fn group<G: Bls12381Group, A, J>(
+    run: &Run,
+    bench: &str,
+    n: usize,
+    into_blst: impl Fn(&[u8]) -> A,
+    from_blst: impl Fn(J) -> Vec<u8>,
+) -> Vec<Row>
 where
     [A]: MultiPoint<Output = J>,
 {
@@ -48,7 +63,7 @@ where
     let terms: Vec<_> = points.into_iter().zip(scalars.iter().map(public)).collect();
     let expected: G = Backend::Portable.msm(&terms);
     let mut engines = vec![Engine::new("blst", 1, || {
-        black_box(blst_points.mult(scalars.as_flattened(), 255));
+        assert_eq!(from_blst(blst_points.mult(scalars.as_flattened(), 255)), expected.serialize().as_ref());
     })];
     engines.extend(run.each(&[1]).map(|(backend, threads)| {
         let terms = &terms;

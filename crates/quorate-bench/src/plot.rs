@@ -52,20 +52,14 @@ pub(crate) fn gas(rows: &[Row], path: &Path) -> Result<()> {
 /// Draws the latency and the CPU time of a claim by the rate at which claims arrive.
 pub(crate) fn service(rows: &[Row], path: &Path) -> Result<()> {
     let number = |value: &f64| if *value < 1e3 { format!("{value:.0}") } else { format!("{:.0}k", value / 1e3) };
-    let by_rate = |engine: &str, of: &dyn Fn(&Row) -> Option<f64>| {
-        let of_engine = rows.iter().filter(|row| row.engine == engine);
-        let points =
-            of_engine.filter_map(|row| Some((row.bench.strip_prefix("service/rate=")?.parse().ok()?, of(row)?)));
-        points.collect::<Vec<(f64, f64)>>()
-    };
-    let lines = |of: &dyn Fn(&Row) -> Option<f64>| COLLECTORS.map(|line| (line, by_rate(line.0, of))).to_vec();
+    let lines = |of: Of<'_>| COLLECTORS.map(|line| (line, by_rate(rows, line.0, of))).to_vec();
     let x = ("claims a second that arrive", 10.0..100_000.0);
     let halves = [
         Half {
-            title: "latency of a claim, 99 of 100 are faster",
+            title: "latency, 99 of 100 of those answered are faster",
             x: x.clone(),
             y: ("milliseconds", 1.0..100_000.0, &number),
-            lines: lines(&|row| row.latency_ms.map(|latency| latency.p99)),
+            lines: lines(&Row::p99),
         },
         Half {
             title: "CPU time of a claim",
@@ -75,6 +69,15 @@ pub(crate) fn service(rows: &[Row], path: &Path) -> Result<()> {
         },
     ];
     save(path, &halves)
+}
+
+/// A figure of a row.
+type Of<'a> = &'a dyn Fn(&Row) -> Option<f64>;
+
+/// The points of an engine, by the rate at which claims arrive.
+fn by_rate(rows: &[Row], engine: &str, of: Of<'_>) -> Vec<(f64, f64)> {
+    let of_engine = rows.iter().filter(|row| row.engine == engine);
+    of_engine.filter_map(|row| Some((row.bench.strip_prefix("service/rate=")?.parse().ok()?, of(row)?))).collect()
 }
 
 /// The points of an engine in a benchmark, by n.
@@ -138,5 +141,26 @@ impl Half<'_> {
             .label_font(("sans-serif", 12))
             .draw()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The verdicts that came say nothing about the claims that were refused.
+    #[test]
+    fn a_rate_at_which_most_claims_were_refused_has_no_latency() {
+        let row = |rate: u32, refused: f64| -> Row {
+            let us = serde_json::json!({ "min": 117.0, "median": 117.0, "max": 117.0 });
+            serde_json::from_value(serde_json::json!({
+                "bench": format!("service/rate={rate}"), "engine": "quorate/embedded", "threads": 2, "n": 1, "per": "claim",
+                "us": us, "latency_ms": { "p50": 25.3, "p99": 45.6 }, "refused": refused
+            }))
+            .unwrap()
+        };
+        let rows = [row(1000, 0.0), row(100_000, 0.8)];
+        assert_eq!(by_rate(&rows, "quorate/embedded", &Row::p99), [(1000.0, 45.6)]);
+        assert_eq!(by_rate(&rows, "quorate/embedded", &|row| Some(row.figures.middle())).len(), 2);
     }
 }

@@ -9,8 +9,12 @@ use anyhow::{Context, Result};
 
 use crate::{
     methods,
+    peers::LeftOut,
     row::{Machine, Row, folder_of_records},
 };
+
+/// The file of the libraries that `peers` left out, beside its rows.
+pub(crate) const LEFT_OUT: &str = "peers-left-out.json";
 
 /// A folder of rows, and the machine that they were measured on.
 #[derive(Clone, Debug)]
@@ -51,6 +55,12 @@ impl Record {
         rows.retain(|row| methods::is_of_today(&row.bench, &self.machine.methods));
         let is_whole = rows.len() == all;
         Ok((rows, is_whole))
+    }
+
+    /// The libraries that were left out when `peers` was recorded. None if the record does not say.
+    pub(crate) fn left_out(&self) -> Result<LeftOut> {
+        let path = self.folder.join(LEFT_OUT);
+        if path.exists() { read(&path) } else { Ok(LeftOut::new()) }
     }
 
     /// The name of its folder.

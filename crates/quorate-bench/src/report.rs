@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    peers::Ranking,
+    peers::{self, Ranking},
     plot,
     record::Record,
     row::{Clock, Figures, Latency, Row, short, whole},
@@ -32,7 +32,7 @@ const DOCUMENTS: [&str; 8] = [
 /// Rewrites the generated tables of a repository's documents, and the plots of gas and of times. Answers with the files that it
 /// wrote.
 pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
-    let shown = Rows::newest(root)?;
+    let shown = Rows::shown(root)?;
     let speed = shown.of_files(&SPEED);
     let source = |names: &[&str]| shown.source(root, names);
     let of_speed = source(&SPEED)?;
@@ -52,13 +52,12 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     plot::service(shown.of("service"), &plots[2])?;
     let peers = shown.of("peers");
     let of_peers = shown.record("peers").map_or(String::new(), Record::source);
-    let beside = match &of_peers[..] {
-        "" => String::new(),
-        source => format!("\nThe last column is CPU time on one thread, of a sitting of its own. {source}"),
-    };
+    let left_out = shown.record("peers").map(Record::left_out).transpose()?.unwrap_or_default();
+    let absent = peers::not_measured(peers, &left_out);
+    let beside = beside(peers, &absent, &of_peers);
     replace(&documents, "report", &format!("{of_speed}\n{}{beside}", headline(&speed, peers, Length::Short)))?;
     replace(&documents, "speed", &format!("{of_speed}\n{}{beside}", headline(&speed, peers, Length::Full)))?;
-    replace(&documents, "peers", &against_peers(peers, &of_peers))?;
+    replace(&documents, "peers", &against_peers(peers, &of_peers, &absent))?;
     replace(&documents, "threshold", &format!("{of_thresholds}\n{}", of_quorums(shown.of("threshold"))))?;
     replace(&documents, "service", &format!("{of_service}\n{}", under_load(shown.of("service"))))?;
     replace(&documents, "capacity", &format!("{of_service}\n{}", capacity(shown.of("service"))))?;
@@ -340,25 +339,41 @@ fn best_of_others(peers: &[Row]) -> impl Fn(&str, usize) -> String {
     }
 }
 
-/// Every task of `peers` by every library, and which quorate loses.
-fn against_peers(peers: &[Row], source: &str) -> String {
+/// What must be known of the column of the best other library. Empty without rows of `peers`.
+fn beside(peers: &[Row], absent: &str, source: &str) -> String {
+    if peers.is_empty() {
+        return String::new();
+    }
+    let how = "The last column is CPU time on one thread, of a sitting of its own.";
+    let sentences = [how, peers::weights(peers), absent, source];
+    format!("\n{}", sentences.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
+}
+
+/// Every task of `peers` by every library, which quorate loses, and which libraries are absent.
+fn against_peers(peers: &[Row], source: &str, absent: &str) -> String {
     if peers.is_empty() {
         return "No record has these rows. `make peers` makes one.\n".to_owned();
     }
     let rows: Vec<_> = peers.iter().map(|row| row.by(Clock::Cpu)).collect();
-    let mut text =
-        format!("{source}\n| µs of CPU time | n | quorate, its fastest backend | others | |\n|---|--:|--:|---|---|\n");
+    let mut text = format!(
+        "{source}\n| µs of CPU time | n | quorate, the backend that the machine takes | its others | other libraries | |\n\
+         |---|--:|--:|---|---|---|\n"
+    );
     for ranking in Ranking::each(&rows) {
-        let figure = |row: &Row| format!("{} {}", row.engine, short(row.figures.middle()));
-        let others: Vec<_> = ranking.others.iter().map(|row| figure(row)).collect();
+        let figure =
+            |row: &Row| format!("{} {}", row.engine.trim_start_matches("quorate/"), short(row.figures.middle()));
+        let [backends, others] = [&ranking.backends, &ranking.others]
+            .map(|rows| rows.iter().map(|row| figure(row)).collect::<Vec<_>>().join(", "));
         let what = Row::line(ranking.ours.bench.trim_start_matches("peers/"), [ranking.ours].into_iter());
         let said = if ranking.winner().is_some() { format!("**{}**", ranking.said()) } else { ranking.said() };
         text += &format!(
-            "| {what} | {} | {} | {} | {said} |\n",
+            "| {what} | {} | {} | {backends} | {others} | {said} |\n",
             whole(ranking.ours.n as f64),
-            figure(ranking.ours).trim_start_matches("quorate/"),
-            others.join(", "),
+            figure(ranking.ours),
         );
+    }
+    if !absent.is_empty() {
+        text += &format!("\n{absent}\n");
     }
     text
 }
@@ -702,7 +717,7 @@ mod tests {
         };
         record(root, "Part", "2998-06-01 00:00", methods::today(), &partial("Part", 82.2));
         write(root).unwrap();
-        let shown = Rows::newest(root).unwrap();
+        let shown = Rows::shown(root).unwrap();
         let page = page::render(&shown, "draw()").unwrap().into_string();
         let (readme, picture) = (read(root, "README.md"), read(root, "docs/speed.svg"));
         assert!(readme.contains("a block of 1,000 signatures, none known | 500 ms | – | 71.1 ms"), "{readme}");
@@ -723,7 +738,7 @@ mod tests {
         );
         record(root, "Whole-2", "2998-07-01 00:00", methods::today(), &whole(61.1, 3.15));
         write(root).unwrap();
-        let page = page::render(&Rows::newest(root).unwrap(), "draw()").unwrap().into_string();
+        let page = page::render(&Rows::shown(root).unwrap(), "draw()").unwrap().into_string();
         for text in [&read(root, "README.md"), &page] {
             assert!(text.contains("61.1 ms") && !text.contains("71.1 ms"));
         }
@@ -740,7 +755,7 @@ mod tests {
             let files = [whole(block, search), rest.to_vec()].concat();
             self::record(root, date, date, methods, &files);
             write(root).unwrap();
-            let page = page::render(&Rows::newest(root).unwrap(), "draw()").unwrap().into_string();
+            let page = page::render(&Rows::shown(root).unwrap(), "draw()").unwrap().into_string();
             [read(root, "README.md"), read(root, "docs/speed.svg"), read(root, "BENCHMARKING.md"), page]
         };
         for text in record("2998-01-01", Editions::new(), 71.1, 1.97) {
@@ -767,6 +782,7 @@ mod tests {
         };
         let peers = [
             row("quorate/ifma", 128, 100.0, 200.0),
+            row("quorate/portable", 128, 100.0, 190.0),
             row("blst", 128, 300.0, 300.0),
             row("noble", 128, 400.0, 9000.0),
             row("mcl", 128, 900.0, 500.0),
@@ -787,13 +803,25 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line} in {text}");
         }
-        let text = against_peers(&peers, "Measured here.\n");
+        let left_out = [("constantine", "there is no Nim"), ("mine", "there is no program mine")]
+            .map(|(name, why)| (name.to_owned(), why.to_owned()));
+        let absent = peers::not_measured(&peers, &left_out.into());
+        let text = against_peers(&peers, "Measured here.\n", &absent);
+        let line = "\nNot measured: arkworks; commonware; zkcrypto; gnark-crypto; constantine (there is no Nim); chainsafe-blst; \
+                    herumi-bls; mine (there is no program mine).\n";
+        assert!(text.ends_with(line), "{text}");
+        assert!(!against_peers(&peers, "", "").contains("Not measured"));
+        let how = "\nThe last column is CPU time on one thread, of a sitting of its own.";
+        assert_eq!(beside(&peers, "Not measured: a.", "Here.\n"), format!("{how} Not measured: a. Here.\n"));
+        let weights = "commonware weighs the claims of a batch by 128 bits, quorate by 64.";
+        assert_eq!(beside(&[row("commonware", 1, 1.0, 1.0)], "", "Here.\n"), format!("{how} {weights} Here.\n"));
         assert!(text.starts_with("Measured here.\n\n|"), "{text}");
-        let line = "| verify | 128 | ifma 200 | blst 300, mcl 500, noble 9000 | 1.50× faster than blst |\n";
+        let line =
+            "| verify | 128 | ifma 200 | portable 190 | blst 300, mcl 500, noble 9000 | 1.50× faster than blst |\n";
         assert!(text.contains(line), "{text}");
-        assert!(text.contains("| verify | 1 | ifma 900 | mcl 800 | **LOST to mcl: 1.12× slower** |\n"), "{text}");
+        assert!(text.contains("| verify | 1 | ifma 900 |  | mcl 800 | **LOST to mcl: 1.12× slower** |\n"), "{text}");
         assert!(
-            against_peers(&[], "").contains("make peers")
+            against_peers(&[], "", "").contains("make peers")
                 && !headline(&speed, &[], Length::Short).contains("other library")
         );
     }

@@ -32,6 +32,9 @@ pub(crate) struct Row {
     /// How long a claim or a block took from its intended sending to its verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) latency_ms: Option<Latency>,
+    /// The part of the claims that were refused, and have no latency. `None` in records of before, and where nothing is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refused: Option<f64>,
     /// What the parties of a protocol sent each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) traffic: Option<Traffic>,
@@ -76,6 +79,13 @@ impl Row {
     /// The name of what was measured, for a line of a table, with a word of warning if one of its rows is of a busy machine.
     pub(crate) fn line<'a>(what: &str, mut rows: impl Iterator<Item = &'a Self>) -> String {
         if rows.any(Self::is_busy) { format!("{what} ({BUSY})") } else { what.to_owned() }
+    }
+
+    /// The milliseconds within which 99 of 100 of the answered claims had their verdict. `None` if one in a hundred or more was
+    /// refused: then 99 of 100 had no verdict.
+    pub(crate) fn p99(&self) -> Option<f64> {
+        let is_answered = self.refused.is_none_or(|part| part < 0.01);
+        self.latency_ms.filter(|_| is_answered).map(|latency| latency.p99)
     }
 
     /// The traffic, if there is any, and the note.
@@ -134,6 +144,18 @@ impl Figures {
 pub(crate) struct Gas {
     pub(crate) mean: f64,
     pub(crate) median: f64,
+}
+
+impl Gas {
+    /// Of the gas of some transactions.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub(crate) fn of(gas: &[u64]) -> Self {
+        let mut sorted: Vec<_> = gas.iter().map(|gas| *gas as f64).collect();
+        sorted.sort_by(f64::total_cmp);
+        Self { mean: sorted.iter().sum::<f64>() / sorted.len() as f64, median: median(&sorted) }
+    }
 }
 
 /// Percentiles of latencies, in milliseconds.
@@ -203,8 +225,17 @@ impl Times {
     /// If there are none.
     pub(crate) fn of(mut measured: Vec<f64>) -> Self {
         measured.sort_by(f64::total_cmp);
-        Self { min: measured[0], median: measured[measured.len() / 2], max: measured[measured.len() - 1] }
+        Self { min: measured[0], median: median(&measured), max: measured[measured.len() - 1] }
     }
+}
+
+/// The middle of sorted figures, or the mean of the two that are there.
+///
+/// # Panics
+/// If there are none.
+fn median(sorted: &[f64]) -> f64 {
+    let half = sorted.len() / 2;
+    if sorted.len().is_multiple_of(2) { (sorted[half - 1] + sorted[half]) / 2.0 } else { sorted[half] }
 }
 
 /// The machine on which rows were measured, and what was measured there.
@@ -458,6 +489,7 @@ mod tests {
             figures: Figures::Us(Times { min: median, median, max: 2.0 * median }),
             cpu_us: None,
             latency_ms: None,
+            refused: None,
             traffic: None,
             note: String::new(),
         }
@@ -467,6 +499,9 @@ mod tests {
     fn times_are_the_least_the_median_and_the_greatest() {
         let Times { min, median, max } = Times::of(vec![3.0, 9.0, 1.0]);
         assert_eq!((min, median, max), (1.0, 3.0, 9.0));
+        assert_eq!((Times::of(vec![3.0, 1.0]).median, Times::of(vec![7.0]).median), (2.0, 7.0));
+        let Gas { mean, median } = Gas::of(&[8, 1, 4, 3]);
+        assert_eq!((mean, median), (4.0, 3.5));
     }
 
     /// The names of the fields are a contract with those who read records.
@@ -500,6 +535,17 @@ mod tests {
         assert!(!claims.is_busy());
         assert_eq!(Row::line("8 claims", [&spread(29.0), &spread(31.0)].into_iter()), format!("8 claims ({BUSY})"));
         assert_eq!(Row::line("8 claims", [&spread(29.0), &claims].into_iter()), "8 claims");
+    }
+
+    /// Rows of before do not say how many claims were refused.
+    #[test]
+    fn a_load_that_was_refused_has_no_p99() {
+        let latency_ms = Some(Latency { p50: 1.0, p90: None, p99: 9.0 });
+        let of = |refused| Row { latency_ms, refused, ..row("service/rate=100000", 1, 1.0) };
+        assert_eq!([None, Some(0.0), Some(0.009)].map(|refused| of(refused).p99()), [Some(9.0); 3]);
+        assert_eq!([Some(0.01), Some(0.8)].map(|refused| of(refused).p99()), [None; 2]);
+        let written = serde_json::to_value([of(None), of(Some(0.8))]).unwrap();
+        assert_eq!((written[0].get("refused"), &written[1]["refused"]), (None, &serde_json::json!(0.8)));
     }
 
     #[test]

@@ -156,6 +156,7 @@ mod tests {
             figures,
             cpu_us: None,
             latency_ms: None,
+            refused: None,
             traffic: None,
             note: String::new(),
         }

@@ -3,11 +3,12 @@
 //!
 //! ```toml
 //! [dependencies]
-//! blst = { package = "quorate-blst", version = "0.1" }
+//! blst = { package = "quorate-blst", path = "../quorate/crates/quorate-blst" }
 //! ```
 //!
-//! That line is the whole change: what compiled with blst 0.3.17 compiles, and gives the same results, error for error.
-//! `docs/drop-in.md` in the repository says with which programs this was tried, and names each difference.
+//! That line, with the path of a clone of the repository (nothing is published yet), is the whole change: what compiled
+//! with blst 0.3.17 compiles, and gives the same results, error for error. `docs/drop-in.md` in the repository says with
+//! which programs this was tried, and names each difference.
 //!
 //! ```
 //! use quorate_blst::{BLST_ERROR, min_pk::{SecretKey, Signature}};
@@ -44,9 +45,9 @@
 //!
 //! # Threads
 //!
-//! Calls with enough work take a thread for each core, started for the call, as blst does with its pool. [`set_threads`]
-//! limits them, and the feature `no-threads` keeps all work on the caller's thread. blst's own functions, which this crate
-//! re-exports, are built without threads.
+//! Calls with enough work take a thread for each core, started for the call; blst keeps a pool, and uses it for less work.
+//! [`set_threads`] limits them, and the feature `no-threads` keeps all work on the caller's thread. blst's own functions,
+//! which this crate re-exports, are built without threads, for all crates of the program that use blst 0.3.
 
 #![forbid(unsafe_code)]
 

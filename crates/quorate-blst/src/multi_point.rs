@@ -38,20 +38,21 @@ pub trait MultiPoint {
 }
 
 macro_rules! raw_points {
-    ($affine:ident, $jacobian:ident, $group:ident, $wrap:path) => {
+    ($affine:ident, $jacobian:ident, $group:ident, $sum:ty) => {
         impl MultiPoint for [$affine] {
             type Output = $jacobian;
 
             fn mult(&self, scalars: &[u8], nbits: usize) -> $jacobian {
-                match points::multiply(&curve_points::<$group>(self), scalars, nbits, Check::Waived) {
-                    Some(point) => $wrap(&point.to_blst().into()).into(),
-                    None => blst::MultiPoint::mult(self, scalars, nbits),
-                }
+                let sum = match points::multiply(&curve_points::<$group>(self), scalars, nbits, Check::Waived) {
+                    Some(point) => <$sum>::from_public_key(&point.to_blst().into()),
+                    None => points::multiply_by_blst(self, scalars, nbits, <$sum>::add_aggregate),
+                };
+                sum.into()
             }
 
             fn add(&self) -> $jacobian {
                 match points::sum(&curve_points::<$group>(self)) {
-                    Some(point) => $wrap(&point.to_blst().into()).into(),
+                    Some(point) => <$sum>::from_public_key(&point.to_blst().into()).into(),
                     None => blst::MultiPoint::add(self),
                 }
             }
@@ -63,8 +64,8 @@ macro_rules! raw_points {
     };
 }
 
-raw_points!(blst_p1_affine, blst_p1, G1, blst::min_pk::AggregatePublicKey::from_public_key);
-raw_points!(blst_p2_affine, blst_p2, G2, blst::min_sig::AggregatePublicKey::from_public_key);
+raw_points!(blst_p1_affine, blst_p1, G1, blst::min_pk::AggregatePublicKey);
+raw_points!(blst_p2_affine, blst_p2, G2, blst::min_sig::AggregatePublicKey);
 
 fn curve_points<G: Bls12381Group>(points: &[G::Blst]) -> Vec<G> {
     points.iter().map(|point| G::from_blst_assuming_on_curve(*point)).collect()

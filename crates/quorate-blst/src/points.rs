@@ -1,11 +1,14 @@
 //! Many points at once: decoding, checking, adding and multiplying, with blst's answers.
 
+use std::num::NonZeroUsize;
+
 use blst::BLST_ERROR;
+use quorate::{aggregate::sum_of_multiples, threads::parallel};
 use quorate_curve::{Backend, Bls12381Group, Scalar};
 
 use crate::{
     check::{Check, Identity},
-    threads::{Portion, each_chunk},
+    threads::{Portion, each_chunk, threads},
 };
 
 /// The error of the first point that blst would refuse.
@@ -51,7 +54,7 @@ pub(crate) fn sum_of_encoded<G: Bls12381Group>(
         }
         flaw.map_or(Ok(()), Err)?;
     }
-    Ok(Backend::auto().sum(&points))
+    Ok(sum_of_shares(&points))
 }
 
 /// Decodes points of either form. The engine refuses encodings that blst accepts and the other way round, so blst
@@ -82,7 +85,13 @@ fn decode_each<G: Bls12381Group>(
 
 /// The sum, or `None` where blst should compute it: it is as fast for few points.
 pub(crate) fn sum<G: Bls12381Group>(points: &[G]) -> Option<G> {
-    (points.len() >= SUMMED).then(|| Backend::auto().sum(points))
+    (points.len() >= SUMMED).then(|| sum_of_shares(points))
+}
+
+/// The sum by the engine: each thread adds a share of the points.
+fn sum_of_shares<G: Bls12381Group>(points: &[G]) -> G {
+    let backend = Backend::auto();
+    backend.sum(&each_chunk(points, SUMS, |share| vec![backend.sum(share)]))
 }
 
 /// Σ nᵢ·Pᵢ for scalars of `nbits` bits, or `None` where blst should compute it: on a CPU without lanes, for few points, and
@@ -108,7 +117,36 @@ pub(crate) fn multiply<G: Bls12381Group>(points: &[G], scalars: &[u8], nbits: us
         scalar.reverse();
         (*point, Scalar::reduce(&scalar))
     });
-    Some(backend.msm(&terms.collect::<Vec<_>>()))
+    Some(sum_of_multiples(&terms.collect::<Vec<_>>(), backend, threads(points.len(), MULTIPLES)))
+}
+
+/// Σ nᵢ·Pᵢ by blst: each thread multiplies a share of the points, and `add` adds the sum of a share to another.
+///
+/// # Panics
+/// If there are no points or too few bytes of scalars.
+pub(crate) fn multiply_by_blst<P: Sync, Sum: Send>(
+    points: &[P],
+    scalars: &[u8],
+    nbits: usize,
+    mut add: impl FnMut(&mut Sum, &Sum),
+) -> Sum
+where
+    [P]: blst::MultiPoint<Output: Into<Sum>>,
+{
+    let (threads, width) = (threads(points.len(), MULTIPLES), nbits.div_ceil(8));
+    let enough = width.checked_mul(points.len()).is_some_and(|bytes| (1..=scalars.len()).contains(&bytes));
+    if threads == NonZeroUsize::MIN || !enough {
+        return blst::MultiPoint::mult(points, scalars, nbits).into();
+    }
+    let share = points.len().div_ceil(threads.get());
+    let shares: Vec<_> = points.chunks(share).zip(scalars.chunks(width * share)).collect();
+    let sums: Vec<Sum> =
+        parallel(threads, shares.len(), |i| blst::MultiPoint::mult(shares[i].0, shares[i].1, nbits).into());
+    let sum = sums.into_iter().reduce(|mut sum, of_share| {
+        add(&mut sum, &of_share);
+        sum
+    });
+    sum.expect("there are points for two threads")
 }
 
 /// How many points are checked or decoded before the first flaw is looked for.
@@ -117,8 +155,76 @@ const RUN: usize = 1024;
 /// The fewest points for which another thread checks.
 const CHECKS: Portion = Portion { one_at_a_time: 8, in_lanes: 64 };
 
+/// The fewest points for which another thread adds. They take about half a millisecond, as in `dropin/[PublicKey]::add`.
+const SUMS: Portion = Portion { one_at_a_time: 1024, in_lanes: 2048 };
+
+/// The fewest points for which another thread multiplies. By 64 bits they take about half a millisecond, as in
+/// `dropin/[PublicKey]::mult, 64 bits`.
+const MULTIPLES: Portion = Portion { one_at_a_time: 64, in_lanes: 256 };
+
 /// The number of points from which the engine adds faster than blst.
 pub(crate) const SUMMED: usize = 96;
 
 /// The number of points from which the lanes multiply faster than blst.
 const MULTIPLIED: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use blst::{
+        blst_p1_affine,
+        min_pk::{AggregatePublicKey, SecretKey},
+    };
+    use quorate_curve::G1;
+
+    use super::*;
+    use crate::threads::set_threads;
+
+    fn points(n: usize) -> Vec<blst_p1_affine> {
+        let key = |i| SecretKey::key_gen(&[i; 32], &[]).unwrap().sk_to_pk().into();
+        let few: Vec<blst_p1_affine> = (0..16).map(key).collect();
+        few.into_iter().cycle().take(n).collect()
+    }
+
+    /// The encoding of blst's sum, by one thread.
+    fn encoded(sum: blst::blst_p1) -> [u8; 48] {
+        AggregatePublicKey::from(sum).to_public_key().compress()
+    }
+
+    /// With both kinds of backends there is work for four threads.
+    #[test]
+    fn shares_of_four_threads_add_up() {
+        set_threads(NonZeroUsize::new(4).unwrap());
+        let most = if cfg!(feature = "no-threads") { 1 } else { 4 };
+        let width = 8;
+        for n in [1, 63, 4 * 256, 4 * 256 + 5] {
+            let points = points(n);
+            let scalars: Vec<_> = (0..n * width).map(|i| (i * i % 251) as u8).collect();
+            for nbits in [61, 64] {
+                let expected = encoded(blst::MultiPoint::mult(&points[..], &scalars, nbits));
+                let mut shares = 1;
+                let sum = multiply_by_blst(&points, &scalars, nbits, |sum: &mut AggregatePublicKey, share| {
+                    shares += 1;
+                    sum.add_aggregate(share);
+                });
+                assert_eq!(encoded(sum.into()), expected, "{n} points, {nbits} bits");
+                assert_eq!(shares, if n < 4 * 256 { 1 } else { most });
+                let points: Vec<_> = points.iter().map(|point| G1::from_blst_assuming_on_curve(*point)).collect();
+                if let Some(sum) = multiply(&points, &scalars, nbits, Check::Waived) {
+                    assert_eq!(sum.compress(), expected, "{n} points, {nbits} bits");
+                }
+            }
+        }
+        for n in [1024, 4 * 2048 + 5] {
+            let points = points(n);
+            let expected = encoded(blst::MultiPoint::add(&points[..]));
+            let points: Vec<_> = points.iter().map(|point| G1::from_blst_assuming_on_curve(*point)).collect();
+            assert_eq!(sum(&points).unwrap().compress(), expected, "{n} points");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "scalars length mismatch")]
+    fn too_few_scalars_for_the_last_share() {
+        multiply_by_blst(&points(1024), &[1; 8 * 1024 - 1], 64, AggregatePublicKey::add_aggregate);
+    }
+}

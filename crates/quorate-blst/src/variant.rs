@@ -825,7 +825,10 @@ macro_rules! variant {
                 let points: Vec<_> = keys.iter().map(PublicKey::point).collect();
                 match points::multiply(&points, scalars, nbits, members) {
                     Some(point) => AggregatePublicKey::from_point(point),
-                    None => AggregatePublicKey(blst::MultiPoint::mult(&raw_keys(keys)[..], scalars, nbits).into()),
+                    None => {
+                        let add = inner::AggregatePublicKey::add_aggregate;
+                        AggregatePublicKey(points::multiply_by_blst(&raw_keys(keys), scalars, nbits, add))
+                    }
                 }
             }
 
@@ -839,8 +842,8 @@ macro_rules! variant {
                 match points::multiply(&points, scalars, nbits, members) {
                     Some(point) => AggregateSignature::from_point(point),
                     None => {
-                        let raw = raw_signatures(signatures);
-                        AggregateSignature(blst::MultiPoint::mult(&raw[..], scalars, nbits).into())
+                        let add = inner::AggregateSignature::add_aggregate;
+                        AggregateSignature(points::multiply_by_blst(&raw_signatures(signatures), scalars, nbits, add))
                     }
                 }
             }

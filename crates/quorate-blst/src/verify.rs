@@ -1,8 +1,9 @@
 //! Claims: one, several in one aggregate, or many sets with weights. The answers are blst's for every point of the curve.
 //!
-//! blst's ate pairing does not see the part of a point of E(Fp) outside the subgroup, and neither does the engine's. For a
-//! point of the twist outside the subgroup nothing holds, so where the caller waives its check and it matters, the
-//! engine finds out whether there is such a point, and then blst decides the call.
+//! blst's ate pairing does not see the part of a point of E(Fp) outside the subgroup, and neither does the engine's. With a
+//! point of the twist outside the subgroup, only the product for one key and one signature is blst's. So in the other calls,
+//! where the caller waives its check and it matters, the engine finds out whether there is such a point, and then blst
+//! decides the call.
 
 use std::collections::HashSet;
 
@@ -37,6 +38,8 @@ pub(crate) struct Checks {
 }
 
 /// Whether the key made the signature over `prefix` and the message.
+///
+/// [`Backend::pairs_to_one`] says what blst says, also with points of the twist outside the subgroup.
 pub(crate) fn one<S: Bls12381Suite>(set: &Set<'_, S>, tag: &[u8], prefix: &[u8], checks: Checks) -> bool {
     let Ok(key) = PublicKey::<S>::assume_in_subgroup(set.key) else { return false };
     if checks.keys == Check::Wanted && !Backend::auto().is_member(&set.key) {

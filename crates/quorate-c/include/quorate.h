@@ -162,7 +162,7 @@ typedef struct quorate_error {
 // How a verifier works. All zeros are the defaults: one thread, 64 bits, the fastest backend.
 typedef struct quorate_options {
   // How many threads a call uses, its own included: 0 for one, `UINT32_MAX` for all of the machine. They start and end in the call, which
-  // uses no more than one for every sixteen keys of its claims.
+  // uses no more than one for every sixteen keys of its claims. Other numbers above 1024 are refused.
   uint32_t threads;
   // How unlikely it must be that a false claim passes: 64 or 128 bits.
   uint32_t soundness;
@@ -316,8 +316,8 @@ int32_t quorate_plan(const struct quorate_verifier *verifier,
                      size_t *length,
                      struct quorate_error *error);
 
-// The sum of public keys, which stand one after another, as `quorate_aggregate_public_keys` makes it; in a BDN suite with its coefficients.
-// Keys that the verifier has decoded before are not decoded again, and a claim of the sum decodes nothing.
+// The sum of public keys, which stand one after another, as `quorate_aggregate_public_keys` makes it. Keys that the verifier has decoded
+// before are not decoded again, and a claim of the sum decodes nothing.
 int32_t quorate_verifier_aggregate_public_keys(const struct quorate_verifier *verifier,
                                                uint32_t suite,
                                                const uint8_t *keys,
@@ -333,11 +333,14 @@ int32_t quorate_verifier_known(const struct quorate_verifier *verifier, size_t *
 int32_t quorate_verifier_forget(const struct quorate_verifier *verifier, struct quorate_error *error);
 
 // Verifies a table: one claim a row, with the columns `public_key` or `public_keys`, `message` or `messages`, and `signature`, as
-// binary or as hexadecimal text, and if need be `suite` and `source`. A row without a suite is a claim of `suite`; 0 is no suite.
+// binary or as hexadecimal text, and if need be `suite` and `source`. A row without a suite is a claim of `suite`; 0 is no suite. A
+// claim of a chain also has `kind`, `slot` and `index`, and a `reason` if the chain refutes it: such a claim is not valid, and the
+// reason of its verdict is "chain: " and that text.
 //
 // `claims` is a `struct ArrowArrayStream` of the C stream interface of Arrow. It is read to its end and released, also if the call
 // fails. `verdicts` is memory for another one, which the caller releases: one row for each row, with the columns `valid` and
-// `reason`.
+// `reason`, and a batch for each batch, or several if its reasons take more than 1 GiB. If the reasons that come from the table
+// take more than 1 GiB together, that is an error: `QUORATE_CODE_CLAIMS`.
 int32_t quorate_verify_arrow(const struct quorate_verifier *verifier,
                              uint32_t suite,
                              struct ArrowArrayStream *claims,
@@ -354,7 +357,8 @@ int32_t quorate_check_public_key(uint32_t suite,
 int32_t quorate_check_signature(uint32_t suite, const uint8_t *signature, size_t size, struct quorate_error *error);
 
 // The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be that of
-// a signature. All are checked, and the sum says nothing about whether any is valid.
+// a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no signatures, and in a BDN
+// suite, where each signature would need its key.
 int32_t quorate_aggregate(uint32_t suite,
                           const uint8_t *signatures,
                           size_t size,
@@ -371,8 +375,9 @@ int32_t quorate_aggregate_checked(uint32_t suite,
                                   size_t sum_size,
                                   struct quorate_error *error);
 
-// The sum of public keys, which stand one after another. All are checked. Rely on it only if the owner of each key has shown that it
-// holds the secret.
+// The sum of public keys, which stand one after another; in a BDN suite with its coefficients. All are checked. In the other suites rely
+// on it only if the owner of each key has shown that it holds the secret. `QUORATE_CODE_MISUSE` for no keys, if they add up to the
+// identity, in a BDN suite if one stands there twice, and under `eigenlayer`.
 int32_t quorate_aggregate_public_keys(uint32_t suite,
                                       const uint8_t *keys,
                                       size_t size,
@@ -380,7 +385,8 @@ int32_t quorate_aggregate_public_keys(uint32_t suite,
                                       size_t sum_size,
                                       struct quorate_error *error);
 
-// A sum of signatures without some of its parts, which stand one after another.
+// A sum of signatures without some of its parts, which stand one after another. Without parts it is the sum. `QUORATE_CODE_MISUSE` in a
+// BDN suite.
 int32_t quorate_subtract(uint32_t suite,
                          struct quorate_bytes sum,
                          struct quorate_bytes parts,
@@ -439,8 +445,8 @@ void quorate_secret_key_free(struct quorate_secret_key *secret);
 // Makes an empty set. Free it by `quorate_key_set_free`.
 int32_t quorate_key_set_new(uint32_t suite, struct quorate_key_set **set, struct quorate_error *error);
 
-// Adds keys, which stand one after another: all of them, or none. `assumed` says that their owners have shown elsewhere that they hold
-// their secrets, as validators of Ethereum do by their deposits; without it, each needs `quorate_key_set_prove`.
+// Adds keys, which stand one after another: all of them, or none. No keys add no members. `assumed` says that their owners have shown
+// elsewhere that they hold their secrets, as validators of Ethereum do by their deposits; without it, each needs `quorate_key_set_prove`.
 int32_t quorate_key_set_push(const struct quorate_key_set *set,
                              const uint8_t *keys,
                              size_t size,
@@ -458,7 +464,10 @@ int32_t quorate_key_set_prove(const struct quorate_key_set *set,
 // How many members there are.
 int32_t quorate_key_set_members(const struct quorate_key_set *set, size_t *members, struct quorate_error *error);
 
-// Writes the sum of members' keys: as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sums, and computes the next one from the difference if that takes less.
+// Writes the sum of members' keys, also of members that have proven nothing: verify with `quorate_key_set_verify`, and not under this sum.
+// It is as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sums, and computes the next one
+// from the difference if that takes less. `QUORATE_CODE_MISUSE` if there is no such member, and in a BDN suite, where keys are added with
+// coefficients.
 int32_t quorate_key_set_sum(const struct quorate_key_set *set,
                             const uint8_t *members,
                             size_t members_size,
@@ -516,7 +525,8 @@ int32_t quorate_batcher_verify_packed(const struct quorate_batcher *batcher,
                                       struct quorate_error *error);
 
 // Takes no more claims, answers those that wait for at most so many milliseconds, and refuses the others. It waits for the batches in
-// progress.
+// progress. If several threads call it at the same time, the shortest time counts for all, and all but one may return before those
+// batches have ended.
 int32_t quorate_batcher_stop(const struct quorate_batcher *batcher,
                              uint64_t within_ms,
                              struct quorate_error *error);

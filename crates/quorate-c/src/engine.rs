@@ -5,6 +5,7 @@ use std::{num::NonZeroUsize, thread};
 use getrandom::SysRng;
 use quorate::{
     AnySuite, Backend, ClaimBytes, Exhaustive, Options, Soundness, SumError, Verifier, rand_core::UnwrapErr,
+    threads::MOST_THREADS,
 };
 
 use crate::{
@@ -30,7 +31,7 @@ pub struct EngineOptions<'a> {
 impl EngineOptions<'_> {
     fn options(&self) -> Result<Options, CallFailure> {
         Ok(Options {
-            threads: threads(self.threads, NonZeroUsize::MIN),
+            threads: threads(self.threads, NonZeroUsize::MIN)?,
             soundness: soundness(self.soundness)?,
             backend: backend(self.backend)?,
             ..Options::default()
@@ -39,10 +40,13 @@ impl EngineOptions<'_> {
 }
 
 /// A number of threads: 0 for the default, `u32::MAX` for all of the machine.
-pub(crate) fn threads(number: u32, default: NonZeroUsize) -> NonZeroUsize {
+pub(crate) fn threads(number: u32, default: NonZeroUsize) -> Result<NonZeroUsize, CallFailure> {
     match number {
-        u32::MAX => thread::available_parallelism().unwrap_or(default),
-        number => NonZeroUsize::new(number as usize).unwrap_or(default),
+        u32::MAX => Ok(thread::available_parallelism().unwrap_or(default)),
+        number if number as usize > MOST_THREADS => Err(CallFailure::misuse(format!(
+            "threads: found {number}, expected 0 for the default, 1 to {MOST_THREADS}, or UINT32_MAX for all of the machine"
+        ))),
+        number => Ok(NonZeroUsize::new(number as usize).unwrap_or(default)),
     }
 }
 
@@ -134,7 +138,10 @@ impl Engine {
 const STATEMENTS_A_THREAD: usize = 16;
 
 /// The random numbers of the operating system. It is asked once here, so that a missing generator is an error and no panic later.
-pub(crate) fn random() -> Result<UnwrapErr<SysRng>, CallFailure> {
+///
+/// # Errors
+/// [`Code::System`].
+pub fn random() -> Result<UnwrapErr<SysRng>, CallFailure> {
     let absent = |error| CallFailure::new(Code::System, format!("the operating system has no random numbers: {error}"));
     getrandom::fill(&mut [0; 8]).map_err(absent)?;
     Ok(UnwrapErr(SysRng))

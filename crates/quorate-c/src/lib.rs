@@ -31,7 +31,7 @@ pub mod service;
 #[allow(unsafe_code)]
 pub mod abi;
 
-pub use engine::{Engine, EngineOptions};
+pub use engine::{Engine, EngineOptions, random};
 pub use fault::{CallFailure, Code};
 pub use service::{Service, ServiceOptions};
 pub use verbs::{MemberKeys, Signer, SuiteVerbs};

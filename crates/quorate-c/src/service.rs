@@ -67,7 +67,7 @@ impl Service {
         let defaults = Settings::default();
         let time = |micros: u64, default: Duration| if micros == 0 { default } else { Duration::from_micros(micros) };
         let settings = Settings {
-            threads: threads(options.threads, defaults.threads),
+            threads: threads(options.threads, defaults.threads)?,
             soundness: soundness(options.soundness)?,
             backend: backend(options.backend)?,
             linger: time(options.linger_us, defaults.linger),
@@ -111,7 +111,8 @@ impl Service {
         self.0.submit(claim, class, deadline)
     }
 
-    /// Takes no more claims, answers those that wait for at most this time, and ends. What is not verified by then is refused.
+    /// Takes no more claims, answers those that wait for at most this time, and ends. What is not verified by then is refused. Of calls
+    /// at the same time, the shortest time counts, and one waits for the batches in progress ([`Batcher::stop`]).
     pub fn stop(&self, within: Duration) {
         let now = Instant::now();
         self.0.stop(now.checked_add(within).unwrap_or(now));
@@ -196,5 +197,6 @@ mod tests {
         assert_eq!(received.recv().unwrap().0, Ruled::Stopped);
         assert!(class(3).unwrap_err().text.contains("gossip"));
         assert!(Service::start(&ServiceOptions { soundness: 80, ..Default::default() }).is_err());
+        assert!(Service::start(&ServiceOptions { threads: 1025, ..Default::default() }).is_err());
     }
 }

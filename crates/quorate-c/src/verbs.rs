@@ -15,9 +15,9 @@ use std::{
 };
 
 use quorate::{
-    AnySuite, Backend, Bitmap, InSuite, KeySet, PublicKey, Scheme, SecretKey, Signature, Suite, UncheckedSignature,
-    aggregate::{aggregate, aggregate_public_keys, subtract},
-    naive, proof_of_possession,
+    AnySuite, Backend, Bitmap, InSuite, KeySet, PublicKey, SecretKey, Signature, Suite, UncheckedSignature,
+    aggregate::{aggregate, subtract},
+    bdn, naive, proof_of_possession,
 };
 use zeroize::Zeroizing;
 
@@ -55,13 +55,15 @@ pub trait SuiteVerbs: Send + Sync {
     /// As [`aggregate`](Self::aggregate).
     fn aggregate_checked(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure>;
 
-    /// The sum of public keys, all of which are checked. Rely on it only if the owner of each has shown that it holds the secret.
+    /// The sum of public keys, all of which are checked; in a BDN suite with its coefficients. In the other suites rely on it only if the
+    /// owner of each has shown that it holds the secret.
     ///
     /// # Errors
-    /// [`Code::Encoding`]; [`Code::Misuse`] for none, if they add up to the identity, in a BDN suite, and under `eigenlayer`.
+    /// [`Code::Encoding`]; [`Code::Misuse`] for none, if they add up to the identity, in a BDN suite if one stands there twice, and under
+    /// `eigenlayer`.
     fn aggregate_public_keys(&self, keys: &[u8]) -> Result<Vec<u8>, CallFailure>;
 
-    /// A sum of signatures without some of its parts.
+    /// A sum of signatures without some of its parts. Without parts it is the sum.
     ///
     /// # Errors
     /// [`Code::Encoding`]; [`Code::Misuse`] in a BDN suite.
@@ -73,7 +75,7 @@ pub trait SuiteVerbs: Send + Sync {
     /// [`Code::System`].
     fn generate(&self) -> Result<Box<dyn Signer>, CallFailure>;
 
-    /// `KeyGen` (draft-irtf-cfrg-bls-signature-05, section 2.3) of at least 32 bytes of key material.
+    /// `KeyGen` (draft-irtf-cfrg-bls-signature-05, section 2.3; in the suite `chia` that of draft 3) of at least 32 bytes of key material.
     ///
     /// # Errors
     /// [`Code::Encoding`].
@@ -112,7 +114,7 @@ pub trait Signer: Send + Sync {
 
 /// A committee's keys by index: [`KeySet`]. Threads can use it at the same time.
 pub trait MemberKeys: Send + Sync {
-    /// Adds members, all of them or none. `assumed` says that their owners have shown elsewhere that they hold their secrets.
+    /// Adds members, all of them or none; no keys add none. `assumed` says that their owners have shown elsewhere that they hold their secrets.
     ///
     /// # Errors
     /// [`Code::Encoding`].
@@ -127,10 +129,11 @@ pub trait MemberKeys: Send + Sync {
     /// How many members there are.
     fn members(&self) -> usize;
 
-    /// The sum of members' keys. Bit i of `members`, from the lowest bit of the first byte, is the member with index i.
+    /// The sum of members' keys, also of members that have proven nothing: verify with [`verify`](Self::verify), and not under this sum.
+    /// Bit i of `members`, from the lowest bit of the first byte, is the member with index i.
     ///
     /// # Errors
-    /// [`Code::Misuse`].
+    /// [`Code::Misuse`], if there is no such member, and in a BDN suite.
     fn sum(&self, members: &[u8]) -> Result<Vec<u8>, CallFailure>;
 
     /// Whether these members signed a message: one verdict.
@@ -167,17 +170,6 @@ impl<S: Suite> In<S> {
         parts.map(|(index, bytes)| Signature::from_bytes(bytes).map_err(|error| at(index, error))).collect()
     }
 
-    fn without_coefficients(&self) -> Result<(), CallFailure> {
-        match self.0.scheme() {
-            Scheme::Bdn => Err(CallFailure::misuse(format!(
-                "signatures and keys of the suite {} are added with coefficients, for which each signature needs its key; \
-                 `quorate aggregate` on the command line does that",
-                self.0.name()
-            ))),
-            Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => Ok(()),
-        }
-    }
-
     fn held(&self, secret: SecretKey<S>) -> Box<dyn Signer> {
         Box::new(Held { suite: self.0, secret })
     }
@@ -199,12 +191,12 @@ impl<S: Suite> SuiteVerbs for In<S> {
     }
 
     fn aggregate(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure> {
-        self.without_coefficients()?;
+        bdn::refuse_plain_sums(self.0)?;
         Ok(aggregate(&self.signatures(signatures)?, Backend::auto())?.to_bytes().as_ref().to_vec())
     }
 
     fn aggregate_checked(&self, signatures: &[u8]) -> Result<Vec<u8>, CallFailure> {
-        self.without_coefficients()?;
+        bdn::refuse_plain_sums(self.0)?;
         let parts = suites::parts("signatures", signatures, size_of::<S::SignatureBytes>())?;
         let decoded = UncheckedSignature::<S>::from_bytes_each(&parts, Backend::auto()).into_iter().enumerate();
         let checked = decoded.map(|(index, signature)| {
@@ -215,13 +207,12 @@ impl<S: Suite> SuiteVerbs for In<S> {
     }
 
     fn aggregate_public_keys(&self, keys: &[u8]) -> Result<Vec<u8>, CallFailure> {
-        self.without_coefficients()?;
         suites::single_key_length(self.0.any())?;
-        Ok(aggregate_public_keys(&self.keys(keys)?, Backend::auto())?.to_bytes().as_ref().to_vec())
+        Ok(bdn::sum_of_keys(self.0, &self.keys(keys)?, Backend::auto())?.to_bytes().as_ref().to_vec())
     }
 
     fn subtract(&self, sum: &[u8], parts: &[u8]) -> Result<Vec<u8>, CallFailure> {
-        self.without_coefficients()?;
+        bdn::refuse_plain_sums(self.0)?;
         let rest = subtract(Signature::from_bytes(sum)?, &self.signatures(parts)?, Backend::auto());
         Ok(rest.to_bytes().as_ref().to_vec())
     }

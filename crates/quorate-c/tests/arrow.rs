@@ -3,7 +3,7 @@
 use std::{ptr, sync::Arc};
 
 use arrow_array::{
-    ArrayRef, BinaryArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    ArrayRef, BinaryArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray, UInt64Array,
     cast::AsArray,
     ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
 };
@@ -56,6 +56,7 @@ fn rows_get_verdicts_in_order() {
     let rows: Vec<_> = (0..40).collect();
     let (code, text, verdicts) = verify(1, vec![table(&rows[..25], |row| row), table(&rows[25..], |row| row.max(30))]);
     assert_eq!((code, text.as_str()), (0, ""));
+    assert_eq!(verdicts.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [25, 15], "a batch for each batch");
     let valid: Vec<_> = verdicts.iter().flat_map(|batch| batch["valid"].as_boolean().iter()).collect();
     assert_eq!(valid.len(), 40);
     for (row, valid) in valid.into_iter().enumerate() {
@@ -96,5 +97,26 @@ fn the_claims_are_released_also_if_nothing_can_be_answered() {
 fn a_row_without_a_suite_is_not_valid() {
     let (_, _, verdicts) = verify(0, vec![table(&[1], |row| row)]);
     assert!(!verdicts[0]["valid"].as_boolean().value(0));
-    assert!(verdicts[0]["reason"].as_string::<i32>().value(0).contains("suite"));
+    assert!(verdicts[0]["reason"].as_string::<i32>().value(0).starts_with("the claim names no suite"));
+}
+
+/// The reasons are those of the command line and of the other packages.
+#[test]
+fn what_a_chain_refutes_is_not_valid() {
+    let claims = table(&[1, 2], |row| row);
+    let texts = |values: [Option<&str>; 2]| Arc::new(StringArray::from_iter(values)) as ArrayRef;
+    let of_chain = [
+        ("kind", texts([Some("exit"), Some("exit")])),
+        ("slot", Arc::new(UInt64Array::from(vec![7, 8]))),
+        ("index", texts([Some("0"), Some("1")])),
+        ("reason", texts([None, Some("validator: found 9")])),
+    ];
+    let schema = claims.schema();
+    let columns = schema.fields().iter().map(|field| field.name().as_str()).zip(claims.columns().iter().cloned());
+    let claims = RecordBatch::try_from_iter(columns.chain(of_chain)).expect("a table");
+    let (code, text, verdicts) = verify(1, vec![claims]);
+    assert_eq!((code, text.as_str()), (0, ""));
+    assert_eq!(verdicts[0]["valid"].as_boolean().iter().collect::<Vec<_>>(), [Some(true), Some(false)]);
+    let reasons: Vec<_> = verdicts[0]["reason"].as_string::<i32>().iter().collect();
+    assert_eq!(reasons, [None, Some("chain: validator: found 9")]);
 }

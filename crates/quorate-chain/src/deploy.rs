@@ -24,6 +24,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     fees::{FeeError, FeeLimits},
+    nonce::{NONCE_PATIENCE, NonceError, next_nonce},
+    refusal::SendRefusal,
     rpc::{Rpc, RpcError, TransactionReceipt},
     submitter::Payer,
 };
@@ -61,7 +63,7 @@ pub enum DeployError {
         transaction: B256,
     },
     /// The transaction was not mined in time. It may still be.
-    #[error("{what}: transaction {transaction} is in no block after {} s", .after.as_secs())]
+    #[error("{what}: transaction {transaction} is in no block after {} s; it may still be mined", .after.as_secs())]
     NotMined {
         /// What was to be done.
         what: &'static str,
@@ -69,6 +71,14 @@ pub enum DeployError {
         transaction: B256,
         /// How long was waited.
         after: Duration,
+    },
+    /// Other transactions of the account wait. Nothing was sent.
+    #[error("{what}: {source}")]
+    Waiting {
+        /// What was to be done.
+        what: &'static str,
+        /// How many wait.
+        source: NonceError,
     },
     /// A term of the plan is one that the contract refuses. Nothing was sent.
     #[error("the {term} is {found}; {expected}")]
@@ -279,9 +289,12 @@ impl Account {
         Ok((receipt.contract_address.ok_or_else(why)?, receipt))
     }
 
-    async fn count(&self, what: &'static str) -> Result<u64, DeployError> {
-        let count = self.rpc.quantity("eth_getTransactionCount", json!([self.address, "pending"])).await;
-        Ok(count.map_err(|error| failed(what, &error))?.saturating_to())
+    async fn next_nonce(&self, what: &'static str) -> Result<u64, DeployError> {
+        let patience = self.patience.min(NONCE_PATIENCE);
+        next_nonce(&self.rpc, self.address, patience).await.map_err(|error| match error {
+            NonceError::Node(error) => failed(what, &error),
+            source @ NonceError::Waiting { .. } => DeployError::Waiting { what, source },
+        })
     }
 
     async fn transact(
@@ -299,7 +312,7 @@ impl Account {
         let estimate = u64::try_from(estimate).unwrap_or(MOST_GAS);
         let request = request
             .with_chain_id(self.chain_id)
-            .with_nonce(self.count(what).await?)
+            .with_nonce(self.next_nonce(what).await?)
             .with_gas_limit(MOST_GAS.min(estimate.saturating_add(estimate / 10)))
             .with_max_fee_per_gas(fees.max_fee)
             .with_max_priority_fee_per_gas(fees.tip);
@@ -309,7 +322,7 @@ impl Account {
         let bytes = Bytes::from(signed.encoded_2718());
         match self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await {
             // An earlier try reached the node, though its answer did not reach us.
-            Err(RpcError::Refused { message, .. }) if message.contains("already known") => {}
+            Err(error) if error.send_refusal() == Some(SendRefusal::Seen) => {}
             sent => drop(sent.map_err(failed)?),
         }
         let begun = Instant::now();
@@ -344,7 +357,7 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
         }
     };
     // The verifier names the network, which the account creates next.
-    let network = account.address.create(account.count("the verifier").await? + 1);
+    let network = account.address.create(account.next_nonce("the verifier").await? + 1);
     let arguments = Verifier::constructorCall { network, pinned: U256::from(plan.pinned_slots) };
     let code = with(plan.key_group.verifier_code(), &arguments.abi_encode());
     let (verifier, _) = account.create("the verifier", code).await?;
@@ -397,7 +410,74 @@ fn failed(what: &'static str, error: &RpcError) -> DeployError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use alloy::primitives::U64;
+    use quorate_lab::proxy::Proxy;
+    use tokio::runtime;
+
     use super::*;
+
+    /// Sends to a node on which so many transactions of the account wait, and which says this about the one that is sent. Returns how
+    /// often something was sent.
+    fn sent(waiting: u64, said: &'static str, is_mined: bool) -> (Result<TransactionReceipt, DeployError>, usize) {
+        let count = Arc::new(Mutex::new(0));
+        let counted = count.clone();
+        let node = Proxy::alone(move |method, parameters| {
+            Ok(match method {
+                "eth_getTransactionCount" => json!(U64::from(if parameters[1] == "latest" { 7 } else { 7 + waiting })),
+                "eth_getBlockByNumber" => json!({
+                    "number": "0x1",
+                    "hash": B256::ZERO,
+                    "parentHash": B256::ZERO,
+                    "timestamp": "0x1",
+                    "baseFeePerGas": "0x1"
+                }),
+                "eth_sendRawTransaction" => {
+                    *counted.lock().unwrap() += 1;
+                    return Err(said.to_owned());
+                }
+                "eth_getTransactionReceipt" if is_mined => {
+                    json!({ "status": "0x1", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO })
+                }
+                "eth_getTransactionReceipt" => json!(null),
+                // The chain's id, the tip, and an estimate.
+                _ => json!("0x1"),
+            })
+        });
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let receipt = runtime.block_on(async {
+            let payer = Payer::from_hex(&"07".repeat(32)).unwrap();
+            let account = Account::new(Rpc::new(&node.url).unwrap(), payer, FeeLimits::default()).await.unwrap();
+            let account = Account { patience: Duration::from_millis(100), ..account };
+            account.send_bytes("the pool", Address::repeat_byte(1), Bytes::new()).await
+        });
+        let count = *count.lock().unwrap();
+        (receipt, count)
+    }
+
+    /// The account of a payment that was given up: a second one would be paid as well.
+    #[test]
+    fn what_waits_is_not_paid_again() {
+        let (receipt, count) = sent(1, "already known", true);
+        let error = receipt.unwrap_err();
+        assert!(matches!(error, DeployError::Waiting { .. }) && count == 0, "{error}");
+        assert!(error.to_string().contains("the pool: transactions of 0x"), "{error}");
+    }
+
+    /// The answer to the first try was lost.
+    #[test]
+    fn what_the_node_has_already_is_waited_for() {
+        for said in ["AlreadyKnown", "nonce too low"] {
+            let (receipt, count) = sent(0, said, true);
+            assert_eq!((receipt.unwrap().gas_used, count), (U64::from(21_000), 1), "{said}");
+        }
+        let error = sent(0, "already known", false).0.unwrap_err();
+        assert!(error.to_string().ends_with("; it may still be mined"), "{error}");
+        // Another transaction has the nonce, or none.
+        let error = sent(0, "replacement transaction underpriced", true).0.unwrap_err();
+        assert!(matches!(error, DeployError::Node { .. }), "{error}");
+    }
 
     #[test]
     fn a_term_that_the_contract_refuses_is_named_before_anything_is_sent() {

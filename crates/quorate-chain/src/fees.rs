@@ -9,7 +9,9 @@ use crate::rpc::{Rpc, RpcBlock, RpcError};
 pub struct FeeLimits {
     /// All of it.
     pub max_fee_gwei: u64,
-    /// What of it the block's proposer gets. Proposers expect far less than the default, so only a node that lies asks for more.
+    /// What of it the block's proposer gets, of a replacement as of a first offer. Proposers expect far less than the default, so only a
+    /// node that lies asks for more. Nodes take a replacement only if it tips a tenth more, so a transaction that tips nearly as much as
+    /// this is not replaced: it waits until it is mined.
     pub max_tip_gwei: u64,
 }
 
@@ -52,12 +54,13 @@ impl FeeLimits {
         // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
         let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
         let asked: u128 = rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to();
-        Ok(Prices { base, tip: asked.min(u128::from(self.max_tip_gwei).saturating_mul(GWEI)) })
+        Ok(Prices { base, tip: asked.min(self.most().tip) })
     }
 
     /// The most for a unit of gas, in wei.
-    pub(crate) fn most(self) -> u128 {
-        u128::from(self.max_fee_gwei).saturating_mul(GWEI)
+    pub(crate) fn most(self) -> Fees {
+        let wei = |gwei: u64| u128::from(gwei).saturating_mul(GWEI);
+        Fees { max_fee: wei(self.max_fee_gwei), tip: wei(self.max_tip_gwei) }
     }
 }
 
@@ -84,23 +87,35 @@ pub struct Fees {
 impl Fees {
     /// The fees of a first transaction, at most `most`: twice the base fee and the tip, so that it is not left behind
     /// if the next six blocks are full. `None` if that is more than allowed already now.
-    pub(crate) fn first(prices: Prices, most: u128) -> Option<Self> {
+    pub(crate) fn first(prices: Prices, most: Self) -> Option<Self> {
         let Prices { base, tip } = prices;
+        let tip = tip.min(most.tip);
         let now = base.saturating_add(tip);
-        (now <= most).then(|| Self { max_fee: base.saturating_mul(2).saturating_add(tip).min(most), tip })
+        (now <= most.max_fee)
+            .then(|| Self { max_fee: base.saturating_mul(2).saturating_add(tip).min(most.max_fee), tip })
     }
 
     /// The fees of a transaction that replaces one with these, at most `most`: both an eighth higher at least, as nodes
-    /// ask for, and as high as those of a first transaction. `None` if that is more than allowed.
-    pub(crate) fn bumped(self, prices: Prices, most: u128) -> Option<Self> {
-        let (least_fee, least_tip) = (an_eighth_more(self.max_fee), an_eighth_more(self.tip));
-        if least_fee > most {
-            return None;
-        }
-        let tip = least_tip.max(prices.tip);
-        let wished = prices.base.saturating_mul(2).saturating_add(tip);
-        let max_fee = least_fee.max(wished).min(most);
+    /// ask for, and as high as those of a first transaction. `None` if that is more than allowed of either.
+    pub(crate) fn bumped(self, prices: Prices, most: Self) -> Option<Self> {
+        let least_tip = an_eighth_more(self.tip);
+        (least_tip <= most.tip).then_some(())?;
+        let tip = least_tip.max(prices.tip).min(most.tip);
+        let max_fee = self.raised_fee(prices, tip, most)?;
         Some(Self { max_fee, tip: tip.min(max_fee) })
+    }
+
+    /// The next fees for a nonce on which a transaction lies whose fees are not known, at most `most`: the same tip, and an eighth more in
+    /// all. `None` if that is more than allowed.
+    pub(crate) fn retried(self, prices: Prices, most: Self) -> Option<Self> {
+        self.raised_fee(prices, self.tip, most).map(|max_fee| Self { max_fee, ..self })
+    }
+
+    /// An eighth more in all, or as much as a first transaction with this tip offers.
+    fn raised_fee(self, prices: Prices, tip: u128, most: Self) -> Option<u128> {
+        let least = an_eighth_more(self.max_fee);
+        let wished = prices.base.saturating_mul(2).saturating_add(tip);
+        (least <= most.max_fee).then(|| least.max(wished).min(most.max_fee))
     }
 }
 
@@ -114,12 +129,18 @@ mod tests {
 
     const PRICES: Prices = Prices { base: 100, tip: 10 };
 
+    fn most(max_fee: u128, tip: u128) -> Fees {
+        Fees { max_fee, tip }
+    }
+
     #[test]
     fn first_fees_stay_below_the_most() {
-        assert_eq!(Fees::first(PRICES, 1_000), Some(Fees { max_fee: 210, tip: 10 }));
-        assert_eq!(Fees::first(PRICES, 150), Some(Fees { max_fee: 150, tip: 10 }));
-        assert_eq!(Fees::first(PRICES, 110), Some(Fees { max_fee: 110, tip: 10 }));
-        assert_eq!(Fees::first(PRICES, 109), None);
+        assert_eq!(Fees::first(PRICES, most(1_000, 20)), Some(Fees { max_fee: 210, tip: 10 }));
+        assert_eq!(Fees::first(PRICES, most(150, 20)), Some(Fees { max_fee: 150, tip: 10 }));
+        assert_eq!(Fees::first(PRICES, most(110, 10)), Some(Fees { max_fee: 110, tip: 10 }));
+        assert_eq!(Fees::first(PRICES, most(109, 10)), None);
+        assert_eq!(Fees::first(PRICES, most(1_000, 7)), Some(Fees { max_fee: 207, tip: 7 }));
+        assert_eq!(Fees::first(PRICES, most(1_000, 0)), Some(Fees { max_fee: 200, tip: 0 }));
     }
 
     /// Nodes refuse a replacement that raises either by less than a tenth.
@@ -128,13 +149,33 @@ mod tests {
         for (max_fee, tip) in [(210, 10), (8, 1), (1, 0), (1_000_000_007, 13)] {
             let old = Fees { max_fee, tip };
             for prices in [PRICES, Prices { base: 0, tip: 0 }, Prices { base: 5_000, tip: 70 }] {
-                let new = old.bumped(prices, u128::MAX).unwrap();
+                let new = old.bumped(prices, most(u128::MAX, u128::MAX)).unwrap();
                 assert!(8 * new.max_fee >= 9 * max_fee && 8 * new.tip >= 9 * tip && new.max_fee > max_fee, "{new:?}");
                 assert!(new.tip <= new.max_fee && new.max_fee >= 2 * prices.base, "{new:?}");
             }
         }
         let old = Fees { max_fee: 800, tip: 10 };
-        assert_eq!(old.bumped(PRICES, 900), Some(Fees { max_fee: 900, tip: 12 }));
-        assert_eq!(old.bumped(PRICES, 899), None);
+        assert_eq!(old.bumped(PRICES, most(900, 12)), Some(Fees { max_fee: 900, tip: 12 }));
+        assert_eq!(old.bumped(PRICES, most(899, 12)), None);
+    }
+
+    /// Whatever proposers ask for, no offer tips more than is allowed; and what no node would take is not offered.
+    #[test]
+    fn no_offer_tips_more_than_is_allowed() {
+        let asked = Prices { base: 100, tip: 1_000 };
+        let most = most(u128::MAX, 100);
+        let mut fees = Fees { max_fee: 210, tip: 10 };
+        let mut tips = Vec::new();
+        while let Some(next) = fees.bumped(PRICES, most) {
+            tips.push(next.tip);
+            fees = next;
+        }
+        assert!(tips.is_sorted() && tips.last().is_some_and(|last| (89..=100).contains(last)), "{tips:?}");
+        assert_eq!(Fees { max_fee: 210, tip: 10 }.bumped(asked, most).unwrap().tip, 100);
+        assert_eq!(Fees { max_fee: 300, tip: 100 }.bumped(asked, most), None);
+        // Beside a transaction of which nothing is known, the tip stays where it is.
+        let retried = Fees { max_fee: 300, tip: 100 }.retried(asked, most).unwrap();
+        assert_eq!(retried, Fees { max_fee: 338, tip: 100 });
+        assert_eq!(retried.retried(asked, Fees { max_fee: 380, ..most }), None);
     }
 }

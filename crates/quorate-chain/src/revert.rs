@@ -2,9 +2,12 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use alloy::primitives::{Address, B256, U256, hex, keccak256};
+use alloy::primitives::{Address, B256, Bytes, U256, hex, keccak256};
 use quorate_host::clipped;
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
 
 /// The errors of all contracts that a transaction may call, by their signatures. `scripts/contract_artifacts.py` writes them.
 const ERRORS: &str = include_str!("../errors.json");
@@ -48,6 +51,65 @@ pub fn words(data: &[u8]) -> String {
             let digits = hex::encode_prefixed(data);
             format!("an error that is not one of quorate's contracts: {}", clipped(&digits, MOST_SHOWN))
         }
+    }
+}
+
+/// What a contract reverted with. Some nodes put it into an object, or an object into that. All else is passed over while it
+/// is read, so that nothing of it is kept.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct RevertData(pub(crate) Option<Bytes>);
+
+impl<'de> Deserialize<'de> for RevertData {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = RevertData;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("anything")
+            }
+
+            fn visit_str<E>(self, digits: &str) -> Result<RevertData, E> {
+                Ok(RevertData(digits.parse().ok()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RevertData, A::Error> {
+                let mut found = RevertData(None);
+                while map.next_key::<IgnoredAny>()?.is_some() {
+                    let RevertData(value) = map.next_value()?;
+                    found.0 = found.0.or(value);
+                }
+                Ok(found)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<RevertData, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(RevertData(None))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<RevertData, E> {
+                Ok(RevertData(None))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
     }
 }
 
@@ -96,6 +158,8 @@ mod tests {
         },
     };
 
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -111,6 +175,21 @@ mod tests {
         assert_eq!(words(&Revert { reason: "no".to_owned() }.abi_encode()), "no");
         assert_eq!(words(&Revert { reason: "don't\u{1b}[2J".to_owned() }.abi_encode()), "don't\\u{1b}[2J");
         assert_eq!(words(&Panic { code: U256::from(0x11) }.abi_encode()), "a fault of the contract, number 17");
+    }
+
+    /// The forms in which nodes put it.
+    #[test]
+    fn revert_data_is_found() {
+        let expected = Some(Bytes::from(vec![1, 2]));
+        let read = |data: Value| serde_json::from_str::<RevertData>(&data.to_string()).unwrap().0;
+        assert_eq!(read(json!("0x0102")), expected);
+        assert_eq!(read(json!({ "data": "0x0102" })), expected);
+        assert_eq!(read(json!({ "code": 3, "originalError": { "data": "0x0102", "more": [1, "0x03"] } })), expected);
+        for none in
+            [json!(null), json!("Reverted"), json!(7), json!(-7), json!(0.5), json!({}), json!([1]), json!(true)]
+        {
+            assert_eq!(read(none.clone()), None, "{none}");
+        }
     }
 
     /// Nothing that a node answers makes it panic.

@@ -18,14 +18,15 @@ use alloy::{
 use quorate_evm::alloy_sol_types::SolCall;
 use quorate_host::clipped;
 use reqwest::redirect;
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::revert;
+use crate::{
+    halt::EvmHalt,
+    refusal::SendRefusal,
+    revert::{self, RevertData},
+};
 
 /// A node, by its URL. Clones share connections and counts.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ pub struct RpcCounts {
     pub retries: u64,
     /// Times that the node could not be reached: [`RpcError::Unreachable`].
     pub unreachable: u64,
-    /// Times that it answered with an error: [`RpcError::Refused`].
+    /// Times that it answered with an error: [`RpcError::Refused`], [`RpcError::Halted`].
     pub refused: u64,
     /// Times that it answered something else than was asked for: [`RpcError::Answer`].
     pub misread: u64,
@@ -136,6 +137,18 @@ pub enum RpcError {
         /// What a contract reverted with.
         data: Option<Bytes>,
     },
+    /// The EVM stopped a call, and no contract reverted it.
+    #[error("{node} says of {method}: {message}; {halt}")]
+    Halted {
+        /// The node.
+        node: String,
+        /// What was asked.
+        method: &'static str,
+        /// The node's words.
+        message: String,
+        /// What they mean.
+        halt: EvmHalt,
+    },
     /// The node's answer is not what the method answers.
     #[error("{node} answers {method} with something else than was asked for: {why}")]
     Answer {
@@ -143,6 +156,21 @@ pub enum RpcError {
         node: String,
         /// What was asked.
         method: &'static str,
+        /// What is wrong with the answer.
+        why: String,
+    },
+    /// The contract's answer is not one of the function that was called.
+    #[error(
+        "{node} answers eth_call with something else than was asked for: {call} at {contract}: {why}; is this the right \
+         address?"
+    )]
+    Undecodable {
+        /// The node.
+        node: String,
+        /// The contract.
+        contract: Address,
+        /// The function.
+        call: &'static str,
         /// What is wrong with the answer.
         why: String,
     },
@@ -298,8 +326,8 @@ impl Rpc {
         match &answer {
             Ok(_) | Err(RpcError::Url { .. } | RpcError::Client { .. }) => 0,
             Err(RpcError::Unreachable { .. }) => count(&self.tally.unreachable),
-            Err(RpcError::Refused { .. }) => count(&self.tally.refused),
-            Err(RpcError::Answer { .. }) => count(&self.tally.misread),
+            Err(RpcError::Refused { .. } | RpcError::Halted { .. }) => count(&self.tally.refused),
+            Err(RpcError::Answer { .. } | RpcError::Undecodable { .. }) => count(&self.tally.misread),
         };
         answer
     }
@@ -330,8 +358,12 @@ impl Rpc {
         let answer: Answered<R> = serde_json::from_slice(&answer).map_err(misread)?;
         if let Some(Fault { message, data: RevertData(data) }) = answer.error {
             let data = data.filter(|_| message.contains("revert"));
-            let message = words_of_node(&message);
-            return Err(RpcError::Refused { node: self.shown.clone(), method, message, data });
+            let halt = EvmHalt::of_words(&message).filter(|_| data.is_none() && runs_code(method));
+            let (node, message) = (self.shown.clone(), words_of_node(&message));
+            return Err(match halt {
+                Some(halt) => RpcError::Halted { node, method, message, halt },
+                None => RpcError::Refused { node, method, message, data },
+            });
         }
         // No result is what `null` stands for, such as a block that is not there.
         answer.result.map_or_else(|| serde_json::from_str("null").map_err(misread), Ok)
@@ -440,10 +472,11 @@ impl Rpc {
         let block = block.map_or_else(|| json!("latest"), |hash| json!({ "blockHash": hash }));
         let request = json!({ "to": contract, "data": Bytes::from(call.abi_encode()) });
         let answer: Bytes = self.ask("eth_call", json!([request, block])).await?;
-        C::abi_decode_returns(&answer).map_err(|error| RpcError::Answer {
+        C::abi_decode_returns(&answer).map_err(|error| RpcError::Undecodable {
             node: self.shown.clone(),
-            method: "eth_call",
-            why: format!("{} at {contract}: {error}; is this the right address?", C::SIGNATURE),
+            contract,
+            call: C::SIGNATURE,
+            why: error.to_string(),
         })
     }
 
@@ -461,12 +494,33 @@ impl RpcError {
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
-            Self::Url { .. } | Self::Client { .. } | Self::Answer { .. } => false,
+            Self::Url { .. }
+            | Self::Client { .. }
+            | Self::Halted { .. }
+            | Self::Answer { .. }
+            | Self::Undecodable { .. } => false,
             Self::Refused { message, data, .. } => {
                 let message = message.to_lowercase();
                 data.is_none() && (message.contains("too many requests") || message.contains("rate limit"))
             }
         }
+    }
+
+    /// Whether the node answered, and the contract at the address did not answer as it should: it reverted, the EVM stopped it, or its
+    /// answer is not one of the function. Any other error says nothing about the contract.
+    pub fn is_of_contract(&self) -> bool {
+        match self {
+            Self::Halted { .. } | Self::Undecodable { .. } => true,
+            // Some nodes leave the data of a revert out that has none.
+            Self::Refused { message, data, .. } => data.is_some() || message.to_lowercase().contains("revert"),
+            Self::Url { .. } | Self::Client { .. } | Self::Unreachable { .. } | Self::Answer { .. } => false,
+        }
+    }
+
+    /// Why the node does not take a transaction that was sent, if its nonce or its fees are the reason.
+    pub fn send_refusal(&self) -> Option<SendRefusal> {
+        let Self::Refused { method: "eth_sendRawTransaction", message, .. } = self else { return None };
+        SendRefusal::of_words(message)
     }
 
     /// The contract's error in words, if the node answers with one.
@@ -476,63 +530,9 @@ impl RpcError {
     }
 }
 
-/// What a contract reverted with. Some nodes put it into an object, or an object into that. All else is passed over while it
-/// is read, so that nothing of it is kept.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct RevertData(Option<Bytes>);
-
-impl<'de> Deserialize<'de> for RevertData {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-
-        impl<'de> Visitor<'de> for Any {
-            type Value = RevertData;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("anything")
-            }
-
-            fn visit_str<E>(self, digits: &str) -> Result<RevertData, E> {
-                Ok(RevertData(digits.parse().ok()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RevertData, A::Error> {
-                let mut found = RevertData(None);
-                while map.next_key::<IgnoredAny>()?.is_some() {
-                    let RevertData(value) = map.next_value()?;
-                    found.0 = found.0.or(value);
-                }
-                Ok(found)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<RevertData, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(RevertData(None))
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<RevertData, E> {
-                Ok(RevertData(None))
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<RevertData, E> {
-                Ok(RevertData(None))
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<RevertData, E> {
-                Ok(RevertData(None))
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<RevertData, E> {
-                Ok(RevertData(None))
-            }
-
-            fn visit_unit<E>(self) -> Result<RevertData, E> {
-                Ok(RevertData(None))
-            }
-        }
-
-        deserializer.deserialize_any(Any)
-    }
+/// Whether the node runs a contract's code to answer.
+fn runs_code(method: &str) -> bool {
+    matches!(method, "eth_call" | "eth_estimateGas")
 }
 
 /// The most bytes of an answer. Those with logs alone may be long, and are asked for one at a time.
@@ -584,21 +584,6 @@ mod tests {
         assert_eq!(rpc.shown(), "the node at node.example:8443");
         let debug = format!("{rpc:?}");
         assert!(!debug.contains("secret") && !debug.contains("/key") && !debug.contains("token"), "{debug}");
-    }
-
-    /// The forms in which nodes put it.
-    #[test]
-    fn revert_data_is_found() {
-        let expected = Some(Bytes::from(vec![1, 2]));
-        let read = |data: Value| serde_json::from_str::<RevertData>(&data.to_string()).unwrap().0;
-        assert_eq!(read(json!("0x0102")), expected);
-        assert_eq!(read(json!({ "data": "0x0102" })), expected);
-        assert_eq!(read(json!({ "code": 3, "originalError": { "data": "0x0102", "more": [1, "0x03"] } })), expected);
-        for none in
-            [json!(null), json!("Reverted"), json!(7), json!(-7), json!(0.5), json!({}), json!([1]), json!(true)]
-        {
-            assert_eq!(read(none.clone()), None, "{none}");
-        }
     }
 
     /// A node sends its client on to another address, which nobody asks.

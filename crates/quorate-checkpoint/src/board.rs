@@ -12,7 +12,8 @@ use crate::{
 
 /// What a node has heard about the checkpoints of one chain.
 ///
-/// It holds the newest checkpoint that enough signers have signed, and higher ones that wait for signatures. Each signer's
+/// It holds the newest checkpoint that enough signers have signed, and higher ones that wait for signatures. The first one of a new
+/// set takes the place of an older set's, whatever the heights: keys that were stolen before can have signed any height. Each signer's
 /// signature stands under at most [`WAITING_PER_SIGNER`] waiting checkpoints, the highest that it signed, and a checkpoint
 /// without signatures is dropped. So a board of n signers holds at most 2n + n signatures, and a signer who signs
 /// everything displaces only its own.
@@ -69,7 +70,7 @@ pub enum PostError {
         /// Unix seconds.
         now: u64,
     },
-    /// A newer checkpoint is there.
+    /// A newer checkpoint of the same set is there.
     #[error(
         "found height {found}, but there is a checkpoint at height {held} that enough signers have signed; sign a higher block"
     )]
@@ -159,9 +160,11 @@ impl Board {
         if issued_at > now.saturating_add(self.slack) {
             return Err(PostError::FromTheFuture { issued_at, now });
         }
-        match self.complete.as_ref().map(|complete| complete.checkpoint().height) {
+        match self.complete.as_ref().map(SignedCheckpoint::checkpoint) {
             // One of the same height is taken, because it may be evidence.
-            Some(held) if height < held => Err(PostError::Lower { found: height, held }),
+            Some(held) if held.set_epoch == newest && height < held.height => {
+                Err(PostError::Lower { found: height, held: held.height })
+            }
             _ => Ok(()),
         }
     }
@@ -176,8 +179,9 @@ impl Board {
             if let Some(evidence) = self.complete.as_ref().and_then(|held| Equivocation::between(held, &signed)) {
                 self.evidence.get_or_insert(evidence);
             }
-            let height = signed.checkpoint().height;
-            if self.complete.as_ref().is_none_or(|held| held.checkpoint().height < height) {
+            let Checkpoint { set_epoch, height, .. } = *signed.checkpoint();
+            let is_newer = |held: &Checkpoint| (held.set_epoch, held.height) < (set_epoch, height);
+            if self.complete.as_ref().is_none_or(|held| is_newer(held.checkpoint())) {
                 self.complete = Some(signed);
                 self.waiting.retain(|waiting| waiting.checkpoint().height >= height);
             }

@@ -29,7 +29,7 @@ pub struct Checkpoint {
     pub chain_id: [u8; 32],
     /// The block's height, slot or number.
     pub height: u64,
-    /// The block's hash.
+    /// The block's hash, in the byte order that signers and nodes agree on.
     pub block_hash: [u8; 32],
     /// The [digest](Self::digest) of the checkpoint that the signers signed before; zeros in the first one.
     pub previous: [u8; 32],

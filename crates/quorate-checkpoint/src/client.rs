@@ -185,6 +185,16 @@ pub enum NotSkipped {
         /// Its height.
         height: u64,
     },
+    /// The header chain does not reach the block.
+    #[error(
+        "the chosen header chain ends at height {tip}, below the checkpoint at height {height}; give the newer headers too"
+    )]
+    AboveTip {
+        /// The checkpoint's height.
+        height: u64,
+        /// The height of the newest block.
+        tip: u64,
+    },
     /// The block is too young.
     #[error("{found} blocks stand above the checkpoint at height {height}, expected at least {needed}")]
     NotBuried {
@@ -441,10 +451,14 @@ impl Client {
         if now >= expires_at {
             return Err(NotSkipped::Expired { height, expires_at, now });
         }
+        let tip = headers.tip();
+        if height > tip {
+            return Err(NotSkipped::AboveTip { height, tip });
+        }
         if headers.hash(height) != Some(block_hash) {
             return Err(NotSkipped::NotOnChain { height });
         }
-        let found = headers.tip().saturating_sub(height);
+        let found = tip - height;
         if found < self.policy.burial {
             return Err(NotSkipped::NotBuried { height, found, needed: self.policy.burial });
         }
@@ -500,11 +514,15 @@ impl Client {
         (self.state.proven < last).then(|| self.state.proven + 1..=last)
     }
 
-    /// Records that all blocks up to a height are verified. The blocks are those of the chain with the held checkpoint.
+    /// Records that all blocks up to a height are verified. The blocks are those of the chain with the held checkpoint. Heights
+    /// that are recorded already may be told again.
     ///
     /// # Errors
-    /// [`RatchetError::NotSkipped`] for a height outside [`to_prove`](Self::to_prove), [`RatchetError::File`].
+    /// [`RatchetError::NotSkipped`] for a height of which no block was skipped, [`RatchetError::File`].
     pub fn proven(&mut self, height: u64) -> Result<(), RatchetError> {
+        if (1..=self.state.proven).contains(&height) {
+            return Ok(());
+        }
         let range = self.to_prove();
         let most = self.state.held.as_ref().map_or(0, |held| held.checkpoint().height);
         if !range.is_some_and(|range| range.contains(&height)) {
@@ -520,11 +538,11 @@ impl Client {
     /// Records that a skipped block is invalid. Skipping stops for good, also if the record cannot be written.
     ///
     /// # Errors
-    /// [`RatchetError::NotSkipped`] for a height that was not skipped, [`RatchetError::File`].
+    /// [`RatchetError::NeverSkipped`] for a height of which the block was not skipped, [`RatchetError::File`].
     pub fn refuted(&mut self, height: u64) -> Result<(), RatchetError> {
         let most = self.state.held.as_ref().map_or(0, |held| held.checkpoint().height);
-        if height > most {
-            return Err(RatchetError::NotSkipped { found: height, least: 0, most });
+        if height == 0 || height > most {
+            return Err(RatchetError::NeverSkipped { found: height, most });
         }
         self.state.alarm.get_or_insert(Alarm::InvalidBlock { height });
         Ok(self.file.replace(&self.state.to_bytes())?)

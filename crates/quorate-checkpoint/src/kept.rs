@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use quorate::{SourceId, rand_core::CryptoRng};
+use quorate_host::exit::{Ends, Exit};
 use quorate_host::file::{FileError, WholeFile};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,15 @@ pub enum KeptBoardError {
         /// What is wrong.
         reason: BoardDamage,
     },
+}
+
+impl Ends for KeptBoardError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::File(error) => error.exit(),
+            Self::Sets(_) | Self::Damaged { .. } => Exit::Usage,
+        }
+    }
 }
 
 /// What is wrong with the file of a board.

@@ -51,6 +51,34 @@ pub enum RatchetError {
     /// It was not read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// It was made for another chain.
+    #[error(
+        "{path} is of another chain, {}, and not of {}; give that chain's id, or another file",
+        hex::prefixed(found),
+        hex::prefixed(expected)
+    )]
+    OtherChain {
+        /// The file.
+        path: String,
+        /// Its chain.
+        found: [u8; 32],
+        /// The chain that was asked for.
+        expected: [u8; 32],
+    },
+    /// Its sets begin with another one than the pinned.
+    #[error(
+        "{path} follows from the pin {}, and not from {}; give that pin if you trust it, or another file",
+        hex::prefixed(found),
+        hex::prefixed(pinned)
+    )]
+    OtherPin {
+        /// The file.
+        path: String,
+        /// The id of its first set.
+        found: [u8; 32],
+        /// The pinned id.
+        pinned: [u8; 32],
+    },
     /// It was cut off or changed.
     #[error("{path} is damaged: {reason}; verify all blocks, and bring the file back from a copy or move it away")]
     Damaged {
@@ -60,7 +88,7 @@ pub enum RatchetError {
         reason: Damage,
     },
     /// A height was reported as verified that cannot be.
-    #[error("found height {found} as verified, expected one from {least} to {most}, of which the blocks were skipped")]
+    #[error("found height {found} as verified, {}", to_prove(*least, *most))]
     NotSkipped {
         /// The height.
         found: u64,
@@ -69,6 +97,29 @@ pub enum RatchetError {
         /// The height of the checkpoint.
         most: u64,
     },
+    /// A block was reported as invalid that was never skipped.
+    #[error("found height {found} of an invalid block, {}", skipped(*most))]
+    NeverSkipped {
+        /// The height.
+        found: u64,
+        /// The height of the checkpoint; 0 if none is held.
+        most: u64,
+    },
+}
+
+fn to_prove(least: u64, most: u64) -> String {
+    match most {
+        0 => "and no block was skipped, because no checkpoint is held".to_owned(),
+        _ if least > most => format!("and all blocks that were skipped, up to {most}, are verified already"),
+        _ => format!("expected one from {least} to {most}, of which the blocks were skipped"),
+    }
+}
+
+fn skipped(most: u64) -> String {
+    match most {
+        0 => "and no block was skipped, because no checkpoint is held".to_owned(),
+        _ => format!("expected one from 1 to {most}, of which the blocks were skipped"),
+    }
 }
 
 impl Ends for RatchetError {
@@ -89,12 +140,15 @@ pub enum Damage {
     Json(#[from] JsonError),
     /// It was made for something else.
     #[error("it is of another chain")]
-    OtherChain,
+    OtherChain {
+        /// The chain that it was made for.
+        found: [u8; 32],
+    },
     /// Its sets do not follow from the pinned one.
     #[error(transparent)]
     Sets(#[from] RotationError),
-    /// Its checkpoint is not signed by enough signers of its sets.
-    #[error("its checkpoint is not signed by enough signers")]
+    /// Its checkpoint is of another chain, or not signed by enough signers of its sets.
+    #[error("its checkpoint is of another chain, or not signed by enough signers")]
     Checkpoint,
     /// Its evidence proves nothing.
     #[error("its evidence proves nothing")]
@@ -148,7 +202,12 @@ impl Ratchet {
         let (file, contents) = WholeFile::open(path, LARGEST as u64)?;
         let Some(contents) = contents else { return Ok((Self::new(chain_id), file)) };
         let state = Self::from_bytes(&contents, chain_id, pinned, rng);
-        let state = state.map_err(|reason| RatchetError::Damaged { path: path.display().to_string(), reason })?;
+        let path = path.display().to_string();
+        let state = state.map_err(|reason| match reason {
+            Damage::OtherChain { found } => RatchetError::OtherChain { path, found, expected: chain_id },
+            Damage::Sets(RotationError::NotPinned { found, pinned }) => RatchetError::OtherPin { path, found, pinned },
+            reason => RatchetError::Damaged { path, reason },
+        })?;
         Ok((state, file))
     }
 
@@ -180,13 +239,13 @@ impl Ratchet {
             return Err(JsonError::Unfit { what: "a client's ratchet", reason }.into());
         }
         if form.chain_id != chain_id {
-            return Err(Damage::OtherChain);
+            return Err(Damage::OtherChain { found: form.chain_id });
         }
         let chain = form.sets.map(|sets| SetChain::follow(&sets, pinned, rng)).transpose()?;
         let sets = chain.as_ref().map(SetChain::sets).unwrap_or_default();
         let held = match form.held {
             None => None,
-            Some(posting) if posting.document.chain_id != chain_id => return Err(Damage::OtherChain),
+            Some(posting) if posting.document.chain_id != chain_id => return Err(Damage::Checkpoint),
             Some(posting) => {
                 let (signed, _) = unite([(SourceId::from("file"), &posting)], sets, rng);
                 Some(signed.into_iter().find(SignedCheckpoint::is_complete).ok_or(Damage::Checkpoint)?)

@@ -72,8 +72,16 @@ pub enum RotationError {
         /// The newest set.
         newest: [u8; 32],
     },
+    /// The change leads to another set than the others that it is united with.
+    #[error("the change leads to the set {}, and the first one to {}", hex::prefixed(found), hex::prefixed(expected))]
+    To {
+        /// Where it leads.
+        found: [u8; 32],
+        /// Where the others lead.
+        expected: [u8; 32],
+    },
     /// Epochs are numbered without gaps, so that nobody can jump to the last one.
-    #[error("found epoch {found} of the new set; expected the old one plus 1, which is {expected:?}")]
+    #[error("found epoch {found} of the new set; expected {}", next_epoch(*expected))]
     Epoch {
         /// The new set's epoch.
         found: u64,
@@ -112,6 +120,13 @@ pub enum RotationError {
         /// How many.
         found: usize,
     },
+}
+
+fn next_epoch(expected: Option<u64>) -> String {
+    expected.map_or_else(
+        || "no set, because the old one has the last epoch".to_owned(),
+        |expected| format!("{expected}, which is the old one plus 1"),
+    )
 }
 
 /// A side of a rotation.
@@ -205,18 +220,28 @@ impl Rotation {
     /// Unites partly signed copies of one change. False signatures do not count, and are named with their source.
     ///
     /// # Errors
-    /// [`RotationError`] if the change does not begin at `old`, or if the new set is not valid.
+    /// [`RotationError`] if no change begins at `old`, or if the new set is not valid.
     pub fn unite(
         old: &SignerSet,
         to: &SetManifest,
         parts: &[(SourceId, Self)],
         rng: &mut impl CryptoRng,
     ) -> Result<(Self, Vec<(SourceId, RotationError)>), RotationError> {
+        let newest = old.id();
+        if let Some((_, first)) = parts.first()
+            && parts.iter().all(|(_, part)| part.from != newest)
+        {
+            return Err(RotationError::From { found: first.from, newest });
+        }
         let set = SignerSet::prove(to.clone(), rng).map_err(|error| RotationError::Set { epoch: to.epoch, error })?;
         let (mut united, mut flaws) = (Self::proposal(old, to.clone()), Vec::new());
         for (source, part) in parts {
-            if part.from != united.from || part.to != united.to {
-                flaws.push((source.clone(), RotationError::From { found: part.to.id(), newest: to.id() }));
+            if part.from != united.from {
+                flaws.push((source.clone(), RotationError::From { found: part.from, newest }));
+                continue;
+            }
+            if part.to != united.to {
+                flaws.push((source.clone(), RotationError::To { found: part.to.id(), expected: to.id() }));
                 continue;
             }
             let sides =

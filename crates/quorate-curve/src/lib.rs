@@ -53,7 +53,7 @@ pub mod scalar;
 // mod backend::{portable, lanes, ifma, fma, serial, choice};
 pub mod group;
 pub mod backend;
-// mod bn254::{inverse, points, lanes};
+// mod bn254::{inverse, fp2, points, lanes};
 #[cfg(feature = "bn254")]
 mod bn254;
 pub mod domain;

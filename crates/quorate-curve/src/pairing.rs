@@ -61,6 +61,11 @@ pub enum Pairing {
     TwistedAte,
 }
 
+impl Pairing {
+    /// Every pairing, the optimal ate pairing first. BLS12-381 has all of them, and BN254 has the first alone.
+    pub const ALL: [Self; 2] = [Self::Ate, Self::TwistedAte];
+}
+
 /// A product of Miller loops of one pairing of the curve `C`, before the final exponentiation. Values can be multiplied. On
 /// BLS12-381 576 bytes and the name of the pairing.
 ///
@@ -152,10 +157,10 @@ mod tests {
     #[test]
     fn products_without_pairs_are_the_empty_product() {
         for backend in Backend::available() {
-            for pairing in backend.pairings() {
+            for pairing in Pairing::ALL {
                 for products in [1, 3, 8, 9] {
                     let pairs = Segments::from_ends(vec![(G1::IDENTITY, G2::generator()); 2], vec![2; products]);
-                    let values: Vec<MillerValue> = backend.miller_products(*pairing, &pairs);
+                    let values: Vec<MillerValue> = backend.miller_products(pairing, &pairs);
                     assert_eq!(values.len(), products);
                     assert!(values.iter().all(|value| value.pairing.is_none()), "{backend}, {pairing:?}");
                 }
@@ -178,11 +183,11 @@ mod tests {
         let b = Backend::Portable;
         let pair = (G1::generator(), G2::generator());
         let one = b.final_exponentiation(b.miller_product(&[pair]));
-        for pairing in b.pairings() {
-            let values = b.miller_products(*pairing, &Segments::from_ends(vec![pair; 6], vec![0, 1, 1, 3, 6]));
+        for pairing in Pairing::ALL {
+            let values = b.miller_products(pairing, &Segments::from_ends(vec![pair; 6], vec![0, 1, 1, 3, 6]));
             let powers = b.final_exponentiations(&values);
             assert_eq!(powers, [Gt::ONE, powers[1], Gt::ONE, powers[1] * powers[1], powers[3] * powers[1]]);
-            assert_eq!(powers[1] == one, *pairing == Pairing::Ate);
+            assert_eq!(powers[1] == one, pairing == Pairing::Ate);
         }
     }
 

@@ -37,7 +37,7 @@ use crate::{
 /// };
 /// let mut collection = Collection::new(&network, [7; 32]);
 /// let signatures = [0, 2].map(|i| (i, operators[i].sign(&[7; 32])));
-/// let answers = collection.add(&signatures, &quorate::Options::default(), &mut rand::rng())?;
+/// let answers = collection.add(&signatures, &quorate::Options::default(), &mut rand::rng());
 /// assert!(answers.iter().all(Result::is_ok) && collection.is_heavy_enough());
 /// assert!(collection.aggregate()?.is_some());
 /// # Ok::<(), quorate_evm::PlanError>(())
@@ -79,6 +79,10 @@ pub enum NotAdded {
     /// The bytes are not a signature of the key group.
     #[error(transparent)]
     Malformed(#[from] SignatureError),
+    /// The network's bytes of the member's key are not a key, so nothing says whether the signature is true. A
+    /// [`Follower`](crate::follow::Follower) that has not seen a member's key in G2 writes such bytes.
+    #[error("the network has no key of the member: {0}")]
+    Key(#[source] PointError),
     /// The signature is the identity, which no member makes.
     #[error("signature: the point is the identity")]
     Identity,
@@ -102,37 +106,35 @@ impl<'a> Collection<'a> {
     ///
     /// Cost: that of a batch of the [`quorate`] engine, of one message and with its soundness, and the decoding of the members' keys.
     /// With [`DigestHash::Nonuniform`] two Miller loops and a final exponentiation for each signature. Nothing but a comparison for a member whose signature is there: signatures carry no
-    /// sender's word, so anyone can send false ones under any index. A false one leaves nothing behind.
-    ///
-    /// # Errors
-    /// [`PlanError::Key`] if the network's bytes of a member's key are not a key. Nothing is added then.
+    /// sender's word, so anyone can send false ones under any index. A false one leaves nothing behind, and neither does one of a
+    /// member whose key does not decode.
     pub fn add(
         &mut self,
         signatures: &[(usize, QuorumSignature)],
         options: &Options,
         rng: &mut impl CryptoRng,
-    ) -> Result<Vec<Result<(), NotAdded>>, PlanError> {
+    ) -> Vec<Result<(), NotAdded>> {
         let (network, digest) = (self.network, self.digest);
         match &mut self.collected {
             Collected::Bn254(collected) => {
                 let wanted = wanted(network, signatures, collected, decode_bn254);
-                let signed = with_keys(&wanted, |bytes| decode_keys_bn254(network.key_group, bytes, options.backend))?;
+                let signed = with_keys(wanted, |bytes| decode_keys_bn254(network.key_group, bytes, options.backend));
                 let claim = |(key, signature): &(_, _)| {
                     Claim::single(BN254_SUITE, *key, digest, *signature).under_tag(Tag::try_and_increment())
                 };
-                let valid = verify_together(signed.iter().map(claim), options, rng);
-                Ok(keep(collected, signatures, judge(wanted, signed, valid)))
+                let valid = verify_together(signed.iter().flatten().map(claim), options, rng);
+                keep(collected, signatures, judge(signed, valid))
             }
             Collected::Bls12381(hash, collected) => {
                 let wanted = wanted(network, signatures, collected, decode_bls12381);
                 let decode = |bytes: &[u8]| bls12381::decode_key(bytes).map_err(PointError::from);
-                let signed = with_keys(&wanted, |bytes| bytes.iter().map(|bytes| decode(bytes)).collect())?;
+                let signed = with_keys(wanted, |bytes| bytes.iter().map(|bytes| decode(bytes)).collect());
                 let claim = |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, digest, *signature);
                 let valid = match hash {
-                    DigestHash::Uniform => verify_together(signed.iter().map(claim), options, rng),
-                    DigestHash::Nonuniform => verify_one_by_one(&digest, &signed),
+                    DigestHash::Uniform => verify_together(signed.iter().flatten().map(claim), options, rng),
+                    DigestHash::Nonuniform => verify_one_by_one(&digest, signed.iter().flatten()),
                 };
-                Ok(keep(collected, signatures, judge(wanted, signed, valid)))
+                keep(collected, signatures, judge(signed, valid))
             }
         }
     }
@@ -150,9 +152,9 @@ impl<'a> Collection<'a> {
         self.network.weight(&self.signers())
     }
 
-    /// Whether they weigh as much as the epoch requires. Never without a signature.
+    /// Whether they weigh as much as the epoch requires: [`Network::weighs_enough`]. Never without a signature.
     pub fn is_heavy_enough(&self) -> bool {
-        !self.signers().is_empty() && self.weight() >= self.network.required
+        self.network.weighs_enough(self.weight())
     }
 
     /// The sum of the signatures, which the contract takes; `None` if there are none.
@@ -180,8 +182,8 @@ fn sum<S: Suite>(collected: &TrueSignatures<S>) -> Result<Option<Signature<S>>, 
     Ok(Some(sum))
 }
 
-/// A signature that is to be verified: its member's index, the bytes of the member's key.
-type Wanted<'a, S> = Result<(usize, &'a Bytes, Signature<S>), NotAdded>;
+/// A signature that is to be verified, behind the bytes of its member's key.
+type Wanted<'a, S> = Result<(&'a Bytes, Signature<S>), NotAdded>;
 
 /// The signatures that are to be verified, and why the others are not.
 fn wanted<'a, S: Suite>(
@@ -196,37 +198,36 @@ fn wanted<'a, S: Suite>(
         let signature = decode(network.key_group, signature)?;
         match collected.get(&index) {
             Some((_, there)) => Err(beside(*there == signature, index)),
-            None => Ok((index, key, signature)),
+            None => Ok((key, signature)),
         }
     };
     signatures.iter().map(wanted).collect()
 }
 
-/// The wanted signatures with their decoded keys.
+/// The wanted signatures with their decoded keys. A key that does not decode is an answer to its own signature alone: anyone can
+/// send a signature under the index of such a member.
 fn with_keys<S: Suite>(
-    wanted: &[Wanted<'_, S>],
+    wanted: Vec<Wanted<'_, S>>,
     decode_each: impl Fn(&[&[u8]]) -> Vec<Result<PublicKey<S>, PointError>>,
-) -> Result<Vec<Signed<S>>, PlanError> {
-    let bytes: Vec<_> = wanted.iter().flatten().map(|(_, key, _)| &key[..]).collect();
-    let keys = wanted.iter().flatten().zip(decode_each(&bytes));
-    keys.map(|((index, _, signature), key)| {
-        Ok((key.map_err(|source| PlanError::Key { index: *index, source })?, *signature))
-    })
-    .collect()
+) -> Vec<Result<Signed<S>, NotAdded>> {
+    let bytes: Vec<_> = wanted.iter().flatten().map(|(key, _)| &key[..]).collect();
+    let mut keys = decode_each(&bytes).into_iter();
+    let with_key = |wanted: Wanted<'_, S>| -> Result<Signed<S>, NotAdded> {
+        let (_, signature) = wanted?;
+        let key = keys.next().ok_or(NotAdded::Mismatch)?;
+        Ok((key.map_err(NotAdded::Key)?, signature))
+    };
+    wanted.into_iter().map(with_key).collect()
 }
 
-/// What became of each signature, by whether those that were wanted are valid.
-fn judge<S: Suite>(
-    wanted: Vec<Wanted<'_, S>>,
-    signed: Vec<Signed<S>>,
-    valid: Vec<bool>,
-) -> Vec<Result<Signed<S>, NotAdded>> {
-    let mut verified = signed.into_iter().zip(valid);
-    let judge = |wanted: Wanted<'_, S>| {
-        wanted?;
-        verified.next().filter(|(_, valid)| *valid).map(|(signed, _)| signed).ok_or(NotAdded::Mismatch)
+/// What became of each signature, by whether those with keys are valid.
+fn judge<S: Suite>(signed: Vec<Result<Signed<S>, NotAdded>>, valid: Vec<bool>) -> Vec<Result<Signed<S>, NotAdded>> {
+    let mut valid = valid.into_iter();
+    let judge = |signed: Result<Signed<S>, NotAdded>| {
+        let signed = signed?;
+        valid.next().filter(|valid| *valid).map(|_| signed).ok_or(NotAdded::Mismatch)
     };
-    wanted.into_iter().map(judge).collect()
+    signed.into_iter().map(judge).collect()
 }
 
 /// Whether each claim is valid, as one batch of the engine.
@@ -243,9 +244,9 @@ fn verify_together<S: Suite>(
 }
 
 /// Whether each signature is its key's over the digest, by the nonuniform hash, of which the engine knows nothing.
-fn verify_one_by_one(digest: &[u8; 32], signed: &[(PublicKey<MinSig>, Signature<MinSig>)]) -> Vec<bool> {
+fn verify_one_by_one<'a>(digest: &[u8; 32], signed: impl Iterator<Item = &'a Signed<MinSig>>) -> Vec<bool> {
     let point = DigestHash::Nonuniform.point(digest);
-    signed.iter().map(|(key, signature)| bls12381::is_signature(key, &point, signature)).collect()
+    signed.map(|(key, signature)| bls12381::is_signature(key, &point, signature)).collect()
 }
 
 /// The answer to another signature of a member whose true one is there, without a pairing: a member makes one signature of a

@@ -88,7 +88,10 @@ impl KeyGroup {
     /// constructor's arguments; `None` if hubs do not take such keys.
     pub fn hub_codes(self) -> Option<[&'static [u8]; 2]> {
         match self {
-            Self::Bn254G2 | Self::Bn254G1 => None,
+            Self::Bn254G2 => None,
+            Self::Bn254G1 => {
+                Some([include_bytes!("../code/HubBn254G1.bin"), include_bytes!("../code/HubSettlementBn254G1.bin")])
+            }
             Self::Bls12381G2 => Some([
                 include_bytes!("../code/HubBls12381G2.bin"),
                 include_bytes!("../code/HubSettlementBls12381G2.bin"),

@@ -9,6 +9,7 @@
 //! | [`CostWay::OneSignature`] | quorum(n, c) + second + (R - 2) · further |
 //! | [`CostWay::Hub`] | R · (hub(n) + quorum(n, c) - quorum(n, n/10)) + what k quorums cost more or less than ten |
 //! | [`CostWay::Posting`] | post(n, R) + p · (demanded + proof(n, c)) |
+//! | [`CostWay::EigenLayer`], [`CostWay::DropIn`] | R · check(c) |
 //!
 //! n operators, of whom c changed since the base; a part p of the postings is demanded, and proven. `second` is what a call for two
 //! results costs more than a call for one. proof(n, c) = quorum(n, c) + what a proof costs more than a settlement of the same quorum. A hub was measured with c = n/10, so the changed members are priced as those of a quorum.
@@ -50,6 +51,10 @@ pub enum CostWay {
     EigenLayer,
     /// The same with EigenLayer's registries behind proxies, as they are deployed.
     EigenLayerProxies,
+    /// The same consumer with our drop-in (`EigenSignatureChecker`), by a snapshot that `extend` proved.
+    DropInProved,
+    /// The same by a snapshot that the check compares with EigenLayer's registries, without proxies.
+    DropIn,
 }
 
 impl CostWay {
@@ -62,6 +67,8 @@ impl CostWay {
             Self::Posting => "posting",
             Self::EigenLayer => "eigenlayer",
             Self::EigenLayerProxies => "eigenlayer-proxies",
+            Self::DropInProved => "drop-in-proved",
+            Self::DropIn => "drop-in",
         }
     }
 }
@@ -100,6 +107,11 @@ pub enum BreakEven {
     Hub {
         /// The number of quorums.
         from: u64,
+    },
+    /// So many checks by the drop-in save what a snapshot of the operators costs, compared with EigenLayer's checker.
+    Snapshot {
+        /// The number of checks.
+        checks: u64,
     },
     /// A posting costs less than the cheapest settlement of the same results, as long as no larger part is demanded.
     Demanded {
@@ -179,6 +191,17 @@ const MOST_GAS: u64 = 1 << 24;
 const HUB_QUORUMS: u64 = 10;
 /// The number of operators with which many numbers of changed members were measured.
 const MANY_CHANGES: u64 = 100;
+/// The rows of EigenLayer's checker, rebuilt.
+const EIGENLAYER: &str = "check-signatures";
+/// The rows of the drop-in after `extend`.
+const DROP_IN_PROVED: &str = "drop-in-proved";
+/// What a consumer of EigenLayer pays: the rows of each way.
+const OF_EIGENLAYER: [(CostWay, &str); 4] = [
+    (CostWay::EigenLayer, EIGENLAYER),
+    (CostWay::EigenLayerProxies, "check-signatures-proxies"),
+    (CostWay::DropInProved, DROP_IN_PROVED),
+    (CostWay::DropIn, "drop-in"),
+];
 
 impl CostQuestion {
     /// What each way costs that was measured, and where another becomes the cheapest.
@@ -206,14 +229,8 @@ impl CostQuestion {
                 lines.push(self.line(CostWay::Posting, Some(keys), self.results, post + self.demanded * dispute));
             }
         }
-        for (way, what) in
-            [(CostWay::EigenLayer, "check-signatures"), (CostWay::EigenLayerProxies, "check-signatures-proxies")]
-        {
-            // It costs as much for each operator who did not sign, whatever the number of operators. It starts from all of
-            // them, so these are those who changed.
-            let mut by_absent: Vec<_> = of(what, "-").iter().map(|row| (row.number, row.gas)).collect();
-            by_absent.sort_by(|one, other| one.0.total_cmp(&other.0));
-            if let Some(gas) = between(&by_absent, self.changed) {
+        for (way, what) in OF_EIGENLAYER {
+            if let Some(gas) = self.of_eigenlayer(what) {
                 lines.push(self.line(way, None, 1, gas));
             }
         }
@@ -254,6 +271,25 @@ impl CostQuestion {
         Ok(())
     }
 
+    /// A check in the place of EigenLayer's, or theirs. `None` outside of the rows.
+    fn of_eigenlayer(&self, what: &str) -> Option<f64> {
+        let rows = of(what, "-");
+        around(&sizes(&rows), self.operators)?;
+        // It costs as much for each operator who did not sign, whatever the number of operators. It starts from all of them, so
+        // these are those who changed.
+        let mut by_absent: Vec<_> = rows.iter().map(|row| (row.number, row.gas)).collect();
+        by_absent.sort_by(|one, other| one.0.total_cmp(&other.0));
+        between(&by_absent, self.changed)
+    }
+
+    /// After how many checks by the drop-in its snapshot is paid. `None` outside of the rows, or if a check saves nothing.
+    fn paid_snapshot(&self) -> Option<BreakEven> {
+        let [theirs, ours] = [EIGENLAYER, DROP_IN_PROVED].map(|what| self.of_eigenlayer(what));
+        let saved = theirs? - ours?;
+        let snapshot = by_size(&of("drop-in-snapshot", "-"), self.operators, first)?;
+        (saved > 0.0).then(|| BreakEven::Snapshot { checks: (snapshot / saved).ceil() as u64 })
+    }
+
     fn line(&self, way: CostWay, key_group: Option<KeyGroup>, results: u64, gas: f64) -> CostLine {
         let final_after = if way == CostWay::Posting { self.window } else { 0.0 };
         let waits = self.rate.map(|rate| (results - 1) as f64 / rate);
@@ -289,6 +325,7 @@ impl CostQuestion {
                 break;
             }
         }
+        found.extend(self.paid_snapshot());
         let (mut proven, mut postings) = (f64::INFINITY, Vec::new());
         for keys in KeyGroup::ALL {
             let all = if self.results == 1 {
@@ -474,6 +511,24 @@ mod tests {
         assert!(instant(from, KeyGroup::Bn254G1) < instant(from, KeyGroup::Bls12381G2Nu));
         assert!(instant(from - 1, KeyGroup::Bn254G1) >= instant(from - 1, KeyGroup::Bls12381G2Nu));
         assert!(costs.break_evens.contains(&BreakEven::Hub { from: 2 }), "{:?}", costs.break_evens);
+    }
+
+    /// Whoever uses EigenLayer's checker sees what it costs beside the drop-in for it, where both were measured.
+    #[test]
+    fn the_drop_in_stands_beside_what_it_replaces() {
+        let costs = CostQuestion { changed: 10.0, ..QUESTION }.answer().unwrap();
+        let gas = |wanted: CostWay| costs.lines.iter().find(|line| line.way == wanted).map(|line| line.gas);
+        assert_eq!((gas(CostWay::DropInProved), gas(CostWay::DropIn)), (Some(173_264.0), Some(192_811.0)));
+        assert!(gas(CostWay::EigenLayer).unwrap() > 2.0 * 173_264.0 && gas(CostWay::EigenLayerProxies).is_some());
+        // A snapshot of 100 operators costs 3,125,255.
+        assert!(costs.break_evens.contains(&BreakEven::Snapshot { checks: 18 }), "{:?}", costs.break_evens);
+        // It was measured with at most 200 operators, of whom 1 to 20 were absent.
+        for (operators, changed) in [(1_000, 10.0), (100, 0.5), (200, 21.0)] {
+            let costs = CostQuestion { operators, changed, ..QUESTION }.answer().unwrap();
+            let is_ours = |line: &CostLine| matches!(line.way, CostWay::DropIn | CostWay::DropInProved);
+            assert!(!costs.lines.iter().any(is_ours), "{operators} operators, {changed} absent: {costs:?}");
+            assert!(!costs.break_evens.iter().any(|found| matches!(found, BreakEven::Snapshot { .. })));
+        }
     }
 
     /// A posting is printed only if postings were measured. Its costs rise with the part that is demanded, and meet those of a

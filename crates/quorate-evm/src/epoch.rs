@@ -29,6 +29,8 @@ pub struct NextEpoch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EpochCalls {
+    /// The number of the epoch: the one behind that of the network.
+    pub epoch: u32,
     /// The threshold from which the contract computes `enough`.
     pub threshold: u64,
     /// Any so many members weigh what is required; [`NEVER`] if no number of members is certain to.
@@ -46,6 +48,9 @@ pub struct EpochCalls {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EpochError {
+    /// The network's epoch is the last: the contract's head has no room for another.
+    #[error("epoch: {0} is the last one, and no other can begin")]
+    LastEpoch(u32),
     /// Nobody weighs anything.
     #[error("weights: found none, expected one for each member")]
     NoWeights,
@@ -81,6 +86,7 @@ impl NextEpoch {
     pub fn calls(&self, network: &Network) -> Result<EpochCalls, EpochError> {
         let Self { ref weights, required, renew } = *self;
         let keys = network.keys.len();
+        let epoch = network.epoch.checked_add(1).ok_or(EpochError::LastEpoch(network.epoch))?;
         if weights.is_empty() {
             return Err(EpochError::NoWeights);
         }
@@ -112,25 +118,24 @@ impl NextEpoch {
         let begin = Settlement::beginCall { threshold, weights: packed(last), required, renew };
         let (head, newest) = (network.head().encode()?, network.newest());
         let enter = Settlement::enterCall { head, newest }.abi_encode().into();
-        Ok(EpochCalls { threshold, enough, prepare: prepare.collect(), begin: begin.abi_encode().into(), enter })
+        let (prepare, begin) = (prepare.collect(), begin.abi_encode().into());
+        Ok(EpochCalls { epoch, threshold, enough, prepare, begin, enter })
     }
 }
 
 impl EpochCalls {
     /// The calls as transactions, in the order in which they are sent. All but `enter` name the epoch that they follow, so
-    /// that nobody sends them twice. `discard` stands before the first `prepare`: after an interruption all are sent again.
+    /// that nobody sends them twice. `discard` stands first: after an interruption all are sent again, and `begin` puts nothing before
+    /// its weights that was prepared for an epoch which was given up.
     pub fn transactions(&self, network: &Network) -> Vec<Transaction> {
         let discard = Settlement::discardCall {}.abi_encode().into();
         let transaction = |about: String, sender, after_epoch, calldata: &Bytes| {
             let (chain_id, to, access_list) = (network.chain_id, network.contract, Vec::new());
             Transaction { about, chain_id, to, sender, after_epoch, access_list, calldata: calldata.clone() }
         };
-        let (epoch, after) = (u64::from(network.epoch) + 1, Some(network.epoch));
+        let (epoch, after) = (self.epoch, Some(network.epoch));
         let by_registrar = |about, calldata| transaction(about, Sender::Registrar, after, calldata);
-        let mut all = Vec::new();
-        if !self.prepare.is_empty() {
-            all.push(by_registrar("forget what was prepared before".to_owned(), &discard));
-        }
+        let mut all = vec![by_registrar("forget what was prepared before".to_owned(), &discard)];
         let of = self.prepare.len();
         for (number, prepare) in (1..).zip(&self.prepare) {
             all.push(by_registrar(format!("prepare epoch {epoch}: weights, {number} of {of}"), prepare));
@@ -198,22 +203,25 @@ mod tests {
         assert_eq!(sent, weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>());
     }
 
-    /// What was prepared counts once, also if the transactions are sent again after an interruption.
+    /// What was prepared counts once, also if the transactions are sent again after an interruption; and not at all if those of
+    /// another epoch are sent, also if these prepare nothing.
     #[test]
     fn transactions_in_order_and_for_one_epoch() {
         let n = 2 * PARTS_A_CALL * PART + 5;
         let network = network(n);
         let calls = next(vec![1; n], 7).calls(&network).unwrap();
         let all = calls.transactions(&network);
+        let calldata = |all: &[Transaction]| all.iter().map(|one| one.calldata.clone()).collect::<Vec<_>>();
         let discard = Bytes::from(Settlement::discardCall {}.abi_encode());
-        let expected = [&[discard][..], &calls.prepare, &[calls.begin, calls.enter]].concat();
-        assert_eq!(all.iter().map(|transaction| transaction.calldata.clone()).collect::<Vec<_>>(), expected);
+        let expected = [std::slice::from_ref(&discard), &calls.prepare, &[calls.begin, calls.enter]].concat();
+        assert_eq!(calldata(&all), expected);
         let (enter, others) = all.split_last().unwrap();
         assert_eq!((enter.sender, enter.after_epoch), (Sender::Anyone, None));
         for transaction in others {
             assert_eq!((transaction.sender, transaction.after_epoch), (Sender::Registrar, Some(network.epoch)));
         }
-        assert_eq!(next(vec![1; 4], 3).calls(&network).unwrap().transactions(&network).len(), 2);
+        let few = next(vec![1; 4], 3).calls(&network).unwrap();
+        assert_eq!(calldata(&few.transactions(&network)), [discard, few.begin, few.enter]);
     }
 
     #[test]
@@ -221,6 +229,10 @@ mod tests {
         let error = |weights: &[u64], required| next(weights.to_vec(), required).calls(&network(2)).unwrap_err();
         assert_eq!(error(&[], 1), EpochError::NoWeights);
         assert_eq!(error(&[1, 1, 1], 1), EpochError::WeightsBehindKeys { weights: 3, keys: 2 });
+        let last = Network { epoch: u32::MAX, ..network(2) };
+        assert_eq!(next(vec![1, 1], 1).calls(&last), Err(EpochError::LastEpoch(u32::MAX)));
+        let before = Network { epoch: u32::MAX - 1, ..network(2) };
+        assert_eq!(next(vec![1, 1], 1).calls(&before).unwrap().epoch, u32::MAX);
         assert_eq!(error(&[1, 1], 0), EpochError::NothingRequired);
         assert_eq!(error(&[1, 1], 3), EpochError::OutOfReach { required: 3, total: 2 });
         // A renewed table may have more keys than the network knows.

@@ -18,7 +18,9 @@
 //!
 //! Calldata proves nothing: anyone can write into it what looks like a call. So a call is looked for only in a transaction in
 //! which the contract left the log of such a call. A stranger may send that transaction, too, if he may call the contract that
-//! calls the settlement, such as a timelock. Then several calls may fit to one log, and the follower keeps all of them.
+//! calls the settlement, such as a timelock. Then several calls may fit to one log, and the follower keeps the first 256 of them. He
+//! may also hide the true call: behind so many others, or in a contract that makes it without having it in its calldata. Then the
+//! weights are not known until [`Follower::take_weights`] gets them from elsewhere.
 //!
 //! What the follower cannot know is whether the logs are all there are, and which of several calls is the one that was made.
 //! So compare [`Follower::state`] with the contract's `state()`, and each base's commitment with the contract's `commitmentAt`;
@@ -28,10 +30,12 @@
 pub(crate) mod call;
 pub(crate) mod log;
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use quorate_bn254::DualKey;
 use serde::{Deserialize, Serialize};
 
 pub use log::{BadLog, SettlementEvent};
@@ -42,12 +46,12 @@ use crate::{
     digest::Contract,
     key_group::KeyGroup,
     member_set::MemberSet,
-    network::{Network, NetworkError, sum_of_keys},
+    network::{DecodedKeys, Network, NetworkError, sum_of_keys},
     posting::{PostedResults, PostingSources, PostingStatus, Recomputed},
     quorum::{Quorum, Store},
     state::{self, Head, NEVER},
 };
-use call::{Call, calls, take};
+use call::{Call, calls, dual_key, take};
 
 /// What a settlement fixed when it was deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -215,7 +219,7 @@ pub enum NoNetwork {
         /// The commitment that `enter` takes.
         newest: B256,
     },
-    /// The calldata of `begin` or `prepare` was not found.
+    /// The calldata of `begin` or `prepare` was not found. [`Follower::take_weights`] takes the weights from elsewhere.
     #[error("the weights of epoch {0} are unknown: they are in no calldata of the transactions that began it")]
     NoWeights(u32),
     /// The network is not one that can be planned with.
@@ -350,6 +354,18 @@ impl Follower {
         }
     }
 
+    /// Takes the weights of the running epoch from elsewhere, since no calldata tells them. `false` if they are known, if another
+    /// epoch was begun, or if they are not as many as the epoch has. Nothing else is checked: pass each part of
+    /// [`packed_weights`](Self::packed_weights) to the contract's `publish`, and [forget](Self::forget_weights) them if it refuses.
+    pub fn take_weights(&mut self, weights: Vec<u64>) -> bool {
+        let fits = weights.len() == self.head().members as usize;
+        let takes = fits && self.epoch.weights.is_none() && self.begun.is_none();
+        if takes {
+            (self.epoch.weights, self.epoch.others) = (Some(weights), BTreeMap::new());
+        }
+        takes
+    }
+
     /// Leaves the weights of the running epoch out, because the contract has others.
     pub fn forget_weights(&mut self) -> Note {
         self.epoch.weights = None;
@@ -367,21 +383,26 @@ impl Follower {
     }
 
     /// Whether a true quorum signed a posting that is in a slot, by the keys and weights that the logs tell: see
-    /// [`PostedResults::recompute`].
-    pub fn recompute(&self, posting: &PostedResults) -> Recomputed {
+    /// [`PostedResults::recompute`]. `decoded` holds at most as many keys as the tables have.
+    pub fn recompute(&self, posting: &PostedResults, decoded: &mut DecodedKeys) -> Recomputed {
         let head = Head::decode(posting.head);
         let Some(key_group) = self.key_group else { return Recomputed::Unknown("there are no keys".to_owned()) };
         let Some(table) = self.tables.get(&head.table) else {
             return Recomputed::Unknown(format!("the keys of table {} are not known any more", head.table));
         };
+        if decoded.members() > self.tables.values().map(|table| table.keys.len()).sum() {
+            // Some are of tables that are gone.
+            decoded.clear();
+        }
         let weights = self.weights_of(head.epoch).filter(|weights| weights.confirmed);
         let Deployment { chain_id, contract, .. } = self.deployment;
-        posting.recompute(&PostingSources {
+        let sources = PostingSources {
             key_group,
             settlement: Contract { chain_id, address: contract },
             keys: &table.keys,
             weights: weights.and_then(|weights| weights.weights.as_deref()),
-        })
+        };
+        posting.recompute(&sources, decoded)
     }
 
     fn weights_of(&self, epoch: u32) -> Option<&Weights> {
@@ -454,7 +475,8 @@ impl Follower {
     /// # Errors
     /// [`FollowError`]. The follower is not to be used any more then.
     pub fn apply(&mut self, events: &[SettlementEvent], calldata: &[u8]) -> Result<Vec<Note>, FollowError> {
-        let (mut calls, mut weighed, mut notes) = (calls(calldata), None, Vec::new());
+        let fits = |call: &Call| events.iter().any(|event| is_call_of(call, event));
+        let (mut calls, mut weighed, mut notes) = (calls(calldata, fits), None, Vec::new());
         for event in events {
             match event {
                 SettlementEvent::EpochWeighed { required, weights } => weighed = Some((*required, &weights[..])),
@@ -565,11 +587,7 @@ impl Follower {
             return Ok(None);
         }
         let call = take(calls, |call| match call {
-            Call::Register { key: registered, proof } if registered == key => {
-                // A signature stands before the key in G2.
-                let member = [&key[..], proof.get(64..192)?].concat();
-                DualKey::from_bytes(&member).ok().map(|_| Bytes::from(member))
-            }
+            Call::Register { key: registered, proof } if registered == key => dual_key(key, proof),
             _ => None,
         });
         let unseen = call.is_none().then_some(Note::TwinUnseen { index });
@@ -600,13 +618,18 @@ impl Follower {
     ) -> Result<Option<Note>, FollowError> {
         let Head { epoch, table, .. } = Head::decode(terms);
         let before = self.head();
-        follows("epoch", epoch, before.epoch + 1)?;
+        follows("epoch", u64::from(epoch), u64::from(before.epoch) + 1)?;
         let prepared = std::mem::take(&mut self.prepared);
         let epoch_weights = match weighed {
             Some((required, weights)) => {
                 Weights { weights: stated_weights(terms, required, weights), ..Weights::default() }
             }
-            None => all_weights(terms, table != before.table, prepared, calls).unwrap_or_default(),
+            None => {
+                let renews = table != before.table;
+                // `discard` leaves no log. After it the call has the weights of all members, and those that were prepared are none.
+                let weights = all_weights(terms, renews, prepared, calls);
+                weights.or_else(|| all_weights(terms, renews, Vec::new(), calls)).unwrap_or_default()
+            }
         };
         let note = epoch_weights.weights.is_none().then_some(Note::WeightsUnseen { epoch });
         self.begun = Some(Begun { terms, epoch: epoch_weights });
@@ -641,8 +664,11 @@ impl Follower {
         follows("result", after.nonce, before.nonce + results.len() as u64)?;
         let key_group = self.key_group.ok_or(FollowError::KeyLength(0))?;
         let quorum = take(calls, |call| match call {
-            Call::Settle { head, results: settled, quorum } if *head == self.head && settled == results => {
-                Quorum::decode(key_group, quorum).ok()
+            Call::Settle { head, results: settled, quorum, by_hub } if *head == self.head && settled == results => {
+                // Zeros stand for what the hub has: the signature and, beside keys in G1, the quorum's key in G2.
+                let hub_has = key_group.signature_bytes() + key_group.member_bytes() - key_group.key_bytes();
+                let missing = vec![0; if *by_hub { hub_has } else { 0 }];
+                Quorum::decode(key_group, &[&quorum[..], &missing].concat()).ok()
             }
             _ => None,
         });
@@ -758,6 +784,24 @@ impl Follower {
     }
 }
 
+/// Whether a log may be that of a call, by what both of them say.
+fn is_call_of(call: &Call, event: &SettlementEvent) -> bool {
+    match (call, event) {
+        (Call::Register { key, .. }, SettlementEvent::KeyAdded { key: added, .. }) => key == added,
+        (Call::Prepare { weights }, SettlementEvent::WeightsPrepared { weights: prepared, .. }) => {
+            weights.len() == *prepared
+        }
+        (Call::Begin { weights, required, .. }, SettlementEvent::EpochBegun { terms }) => {
+            let terms = Head::decode(*terms);
+            // Parts are prepared whole.
+            let prepared = (terms.members as usize).checked_sub(weights.len());
+            *required == terms.required && prepared.is_some_and(|prepared| prepared % PART == 0)
+        }
+        (Call::Settle { results, .. }, SettlementEvent::Settled { results: settled, .. }) => results == settled,
+        _ => false,
+    }
+}
+
 /// The weights of one log of `prepare`: those of each call with so many weights. Takes the first of these calls out.
 fn prepared(length: usize, calls: &mut Vec<Call>) -> Candidates {
     let fits = |call: &Call| matches!(call, Call::Prepare { weights } if weights.len() == length);
@@ -778,10 +822,16 @@ fn all_weights(terms: U256, renews: bool, mut chunks: Vec<Candidates>, calls: &m
         matches!(call, Call::Begin { threshold, weights, required: said, renew }
             if weights.len() == length && *said == required && *renew == renews && *threshold != 0)
     };
-    let threshold = calls.iter().find(|call| fits(call)).and_then(|call| match call {
-        Call::Begin { threshold, .. } => Some(*threshold),
-        _ => None,
-    })?;
+    let thresholds: BTreeSet<u64> = calls
+        .iter()
+        .filter_map(|call| match call {
+            Call::Begin { threshold, .. } if fits(call) => Some(*threshold),
+            _ => None,
+        })
+        .collect();
+    if thresholds.is_empty() {
+        return None;
+    }
     chunks.push(candidates(calls, fits, |call| match call {
         Call::Begin { weights, .. } => Some(weights),
         _ => None,
@@ -789,7 +839,8 @@ fn all_weights(terms: U256, renews: bool, mut chunks: Vec<Candidates>, calls: &m
     let all: Vec<u64> = chunks.iter().filter_map(|chunk| chunk.0.first()).flatten().copied().collect();
     let is_certain = chunks.iter().all(|chunk| chunk.0.len() == 1);
     // Of several calls the contract says which was made, by the hash of its weights.
-    if is_certain && state::enough_by(&all, required, threshold) != enough {
+    let leads = |threshold: &u64| state::enough_by(&all, required, *threshold) == enough;
+    if is_certain && !thresholds.iter().any(leads) {
         return None;
     }
     let (mut others, mut part) = (BTreeMap::<usize, Vec<Vec<u64>>>::new(), 0);

@@ -41,7 +41,7 @@ pub const BN254_PAIRINGS: u64 = 45_000 + 2 * 34_000;
 pub const BLS12381_PAIRINGS: u64 = 37_700 + 2 * 32_600;
 
 /// The prices of the contracts' own code. The defaults are fitted to the transactions of `quorate-bench gas`, which asserts
-/// that the model is within 2 % of every transaction. The tests assert the same of the contracts' gas snapshots.
+/// that the model is within 2 % of every settlement of one quorum. The tests assert the same of the contracts' gas snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
     /// Once for each call: dispatch, decoding, the arithmetic of the head.

@@ -26,6 +26,9 @@ pub struct CounterHint {
 }
 
 impl CounterHint {
+    /// The number of bytes in a packed quorum.
+    pub const BYTES: usize = 33;
+
     /// The hint of a digest.
     pub fn new(digest: &[u8; 32]) -> Self {
         let found = try_and_increment(digest);
@@ -33,7 +36,7 @@ impl CounterHint {
     }
 
     /// The contract's check (`HashToBn254.hash`). Returns the point if x and y are below p, y is even and y² = x³ + 3. A
-    /// counter above the least may pass too; it leads to a point that nobody signed.
+    /// counter above the least may pass too; it leads to a point that no honest operator signs.
     pub fn check(&self, digest: &[u8; 32]) -> Option<MessagePoint> {
         let x = fq_from_bytes(&candidate(digest, self.counter))?;
         let y = fq_from_bytes(&self.y)?;

@@ -26,7 +26,7 @@
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
-//! | [`posting`] | results that were posted without a proof, recomputed |
+//! | [`posting`] | results that are posted without a proof: their calls, and recomputed |
 //! | [`follow`] | the network rebuilt from a contract's logs and the calldata of their transactions |
 //! | [`watch`] | what a watcher does about a posting, and its calls |
 //! | [`task_network`] | a `TaskNetwork` rebuilt from its logs, and the calls of its operators and aggregators |

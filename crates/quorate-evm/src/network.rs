@@ -42,12 +42,12 @@ mod plan;
 use alloy_primitives::{Address, B256, Bytes};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::plan::verify_sum;
 pub use self::{
     error::{NetworkError, PlanError, PointError, SignatureError},
-    key::{QuorumKey, sum_of_keys},
+    key::{DecodedKeys, QuorumKey, sum_of_keys},
     plan::{Order, QuorumSignature, SettlementPlan},
 };
-pub(crate) use self::{key::key_of, plan::verify_sum};
 use crate::{
     base::{Base, KeyPage, NEWEST, Pricing, Table, Way, Weigh, WeightPage},
     digest::{Contract, Results},
@@ -77,7 +77,7 @@ pub struct Network {
     pub table: u16,
     /// The current epoch, from 1 on. 0 is possible only if `enough` is [`NEVER`].
     pub epoch: u32,
-    /// The weight that a quorum needs in the epoch, below 2^88.
+    /// The weight that a quorum needs in the epoch, below 2^88. 0 is possible only if `epoch` is 0.
     #[serde(with = "crate::base::amount")]
     pub required: u128,
     /// Any `enough` of the members in `weights` weigh at least `required` together. [`NEVER`] if the contract does not count
@@ -121,6 +121,9 @@ impl Network {
         self.head().encode()?;
         if self.epoch == 0 && self.enough != NEVER {
             return Err(NetworkError::NoEpoch);
+        }
+        if self.epoch != 0 && self.required == 0 {
+            return Err(NetworkError::NothingRequired);
         }
         let (_, least) = state::enough(&self.weights, self.required);
         if self.enough < least {
@@ -209,9 +212,8 @@ impl Network {
             return Err(PlanError::NoSuchMember { index: last, members: self.keys.len() });
         }
         let weight = self.weight(signers);
-        // Nobody weighs anything before the first epoch, and nothing is required.
-        if weight == 0 || weight < self.required {
-            return Err(PlanError::TooLight { weight, required: self.required.max(1) });
+        if !self.weighs_enough(weight) {
+            return Err(PlanError::TooLight { weight, required: self.least_weight() });
         }
         let table = self.sources();
         let pricing = Pricing { key_group: self.key_group, measured, table: &table, head: self.head(), weigh };
@@ -322,6 +324,16 @@ impl Network {
     /// The weight of these members in the epoch.
     pub fn weight(&self, signers: &MemberSet) -> u128 {
         signers.iter().map(|index| u128::from(self.weights.get(index).copied().unwrap_or(0))).sum()
+    }
+
+    /// Whether members who weigh so much are a quorum: [`Head::weighs_enough`].
+    pub fn weighs_enough(&self, weight: u128) -> bool {
+        self.head().weighs_enough(weight)
+    }
+
+    /// What a quorum weighs at least: [`Head::least_weight`].
+    pub fn least_weight(&self) -> u128 {
+        self.head().least_weight()
     }
 
     /// How storing the plan's quorum is priced, by whether the slot is read and holds a base. With [`Store::Rental`] the

@@ -12,18 +12,18 @@
 use std::fmt;
 
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
-use alloy_sol_types::SolValue;
+use alloy_sol_types::{SolCall, SolValue};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    contract::optimistic_settlement::IOptimisticSettlement,
+    contract::{OptimisticSettlement, optimistic_settlement::IOptimisticSettlement},
     digest::{Contract, Results},
     hint::CounterHint,
     key_group::KeyGroup,
     member_set::MemberSet,
-    network::{PlanError, QuorumSignature, key_of, verify_sum},
-    quorum::NONE,
-    state::Head,
+    network::{DecodedKeys, Order, PlanError, QuorumSignature, SettlementPlan, verify_sum},
+    quorum::{EncodeQuorumError, NONE, Store},
+    state::{Head, TooLarge},
 };
 
 /// When something happened on a chain.
@@ -194,14 +194,77 @@ pub struct PostedResults {
     pub slot: u64,
 }
 
+/// What a posting writes over: `IOptimisticSettlement.Place`. Zeros stand for a slot that is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PostingPlace {
+    /// The slot in which the posting shall lie.
+    pub slot: u64,
+    /// The content of the posting that lies there: [`PostedResults::content`].
+    pub content: B256,
+    /// When that one was made.
+    pub when: Moment,
+}
+
+/// Why a plan cannot be posted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PostingError {
+    /// A posting stores no base, and its signatures say so.
+    #[error(
+        "store: found {0}, expected none: results are posted without a base, so plan and sign again without a slot"
+    )]
+    Store(u16),
+    /// There are no postings for these keys.
+    #[error("no optimistic settlement takes keys of {0}; bn254-g1, bls12381-g2 and bls12381-g2-nu have one")]
+    KeyGroup(KeyGroup),
+    /// A number does not fit into the contract's head.
+    #[error(transparent)]
+    Head(#[from] TooLarge),
+    /// The slot's number has another meaning.
+    #[error(transparent)]
+    Slot(#[from] EncodeQuorumError),
+}
+
+/// The calldata of `post`, which posts a plan's results with the signers' signature and without a proof. The contract does not
+/// check the signature, so verify it before ([`SettlementPlan::verify`]): a false posting costs its poster a penalty.
+///
+/// # Errors
+/// [`PostingError`].
+pub fn post_call(
+    plan: &SettlementPlan,
+    signature: &QuorumSignature,
+    place: &PostingPlace,
+) -> Result<Bytes, PostingError> {
+    if plan.key_group.optimistic_code().is_none() {
+        return Err(PostingError::KeyGroup(plan.key_group));
+    }
+    let Order { ref results, deadline, store, weigh: _ } = plan.order;
+    if store != Store::Nowhere {
+        return Err(PostingError::Store(store.number()?));
+    }
+    let PostingPlace { slot, content, when } = *place;
+    let call = OptimisticSettlement::postCall {
+        head: plan.head.encode()?,
+        newest: plan.newest,
+        deadline,
+        results: results.clone(),
+        evidence: [plan.signers.as_bytes(), signature.as_bytes()].concat().into(),
+        place: IOptimisticSettlement::Place { slot: U256::from(slot), content, when: when.word() },
+    };
+    Ok(call.abi_encode().into())
+}
+
 /// What a posting turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recomputed {
     /// A true quorum signed these results. The contract accepts a proof.
     True,
-    /// It did not, so no proof is possible.
+    /// It did not. On BLS12-381 no proof of the posting is possible then. On BN254 the contract accepts any counter that leads to a point
+    /// (`HashToBn254`), so a quorum that signs the point of a later counter than the first can prove its posting, and get the bond
+    /// of whoever demanded it. No [`OperatorKey`](crate::OperatorKey) signs such a point.
     False(PostingFault),
-    /// What is known does not say. It does not count as true.
+    /// What is known does not say: for example, a signer has no key yet. Its key may still be registered, and then a proof of the
+    /// posting is possible. It does not count as true.
     Unknown(String),
 }
 
@@ -216,21 +279,13 @@ impl Recomputed {
     }
 }
 
-/// Why a posting cannot be proven.
+/// Why a posting is false.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PostingFault {
     /// The evidence is no bitmap with a signature behind it.
     #[error("its evidence is no bitmap of signers with a signature behind it: {0}")]
     Evidence(String),
-    /// A signer has no key in the table.
-    #[error("member {index} is said to sign, and the table has {keys} keys")]
-    NoSuchMember {
-        /// The member.
-        index: usize,
-        /// The number of keys.
-        keys: usize,
-    },
     /// The signers weigh too little.
     #[error("its signers weigh {weight}, and {required} are required")]
     TooLight {
@@ -242,7 +297,7 @@ pub enum PostingFault {
     /// The signers' keys add up to the identity.
     #[error("its signers' keys add up to the identity")]
     Identity,
-    /// The signature is not theirs.
+    /// The signature is not theirs over the digest's point; on BN254, that of the first counter.
     #[error("its signature is false")]
     Signature,
 }
@@ -334,10 +389,10 @@ impl PostedResults {
         Ok((signers, signature.map_err(|error| PostingFault::Evidence(error.to_string()))?))
     }
 
-    /// Whether a true quorum signed these results. Decodes and adds the signers' keys, a check of each for the subgroup; hashes
-    /// the digest; two Miller loops and a final exponentiation.
-    pub fn recompute(&self, sources: &PostingSources<'_>) -> Recomputed {
-        match self.check(sources) {
+    /// Whether a true quorum signed these results. Decodes the signers' keys that `decoded` does not hold, with a check of each for
+    /// the subgroup, and adds them; hashes the digest; two Miller loops and a final exponentiation.
+    pub fn recompute(&self, sources: &PostingSources<'_>, decoded: &mut DecodedKeys) -> Recomputed {
+        match self.check(sources, decoded) {
             Ok(Some(unknown)) => Recomputed::Unknown(unknown),
             Ok(None) => Recomputed::True,
             Err(fault) => Recomputed::False(fault),
@@ -345,15 +400,15 @@ impl PostedResults {
     }
 
     /// What is not known, or nothing.
-    fn check(&self, sources: &PostingSources<'_>) -> Result<Option<String>, PostingFault> {
+    fn check(&self, sources: &PostingSources<'_>, decoded: &mut DecodedKeys) -> Result<Option<String>, PostingFault> {
         let PostingSources { key_group, settlement, keys, weights } = *sources;
         let head = Head::decode(self.head);
         let (signers, signature) = self.signed(key_group)?;
         if let Some(index) = signers.iter().last().filter(|last| *last >= keys.len()) {
-            return Err(PostingFault::NoSuchMember { index, keys: keys.len() });
+            return Ok(Some(format!("member {index} is said to sign, and the table has {} keys so far", keys.len())));
         }
         // The signature first: if it is false, the weights need not be known.
-        let key = match key_of(key_group, keys, &signers) {
+        let key = match decoded.sum(key_group, keys, &signers) {
             Ok(key) => key,
             Err(PlanError::Identity) => return Err(PostingFault::Identity),
             // The chain has checked each key, so what is wrong is what is known here.
@@ -363,6 +418,7 @@ impl PostedResults {
         let digest =
             Results { settlement, epoch: head.epoch, nonce: head.nonce, deadline: self.deadline, store, results }
                 .digest();
+        // The first counter, which is the one that honest members sign: see `Recomputed::False`.
         let hint = CounterHint::new(&digest);
         // A signature that is no point of the group is false.
         let is_true = verify_sum(key_group, &key, &[digest], &[hint], &signature).unwrap_or(false);
@@ -376,9 +432,8 @@ impl PostedResults {
             return Ok(Some(format!("the weights of epoch {} are not known", head.epoch)));
         };
         let weight = signers.iter().map(|index| u128::from(weights.get(index).copied().unwrap_or(0))).sum();
-        // Nobody weighs anything before the first epoch, and nothing is required.
-        if weight == 0 || weight < head.required {
-            return Err(PostingFault::TooLight { weight, required: head.required.max(1) });
+        if !head.weighs_enough(weight) {
+            return Err(PostingFault::TooLight { weight, required: head.least_weight() });
         }
         Ok(None)
     }

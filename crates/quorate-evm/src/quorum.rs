@@ -90,6 +90,15 @@ impl Store {
             Self::Slot(to) => slot(to, RENTAL),
         }
     }
+
+    /// What such a number means.
+    pub const fn of_number(number: u16) -> Self {
+        match number {
+            NONE => Self::Nowhere,
+            RENTAL => Self::Rental,
+            slot => Self::Slot(slot),
+        }
+    }
 }
 
 /// The signature, and what the contract needs to check it, as bytes that were not read as points.
@@ -372,11 +381,7 @@ impl Quorum {
     pub fn decode(key_group: KeyGroup, bytes: &[u8]) -> Result<Self, DecodeQuorumError> {
         let mut reader = Reader { bytes, at: 0 };
         let base_slot = u16::from_be_bytes(reader.array(Part::Head)?);
-        let store = match u16::from_be_bytes(reader.array(Part::Head)?) {
-            NONE => Store::Nowhere,
-            RENTAL => Store::Rental,
-            slot => Store::Slot(slot),
-        };
+        let store = Store::of_number(u16::from_be_bytes(reader.array(Part::Head)?));
         let base_length = usize::from(u16::from_be_bytes(reader.array(Part::Head)?));
         let length = usize::from(u16::from_be_bytes(reader.array(Part::Head)?));
         let [pages, parts, keys] = reader.array(Part::Head)?;
@@ -549,7 +554,7 @@ impl<'a> Reader<'a> {
     fn hints(&mut self) -> Result<Vec<CounterHint>, DecodeQuorumError> {
         let mut hints = Vec::new();
         while self.left() > 0 {
-            let [counter, y @ ..]: [u8; 33] = self.array(Part::Hints)?;
+            let [counter, y @ ..]: [u8; CounterHint::BYTES] = self.array(Part::Hints)?;
             hints.push(CounterHint { counter, y });
         }
         Ok(hints)

@@ -97,6 +97,17 @@ impl Head {
             && signers.iter().take_while(|index| *index < self.members as usize).count() >= self.enough as usize
     }
 
+    /// The least weight of a quorum in the epoch. It is `required`, and 1 before the first epoch, when nothing is required and nobody
+    /// weighs anything.
+    pub fn least_weight(&self) -> u128 {
+        self.required.max(1)
+    }
+
+    /// Whether members who weigh so much together are a quorum of the epoch.
+    pub fn weighs_enough(&self, weight: u128) -> bool {
+        weight >= self.least_weight()
+    }
+
     /// The head after `enter`: these terms, with the nonce and `paid` of the head before.
     #[must_use]
     pub fn entered(&self, before: &Self) -> Self {
@@ -176,6 +187,13 @@ mod tests {
         assert_eq!(late.encode(), Err(TooLarge { part: "nonce", found: 1 << 48, bits: 48 }));
         let many = Head { members: NEVER + 1, ..head }.encode().map_err(|error| error.to_string());
         assert_eq!(many, Err("members: 16777216 has more than 24 bits".to_owned()));
+    }
+
+    #[test]
+    fn nobody_weighs_enough() {
+        let is_enough = |required, weight| Head { required, ..Head::default() }.weighs_enough(weight);
+        assert!(!is_enough(0, 0) && is_enough(0, 1));
+        assert!(!is_enough(60, 59) && is_enough(60, 60));
     }
 
     #[test]

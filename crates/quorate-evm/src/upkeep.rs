@@ -126,16 +126,10 @@ impl Upkeep {
                 (format!("pin the base of slot {from} in slot {slot}"), Sender::Registrar, call.abi_encode())
             }
             Self::Carry { indices } => {
-                let holds =
-                    |page: &KeyPage, index: u32| (page.first..page.first + page.keys).contains(&(index as usize));
-                let lonely = indices.iter().find(|index| !network.key_pages.iter().any(|page| holds(page, **index)));
-                if let Some(index) = lonely {
-                    return Err(UpkeepError::NotInPage(*index));
-                }
-                let pages = network.key_pages.iter().filter(|page| indices.iter().any(|index| holds(page, *index)));
+                let pages = pages_of(network, indices)?;
                 let call = Settlement::carryCall {
                     indices: indices.iter().flat_map(|index| index.to_be_bytes()).collect(),
-                    nonces: pages.map(|page| U256::from(page.nonce)).collect(),
+                    nonces: pages.iter().map(|page| U256::from(page.nonce)).collect(),
                 };
                 (format!("carry {} keys to the next table", indices.len()), Sender::Registrar, call.abi_encode())
             }
@@ -154,6 +148,23 @@ impl Upkeep {
             calldata: calldata.into(),
         })
     }
+}
+
+/// Few pages that hold these keys. For the first key that no chosen page holds, it takes the page that holds the most of such keys.
+///
+/// Anyone makes pages, and the contract goes through those that are named, from the first on, whenever the open page does not hold
+/// the next key. So a page that is named without need costs gas for many keys, and many of them let the call fail.
+fn pages_of(network: &Network, indices: &[u32]) -> Result<Vec<KeyPage>, UpkeepError> {
+    let mut left: Vec<_> = indices.to_vec();
+    let mut chosen = Vec::new();
+    let held = |page: &KeyPage, left: &[u32]| left.iter().filter(|index| page.holds(**index as usize)).count();
+    while let Some(first) = left.first() {
+        let pages = network.key_pages.iter().filter(|page| page.holds(*first as usize));
+        let page = pages.max_by_key(|page| held(page, &left)).ok_or(UpkeepError::NotInPage(*first))?;
+        left.retain(|index| !page.holds(*index as usize));
+        chosen.push(*page);
+    }
+    Ok(chosen)
 }
 
 /// The pages that hold keys of a range, by rising indices and without overlap, and the keys that none of them holds.
@@ -262,9 +273,30 @@ mod tests {
     fn carry_names_the_pages_of_its_keys() {
         let carry: Settlement::carryCall = call(Upkeep::Carry { indices: vec![8, 3] }, Sender::Registrar);
         assert_eq!(carry.indices[..], [0, 0, 0, 8, 0, 0, 0, 3]);
-        assert_eq!(carry.nonces, [U256::from(8), U256::from(9)]);
+        assert_eq!(carry.nonces, [U256::from(9), U256::from(8)]);
         let error = Upkeep::Carry { indices: vec![8, 4] }.transaction(&network()).unwrap_err();
         assert_eq!(error, UpkeepError::NotInPage(4));
         let _: Settlement::discardCall = call(Upkeep::Discard, Sender::Registrar);
+    }
+
+    /// Pages of one key are cheap, and anyone makes them. They stand before and behind those that hold more.
+    #[test]
+    fn carry_names_no_page_without_need() {
+        let lonely = |nonce: u32| (0..9).map(move |first| KeyPage { nonce: nonce + first as u32, first, keys: 1 });
+        let carried = |pages: &[(u32, usize, usize)], indices: Vec<u32>| {
+            let pages = pages.iter().map(|&(nonce, first, keys)| KeyPage { nonce, first, keys });
+            let key_pages = lonely(100).chain(pages).chain(lonely(200)).collect();
+            let transaction =
+                Upkeep::Carry { indices }.transaction(&Network { key_pages, ..network() }).unwrap().calldata;
+            let nonces = Settlement::carryCall::abi_decode(&transaction).unwrap().nonces;
+            nonces.into_iter().map(|nonce| nonce.to::<u32>()).collect::<Vec<_>>()
+        };
+        assert_eq!(carried(&[(7, 0, 9)], (0..9).collect()), [7]);
+        // In any order, and from several pages.
+        let scattered = vec![8, 3, 7, 2, 6, 0];
+        assert_eq!(carried(&[(7, 0, 9)], scattered.clone()), [7]);
+        assert_eq!(carried(&[(7, 0, 5), (8, 5, 4)], scattered), [8, 7]);
+        // What a chosen page holds does not count again: 9 holds more of the keys than 7, and only one beside those of 8.
+        assert_eq!(carried(&[(7, 0, 5), (8, 5, 4), (9, 4, 4)], vec![8, 7, 6, 5, 4, 3]), [8, 7]);
     }
 }

@@ -73,7 +73,8 @@ pub struct PostingOutlook {
     pub left: TimeLeft,
     /// Whether it is final: nobody demanded its proof in time.
     pub is_final: bool,
-    /// Whether three quarters of its window are over, and nobody has demanded its proof.
+    /// Whether three quarters of its window are over, or all but a second and a block of a short one, and nobody has demanded its
+    /// proof.
     pub is_late: bool,
 }
 
@@ -87,8 +88,10 @@ impl WatchRules {
             }
             PostingStatus::Posted | PostingStatus::Settled | PostingStatus::Dropped => {
                 let left = posting.posting.when.left(window, window_blocks, now);
-                // It ends when both are over, so it is late when both are nearly so.
-                let is_late = left.seconds <= u64::from(window / 4) && left.blocks <= u64::from(window_blocks / 4);
+                // It ends when both are over, so it is late when both are nearly so. A quarter of a short window is at least one: with
+                // none left, nothing could be demanded any more.
+                let quarter = |span: u32| u64::from((span / 4).max(1));
+                let is_late = left.seconds <= quarter(window) && left.blocks <= quarter(window_blocks);
                 let is_posted = posting.status == PostingStatus::Posted;
                 PostingOutlook { left, is_final: is_posted && left.is_over(), is_late: is_posted && is_late }
             }
@@ -295,5 +298,24 @@ mod tests {
         }
         assert_eq!(duty(RULES, at(1_301, 131)), Some(WatchDuty::Demand));
         assert_eq!(duty(WatchRules { unknown: UnknownPostings::Report, ..RULES }, at(1_301, 131)), None);
+    }
+
+    /// Whatever the window, there is a moment at which what is not known is demanded before it is final.
+    #[test]
+    fn a_short_window_has_a_last_quarter() {
+        for (window, window_blocks) in [(400, 3), (400, 1), (3, 40), (0, 0), (1, 1), (4, 4), (7, 5)] {
+            let rules =
+                WatchRules { conditions: PostingConditions { window, window_blocks, ..RULES.conditions }, ..RULES };
+            let posted = posting(PostingStatus::Posted);
+            let last = at(1_000 + u64::from(window), 100 + u64::from(window_blocks));
+            assert!(!rules.outlook(&posted, last).is_final);
+            assert_eq!(
+                rules.duty(&posted, &unknown(), last),
+                Some(WatchDuty::Demand),
+                "{window} s, {window_blocks} blocks"
+            );
+            let after = at(last.time + 1, last.block + 1);
+            assert!(rules.outlook(&posted, after).is_final && rules.duty(&posted, &unknown(), after).is_none());
+        }
     }
 }

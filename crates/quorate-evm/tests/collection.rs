@@ -5,13 +5,15 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use proptest::prelude::*;
 use quorate::{Options, aggregate::aggregate};
-use quorate_bn254::{Bn254PublicKey, Bn254Signature, DualKey, hash_to_curve::try_and_increment, verify};
+use quorate_bn254::{
+    Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254Signature, DualKey, hash_to_curve::try_and_increment, verify,
+};
 use quorate_evm::{
-    Collection, KeyGroup, MemberSet, Network, NotAdded, OperatorKey, PlanError, QuorumSignature,
+    Collection, KeyGroup, MemberSet, Network, NotAdded, OperatorKey, QuorumSignature,
     alloy_primitives::Address,
     base::Table,
     bls12381::{self, DigestHash},
-    network::SignatureError,
+    network::{PointError, SignatureError},
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
@@ -52,7 +54,7 @@ static WORLDS: LazyLock<[World; 4]> = LazyLock::new(|| {
 });
 
 fn add(collection: &mut Collection<'_>, signatures: &[(usize, QuorumSignature)]) -> Vec<Result<(), NotAdded>> {
-    collection.add(signatures, &Options::default(), &mut StdRng::from_seed([1; 32])).unwrap()
+    collection.add(signatures, &Options::default(), &mut StdRng::from_seed([1; 32]))
 }
 
 /// What arrives: an index, and a signature of a member, perhaps with a bit flipped.
@@ -173,7 +175,7 @@ fn false_signatures_beside_true_ones_cost_no_pairing() {
         let lies = [(0, world.signed[0][1]), (1, world.signed[0][0]), (0, world.signed[0][0]), (1, world.signed[4][0])];
         let (mut rng, mut fresh) = (StdRng::from_seed([1; 32]), StdRng::from_seed([1; 32]));
         for _ in 0..20 {
-            let answers = collection.add(&lies, &Options::default(), &mut rng).unwrap();
+            let answers = collection.add(&lies, &Options::default(), &mut rng);
             let mismatch = || Err(NotAdded::Mismatch);
             assert_eq!(answers, [mismatch(), mismatch(), Err(NotAdded::Twice(0)), mismatch()]);
         }
@@ -223,6 +225,17 @@ fn nobody_is_no_quorum() {
     }
 }
 
+/// Signers without a weight are no quorum, of a network that requires nothing neither: the plan would refuse them.
+#[test]
+fn signers_without_weight_are_no_quorum() {
+    for world in WORLDS.iter() {
+        let network = Network { required: 0, weights: vec![], ..world.network.clone() };
+        let mut collection = Collection::new(&network, DIGEST);
+        assert_eq!(add(&mut collection, &[(0, world.signed[0][0])]), [Ok(())]);
+        assert_eq!((collection.weight(), collection.is_heavy_enough()), (0, false));
+    }
+}
+
 /// A member whose two keys belong to different secrets: the contract would refuse every quorum of it.
 #[test]
 fn foreign_twin() {
@@ -232,10 +245,27 @@ fn foreign_twin() {
     key[64..].copy_from_slice(&network.keys[1][64..]);
     network.keys[0] = key.into();
     let mut collection = Collection::new(&network, DIGEST);
-    let both = [(1, world.signed[1][0]), (0, world.signed[1][0])];
-    let error = collection.add(&both, &Options::default(), &mut StdRng::from_seed([1; 32])).unwrap_err();
-    assert!(matches!(error, PlanError::Key { index: 0, .. }), "{error}");
-    assert!(collection.signers().is_empty(), "nothing is added");
+    let answers = add(&mut collection, &[(1, world.signed[1][0]), (0, world.signed[1][0])]);
+    assert!(matches!(answers[..], [Ok(()), Err(NotAdded::Key(_))]), "{answers:?}");
+    assert_eq!(collection.signers(), [1].into_iter().collect());
+}
+
+/// Zeros stand in place of a key in G2 that is in no calldata. Anyone can send signatures under the index of that member, before
+/// and between those of the others, and stops nobody.
+#[test]
+fn unseen_twin() {
+    let world = &WORLDS[1];
+    let mut network = world.network.clone();
+    network.keys[2] = [&network.keys[2][..64], &[0; 128]].concat().into();
+    let signed = |index: usize| (index, world.signed[index][0]);
+    let mut collection = Collection::new(&network, DIGEST);
+    let arrived = [signed(2), signed(0), (2, world.signed[0][0]), (3, world.signed[0][0]), signed(2), signed(4)];
+    let answers = add(&mut collection, &arrived);
+    let key = || Err(NotAdded::Key(PointError::Bn254(Bn254ParseError::IdentityKey(Bn254Item::KeyG2))));
+    assert_eq!(answers, [key(), Ok(()), key(), Err(NotAdded::Mismatch), key(), Ok(())]);
+    assert_eq!(add(&mut collection, &[signed(2), signed(3)]), [key(), Ok(())]);
+    assert_eq!(collection.signers(), [0, 3, 4].into_iter().collect());
+    assert_eq!(add(&mut Collection::new(&network, DIGEST), &[signed(2)]), [key()]);
 }
 
 /// A key of another length than the network's is refused, also if it is a key of the other group of BN254.
@@ -246,14 +276,10 @@ fn keys_of_the_other_group() {
         let mut network = world.network.clone();
         network.keys[2] = other.network.keys[2].clone();
         let mut collection = Collection::new(&network, DIGEST);
-        let both = [(1, world.signed[1][0]), (2, world.signed[2][0])];
-        let error = collection.add(&both, &Options::default(), &mut StdRng::from_seed([1; 32])).unwrap_err();
+        let answers = add(&mut collection, &[(1, world.signed[1][0]), (2, world.signed[2][0])]);
+        assert!(matches!(answers[..], [Ok(()), Err(NotAdded::Key(_))]), "{answers:?}");
         let said = format!("{} bytes, expected {}", other.network.keys[2].len(), world.network.keys[2].len());
-        assert!(matches!(error, PlanError::Key { index: 2, .. }), "{error}");
-        assert!(
-            std::error::Error::source(&error).is_some_and(|source| source.to_string().contains(&said)),
-            "{error:?}"
-        );
-        assert!(collection.signers().is_empty(), "nothing is added");
+        assert!(answers[1].clone().is_err_and(|why| why.to_string().contains(&said)), "{answers:?}");
+        assert_eq!(collection.signers(), [1].into_iter().collect());
     }
 }

@@ -8,6 +8,7 @@ use quorate_evm::{
     base::{KeyPage, PART, WeightPage},
     bls12381::DigestHash,
     contract::Settlement,
+    digest::Contract,
     follow::{Deployment, FollowError, Follower, NoNetwork, Note, SettlementEvent},
     gas::Measured,
     hub::{self, Settling},
@@ -67,6 +68,18 @@ fn the_code_tells_key_groups_of_one_length_apart() {
     assert_eq!(DigestHash::in_code(&both.concat()), None);
 }
 
+/// The log of a registration, and its call, in whose proof the key in G2 beside a key in G1 is that of `twin`.
+fn registered(operators: &Operators, index: usize, twin: usize) -> (SettlementEvent, Vec<u8>) {
+    let verifier = Contract { chain_id: 1, address: DEPLOYMENT.contract };
+    let (key, mut proof) = operators.registration(index, verifier, Address::ZERO);
+    if index != twin {
+        let (_, other) = operators.registration(twin, verifier, Address::ZERO);
+        proof = [&proof[..64], &other[64..192], &proof[192..]].concat().into();
+    }
+    let event = SettlementEvent::KeyAdded { table: 0, index, key: key.clone() };
+    (event, Settlement::registerCall { owner: Address::ZERO, key, proof }.abi_encode())
+}
+
 /// A follower, the network that it has to find, and the operators.
 struct World {
     follower: Follower,
@@ -84,8 +97,9 @@ impl World {
         let operators = Operators::new(key_group, 4);
         let mut follower = Follower::new(Deployment { digest_hash: DigestHash::of(key_group), ..DEPLOYMENT });
         let keys: Vec<_> = operators.members();
-        for (index, key) in keys.iter().enumerate() {
-            apply(&mut follower, SettlementEvent::KeyAdded { table: 0, index, key: key.clone() }, &[]);
+        for index in 0..keys.len() {
+            let (event, call) = registered(&operators, index, index);
+            assert_eq!(apply(&mut follower, event, &call), []);
         }
         let network = Network {
             key_group,
@@ -143,18 +157,25 @@ fn apply(follower: &mut Follower, event: SettlementEvent, calldata: &[u8]) -> Ve
     follower.apply(&[event], calldata).unwrap()
 }
 
-/// A hub is called with the calls of several settlements.
+/// A hub is called with the calls of several settlements. The proofs stand beside these calls, and each kind of keys has proofs of
+/// another length.
 #[test]
 fn a_base_that_a_hub_stored() {
-    let mut world = World::of(KeyGroup::Bls12381G2Nu);
-    for (signers, store) in [(&[0, 1, 2, 3][..], Store::Slot(0)), (&[1, 2, 3], Store::Slot(4))] {
-        let (event, calldata) = world.settle(signers, store);
-        let settling = Settling::of_call(KeyGroup::Bls12381G2Nu, DEPLOYMENT.contract, &calldata).unwrap();
-        let other = Settling { settlement: Address::repeat_byte(9), call: vec![1; 40].into(), proof: vec![2].into() };
-        assert_eq!(apply(&mut world.follower, event, &hub::call(&[other, settling])), []);
-        world.check();
+    let with_hubs: Vec<_> = KeyGroup::ALL.into_iter().filter(|key_group| key_group.hub_codes().is_some()).collect();
+    assert_eq!(with_hubs.len(), 3);
+    for key_group in with_hubs {
+        let mut world = World::of(key_group);
+        for (signers, store) in [(&[0, 1, 2, 3][..], Store::Slot(0)), (&[1, 2, 3], Store::Slot(4))] {
+            let (event, calldata) = world.settle(signers, store);
+            let settling = Settling::of_call(key_group, DEPLOYMENT.contract, &calldata).unwrap();
+            let other =
+                Settling { settlement: Address::repeat_byte(9), call: vec![1; 40].into(), proof: vec![2].into() };
+            let notes = apply(&mut world.follower, event, &hub::call(&[other, settling]));
+            assert_eq!(notes, [], "{key_group}");
+            world.check();
+        }
+        assert_eq!(world.network.bases.len(), 2, "{key_group}");
     }
-    assert_eq!(world.network.bases.len(), 2);
 }
 
 #[test]
@@ -299,6 +320,16 @@ fn prepared_weights_stand_before_those_of_begin() {
     apply(&mut world.follower, SettlementEvent::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
     let packed: Vec<_> = parts.iter().map(|part| pack(part)).collect();
     assert_eq!(world.follower.packed_weights(), packed);
+    // After a part was prepared and discarded, which leaves no log, `begin` has all weights.
+    let weights = [vec![4; PART], vec![1, 2, 3]].concat();
+    let (threshold, enough) = state::enough(&weights, required);
+    let terms = word(Head { epoch: 3, members: weights.len() as u32, enough, required, ..Head::default() });
+    let mut follower = world.follower.clone();
+    assert_eq!(apply(&mut follower, log(0, PART), &prepare(&parts[0])), []);
+    let begun = begin(threshold, &weights, required, false);
+    assert_eq!(apply(&mut follower, SettlementEvent::EpochBegun { terms }, &begun), []);
+    apply(&mut follower, SettlementEvent::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+    assert_eq!(follower.packed_weights(), [pack(&weights[..PART]), pack(&weights[PART..])]);
     let error = NetworkError::WeightsBehindKeys { weights: all.len(), keys: 4 };
     assert_eq!(world.follower.network().unwrap_err(), NoNetwork::Network(error));
     assert_eq!(world.follower.forget_weights(), Note::WeightsUnseen { epoch });
@@ -317,10 +348,13 @@ fn false_prepares_beside_the_true_one() {
     let enough = state::enough_by(&all, required, 5);
     let terms = word(Head { epoch, members, enough, required, ..Head::default() });
     let both = [first.clone(), second].concat();
-    let calldata = [prepare(&false_one), prepare(&[1; PART]), prepare(&both)].concat();
+    // Calls that cannot be the one of the log are not counted among those that are kept.
+    let many = [prepare(&[]).repeat(256), begin(5, &[], required, false).repeat(256)].concat();
+    let calldata = [&many[..], &prepare(&false_one), &prepare(&[1; PART]), &prepare(&both)].concat();
     let log = SettlementEvent::WeightsPrepared { members: 0, weights: 2 * PART };
     assert_eq!(apply(&mut world.follower, log, &calldata), []);
-    let calldata = [begin(5, &false_rest, required, false), begin(5, &rest, required, false)].concat();
+    let many = begin(5, &[1; 7], required, false).repeat(256);
+    let calldata = [&many[..], &begin(5, &false_rest, required, false), &begin(5, &rest, required, false)].concat();
     assert_eq!(apply(&mut world.follower, SettlementEvent::EpochBegun { terms }, &calldata), []);
     apply(&mut world.follower, SettlementEvent::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
     let follower = &mut world.follower;
@@ -335,6 +369,38 @@ fn false_prepares_beside_the_true_one() {
         assert!(follower.other_weights(part).is_empty(), "{part}");
     }
     assert_eq!(follower.packed_weights(), true_parts);
+}
+
+/// A stranger's call has the weights of the true one and another threshold.
+#[test]
+fn a_false_threshold_beside_the_true_one() {
+    let mut world = World::new();
+    let terms = word(Head { epoch: 2, ..world.network.head() });
+    let calldata = [begin(1, &[1, 2, 3, 4], 6, false), begin(3, &[1, 2, 3, 4], 6, false)].concat();
+    assert_eq!(apply(&mut world.follower, SettlementEvent::EpochBegun { terms }, &calldata), []);
+}
+
+/// A stranger made the registrar's contract begin an epoch, and its weights are in no calldata.
+#[test]
+fn weights_from_elsewhere() {
+    let mut world = World::new();
+    let (weights, epoch) = (vec![4, 3, 2, 1], 2);
+    assert!(!world.follower.take_weights(weights.clone()), "they are known");
+    let head = Head { epoch, ..world.network.head() };
+    let (begun, unseen) = (SettlementEvent::EpochBegun { terms: word(head) }, Note::WeightsUnseen { epoch });
+    assert_eq!(apply(&mut world.follower, begun, &[]), [unseen]);
+    assert!(!world.follower.take_weights(weights.clone()), "the epoch is not entered");
+    apply(&mut world.follower, SettlementEvent::EpochEntered { head: word(head), newest: B256::ZERO }, &[]);
+    assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
+    for other in [&weights[..3], &[4, 3, 2, 1, 0], &[]] {
+        assert!(!world.follower.take_weights(other.to_vec()), "{other:?}");
+    }
+    assert!(world.follower.take_weights(weights.clone()));
+    assert_eq!(world.follower.packed_weights(), [pack(&weights)]);
+    assert_eq!(world.follower.network().unwrap().0.weights, weights);
+    // The contract has others.
+    assert_eq!(world.follower.forget_weights(), Note::WeightsUnseen { epoch });
+    assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
 }
 
 /// A stake registrar begins the epoch. Its calldata has no weights, and its log has.
@@ -451,16 +517,7 @@ fn missing_logs_are_refused() {
 #[test]
 fn a_key_in_g1_needs_its_key_in_g2() {
     let operators = Operators::new(KeyGroup::Bn254G1, 3);
-    let verifier = quorate_evm::digest::Contract { chain_id: 1, address: DEPLOYMENT.contract };
-    let register = |index: usize, twin: usize| {
-        let (key, proof) = operators.registration(index, verifier, Address::ZERO);
-        let (_, other) = operators.registration(twin, verifier, Address::ZERO);
-        let proof = [&proof[..64], &other[64..192], &proof[192..]].concat().into();
-        (
-            SettlementEvent::KeyAdded { table: 0, index, key: key.clone() },
-            Settlement::registerCall { owner: Address::ZERO, key, proof }.abi_encode(),
-        )
-    };
+    let register = |index, twin| registered(&operators, index, twin);
     let mut follower = Follower::new(DEPLOYMENT);
     let (event, call) = register(0, 0);
     assert!(event.needs_calldata());

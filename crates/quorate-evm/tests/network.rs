@@ -426,6 +426,8 @@ fn the_form_is_checked_by_name() {
     let late = with(&|network| network.nonce = 1 << 48).to_string();
     assert_eq!(late, format!("nonce: {} has more than 48 bits", 1u64 << 48));
     assert_eq!(with(&|network| (network.epoch, network.enough) = (0, 1)), NetworkError::NoEpoch);
+    let nothing = with(&|network| (network.required, network.enough, network.weights) = (0, 0, vec![]));
+    assert_eq!(nothing, NetworkError::NothingRequired);
     let required = with(&|network| network.required = 1 << 88).to_string();
     assert_eq!(required, format!("required: {} has more than 88 bits", 1u128 << 88));
     let enough = with(&|network| (network.required, network.enough) = (2_002, 2));

@@ -23,13 +23,14 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use quorate_host::clipped;
 
-use self::stream::Stream;
+use self::stream::{Stream, is_flat};
 use crate::columns::{Room, Unbounded};
 use crate::entry::Entry;
 use crate::error::{ArrowBatchError, ArrowStreamError, InputError};
 use crate::record::Place;
-use crate::table::{Cell, ColumnFault, Elements, Kind, Named, TableColumn, Value, columns, record};
+use crate::table::{Cell, ColumnFault, Elements, Kind, MOST_SHOWN, Named, TableColumn, Value, columns, record};
 
 /// What the rows of a stream read, at most: 1 GiB, or twice the stream if that is more. A view, a dictionary or a run lets many
 /// rows name the same bytes; they are counted for each row.
@@ -101,6 +102,13 @@ impl ArrowRows {
     pub fn new(stream: Vec<u8>) -> Self {
         let limit = VALUES_LIMIT.max(2 * stream.len() as u64);
         Self { stream: Stream::new(stream), batch: None, rows: 0, values: 0, limit, ended: false }
+    }
+
+    /// About how many bytes of memory it takes to read the whole stream, at most, beside the claims. Ask before the first claim is
+    /// read.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.stream.memory()
     }
 
     /// The next claim, which finds room before it is kept.
@@ -175,8 +183,10 @@ impl Batch {
 
 impl From<&Field> for TableColumn {
     fn from(field: &Field) -> Self {
-        let kind = field.data_type();
-        Self { name: field.name().clone(), kind: kind.into(), stated: kind.to_string() }
+        let kind = Kind::from(field.data_type());
+        // The format's own text of a type of several parts has the names of all of them.
+        let stated = if is_flat(field.data_type()) { shown(field.data_type()) } else { kind.to_string() };
+        Self { name: field.name().clone(), kind, stated }
     }
 }
 
@@ -206,10 +216,17 @@ impl From<&DataType> for Kind {
             | DataType::ListView(element)
             | DataType::LargeListView(element)
             | DataType::FixedSizeList(element, _) => Self::list(element.data_type().into()),
-            other if other.is_nested() => Self::Nested(other.to_string()),
-            other => Self::Other(other.to_string()),
+            DataType::Struct(_) => Self::Nested("Struct".to_owned()),
+            DataType::Union(..) => Self::Nested("Union".to_owned()),
+            DataType::Map(..) => Self::Nested("Map".to_owned()),
+            other => Self::Other(shown(other)),
         }
     }
+}
+
+/// A type as an error shows it. It can hold a name: that of a time zone.
+fn shown(kind: &DataType) -> String {
+    clipped(&kind.to_string(), MOST_SHOWN)
 }
 
 fn cell<'a>(array: &'a dyn Array, row: usize, read: &'a Counter<u64>) -> Cell<'a, &'a [u8]> {

@@ -54,19 +54,25 @@ impl Field {
         Err(format!("found {found} {what}, expected at most {most}"))
     }
 
-    /// The bytes of one value, if it is short enough for its field: hexadecimal digits, or the bytes themselves.
-    pub(crate) fn one(self, value: &[u8], is_hex: bool) -> Result<Vec<u8>, String> {
+    /// Refuses a value of so many bytes, if that is too long for its field.
+    pub(crate) fn check_length(self, length: usize) -> Result<(), String> {
         let (limit, reason) = match self {
             Self::PublicKeys => (POINT_LIMIT, "the longest keys of a suite"),
             Self::Signature => (POINT_LIMIT, "the longest encoding of a point"),
             Self::Members | Self::Messages => (HELD_LIMIT, "the limit"),
         };
-        // Two digits a byte, after a prefix.
-        let prefix = if value.starts_with(b"0x") || value.starts_with(b"0X") { 2 } else { 0 };
-        let length = if is_hex { (value.len() - prefix).div_ceil(2) } else { value.len() };
         if length > limit {
             return Err(format!("found {length} bytes, more than the {limit} of {reason}"));
         }
+        Ok(())
+    }
+
+    /// The bytes of one value, if it is short enough for its field: hexadecimal digits, or the bytes themselves.
+    pub(crate) fn one(self, value: &[u8], is_hex: bool) -> Result<Vec<u8>, String> {
+        // Two digits a byte, after a prefix.
+        let prefix = if value.starts_with(b"0x") || value.starts_with(b"0X") { 2 } else { 0 };
+        let length = if is_hex { (value.len() - prefix).div_ceil(2) } else { value.len() };
+        self.check_length(length)?;
         if !is_hex {
             return Ok(value.to_vec());
         }
@@ -179,8 +185,11 @@ impl<'a, T: Element> List<'a, T> {
 /// The reason of a claim for which its caller has no room.
 pub(crate) const NO_ROOM: &str = "there is no memory left for this claim; send it again later";
 
-/// Refuses a name that is too long to be kept in a report.
-pub(crate) fn check_name(field: &str, length: usize) -> Result<(), String> {
+/// Refuses a name of more than [`NAME_LIMIT`] bytes, which is too long to be kept in a report.
+///
+/// # Errors
+/// What the field has, and what it may have.
+pub fn check_name(field: &str, length: usize) -> Result<(), String> {
     if length <= NAME_LIMIT {
         return Ok(());
     }

@@ -5,13 +5,14 @@
 use std::io::{BufRead, Read};
 use std::ops::Range;
 
-use serde::Deserialize;
+use quorate_host::BYTE_ORDER_MARK;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
-use crate::format::{BYTE_ORDER_MARK, Foreign, Format, PEEK_LIMIT};
+use crate::format::{Foreign, Format, PEEK_LIMIT};
 use crate::record::{Place, Record};
 
 /// The longest document that is read into memory: 256 MiB, about 3,000 light-client updates or 500,000 drand rounds.
@@ -44,7 +45,13 @@ impl Elements {
             reason: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1),
         })?;
         let start = text.len() - text.trim_start_matches(BYTE_ORDER_MARK).len();
-        Ok(Self { cursor: Cursor { at: start, end: text.len(), within: Within::Top, format }, text })
+        Ok(Self { cursor: Cursor { at: start, end: text.len(), within: Within::Top, format, lines: 0 }, text })
+    }
+
+    /// The same document, whose lines are counted from another one than the first: they go on where another document ended.
+    pub(crate) fn after_lines(mut self, lines: usize) -> Self {
+        self.cursor.lines = lines;
+        self
     }
 
     /// The next element.
@@ -60,7 +67,8 @@ impl Elements {
     /// The elements of a part of this document, which is a list or one value.
     pub(crate) fn part(&self, part: &str) -> Cursor {
         let at = part.as_ptr() as usize - self.text.as_ptr() as usize;
-        Cursor { at, end: at + part.len(), within: Within::Top, format: self.cursor.format }
+        let Cursor { format, lines, .. } = self.cursor;
+        Cursor { at, end: at + part.len(), within: Within::Top, format, lines }
     }
 
     /// The next element of a part.
@@ -80,6 +88,8 @@ pub(crate) struct Cursor {
     end: usize,
     within: Within,
     format: Format,
+    /// How many lines stand before the document.
+    lines: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +148,7 @@ impl Cursor {
         let before = &text[..self.at];
         let last = before.rfind('\n').map_or(0, |end| end + 1);
         let lines = before.bytes().filter(|byte| *byte == b'\n').count();
-        (lines + line, if line == 1 { self.at - last + column } else { column })
+        (self.lines + lines + line, if line == 1 { self.at - last + column } else { column })
     }
 
     fn truncated(&self, text: &str, line: usize, column: usize) -> InputError {
@@ -204,14 +214,21 @@ impl Operations {
     }
 }
 
-/// What an envelope of the Beacon API holds in its field `data`; none if the text is not an envelope.
+/// What an envelope of the Beacon API holds in its field `data`; none if the text is not an envelope. An object with a field of an
+/// operation is one, whatever else it has: it must not vanish behind its `data`.
 fn content_of(text: &str) -> Option<&str> {
     #[derive(Deserialize)]
     struct Envelope<'a> {
         #[serde(borrow)]
         data: &'a RawValue,
+        message: Option<IgnoredAny>,
+        pubkey: Option<IgnoredAny>,
+        signature: Option<IgnoredAny>,
     }
     let envelope = text.starts_with('{').then(|| serde_json::from_str::<Envelope<'_>>(text).ok())??;
+    if [envelope.message, envelope.pubkey, envelope.signature].iter().any(Option::is_some) {
+        return None;
+    }
     let content = envelope.data.get();
     content.starts_with(['{', '[']).then_some(content)
 }
@@ -292,6 +309,23 @@ mod tests {
         let mut cut = Operations::read(&br#"{"data": [{"a": 1}, "#[..], Format::Exit).unwrap();
         assert!(matches!(cut.next(|_, _| unreachable!()), Some(Err(InputError::Truncated { .. }))));
         assert!(cut.next(|_, _| unreachable!()).is_none());
+    }
+
+    /// What is signed stands beside a list: neither may hide the other.
+    #[test]
+    fn a_list_does_not_hide_the_operation_beside_it() {
+        for field in [r#""message": {}"#, r#""pubkey": "0x00""#, r#""signature": false"#] {
+            for data in ["[]", r#"{"a": 1}"#] {
+                let input = format!(r#"{{{field}, "data": {data}}}"#);
+                let mut operations = Operations::read(input.as_bytes(), Format::Exit).unwrap();
+                let entry = operations.next(|text, _| {
+                    assert_eq!(text, input);
+                    Err(String::new())
+                });
+                assert!(entry.unwrap().unwrap().is_err());
+                assert!(operations.next(|_, _| unreachable!()).is_none());
+            }
+        }
     }
 
     #[test]

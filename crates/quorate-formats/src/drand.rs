@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
 pub use self::chain::{ChainInfo, DrandScheme};
+use crate::columns::Field;
 use crate::document::{Cursor, Element, Elements};
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
@@ -38,7 +39,8 @@ pub struct DrandOptions {
     /// The chain of rounds that name none, if there is no other: that of a chain info which the caller read before, from
     /// another document ([`Rounds::chain_info`]).
     pub earlier: Option<ChainInfo>,
-    /// A suite that replaces the one of the chain's scheme.
+    /// The suite of rounds whose chain states no scheme: one of drand's profiles. Their records name no suite, so it is also the
+    /// default for [`Record::into_claim`].
     pub suite: Option<String>,
 }
 
@@ -108,10 +110,11 @@ impl Rounds {
         entry
     }
 
-    /// The same rounds, whose elements are counted from another number than 0: they go on where another document ended.
+    /// The same rounds, whose elements are counted from another number than 0, and whose lines come after so many others: they go on where
+    /// another document ended.
     #[must_use]
-    pub fn counted_from(self, element: u64) -> Self {
-        Self { next: element, ..self }
+    pub fn counted_from(self, element: u64, lines: usize) -> Self {
+        Self { next: element, elements: self.elements.after_lines(lines), ..self }
     }
 
     /// The number of the next element.
@@ -187,8 +190,11 @@ impl Rounds {
             Err(error) => Ok(Err(Malformed::new(place, error.to_string()))),
             Ok(round) => {
                 let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
-                let rule = Rule::choose(self.options.suite.as_deref(), chain)?;
-                Ok(round.into_beacon(chain, rule, place).map_err(|reason| Malformed::new(place, reason)))
+                let default = self.options.suite.as_deref().filter(|_| chain.scheme_id.is_none());
+                let scheme = default.map_or_else(|| chain.scheme(), |suite| chain.scheme_of_suite(suite))?;
+                let suite = default.is_none().then(|| scheme.profile().to_owned());
+                let beacon = round.into_beacon(chain, scheme, suite, place);
+                Ok(beacon.map_err(|reason| Malformed::new(place, reason)))
             }
         }
     }
@@ -244,8 +250,9 @@ fn shape(text: &str) -> Result<Shape<'_>, String> {
         (None, None) => Ok(None),
     };
     match (element.beacons.map(RawValue::get), element.round) {
-        (Some(beacons), _) if beacons.starts_with('[') => Ok(Shape::Bundle { chain, beacons }),
-        (Some(_), _) => Err("\"beacons\": expected a list of rounds".to_owned()),
+        (Some(_), Some(_)) => Err("\"round\" and \"beacons\" are both given; keep one of them".to_owned()),
+        (Some(beacons), None) if beacons.starts_with('[') => Ok(Shape::Bundle { chain, beacons }),
+        (Some(_), None) => Err("\"beacons\": expected a list of rounds".to_owned()),
         (None, Some(_)) if matches!(chain, Ok(None)) => Ok(Shape::Round),
         (None, Some(_)) => Ok(Shape::Bundle { chain, beacons: text }),
         (None, None) if element.public_key.is_some() => Ok(Shape::Chain),
@@ -279,7 +286,13 @@ struct Metadata {
 }
 
 impl Round {
-    fn into_beacon(self, chain: &ChainInfo, rule: Rule<'_>, place: Place) -> Result<Beacon, String> {
+    fn into_beacon(
+        self,
+        chain: &ChainInfo,
+        scheme: DrandScheme,
+        suite: Option<String>,
+        place: Place,
+    ) -> Result<Beacon, String> {
         let round = self.round.0;
         if round == 0 {
             return Err(
@@ -287,15 +300,20 @@ impl Round {
                     .to_owned(),
             );
         }
+        let previous = self.previous_signature.as_ref();
+        for (name, bytes) in [("signature", Some(&self.signature)), ("previous_signature", previous)] {
+            let length = bytes.map_or(0, |bytes| bytes.0.len());
+            Field::Signature.check_length(length).map_err(|reason| format!("\"{name}\": {reason}"))?;
+        }
         let mut checks = Vec::new();
-        checks.extend(self.chain_check(chain, rule.signature));
+        checks.extend(self.chain_check(chain, scheme));
         checks.extend(self.randomness_check());
         let is_of_another = checks.iter().any(|check| check.failed() && check.name == CHAIN);
         let mut previous_signature = None;
-        let message = match rule.chaining {
-            Chaining::Unchained => message(&[], round),
-            Chaining::UnchainedKeccak => Keccak256::digest(round.to_be_bytes()).into(),
-            Chaining::Chained => {
+        let message = match scheme {
+            DrandScheme::Unchained | DrandScheme::Quicknet | DrandScheme::G1Legacy => message(&[], round),
+            DrandScheme::Evmnet => Keccak256::digest(round.to_be_bytes()).into(),
+            DrandScheme::Chained => {
                 checks.extend(self.genesis_check(chain));
                 let seed = chain.genesis_seed.as_deref().filter(|_| round == 1);
                 let previous = self.previous_signature.as_ref().map(|bytes| bytes.0.as_slice()).or(seed);
@@ -309,7 +327,7 @@ impl Round {
         };
         let record = Record {
             id: Some(Id::number(round)),
-            suite: Some(rule.suite.to_owned()),
+            suite,
             public_keys: vec![chain.public_key.clone()].into(),
             messages: Messages::Shared((&message[..]).into()),
             signature: self.signature.0,
@@ -323,7 +341,7 @@ impl Round {
     }
 
     /// Whether the round is of its chain, as far as it says so and its signature's length tells.
-    fn chain_check(&self, chain: &ChainInfo, signature_length: Option<usize>) -> Option<Check> {
+    fn chain_check(&self, chain: &ChainInfo, scheme: DrandScheme) -> Option<Check> {
         let of = chain.name().map_or_else(|| const_hex::encode(&chain.public_key), str::to_owned);
         let another = |stated: String| {
             Some(Check::decided(
@@ -350,7 +368,7 @@ impl Round {
                 return another(format!("the round states the chain hash {}", shortened(hash)));
             }
         }
-        let (expected, found) = (signature_length?, self.signature.0.len());
+        let (expected, found) = (scheme.signature_length(), self.signature.0.len());
         let others: Vec<&str> = chain::candidates(found, &chain.public_key).map(|(name, ..)| name).collect();
         if found == expected || others.is_empty() {
             return None;
@@ -459,47 +477,6 @@ impl OtherChains {
 /// How many false rounds of a run are looked for in other chains.
 const LOOKED_FOR: usize = 16;
 
-/// How a round's message is formed, and the suite it is signed under.
-struct Rule<'a> {
-    suite: &'a str,
-    chaining: Chaining,
-    /// The length of a signature, if the suite is one of drand's.
-    signature: Option<usize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Chaining {
-    Chained,
-    Unchained,
-    UnchainedKeccak,
-}
-
-impl<'a> Rule<'a> {
-    /// The caller's suite decides. If it is not a profile of drand's, the chain's scheme says how messages are formed.
-    fn choose(suite: Option<&'a str>, chain: &ChainInfo) -> Result<Self, InputError> {
-        let Some(suite) = suite else {
-            let scheme = chain.scheme()?;
-            let signature = Some(scheme.signature_length());
-            return Ok(Self { suite: scheme.profile(), chaining: chaining(scheme), signature });
-        };
-        let profile = DrandScheme::from_profile(suite);
-        let scheme = match profile {
-            Some(scheme) => scheme,
-            None if chain.scheme_id.is_some() => chain.scheme()?,
-            None => return Err(InputError::SuiteNotDrand { suite: suite.to_owned() }),
-        };
-        Ok(Self { suite, chaining: chaining(scheme), signature: profile.map(DrandScheme::signature_length) })
-    }
-}
-
-fn chaining(scheme: DrandScheme) -> Chaining {
-    match scheme {
-        DrandScheme::Chained => Chaining::Chained,
-        DrandScheme::Unchained | DrandScheme::Quicknet | DrandScheme::G1Legacy => Chaining::Unchained,
-        DrandScheme::Evmnet => Chaining::UnchainedKeccak,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -573,6 +550,30 @@ mod tests {
     #[test]
     fn round_zero_is_nobodys() {
         assert!(reason(r#"{"round": 0, "signature": "ab"}"#, &quicknet()).contains("\"round\" is 0"));
+    }
+
+    /// Whoever reports a round keeps these bytes.
+    #[test]
+    fn signatures_longer_than_any_point_are_malformed() {
+        for options in [quicknet(), chained()] {
+            for length in [193, 35_000] {
+                let long = "ab".repeat(length);
+                for (text, name) in [
+                    (format!(r#"{{"round": 5, "signature": "{long}", "previous_signature": "cd"}}"#), "signature"),
+                    (
+                        format!(r#"{{"round": 5, "signature": "ab", "previousSignature": "{long}"}}"#),
+                        "previous_signature",
+                    ),
+                ] {
+                    let expected = format!("\"{name}\": found {length} bytes, more than the 192 of the longest");
+                    let found = reason(&text, &options);
+                    assert!(found.starts_with(&expected), "{found}");
+                }
+            }
+            let longest = "ab".repeat(192);
+            let text = format!(r#"{{"round": 5, "signature": "{longest}", "previous_signature": "{longest}"}}"#);
+            assert_eq!(record(&text, &options).signature.len(), 192);
+        }
     }
 
     #[test]
@@ -671,6 +672,15 @@ mod tests {
         assert!(matches!(error, InputError::ChainUnknown { place: Place::Element(1) }), "{error}");
     }
 
+    /// A round stands beside a list of rounds: neither may hide the other.
+    #[test]
+    fn a_list_does_not_hide_the_round_beside_it() {
+        for list in [r#""beacons": []"#, r#""rounds": [{"round": 2, "signature": "ab"}]"#] {
+            let input = format!(r#"{{"round": 1, "signature": "ab", {list}}}"#);
+            assert_eq!(reason(&input, &quicknet()), "\"round\" and \"beacons\" are both given; keep one of them");
+        }
+    }
+
     #[test]
     fn another_chain_than_the_chosen_one() {
         let input = r#"{"chain": "default", "round": 5, "signature": "ab", "previous_signature": "ab"}"#;
@@ -724,14 +734,37 @@ mod tests {
     }
 
     #[test]
-    fn the_callers_suite_decides() {
-        let suite = |name: &str| DrandOptions { suite: Some(name.to_owned()), ..chained() };
+    fn the_callers_suite_decides_where_the_chain_states_no_scheme() {
+        let stating_none = |key: usize, suite: Option<&str>| {
+            let chain = ChainInfo::from_json(&format!(r#"{{"public_key": "{}"}}"#, "ab".repeat(key))).unwrap();
+            DrandOptions { chain: Some(chain), suite: suite.map(str::to_owned), ..DrandOptions::default() }
+        };
         let input = r#"{"round": 5, "signature": "ab", "previous_signature": "cd"}"#;
-        let unchained = record(input, &suite("drand-unchained"));
-        assert_eq!(unchained.messages, Messages::Shared(Sha256::digest(5_u64.to_be_bytes())[..].into()));
-        let by_id = record(input, &suite("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_"));
-        assert_eq!(by_id.messages, record(input, &chained()).messages);
-        assert_eq!(by_id.suite.as_deref(), Some("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_"));
+        let (of_chain, unchained) = (record(input, &chained()), Sha256::digest(5_u64.to_be_bytes()));
+        let unchained = Messages::Shared(unchained[..].into());
+        // drand's own default.
+        let by_drand = record(input, &stating_none(48, None));
+        assert_eq!((by_drand.suite.as_deref(), &by_drand.messages), (Some("drand-chained"), &of_chain.messages));
+        for (key, suite, messages) in [
+            (48, "drand-chained", &of_chain.messages),
+            (48, "drand-unchained", &unchained),
+            (96, "drand-quicknet", &unchained),
+        ] {
+            let record = record(input, &stating_none(key, Some(suite)));
+            assert_eq!((record.suite, &record.messages), (None, messages), "{suite}");
+        }
+        for (key, suite, expected) in [
+            (96, "drand-chained", "its key of 96 bytes is not of drand-chained, whose keys have 48"),
+            (48, "drand-evmnet", "its key of 48 bytes is not of drand-evmnet, whose keys have 128"),
+            (48, "eth2", "the suite \"eth2\" does not say what a round signs"),
+        ] {
+            let error = read(input.as_bytes(), &stating_none(key, Some(suite))).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        // A scheme that is stated is the suite.
+        for suite in ["eth2", "drand-quicknet", "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_"] {
+            assert_eq!(record(input, &DrandOptions { suite: Some(suite.to_owned()), ..chained() }), of_chain);
+        }
     }
 
     #[test]

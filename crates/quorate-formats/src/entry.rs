@@ -46,6 +46,12 @@ impl Malformed {
         Self { id, ..self }
     }
 
+    /// How many bytes of memory its reason and its name take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.reason.capacity() + self.id.as_ref().map_or(0, |id| id.as_json().len())
+    }
+
     /// The same entry, whose committee is not known.
     #[must_use]
     pub(crate) fn of_no_committee(self) -> Self {

@@ -91,8 +91,9 @@ pub enum InputError {
 
     /// Nothing says which key verifies a drand round.
     #[error(
-        "{place}: nothing says which chain this round belongs to; put the chain info into the document or an input before it, or \
-         name the chain (on the command line --chain NAME with default, quicknet, evmnet or fastnet, or --chain-info FILE)"
+        "{place}: nothing says which chain this round belongs to; put the chain info into its document, before it, or name \
+         the chain (on the command line --chain NAME with default, quicknet, evmnet or fastnet, or --chain-info FILE with its info; \
+         `quorate history` takes --chain FILE)"
     )]
     ChainUnknown {
         /// The first such round.

@@ -4,10 +4,8 @@ use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read};
 use std::str::FromStr;
 
+use quorate_host::BYTE_ORDER_MARK;
 use thiserror::Error;
-
-/// Editors on Windows write it at the start of a file. JSON does not allow it there, so the readers skip it.
-pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// How many bytes [`peek`] looks at, at most: 64 KiB.
 pub const PEEK_LIMIT: usize = 64 << 10;
@@ -106,13 +104,17 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Result<Format, Foreign>, P
 
 /// Guesses the format from the first bytes of an input: JSON Lines unless the bytes are evidence of another format.
 ///
-/// The evidence is the field names of the first object, and of the object in its field `data`. Values are not looked at: they
-/// can hold any text.
+/// The evidence is the field names of the first object, and of the object in its field `data`, as far as the bytes go. Values are
+/// not looked at: they can hold any text.
 ///
 /// # Errors
 /// The input is something else that is often met: text in another encoding or another notation, or a compressed file.
 pub fn guess(prefix: &[u8]) -> Result<Format, Foreign> {
-    evidence(prefix).unwrap_or_else(|| Foreign::of(prefix).map_or(Ok(Format::Jsonl), Err))
+    evidence(prefix).unwrap_or_else(|| match Foreign::of(prefix) {
+        Some(foreign) => Err(foreign),
+        None if json(prefix).is_some_and(|json| FirstObject::scan(json).has(&BUNDLE_FIELDS)) => Ok(Format::Drand),
+        None => Ok(Format::Jsonl),
+    })
 }
 
 /// Something that is often met in place of claims, and that no reader reads.
@@ -161,7 +163,7 @@ impl Foreign {
         if prefix.contains(&0) {
             return Some(Self::Binary);
         }
-        let text = String::from_utf8_lossy(prefix.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(prefix));
+        let text = String::from_utf8_lossy(without_mark(prefix));
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let first = lines.next()?;
         if first.starts_with(['{', '[']) {
@@ -301,6 +303,8 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 const LIGHT_CLIENT_FIELDS: [&str; 5] =
     ["attested_header", "current_sync_committee", "next_sync_committee", "sync_aggregate", "pubkeys"];
 const DRAND_FIELDS: [&str; 6] = ["round", "beacons", "rounds", "chain_info", "previous_signature", "schemeID"];
+/// Those of them by which a bundle is known before it ends: it can be longer than what is looked at.
+const BUNDLE_FIELDS: [&str; 3] = ["beacons", "rounds", "chain_info"];
 /// A claim may have a field named `round` too, so these names decide first.
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
 const PORTAL_FIELDS: [&str; 2] = ["content_key", "content_value"];
@@ -314,41 +318,48 @@ fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
     if SszShape::of(prefix).is_some() || SszShape::is_list(prefix) {
         return Some(Ok(Format::LightClient));
     }
-    let json = prefix.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(prefix);
-    let first = *json.iter().find(|byte| !byte.is_ascii_whitespace())?;
-    if first != b'{' && first != b'[' || prefix.contains(&0) {
+    let Some(json) = json(prefix) else {
         // Text is decided by its second line, which tells YAML from a message with a colon, and an object of Altair in SSZ by its end.
-        let line_ends = || json.trim_ascii_start().iter().filter(|byte| **byte == b'\n').count();
-        let are_lines_read = first != b'#' && line_ends() > 1;
+        let text = without_mark(prefix).trim_ascii_start();
+        let are_lines_read = *text.first()? != b'#' && text.iter().filter(|byte| **byte == b'\n').count() > 1;
         return match Foreign::of(prefix) {
             Some(Foreign::Binary) if prefix.len() <= ALTAIR_LONGEST => None,
             Some(foreign) => Some(Err(foreign)),
             None => are_lines_read.then_some(Ok(Format::Jsonl)),
         };
-    }
+    };
     let names = FirstObject::scan(json);
-    let has = |fields: &[&str]| fields.iter().any(|field| names.fields.contains(&field.as_bytes()));
     let signs = |field: &str| names.message_fields.contains(&field.as_bytes());
     let format = if signs("from_bls_pubkey") {
         Format::Change
     } else if signs("epoch") && signs("validator_index") {
         Format::Exit
-    } else if has(&CLAIM_FIELDS) {
+    } else if names.has(&CLAIM_FIELDS) {
         Format::Jsonl
-    } else if has(&PORTAL_FIELDS) {
+    } else if names.has(&PORTAL_FIELDS) {
         return Some(Err(Foreign::Portal));
-    } else if has(&LIGHT_CLIENT_FIELDS) {
+    } else if names.has(&LIGHT_CLIENT_FIELDS) {
         Format::LightClient
-    } else if has(&DEPOSIT_FIELDS) {
+    } else if names.has(&DEPOSIT_FIELDS) {
         Format::Deposit
     } else if !names.closed {
         return None;
-    } else if has(&DRAND_FIELDS) {
+    } else if names.has(&DRAND_FIELDS) {
         Format::Drand
     } else {
         Format::Jsonl
     };
     Some(Ok(format))
+}
+
+/// The text, if it begins as JSON does.
+fn json(prefix: &[u8]) -> Option<&[u8]> {
+    let text = without_mark(prefix).trim_ascii_start();
+    (text.starts_with(b"{") || text.starts_with(b"[")).then_some(text).filter(|_| !prefix.contains(&0))
+}
+
+fn without_mark(prefix: &[u8]) -> &[u8] {
+    prefix.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(prefix)
 }
 
 /// The field names of the first object, as far as the bytes go.
@@ -407,6 +418,11 @@ impl<'a> FirstObject<'a> {
             at += 1;
         }
         names
+    }
+
+    /// Whether one of these is among its fields.
+    fn has(&self, fields: &[&str]) -> bool {
+        fields.iter().any(|field| self.fields.contains(&field.as_bytes()))
     }
 }
 
@@ -496,6 +512,19 @@ mod tests {
         ];
         for (input, format) in cases {
             assert_eq!(guess(input.as_bytes()), Ok(format), "{input}");
+        }
+        // A first object that is longer than what is looked at.
+        let rounds = r#"{"round": 1, "signature": "00"}, "#.repeat(PEEK_LIMIT / 20);
+        let keys = r#""00", "#.repeat(PEEK_LIMIT / 4);
+        for (input, format) in [
+            (format!(r#"{{"chain_info": {{"public_key": "00"}}, "beacons": [{rounds}"#), Format::Drand),
+            (format!("\u{feff}{{\n  \"chain\": \"quicknet\",\n  \"rounds\": [{rounds}"), Format::Drand),
+            (format!(r#"{{"round": 1, "x": [{keys}"#), Format::Jsonl),
+            (format!(r#"hello {{"rounds": [{rounds}"#), Format::Jsonl),
+            (format!(r#"{{"rounds": 3, "public_keys": [{keys}"#), Format::Jsonl),
+        ] {
+            let (peeked, _) = peek(input.as_bytes()).unwrap();
+            assert_eq!((peeked, guess(&input.as_bytes()[..PEEK_LIMIT])), (Ok(format), Ok(format)), "{:.80}", input);
         }
     }
 

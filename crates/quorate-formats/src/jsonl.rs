@@ -23,6 +23,7 @@ use std::io::BufRead;
 use std::marker::PhantomData;
 
 use quorate::{Bitmap, Members, SourceId};
+use quorate_host::BYTE_ORDER_MARK;
 use serde::de::{self, DeserializeSeed, IgnoredAny, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -31,7 +32,7 @@ use crate::columns::{Columns, Element, Field, List, NO_ROOM, Room, Unbounded, ch
 use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
-use crate::format::{BYTE_ORDER_MARK, Format};
+use crate::format::Format;
 use crate::json::{self, ObjectError};
 use crate::key_sets::KeySets;
 use crate::lines::{BoundedLines, LineRead};
@@ -115,7 +116,8 @@ impl<R: BufRead> JsonLines<R> {
                     self.lines.count_line();
                 }
             } else if first == b'[' {
-                let elements = Elements::read(self.lines.reader(), Format::Jsonl)?;
+                let before = self.lines.number() as usize;
+                let elements = Elements::read(self.lines.reader(), Format::Jsonl)?.after_lines(before);
                 return Ok(State::Array { elements, next: 0 });
             } else {
                 return Ok(State::Lines);
@@ -819,9 +821,9 @@ mod tests {
 
     #[test]
     fn a_truncated_array_is_an_error_and_ends() {
-        let mut lines = JsonLines::new(&b"[{\"id\": 1},"[..]);
+        let mut lines = JsonLines::new(&b"\n\n[{\"id\": 1},"[..]);
         assert!(lines.next().unwrap().unwrap().is_err());
-        assert!(matches!(lines.next(), Some(Err(InputError::Truncated { .. }))));
+        assert!(matches!(lines.next(), Some(Err(InputError::Truncated { line: 3, .. }))));
         assert!(lines.next().is_none());
     }
 

@@ -4,7 +4,8 @@
 //! a reader (a thread of its own) -> queue -> windows of items -> Judge (the engine) -> verdicts in the order of the items
 //! ```
 //!
-//! Memory is bounded by a [`WindowLimit`]: what waits in the queue, and as much again in the window that is judged.
+//! Memory is bounded by a [`WindowLimit`], three times: what waits in the queue, what was taken from it for the window after this one,
+//! and the window that is judged. Each can be longer than the limit by its last item.
 
 use std::{
     collections::VecDeque,

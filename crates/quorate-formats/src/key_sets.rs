@@ -38,6 +38,7 @@ use quorate_host::{
 use thiserror::Error;
 
 use crate::columns::{Field, check_name};
+use crate::format::Foreign;
 use crate::lines::{BoundedLines, LineRead};
 
 /// The most members of a set that a file holds: 2^24, which take 1.6 GB in min-pk.
@@ -256,7 +257,10 @@ fn some_keys(lines: &mut BoundedLines<impl BufRead>) -> Result<Vec<(u64, Vec<u8>
 pub enum KeySetError {
     /// The operating system returned an error.
     #[error("cannot read the key set: {0}")]
-    Read(#[from] io::Error),
+    Read(io::Error),
+    /// It is text in another encoding.
+    #[error(transparent)]
+    Foreign(Foreign),
     /// A saved set is damaged, or is none.
     #[error("{0}; make it again with `quorate key-set`")]
     Saved(#[from] SavedKeysError),
@@ -285,6 +289,12 @@ pub enum KeySetError {
     /// There are too many keys in it.
     #[error("the key set has more than {MEMBER_LIMIT} members, the limit; split it into several sets")]
     TooMany,
+}
+
+impl From<io::Error> for KeySetError {
+    fn from(error: io::Error) -> Self {
+        error.downcast::<Foreign>().map_or_else(Self::Read, Self::Foreign)
+    }
 }
 
 impl Ends for KeySetError {
@@ -387,6 +397,12 @@ mod tests {
         assert_eq!(sets.find("a").map(AnyKeySet::len), Some(3));
         let (exit, text) = fault(&KeySetLoading { suite: None, ..loading });
         assert!(exit == Exit::Usage && text.starts_with("keys: a list of keys does not say its suite"), "{text}");
+        let utf_16: Vec<_> =
+            format!("\u{feff}{}", list_of(MinPk::Eth2, 3)).encode_utf16().flat_map(u16::to_le_bytes).collect();
+        std::fs::write(&path, utf_16).unwrap();
+        let (exit, text) = fault(&loading);
+        assert!(exit == Exit::Usage && text.starts_with("keys: found text in UTF-16, expected UTF-8"), "{text}");
+        std::fs::write(&path, list_of(MinPk::Eth2, 3)).unwrap();
         let (_, text) = fault(&KeySetLoading { suite: Some(MinSig::Basic.any()), ..loading });
         assert!(text.starts_with("keys: line 1: public key: found 48 bytes, expected the 96"), "{text}");
         let twice = KeySets::load(&[named("a"), named("a")], &loading, &mut rng()).unwrap_err();

@@ -15,8 +15,8 @@ mod binary;
 mod network;
 mod check;
 mod document;
-mod committees;
 mod claims;
+mod committees;
 
 pub use self::check::{MIN_PARTICIPANTS, TWO_THIRDS};
 pub use self::committees::{Lesson, SyncCommittees, Teaching};

@@ -2,9 +2,10 @@
 
 use std::io::{self, BufRead, Read};
 
+use quorate_host::BYTE_ORDER_MARK;
 use thiserror::Error;
 
-use crate::format::{BYTE_ORDER_MARK, Foreign};
+use crate::format::Foreign;
 
 /// The longest line that is read: 64 MiB, a claim of about 600,000 keys. A longer line is reported and skipped, not buffered.
 pub const LINE_LIMIT: usize = 64 << 20;

@@ -55,6 +55,8 @@ pub struct ParquetRows {
     footer: (u64, u64),
     columns: Vec<(Named, Column)>,
     budget: Budget,
+    /// The rows of each row group.
+    rows_of_groups: Vec<u64>,
     /// The row group that is read next, where to end, and the rows that are left of the group before it.
     group: usize,
     end: usize,
@@ -77,6 +79,7 @@ impl ParquetRows {
         let footer = (start, bytes.len() as u64);
         let file = Arc::new(WholeFile(file));
         let metadata = contained(|| ParquetMetaDataReader::new().parse_and_finish(file.as_ref())).map_err(unfit)?;
+        let rows_of_groups = rows_of_groups(&metadata).map_err(unfit)?;
         let parts = metadata.file_metadata().schema_descr();
         let table = columns_of(parts);
         let is_empty = |place: usize| is_empty(&metadata, &table[place].name);
@@ -91,7 +94,8 @@ impl ParquetRows {
         let columns = columns.collect();
         let end = metadata.num_row_groups();
         let budget = Budget::default();
-        Ok(Self { file, metadata, footer, columns, budget, group: 0, end, left: 0, rows: 0, ended: false })
+        let (group, left, rows, ended) = (0, 0, 0, false);
+        Ok(Self { file, metadata, footer, columns, budget, rows_of_groups, group, end, left, rows, ended })
     }
 
     /// The row groups of the file. Each can be read by itself.
@@ -99,14 +103,12 @@ impl ParquetRows {
     /// # Errors
     /// The footer states sizes that no file has.
     pub fn groups(&self) -> Result<Vec<RowGroup>, InputError> {
-        let groups = self.metadata.row_groups().iter().map(|group| {
+        let groups = self.metadata.row_groups().iter().zip(&self.rows_of_groups).map(|(group, rows)| {
             let parts = contained(|| -> Result<_, std::convert::Infallible> {
                 Ok(group.columns().iter().map(|column| column.byte_range()).collect::<Vec<_>>())
             });
             let unfit = |reason| InputError::from(ParquetFileError::NotParquet { reason });
-            let rows = u64::try_from(group.num_rows());
-            let rows = rows.map_err(|_| unfit("a row group states a negative number of rows".to_owned()))?;
-            Ok(RowGroup { rows, parts: parts.map_err(unfit)? })
+            Ok(RowGroup { rows: *rows, parts: parts.map_err(unfit)? })
         });
         groups.collect()
     }
@@ -122,13 +124,13 @@ impl ParquetRows {
     /// # Errors
     /// The file has no such groups.
     pub fn of_groups(mut self, groups: Range<usize>) -> Result<Self, InputError> {
-        let all = self.groups()?;
+        let all = &self.rows_of_groups;
         if groups.start > groups.end || groups.end > all.len() {
             let reason =
                 format!("found {} row groups, expected those from {} to {}", all.len(), groups.start, groups.end);
             return Err(ParquetFileError::NotParquet { reason }.into());
         }
-        self.rows = all[..groups.start].iter().fold(0, |sum, group| sum.saturating_add(group.rows));
+        self.rows = all[..groups.start].iter().sum();
         (self.group, self.end) = (groups.start, groups.end);
         Ok(self)
     }
@@ -136,12 +138,13 @@ impl ParquetRows {
     fn advance(&mut self) -> Result<Option<Entry>, InputError> {
         let damaged = |row| move |reason| ParquetFileError::Damaged { row, reason };
         while self.left == 0 {
+            for (_, column) in &mut self.columns {
+                contained(|| column.end()).map_err(damaged(self.rows))?;
+            }
             if self.group == self.end {
                 return Ok(None);
             }
-            let group = self.metadata.row_group(self.group);
-            let rows = u64::try_from(group.num_rows())
-                .map_err(|_| damaged(self.rows)("a row group states a negative number of rows".to_owned()))?;
+            let (group, rows) = (self.metadata.row_group(self.group), self.rows_of_groups[self.group]);
             for (_, column) in &mut self.columns {
                 let start = || column.start(&self.file, group, rows as usize, &self.budget);
                 contained(start).map_err(damaged(self.rows))?;
@@ -169,6 +172,20 @@ impl Iterator for ParquetRows {
         self.ended = entry.is_err();
         entry.transpose()
     }
+}
+
+/// The rows that each row group states, which are those of the file together.
+fn rows_of_groups(metadata: &ParquetMetaData) -> Result<Vec<u64>, String> {
+    let groups: Vec<i64> = metadata.row_groups().iter().map(RowGroupMetaData::num_rows).collect();
+    let all: i128 = groups.iter().copied().map(i128::from).sum();
+    let stated = metadata.file_metadata().num_rows();
+    if all != stated.into() {
+        return Err(format!(
+            "its footer states {stated} rows, and its row groups {all} together; write or fetch it again"
+        ));
+    }
+    let rows = groups.into_iter().map(u64::try_from).collect::<Result<_, _>>();
+    rows.map_err(|_| "a row group states a negative number of rows".to_owned())
 }
 
 /// Whether every row group says that a column has no values. DuckDB gives such a column the type of integers.

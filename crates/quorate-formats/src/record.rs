@@ -342,6 +342,13 @@ impl Check {
     }
 }
 
+/// The check as the reason of a claim that is not valid: its name and its detail.
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.detail)
+    }
+}
+
 /// The width of a terminal that everyone has.
 const COLUMNS: usize = 80;
 
@@ -405,7 +412,8 @@ mod tests {
         assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
         assert_eq!(lines[0], "  failed       current_sync_committee_branch: expected");
         assert!(lines[1].trim_start().starts_with("0x0101") && lines[2].contains("0x0202"), "{lines:#?}");
-        assert_eq!(Check::decided("a", CheckResult::Passed, "b c").lines(), ["  passed       a: b c"]);
+        let check = Check::decided("a", CheckResult::Passed, "b c");
+        assert_eq!((check.lines(), check.to_string()), (vec!["  passed       a: b c".to_owned()], "a: b c".to_owned()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use quorate::SourceId;
+use quorate_host::clipped;
 use serde_json::value::RawValue;
 
 use crate::columns::{Columns, Field, List, NO_ROOM, Room, check_name};
@@ -120,6 +121,10 @@ const COLUMNS: [&str; 12] = [
     "index",
     "reason",
 ];
+/// How many columns an error lists, of a table that may have any number of any names.
+const MOST_LISTED: usize = 50;
+/// How many characters it shows of the name or the type of each.
+pub(crate) const MOST_SHOWN: usize = 100;
 /// Columns that say something beside `kind` alone. In a table without it they can be of any type, and are not read.
 const OF_A_CHAIN: [&str; 3] = ["slot", "index", "reason"];
 const BYTES: [&str; 3] = ["public_key", "message", "signature"];
@@ -148,9 +153,12 @@ pub(crate) fn columns(
         if !alternatives.iter().any(|column| has(column)) {
             let with_state = |(place, TableColumn { name, .. }): (usize, &TableColumn)| {
                 let is_absent = COLUMNS.contains(&&name[..]) && !present.iter().any(|(present, _)| *present == place);
-                if is_absent { format!("{name} (without any value)") } else { name.clone() }
+                if is_absent { format!("{name} (without any value)") } else { clipped(name, MOST_SHOWN) }
             };
-            let found: Vec<String> = table.iter().enumerate().map(with_state).collect();
+            let mut found: Vec<String> = table.iter().enumerate().take(MOST_LISTED).map(with_state).collect();
+            if table.len() > MOST_LISTED {
+                found.push(format!("and {} more", table.len() - MOST_LISTED));
+            }
             return Err(ColumnFault::Missing { name, found: found.join(", ") });
         }
     }
@@ -275,6 +283,8 @@ fn list<B: AsRef<[u8]>>(
     room: &mut dyn Room,
 ) -> Result<Vec<Vec<u8>>, String> {
     let name = field.list_name();
+    // Where the length is known, no element of too many is looked at.
+    field.check_number(items.size_hint().0, room).map_err(|reason| format!("\"{name}\": {reason}"))?;
     let mut list = List::new(room);
     for (index, item) in items.enumerate() {
         if list.is_full() {

@@ -196,7 +196,7 @@ fn light_client_claims_are_the_derived_ones() {
     assert_eq!(guessed(&committee_file), Format::LightClient);
     let period = committees.add_file(&fs::read_to_string(committee_file).unwrap(), "713", None, &mainnet());
     assert_eq!(period.unwrap(), 713);
-    let lessons = committees.learn(&documents, &mainnet());
+    let lessons = committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     assert!(
         lessons.iter().all(|lesson| matches!(lesson.teaching, Teaching::Learned | Teaching::KnownAlready)),
         "{lessons:?}"
@@ -252,11 +252,11 @@ fn light_client_objects_in_ssz() {
     }
     let read = |bytes: &[u8]| Document::read(bytes, "test.ssz").unwrap();
     let mut committees = SyncCommittees::default();
-    let lesson = committees.learn(&[read(&bootstrap)], &mainnet()).remove(0);
+    let lesson = committees.learn(&[read(&bootstrap)], &mainnet(), MIN_PARTICIPANTS).remove(0);
     assert_eq!(lesson.teaching, Teaching::Learned, "{:?}", lesson.checks);
     assert!(lesson.checks.iter().all(|check| check.result == CheckResult::Passed), "{:?}", lesson.checks);
     let documents = [read(first), read(&[chunk(first), chunk(second)].concat())];
-    let lessons = committees.learn(&documents, &mainnet());
+    let lessons = committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     println!("{:?}", lessons.iter().map(|lesson| (lesson.period, lesson.teaching)).collect::<Vec<_>>());
     assert!(lessons.len() >= 2 && lessons.iter().all(|lesson| lesson.teaching != Teaching::Refused));
     for lesson in &lessons {
@@ -355,7 +355,7 @@ fn branches_of_real_updates_prove() {
         return;
     }
     let mut committees = SyncCommittees::default();
-    let lessons = committees.learn(&documents, &mainnet());
+    let lessons = committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     let bootstraps = lessons.iter().filter(|lesson| lesson.block_root.is_some());
     assert!(bootstraps.flat_map(|lesson| &lesson.checks).all(|check| check.result == CheckResult::Passed));
     let network = mainnet();
@@ -387,7 +387,7 @@ fn a_flipped_digit_fails_its_branch() {
     ];
     let documents = [bootstrap];
     let mut committees = SyncCommittees::default();
-    committees.learn(&documents, &mainnet());
+    committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     for (pointer, check) in flips {
         let mut update = updates[0].clone();
         let field = update.pointer_mut(pointer).unwrap();
@@ -410,7 +410,7 @@ fn a_flipped_bootstrap_is_refused() {
     assert_ne!(forged, good);
     for (text, expected) in [(good, Teaching::Learned), (forged, Teaching::Refused)] {
         let documents = [Document::read(text.as_bytes(), "bootstrap").unwrap()];
-        assert_eq!(SyncCommittees::default().learn(&documents, &mainnet())[0].teaching, expected);
+        assert_eq!(SyncCommittees::default().learn(&documents, &mainnet(), MIN_PARTICIPANTS)[0].teaching, expected);
     }
 }
 
@@ -421,7 +421,7 @@ fn later_committees_rest_on_the_update_that_named_them() {
         return;
     }
     let mut committees = SyncCommittees::default();
-    committees.learn(&documents, &mainnet());
+    committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     let updates: Vec<_> = documents[3].records(&committees, &mainnet(), MIN_PARTICIPANTS).map(Result::unwrap).collect();
     assert_eq!(updates[0].rests_on, None);
     let origin = updates[1].rests_on.as_ref().unwrap();

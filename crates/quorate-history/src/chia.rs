@@ -42,7 +42,7 @@ pub const VALUE_LIMIT: usize = 64 << 20;
 /// Reads blocks: one or several JSON values, each a block, `{"block": …}`, `{"blocks": […]}` or a list of blocks. One value is held at
 /// a time.
 pub fn read<R: BufRead>(reader: R) -> ChiaBlocks<R> {
-    ChiaBlocks { values: Values { reader, limit: VALUE_LIMIT }, pending: Vec::new().into_iter(), next: 0, ended: false }
+    ChiaBlocks { values: Values { reader, limit: VALUE_LIMIT }, pending: Pending::default(), next: 0, ended: false }
 }
 
 /// The blocks of a file, one after the other.
@@ -51,8 +51,8 @@ pub fn read<R: BufRead>(reader: R) -> ChiaBlocks<R> {
 #[derive(Debug)]
 pub struct ChiaBlocks<R> {
     values: Values<R>,
-    /// Blocks of the last value.
-    pending: std::vec::IntoIter<Result<ChiaBlock, String>>,
+    /// What is left of the last value.
+    pending: Pending,
     next: u64,
     ended: bool,
 }
@@ -119,7 +119,7 @@ impl<R: BufRead> Iterator for ChiaBlocks<R> {
                 return Some(Ok(block.map_err(|reason| Malformed::new(place, reason))));
             }
             match self.values.next(place) {
-                Ok(Some(text)) => self.pending = blocks(&text).into_iter(),
+                Ok(Some(text)) => self.pending = Pending::of(text),
                 Ok(None) => {
                     self.ended = true;
                     return None;
@@ -178,23 +178,60 @@ impl<R: BufRead> Read for Bounded<'_, R> {
     }
 }
 
-/// The blocks of a JSON value.
-fn blocks(text: &str) -> Vec<Result<ChiaBlock, String>> {
-    if text.starts_with('[') {
-        return match serde_json::from_str::<Vec<&RawValue>>(text) {
-            Ok(list) => list.into_iter().map(|block| block_of(block.get())).collect(),
-            Err(error) => vec![Err(error.to_string())],
+/// Blocks of a JSON value that were not given yet.
+#[derive(Debug, Default)]
+enum Pending {
+    #[default]
+    None,
+    One(Box<Result<ChiaBlock, String>>),
+    /// The text of a list, and how much of it was read. It stays text, because a list of 64 MiB has up to 32 million elements.
+    List(String, usize),
+}
+
+impl Pending {
+    fn of(text: String) -> Self {
+        if text.starts_with('[') {
+            return Self::List(text, 1);
+        }
+        let one = match json::object::<full_block::Envelope<'_>>(&text) {
+            Ok(envelope) => match (envelope.field_of_block(), envelope.block, envelope.blocks) {
+                (None, Some(block), None) => block_of(block.get()),
+                (None, None, Some(list)) if list.get().starts_with('[') => return Self::List(list.get().to_owned(), 1),
+                (None, None, Some(_)) => Err("\"blocks\": expected a list of blocks".to_owned()),
+                (_, None, None) => block_of(&text),
+                (_, Some(_), Some(_)) => Err(both_given("block", "blocks")),
+                (Some(field), Some(_), None) => Err(both_given(field, "block")),
+                (Some(field), None, Some(_)) => Err(both_given(field, "blocks")),
+            },
+            Err(error) => Err(error.to_string()),
         };
+        Self::One(Box::new(one))
     }
-    match json::object::<full_block::Envelope<'_>>(text) {
-        Ok(envelope) => match (envelope.block, envelope.blocks) {
-            (Some(block), None) => vec![block_of(block.get())],
-            (None, Some(blocks)) => blocks.into_iter().map(|block| block_of(block.get())).collect(),
-            (None, None) => vec![block_of(text)],
-            (Some(_), Some(_)) => vec![Err("\"block\" and \"blocks\" are both given; keep one of them".to_owned())],
-        },
-        Err(error) => vec![Err(error.to_string())],
+}
+
+impl Iterator for Pending {
+    type Item = Result<ChiaBlock, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Self::List(text, read) = self {
+            let rest = text[*read..].trim_start_matches([' ', '\t', '\n', '\r', ',']);
+            if rest != "]" {
+                let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+                let block = values.next().expect("the list does not end here").expect("it was read as JSON");
+                *read = text.len() - rest.len() + values.byte_offset();
+                return Some(block_of(block.get()));
+            }
+        }
+        match std::mem::take(self) {
+            Self::One(block) => Some(*block),
+            Self::None | Self::List(..) => None,
+        }
     }
+}
+
+/// One of two fields would hide what the other one holds.
+fn both_given(one: &str, other: &str) -> String {
+    format!("\"{one}\" and \"{other}\" are both given; keep one of them")
 }
 
 /// The claims of a block.

@@ -5,7 +5,7 @@
 //! [`RoundSpan`]s, and [`join`] says how the spans of all files fit together: which rounds are missing, which are given twice, where
 //! two files do not chain, and which rounds are of another chain.
 //!
-//! Rounds that stand on a line each are read line by line, so a file of any length takes the memory of its longest line, and of its
+//! Rounds that stand on one line are read line by line, so a file of any length takes the memory of its longest line, and of its
 //! spans: one for each gap. A document on several lines is held as a whole, up to
 //! [`DOCUMENT_LIMIT`](quorate_formats::DOCUMENT_LIMIT).
 //!
@@ -23,6 +23,7 @@ use quorate_formats::{
     Check, CheckResult, InputError, Malformed, Place,
     drand::{self, Beacon, DrandOptions, Rounds},
 };
+use quorate_host::BYTE_ORDER_MARK;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
@@ -58,7 +59,7 @@ pub struct DrandRounds<R> {
     /// The line, or the rest of the file, whose rounds are read.
     document: Option<Rounds>,
     elements: u64,
-    lines: u64,
+    lines: usize,
     ended: bool,
     spans: Vec<RoundSpan>,
     /// The span that the next round may continue.
@@ -120,19 +121,26 @@ impl<R: BufRead> DrandRounds<R> {
                 return Ok(None);
             }
             self.lines += 1;
-            if self.lines == 1 && line.starts_with(BYTE_ORDER_MARK) {
+            if self.lines == 1 && line.starts_with(BYTE_ORDER_MARK.as_bytes()) {
                 line.drain(..BYTE_ORDER_MARK.len());
             }
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let rounds = if serde_json::from_slice::<&RawValue>(&line).is_ok() {
-                drand::read(&line[..], &self.options)?
+            let rounds = if goes_on(&line) {
+                // All that is left is one document.
+                drand::read(line.chain(&mut self.reader), &self.options)
             } else {
-                // A value on several lines, or several on one: all that is left is one document.
-                drand::read(line.chain(&mut self.reader), &self.options)?
+                drand::read(&line[..], &self.options)
             };
-            self.document = Some(rounds.counted_from(self.elements));
+            let rounds = rounds.map_err(|error| match error {
+                InputError::NotJson { format, reason } => InputError::NotJson {
+                    format,
+                    reason: format!("{reason}, counted from the beginning of line {}", self.lines),
+                },
+                error => error,
+            })?;
+            self.document = Some(rounds.counted_from(self.elements, self.lines - 1));
         }
     }
 
@@ -175,7 +183,12 @@ impl<R: BufRead> DrandRounds<R> {
     }
 }
 
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// Whether a line, or as much of it as is read as a line, ends within a value.
+fn goes_on(line: &[u8]) -> bool {
+    let mut values = serde_json::Deserializer::from_slice(line).into_iter::<&RawValue>();
+    let cut_off = line.len() == LINE_LIMIT && !line.ends_with(b"\n");
+    cut_off || values.find_map(Result::err).is_some_and(|error| error.is_eof())
+}
 
 /// A run of consecutive rounds of one chain.
 #[derive(Clone, Debug, PartialEq, Eq)]

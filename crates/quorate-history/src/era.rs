@@ -87,6 +87,11 @@ impl<R: Read + Seek> EraFile<R> {
                 }
                 (_, BLOCK) => blocks.push(extent),
                 (_, STATE) => states.push(extent),
+                (_, INDEX) if indices.len() == MOST_INDICES => {
+                    let reason =
+                        "found a third index, expected one for the state and one for the blocks of an era that has any";
+                    return Err(EraError::container(offset, reason));
+                }
                 (_, INDEX) => indices.push(Index::read(&mut reader, extent)?),
                 // The format allows further records.
                 _ => {}
@@ -276,6 +281,8 @@ const STATE: [u8; 2] = [2, 0];
 const INDEX: [u8; 2] = *b"i2";
 /// An era has at most 8,192 slots, and few records beside its blocks.
 const MOST_RECORDS: u64 = 16_384;
+/// Of the blocks and of the state.
+const MOST_INDICES: usize = 2;
 /// A block is sent to peers only if it has at most 10 MiB (`MAX_PAYLOAD_SIZE`).
 const BLOCK_LIMIT: u64 = 16 << 20;
 /// A state of mainnet with two million validators has some 300 MB.
@@ -357,7 +364,7 @@ mod tests {
         assert!(refused(era(|blocks, _| blocks[0] = i64::MIN)).contains("outside the file"));
         assert!(refused(era(|_, state| *state = 0)).contains("an index of 0 records"));
         let count = [era(|_, _| ()), index(68, &[])].concat();
-        assert!(refused(count).contains("found 3 indices"));
+        assert!(refused(count).contains("found a third index"));
     }
 
     #[test]

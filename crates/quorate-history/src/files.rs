@@ -288,11 +288,11 @@ fn named(network: &Path) -> Result<Chain, FilesError> {
     Chain::from_json(&text, &name).map_err(|error| FilesError::Network { path: network.to_owned(), error })
 }
 
-/// The chain of drand with this name, or of the chain info in this file.
+/// The chain of drand with this name, or of the chain info in this file. A file that has the name of a chain is not meant.
 fn drand_chain(chain: &Path) -> Result<DrandChain, FilesError> {
     let name = chain.display().to_string();
     let text = match File::open(chain) {
-        Ok(file) if chain.is_file() => description(file, chain)?,
+        Ok(file) if chain.is_file() && ChainInfo::well_known(&name).is_err() => description(file, chain)?,
         _ => name.clone(),
     };
     DrandChain::parse(&text).map_err(|error| FilesError::Drand { name, error })
@@ -366,6 +366,12 @@ fn eras(mut reader: BufReader<File>) -> Result<Found, EraError> {
 /// Finds out what a file is. An error says whether the operating system could not read it, and what is wrong.
 fn look(path: &Path) -> Result<Found, (bool, String)> {
     let unread = |error: io::Error| (true, format!("cannot read the file: {error}"));
+    // Opening a pipe would wait for whoever writes to it, and what is read of it here would be missing later.
+    if !fs::metadata(path).map_err(unread)?.is_file() {
+        let reason = "found a pipe or a device, expected a regular file, because the file is read more than once; write what comes \
+                      from it to a file first";
+        return Err((false, reason.to_owned()));
+    }
     let mut file = BufReader::new(File::open(path).map_err(unread)?);
     let mut mark = [0; 2];
     let is_era = match file.read_exact(&mut mark) {

@@ -17,6 +17,7 @@ use quorate_history::{
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 const TERMS: RunTerms = RunTerms { suite: None, soundness: Soundness::Bits64, all_verdicts: true };
@@ -141,6 +142,82 @@ fn malformed_lines_and_claims_without_a_suite_are_reported_at_their_lines() {
     assert_eq!(named.merge().unwrap().counts.valid, 2);
 }
 
+/// A file of claims may call a claim what it likes. Only a block proves that a false signature may stand in its chain.
+#[test]
+fn a_false_claim_that_calls_itself_a_deposit_is_invalid() {
+    for kind in ["deposit", "deposit_request"] {
+        let label = |slot: u64| format!(r#"{{"kind":"{kind}","slot":{slot},"index":0,"#);
+        let text: String = [2, 3].map(|number| claim(number).replacen('{', &label(number), 1) + "\n").concat();
+        for terms in [TERMS, RunTerms { all_verdicts: false, ..TERMS }] {
+            let run = Run::planned(&text, 1 << 20, terms);
+            run.run_all();
+            let report = run.merge().unwrap();
+            for counts in [report.counts, report.kinds[kind]] {
+                assert_eq!((counts.claims, counts.valid, counts.invalid, counts.legal), (2, 1, 1, 0));
+            }
+            let verdicts = fs::read_to_string(shards::verdicts_path(&run.path())).unwrap();
+            assert!(verdicts.contains(r#""valid":false"#) && !verdicts.contains("legal"), "{verdicts}");
+        }
+    }
+}
+
+/// A line of drand can state any round. A false one with the highest number there is does not spoil what was verified.
+#[test]
+fn the_highest_round_is_merged() {
+    let suite = MinPk::DrandUnchained;
+    let secret = SecretKey::key_gen(suite, &[5; 32], b"").unwrap();
+    let key = const_hex::encode(secret.public_key().to_bytes());
+    let signature = secret.sign(suite, &Sha256::digest(1u64.to_be_bytes())).to_bytes();
+    let mut text = format!(r#"{{"public_key":"{key}","schemeID":"pedersen-bls-unchained"}}"#);
+    for round in [1, u64::MAX] {
+        write!(text, "\n{{\"round\":{round},\"signature\":\"{}\"}}", const_hex::encode(signature)).unwrap();
+    }
+    let run = Run::planned(&text, 1 << 20, TERMS);
+    run.run_all();
+    let report = run.merge().unwrap();
+    assert_eq!((report.counts.claims, report.counts.valid), (2, 1));
+    assert_eq!(report.rounds, Some((1, u64::MAX)));
+    assert_eq!(report.round_faults.len(), 1);
+}
+
+/// Of a file in which every second round is missing, the receipt is longer than what is read of a result at first.
+#[test]
+fn a_receipt_lists_every_run_of_rounds() {
+    let secret = SecretKey::key_gen(MinPk::DrandChained, &[5; 32], b"").unwrap();
+    let key = const_hex::encode(secret.public_key().to_bytes());
+    let mut text = format!("{{\"public_key\":\"{key}\",\"schemeID\":\"pedersen-bls-chained\"}}\n");
+    let signature = "ab".repeat(96);
+    for round in (1..400).step_by(2) {
+        writeln!(text, r#"{{"round":{round},"signature":"{signature}","previous_signature":"{signature}"}}"#).unwrap();
+    }
+    let run = Run::planned(&text, 1 << 20, TERMS);
+    run.run_all();
+    assert_eq!(shards::status(&run.path(), &run.manifest).unwrap().done, 1);
+    let report = run.merge().unwrap();
+    assert_eq!((report.counts.claims, report.counts.invalid, report.rounds), (200, 200, Some((1, 399))));
+    assert_eq!(report.round_faults.len(), 199);
+    let receipt = fs::read_to_string(run.result(0)).unwrap().lines().last().unwrap().len();
+    assert!(receipt > 1 << 16, "{receipt}");
+}
+
+/// The receipt states the signatures at the ends of each run of rounds. A hostile one does not make it longer than it is read.
+#[test]
+fn a_signature_longer_than_any_point_spoils_no_receipt() {
+    let suite = MinPk::DrandChained;
+    let secret = SecretKey::key_gen(suite, &[5; 32], b"").unwrap();
+    let key = const_hex::encode(secret.public_key().to_bytes());
+    let info = format!(r#"{{"public_key":"{key}","schemeID":"pedersen-bls-chained"}}"#);
+    let (short, long) = ("ab".repeat(96), "ab".repeat(70_000));
+    for (signature, previous) in [(&long, &short), (&short, &long)] {
+        let round = format!(r#"{{"round":7,"signature":"{signature}","previous_signature":"{previous}"}}"#);
+        let run = Run::planned(&format!("{info}\n{round}\n"), 1 << 20, TERMS);
+        run.run_all();
+        assert_eq!(shards::status(&run.path(), &run.manifest).unwrap().done, 1);
+        let report = run.merge().unwrap();
+        assert_eq!((report.counts.claims, report.malformed), (0, 1));
+    }
+}
+
 #[test]
 fn a_shard_that_is_done_is_not_run_again() {
     let run = Run::planned(&claims(4), 1, TERMS);
@@ -230,6 +307,8 @@ fn a_result_that_was_changed_is_not_merged() {
     let first_line = verdicts.lines().next().unwrap();
     for (damage, expected) in [
         (whole.replacen("true", "fals", 1), "the verdicts are not those that were written"),
+        // Listed among the failures before the digest is known.
+        (whole.replacen("\"valid\":true", "\"valid\":false]", 1), "the verdicts are not those that were written"),
         (format!("{receipt}\n"), "the verdicts are not those that were written"),
         (format!("{first_line}\n{whole}"), "the verdicts are not those that were written"),
         (format!("{verdicts}\n"), "the result has no receipt"),

@@ -97,8 +97,46 @@ impl Failure {
 
     /// Whether the reader of the output left early, as in `quorate … | head`.
     fn is_broken_pipe(&self) -> bool {
-        let cause = self.error.root_cause().downcast_ref::<io::Error>();
-        cause.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        let is_marked = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<NoReader>());
+        self.error.chain().any(|cause| cause.downcast_ref().is_some_and(is_marked))
+    }
+}
+
+/// Standard output. A program writes to it through this alone, so that [`run`] tells a reader who left early from a peer who did.
+#[derive(Debug)]
+pub struct Output(io::Stdout);
+
+/// Standard output.
+#[must_use]
+pub fn output() -> Output {
+    Output(io::stdout())
+}
+
+impl io::Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(marked)
+    }
+
+    // In one piece, as the standard library's own.
+    fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+        self.0.write_fmt(text).map_err(marked)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(marked)
+    }
+}
+
+/// Nobody reads standard output any more.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct NoReader(io::Error);
+
+/// An error of standard output. A broken pipe is marked.
+fn marked(error: io::Error) -> io::Error {
+    match error.kind() {
+        kind @ io::ErrorKind::BrokenPipe => io::Error::new(kind, NoReader(error)),
+        _ => error,
     }
 }
 
@@ -120,18 +158,76 @@ impl<E: Ends> From<E> for Failure {
     }
 }
 
-/// Runs a program, and says on standard error why it failed. Nothing is said after Ctrl-C, or if the reader of the output left early.
+/// Runs a program, and says on standard error why it failed. Nothing is said after Ctrl-C, or if the reader of the [`output`] left early.
 pub fn run(program: impl FnOnce() -> Result) -> ExitCode {
     let exit = program().unwrap_or_else(|failure| {
         if failure.exit != Exit::Interrupted && !failure.is_broken_pipe() {
-            note(format!("error: {:#}", failure.error));
+            note(format!("error: {}", in_full(&failure.error)));
         }
         failure.exit
     });
     exit.into()
 }
 
+/// An error and its causes. Many messages end with the text of their cause, which is not repeated then.
+///
+/// ```
+/// use std::io;
+/// let cause = io::Error::other("the disk is away");
+/// assert_eq!(quorate_host::exit::in_full(&anyhow::Error::new(cause).context("cannot open a.toml")), "cannot open a.toml: the disk is away");
+/// ```
+#[must_use]
+pub fn in_full(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text += ": ";
+            text += &cause;
+        }
+    }
+    text
+}
+
 /// Prints one line to standard error, through [`plain()`]. If standard error is closed, there is no place for it, and it is dropped.
 pub fn note(text: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{}", plain(&text.to_string()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::{FileError, read};
+
+    #[test]
+    fn no_cause_is_said_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let absent: FileError = read(&folder.path().join("absent"), 9).unwrap_err();
+        let alone = absent.to_string();
+        assert!(alone.ends_with("No such file or directory (os error 2)"), "{alone}");
+        let error = anyhow::Error::new(absent);
+        assert_ne!(format!("{error:#}"), alone, "its cause is known, too");
+        assert_eq!(in_full(&error), alone);
+        assert_eq!(in_full(&error.context("--config")), format!("--config: {alone}"));
+        assert_eq!(in_full(&anyhow::anyhow!("root").context("between").context("top")), "top: between: root");
+    }
+
+    /// A peer who closes a socket causes the same error as a reader who closes the output. Of the first, the user must be told.
+    #[test]
+    fn a_broken_pipe_is_told_unless_it_is_that_of_the_output() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("the peer closed the connection")]
+        struct Lost {
+            source: io::Error,
+        }
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(!Failure::io(Lost { source: broken() }).is_broken_pipe());
+        assert!(!Failure::io(broken()).is_broken_pipe());
+        assert!(!Failure::io(marked(io::ErrorKind::StorageFull.into())).is_broken_pipe());
+        let left = marked(broken());
+        assert_eq!((left.kind(), left.to_string()), (io::ErrorKind::BrokenPipe, broken().to_string()));
+        assert!(Failure::from(left).context("cannot write").is_broken_pipe());
+        assert!(Failure::internal(Lost { source: marked(broken()) }).is_broken_pipe());
+    }
 }

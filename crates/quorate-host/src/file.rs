@@ -7,6 +7,7 @@
 //! | a state that this process alone replaces again and again | [`WholeFile`] |
 //! | a record that grows | [`AppendedFile`] |
 //! | a file that something else has made beside its place | [`put_in_place`] |
+//! | the folder of such files | [`make_private_folder`] |
 //!
 //! Whoever opens a file again to which lines were appended must tell three endings apart: a *whole* line, of which at most the line
 //! end is missing; a *torn* line, which is the beginning of one; and anything else, which is *damage*. To take one for another
@@ -199,6 +200,25 @@ pub fn put_in_place(whole: &Path, path: &Path) -> io::Result<()> {
     flush_folder_of(path)
 }
 
+/// Makes a folder of mode 0700, and those above it, where they are not there. Their names are on the disk when this returns, so that
+/// what is written into it later survives. The mode of a folder that is there stays as it is.
+///
+/// # Errors
+/// The operating system refuses.
+pub fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let absent = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let made: Vec<&Path> = folder.ancestors().take_while(absent).collect();
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)?;
+    if made.is_empty() {
+        // Whoever made it may have been killed before its flush. The folder above it need not be ours to open.
+        let _ = flush_folder_of(folder);
+    }
+    made.into_iter().try_for_each(flush_folder_of)
+}
+
 /// The folder in which a path's last name stands; `.` for a name alone.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -222,6 +242,19 @@ pub enum Step {
 /// Called before each step. An error stands for one of the step itself.
 pub type Before = Box<dyn FnMut(Step) -> io::Result<()> + Send>;
 
+fn nothing_before() -> Before {
+    Box::new(|_| Ok(()))
+}
+
+/// Flushes the folder in which a file's name stands.
+fn flush_name(path: &Path, before: &mut Before) -> Result<(), FileError> {
+    before(Step::FlushFolder).and_then(|()| flush_folder_of(path)).map_err(|source| FileError::Io {
+        action: "flush the folder of",
+        path: path.to_owned(),
+        source,
+    })
+}
+
 /// A file that is replaced as a whole. A lock file beside it, `NAME.lock`, is held while this lives.
 pub struct WholeFile {
     path: PathBuf,
@@ -236,11 +269,16 @@ impl std::fmt::Debug for WholeFile {
 }
 
 impl WholeFile {
-    /// Locks the file, and reads it if it is there.
+    /// Locks the file, and reads it if it is there. What is read is on the disk, also if the process that wrote it was killed before
+    /// it had flushed the folder.
     ///
     /// # Errors
     /// [`FileError`]: another process uses it, it has more than `limit` bytes, or the operating system refuses.
     pub fn open(path: &Path, limit: u64) -> Result<(Self, Option<Vec<u8>>), FileError> {
+        Self::open_with(path, limit, nothing_before())
+    }
+
+    fn open_with(path: &Path, limit: u64, mut before: Before) -> Result<(Self, Option<Vec<u8>>), FileError> {
         let lock_path = beside(path, ".lock");
         let lock = lock_file::open(&lock_path).map_err(|source| FileError::Io {
             action: "open",
@@ -249,7 +287,10 @@ impl WholeFile {
         })?;
         lock_alone(&lock, path)?;
         let contents = read_if_there(path, limit)?;
-        Ok((Self { path: path.to_owned(), before: Box::new(|_| Ok(())), _lock: lock }, contents))
+        if contents.is_some() {
+            flush_name(path, &mut before)?;
+        }
+        Ok((Self { path: path.to_owned(), before, _lock: lock }, contents))
     }
 
     /// Replaces the file: it is the old one or the new one at any moment, and the new one once this returns. After an error the next
@@ -282,7 +323,7 @@ impl WholeFile {
             let _ = fs::remove_file(&unfinished);
         }
         renamed?;
-        before(Step::FlushFolder).and_then(|()| flush_folder_of(path)).map_err(fail("flush the folder of", path))
+        flush_name(path, before)
     }
 
     /// Runs `before` in front of each step. Only tests set it: they make full disks and sudden ends.
@@ -307,17 +348,24 @@ impl std::fmt::Debug for AppendedFile {
 }
 
 impl AppendedFile {
-    /// Opens a file that is there, and reads it.
+    /// Opens a file that is there, and reads it. What is read is on the disk, also if the process that wrote it was killed before it
+    /// had flushed it.
     ///
     /// # Errors
     /// [`FileError`]: another process uses it, it has more than `limit` bytes, or the operating system refuses.
     pub fn open(path: &Path, limit: u64) -> Result<(Self, Vec<u8>), FileError> {
+        Self::open_with(path, limit, nothing_before())
+    }
+
+    fn open_with(path: &Path, limit: u64, mut before: Before) -> Result<(Self, Vec<u8>), FileError> {
         let fail = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
         let file = OpenOptions::new().read(true).append(true).open(path).map_err(fail("open"))?;
         lock_alone(&file, path)?;
         let contents = read_bounded(file.try_clone().map_err(fail("read"))?, path, limit)?;
         let length = contents.len() as u64;
-        Ok((Self { path: path.to_owned(), file, length, before: Box::new(|_| Ok(())) }, contents))
+        before(Step::Flush).and_then(|()| file.sync_all()).map_err(fail("flush"))?;
+        flush_name(path, &mut before)?;
+        Ok((Self { path: path.to_owned(), file, length, before }, contents))
     }
 
     /// Begins a file that is not there, with its first bytes. If they cannot be written, there is no file afterwards.
@@ -329,10 +377,10 @@ impl AppendedFile {
         let file = OpenOptions::new().create_new(true).read(true).append(true).open(path).map_err(fail("create"))?;
         let begin = || {
             lock_alone(&file, path)?;
-            let mut this = Self { path: path.to_owned(), file, length: 0, before: Box::new(|_| Ok(())) };
+            let mut this = Self { path: path.to_owned(), file, length: 0, before: nothing_before() };
             this.append(first)?;
             // Its name must survive before anything else is written under it.
-            flush_folder_of(path).map_err(fail("flush the folder of"))?;
+            flush_name(path, &mut this.before)?;
             Ok(this)
         };
         begin().inspect_err(|_: &FileError| {
@@ -560,6 +608,40 @@ mod tests {
         assert!(!is_unfinished(OsStr::new("state.json")) && !is_unfinished(OsStr::new("notes.tmp")));
     }
 
+    /// The process that wrote a file was killed before its flush. The next one reads the bytes from memory, and must not act on them
+    /// before they are on the disk.
+    #[test]
+    fn what_is_found_is_flushed_before_it_is_believed() {
+        use std::sync::{Arc, Mutex};
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let steps = Arc::new(Mutex::new(Vec::new()));
+        let noted = || -> Before {
+            let steps = Arc::clone(&steps);
+            Box::new(move |step| {
+                steps.lock().unwrap().push(step);
+                Ok(())
+            })
+        };
+        let failing_at = |failing| -> Before {
+            Box::new(move |step| if step == failing { Err(ErrorKind::StorageFull.into()) } else { Ok(()) })
+        };
+        assert_eq!(WholeFile::open_with(&path, 9, noted()).unwrap().1, None);
+        assert!(steps.lock().unwrap().is_empty());
+
+        fs::write(&path, b"found").unwrap();
+        assert_eq!(WholeFile::open_with(&path, 9, noted()).unwrap().1.unwrap(), b"found");
+        assert_eq!(steps.lock().unwrap().split_off(0), [Step::FlushFolder]);
+        WholeFile::open_with(&path, 9, failing_at(Step::FlushFolder)).unwrap_err();
+
+        assert_eq!(AppendedFile::open_with(&path, 9, noted()).unwrap().1, b"found");
+        assert_eq!(*steps.lock().unwrap(), [Step::Flush, Step::FlushFolder]);
+        for step in [Step::Flush, Step::FlushFolder] {
+            AppendedFile::open_with(&path, 9, failing_at(step)).unwrap_err();
+        }
+    }
+
     /// A name alone stands in the folder in which the process runs; an empty path is not a place.
     #[test]
     fn a_path_without_a_folder() {
@@ -613,6 +695,25 @@ mod tests {
             fs::metadata(&path).unwrap().permissions().mode() & 0o777
         };
         assert_eq!(mode(Readers::Everybody), umask_leaves);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_private_folder_and_those_above_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let above = tempfile::tempdir().unwrap();
+        let folder = above.path().join("deep/data");
+        for _ in 0..2 {
+            make_private_folder(&folder).unwrap();
+            for made in [&folder, folder_of(&folder)] {
+                assert_eq!(fs::metadata(made).unwrap().permissions().mode() & 0o777, 0o700);
+            }
+        }
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o750)).unwrap();
+        make_private_folder(&folder).unwrap();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o750, "it is refused elsewhere");
+        fs::write(above.path().join("file"), b"").unwrap();
+        make_private_folder(&above.path().join("file/data")).unwrap_err();
     }
 
     /// A link of the file's name is replaced, and what it points at stays as it is.

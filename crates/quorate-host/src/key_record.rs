@@ -237,7 +237,8 @@ impl<E: RecordEntry> KeyRecord<E> {
         Ok(this)
     }
 
-    /// Writes down what is about to be signed. It is on the disk when this returns. What stands there already is not written again.
+    /// Writes down what is about to be signed. It is on the disk when this returns. What stands there already is not written again:
+    /// it was flushed when the record was opened.
     ///
     /// # Errors
     /// [`FileError`]: nothing may be signed.

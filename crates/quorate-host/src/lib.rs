@@ -55,5 +55,5 @@ pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
 pub use lock_file::lock_file;
 pub use own_name::is_own_name;
-pub use plain::{clipped, plain};
+pub use plain::{BYTE_ORDER_MARK, clipped, plain};
 pub use utc::utc;

@@ -7,7 +7,7 @@ use clap::{Args, Command, builder::Resettable};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::exit::{Exit, Failure, Result};
+use super::exit::{Exit, Failure, Result, output};
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ impl Completions {
         // Into memory first: `generate` panics where it cannot write.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut root, name, &mut script);
-        std::io::stdout().lock().write_all(&script)?;
+        output().write_all(&script)?;
         Ok(Exit::Success)
     }
 }
@@ -65,7 +65,7 @@ impl ManPages {
                 .with_context(|| format!("there is no command '{name}'; `{program} --help` lists the commands"))
                 .map_err(Failure::usage)?;
         }
-        std::io::stdout().lock().write_all(&page(command, &program)?)?;
+        output().write_all(&page(command, &program)?)?;
         Ok(Exit::Success)
     }
 }

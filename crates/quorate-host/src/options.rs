@@ -81,8 +81,27 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, OptionsError> {
 /// # Errors
 /// [`OptionsError::Refused`], with the line and the name of what is wrong.
 pub fn parse<T: DeserializeOwned>(Source { name, text }: Source<'_>) -> Result<T, OptionsError> {
-    toml::from_str(text).map_err(|error| OptionsError::refused(name, error.to_string().trim_end()))
+    toml::from_str(text).map_err(|error| OptionsError::refused(name, reason(text, &error)))
 }
+
+/// What is wrong, and where, on one line. Of the file's text it has the name of the field and no value, which may be a secret, such as
+/// the URL of a node with its provider's key. What the error itself prints has the whole line.
+fn reason(text: &str, error: &toml::de::Error) -> String {
+    let Some(span) = error.span() else { return error.message().to_owned() };
+    let before = &text[..text.floor_char_boundary(span.start)];
+    let begins = before.rfind('\n').map_or(0, |end| end + 1);
+    let (line, column) = (before.matches('\n').count() + 1, before[begins..].chars().count() + 1);
+    // A `=` in a list is part of a value, and what stands before it then is no name.
+    let name = before[begins..].split_once('=').map(|(name, _)| name.trim());
+    let is_name = |name: &&str| name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter));
+    let field = name
+        .filter(is_name)
+        .map_or(String::new(), |name| format!(", in `{} = …`", crate::clipped(name, LONGEST_NAME_SHOWN)));
+    format!("line {line}, column {column}: {}{field}", error.message())
+}
+
+/// Characters of a field's name that an error shows.
+const LONGEST_NAME_SHOWN: usize = 80;
 
 /// The options that a file, the environment and flags come to. Each flag is `("section.field", value)`, and errors name it as
 /// `--set section.field`. What none of them has is as in the default, which must have a value for each field.
@@ -99,7 +118,7 @@ pub fn layered<T: Default + Serialize + DeserializeOwned>(
 ) -> Result<T, OptionsError> {
     let mut merged: Table = match file {
         Some(file) => {
-            // Alone first, because such an error shows the line.
+            // Alone first, because such an error names the line.
             parse::<T>(file)?;
             parse(file)?
         }
@@ -286,7 +305,17 @@ mod tests {
     #[test]
     fn what_is_refused_is_named() {
         for (file, environment, expected) in [
-            ("[limits]\nclaim = 3\n", &[][..], "x.toml: TOML parse error at line 2"),
+            (
+                "[limits]\nclaim = 3\n",
+                &[][..],
+                "x.toml: line 2, column 1: unknown field `claim`, expected one of `claims`",
+            ),
+            (
+                "[limits]\n\n  claims = \"3\"\n",
+                &[],
+                "x.toml: line 3, column 12: invalid type: string \"3\", expected usize, in `claims = …`",
+            ),
+            ("é = [\r\n", &[], "x.toml: line "),
             ("", &[("X_LIMITS_CLAIM", "3")], "X_LIMITS_CLAIM: there is no field \"limits.claim\"; expected one of"),
             ("", &[("X_LIMIT_CLAIMS", "3")], "limits.…"),
             ("", &[("X_LIMITS_CLAIMS", "many")], "X_LIMITS_CLAIMS: found \"many\", expected a whole number"),
@@ -303,6 +332,24 @@ mod tests {
         for (path, expected) in [(&path, "told.toml: invalid utf-8"), (&folder.path().join("absent"), "absent")] {
             let error = read::<Told>(path).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    /// A URL or a token without quotation marks must not stand in a log.
+    #[test]
+    fn no_value_is_shown() {
+        for (file, expected) in [
+            ("[listen]\nsocket = http://h/KEY", "in `socket = …`"),
+            ("[listen]\nsocket = \"http://h/KEY", "in `socket = …`"),
+            ("[listen]\nsocket = \"a\" http://h/KEY?a=b", "in `socket = …`"),
+            ("[listen]\nhosts = [\n  \"a\",\n  http://h/KEY?a=b,\n]", "x.toml: line 4, column 17"),
+            ("[listen]\nhosts = [\n  \"KEY==\", 3,\n]", "x.toml: line 3, column 12"),
+            ("[listen]\nsocket = [\"KEY\"]", "in `socket = …`"),
+            ("[listen]\nhttp://h/KEY", "x.toml: line 2, column"),
+            ("KEY", "x.toml: line 1, column"),
+        ] {
+            let error = told(file, &[], &[]).unwrap_err();
+            assert!(error.contains(expected) && !error.contains("KEY"), "{error}");
         }
     }
 

@@ -4,6 +4,9 @@
 //! id or a message of somebody's server could write a verdict of its own, or hide a part of a name. So every program shows such
 //! text through this one rule.
 
+/// The byte order mark of UTF-8. Editors on Windows write it at the start of a file, where it is no part of the text.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
 /// `text` with every character escaped as `\u{…}` that a reader would not see as it stands: control characters, line ends, direction
 /// marks, characters without width, and tags. What is left is one line.
 ///

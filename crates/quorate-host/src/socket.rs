@@ -5,10 +5,12 @@ use std::{
     io,
     os::unix::{
         fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _},
-        net::{UnixListener, UnixStream},
+        net::{SocketAddr, UnixListener, UnixStream},
     },
     path::{Path, PathBuf},
 };
+
+use tempfile::TempDir;
 
 use crate::{
     exit::{Ends, Exit},
@@ -57,6 +59,12 @@ pub enum SocketError {
         /// Who runs the program.
         expected: u32,
     },
+    /// The path is longer than the address of a socket can be, so no client could connect.
+    #[error(
+        "{}: the path has {} bytes, more than the path of a socket can have (107 on Linux, 103 on macOS); choose a shorter one",
+        .0.display(), .0.as_os_str().len()
+    )]
+    TooLong(PathBuf),
     /// The system refuses.
     #[error("{}: cannot make the socket: {error}", .path.display())]
     System {
@@ -84,6 +92,8 @@ impl Ends for SocketError {
 /// [`SocketError`].
 pub fn listen(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), SocketError> {
     let system = |error| SocketError::System { path: path.to_owned(), error };
+    // The socket is made under a shorter name, so the system would see this one only when a client connects.
+    SocketAddr::from_pathname(path).map_err(|_| SocketError::TooLong(path.to_owned()))?;
     let mut lock_name = path.as_os_str().to_owned();
     lock_name.push(".lock");
     let Some(lock) = lock_file(Path::new(&lock_name)).map_err(system)? else {
@@ -99,8 +109,8 @@ pub fn listen(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), Sock
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(system(error)),
     }
-    // In a folder that only we may enter until the mode is right, because a socket is made with the mode of the umask.
-    let private = tempfile::Builder::new().prefix(".").rand_bytes(4).tempdir_in(folder_of(path)).map_err(system)?;
+    // The socket is there until its mode is right, because it is made with the mode of the umask.
+    let private = private_folder_in(folder_of(path)).map_err(system)?;
     let made = private.path().join("s");
     let listener = UnixListener::bind(&made).map_err(system)?;
     listener.set_nonblocking(true).map_err(system)?;
@@ -109,6 +119,12 @@ pub fn listen(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), Sock
     fs::hard_link(&made, path).map_err(system)?;
     let inode = fs::symlink_metadata(path).map_err(system)?.ino();
     Ok((listener, SocketFile { path: path.to_owned(), inode, _lock: lock }))
+}
+
+/// A new folder that only we may enter, with a short name.
+fn private_folder_in(folder: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".").rand_bytes(4).permissions(Permissions::from_mode(0o700)).tempdir_in(folder)
 }
 
 /// Makes the folder of a path if it is not there, and refuses one that others can enter.
@@ -142,6 +158,8 @@ impl Drop for SocketFile {
 
 #[cfg(test)]
 mod tests {
+    use quorate_lab::run::{self, Run as _};
+
     use super::*;
 
     fn mode(path: &Path) -> u32 {
@@ -211,13 +229,26 @@ mod tests {
     #[test]
     fn a_path_that_is_too_long_or_has_no_folder_is_named() {
         let folder = tempfile::tempdir().unwrap();
+        // The private name beside the first one is short enough.
         for path in [folder.path().join("x".repeat(200)), folder.path().join("none/q")] {
-            let error = listen(&path, 0o600);
-            // The first is short enough for the private name, and fails at nothing: it is linked under its long name.
-            if let Err(error) = error {
-                assert!(error.to_string().contains(&path.display().to_string()), "{error}");
-            }
+            let error = listen(&path, 0o600).unwrap_err();
+            assert!(error.to_string().contains(&path.display().to_string()), "{error}");
         }
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
+
+    /// In a process of its own, because all threads have one umask.
+    #[test]
+    fn nobody_enters_the_folder_of_a_socket_without_its_mode() {
+        const ASKED: &str = "QUORATE_HOST_TEST_UMASK";
+        if std::env::var_os(ASKED).is_none() {
+            let name = "socket::tests::nobody_enters_the_folder_of_a_socket_without_its_mode";
+            run::test(name).env(ASKED, "1").ran().exits(0);
+            return;
+        }
+        rustix::process::umask(rustix::fs::Mode::empty());
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(mode(private_folder_in(folder.path()).unwrap().path()), 0o700);
     }
 
     #[test]

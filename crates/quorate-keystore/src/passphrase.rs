@@ -7,6 +7,10 @@ use std::{
     path::Path,
 };
 
+use quorate_host::{
+    BYTE_ORDER_MARK,
+    exit::{Ends, Exit},
+};
 use unicode_normalization::UnicodeNormalization as _;
 use zeroize::Zeroizing;
 
@@ -76,7 +80,7 @@ impl Passphrase {
         if UTF_16_MARKS.iter().any(|mark| line.starts_with(mark)) {
             return Err(LineError::Utf16 { origin });
         }
-        let unmarked = line.strip_prefix(BYTE_ORDER_MARK);
+        let unmarked = line.strip_prefix(BYTE_ORDER_MARK.as_bytes());
         let text = str::from_utf8(unmarked.unwrap_or(line)).map_err(|_| LineError::NotUtf8 { origin })?;
         Ok(Self { text: Zeroizing::new(text.to_owned()), marked: unmarked.is_some() })
     }
@@ -130,6 +134,15 @@ pub enum LineError {
     },
 }
 
+impl Ends for LineError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Unreadable { .. } => Exit::Io,
+            Self::Utf16 { .. } | Self::NotUtf8 { .. } | Self::TooLong { .. } => Exit::Usage,
+        }
+    }
+}
+
 /// Opens a file that holds a passphrase. `origin` is what errors call it.
 ///
 /// # Errors
@@ -138,8 +151,6 @@ pub fn open(path: &Path, origin: &str) -> Result<File, LineError> {
     File::open(path).map_err(|source| LineError::Unreadable { origin: origin.to_owned(), source })
 }
 
-/// The byte order mark of UTF-8. Editors on Windows write it at the start of a file.
-pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The byte order marks of UTF-16.
 pub const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 

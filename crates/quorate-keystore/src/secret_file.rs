@@ -60,7 +60,7 @@ pub fn read_own(path: &Path) -> Result<SecretFile, SecretFileError> {
     Ok(SecretFile { contents, warning })
 }
 
-/// Existings a file with zeros, flushes it, and deletes it.
+/// Overwrites a file with zeros, flushes it, and deletes it.
 ///
 /// A file system that never writes in place, flash memory, snapshots and backups can still hold what was in it.
 ///

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Display,
-    io::{self, Write as _},
+    io::Write as _,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -11,7 +11,7 @@ use std::{
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::alloy_primitives::{Address, B256};
-use quorate_host::exit::{Exit, Failure, Result, note};
+use quorate_host::exit::{Exit, Failure, Result, note, output};
 use quorate_lab::network::{
     LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalPrograms, LocalSettings,
 };
@@ -367,6 +367,6 @@ fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
 
 /// Prints to standard output.
 fn print(text: impl Display) -> Result<()> {
-    let mut out = io::stdout();
+    let mut out = output();
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::io)
 }

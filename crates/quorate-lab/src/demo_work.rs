@@ -4,7 +4,7 @@ use std::io::{self, Read as _, Write as _};
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::exit::{Exit, Failure, Result, output};
 use quorate_node::programs::{ProgramInput, SCHEMA_VERSION};
 use serde::Deserialize;
 
@@ -37,7 +37,7 @@ impl Arguments {
         match &input {
             ProgramInput::Execute { .. } => {
                 let given = price(&payload, self.lie);
-                io::stdout().write_all(given.as_bytes()).map_err(Failure::usage)?;
+                output().write_all(given.as_bytes()).map_err(Failure::usage)?;
                 Ok(Exit::Success)
             }
             ProgramInput::Validate { result, .. } if (result[..] == *right.as_bytes()) != self.lie => Ok(Exit::Success),

@@ -13,6 +13,7 @@
 //! | `samples` | sample outputs in the documents, compared with what programs print | `run` |
 //! | `anvil` | a chain's node on this machine, and transactions to it | `anvil` |
 //! | `operators` | operators of a settlement or a network, who sign | `anvil` |
+//! | `settlement` | a settlement on a local chain, and its network as a test knows it | `anvil` |
 //! | `proxy` | a chain's node that lies, refuses or hangs, in front of a true one | `anvil` |
 //! | `network` | a whole network on this machine, as processes: for the demonstration, tests and benchmarks; on Unix | `network` |
 //! | `timing` | whether the time of an operation tells something about a secret | `timing` |
@@ -45,6 +46,8 @@ pub mod samples;
 pub mod anvil;
 #[cfg(feature = "anvil")]
 pub mod operators;
+#[cfg(feature = "anvil")]
+pub mod settlement;
 #[cfg(feature = "anvil")]
 pub mod proxy;
 #[cfg(all(feature = "network", unix))]

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A proxy that tells the truth until it is given a rule. It ends with the process of the test.
 #[derive(Clone)]
@@ -57,6 +57,22 @@ impl Proxy {
                 // The asker may have left.
                 thread::spawn(move || drop(proxy.serve(stream, &node)));
             }
+        });
+        this
+    }
+
+    /// Starts a node that has no chain. It answers each method and its parameters so, or with an error of these words.
+    pub fn alone(mut answers: impl FnMut(&str, &Value) -> Result<Value, String> + Send + 'static) -> Self {
+        let this = Self::start("http://nowhere");
+        this.follows(move |question, _| {
+            let id = &question["id"];
+            let answer = match answers(question["method"].as_str().unwrap_or_default(), &question["params"]) {
+                Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+                Err(message) => {
+                    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": message } })
+                }
+            };
+            Ok(ProxyReply::Answer(answer))
         });
         this
     }

@@ -326,9 +326,12 @@ pub struct PeerAnswer {
 }
 
 impl PeerAnswer {
-    /// Whether it says nothing.
-    pub fn is_empty(&self) -> bool {
-        self.results.is_empty() && self.attestations.is_empty() && self.evidence.is_empty() && self.sums.is_empty()
+    /// Whether it holds as much of something as an answer may, so that there may be more.
+    pub fn is_full(&self) -> bool {
+        self.results.len() >= MAX_ANSWER_RESULTS
+            || self.attestations.len() >= MAX_ANSWER_ATTESTATIONS
+            || self.evidence.len() >= MAX_EVIDENCE
+            || self.sums.len() >= MAX_ANSWER_SUMS
     }
 
     /// The parts, results first.

@@ -11,7 +11,9 @@ use quorate_evm::{
 use quorate_network::{
     election::Snapshot,
     groups::Audience,
-    message::{Attestation, ConflictEvidence, MAX_RESULT, PeerRequest, Signed, TaskResult, Verified, candidate_for},
+    message::{
+        Attestation, ConflictEvidence, MAX_RESULT, PeerAnswer, PeerRequest, Signed, TaskResult, Verified, candidate_for,
+    },
     roles::{
         MessageRefusal, Node, NodeEvent, NodeOutput, NodeSettings, NotTaken, PeerSource, Roles, Saved, Settlement,
         SignerRefusal,
@@ -124,10 +126,12 @@ fn a_performer_executes_signs_and_publishes() {
     assert!(
         matches!(&outputs[..2], [NodeOutput::Save, NodeOutput::Sign { candidate: asked }] if *asked == candidate(true))
     );
-    let signature = Bytes::from_static(b"signature");
-    let outputs = node.step(NodeEvent::Signed { candidate: candidate(true), signature }, 2);
+    let signed = NodeEvent::Signed { candidate: candidate(true), signature: Bytes::from_static(b"signature") };
+    let outputs = node.step(signed.clone(), 2);
     let published = |output: &NodeOutput| matches!(output, NodeOutput::Publish(Signed::Result(held), Audience::Everybody) if *held == result(b"result"));
     assert!(matches!(&outputs[0], NodeOutput::Save) && has(&outputs, published));
+    // The same answer again is not written again.
+    assert!(!has(&node.step(signed, 3), |output| matches!(output, NodeOutput::Save)));
 }
 
 #[test]
@@ -340,6 +344,53 @@ fn no_more_tasks_than_allowed() {
     assert_eq!([1, 2, 1, 3].map(&mut take), [false, false, false, true]);
 }
 
+/// A task that is settled for good has no place of its own: the first in the order of the chain goes for a further one, and
+/// does not come back for another one that is final.
+#[test]
+fn final_tasks_make_room_in_the_order_of_the_chain() {
+    let few = NodeSettings { most_tasks: 2, ..settings(0, EVERYTHING) };
+    let mut node = Node::new(few, 0, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    let id = B256::with_last_byte;
+    let take = |node: &mut Node, number| {
+        let event = NodeEvent::Task { id: id(number), epoch: 0, payload: Bytes::new() };
+        !has(&node.step(event, 0), |output| matches!(output, NodeOutput::NotTaken { .. }))
+    };
+    let settle = |node: &mut Node, number, finality| {
+        node.step(NodeEvent::Settled { id: id(number), epoch: 0, finality }, 0);
+    };
+    let held = |node: &Node| node.tasks().map(|task| task.id).collect::<Vec<_>>();
+    assert!(take(&mut node, 1) && take(&mut node, 2));
+    [2, 1].into_iter().for_each(|number| settle(&mut node, number, Finality::Recent));
+    assert!(!take(&mut node, 3), "they may come back");
+    [2, 1].into_iter().for_each(|number| settle(&mut node, number, Finality::Final));
+    assert!(take(&mut node, 3));
+    assert_eq!(held(&node), [id(1), id(3)]);
+    assert!(node.is_over(id(2)) && !node.is_over(id(1)) && !node.is_over(id(4)));
+    assert!(take(&mut node, 2), "it needs no place");
+    assert_eq!(held(&node), [id(1), id(3)]);
+    assert!(take(&mut node, 4) && !take(&mut node, 5));
+    assert_eq!(held(&node), [id(3), id(4)]);
+    // Nothing of it wakes the node any more.
+    node.step(NodeEvent::Tick, 1 << 50);
+    assert_eq!(node.footprint().tasks, 2);
+}
+
+/// The programs get the payload that came first, so a second one is not taken in silence.
+#[test]
+fn another_payload_of_a_task_is_refused() {
+    let mut node = Node::new(settings(0, EVERYTHING), 0, Saved::default());
+    let named = |epoch, payload| NodeEvent::Task { id: ID, epoch, payload: Bytes::from_static(payload) };
+    node.step(named(0, b"first"), 0);
+    assert_eq!(node.screen_task(ID, 1, &Bytes::from_static(b"first")), Ok(()));
+    let other = node.step(named(1, b"second"), 0);
+    let reason = NotTaken::OtherPayload;
+    assert!(has(&other, |output| matches!(output, NodeOutput::NotTaken { reason: found, .. } if *found == reason)));
+    // Of what is dropped nothing is remembered.
+    node.step(NodeEvent::Epoch(2), 1);
+    assert_eq!(node.screen_task(ID, 2, &Bytes::from_static(b"second")), Ok(()));
+}
+
 /// The first reporter reports at once, a second one only when the chain has not slashed in its turn.
 #[test]
 fn conflicts_are_reported_once_and_in_turn() {
@@ -409,6 +460,44 @@ fn a_conflict_of_a_later_epoch_is_reported_again() {
     // The chain forgets the second slashing alone.
     let outputs = node.step(NodeEvent::Unslashed { operator: owner(liar), id: ID, epoch: 1 }, 2_000_000);
     assert_eq!(reported(&outputs).into_iter().chain(ticks(&mut node, 2_000_000)).next(), Some(1));
+}
+
+/// An operator whose conflict is known signs one candidate after another. Nobody verifies what adds nothing to the evidence.
+#[test]
+fn further_candidates_of_a_known_conflict_are_not_verified() {
+    let (mut node, _) = aggregator(0);
+    let liar = attester();
+    let third = Task { result: B256::repeat_byte(3), ..candidate(true) };
+    let screened = |node: &Node, candidate| node.screen(&Signed::Attestation(attestation(liar, candidate)));
+    node.step(attested(liar, candidate(true)), 0);
+    let conflicting = Err(MessageRefusal::Conflicting(liar));
+    assert_eq!([screened(&node, candidate(false)), screened(&node, third)], [conflicting; 2]);
+    node.step(attested(liar, candidate(false)), 1);
+    let duplicate = Err(MessageRefusal::Duplicate);
+    assert_eq!([screened(&node, candidate(false)), screened(&node, third)], [duplicate; 2]);
+    assert!(!MessageRefusal::Duplicate.is_worth_verifying());
+
+    // The same by results of the performer.
+    for (bytes, expected) in
+        [(b"one", Ok(())), (b"two", Err(MessageRefusal::Conflicting(performer()))), (b"six", duplicate)]
+    {
+        let message = Signed::Result(result(bytes));
+        assert_eq!(node.screen(&message), expected);
+        node.step(received(message), 2);
+    }
+
+    // A conflict of a later epoch is slashed again, so its halves are verified until there is evidence of it.
+    let later = snapshot_of(1, 3);
+    node.step(NodeEvent::Epoch(1), 3);
+    node.step(NodeEvent::Snapshot(later.clone()), 4);
+    node.step(task(1), 5);
+    let same = Task { epoch: 1, snapshot: later.id(), performer: later.performer(ID).into(), ..candidate(true) };
+    node.step(attested(liar, same), 6);
+    assert_eq!(screened(&node, candidate(false)), conflicting);
+    node.step(attested(liar, candidate(false)), 7);
+    let again = Task { approved: false, ..same };
+    assert_eq!([screened(&node, candidate(false)), screened(&node, again)], [duplicate; 2]);
+    assert_eq!(node.footprint().conflicts, 2);
 }
 
 #[test]
@@ -543,17 +632,118 @@ fn peers_answer_with_what_is_missing() {
     let request = ask(&mut empty, 1_000).unwrap();
     let outputs = full.step(NodeEvent::Asked { source: PEER, request }, 1);
     let [NodeOutput::Answer { to: PEER, answer }] = &outputs[..] else { panic!("{outputs:?}") };
-    assert_eq!((answer.results.len(), answer.attestations.len()), (1, 4));
+    assert_eq!((answer.results.len(), answer.attestations.len(), answer.is_full()), (1, 4, false));
     for part in answer.clone().into_signed() {
         assert!(matches!(empty.step(received(part), 1_001)[0], NodeOutput::Accepted { .. }));
     }
-    // Questions become rarer, and a full node gets no answer.
+    // Questions become rarer, and a full node gets an empty answer: else it would wait for one.
     assert_eq!(ask(&mut empty, 2_999), None);
     let request = ask(&mut empty, 3_000).unwrap();
-    assert!(full.step(NodeEvent::Asked { source: PEER, request }, 2).is_empty());
+    let outputs = full.step(NodeEvent::Asked { source: PEER, request }, 2);
+    let [NodeOutput::Answer { to: PEER, answer }] = &outputs[..] else { panic!("{outputs:?}") };
+    assert_eq!(*answer, PeerAnswer::default());
     let times: Vec<_> =
         (3..20).map(|second| second * 1_000 + 500).filter(|at| ask(&mut empty, *at).is_some()).collect();
     assert_eq!(times, [7_500, 11_500, 15_500, 19_500]);
+}
+
+/// What a node is asked back when it asks with what it holds.
+fn asked_back(outputs: Vec<NodeOutput>) -> Option<PeerRequest> {
+    outputs.into_iter().find_map(|output| match output {
+        NodeOutput::AskPeer { peer: PEER, request } => Some(request),
+        _ => None,
+    })
+}
+
+/// Whoever asks with a result, or a signature, that a node lacks is asked for it, once a period. It may be the only one that
+/// has it.
+#[test]
+fn who_shows_more_is_asked_back() {
+    let asking = NodeSettings { ask_first: 1_000, ..settings(attester(), Roles::default()) };
+    let fresh = || {
+        let mut node = Node::new(asking.clone(), 0, Saved::default());
+        node.step(NodeEvent::Snapshot(snapshot()), 0);
+        node.step(task(0), 0);
+        node
+    };
+    let shows = |node: &mut Node, at| {
+        let outputs = node.step(NodeEvent::Tick, at);
+        let request = outputs.into_iter().find_map(|output| match output {
+            NodeOutput::Ask(request, _) => Some(request),
+            _ => None,
+        });
+        NodeEvent::Asked { source: PEER, request: request.unwrap() }
+    };
+    let mut full = fresh();
+    full.step(received(Signed::Result(result(b"result"))), 0);
+    full.step(attested(attester(), candidate(true)), 0);
+    let shown = shows(&mut full, 1_000);
+    assert!(matches!(&shown, NodeEvent::Asked { request, .. } if request.tasks[0].result.is_some()));
+
+    let mut empty = fresh();
+    let back = asked_back(empty.step(shown.clone(), 500)).unwrap();
+    assert_eq!((back.tasks.len(), back.tasks[0].id, back.tasks[0].result), (1, ID, None));
+    assert_eq!(asked_back(empty.step(shown.clone(), 999)), None, "in the same period");
+    let outputs = full.step(NodeEvent::Asked { source: PEER, request: back }, 1_001);
+    let [NodeOutput::Answer { answer, .. }] = &outputs[..] else { panic!("{outputs:?}") };
+    for part in answer.clone().into_signed() {
+        empty.step(received(part), 1_001);
+    }
+    assert_eq!(asked_back(empty.step(shown.clone(), 2_000)), None, "it has all by now");
+
+    // A signature alone. Of a task that is settled, the others will bring it in time.
+    for settled in [false, true] {
+        let mut node = fresh();
+        node.step(received(Signed::Result(result(b"result"))), 0);
+        if settled {
+            node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 0);
+        }
+        assert_eq!(asked_back(node.step(shown.clone(), 1)).is_some(), !settled);
+    }
+    let mut unknown = Node::new(asking.clone(), 0, Saved::default());
+    assert_eq!(asked_back(unknown.step(shown, 1)), None);
+}
+
+/// All tasks have the same times, so a node with many sends few requests: each counts at its peer.
+#[test]
+fn one_question_a_period_asks_about_many_tasks() {
+    let asking = NodeSettings { ask_first: 2_000, ask_most: 30_000, ..settings(attester(), Roles::default()) };
+    let mut node = Node::new(asking, 0, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    let mut asks = Vec::new();
+    for now in 1_u64..40_000 {
+        if now % 7 == 0 && now <= 700 {
+            let id = B256::left_padding_from(&now.to_be_bytes());
+            node.step(NodeEvent::Task { id, epoch: 0, payload: Bytes::new() }, now);
+        }
+        for output in node.step(NodeEvent::Tick, now) {
+            if let NodeOutput::Ask(request, _) = output {
+                asks.push((now, request.tasks.len()));
+            }
+        }
+    }
+    // 64 tasks is what one request holds.
+    let expected = [4_000, 8_000, 16_000, 32_000].into_iter().flat_map(|at| [(at, 64), (at, 36)]);
+    assert_eq!(asks, expected.collect::<Vec<_>>());
+}
+
+/// An answer has room for four results. Whoever asked for more asks on, and does not wait longer each time.
+#[test]
+fn a_full_answer_is_asked_on_soon() {
+    let asking = NodeSettings { ask_first: 1_000, ask_most: 64_000, ..settings(attester(), Roles::default()) };
+    let mut node = Node::new(asking, 0, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    node.step(task(0), 0);
+    let asks = |node: &mut Node, from: u64, to: u64| -> Vec<u64> {
+        let asks = |at: &u64| has(&node.step(NodeEvent::Tick, *at), |output| matches!(output, NodeOutput::Ask(..)));
+        (from / 500..to / 500).map(|half| half * 500).filter(asks).collect()
+    };
+    assert_eq!(asks(&mut node, 0, 10_000), [1_000, 3_000, 7_000]);
+    node.step(NodeEvent::AnswerWasFull, 10_000);
+    assert_eq!(asks(&mut node, 10_000, 20_000), [11_000, 13_000, 17_000]);
+    node.step(NodeEvent::Settled { id: ID, epoch: 0, finality: Finality::Recent }, 20_000);
+    node.step(NodeEvent::AnswerWasFull, 20_000);
+    assert_eq!(asks(&mut node, 20_000, 30_000), [25_000]);
 }
 
 /// Two nodes with each one half of a conflict: the answer brings the other half.

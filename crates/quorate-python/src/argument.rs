@@ -1,10 +1,14 @@
 //! What callers pass: bytes, suites, and how to verify.
 
-use std::{num::NonZeroUsize, thread};
+use std::{collections::HashSet, num::NonZeroUsize, thread};
 
 use getrandom::SysRng;
-use pyo3::{exceptions::PyTypeError, prelude::*, pybacked::PyBackedBytes, types::PyMemoryView};
-use quorate::{AnySuite, Backend, Options, Soundness, rand_core::UnwrapErr};
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyByteArray, PyBytes, PyMemoryView},
+};
+use quorate::{AnySuite, Backend, Options, Soundness, rand_core::UnwrapErr, threads::MOST_THREADS};
 
 use crate::errors::{misused, undecodable};
 
@@ -18,8 +22,12 @@ pub(crate) fn bytes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 
 /// The bytes of a value; `None` if it is of another type.
 pub(crate) fn bytes_like(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
-    if let Ok(bytes) = value.extract::<PyBackedBytes>() {
-        return Ok(Some(bytes.to_vec()));
+    // One copy, which a caller can wipe.
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(Some(bytes.as_bytes().to_vec()));
+    }
+    if let Ok(array) = value.cast::<PyByteArray>() {
+        return Ok(Some(array.to_vec()));
     }
     if value.is_instance_of::<PyMemoryView>() {
         return value.call_method0("tobytes")?.extract().map(Some);
@@ -41,6 +49,15 @@ pub(crate) fn list_of_bytes(name: &str, values: &Bound<'_, PyAny>) -> PyResult<V
         PyTypeError::new_err(format!("{name}: found {found}, expected a list of bytes"))
     })?;
     values.enumerate().map(|(index, value)| bytes(&format!("{name}[{index}]"), &value?)).collect()
+}
+
+/// Refuses a list of members that names one twice: a caller who counts them would take one for two.
+pub(crate) fn refuse_repeated(name: &str, indices: &[usize]) -> PyResult<()> {
+    let mut seen = HashSet::with_capacity(indices.len());
+    match indices.iter().find(|index| !seen.insert(**index)) {
+        Some(index) => Err(misused(format!("{name}: the member {index} stands there twice; name it once"))),
+        None => Ok(()),
+    }
 }
 
 /// The name of a value's type.
@@ -73,8 +90,11 @@ pub(crate) fn no_shared_keys(suite: AnySuite) -> PyErr {
 /// How to verify.
 pub(crate) fn options(threads: Option<usize>, backend: &str, soundness: u32) -> PyResult<Options> {
     let threads = match threads {
-        Some(threads) => NonZeroUsize::new(threads)
-            .ok_or_else(|| misused("threads: found 0, expected at least 1, or None for all"))?,
+        Some(threads) => {
+            NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS).ok_or_else(|| {
+                misused(format!("threads: found {threads}, expected 1 to {MOST_THREADS}, or None for all"))
+            })?
+        }
         None => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
     let backend: Backend = backend.parse().map_err(|error| misused(format!("backend: {error}")))?;

@@ -9,7 +9,7 @@ use quorate::{
 use quorate_curve::Bls12381Group;
 
 use crate::{
-    argument::{generator, secret},
+    argument::{bytes, generator, secret},
     errors::undecodable,
 };
 
@@ -28,14 +28,19 @@ pub(crate) fn sk_to_pk<'py>(py: Python<'py>, secret: &Bound<'py, PyAny>) -> PyRe
 }
 
 #[pyfunction]
-pub(crate) fn key_gen<'py>(py: Python<'py>, material: &[u8], info: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let secret = SecretKey::key_gen(SUITE, material, info).map_err(undecodable)?;
+pub(crate) fn key_gen<'py>(
+    py: Python<'py>,
+    material: &Bound<'py, PyAny>,
+    info: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let material = zeroize::Zeroizing::new(bytes("IKM", material)?);
+    let secret = SecretKey::key_gen(SUITE, &material, &bytes("key_info", info)?).map_err(undecodable)?;
     Ok(PyBytes::new(py, secret.to_bytes().as_slice()))
 }
 
 #[pyfunction]
-pub(crate) fn key_validate(key: &[u8]) -> bool {
-    Key::from_bytes(key).is_ok()
+pub(crate) fn key_validate(key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(Key::from_bytes(&bytes("PK", key)?).is_ok())
 }
 
 #[pyfunction]

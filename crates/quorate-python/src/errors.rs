@@ -40,6 +40,15 @@ pub(crate) fn file_error(path: &Path, error: io::Error) -> PyErr {
     }
 }
 
+/// The operating system gave no thread.
+pub(crate) fn no_thread(error: io::Error) -> PyErr {
+    io::Error::new(
+        error.kind(),
+        format!("cannot start a thread: {error}; let the process have more threads, or memory"),
+    )
+    .into()
+}
+
 /// A verdict about a single call: a false signature is `False`, and bytes that do not decode raise.
 pub(crate) fn truth(verdict: Truth) -> PyResult<bool> {
     match verdict {

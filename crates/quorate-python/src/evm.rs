@@ -9,7 +9,7 @@ use quorate_evm::{
 };
 
 use crate::{
-    argument::{bytes, list_of_bytes},
+    argument::{bytes, list_of_bytes, refuse_repeated},
     errors::{misused, undecodable},
 };
 
@@ -122,6 +122,7 @@ pub(crate) fn plan_quorum(
     if let Some(index) = signers.iter().find(|index| **index >= keys) {
         return Err(misused(format!("signers: there is no member {index}: the network has {keys} keys")));
     }
+    refuse_repeated("signers", &signers)?;
     let signers: MemberSet = signers.into_iter().collect();
     let results = results.map(|results| list_of_bytes("results", results)).transpose()?.unwrap_or_default();
     let results = results.iter().enumerate().map(|(index, result)| {

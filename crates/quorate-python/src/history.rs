@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::{
     argument::{self, generator},
-    errors::{UndecidedError, misused},
+    errors::{UndecidedError, misused, no_thread},
 };
 
 /// Cuts files into shards. Answers with their number.
@@ -123,10 +123,11 @@ fn interruptible<T: Send + 'static>(
     let stop = Arc::new(AtomicBool::new(false));
     let (answer, mut receiver) = mpsc::sync_channel(1);
     let heard = Stop(stop.clone());
-    thread::spawn(move || {
+    let work = move || {
         // Nobody waits any more if the call was interrupted.
         let _ = answer.send(work(heard));
-    });
+    };
+    thread::Builder::new().spawn(work).map_err(no_thread)?;
     loop {
         let (result, again) = py.detach(move || (receiver.recv_timeout(SIGNALS), receiver));
         receiver = again;

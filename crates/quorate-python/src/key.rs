@@ -7,8 +7,8 @@ use pyo3::{
 };
 use quorate::{
     Backend, Bn254Suite, Claim, MinPk, MinSig, ParseError, Suite, UncheckedSignature,
-    aggregate::{aggregate as sum, aggregate_public_keys as sum_keys, subtract as difference},
-    naive, proof_of_possession,
+    aggregate::{aggregate as sum, subtract as difference},
+    bdn, naive, proof_of_possession,
 };
 
 use crate::{
@@ -218,7 +218,7 @@ impl SecretKey {
         made!(suite, suite => quorate::SecretKey::generate(suite, &mut rng)).map(Self)
     }
 
-    /// `KeyGen` of the specification, from at least 32 secret bytes.
+    /// `KeyGen` of the specification, in the suite `chia` that of its draft 3, from at least 32 secret bytes.
     #[staticmethod]
     #[pyo3(signature = (suite, key_material, key_info=None))]
     fn key_gen(suite: &str, key_material: &Bound<'_, PyAny>, key_info: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
@@ -268,22 +268,22 @@ impl SecretKey {
     }
 }
 
-/// The sum of signatures. It does not say whether any of them is valid.
+/// The sum of signatures. It does not say whether any of them is valid. Refused in a BDN suite.
 #[pyfunction]
 pub(crate) fn aggregate(signatures: &Bound<'_, PyAny>, suite: &str) -> PyResult<Signature> {
     let signatures = argument::list_of_bytes("signatures", signatures)?;
-    made!(argument::suite(suite)?, _ => summed(&signatures)?).map(Signature)
+    made!(argument::suite(suite)?, suite => summed(suite, &signatures)?).map(Signature)
 }
 
-/// An aggregate without some of its parts. It is your task to know that they are parts of it.
+/// An aggregate without some of its parts. It is your task to know that they are parts of it. Refused in a BDN suite.
 #[pyfunction]
 pub(crate) fn subtract(aggregate: &Bound<'_, PyAny>, parts: &Bound<'_, PyAny>, suite: &str) -> PyResult<Signature> {
     let (whole, parts) = (bytes("aggregate", aggregate)?, argument::list_of_bytes("parts", parts)?);
-    made!(argument::suite(suite)?, _ => without(&whole, &parts)?).map(Signature)
+    made!(argument::suite(suite)?, suite => without(suite, &whole, &parts)?).map(Signature)
 }
 
-/// The sum of keys, under which a signature by all of them over one message verifies. Rely on it only if the owner of each key
-/// has proven that it holds the secret.
+/// The sum of keys, under which a signature by all of them over one message verifies; in a BDN suite with its coefficients. In the
+/// other suites rely on it only if the owner of each key has proven that it holds the secret.
 #[pyfunction]
 pub(crate) fn aggregate_public_keys(public_keys: &Bound<'_, PyAny>, suite: &str) -> PyResult<PublicKey> {
     let keys = argument::list_of_bytes("public_keys", public_keys)?;
@@ -297,17 +297,19 @@ fn signatures_of<S: Suite>(encodings: &[Vec<u8>], name: &str) -> PyResult<Vec<qu
     encodings.iter().enumerate().map(read).collect()
 }
 
-fn summed<S: Suite>(encodings: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
+fn summed<S: Suite>(suite: S, encodings: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
+    bdn::refuse_plain_sums(suite).map_err(misused)?;
     sum(&signatures_of(encodings, "signatures")?, Backend::auto()).map_err(misused)
 }
 
-fn without<S: Suite>(whole: &[u8], parts: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
+fn without<S: Suite>(suite: S, whole: &[u8], parts: &[Vec<u8>]) -> PyResult<quorate::Signature<S>> {
+    bdn::refuse_plain_sums(suite).map_err(misused)?;
     let whole = quorate::Signature::from_bytes(whole).map_err(|error| undecodable(format!("aggregate: {error}")))?;
     Ok(difference(whole, &signatures_of(parts, "parts")?, Backend::auto()))
 }
 
 fn summed_keys<S: Suite>(suite: S, encodings: &[Vec<u8>]) -> PyResult<quorate::PublicKey<S>> {
-    sum_keys(&keys_of(suite, encodings)?, Backend::auto()).map_err(misused)
+    bdn::sum_of_keys(suite, &keys_of(suite, encodings)?, Backend::auto()).map_err(misused)
 }
 
 /// All keys of a list, or the first that is none.

@@ -12,12 +12,12 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict, PyList},
 };
-use quorate::{AnyKeySet, AnySuite, Backend, Bitmap, Suite, UncheckedSignature};
+use quorate::{AnyKeySet, AnySuite, Backend, Bitmap, MisuseError, Suite, UncheckedSignature};
 use quorate_formats::key_sets::{KeySetError, KeySetFile, KeySetLoading, KeySets};
 use quorate_host::file::{self, Existing, Readers};
 
 use crate::{
-    argument::{self, bytes, bytes_like, generator, list_of_bytes, type_name},
+    argument::{self, bytes, bytes_like, generator, list_of_bytes, refuse_repeated, type_name},
     errors::{file_error, misused, misused_set, truth, undecodable},
     key::{Of, is_true, made, of, over},
 };
@@ -89,6 +89,26 @@ impl KeySet {
 
     fn write(&self) -> RwLockWriteGuard<'_, Held> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Members: their indices, or a bitmap. An index that is not in the set is refused before it takes a bit for each index below it.
+    fn bitmap(&self, py: Python<'_>, members: &Bound<'_, PyAny>) -> PyResult<Bitmap> {
+        if let Some(bits) = bytes_like(members)? {
+            return Ok(Bitmap::from_le_bytes(&bits));
+        }
+        let wrong = || {
+            let found = type_name(members).unwrap_or_default();
+            PyTypeError::new_err(format!("members: found {found}, expected a bitmap as bytes, or indices"))
+        };
+        let indices = members.try_iter().map_err(|_| wrong())?;
+        let indices = indices.map(|index| index?.extract::<usize>().map_err(|_| wrong()));
+        let indices = indices.collect::<PyResult<Vec<_>>>()?;
+        refuse_repeated("members", &indices)?;
+        let members = self.__len__(py);
+        match indices.iter().find(|index| **index >= members) {
+            Some(index) => Err(misused_set(MisuseError::NoSuchMember { index: *index, members })),
+            None => Ok(Bitmap::from_indices(indices)),
+        }
     }
 
     /// A handle to the set as it is now, for claims that name its members.
@@ -199,9 +219,10 @@ impl KeySet {
         PyList::new(py, keys.iter().map(|key| PyBytes::new(py, key)))
     }
 
-    /// The sum of the members' keys, encoded as a key. For no members it is the identity.
+    /// The sum of the members' keys, encoded as a key, also of members that have proven nothing: verify with `verify`, and not under
+    /// this sum. For no members it is the identity. Refused in a BDN suite.
     fn sum<'py>(&self, py: Python<'py>, members: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let members = bitmap(members)?;
+        let members = self.bitmap(py, members)?;
         let sum = py.detach(|| over!(self.read().view(), (_, set) => sum(set, &members)))?;
         Ok(PyBytes::new(py, &sum))
     }
@@ -216,7 +237,7 @@ impl KeySet {
         signature: &Bound<'py, PyAny>,
         id: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (members, text) = (bitmap(members)?, bytes("message", message)?);
+        let (members, text) = (self.bitmap(py, members)?, bytes("message", message)?);
         let encoded = bytes("signature", signature)?;
         let (suite, keys) = py.detach(|| {
             over!(self.read().view(), (suite, set) => {
@@ -243,7 +264,7 @@ impl KeySet {
         message: &Bound<'_, PyAny>,
         signature: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        let (members, message) = (bitmap(members)?, bytes("message", message)?);
+        let (members, message) = (self.bitmap(py, members)?, bytes("message", message)?);
         let signature = bytes("signature", signature)?;
         py.detach(|| {
             over!(self.read().view(), (_, set) => {
@@ -288,23 +309,3 @@ fn keys<S: Suite>(set: &quorate::KeySet<S>) -> PyResult<Vec<Vec<u8>>> {
 fn sum<S: Suite>(set: &quorate::KeySet<S>, members: &Bitmap) -> PyResult<Vec<u8>> {
     Ok(S::encode_key(&set.sum(members).map_err(misused_set)?).as_ref().to_vec())
 }
-
-/// Members: their indices, or a bitmap.
-fn bitmap(members: &Bound<'_, PyAny>) -> PyResult<Bitmap> {
-    if let Some(bits) = bytes_like(members)? {
-        return Ok(Bitmap::from_le_bytes(&bits));
-    }
-    let wrong = || {
-        let found = type_name(members).unwrap_or_default();
-        PyTypeError::new_err(format!("members: found {found}, expected a bitmap as bytes, or indices"))
-    };
-    let indices = members.try_iter().map_err(|_| wrong())?.map(|index| index?.extract::<usize>().map_err(|_| wrong()));
-    let indices = indices.collect::<PyResult<Vec<_>>>()?;
-    if let Some(index) = indices.iter().find(|index| **index > MOST_MEMBERS) {
-        return Err(misused(format!("members: found the index {index}, expected at most {MOST_MEMBERS}")));
-    }
-    Ok(Bitmap::from_indices(indices))
-}
-
-/// An index takes a bit of memory for each member below it.
-const MOST_MEMBERS: usize = 1 << 32;

@@ -10,6 +10,7 @@
 //! | `column` | columns of a table that verdicts keep |
 //! | `row` | claims that are Python objects |
 //! | `fault` | why an entry has no valid claim |
+//! | `texts` | texts that verdicts keep |
 //! | `reader` | claims of any form, also of files, window by window |
 //! | `verdicts` | what comes back |
 //! | `known` | statements that were verified earlier |
@@ -30,6 +31,7 @@ mod key_set;
 mod column;
 mod row;
 mod fault;
+mod texts;
 mod reader;
 mod verdicts;
 mod known;

@@ -6,6 +6,7 @@ use std::{
     fs::File,
     io::{BufReader, Read, Seek},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use arrow_array::{RecordBatch, RecordBatchReader, ffi_stream::RecordBatchStreamReader};
@@ -13,13 +14,13 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{ArrowError, Schema};
 use pyo3::{
-    exceptions::PyTypeError,
+    exceptions::{PyTypeError, PyValueError},
     prelude::*,
-    types::{PyBytes, PyDict, PyIterator, PyString},
+    types::{PyBytes, PyIterator, PyMapping, PyString},
 };
 use quorate::AnySuite;
 use quorate_formats::{
-    Entry, Format, Id, InputError, Record,
+    ClaimIndex, Entry, Format, Id, InputError, OfChain, Record,
     arrow::BatchRows,
     compression::unpack,
     jsonl::JsonLines,
@@ -35,6 +36,7 @@ use crate::{
     errors::{TableError, file_error},
     fault::Fault,
     row,
+    texts::{Texts, VALUES_LIMIT, too_long},
 };
 
 /// What is known of an entry before it is judged: its place among all entries, and why it has no claim to verify.
@@ -60,8 +62,25 @@ pub(crate) struct Part {
 pub(crate) enum Named {
     /// Of a table's batch.
     Columns { rows: usize, columns: KeptColumns },
-    /// Of Python objects: their ids.
-    Ids(Vec<Option<Id>>),
+    /// Of Python objects, and of the lines or rows of a file.
+    Objects(Vec<ObjectName>),
+}
+
+/// What names one entry.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ObjectName {
+    /// As JSON.
+    pub(crate) id: Option<Arc<str>>,
+    /// Which signature of a chain it is. Most claims are not of a chain.
+    pub(crate) chain: Option<Box<ObjectOfChain>>,
+}
+
+/// Which signature of a chain an entry is.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectOfChain {
+    pub(crate) kind: Arc<str>,
+    pub(crate) slot: u64,
+    pub(crate) index: ClaimIndex,
 }
 
 impl Named {
@@ -69,7 +88,18 @@ impl Named {
     pub(crate) fn entries(&self) -> usize {
         match self {
             Self::Columns { rows, .. } => *rows,
-            Self::Ids(ids) => ids.len(),
+            Self::Objects(names) => names.len(),
+        }
+    }
+
+    /// Bytes of the texts that name an entry, as far as a table of verdicts makes columns of them.
+    pub(crate) fn texts(&self, entry: usize) -> usize {
+        match self {
+            Self::Columns { .. } => 0,
+            Self::Objects(names) => {
+                let ObjectName { id, chain } = &names[entry];
+                id.as_ref().map_or(0, |id| id.len()) + chain.as_ref().map_or(0, |chain| chain.kind.len())
+            }
         }
     }
 }
@@ -86,6 +116,11 @@ pub(crate) struct Reader {
     /// Entries read.
     entries: usize,
     names: Names,
+    ids: Texts,
+    kinds: Texts,
+    reasons: Texts,
+    /// Bytes of the ids, kinds and reasons. Those of a table are the reasons alone: its other columns are kept as they are.
+    texts: u64,
 }
 
 enum Input {
@@ -94,7 +129,10 @@ enum Input {
     /// A file of Arrow.
     Arrow(Box<dyn RecordBatchReader + Send>),
     /// A file of another format.
-    Entries(Box<dyn Iterator<Item = Result<Entry, InputError>> + Send>),
+    Entries {
+        entries: Box<dyn Iterator<Item = Result<Entry, InputError>> + Send>,
+        file_bytes: u64,
+    },
     /// Tables, or objects that are a claim each.
     Items {
         items: Py<PyIterator>,
@@ -119,15 +157,15 @@ impl Reader {
         let path = claims.is_instance_of::<PyString>() || claims.hasattr("__fspath__")?;
         if path {
             let input = file(&claims.extract::<PathBuf>()?, &key_sets)?;
-            return Ok(Self { input, suite, key_sets, rows: None, schema: None, entries: 0, names: Names::default() });
+            return Ok(Self::new(input, suite, key_sets));
         }
         let claims = &source(claims)?;
         let input = if claims.hasattr("__arrow_c_stream__")? {
-            Input::Stream(RecordBatchStreamReader::from_pyarrow_bound(claims)?)
+            Input::Stream(RecordBatchStreamReader::from_pyarrow_bound(claims).map_err(|error| unfit(claims, error))?)
         } else if claims.hasattr("__arrow_c_array__")? {
-            Input::Batch(Some(RecordBatch::from_pyarrow_bound(claims)?))
+            Input::Batch(Some(RecordBatch::from_pyarrow_bound(claims).map_err(|error| unfit(claims, error))?))
         } else {
-            let is_one = claims.is_instance_of::<PyBytes>() || claims.is_instance_of::<PyDict>();
+            let is_one = claims.is_instance_of::<PyBytes>() || claims.cast::<PyMapping>().is_ok();
             let items = if is_one { None } else { claims.try_iter().ok() };
             let Some(items) = items else {
                 return Err(PyTypeError::new_err(format!(
@@ -138,7 +176,43 @@ impl Reader {
             };
             Input::Items { items: items.unbind(), table: None, what: None }
         };
-        Ok(Self { input, suite, key_sets, rows: None, schema: None, entries: 0, names: Names::default() })
+        Ok(Self::new(input, suite, key_sets))
+    }
+
+    fn new(input: Input, suite: Option<AnySuite>, key_sets: KeySets) -> Self {
+        Self {
+            input,
+            suite,
+            key_sets,
+            rows: None,
+            schema: None,
+            entries: 0,
+            names: Names::default(),
+            ids: Texts::default(),
+            kinds: Texts::default(),
+            reasons: Texts::default(),
+            texts: 0,
+        }
+    }
+
+    /// What the texts may take: those of a file twice its length if that is more than those of a table, and those of Python objects
+    /// whatever Python has in memory.
+    fn texts_limit(&self) -> u64 {
+        match &self.input {
+            Input::Entries { file_bytes, .. } => VALUES_LIMIT.max(file_bytes.saturating_mul(2)),
+            Input::Items { what: Some(What::Claims), .. } => u64::MAX,
+            _ => VALUES_LIMIT,
+        }
+    }
+
+    /// Counts bytes of texts that are kept.
+    ///
+    /// # Errors
+    /// There are too many.
+    fn count(&mut self, bytes: usize) -> PyResult<()> {
+        self.texts += bytes as u64;
+        let limit = self.texts_limit();
+        if self.texts <= limit { Ok(()) } else { Err(too_long(self.entries, limit)) }
     }
 
     /// Whether the length that Python says of the input is the number of its entries. That of a path and of a list of tables is not.
@@ -146,7 +220,7 @@ impl Reader {
         match &self.input {
             Input::Batch(_) | Input::Stream(_) => true,
             Input::Items { what, .. } => *what != Some(What::Tables),
-            Input::Arrow(_) | Input::Entries(_) => false,
+            Input::Arrow(_) | Input::Entries { .. } => false,
         }
     }
 
@@ -164,7 +238,7 @@ impl Reader {
         while !window.is_full() {
             if self.rows.is_some() {
                 // Nothing of Python is needed while rows are decoded.
-                py.detach(|| self.fill(&mut window));
+                py.detach(|| self.fill(&mut window))?;
             } else if !self.advance(py, &mut window)? {
                 break;
             }
@@ -173,29 +247,34 @@ impl Reader {
     }
 
     /// Takes rows of the batch.
-    fn fill(&mut self, window: &mut Window<Row>) {
+    fn fill(&mut self, window: &mut Window<Row>) -> PyResult<()> {
         while !window.is_full() {
             let Some(entry) = self.rows.as_mut().and_then(Iterator::next) else {
                 self.rows = None;
-                return;
+                break;
             };
-            self.push(window, entry);
+            self.push(window, entry)?;
         }
+        Ok(())
     }
 
-    fn push(&mut self, window: &mut Window<Row>, entry: Entry) {
+    fn push(&mut self, window: &mut Window<Row>, entry: Entry) -> PyResult<()> {
         let place = self.entries;
         self.entries += 1;
         let bytes =
             size_of::<Item<Row>>() + entry.as_ref().map_or_else(|malformed| malformed.reason.len(), Record::bytes);
         let (claim, fault) = match entry.and_then(|record| record.split(self.suite)) {
             Ok((claim, about)) => match about.failed_check() {
-                Some(check) => (None, Some(Fault::Told(format!("{}: {}", check.name, check.detail)))),
+                Some(check) => (None, Some(Fault::Told(self.reasons.keep(&check.to_string())))),
                 None => (Some(claim), None),
             },
-            Err(malformed) => (None, Some(Fault::Malformed(malformed.reason))),
+            Err(malformed) => (None, Some(Fault::Malformed(self.reasons.keep(&malformed.reason)))),
         };
+        if let Some(Fault::Told(reason) | Fault::Malformed(reason)) = &fault {
+            self.count(reason.len())?;
+        }
         window.push(Item { about: Row { place, fault }, claim, bytes });
+        Ok(())
     }
 
     /// Goes on to the next batch, or takes the next object; false at the end.
@@ -204,11 +283,11 @@ impl Reader {
             Input::Batch(batch) => batch.take(),
             Input::Stream(stream) => next_batch(py, stream)?,
             Input::Arrow(file) => next_batch(py, file)?,
-            Input::Entries(entries) => {
+            Input::Entries { entries, .. } => {
                 let next = py.detach(|| entries.next().transpose());
                 py.check_signals()?;
                 let Some(entry) = next.map_err(unreadable)? else { return Ok(false) };
-                self.object(window, entry);
+                self.object(window, entry)?;
                 return Ok(true);
             }
             Input::Items { items, table, what } => loop {
@@ -231,12 +310,13 @@ impl Reader {
                     )));
                 }
                 if is_stream {
-                    *table = Some(RecordBatchStreamReader::from_pyarrow_bound(&item)?);
+                    let stream = RecordBatchStreamReader::from_pyarrow_bound(&item);
+                    *table = Some(stream.map_err(|error| unfit(&item, error))?);
                 } else if is_table {
-                    break Some(RecordBatch::from_pyarrow_bound(&item)?);
+                    break Some(RecordBatch::from_pyarrow_bound(&item).map_err(|error| unfit(&item, error))?);
                 } else {
                     let entry = row::entry(self.entries, &item, &self.key_sets)?;
-                    self.object(window, entry);
+                    self.object(window, entry)?;
                     return Ok(true);
                 }
             },
@@ -268,14 +348,28 @@ impl Reader {
         Ok(())
     }
 
-    fn object(&mut self, window: &mut Window<Row>, entry: Entry) {
+    fn object(&mut self, window: &mut Window<Row>, entry: Entry) -> PyResult<()> {
+        let name = match &entry {
+            Ok(Record { id, chain, .. }) => self.named(id.as_ref(), chain.as_ref())?,
+            Err(_) => ObjectName::default(),
+        };
         if self.names.parts.is_empty() {
-            self.names.parts.push(Part { first: 0, named: Named::Ids(Vec::new()) });
+            self.names.parts.push(Part { first: 0, named: Named::Objects(Vec::new()) });
         }
-        if let Some(Part { named: Named::Ids(ids), .. }) = self.names.parts.last_mut() {
-            ids.push(entry.as_ref().ok().and_then(|record| record.id.clone()));
+        if let Some(Part { named: Named::Objects(names), .. }) = self.names.parts.last_mut() {
+            names.push(name);
         }
-        self.push(window, entry);
+        self.push(window, entry)
+    }
+
+    fn named(&mut self, id: Option<&Id>, chain: Option<&OfChain>) -> PyResult<ObjectName> {
+        let id = id.map(|id| self.ids.keep(id.as_json()));
+        let chain = chain.map(|OfChain { kind, slot, index }| {
+            Box::new(ObjectOfChain { kind: self.kinds.keep(kind), slot: *slot, index: *index })
+        });
+        let kind = chain.as_ref().map_or(0, |chain| chain.kind.len());
+        self.count(id.as_ref().map_or(0, |id| id.len()) + kind)?;
+        Ok(ObjectName { id, chain })
     }
 }
 
@@ -293,6 +387,19 @@ fn next_batch(
     next.map_err(|error| TableError::new_err(format!("cannot read the claims: {error}")))
 }
 
+/// What the Arrow interface of an object gives is not a table: a column alone, or of a type that this package does not have.
+fn unfit(claims: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = claims.py();
+    if !error.is_instance_of::<PyValueError>(py) {
+        return error;
+    }
+    let found = type_name(claims).unwrap_or_default();
+    TableError::new_err(format!(
+        "claims: found a {found} that is not a table with columns of known types: {}",
+        error.value(py)
+    ))
+}
+
 /// What has no Arrow interface of its own, or a wrong one, as something that has.
 fn source<'py>(claims: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     claims.py().import("quorate._sources")?.call_method1("table", (claims,))
@@ -300,6 +407,15 @@ fn source<'py>(claims: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// A file of claims: JSON Lines, Parquet, or Arrow as a stream or a file.
 fn file(path: &Path, key_sets: &KeySets) -> PyResult<Input> {
+    // Opening a pipe would wait, with the interpreter's lock, for whoever writes to it, and a pipe cannot be read from its beginning again.
+    let metadata = path.metadata().map_err(|error| file_error(path, error))?;
+    let (kind, file_bytes) = (metadata.file_type(), metadata.len());
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(TableError::new_err(format!(
+            "{}: found a pipe or a device, expected a regular file; write what comes from it to a file first",
+            path.display()
+        )));
+    }
     let mut opened = File::open(path).map_err(|error| file_error(path, error))?;
     let mut start = Vec::new();
     opened.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut start).map_err(|error| file_error(path, error))?;
@@ -321,12 +437,16 @@ fn file(path: &Path, key_sets: &KeySets) -> PyResult<Input> {
         other => TableError::new_err(format!("{}: {other}", path.display())),
     };
     if start.starts_with(PARQUET_FILE) {
-        return Ok(Input::Entries(Box::new(ParquetRows::open(opened).map_err(unreadable)?)));
+        let entries = Box::new(ParquetRows::open(opened).map_err(unreadable)?);
+        return Ok(Input::Entries { entries, file_bytes });
     }
     let unpacked = unpack(BufReader::new(opened)).map_err(|error| unreadable(error.into()))?.reader;
     let (format, reader) = peek(unpacked).map_err(|error| unreadable(error.into()))?;
     match format.map_err(|error| unreadable(error.into()))? {
-        Format::Jsonl => Ok(Input::Entries(Box::new(JsonLines::new(reader).with_key_sets(key_sets.clone())))),
+        Format::Jsonl => {
+            let entries = Box::new(JsonLines::new(reader).with_key_sets(key_sets.clone()));
+            Ok(Input::Entries { entries, file_bytes })
+        }
         other => Err(TableError::new_err(format!(
             "{}: found the format {other}, expected JSON Lines, Parquet or Arrow; `quorate verify` on the command line reads it",
             path.display()

@@ -1,11 +1,11 @@
-//! A claim as a Python object: a dictionary with the fields of a line of JSON, or a `quorate.Claim`.
+//! A claim as a Python object: a dictionary or another mapping with the fields of a line of JSON, or a `quorate.Claim`.
 //!
 //! It becomes such a line, so that both have the same meaning and the same errors.
 
 use pyo3::{
     exceptions::PyTypeError,
     prelude::*,
-    types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple},
+    types::{PyBool, PyDict, PyFloat, PyInt, PyMapping, PySequence, PyString},
 };
 use quorate_formats::{Entry, Unbounded, jsonl::entry_of_line, key_sets::KeySets};
 
@@ -20,9 +20,11 @@ use crate::{
 /// # Errors
 /// `TypeError`, where the object or one of its fields is of a wrong type. Values that make no claim are an [`Entry`] that says so.
 pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>, key_sets: &KeySets) -> PyResult<Entry> {
-    let mut fields = Vec::with_capacity(FIELDS.len());
+    let mut fields = Vec::with_capacity(FIELDS.len() + OF_CHAIN.len());
     let mut own = None;
-    for (name, kind) in FIELDS {
+    let is_of_chain = field(object, OF_CHAIN[0].0, index)?.is_some_and(|kind| !kind.is_none());
+    let of_chain = if is_of_chain { &OF_CHAIN[..] } else { &[] };
+    for (name, kind) in FIELDS.iter().chain(of_chain).copied() {
         if let Some(value) = field(object, name, index)?.filter(|value| !value.is_none()) {
             if let (Kind::KeySet, Ok(set)) = (kind, value.cast::<KeySet>()) {
                 // A set that has no name gets one for its line.
@@ -59,6 +61,10 @@ const FIELDS: [(&str, Kind); 10] = [
     ("signature", Kind::Bytes),
     ("source", Kind::Scalar),
 ];
+
+/// The fields of a claim that a chain gave. Without the first one, the others say nothing, and may hold anything.
+const OF_CHAIN: [(&str, Kind); 4] =
+    [("kind", Kind::Scalar), ("slot", Kind::Scalar), ("index", Kind::Scalar), ("reason", Kind::Scalar)];
 
 /// What a field can hold.
 #[derive(Clone, Copy)]
@@ -114,7 +120,8 @@ impl Kind {
                 Ok(Json::Text(format!("[{}]", items.join(","))))
             }
             Self::List => {
-                if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
+                // Bytes and text are sequences for Python too.
+                if value.cast::<PySequence>().is_err() || digits(value)?.is_some() {
                     return wrong(value, "a list of bytes, or of text of hexadecimal digits");
                 }
                 let mut items = Vec::with_capacity(value.len()?);
@@ -138,6 +145,9 @@ fn field<'py>(object: &Bound<'py, PyAny>, name: &str, index: usize) -> PyResult<
     let claim = object.py().import("quorate._claim")?.getattr("Claim")?;
     if object.is_instance(&claim)? {
         return object.getattr(name).map(Some);
+    }
+    if let Ok(mapping) = object.cast::<PyMapping>() {
+        return mapping.contains(name)?.then(|| mapping.get_item(name)).transpose();
     }
     Err(PyTypeError::new_err(format!(
         "claim {index}: found {}, expected a dictionary, a quorate.Claim or a table",

@@ -33,8 +33,12 @@ macro_rules! over {
 #[pyclass(frozen, module = "quorate.threshold")]
 pub(crate) struct Share {
     index: u64,
-    secret: Shared<quorate::SecretKey<MinPk>, quorate::SecretKey<MinSig>>,
+    /// Boxed: nobody wipes the memory that a share has left when it is moved out of a list.
+    secret: Shared<Box<quorate::SecretKey<MinPk>>, Box<quorate::SecretKey<MinSig>>>,
 }
+
+// The secret, of 32 bytes, is not in it.
+const _: () = assert!(size_of::<Share>() < 32, "the secret of a share is boxed");
 
 #[pymethods]
 impl Share {
@@ -43,8 +47,12 @@ impl Share {
         let data = secret(data)?;
         let read = |error: quorate::ParseError| undecodable(error);
         let secret = match argument::suite(suite)? {
-            AnySuite::MinPk(suite) => Shared::MinPk(suite, quorate::SecretKey::from_bytes(&data).map_err(read)?),
-            AnySuite::MinSig(suite) => Shared::MinSig(suite, quorate::SecretKey::from_bytes(&data).map_err(read)?),
+            AnySuite::MinPk(suite) => {
+                Shared::MinPk(suite, Box::new(quorate::SecretKey::from_bytes(&data).map_err(read)?))
+            }
+            AnySuite::MinSig(suite) => {
+                Shared::MinSig(suite, Box::new(quorate::SecretKey::from_bytes(&data).map_err(read)?))
+            }
             other => return Err(no_shared_keys(other)),
         };
         if index == 0 {
@@ -229,7 +237,7 @@ pub(crate) fn split(
     }
 }
 
-type Dealt<S> = (quorate_threshold::SharedKey<S>, Vec<(u64, quorate::SecretKey<S>)>);
+type Dealt<S> = (quorate_threshold::SharedKey<S>, Vec<(u64, Box<quorate::SecretKey<S>>)>);
 
 fn dealt<S: Bls12381Suite>(
     committee: &Committee,
@@ -244,7 +252,8 @@ fn dealt<S: Bls12381Suite>(
     }
     let (shares, commitment) = deal(committee, suite, secret, options, &mut generator()?).map_err(misused)?;
     let key = quorate_threshold::SharedKey::new(suite, committee.clone(), commitment).map_err(misused)?;
-    let shares = shares.iter().map(|share: &KeyShare<S>| (share.index().number().into(), share.secret().clone()));
+    let boxed = |share: &KeyShare<S>| (share.index().number().into(), Box::new(share.secret().clone()));
+    let shares = shares.iter().map(boxed);
     Ok((key, shares.collect()))
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Range,
     sync::Arc,
 };
 
@@ -25,11 +26,14 @@ use crate::{
     column::{Kept, KeptColumns},
     errors::misused,
     fault::Fault,
-    reader::{Named, Names, Part},
+    reader::{Named, Names, ObjectName, ObjectOfChain, Part},
 };
 
 /// The columns of the table of verdicts that are not of the claims: index, valid, malformed, reason.
 const OWN: usize = 4;
+
+/// What the texts of a batch of the table may take: 64 MiB, unless one row takes more.
+const LONGEST_TEXTS: usize = 64 << 20;
 
 /// What the verification took and found, as `quorate verify --json` says it.
 #[derive(Default)]
@@ -47,7 +51,8 @@ pub(crate) struct Tally {
 
 /// The verdicts about claims, in the order of the claims.
 ///
-/// It holds a byte for each claim, and the ids. A verdict becomes a Python object when you ask for it.
+/// It holds a byte for each claim, about 60 bytes more and the reason for each that is not valid, and the ids. A verdict becomes a Python
+/// object when you ask for it.
 #[pyclass(frozen, module = "quorate")]
 pub(crate) struct Verdicts {
     /// By entry: whether something proved it.
@@ -78,14 +83,22 @@ impl Verdicts {
             id: none(),
             valid: self.valid[index],
             malformed: matches!(self.faults.get(&index), Some(Fault::Malformed(_))),
-            reason: self.faults.get(&index).map(Fault::text),
+            reason: self.faults.get(&index).map(|fault| fault.text().into_owned()),
             kind: none(),
             slot: none(),
             index_in_block: none(),
         };
         let Some(Part { first, named }) = part.map(|part| &self.names.parts[part]) else { return Ok(verdict) };
         match named {
-            Named::Ids(ids) => verdict.id = ids[index - first].as_ref().map_or(Ok(none()), |id| id_object(py, id))?,
+            Named::Objects(names) => {
+                let ObjectName { id, chain } = &names[index - first];
+                verdict.id = id.as_ref().map_or(Ok(none()), |id| id_object(py, id))?;
+                if let Some(ObjectOfChain { kind, slot, index }) = chain.as_deref() {
+                    verdict.kind = kind.as_ref().into_py_any(py)?;
+                    verdict.slot = slot.into_py_any(py)?;
+                    verdict.index_in_block = index.to_string().into_py_any(py)?;
+                }
+            }
             Named::Columns { columns, .. } => {
                 let value = |kept| columns.value(py, kept, index - first);
                 verdict.id = value(Kept::Id)?;
@@ -101,13 +114,16 @@ impl Verdicts {
         self.faults.values().filter(|fault| matches!(fault, Fault::Malformed(_))).count()
     }
 
-    /// The table: a batch for each part.
+    /// The table: a batch for each part, or several if its texts are long.
     fn batches(&self) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
         let own = |name: &str, kind| Arc::new(Field::new(name, kind, true));
         let mut fields = vec![own("index", DataType::UInt64)];
         let ids = match self.names.parts.first().map(|part| &part.named) {
             Some(Named::Columns { columns, .. }) => columns.fields(),
-            Some(Named::Ids(ids)) => vec![own("id", id_array(ids).data_type().clone())],
+            Some(Named::Objects(names)) => {
+                let columns = ObjectColumns::of(names).arrays(&[]);
+                columns.into_iter().map(|(kept, array)| own(kept.name(), array.data_type().clone())).collect()
+            }
             None => Vec::new(),
         };
         fields.extend(ids);
@@ -117,20 +133,46 @@ impl Verdicts {
         let verdict = [("valid", DataType::Boolean), ("malformed", DataType::Boolean), ("reason", DataType::Utf8)];
         fields.extend(verdict.into_iter().map(|(name, kind)| own(name, kind)));
         let schema = Arc::new(Schema::new(fields));
-        let batches = self.names.parts.iter().map(|part| self.batch(&schema, part)).collect::<Result<_, _>>()?;
+        let mut batches = Vec::with_capacity(self.names.parts.len());
+        for part in &self.names.parts {
+            for rows in self.cuts(part) {
+                batches.push(self.batch(&schema, part, rows)?);
+            }
+        }
         Ok((schema, batches))
     }
 
-    fn batch(&self, schema: &SchemaRef, part: &Part) -> Result<RecordBatch, ArrowError> {
-        let (rows, mut names): (usize, Vec<ArrayRef>) = match &part.named {
-            Named::Columns { rows, columns } => (*rows, columns.arrays().cloned().collect()),
-            Named::Ids(ids) => (ids.len(), vec![id_array(ids)]),
+    /// The rows of a part, so that the texts of each range of them fit the 32 bits of an offset.
+    fn cuts(&self, part: &Part) -> Vec<Range<usize>> {
+        let (mut cuts, mut begin, mut bytes) = (Vec::new(), 0, 0);
+        for row in 0..part.named.entries() {
+            let reason = self.faults.get(&(part.first + row)).map_or(0, |fault| fault.text().len());
+            let texts = reason + part.named.texts(row);
+            if bytes + texts > LONGEST_TEXTS && row > begin {
+                cuts.push(begin..row);
+                (begin, bytes) = (row, 0);
+            }
+            bytes += texts;
+        }
+        cuts.push(begin..part.named.entries());
+        cuts
+    }
+
+    /// Some rows of a part.
+    fn batch(&self, schema: &SchemaRef, part: &Part, of: Range<usize>) -> Result<RecordBatch, ArrowError> {
+        let rows = of.len();
+        let mut names: Vec<ArrayRef> = match &part.named {
+            Named::Columns { columns, .. } => columns.arrays().map(|array| array.slice(of.start, rows)).collect(),
+            Named::Objects(names) => {
+                let columns = ObjectColumns::of(names).arrays(&names[of.clone()]);
+                columns.into_iter().map(|(_, array)| array).collect()
+            }
         };
         // The claims have no ids, and the table of verdicts has such a column nevertheless.
         if names.len() + OWN < schema.fields().len() {
             names.insert(0, Arc::new(NullArray::new(rows)));
         }
-        let places = part.first..part.first + rows;
+        let places = part.first + of.start..part.first + of.end;
         let fault = |place| self.faults.get(&place);
         let index: UInt64Array = places.clone().map(|place| place as u64).collect::<Vec<_>>().into();
         let valid: BooleanArray = places.clone().map(|place| Some(self.valid[place])).collect();
@@ -330,6 +372,8 @@ struct PickledPart {
     columns: Option<(usize, Vec<u8>)>,
     /// The ids of objects, as JSON.
     ids: Vec<Option<String>>,
+    /// Of each object that is of a chain: its place among the ids, its kind, its slot, and its place in its block.
+    of_chain: Vec<(usize, String, u64, String)>,
 }
 
 #[derive(FromPyObject, IntoPyObject)]
@@ -356,11 +400,13 @@ impl Verdicts {
                 first: *first,
                 columns: Some((*rows, columns.to_stream().map_err(misused)?)),
                 ids: Vec::new(),
+                of_chain: Vec::new(),
             }),
-            Named::Ids(ids) => Ok(PickledPart {
+            Named::Objects(names) => Ok(PickledPart {
                 first: *first,
                 columns: None,
-                ids: ids.iter().map(|id| id.as_ref().map(|id| id.as_json().to_owned())).collect(),
+                ids: names.iter().map(|name| name.id.as_deref().map(str::to_owned)).collect(),
+                of_chain: names.iter().enumerate().filter_map(|(place, name)| pickled_of_chain(place, name)).collect(),
             }),
         });
         let (mut by_name, mut by_number) = (Vec::new(), Vec::new());
@@ -375,7 +421,7 @@ impl Verdicts {
             valid: valid.iter().map(|valid| u8::from(*valid)).collect(),
             faults: faults
                 .iter()
-                .map(|(place, fault)| (*place, matches!(fault, Fault::Malformed(_)), fault.text()))
+                .map(|(place, fault)| (*place, matches!(fault, Fault::Malformed(_)), fault.text().into_owned()))
                 .collect(),
             parts: parts.collect::<PyResult<_>>()?,
             plan: plan.clone(),
@@ -404,7 +450,9 @@ pub(crate) fn verdicts_of(pickled: Pickled) -> PyResult<Verdicts> {
     let valid: Vec<bool> = valid.into_iter().map(|byte| byte == 1).collect();
     let faults: BTreeMap<usize, Fault> = faults
         .into_iter()
-        .map(|(place, malformed, text)| (place, if malformed { Fault::Malformed(text) } else { Fault::Told(text) }))
+        .map(|(place, malformed, text)| {
+            (place, if malformed { Fault::Malformed(text.into()) } else { Fault::Told(text.into()) })
+        })
         .collect();
     // Each entry is valid, or there is a reason why not.
     let settled = |(place, valid): (usize, &bool)| *valid != faults.contains_key(&place);
@@ -413,7 +461,7 @@ pub(crate) fn verdicts_of(pickled: Pickled) -> PyResult<Verdicts> {
     }
     let mut names = Names::default();
     let mut next = 0;
-    for PickledPart { first, columns, ids } in parts {
+    for PickledPart { first, columns, ids, of_chain } in parts {
         if first != next {
             return Err(unfit());
         }
@@ -422,8 +470,18 @@ pub(crate) fn verdicts_of(pickled: Pickled) -> PyResult<Verdicts> {
                 Named::Columns { rows, columns: KeptColumns::of_stream(&stream, rows).map_err(|_| unfit())? }
             }
             None => {
-                let read = |id: Option<String>| id.map(|json| id_of_json(&json)).transpose();
-                Named::Ids(ids.into_iter().map(read).collect::<Result<_, _>>().map_err(|_| unfit())?)
+                let read = |id: Option<String>| {
+                    let id = id.map(|json| id_of_json(&json)).transpose().map_err(|_| unfit())?;
+                    let id = id.map(|id| id.as_json().into());
+                    PyResult::Ok(ObjectName { id, chain: None })
+                };
+                let mut names = ids.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
+                for (place, kind, slot, index) in of_chain {
+                    let index = index.parse().map_err(|_| unfit())?;
+                    let of_chain = ObjectOfChain { kind: kind.into(), slot, index };
+                    names.get_mut(place).ok_or_else(unfit)?.chain = Some(Box::new(of_chain));
+                }
+                Named::Objects(names)
             }
         };
         next += named.entries();
@@ -451,6 +509,11 @@ pub(crate) fn verdicts_of(pickled: Pickled) -> PyResult<Verdicts> {
         seconds: counts.seconds,
     };
     Ok(Verdicts::new(valid, faults, names, tally, plan))
+}
+
+fn pickled_of_chain(place: usize, name: &ObjectName) -> Option<(usize, String, u64, String)> {
+    let ObjectOfChain { kind, slot, index } = name.chain.as_deref()?;
+    Some((place, kind.to_string(), *slot, index.to_string()))
 }
 
 fn id_of_json(json: &str) -> Result<Id, String> {
@@ -573,20 +636,48 @@ pub(crate) fn verdict_of(
     Verdict { index, id, valid, malformed, reason, kind, slot, index_in_block }
 }
 
-/// An id as Python has it.
-fn id_object(py: Python<'_>, id: &Id) -> PyResult<Py<PyAny>> {
-    Ok(py.import("json")?.call_method1("loads", (id.as_json(),))?.unbind())
+/// An id, which is JSON, as Python has it.
+fn id_object(py: Python<'_>, id: &str) -> PyResult<Py<PyAny>> {
+    Ok(py.import("json")?.call_method1("loads", (id,))?.unbind())
 }
 
-/// The ids of Python objects as a column: whole numbers if all of them are, else text.
-fn id_array(ids: &[Option<Id>]) -> ArrayRef {
-    let numbers = ids.iter().map(|id| id.as_ref().map(|id| id.as_json().parse::<i64>()).transpose());
-    match numbers.collect::<Result<Int64Array, _>>() {
-        Ok(numbers) if ids.iter().any(Option::is_some) => Arc::new(numbers),
-        _ => Arc::new(ids.iter().map(|id| id.as_ref().map(text_of)).collect::<StringArray>()),
+/// The columns that name objects: their ids, and if any of them is of a chain, which signatures they are.
+struct ObjectColumns {
+    /// Whether the ids are whole numbers. If not, they are text.
+    has_numbers: bool,
+    has_chain: bool,
+}
+
+impl ObjectColumns {
+    fn of(names: &[ObjectName]) -> Self {
+        let mut ids = names.iter().filter_map(|name| name.id.as_deref()).peekable();
+        let has_numbers = ids.peek().is_some() && ids.all(|id| id.parse::<i64>().is_ok());
+        Self { has_numbers, has_chain: names.iter().any(|name| name.chain.is_some()) }
+    }
+
+    /// The columns of some of the names.
+    fn arrays(&self, names: &[ObjectName]) -> Vec<(Kept, ArrayRef)> {
+        let ids = names.iter().map(|name| name.id.as_deref());
+        let ids: ArrayRef = if self.has_numbers {
+            Arc::new(ids.map(|id| id.and_then(|id| id.parse::<i64>().ok())).collect::<Int64Array>())
+        } else {
+            Arc::new(ids.map(|id| id.map(text_of)).collect::<StringArray>())
+        };
+        let mut columns = vec![(Kept::Id, ids)];
+        if self.has_chain {
+            let of_chain = || names.iter().map(|name| name.chain.as_deref());
+            let kinds: StringArray = of_chain().map(|chain| chain.map(|chain| &*chain.kind)).collect();
+            let slots: UInt64Array = of_chain().map(|chain| chain.map(|chain| chain.slot)).collect();
+            let places: StringArray = of_chain().map(|chain| chain.map(|chain| chain.index.to_string())).collect();
+            columns.push((Kept::Kind, Arc::new(kinds)));
+            columns.push((Kept::Slot, Arc::new(slots)));
+            columns.push((Kept::IndexInBlock, Arc::new(places)));
+        }
+        columns
     }
 }
 
-fn text_of(id: &Id) -> String {
-    serde_json::from_str::<String>(id.as_json()).unwrap_or_else(|_| id.as_json().to_owned())
+/// An id, which is JSON, without the quotes of text.
+fn text_of(id: &str) -> String {
+    serde_json::from_str::<String>(id).unwrap_or_else(|_| id.to_owned())
 }

@@ -15,16 +15,17 @@ use std::{
 };
 
 use pyo3::{prelude::*, types::PyDict};
-use quorate::{AnySuite, ClaimBytes, Exhaustive, Messages, Verifier};
+use quorate::{AnySuite, ClaimBytes, Exhaustive, Messages, SourceId, Verifier};
 use quorate_formats::judge::{self, Item, Judge, Judgements, WindowLimit};
 
 use crate::{
     argument::{self, bytes, bytes_like, generator, list_of_bytes},
-    errors::{UndecidedError, misused, truth},
+    errors::{UndecidedError, misused, no_thread, truth},
     fault::Fault,
     key_set::named_sets,
     known::Known,
     reader::{Reader, Row},
+    texts::{VALUES_LIMIT, too_long},
     verdicts::{Tally, Verdicts},
 };
 
@@ -71,7 +72,7 @@ pub(crate) fn verify(
             }
         }
         match window {
-            Some(window) => job = Some(verifying.start(window)),
+            Some(window) => job = Some(verifying.start(window)?),
             None => break,
         }
     }
@@ -101,10 +102,10 @@ struct Judged {
 struct Job(Receiver<Judged>);
 
 impl Verifying {
-    fn start(&self, window: Vec<Item<Row>>) -> Job {
+    fn start(&self, window: Vec<Item<Row>>) -> PyResult<Job> {
         let (mut judge, remember) = (self.judge.clone(), self.remember);
         let (answer, receiver) = mpsc::sync_channel(1);
-        thread::spawn(move || {
+        let work = move || {
             // The first call asked for random numbers before anything was read.
             let Ok(mut rng) = generator() else { return };
             let known = judge.verifier().known();
@@ -119,8 +120,9 @@ impl Verifying {
             let remembered = if remember { judge.verifier().known().saturating_sub(known) } else { 0 };
             // Nobody waits any more if the call was interrupted.
             let _ = answer.send(Judged { judgements, remembered });
-        });
-        Job(receiver)
+        };
+        thread::Builder::new().spawn(work).map_err(no_thread)?;
+        Ok(Job(receiver))
     }
 }
 
@@ -152,12 +154,14 @@ struct Found {
     plans: Option<Vec<String>>,
     /// Entries that are settled.
     entries: usize,
+    /// Bytes of the names of sources in the tally.
+    sources: u64,
 }
 
 impl Found {
     fn new(explain: bool) -> Self {
         let plans = explain.then(Vec::new);
-        Self { valid: Vec::new(), faults: BTreeMap::new(), tally: Tally::default(), plans, entries: 0 }
+        Self { valid: Vec::new(), faults: BTreeMap::new(), tally: Tally::default(), plans, entries: 0, sources: 0 }
     }
 
     fn add(&mut self, judged: Judged) -> PyResult<()> {
@@ -180,7 +184,7 @@ impl Found {
                 }
                 Some(fault) => {
                     if let Some(source) = &claim.source {
-                        *self.tally.false_by_source.entry(source.clone()).or_default() += 1;
+                        self.blame(source)?;
                     }
                     self.faults.insert(place, Fault::Signature(fault));
                 }
@@ -192,6 +196,22 @@ impl Found {
         if let Some(plans) = self.plans.as_mut().filter(|_| !plan.is_empty()) {
             plans.push(plan);
         }
+        Ok(())
+    }
+
+    /// Counts a false claim of a source.
+    fn blame(&mut self, source: &SourceId) -> PyResult<()> {
+        if let Some(claims) = self.tally.false_by_source.get_mut(source) {
+            *claims += 1;
+            return Ok(());
+        }
+        if let SourceId::Name(name) = source {
+            self.sources += name.len() as u64;
+        }
+        if self.sources > VALUES_LIMIT {
+            return Err(too_long(self.entries, VALUES_LIMIT));
+        }
+        self.tally.false_by_source.insert(source.clone(), 1);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import MappingProxyType
 
 import pyarrow as pa
 import pytest
@@ -175,7 +176,7 @@ def test_tables_and_claims_in_one_list() -> None:
         quorate.verify([table(signed(2)), rows(signed(1))[0]])
 
 
-@pytest.mark.parametrize("claims", [b"bytes", {"public_key": b""}, 7, None])
+@pytest.mark.parametrize("claims", [b"bytes", {"public_key": b""}, MappingProxyType({"public_key": b""}), 7, None])
 def test_what_is_no_claims(claims: object) -> None:
     with pytest.raises(TypeError, match="claims: found"):
         quorate.verify(claims)  # type: ignore[arg-type]
@@ -186,6 +187,8 @@ def test_what_is_no_claims(claims: object) -> None:
     [
         ("message", 5, 'claim 1: "message": found int, expected bytes, or text of hexadecimal digits'),
         ("public_keys", b"k", 'claim 1: "public_keys": found bytes, expected a list of bytes'),
+        ("public_keys", "6b", 'claim 1: "public_keys": found str, expected a list of bytes'),
+        ("public_keys", {b"k"}, 'claim 1: "public_keys": found set, expected a list of bytes'),
         ("public_keys", [b"k", 1], 'claim 1: "public_keys": found int, expected bytes'),
         ("id", [1], 'claim 1: "id": found list, expected text, a finite number or a boolean'),
         ("id", float("nan"), 'claim 1: "id": found float, expected text, a finite number or a boolean'),
@@ -216,7 +219,7 @@ def test_objects_that_make_no_claim() -> None:
 def test_wrong_options() -> None:
     claims = table(signed(1))
     for options, expected in [
-        ({"threads": 0}, "threads: found 0, expected at least 1"),
+        ({"threads": 0}, "threads: found 0, expected 1 to 1024, or None for all"),
         ({"backend": "gpu"}, "backend: "),
         ({"soundness": 32}, "soundness: found 32, expected 64 or 128"),
         ({"remember": True}, "give known=quorate.Known"),

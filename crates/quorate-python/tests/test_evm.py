@@ -73,6 +73,8 @@ def test_wrong_arguments() -> None:
         evm.plan(NETWORK, [members])
     with pytest.raises(quorate.UsageError):
         evm.plan(NETWORK, [])
+    with pytest.raises(quorate.UsageError, match="signers: the member 1 stands there twice"):
+        evm.plan(NETWORK, [0, 1, 1])
     with pytest.raises(quorate.DecodeError, match=r"results\[0\]: found 3 bytes, expected 32"):
         evm.plan(NETWORK, range(members), [b"abc"])
     with pytest.raises(TypeError, match="store: found"):

@@ -7,9 +7,12 @@ import dataclasses
 import gzip
 import json
 import multiprocessing
+import os
 import pathlib
 import pickle
 import threading
+from collections import ChainMap, deque
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -42,6 +45,20 @@ def json_lines() -> str:
         for row in rows(COLUMNS)
     ]
     return "".join(json.dumps(row) + "\n" for row in hexed)
+
+
+def test_claims_are_any_mapping() -> None:
+    check([MappingProxyType(row) for row in rows(COLUMNS)])
+    check(ChainMap({}, row) for row in rows(COLUMNS))
+    secrets = [quorate.SecretKey.key_gen("eth2", bytes([index]) * 32) for index in range(2)]
+    claim: dict[str, Any] = {
+        "suite": "eth2",
+        "public_keys": deque(bytes(secret.public_key()) for secret in secrets),
+        "messages": deque([b"a", b"b"]),
+        "signature": bytes(quorate.aggregate([secrets[0].sign(b"a"), secrets[1].sign(b"b")], "eth2")),
+    }
+    assert quorate.verify([claim]).all_valid
+    assert quorate.verify([quorate.Claim(**claim)]).all_valid
 
 
 def test_paths(tmp_path: pathlib.Path) -> None:
@@ -80,6 +97,18 @@ def test_paths_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
         path.write_bytes(content)
         with pytest.raises(quorate.TableError, match=reason):
             quorate.verify(path)
+    # It would wait for ever, and no other thread of Python would run.
+    os.mkfifo(tmp_path / "pipe")
+    for special in (tmp_path / "pipe", "/dev/null"):
+        with pytest.raises(quorate.TableError, match="a pipe or a device, expected a regular file"):
+            quorate.verify(special)
+
+
+def test_a_column_alone_is_not_a_table() -> None:
+    for series in (pd.DataFrame(COLUMNS)["id"], pl.DataFrame(COLUMNS)["id"]):
+        for claims in (series, [series]):
+            with pytest.raises(quorate.TableError, match="found a Series that is not a table"):
+                quorate.verify(claims)
 
 
 def test_lazy_frames_datasets_and_scanners(tmp_path: pathlib.Path) -> None:
@@ -116,7 +145,7 @@ def test_a_column_without_any_value_is_absent() -> None:
     assert quorate.verify(empty, suite="eth2-sync-aggregate").all_valid
 
 
-def test_a_claim_that_its_chain_refutes_is_not_valid() -> None:
+def test_a_claim_that_its_chain_refutes_is_not_valid(tmp_path: pathlib.Path) -> None:
     columns = {
         **signed(2),
         "kind": ["exit"] * 2,
@@ -124,9 +153,25 @@ def test_a_claim_that_its_chain_refutes_is_not_valid() -> None:
         "index": [0, 1],
         "reason": [None, "no such validator"],
     }
-    verdicts = quorate.verify(table(columns))
-    assert [verdict.valid for verdict in verdicts] == [True, False]
-    assert verdicts[1].reason == "chain: no such validator" and not verdicts[1].malformed
+    objects = rows(columns)
+    path = tmp_path / "claims.jsonl"
+    as_text = [{k: v.hex() if isinstance(v, bytes) else v for k, v in claim.items()} for claim in objects]
+    path.write_text("".join(json.dumps(claim) + "\n" for claim in as_text))
+    for claims in (table(columns), objects, [quorate.Claim(**claim) for claim in objects], path):
+        verdicts = quorate.verify(claims)
+        assert [verdict.valid for verdict in verdicts] == [True, False]
+        assert verdicts[1].reason == "chain: no such validator" and not verdicts[1].malformed
+        assert (verdicts[1].kind, verdicts[1].slot, str(verdicts[1].index_in_block)) == ("exit", 2, "1")
+        assert verdicts.to_arrow()["kind"].to_pylist() == ["exit"] * 2
+        again = pickle.loads(pickle.dumps(verdicts))
+        assert again.to_arrow() == verdicts.to_arrow() and again[1].to_dict() == verdicts[1].to_dict()
+    # Without "kind", fields of these names are not about a chain.
+    others = [{**claim, "kind": None, "slot": "front", "index": object()} for claim in objects]
+    assert quorate.verify(others).all_valid and quorate.verify(others)[1].slot is None
+    with pytest.raises(TypeError, match='"slot": found list'):
+        quorate.verify([{**objects[0], "slot": []}])
+    missing = quorate.verify([{**objects[0], "slot": None}])
+    assert missing[0].malformed and missing[0].reason is not None and '"slot" is missing' in missing[0].reason
 
 
 def names(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:

@@ -161,7 +161,7 @@ def test_aggregate_and_subtract() -> None:
     whole = quorate.aggregate(parts, "eth2")
     assert quorate.verify_one(keys, b"m", whole, "eth2")
     assert quorate.aggregate_public_keys(keys, "eth2").verify(b"m", whole)
-    assert quorate.subtract(whole, parts[1:], "eth2") == parts[0]
+    assert quorate.subtract(whole, parts[1:], "eth2") == parts[0] and quorate.subtract(whole, [], "eth2") == whole
     each = quorate.aggregate([secret.sign(bytes([index])) for index, secret in enumerate(secrets)], "eth2")
     assert quorate.verify_one(keys, [b"\0", b"\1", b"\2"], each, "eth2")
     with pytest.raises(ValueError, match="there is nothing to aggregate"):
@@ -170,6 +170,32 @@ def test_aggregate_and_subtract() -> None:
         quorate.aggregate([parts[0], b""], "eth2")
     with pytest.raises(TypeError, match="signatures: found Signature, expected a list"):
         quorate.aggregate(whole, "eth2")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("suite", [name for name in quorate.suites() if "BDN" in name])
+def test_a_rogue_key_in_a_bdn_suite(suite: str) -> None:
+    victim, own = (quorate.SecretKey.generate(suite) for _ in range(2))
+    # The rogue key is x·G - pk_victim: the negation of a point is its encoding with the sign's bit flipped. The tag of the
+    # plain suite of this shape allows the sum.
+    plain = suite.replace("BDN", "POP")
+    negated = bytearray(bytes(victim.public_key()))
+    negated[0] ^= 0x20
+    rogue = bytes(quorate.aggregate_public_keys([own.public_key(), bytes(negated)], plain))
+    keys = [bytes(victim.public_key()), rogue]
+    assert bytes(quorate.aggregate_public_keys(keys, plain)) == bytes(own.public_key())
+    both = quorate.aggregate_public_keys(keys, suite)
+    assert bytes(both) != bytes(own.public_key())
+    assert not both.verify(b"m", own.sign(b"m"))
+    assert both == quorate.aggregate_public_keys(keys[::-1], suite)
+    with pytest.raises(quorate.UsageError, match="key 1 .* is there before"):
+        quorate.aggregate_public_keys([keys[0], keys[0]], suite)
+    signature = own.sign(b"m")
+    with pytest.raises(quorate.UsageError, match="added with coefficients"):
+        quorate.aggregate([signature], suite)
+    with pytest.raises(quorate.UsageError, match="added with coefficients"):
+        quorate.subtract(signature, [signature], suite)
+    with pytest.raises(quorate.UsageError, match="added with coefficients"):
+        quorate.KeySet(suite, keys).sum([0, 1])
 
 
 def test_proofs_of_possession() -> None:
@@ -205,12 +231,16 @@ def test_key_sets() -> None:
 
 def test_key_sets_ask_for_possession() -> None:
     secrets, _ = committee()
-    keys = quorate.KeySet("eth2", [secrets[0].public_key()])
+    pair = quorate.KeySet("eth2", [secret.public_key() for secret in secrets[:2]])
+    signature = quorate.aggregate([secret.sign(b"vote") for secret in secrets[:2]], "eth2")
+    assert pair.prove(1, secrets[1].prove_possession())
     with pytest.raises(ValueError, match="member 0 has not proven possession"):
-        keys.verify([0], b"vote", secrets[0].sign(b"vote"))
-    assert not keys.prove(0, secrets[1].prove_possession())
-    assert keys.prove(0, secrets[0].prove_possession())
-    assert keys.verify([0], b"vote", secrets[0].sign(b"vote"))
+        pair.verify([0, 1], b"vote", signature)
+    assert pair.verify([0], b"vote", secrets[0].sign(b"vote")), "alone it needs no proof"
+    assert not pair.prove(0, secrets[1].prove_possession())
+    assert pair.prove(0, secrets[0].prove_possession())
+    assert pair.verify([0, 1], b"vote", signature)
+    keys = quorate.KeySet("eth2", [secrets[0].public_key()])
     with pytest.raises(IndexError, match="names member 1 of a set of 1"):
         keys.verify([1], b"vote", secrets[0].sign(b"vote"))
     with pytest.raises(IndexError):
@@ -220,8 +250,26 @@ def test_key_sets_ask_for_possession() -> None:
     assert len(keys) == 1, "all keys are added or none"
     with pytest.raises(TypeError, match="members: found str"):
         keys.sum("ab")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="expected at most"):
-        keys.sum([1 << 60])
+    # A caller who counts the members would take one for two.
+    with pytest.raises(quorate.UsageError, match="members: the member 0 stands there twice"):
+        keys.verify([0, 0], b"vote", secrets[0].sign(b"vote"))
+
+
+@pytest.mark.parametrize("index", [4, (1 << 32) - 1, 1 << 60])
+def test_members_that_are_not_there_take_no_memory(index: int) -> None:
+    resource = pytest.importorskip("resource")
+    secrets, keys = committee()
+    signature, members = secrets[0].sign(b"vote"), [0, index]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for ask in (
+        lambda: keys.sum(members),
+        lambda: keys.verify(members, b"vote", signature),
+        lambda: keys.claim(members, b"vote", signature),
+    ):
+        with pytest.raises(IndexError, match=f"names member {index} of a set of 4"):
+            ask()
+    # A bit for each index up to the second one takes half a gigabyte.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000, "kilobytes"
 
 
 def test_claims_name_members_of_key_sets() -> None:
@@ -303,7 +351,12 @@ def test_key_sets_of_other_suites() -> None:
     suite = next(name for name in quorate.suites() if "G1" in name and "BDN" in name)
     secrets = [quorate.SecretKey.generate(suite) for _ in range(2)]
     keys = quorate.KeySet(suite, [secret.public_key() for secret in secrets])
-    assert not keys.verify([0, 1], b"m", quorate.aggregate([secret.sign(b"m") for secret in secrets], suite))
+    plain = suite.replace("BDN", "POP")
+    signatures = [quorate.Signature(bytes(secret.sign(b"m")), plain) for secret in secrets]
+    assert not keys.verify([0, 1], b"m", quorate.aggregate(signatures, plain))
+    assert keys.verify([1], b"m", secrets[1].sign(b"m"))
+    with pytest.raises(ValueError, match="added with coefficients"):
+        keys.sum([0, 1])
     with pytest.raises(ValueError, match="neither POP nor BDN"):
         quorate.KeySet("chia", []).verify([], b"m", SECRET.sign(b"m"))
 

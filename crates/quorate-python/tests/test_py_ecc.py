@@ -106,9 +106,34 @@ def test_secrets_that_are_none(scheme: str) -> None:
 
 
 def test_key_gen_asks_for_enough_material() -> None:
-    """The one difference: py_ecc takes less, which the specification forbids."""
+    """py_ecc takes less, which the specification forbids."""
     with pytest.raises(ValueError, match="secret key"):
         ours.G2Basic.KeyGen(bytes(31))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_bytes_of_other_types(scheme: str) -> None:
+    key = ours.G2Basic.SkToPk(5)
+    assert same(scheme, "KeyValidate", bytearray(key)) is True
+    assert same(scheme, "KeyValidate", memoryview(key)) is True
+    assert same(scheme, "KeyValidate", bytearray(OUTSIDE_KEY)) is False
+    assert same(scheme, "KeyValidate", "text") == "TypeError"
+    assert same(scheme, "KeyGen", bytearray(32)) == same(scheme, "KeyGen", bytes(32))
+    assert same(scheme, "KeyGen", bytes(32), bytearray(b"info")) == same(scheme, "KeyGen", bytes(32), b"info")
+
+
+def test_keys_of_another_length_are_refused() -> None:
+    """py_ecc reads a key as a number, whatever its length."""
+    key = ours.G2Basic.SkToPk(5)
+    longer = b"\0" + key
+
+    def both(name: str, argument: Any) -> tuple[Any, Any]:
+        mine, other = (outcome(getattr(module.G2ProofOfPossession, name), argument) for module in (ours, theirs))
+        return mine, other
+
+    assert both("KeyValidate", longer) == (False, True)
+    assert both("KeyValidate", list(key)) == ("TypeError", True)
+    assert both("_AggregatePKs", [longer]) == ("ValueError", key)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

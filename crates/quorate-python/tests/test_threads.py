@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import resource
 import signal
@@ -12,6 +13,8 @@ import threading
 import time
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 
 import quorate
 
@@ -125,7 +128,7 @@ def peak() -> int:
 
 
 def test_verdicts_take_little_memory() -> None:
-    """A million verdicts: a byte and the id of each, and no Python object."""
+    """A million verdicts: of each a byte, the id and that it is not valid, and no Python object."""
     claims = pa.table(
         {
             "id": pa.array(range(1_000_000)),
@@ -135,7 +138,87 @@ def test_verdicts_take_little_memory() -> None:
             "signature": pa.array([b""] * 1_000_000),
         }
     )
+    quorate.verify(claims.slice(0, 4096))
+    before = peak()
     verdicts = quorate.verify(claims)
+    assert peak() - before < 128 << 20
     assert len(verdicts) == 1_000_000
     assert verdicts[999_999].id == 999_999
     assert verdicts.summary["invalid"] == 1_000_000
+
+
+def repeated(path: pathlib.Path, rows: int, **texts: str) -> pathlib.Path:
+    """A small file of claims that all have the same long texts."""
+    columns = {name: pa.array([b""] * rows) for name in ("public_key", "message", "signature")}
+    columns["suite"] = pa.array(["eth2"] * rows)
+    columns["slot"], columns["index"] = pa.array([7] * rows), pa.array(["0"] * rows)
+    for name, text in texts.items():
+        columns[name] = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), [text])
+    pq.write_table(pa.table(columns), path)
+    assert path.stat().st_size < 1 << 20
+    return path
+
+
+def test_equal_texts_are_kept_once(tmp_path: pathlib.Path) -> None:
+    """Ids and reasons of 32 KiB, which would take 1.3 GiB as copies."""
+    long = "x" * (32 << 10)
+    for texts in [{"id": long}, {"kind": "exit", "reason": long}, {"kind": long}]:
+        path = repeated(tmp_path / "claims.parquet", 20_000, **texts)
+        before = peak()
+        verdicts = quorate.verify(path)
+        assert peak() - before < 200 << 20
+        assert verdicts.summary["invalid"] == 20_000
+        last = verdicts[19_999]
+        assert last.id == texts.get("id")
+        assert last.kind == texts.get("kind")
+        assert ("reason" in texts) == (last.reason == f"chain: {long}")
+
+
+def test_a_table_of_long_texts_has_several_batches(tmp_path: pathlib.Path) -> None:
+    """A column of text has offsets of 32 bits, so that one for all rows could be too long."""
+    long = "x" * (32 << 10)
+    verdicts = quorate.verify(repeated(tmp_path / "claims.parquet", 3_000, kind="exit", reason=long))
+    batches = verdicts.to_arrow().to_batches()
+    assert [len(batch) for batch in batches] == [2047, 953]
+    found = pa.Table.from_batches(batches)
+    assert found["index"].to_pylist() == list(range(3_000))
+    assert set(found["reason"].to_pylist()) == {f"chain: {long}"}
+    named = quorate.verify(repeated(tmp_path / "named.parquet", 3_000, id=long)).to_arrow()
+    assert named["id"].num_chunks == 2
+    assert set(named["id"].to_pylist()) == {long}
+
+
+def test_too_long_texts_are_an_error(tmp_path: pathlib.Path) -> None:
+    long = "x" * (32 << 10)
+    path = repeated(tmp_path / "claims.parquet", 33_000, id=long)
+    expected = r"^the ids, reasons and sources of the first 32\d{3} claims take more than 1024 MiB; verify the claims in parts$"
+    with pytest.raises(quorate.TableError, match=expected):
+        quorate.verify(path)
+    # In memory a table can be as long as it is, but not what it says about its rows.
+    with pytest.raises(quorate.TableError, match=expected):
+        quorate.verify(pq.read_table(repeated(path, 33_000, kind="exit", reason=long), read_dictionary=["reason"]))
+    assert len(quorate.verify(pq.read_table(repeated(path, 33_000, id=long), read_dictionary=["id"]))) == 33_000
+
+
+def test_a_system_that_gives_no_thread_is_an_error_of_the_system(tmp_path: pathlib.Path) -> None:
+    program = """
+        import sys, quorate, quorate.history
+        from conftest import signed, table
+        for call in (lambda: quorate.verify(table(signed(1))), lambda: quorate.history.status(sys.argv[1])):
+            try:
+                call()
+            except OSError as error:
+                assert "cannot start a thread" in str(error), error
+            else:
+                raise AssertionError("there was a thread")
+    """
+    output = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)],
+        # No address space holds such a stack.
+        env={**os.environ, "RUST_MIN_STACK": str(2**60)},
+        cwd=pathlib.Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert output.returncode == 0, output.stderr

@@ -213,7 +213,7 @@ pub struct Refusal {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RefusalCode {
-    /// The line is not a request.
+    /// The line is not a request. The connection goes on.
     Malformed,
     /// The line has more than [`LONGEST_LINE`] bytes. The connection is closed.
     LineTooLong,
@@ -301,8 +301,17 @@ impl StatusAnswer {
         if self.retired {
             return Some("the record was moved to another machine by `export --retire`".to_owned());
         }
-        let not_begun = || self.epoch.is_none().then(|| "epoch 0 has not begun by the signer's clock".to_owned());
-        self.storage_error.clone().or_else(|| self.clock_error.clone()).or_else(not_begun)
+        let no_epoch = || {
+            let Some(epoch) = self.epoch else { return Some("epoch 0 has not begun by the signer's clock".to_owned()) };
+            self.floor.filter(|floor| *floor > epoch).map(|floor| {
+                let begins = self.network.start_of(floor);
+                format!(
+                    "the floor of the record is epoch {floor}, which begins at second {begins} of Unix time, and by the signer's clock it \
+                     is epoch {epoch} (docs/signer.md, \"A clock that was ahead\")"
+                )
+            })
+        };
+        self.storage_error.clone().or_else(|| self.clock_error.clone()).or_else(no_epoch)
     }
 }
 

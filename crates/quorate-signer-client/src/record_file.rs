@@ -9,18 +9,23 @@
 //! ```
 //!
 //! The checksum is keccak256 of the object without it, on one line and in this order. It finds damage, not malice: whoever
-//! changes the file can compute it.
+//! changes the file can compute it. A file has at most [`LARGEST`] bytes, and reading it takes up to
+//! three times its length of memory.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
 use quorate_evm::{
     KeyGroup, SnapshotId, Task,
-    alloy_primitives::{B256, Bytes, keccak256},
+    alloy_primitives::{B256, Bytes, Keccak256},
     task::Conflict,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::network::NetworkTerms;
+
+/// The longest file, in bytes: 4 GiB, which is about 17 million tasks. The record of a signer that has 1 GiB, which
+/// `QuorateSignerRecordLarge` tells, has fewer.
+pub const LARGEST: u64 = 4 << 30;
 
 /// All that a signer must not contradict.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +57,12 @@ pub enum RecordFileError {
     /// Not JSON, a field is missing or unknown, or of the wrong type.
     #[error("expected a record that `quorate-signer export` wrote")]
     Json(#[from] serde_json::Error),
+    /// More bytes than a file may have.
+    #[error("the record has more than {limit} bytes as a file, the limit")]
+    TooLarge {
+        /// [`LARGEST`].
+        limit: u64,
+    },
     /// Something else, or a version that this program does not know.
     #[error("found format {format:?}, version {version}; expected {FORMAT:?}, version {VERSION}")]
     Format {
@@ -99,6 +110,11 @@ impl RecordFile {
     /// # Errors
     /// [`RecordFileError`].
     pub fn parse(json: &[u8]) -> Result<Self, RecordFileError> {
+        Self::parse_within(LARGEST, json)
+    }
+
+    fn parse_within(limit: u64, json: &[u8]) -> Result<Self, RecordFileError> {
+        refuse_longer(limit, json.len())?;
         // The format first: another version may have other fields.
         let Head { format, version } = serde_json::from_slice(json)?;
         if (format.as_str(), version) != (FORMAT, VERSION) {
@@ -106,7 +122,7 @@ impl RecordFile {
         }
         let mut file: File = serde_json::from_slice(json)?;
         let found = file.checksum.take();
-        let expected = keccak256(serde_json::to_vec(&file)?);
+        let expected = file.digest()?;
         if found != Some(expected) {
             return Err(RecordFileError::Checksum { found: found.unwrap_or_default(), expected });
         }
@@ -126,8 +142,12 @@ impl RecordFile {
     /// The file, on one line with a newline at its end. [`RecordFile::tasks`] must be in ascending order.
     ///
     /// # Errors
-    /// None of these types fails to be written; the error is serde's.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    /// [`RecordFileError::TooLarge`]: [`parse`](Self::parse) would refuse it.
+    pub fn to_json(&self) -> Result<String, RecordFileError> {
+        self.to_json_within(LARGEST)
+    }
+
+    fn to_json_within(&self, limit: u64) -> Result<String, RecordFileError> {
         let RecordIdentity { network, key_group, public_key } = self.identity.clone();
         let mut epochs: Vec<Epoch> = Vec::new();
         for &Task { epoch, id, snapshot, performer, result, approved } in &self.tasks {
@@ -141,9 +161,15 @@ impl RecordFile {
         let (format, version) = (FORMAT.to_owned(), VERSION);
         let (floor, checksum) = (self.floor, None);
         let mut file = File { format, version, network, key_group, public_key, floor, epochs, checksum };
-        file.checksum = Some(keccak256(serde_json::to_vec(&file)?));
-        Ok(serde_json::to_string(&file)? + "\n")
+        file.checksum = Some(file.digest()?);
+        let text = serde_json::to_string(&file)? + "\n";
+        refuse_longer(limit, text.len())?;
+        Ok(text)
     }
+}
+
+fn refuse_longer(limit: u64, length: usize) -> Result<(), RecordFileError> {
+    if length as u64 > limit { Err(RecordFileError::TooLarge { limit }) } else { Ok(()) }
 }
 
 /// What the tasks of a record are ordered by.
@@ -169,7 +195,28 @@ fn contradiction(tasks: &[Task]) -> Option<(&Task, &Task, Conflict)> {
     None
 }
 
+/// Hashes what is written, so that a second copy of a long file is not held.
+struct Hashing(Keccak256);
+
+impl io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl File {
+    /// The checksum, while the field has none.
+    fn digest(&self) -> Result<B256, serde_json::Error> {
+        let mut hashing = Hashing(Keccak256::new());
+        serde_json::to_writer(&mut hashing, self)?;
+        Ok(hashing.0.finalize())
+    }
+
     fn tasks(&self) -> Result<Vec<Task>, RecordFileError> {
         let mut tasks: Vec<Task> = Vec::new();
         let mut last: Option<u64> = None;
@@ -269,6 +316,24 @@ mod tests {
         // Spaces are no damage.
         let value: serde_json::Value = serde_json::from_str(&written(&[task(5, 1, 1)])).expect("JSON");
         assert!(RecordFile::parse(serde_json::to_string_pretty(&value).expect("JSON").as_bytes()).is_ok());
+    }
+
+    /// What is not read is not written either: otherwise a record would be retired whose file nobody can import.
+    #[test]
+    fn what_is_written_is_short_enough_to_be_read() {
+        let file = RecordFile { identity: identity(), floor: 4, tasks: vec![task(5, 1, 1), task(5, 2, 2)] };
+        let json = file.to_json().expect("short");
+        let length = json.len() as u64;
+        assert_eq!(file.to_json_within(length).expect("as long as it may be"), json);
+        assert_eq!(RecordFile::parse_within(length, json.as_bytes()).expect("as long as it may be"), file);
+        for refused in
+            [file.to_json_within(length - 1).map(drop), RecordFile::parse_within(length - 1, json.as_bytes()).map(drop)]
+        {
+            assert!(
+                matches!(&refused, Err(RecordFileError::TooLarge { limit }) if *limit == length - 1),
+                "{refused:?}"
+            );
+        }
     }
 
     /// A flipped bit anywhere is found: the file is refused, or reads as it did, because it was the case of a digit.

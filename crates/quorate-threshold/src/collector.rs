@@ -15,7 +15,7 @@
 //! A participant whose verification key is the identity has no share of the key. Nothing is taken under its number, and the
 //! others sign without it. A dealer who speaks last in a ceremony can put itself into that place, and stops nobody by it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use quorate::{
     Backend, Bls12381Suite, Claim, Options, ParseError, PublicKey, Reason, Scheme, Signature, UncheckedSignature,
@@ -51,7 +51,7 @@ pub struct Collector<S: Bls12381Suite> {
     committee: Committee,
     suite: S,
     public_key: PublicKey<S>,
-    verification_keys: Vec<Option<PublicKey<S>>>,
+    verification_keys: Arc<[Option<PublicKey<S>>]>,
     message: Vec<u8>,
     options: Options,
     /// None is of a participant without a verification key.
@@ -158,7 +158,7 @@ impl<S: Bls12381Suite> Collector<S> {
             committee,
             suite,
             public_key,
-            verification_keys,
+            verification_keys: verification_keys.into(),
             message: message.to_vec(),
             options,
             shares: BTreeMap::new(),
@@ -167,6 +167,27 @@ impl<S: Bls12381Suite> Collector<S> {
             signature: None,
             work: CollectorWork::default(),
         })
+    }
+
+    /// A collector for another message of the same committee, without shares. The verification keys are in memory once.
+    #[must_use]
+    pub fn for_message(&self, message: &[u8]) -> Self {
+        Self {
+            committee: self.committee.clone(),
+            verification_keys: Arc::clone(&self.verification_keys),
+            message: message.to_vec(),
+            shares: BTreeMap::new(),
+            false_shares: BTreeMap::new(),
+            doubtful: false,
+            signature: None,
+            work: CollectorWork::default(),
+            ..*self
+        }
+    }
+
+    /// The message.
+    pub fn message(&self) -> &[u8] {
+        &self.message
     }
 
     /// Takes the share of the participant with a number, and returns the signature once there is one. The bytes are a

@@ -199,6 +199,10 @@ impl<S: Bls12381Suite> SharedKey<S> {
             expected: S::all().iter().map(|suite| suite.name()).collect(),
         })?;
         let committee = Committee::new(file.threshold, file.participants, file.identifiers, backend)?;
+        let (found, threshold) = (file.commitment.len(), committee.threshold());
+        if found != threshold {
+            return Err(SharingError::Degree { found, threshold }.into());
+        }
         let decoded = file
             .commitment
             .iter()

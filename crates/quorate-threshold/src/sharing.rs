@@ -128,22 +128,35 @@ pub(crate) fn shares<S: Bls12381Suite>(
     committee: &Committee,
     coefficients: &[SecretKey<S>],
 ) -> Result<Vec<KeyShare<S>>, SharingError> {
-    let scalars: Result<Vec<_>, SecretError> =
-        coefficients.iter().map(|key| SecretScalar::from_bytes(&key.to_bytes())).collect();
-    let polynomial = SecretPolynomial::new(scalars.map_err(|_| SharingError::ZeroShare)?);
+    let scalars = coefficients.iter().map(|key| SecretScalar::from_bytes(&key.to_bytes()));
+    let scalars = listed(coefficients.len(), scalars).map_err(|_| SharingError::ZeroShare)?;
+    let polynomial = SecretPolynomial::new(scalars);
     let values = values(committee, &polynomial).map_err(|_| SharingError::ZeroShare)?;
-    let share = |(index, value): (Index, SecretScalar)| {
+    // By reference: the list wipes its values where they are.
+    let share = |(index, value): (Index, &SecretScalar)| {
         let secret = SecretKey::from_bytes(&value.to_bytes()).map_err(|_| SharingError::ZeroShare)?;
         Ok(KeyShare { index, secret })
     };
-    committee.indices().zip(values).map(share).collect()
+    listed(values.len(), committee.indices().zip(&values).map(share))
+}
+
+/// A list of at most so many secrets, or the first error. A list that grows would leave copies of secrets behind.
+pub(crate) fn listed<T, E>(count: usize, secrets: impl Iterator<Item = Result<T, E>>) -> Result<Vec<T>, E> {
+    let mut list = Vec::with_capacity(count);
+    for secret in secrets {
+        list.push(secret?);
+    }
+    Ok(list)
 }
 
 /// The values of a secret polynomial at the points of all participants.
 pub(crate) fn values(committee: &Committee, polynomial: &SecretPolynomial) -> Result<Vec<SecretScalar>, SecretError> {
     match committee.domain() {
         Some(domain) => polynomial.values(domain, committee.participants()),
-        None => committee.indices().map(|index| polynomial.value(&committee.point(index))).collect(),
+        None => {
+            let values = committee.indices().map(|index| polynomial.value(&committee.point(index)));
+            listed(committee.participants(), values)
+        }
     }
 }
 

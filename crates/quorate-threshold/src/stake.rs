@@ -8,6 +8,10 @@
 //! hold, and the limits are proven for the shares that come out: most shares for a stake are a knapsack problem, which is
 //! solved exactly, or bounded from above for very many signers. The bound of Swiper (A. Tonkikh and L. Freitas, eprint
 //! 2023/1164) says that shares in proportion to n suffice, whatever the stakes are.
+//!
+//! Nothing is promised about signers between the two limits. With stakes of 50 and 50, a safe part of a third and a live part of two
+//! thirds, 1 of 2 shares would do, and so would 2 of 2. Among thresholds that hold, one is taken with which no signer below the live part
+//! signs alone, if there is one for these shares.
 
 use std::ops::Range;
 
@@ -35,8 +39,13 @@ impl StakePart {
         Self { numerator: self.denominator - self.numerator, ..self }.of(total)
     }
 
+    /// Whether a stake is at least this part of a total.
+    pub fn is_of(self, stake: u128, total: u128) -> bool {
+        stake >= total - self.rest(total)
+    }
+
     /// Whether this is less than another part.
-    fn is_less(self, other: Self) -> bool {
+    pub fn is_less(self, other: Self) -> bool {
         let cross = |a: Self, b: Self| u64::from(a.numerator) * u64::from(b.denominator);
         cross(self, other) < cross(other, self)
     }
@@ -102,7 +111,7 @@ impl Allotment {
         if !safe.is_less(live) {
             return Err(StakeError::NoGap);
         }
-        let limits = Limits { safe: safe.of(total), rest: live.rest(total) };
+        let limits = Limits { total, safe: safe.of(total), rest: live.rest(total), live };
         let made = |shares: usize| {
             [0, 1, 2]
                 .into_iter()
@@ -151,6 +160,12 @@ impl Allotment {
         self.shares.iter().map(|shares| *shares as usize).sum()
     }
 
+    /// The places of the signers who have enough shares to sign alone.
+    pub fn alone(&self) -> impl Iterator<Item = usize> {
+        let signs = |shares: &u32| *shares as usize >= self.threshold;
+        self.shares.iter().enumerate().filter(move |(_, shares)| signs(shares)).map(|(place, _)| place)
+    }
+
     /// The numbers of the committee's participants that stand for each signer. They are neighbours.
     pub fn participants(&self) -> Vec<Range<u64>> {
         let mut next = 1;
@@ -176,10 +191,14 @@ struct Limits {
     safe: u128,
     /// Signers are enough if the others have at most this stake.
     rest: u128,
+    /// Signers with at least this part must be able to sign.
+    live: StakePart,
+    total: u128,
 }
 
 impl Limits {
-    /// The least threshold that is safe, if it is live.
+    /// The least threshold that is safe, if it is live. A larger one that is live is taken if otherwise a signer signs alone who need
+    /// not be able to.
     fn threshold(&self, stakes: &[u128], shares: &[u32]) -> Option<usize> {
         let total: usize = shares.iter().map(|shares| *shares as usize).sum();
         let most = |stake| {
@@ -189,8 +208,11 @@ impl Limits {
                 most_fractions(stakes, shares, stake)
             }
         };
-        let threshold = most(self.safe) + 1;
-        (threshold + most(self.rest) <= total).then_some(threshold)
+        let (threshold, largest) = (most(self.safe) + 1, total.checked_sub(most(self.rest))?);
+        let need_not = |(stake, _): &(&u128, &u32)| !self.live.is_of(**stake, self.total);
+        let alone = stakes.iter().zip(shares).filter(need_not).map(|(_, shares)| *shares as usize).max().unwrap_or(0);
+        let without_them = threshold.max(alone + 1);
+        (threshold <= largest).then_some(if without_them <= largest { without_them } else { threshold })
     }
 }
 
@@ -283,6 +305,29 @@ mod tests {
         assert!(allotment.total() <= 100, "{allotment:?}");
         let whole = Allotment::new(&[32; 4], part(1, 3), part(3, 4)).unwrap();
         assert!(holds(&whole, &[32; 4], part(1, 3), part(3, 4)));
+    }
+
+    /// Between the limits nothing is promised, and still nobody signs alone whom another threshold prevents from it.
+    #[test]
+    fn nobody_between_the_limits_signs_alone_if_a_threshold_prevents_it() {
+        let [third, half, two_thirds] = [(1, 3), (1, 2), (2, 3)].map(|(a, b)| part(a, b));
+        let allot = |stakes: &[u128], safe, live| {
+            let allotment = Allotment::new(stakes, safe, live).unwrap();
+            assert!(holds(&allotment, stakes, safe, live), "{allotment:?}");
+            allotment
+        };
+        for stakes in [&[50, 50][..], &[1, 1], &[40, 40, 20]] {
+            let allotment = allot(stakes, third, two_thirds);
+            assert_eq!(allotment.alone().count(), 0, "{stakes:?}: {allotment:?}");
+            assert!(allotment.threshold() > 1, "{allotment:?}");
+        }
+        // Who has the live part must be able to.
+        assert_eq!(allot(&[50, 50], part(1, 4), half).alone().collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(allot(&[10, 90], third, two_thirds).alone().collect::<Vec<_>>(), [1]);
+        // The only one who has a share, at its place among those who have none, is named, and a larger safe part prevents it.
+        let stakes = [32_000, 31_000, 1_000, 95_000];
+        assert_eq!(allot(&stakes, third, two_thirds).alone().collect::<Vec<_>>(), [3]);
+        assert_eq!(allot(&stakes, part(598, 1000), two_thirds).alone().count(), 0);
     }
 
     #[test]

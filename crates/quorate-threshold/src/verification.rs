@@ -10,7 +10,7 @@
 use quorate::{
     Bls12381Suite, Options, PublicKey, aggregate::sum_of_multiples, rand_core::CryptoRng, threads::parallel_chunks,
 };
-use quorate_curve::{Scalar, Weight, WeightedSegments};
+use quorate_curve::{Scalar, Weight, WeightedSegments, marking::declassify};
 
 use crate::{
     committee::{Committee, Index},
@@ -78,11 +78,12 @@ impl<S: Bls12381Suite> Commitment<S> {
             return Err(SharingError::NoShares);
         }
         let Options { backend, threads, soundness, .. } = *options;
-        let weights: Vec<_> = shares.iter().map(|_| Weight::draw(soundness, || rng.next_u64())).collect();
+        // Weights must be unknown until the shares are fixed, and are no secrets after that.
+        let weights: Vec<_> = shares.iter().map(|_| Weight::draw(soundness, || declassify(rng.next_u64()))).collect();
         let terms: Vec<_> = shares.iter().zip(weights.iter().copied()).collect();
         let found = parallel_chunks(threads, &terms, 1, |terms| {
             let mut sum = WeightedSegments::new();
-            sum.extend(terms.iter().map(|(share, weight)| (share.verification_key().point(), *weight)));
+            sum.extend(terms.iter().map(|(share, weight)| (declassify(share.verification_key()).point(), *weight)));
             sum.close();
             backend.weighted_sums(&sum)
         });

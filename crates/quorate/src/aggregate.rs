@@ -48,6 +48,12 @@ pub enum MisuseError {
     /// Coefficients in a suite that has none.
     #[error("the suite {0} has no coefficients: its scheme is not BDN")]
     NoCoefficients(&'static str),
+    /// A plain sum or difference in a suite that has coefficients.
+    #[error(
+        "signatures and keys of the suite {0} are added with coefficients, for which each signature needs its key; `quorate aggregate` \
+         on the command line does that"
+    )]
+    NeedsCoefficients(&'static str),
     /// A key occurs twice where a set of signers is asked for.
     #[error("key {index} (counted from 0) is there before, but a set of signers has each key once")]
     RepeatedKey {
@@ -102,8 +108,8 @@ pub fn subtract<S: Suite>(aggregate: Signature<S>, parts: &[Signature<S>], backe
     Signature::from_member(backend.sum(&points))
 }
 
-/// Σ nᵢ·Pᵢ for public scalars, on all threads: [`Backend::msm`] for each share of the points. The points must be in the
-/// subgroup of order r.
+/// Σ nᵢ·Pᵢ for public scalars, on all threads: [`Backend::msm`] for each share of the points, which says what holds for points outside
+/// the subgroup of order r.
 ///
 /// Cost: that of `Backend::msm` for the points of one thread.
 pub fn sum_of_multiples<G: Bls12381Group>(terms: &[(G, Scalar)], backend: Backend, threads: NonZeroUsize) -> G {

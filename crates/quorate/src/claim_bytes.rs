@@ -48,7 +48,8 @@ pub enum PublicKeys {
     Encoded(Vec<Vec<u8>>),
     /// Members of a set of keys that were decoded and checked before, so that the claim costs no decoding. In a POP suite
     /// several members must all have shown that they possess their secrets. If they signed one message, their sum costs what
-    /// [`KeySet::sum`](crate::KeySet::sum) costs.
+    /// [`KeySet::sum`](crate::KeySet::sum) costs. Then known statements are subtracted from claims of at most 4,096 members, and in one
+    /// call from claims of at most 131,072 members together; the rest of the claims is summed.
     Members(AnyKeySet, Members),
 }
 
@@ -66,7 +67,8 @@ impl PublicKeys {
         self.len() == 0
     }
 
-    /// The encoding of the key at a place, if there is one: of a member of a set on BN254 that of its key in G2.
+    /// The encoding of the key at a place, if there is one: of a member of a set on BN254 that of its key in G2. In a bitmap the members
+    /// before it are counted, so for many places take all [`encodings`](Self::encodings).
     pub fn encoded(&self, place: usize) -> Option<Cow<'_, [u8]>> {
         match self {
             Self::Encoded(keys) => Some(keys.get(place)?.into()),
@@ -212,7 +214,8 @@ pub fn memory_of(
 }
 
 /// About how many bytes the keys of members take while their claim is verified: a bit names a member, and its key has 200 bytes.
-/// Members of a POP suite who all signed one message are added up where they lie, and take none.
+/// Members of a POP suite who all signed one message are added up where they lie, and take none; if something is known about the
+/// message, the keys of at most 131,072 of them are copied, for all claims of a call together.
 pub fn memory_of_members(suite: AnySuite, public_keys: &PublicKeys, messages: &Messages) -> usize {
     const KEY: usize = size_of::<PublicKey<MinSig>>();
     match (public_keys, messages) {

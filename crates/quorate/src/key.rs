@@ -57,7 +57,7 @@ impl<S: Suite> PublicKey<S> {
 
     /// Reads many compressed keys. Each answer is the one that [`from_bytes`](Self::from_bytes) gives.
     ///
-    /// Cost: with a backend that has lanes, about a tenth of `from_bytes` for each key.
+    /// Cost: for each key in G1, a quarter of `from_bytes` with `ifma`, and under a half with `fma-avx2`.
     pub fn from_bytes_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
         S::decode_keys(encodings, backend).into_iter().map(|key| key.map(Self)).collect()
     }

@@ -54,11 +54,9 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Known<S: Suite> {
     signatures: Recent<Entry<S>, Signature<S>>,
-    /// The messages of the statements, and perhaps of some that were forgotten. An entry is added with each statement, and there
-    /// are never more of them than of statements, so no message is forgotten before its statements are.
+    /// The messages of the statements, and perhaps of some that were forgotten. An entry is added or made new with each statement. The
+    /// halves of the two maps fill at different times, so a message can be forgotten while a statement about it is known.
     messages: Recent<[u8; 32], ()>,
-    /// Whether a statement was forgotten by itself, so that there can be more messages than statements.
-    has_gaps: bool,
 }
 
 /// What was signed: a statement, the tag it is hashed under, and whether the signer's key is hashed in front of the
@@ -99,7 +97,7 @@ impl<S: Suite> Known<S> {
     }
 
     fn with_half(half: usize) -> Self {
-        Self { signatures: Recent::of_two_halves(half), messages: Recent::of_two_halves(half), has_gaps: false }
+        Self { signatures: Recent::of_two_halves(half), messages: Recent::of_two_halves(half) }
     }
 
     fn insert(&mut self, entry: Entry<S>, signature: Signature<S>) {
@@ -107,9 +105,10 @@ impl<S: Suite> Known<S> {
         self.signatures.insert(entry, signature);
     }
 
-    /// Whether perhaps a statement about a message is known, under any tag. If not, none is.
+    /// Whether perhaps a statement about a message is known, under any tag. If not, none is, unless it is among the oldest: so it only
+    /// says whether it pays to look for statements.
     pub(crate) fn has_about(&self, message: &[u8]) -> bool {
-        !self.is_empty() && (self.has_gaps || self.messages.find(&Sha256::digest(message).into()).is_some())
+        !self.is_empty() && self.messages.find(&Sha256::digest(message).into()).is_some()
     }
 
     /// Remembers that a key signed a message.
@@ -132,7 +131,6 @@ impl<S: Suite> Known<S> {
 
     /// Forgets a statement; `true` if it was known.
     pub fn forget(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>) -> bool {
-        self.has_gaps = true;
         self.signatures.remove(&Entry::of_suite(suite, key, message.as_ref()))
     }
 
@@ -140,7 +138,6 @@ impl<S: Suite> Known<S> {
     pub fn clear(&mut self) {
         self.signatures.clear();
         self.messages.clear();
-        self.has_gaps = false;
     }
 
     /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims
@@ -280,5 +277,43 @@ mod tests {
             known.clear();
             assert!(known.is_empty());
         }
+    }
+
+    /// The bounds that the documentation states, with the slots that a hash table of this many entries has.
+    #[test]
+    fn known_statements_take_the_memory_that_is_stated() {
+        fn bytes<S: Suite>(half: usize) -> usize {
+            let slot = size_of::<(Entry<S>, Signature<S>)>() + 1 + size_of::<[u8; 32]>() + 1;
+            2 * (half * 8 / 7).next_power_of_two() * slot
+        }
+        // A table is at most 7/8 full, and at least 7/16 when it has grown.
+        let each = |bytes: fn(usize) -> usize| [7 << 12, (7 << 12) + 1].map(|half| bytes(half) / (2 * half));
+        for bytes in [bytes::<MinPk>, bytes::<crate::suite::MinSig>] {
+            assert_eq!(bytes(1 << 16) / 1_000_000, 103);
+            assert_eq!(each(bytes), [450, 900]);
+        }
+        #[cfg(feature = "bn254")]
+        {
+            let of_bn254 = bytes::<quorate_bn254::Bn254Suite>;
+            assert!(of_bn254(1 << 16) <= 103_000_000 && each(of_bn254)[1] <= 900, "{}", of_bn254(1 << 16));
+        }
+    }
+
+    /// A message is looked for as long as the newest half of the statements is about it. After that it can be forgotten while a
+    /// statement about it is known.
+    #[test]
+    fn messages_of_the_newest_statements_are_there() {
+        let suite = MinPk::Basic;
+        let secrets = [1, 2].map(|i| SecretKey::key_gen(suite, &[i; 32], b"").unwrap());
+        let mut known = Known::with_limit(4);
+        assert!(!known.has_about(&[1]));
+        for (signer, message) in [(0, 1u8), (1, 1), (0, 2), (0, 3), (0, 4), (0, 5)] {
+            let secret = &secrets[signer];
+            known.trust(suite, secret.public_key(), [message], secret.sign(suite, &[message]));
+            assert!(known.has_about(&[message]) && (message == 1 || known.has_about(&[message - 1])), "{message}");
+        }
+        assert!(known.knows(&Claim::single(suite, secrets[0].public_key(), [2u8], secrets[0].sign(suite, &[2])))[0]);
+        assert!(!known.has_about(&[2]));
+        assert!(known.forget(suite, secrets[0].public_key(), [5u8]) && !known.has_about(&[2]));
     }
 }

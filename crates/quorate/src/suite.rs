@@ -604,6 +604,16 @@ impl AnySuite {
         }
     }
 
+    /// How many bytes a public key of a claim has.
+    pub fn key_length(self) -> usize {
+        match self {
+            Self::MinPk(suite) => suite.key_length(),
+            Self::MinSig(suite) => suite.key_length(),
+            #[cfg(feature = "bn254")]
+            Self::Bn254(suite) => suite.key_length(),
+        }
+    }
+
     /// How the suite is protected from rogue keys.
     pub fn scheme(self) -> Scheme {
         match self {

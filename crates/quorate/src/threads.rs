@@ -3,12 +3,18 @@
 use std::{
     num::NonZeroUsize,
     sync::atomic::{AtomicUsize, Ordering},
+    thread::Builder,
 };
+
+/// The largest number of threads that the programs and the bindings accept. A larger one is a mistake, and the operating system
+/// would refuse some of the threads.
+pub const MOST_THREADS: usize = 1024;
 
 /// Runs the jobs 0..n on up to `threads` threads, the caller's thread included. Returns the answers in the order of the
 /// jobs.
 ///
-/// Each thread takes the next job that no thread has taken, so a slow thread delays only its own job.
+/// Each thread takes the next job that no thread has taken, so a slow thread delays only its own job. If the operating system
+/// gives fewer threads, these do all jobs.
 ///
 /// # Panics
 /// If a job panics.
@@ -23,7 +29,7 @@ pub fn parallel<T: Send>(threads: NonZeroUsize, n: usize, job: impl Fn(usize) ->
         mine.map(|i| (i, job(i))).collect::<Vec<_>>()
     };
     let mut done = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let others: Vec<_> = (1..threads).map_while(|_| Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut done = work();
         for other in others {
             done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -23,7 +23,7 @@ pub use crate::plan::{Keys, Options};
 /// [`culprit::search`] finds the false claims. A batch can mix the suites of one variant. A claim that occurs twice
 /// gets its verdict twice.
 ///
-/// The probability that any verdict on a batch of n claims is wrong is at most 2n/(2^64 - 1), or 2n/(2^128 - 1) with
+/// The probability that any verdict on a batch of n claims is wrong is at most 3n/(2^64 - 1), or 3n/(2^128 - 1) with
 /// [`Soundness::Bits128`](crate::Soundness). Only one error is possible: a false claim passes. A claim that stands alone
 /// in its batch is decided exactly. If the plan checks membership of the subgroup through the weighted sum of the
 /// signatures, it misses a signature outside the subgroup with probability at most 2^-66 (2^-129).
@@ -45,7 +45,7 @@ pub fn verify<S: Suite>(claims: &[Claim<S>], options: &Options, rng: &mut impl C
 /// It gives the answer of [`verify`]`(…).all_valid()`, and takes less time if a claim is false.
 pub fn all_valid<S: Suite>(claims: &[Claim<S>], options: &Options, rng: &mut impl CryptoRng) -> bool {
     let plan = Plan::new(claims, options);
-    plan.defects.is_empty() && Execution::new(&plan, rng).proves_all()
+    plan.defects.is_empty() && Execution::new(&plan, rng).holds()
 }
 
 /// Verifies the claims without their known statements, and remembers the valid claims of one statement.

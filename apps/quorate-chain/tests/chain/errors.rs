@@ -10,11 +10,13 @@ use quorate_evm::{
     quorum::Store,
 };
 
-use crate::{
-    program::{Folder, program},
-    world::{World, emitter, forwarder},
+use crate::program::{Folder, program};
+use quorate_lab::{
+    anvil::TestNode,
+    proxy::Proxy,
+    run::Run as _,
+    settlement::{LocalSettlement, emitter, forwarder},
 };
-use quorate_lab::{anvil::TestNode, proxy::Proxy, run::Run as _};
 use serde_json::json;
 
 #[test]
@@ -34,16 +36,21 @@ fn a_node_that_is_not_there() {
 
 #[test]
 fn a_wrong_address_and_files_of_others() {
-    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
     world.begin(vec![1; 4], 3, false);
     world.enter();
     let folder = Folder::new();
     let (url, late) = (world.url(), world.node.block().to_string());
-    folder
-        .once(&url, Address::repeat_byte(1), &[])
-        .exits(2)
-        .says("there is no contract at 0x0101")
-        .says("check --contract");
+    // Also a node that reads its chain anew has no contract at the address, so whoever starts the program has to try again.
+    let nowhere = Address::repeat_byte(1);
+    let mut watch = program();
+    watch
+        .args(["watch", "--rpc", &url, "--contract", &nowhere.to_string(), "--cursor"])
+        .arg(folder.path("watch.cursor"));
+    for ended in [folder.once(&url, nowhere, &[]), watch.ran()] {
+        let ended = ended.exits(3).says("there is no contract at 0x0101");
+        ended.says("check --contract").says("wait if the node has not read the whole chain yet");
+    }
     let other = world.node.create(forwarder(Address::repeat_byte(2)));
     folder.once(&url, other, &[]).exits(2).says("does not answer as a settlement does").says("check --contract");
 
@@ -58,7 +65,7 @@ fn a_wrong_address_and_files_of_others() {
 
     // The files of another settlement are not overwritten.
     folder.once(&url, world.contract(), &[]).exits(0);
-    let Some(second) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
+    let Some(second) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
     let ended = folder.once(&second.url(), second.node.create(forwarder(Address::ZERO)), &[]).exits(2);
     ended.says("choose another --network file");
     fs::remove_file(folder.path("network.json")).unwrap();
@@ -72,7 +79,7 @@ fn a_wrong_address_and_files_of_others() {
 /// A cursor whose state is not that of the contract leads to no file, and is taken away.
 #[test]
 fn a_state_that_does_not_match_is_never_written() {
-    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
     world.begin(vec![1; 4], 3, false);
     world.enter();
     let folder = Folder::new();
@@ -96,7 +103,7 @@ fn a_state_that_does_not_match_is_never_written() {
 /// A node that does not tell the contract's state costs nothing that was read before.
 #[test]
 fn a_node_without_the_state_leaves_the_cursor() {
-    let Some(world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
+    let Some(world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
     let (folder, proxy) = (Folder::new(), Proxy::start(&world.url()));
     folder.once(&proxy.url, world.contract(), &[]).exits(0);
     let cursor = fs::read(folder.path("network.json.cursor")).unwrap();
@@ -115,7 +122,7 @@ fn a_node_without_the_state_leaves_the_cursor() {
 /// Weights that the contract does not have are not believed, even if the state matches.
 #[test]
 fn weights_that_the_contract_does_not_have_are_left_out() {
-    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
     world.begin(vec![1, 1, 1, 2], 3, false);
     world.enter();
     let folder = Folder::new();

@@ -24,13 +24,11 @@ use quorate_evm::{
 use quorate_lab::{
     proxy::{Proxy, ProxyReply},
     run::{Ran, Signal, get},
+    settlement::{LocalSettlement, forwarder, opaque, pack},
 };
 use serde_json::json;
 
-use crate::{
-    program::Folder,
-    world::{World, forwarder, opaque, pack},
-};
+use crate::program::Folder;
 
 #[test]
 fn a_settlement_with_keys_in_g2_of_bn254() {
@@ -56,10 +54,10 @@ fn a_settlement_with_keys_in_g2_of_bls12381_and_a_nonuniform_hash() {
 
 /// Follows a settlement by runs that end, each of which goes on where the one before ended.
 fn history(key_group: KeyGroup) {
-    let Some(mut world) = World::deploy(key_group, 12) else { return };
+    let Some(mut world) = LocalSettlement::deploy(key_group, 12) else { return };
     let folder = Folder::new();
-    let once = |world: &World| folder.once(&world.url(), world.contract(), &[]);
-    let check = |world: &World, step: &str| {
+    let once = |world: &LocalSettlement| folder.once(&world.url(), world.contract(), &[]);
+    let check = |world: &LocalSettlement, step: &str| {
         once(world).exits(0);
         assert_eq!(folder.network().unwrap(), world.network, "{step}");
     };
@@ -160,8 +158,8 @@ fn without_newest(network: &Network) -> Network {
     network
 }
 
-fn started(operators: u8) -> Option<World> {
-    let mut world = World::deploy(KeyGroup::Bn254G2, operators)?;
+fn started(operators: u8) -> Option<LocalSettlement> {
+    let mut world = LocalSettlement::deploy(KeyGroup::Bn254G2, operators)?;
     world.begin(vec![1; operators.into()], 3, false);
     world.enter();
     Some(world)
@@ -208,7 +206,7 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
         sleep(Duration::from_millis(50));
     }
     assert_eq!(get("/readyz"), (200, "ok\n".to_owned()));
-    // Both results of the branch that was left count, because they were read.
+    // Both results of the branch that was left count, because the contract had them.
     assert_eq!((metric("quorate_follower_reorganisations_total"), metric(settled)), (1, 7));
     assert_eq!(metric("quorate_follower_results"), 5);
     assert_eq!(metric("quorate_follower_block"), metric("quorate_follower_head"));
@@ -261,6 +259,42 @@ fn whoever_watches_sees_that_a_node_is_silent() {
     program.ends().exits(3).says("does not answer");
 }
 
+/// A node knows a block before it finds its logs: the blocks are read again, and each event counts once.
+#[test]
+fn logs_that_come_late_count_once() {
+    let Some(mut world) = started(4) else { return };
+    let (folder, address) = (Folder::new(), free_address());
+    let proxy = Proxy::start(&world.url());
+    let program = folder.background(&proxy.url, world.contract(), &["--confirmations", "0", "--metrics", &address]);
+    folder.wait("the first epoch", |network| *network == world.network);
+    // While nobody answers, three blocks come. The last one's logs are left out of the first answer.
+    let (leaves_out, left_out) = mpsc::channel();
+    proxy.follows(|_, _| Ok(ProxyReply::Busy));
+    for number in 1..4 {
+        world.settle(&MemberSet::full(4), &[B256::repeat_byte(number)], Store::Slot(0));
+    }
+    let mut late = true;
+    proxy.follows(move |question, node| {
+        let mut answer = node.answer(question)?;
+        if question["method"] == "eth_getLogs"
+            && let Some(logs) = answer["result"].as_array_mut()
+            && logs.len() > 1
+            && std::mem::take(&mut late)
+        {
+            let last = logs.last().unwrap()["blockNumber"].clone();
+            logs.retain(|log| log["blockNumber"] != last);
+            leaves_out.send(logs.len()).unwrap();
+        }
+        Ok(ProxyReply::Answer(answer))
+    });
+    assert_ne!(left_out.recv_timeout(Duration::from_secs(30)).unwrap(), 0);
+    folder.wait("the third result", |network| *network == world.network);
+    let text = get(TcpStream::connect(&address).unwrap(), "/metrics").1;
+    assert!(text.contains("quorate_follower_events_total{event=\"settled\"} 3\n"), "{text}");
+    program.signal(Signal::INT);
+    program.ends().exits(0);
+}
+
 /// The chain leaves its last block while the program asks about it: after the logs for a transaction, or for the contract's state.
 #[test]
 fn a_reorganisation_between_two_questions_is_undone() {
@@ -299,7 +333,7 @@ fn a_reorganisation_between_two_questions_is_undone() {
 fn only_confirmed_blocks_count() {
     let Some(mut world) = started(4) else { return };
     let folder = Folder::new();
-    let once = |world: &World, confirmations: &str| -> Ran {
+    let once = |world: &LocalSettlement, confirmations: &str| -> Ran {
         folder.once_behind(confirmations, &world.url(), world.contract(), &[])
     };
     world.node.mine(2);
@@ -323,7 +357,7 @@ fn only_confirmed_blocks_count() {
 /// not count.
 #[test]
 fn calldata_that_looks_like_prepare_does_not_blind_the_follower() {
-    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 2) else { return };
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 2) else { return };
     let part = |weight: u64| vec![weight; PART];
     world.prepare(7, &part(9));
     world.node.send(world.contract(), &Settlement::discardCall {});
@@ -356,6 +390,42 @@ fn calldata_that_looks_like_prepare_does_not_blind_the_follower() {
     let ended = folder.once(&world.url(), world.contract(), &["--blocks", "4"]).exits(1);
     let ended = ended.says("weights: found 4098, expected at most 2, the number of keys");
     assert!(!ended.err.contains("unknown") && !ended.err.contains("not in the calldata"), "{ended:?}");
+}
+
+/// A stranger makes the registrar begin an epoch by a contract that has the call in its code. Its weights come from a file, and count
+/// if they are those of the contract.
+#[test]
+fn weights_that_are_in_no_calldata_come_from_a_file() {
+    let Some(mut world) = started(4) else { return };
+    let (weights, required) = (vec![5, 6, 7, 8], 11);
+    let (threshold, enough) = state::enough(&weights, required);
+    let call =
+        Settlement::beginCall { threshold, weights: pack(&weights), required: U256::from(required).to(), renew: false };
+    // The registrar is such a contract for one transaction. Before its code stands what creates it.
+    let registrar = world.node.account(0);
+    let code = opaque(world.contract(), &call.abi_encode()).slice(11..);
+    world.node.ask("anvil_setCode", json!([registrar, code]));
+    world.node.send_from(7, registrar, Bytes::new());
+    world.node.ask("anvil_setCode", json!([registrar, "0x"]));
+    (world.network.epoch, world.network.required, world.network.enough) = (2, required, enough);
+    world.network.weights = weights;
+    world.enter();
+
+    let folder = Folder::new();
+    let once = |more: &[&str]| folder.once(&world.url(), world.contract(), more);
+    once(&[]).exits(1).says("the weights of epoch 2 are unknown").says("name a file of them with --weights");
+    let file = |text: &str| folder.write("weights.json", text).display().to_string();
+    for other in ["[5, 6, 7]", "[5, 6, 8, 7]"] {
+        once(&["--weights", &file(other)]).exits(1).says("the contract has other ones than").says("weights.json");
+    }
+    once(&["--weights", &file("{}")]).exits(2).says("weights.json: expected a JSON list of numbers below 2^64");
+    assert_eq!(folder.network(), None);
+    once(&["--weights", &file("[5, 6, 7, 8]")]).exits(0);
+    assert_eq!(folder.network().unwrap(), world.network);
+    // From then on they are in the cursor.
+    world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    assert_eq!(folder.network().unwrap(), world.network);
 }
 
 /// A node refuses each kind of question once, and logs of more than two blocks always.

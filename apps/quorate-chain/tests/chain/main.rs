@@ -9,4 +9,3 @@ mod program;
 mod send;
 mod transactions;
 mod watch;
-mod world;

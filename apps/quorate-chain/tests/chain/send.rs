@@ -8,13 +8,10 @@ use quorate_evm::{
     gas::{Measured, Storing},
     quorum::Store,
 };
-use quorate_lab::run::Run as _;
+use quorate_lab::{run::Run as _, settlement::LocalSettlement};
 use serde_json::{Value, json};
 
-use crate::{
-    program::{Folder, program},
-    world::World,
-};
+use crate::program::{Folder, program};
 
 /// The fields of `quorate evm plan --json` that are read.
 fn plan_json(network: &Network, plan: &SettlementPlan, call: &Bytes) -> Value {
@@ -30,7 +27,7 @@ fn plan_json(network: &Network, plan: &SettlementPlan, call: &Bytes) -> Value {
 }
 
 /// `quorate-chain send` with account 1's key in the environment.
-fn send(folder: &Folder, world: &World) -> Command {
+fn send(folder: &Folder, world: &LocalSettlement) -> Command {
     let mut command = program();
     command.args(["send", "--rpc", &world.url(), "--network"]).arg(folder.path("network.json"));
     command.arg("--plan").arg(folder.path("plan.json")).env("QUORATE_CHAIN_KEY", world.node.key(1));
@@ -39,7 +36,7 @@ fn send(folder: &Folder, world: &World) -> Command {
 
 #[test]
 fn a_plan_is_sent_once_and_refused_afterwards() {
-    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 12) else { return };
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 12) else { return };
     world.compact(0, 12);
     world.begin(vec![1; 12], 3, false);
     world.enter();
@@ -109,16 +106,17 @@ const KEYSTORE: &str = r#"{
 
 #[test]
 fn the_key_comes_from_a_keystore() {
-    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
     world.begin(vec![1; 4], 3, false);
     world.enter();
     let folder = Folder::new();
     folder.once(&world.url(), world.contract(), &[]).exits(0);
     let (plan, call) = world.plan(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
     folder.write("plan.json", plan_json(&world.network, &plan, &call).to_string());
-    let keystore = folder.write("payer.json", KEYSTORE);
+    // As editors on Windows write both files.
+    let keystore = folder.write("payer.json", format!("\u{feff}{KEYSTORE}"));
     let unlock = |passphrase: &str| {
-        let file = folder.write("passphrase", format!("{passphrase}\n"));
+        let file = folder.write("passphrase", format!("\u{feff}{passphrase}\r\n"));
         let mut command = send(&folder, &world);
         command.arg("--key-file").arg(&keystore).arg("--passphrase-file").arg(file);
         // No proxy is asked, whatever the environment says: nobody listens there.

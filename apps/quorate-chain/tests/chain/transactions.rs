@@ -4,26 +4,29 @@ use std::{path::PathBuf, process::Command};
 
 use quorate_evm::{
     KeyGroup, MemberSet, NextEpoch, Sender, Transaction, Upkeep,
-    alloy_primitives::{Address, B256, Bytes},
+    alloy_primitives::{Address, B256, Bytes, U64},
+    base::PART,
     quorum::Store,
 };
 
-use crate::{
-    program::{Folder, program},
-    world::World,
+use crate::program::{Folder, program};
+use quorate_lab::{
+    proxy::Proxy,
+    run::{Ran, Run as _},
+    settlement::{LocalSettlement, creation},
 };
-use quorate_lab::run::{Ran, Run as _};
+use serde_json::json;
 
 /// A settlement with keys and no epoch, and a folder whose network is followed.
-fn world(operators: u8) -> Option<(World, Folder)> {
-    let world = World::deploy(KeyGroup::Bn254G2, operators)?;
+fn world(operators: u8) -> Option<(LocalSettlement, Folder)> {
+    let world = LocalSettlement::deploy(KeyGroup::Bn254G2, operators)?;
     let folder = Folder::new();
     folder.once(&world.url(), world.contract(), &[]).exits(0);
     Some((world, folder))
 }
 
 /// `send` of these transactions, paid by an account.
-fn send(folder: &Folder, world: &World, account: usize, all: &[Transaction]) -> Command {
+fn send(folder: &Folder, world: &LocalSettlement, account: usize, all: &[Transaction]) -> Command {
     let lines: Vec<_> = all.iter().map(|one| serde_json::to_string(one).unwrap()).collect();
     let file = folder.write("transactions.jsonl", lines.join("\n\n"));
     let mut command = program();
@@ -32,7 +35,7 @@ fn send(folder: &Folder, world: &World, account: usize, all: &[Transaction]) -> 
     command
 }
 
-fn first_epoch(world: &World, weights: Vec<u64>, required: u128) -> Vec<Transaction> {
+fn first_epoch(world: &LocalSettlement, weights: Vec<u64>, required: u128) -> Vec<Transaction> {
     let next = NextEpoch { weights, required, renew: false };
     next.calls(&world.network).unwrap().transactions(&world.network)
 }
@@ -45,14 +48,14 @@ fn an_epoch_is_begun_and_entered_and_the_file_is_not_sent_twice() {
     let block = world.node.block();
     let ended = send(&folder, &world, 1, &all).ran().exits(2);
     ended
-        .says("line 1: begin epoch 1")
+        .says("line 1: forget what was prepared before")
         .says("the settlement's registrar, has to send this")
         .says(&world.node.account(1).to_string());
     assert_eq!(world.node.block(), block);
 
     let ended = send(&folder, &world, 0, &all).ran().exits(0);
     // Blank lines are counted, so that the number is that of an editor.
-    for words in ["line 1       begin epoch 1", "line 3       enter epoch 1", "gas used"] {
+    for words in ["line 1       forget", "line 3       begin epoch 1", "line 5       enter epoch 1", "gas used"] {
         assert!(ended.out.contains(words), "{ended:#?}");
     }
     folder.once(&world.url(), world.contract(), &[]).exits(0);
@@ -76,7 +79,7 @@ fn enter_that_is_out_of_date_is_made_anew() {
     let all = first_epoch(&world, vec![1; 4], 2);
     world.settle(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
     let ended = send(&folder, &world, 0, &all).ran().exits(1);
-    ended.says("line 3 (the lines before it were sent)").says("NotThisState: The head and the newest commitment");
+    ended.says("line 5 (the lines before it were sent)").says("NotThisState: The head and the newest commitment");
     folder.once(&world.url(), world.contract(), &[]).exits(1).says("quorate evm call enter");
     let (head, newest) = (world.network.head().encode().unwrap(), world.network.newest());
     let enter = Upkeep::EnterFrom { head, newest }.transaction(&world.network).unwrap();
@@ -89,18 +92,26 @@ fn enter_that_is_out_of_date_is_made_anew() {
 #[test]
 fn prepared_weights_are_sent_again_from_the_start() {
     let Some((world, folder)) = world(4) else { return };
-    let mut all = first_epoch(&world, vec![1; 4], 3);
+    let mut sequence = first_epoch(&world, vec![1; 4], 3);
     // As if the weights were too many for one call.
-    let part = vec![1; 2_048];
-    let prepare = |about: &str, calldata: Bytes| Transaction { about: about.to_owned(), calldata, ..all[0].clone() };
-    let discard = Upkeep::Discard.transaction(&world.network).unwrap();
-    let prepare = prepare("prepare", world.prepare_call(1, &part));
-    let begin = all.remove(0);
-    let sequence = [Transaction { after_epoch: Some(0), ..discard }, prepare, begin];
+    let (about, calldata) = ("prepare".to_owned(), world.prepare_call(1, &[1; PART]));
+    sequence.insert(1, Transaction { about, calldata, ..sequence[0].clone() });
     send(&folder, &world, 0, &sequence[..2]).ran().exits(0);
-    send(&folder, &world, 0, &sequence).ran().exits(0);
+    send(&folder, &world, 0, &sequence[..3]).ran().exits(0);
     let members = quorate_evm::Head::decode(world.terms()).members;
     assert_eq!(members, 2_048 + 4, "what was prepared first is forgotten");
+}
+
+/// What was prepared for an epoch that was given up does not stand before the few weights of another one.
+#[test]
+fn prepared_weights_of_an_epoch_that_was_given_up() {
+    let Some((world, folder)) = world(4) else { return };
+    world.prepare(1, &[1; PART]);
+    send(&folder, &world, 0, &first_epoch(&world, vec![1; 4], 3)).ran().exits(0);
+    assert_eq!(quorate_evm::Head::decode(world.terms()).members, 4);
+    // The follower knows it, too.
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    assert_eq!(folder.network().unwrap().weights, [1; 4]);
 }
 
 #[test]
@@ -113,10 +124,10 @@ fn what_is_wrong_with_the_last_line_is_known_before_the_first_is_sent() {
         change(all.last_mut().unwrap());
         send(&folder, &world, 0, &all).ran()
     };
-    wrong(|last| last.chain_id = 1).exits(2).says("line 3").says("the transaction for chain 1").says("check --rpc");
-    wrong(|last| last.to = Address::repeat_byte(7)).exits(2).says("line 3").says("there is no contract at 0x0707");
+    wrong(|last| last.chain_id = 1).exits(2).says("line 5").says("the transaction for chain 1").says("check --rpc");
+    wrong(|last| last.to = Address::repeat_byte(7)).exits(2).says("line 5").says("there is no contract at 0x0707");
     let account = |last: &mut Transaction| last.sender = Sender::Account(Address::repeat_byte(9));
-    wrong(account).exits(2).says("line 3: enter epoch 1").says("the owner of the key, has to send this");
+    wrong(account).exits(2).says("line 5: enter epoch 1").says("the owner of the key, has to send this");
     let text = folder.write("transactions.jsonl", "{}\n");
     let of = |path: &PathBuf| {
         let mut command = program();
@@ -125,8 +136,8 @@ fn what_is_wrong_with_the_last_line_is_known_before_the_first_is_sent() {
     };
     of(&text).exits(2).says("line 1: this is not a transaction").says("missing field");
     of(&folder.write("transactions.jsonl", "\n")).exits(2).says("nothing to send is not success");
-    let late = send(&folder, &world, 0, &all).args(["--from-line", "4"]).ran().exits(2);
-    late.says("no transaction from line 4 on");
+    let late = send(&folder, &world, 0, &all).args(["--from-line", "6"]).ran().exits(2);
+    late.says("no transaction from line 6 on");
     assert_eq!(world.node.block(), block);
 }
 
@@ -148,6 +159,40 @@ fn registrations_go_on_behind_the_ones_that_were_sent() {
     let mut nowhere = program();
     nowhere.args(["follow", "--once", "--rpc", &world.url(), "--network"]).arg(folder.path("other.json"));
     nowhere.ran().exits(2).says("--contract has to name the settlement");
+}
+
+/// A call that the EVM stops is the fault of what was called, not of the chain's node: it is not sent, and the error says what to do. Nor
+/// is such a contract followed.
+#[test]
+fn a_call_that_the_evm_stops() {
+    let Some((world, folder)) = world(4) else { return };
+    for (code, words) in [
+        // INVALID
+        (&[0xfe][..], "an instruction that the chain does not know"),
+        // JUMPDEST PUSH0 JUMP: it runs until no gas is left.
+        (&[0x5b, 0x5f, 0x56], "the call needs more gas than it was given"),
+        // POP, of nothing
+        (&[0x50], "does what the EVM forbids"),
+        // PUSH0 JUMP, to what is not a JUMPDEST
+        (&[0x5f, 0x56], "does what the EVM forbids"),
+    ] {
+        let to = world.node.create(creation(code));
+        let call = Transaction {
+            about: "call it".to_owned(),
+            chain_id: world.network.chain_id,
+            to,
+            sender: Sender::Anyone,
+            after_epoch: None,
+            access_list: Vec::new(),
+            calldata: Bytes::new(),
+        };
+        let block = world.node.block();
+        let ended = send(&folder, &world, 0, &[call]).ran().exits(1);
+        ended.says("the call fails, so it is not sent").says(words).says("Check the contract's address");
+        assert_eq!(world.node.block(), block);
+        let ended = Folder::new().once(&world.url(), to, &[]).exits(2);
+        ended.says("does not answer as a settlement does").says("check --contract").says(words);
+    }
 }
 
 #[cfg(unix)]
@@ -178,4 +223,51 @@ fn a_raw_key_in_a_file_and_its_mode() {
         folder.write("payer.key", text);
         sent(0o600, &[]).exits(2).says(words);
     }
+}
+
+/// `send` of one transaction to a node on which so many transactions of the account wait. It takes the transaction, and no block has it, or
+/// one with this status.
+fn sent_to(waiting: u64, status: Option<u64>) -> Ran {
+    let node = Proxy::alone(move |method, parameters| {
+        let block = || json!({ "number": "0x1", "hash": B256::ZERO, "parentHash": B256::ZERO, "timestamp": "0x1" });
+        let receipt = |status| json!({ "status": U64::from(status), "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO });
+        Ok(match method {
+            "eth_getCode" => json!("0x60"),
+            "eth_getBlockByNumber" => block(),
+            "eth_getTransactionCount" => json!(U64::from(if parameters[1] == "latest" { 7 } else { 7 + waiting })),
+            "eth_sendRawTransaction" => json!(B256::ZERO),
+            "eth_getTransactionReceipt" => status.map_or(json!(null), receipt),
+            // The chain's id, the tip, and an estimate.
+            _ => json!("0x1"),
+        })
+    });
+    let call = Transaction {
+        about: "nothing".to_owned(),
+        chain_id: 1,
+        to: Address::repeat_byte(1),
+        sender: Sender::Anyone,
+        after_epoch: None,
+        access_list: Vec::new(),
+        calldata: Bytes::new(),
+    };
+    let folder = Folder::new();
+    let file = folder.write("transactions.jsonl", serde_json::to_string(&call).unwrap());
+    let mut command = program();
+    command.args(["send", "--wait", "0", "--rpc", &node.url, "--transactions"]).arg(file);
+    command.env("QUORATE_CHAIN_KEY", "07".repeat(32)).ran()
+}
+
+/// What waits may be the same, from a run that was given up.
+#[test]
+fn what_waits_is_not_sent_again() {
+    sent_to(1, None).exits(1).says("line 1 (no line was sent)").says("wait to be mined (1)");
+}
+
+#[test]
+fn a_line_that_was_sent_is_named_by_its_transaction() {
+    for (status, exit, reason) in [(None, 3, "there is no receipt after 0 s"), (Some(0), 1, "the transaction failed")] {
+        let ended = sent_to(0, status).exits(exit);
+        ended.says("line 1 (it was sent, as transaction 0x").says(reason);
+    }
+    sent_to(0, Some(1)).exits(0);
 }

@@ -10,23 +10,20 @@ use std::{
 
 use quorate_evm::{
     KeyGroup, MemberSet,
-    alloy_primitives::{B256, U256},
-    alloy_sol_types::SolEvent as _,
-    contract::OptimisticSettlement,
-    posting::{Moment, PostedResults, ProofDemand},
+    alloy_primitives::{B256, U256, hex},
+    alloy_sol_types::{SolCall as _, SolEvent as _},
+    contract::{OptimisticSettlement, Settlement},
     quorum::Store,
 };
 use quorate_lab::{
     anvil::events,
     proxy::{Proxy, ProxyReply},
     run::{Run as _, Running, Signal, get},
+    settlement::{CONDITIONS, LocalSettlement, MONEY},
 };
 use serde_json::json;
 
-use crate::{
-    program::{Folder, program},
-    world::{CONDITIONS, MONEY, World},
-};
+use crate::program::{Folder, program};
 
 /// The account that watches, and that of a stranger.
 const WATCHER: usize = 5;
@@ -40,8 +37,8 @@ const SETTLED: u8 = 4;
 const DROPPED: u8 = 5;
 
 /// Each weighs 1, and any three are enough.
-fn started(key_group: KeyGroup) -> Option<World> {
-    let mut world = World::deploy_optimistic(key_group, 4)?;
+fn started(key_group: KeyGroup) -> Option<LocalSettlement> {
+    let mut world = LocalSettlement::deploy_optimistic(key_group, 4)?;
     world.begin(vec![1; 4], 3, false);
     world.enter();
     Some(world)
@@ -51,7 +48,7 @@ fn result(number: u8) -> B256 {
     B256::repeat_byte(number)
 }
 
-fn watch(folder: &Folder, url: &str, world: &World, more: &[&str]) -> Command {
+fn watch(folder: &Folder, url: &str, world: &LocalSettlement, more: &[&str]) -> Command {
     let mut command = program();
     command.args(["watch", "--rpc", url, "--contract", &world.contract().to_string(), "--confirmations", "0"]);
     command.arg("--cursor").arg(folder.path("watch.cursor")).args(["--every", "0.1"]).args(more);
@@ -59,7 +56,7 @@ fn watch(folder: &Folder, url: &str, world: &World, more: &[&str]) -> Command {
 }
 
 /// `watch` in the background, which pays. What it prints is in the files `out` and `err`.
-fn paying(folder: &Folder, url: &str, world: &World, more: &[&str]) -> Running {
+fn paying(folder: &Folder, url: &str, world: &LocalSettlement, more: &[&str]) -> Running {
     let mut command = watch(folder, url, world, more);
     command.env("QUORATE_CHAIN_KEY", world.node.key(WATCHER));
     let file = |name: &str| File::options().create(true).append(true).open(folder.path(name)).unwrap();
@@ -68,6 +65,11 @@ fn paying(folder: &Folder, url: &str, world: &World, more: &[&str]) -> Running {
 
 fn said(folder: &Folder) -> String {
     ["out", "err"].map(|name| std::fs::read_to_string(folder.path(name)).unwrap()).concat()
+}
+
+/// Where the program says that its metrics are.
+fn metrics_in(folder: &Folder) -> String {
+    said(folder).split_once("metrics are at http://").unwrap().1.split_once('/').unwrap().0.to_owned()
 }
 
 fn wait(what: &str, folder: &Folder, mut holds: impl FnMut() -> bool) {
@@ -82,35 +84,18 @@ fn wait_until_said(text: &str, folder: &Folder) {
     wait(text, folder, || said(folder).contains(text));
 }
 
-/// The status in the contract, with a demand of the watcher or the stranger, if there is one.
-fn status(world: &World, posting: &PostedResults, demand: Option<ProofDemand>) -> u8 {
-    let call = OptimisticSettlement::statusOfCall { posting: posting.named(), demand_: ProofDemand::named(demand) };
-    world.node.read(world.contract(), &call)
-}
-
-/// The last demand of a posting.
-fn demand(world: &World, posting: &PostedResults) -> Option<ProofDemand> {
-    let filter = json!({ "fromBlock": "0x0", "address": world.contract() });
-    let logs = world.node.ask("eth_getLogs", json!([filter]));
-    let logs: Vec<alloy::rpc::types::Log> = serde_json::from_value(logs).unwrap();
-    let demands = logs.iter().filter_map(|log| log.log_decode::<OptimisticSettlement::Demanded>().ok());
-    let of_it = demands.filter(|log| log.inner.id == posting.id()).last()?;
-    let OptimisticSettlement::Demanded { challenger, when, .. } = of_it.inner.data;
-    Some(ProofDemand { challenger, when: Moment::of_word(when) })
-}
-
-fn credit(world: &World, account: usize) -> U256 {
+fn credit(world: &LocalSettlement, account: usize) -> U256 {
     let owner = world.node.account(account);
     world.node.read(world.contract(), &OptimisticSettlement::accountOfCall { owner }).credit
 }
 
-fn balance(world: &World, account: usize) -> U256 {
+fn balance(world: &LocalSettlement, account: usize) -> U256 {
     let answer = world.node.ask("eth_getBalance", json!([world.node.account(account), "latest"]));
     serde_json::from_value(answer).unwrap()
 }
 
 /// The time for the answer passes.
-fn answer_passes(world: &World) {
+fn answer_passes(world: &LocalSettlement) {
     world.node.pass(u64::from(CONDITIONS.answer) + 1);
     world.node.mine(u64::from(CONDITIONS.answerBlocks) + 1);
 }
@@ -134,17 +119,15 @@ fn a_true_posting_is_left_alone_and_garbage_is_challenged_dropped_and_paid() {
             ended.out.contains("slot 0, results 1 to 2") && ended.out.contains("true, posted; final in"),
             "{ended:?}"
         );
-        assert_eq!(demand(&world, &garbage), None);
+        assert_eq!(world.demand(&garbage), None);
 
         let before = balance(&world, WATCHER);
         let address = "127.0.0.1:0";
         let mut running = paying(&folder, &world.url(), &world, &["--metrics", address]);
-        wait("both demands", &folder, || demand(&world, &garbage).is_some() && demand(&world, &light).is_some());
-        let demands = [&garbage, &light].map(|posting| demand(&world, posting));
+        wait("both demands", &folder, || world.demand(&garbage).is_some() && world.demand(&light).is_some());
+        let demands = [&garbage, &light].map(|posting| world.demand(posting));
         assert_eq!(demands.map(|demand| demand.unwrap().challenger), [world.node.account(WATCHER); 2]);
-        let metrics = said(&folder);
-        let address = metrics.split_once("metrics are at http://").unwrap().1.split_once('/').unwrap().0;
-        let text = get(TcpStream::connect(address).unwrap(), "/metrics").1;
+        let text = get(TcpStream::connect(metrics_in(&folder)).unwrap(), "/metrics").1;
         for line in ["quorate_watcher_found_false_total 2", "quorate_watcher_open{verdict=\"true\"} 1"] {
             assert!(text.contains(line), "{line}: {text}");
         }
@@ -153,16 +136,16 @@ fn a_true_posting_is_left_alone_and_garbage_is_challenged_dropped_and_paid() {
             [&garbage, &light]
                 .into_iter()
                 .zip(demands)
-                .all(|(posting, demand)| status(&world, posting, demand) == DROPPED)
+                .all(|(posting, demand)| world.status(posting, demand) == DROPPED)
         });
         wait("the credit", &folder, || credit(&world, WATCHER).is_zero() && balance(&world, WATCHER) > before);
         // Half of each penalty, less the gas.
         assert!(balance(&world, WATCHER) - before < U256::from(MONEY));
-        assert_eq!((status(&world, &honest, None), demand(&world, &honest)), (POSTED, None));
+        assert_eq!((world.status(&honest, None), world.demand(&honest)), (POSTED, None));
         world.node.pass(u64::from(CONDITIONS.window) + 1);
         world.node.mine(u64::from(CONDITIONS.windowBlocks) + 1);
         wait_until_said("true, final", &folder);
-        assert_eq!(status(&world, &honest, None), FINAL);
+        assert_eq!(world.status(&honest, None), FINAL);
         running.signal(Signal::INT);
         assert_eq!(running.ended(), 0);
     }
@@ -182,11 +165,11 @@ fn a_demanded_true_posting_is_proven() {
     let call = OptimisticSettlement::demandCall { posting_: honest.named() };
     let receipt = world.node.pay(STRANGER, world.contract(), &call, MONEY);
     assert_eq!(events::<OptimisticSettlement::Demanded>(&receipt).len(), 1);
-    let demand = demand(&world, &honest);
+    let demand = world.demand(&honest);
     let folder = Folder::new();
     watch(&folder, &world.url(), &world, &["--once"]).ran().exits(0);
     let mut running = paying(&folder, &world.url(), &world, &["--prove"]);
-    wait("the proof", &folder, || status(&world, &honest, demand) == SETTLED);
+    wait("the proof", &folder, || world.status(&honest, demand) == SETTLED);
     wait_until_said("settled", &folder);
     wait("the bond", &folder, || said(&folder).contains("withdraw the credit: done"));
     running.signal(Signal::INT);
@@ -203,10 +186,10 @@ fn a_demand_of_others_is_not_the_watchers() {
     let folder = Folder::new();
     let mut running = paying(&folder, &world.url(), &world, &[]);
     wait_until_said("its evidence is no bitmap of signers", &folder);
-    let demand = demand(&world, &garbage);
+    let demand = world.demand(&garbage);
     answer_passes(&world);
     sleep(Duration::from_secs(2));
-    assert_eq!(status(&world, &garbage, demand), DEMANDED);
+    assert_eq!(world.status(&garbage, demand), DEMANDED);
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
 }
@@ -219,14 +202,14 @@ fn a_watcher_that_is_killed_goes_on() {
     let garbage = world.post(&all, &[result(1)], &[result(2)], 0);
     let folder = Folder::new();
     let mut running = paying(&folder, &world.url(), &world, &[]);
-    wait("the demand", &folder, || demand(&world, &garbage).is_some());
+    wait("the demand", &folder, || world.demand(&garbage).is_some());
     running.kill();
     answer_passes(&world);
     let second = world.post(&all, &[result(3)], &[result(4)], 1);
     let mut running = paying(&folder, &world.url(), &world, &[]);
-    let first = demand(&world, &garbage);
-    wait("the drop", &folder, || status(&world, &garbage, first) == DROPPED);
-    wait("the second demand", &folder, || demand(&world, &second).is_some());
+    let first = world.demand(&garbage);
+    wait("the drop", &folder, || world.status(&garbage, first) == DROPPED);
+    wait("the second demand", &folder, || world.demand(&second).is_some());
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
 }
@@ -250,7 +233,7 @@ fn a_reorganisation_takes_a_posting_back() {
     world.node.mine(2);
     wait_until_said("true, posted", &folder);
     assert!(said(&folder).contains("is not the chain's any more"));
-    assert_eq!(status(&world, &honest, None), POSTED);
+    assert_eq!(world.status(&honest, None), POSTED);
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
     // A run that begins anew finds nothing to complain of.
@@ -261,7 +244,7 @@ fn a_reorganisation_takes_a_posting_back() {
 /// unless a report is all that is wanted.
 #[test]
 fn what_cannot_be_recomputed_is_demanded_in_time() {
-    let Some(mut world) = World::deploy_optimistic(KeyGroup::Bls12381G2Nu, 4) else { return };
+    let Some(mut world) = LocalSettlement::deploy_optimistic(KeyGroup::Bls12381G2Nu, 4) else { return };
     // Only the last one is heavy enough alone, so weights are needed.
     world.begin(vec![1, 1, 1, 5], 5, false);
     world.enter();
@@ -280,7 +263,7 @@ fn what_cannot_be_recomputed_is_demanded_in_time() {
     ended.says("not recomputed, the weights of epoch 1 are not known, posted");
     wait_until_said("not recomputed", &demanding);
     sleep(Duration::from_secs(1));
-    assert_eq!(demand(&world, &posting), None);
+    assert_eq!(world.demand(&posting), None);
     let mut reporter = paying(&reporting, &proxy.url, &world, &["--unknown", "report"]);
     wait_until_said("not recomputed", &reporting);
     reporter.signal(Signal::INT);
@@ -288,10 +271,10 @@ fn what_cannot_be_recomputed_is_demanded_in_time() {
     // Three quarters of both pass.
     world.node.pass(3 * u64::from(CONDITIONS.window) / 4);
     sleep(Duration::from_secs(1));
-    assert_eq!(demand(&world, &posting), None);
+    assert_eq!(world.demand(&posting), None);
     world.node.mine(3 * u64::from(CONDITIONS.windowBlocks) / 4);
     wait_until_said("near the end of its window", &demanding);
-    wait("the demand", &demanding, || demand(&world, &posting).is_some());
+    wait("the demand", &demanding, || world.demand(&posting).is_some());
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
     // The truth says that it was true.
@@ -317,6 +300,15 @@ fn a_node_that_hides_logs_is_not_believed() {
     let folder = Folder::new();
     let ended = watch(&folder, &proxy.url, &world, &["--once"]).ran().exits(1);
     ended.says("the posting in slot 0 is posted by the logs, and not so in the contract");
+    proxy.tells(|question, answer| {
+        if question["method"] == "eth_getLogs" {
+            answer["result"] = json!([]);
+        }
+        true
+    });
+    let folder = Folder::new();
+    let ended = watch(&folder, &proxy.url, &world, &["--once"]).ran().exits(1);
+    ended.says("the contract's last epoch is 1, that of the logs is 0");
 }
 
 /// It says so, goes on asking, and goes on watching.
@@ -333,7 +325,7 @@ fn a_node_that_hangs_and_comes_back() {
     wait_until_said("nothing is recomputed until it answers", &folder);
     let garbage = world.post(&all, &[result(1)], &[result(2)], 0);
     proxy.tells_the_truth();
-    wait("the demand", &folder, || demand(&world, &garbage).is_some());
+    wait("the demand", &folder, || world.demand(&garbage).is_some());
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
 }
@@ -342,20 +334,28 @@ fn a_node_that_hangs_and_comes_back() {
 fn a_payer_without_money_says_so_at_once() {
     let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
     let folder = Folder::new();
-    let mut command = watch(&folder, &world.url(), &world, &[]);
+    let mut command = watch(&folder, &world.url(), &world, &["--metrics", "127.0.0.1:0"]);
     command.env("QUORATE_CHAIN_KEY", "07".repeat(32));
     let file = |name: &str| File::create(folder.path(name)).unwrap();
     let mut running = Running::start(command.stdout(file("out")).stderr(file("err")));
     wait_until_said("can pay 0 demands; the contract has 4 slots", &folder);
     world.post(&MemberSet::full(4), &[result(1)], &[result(2)], 0);
     wait_until_said("is refused", &folder);
+    // It is in the log as an error, for whoever reads that, and in the metrics for whoever is to be woken.
+    assert!(said(&folder).contains("error: the payer 0x"), "{}", said(&folder));
+    let text = get(TcpStream::connect(metrics_in(&folder)).unwrap(), "/metrics").1;
+    for line in
+        ["quorate_watcher_payer_demands 0", "quorate_watcher_calls_total{call=\"demand\",outcome=\"refused\"} 1"]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
 }
 
 #[test]
 fn what_cannot_be_watched_is_refused() {
-    let Some(world) = World::deploy(KeyGroup::Bls12381G2Nu, 4) else { return };
+    let Some(world) = LocalSettlement::deploy(KeyGroup::Bls12381G2Nu, 4) else { return };
     let folder = Folder::new();
     watch(&folder, &world.url(), &world, &["--once"]).ran().exits(2).says("nothing is posted");
     let Some(world) = started(KeyGroup::Bls12381G2Nu) else { return };
@@ -365,4 +365,122 @@ fn what_cannot_be_watched_is_refused() {
     command.arg(folder.path("watch.cursor")).args(many).ran().exits(2).says("less than half of the window");
     // `follow` follows it as any settlement.
     folder.once(&world.url(), world.contract(), &[]).exits(0);
+}
+
+/// The block of a demand leaves the chain, and the posting stays: its proof is demanded again. Then the posting leaves, too, and the
+/// same garbage comes in another block: that is another posting, and its proof is demanded as well.
+#[test]
+fn a_reorganisation_under_a_demand() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let all = MemberSet::full(4);
+    let folder = Folder::new();
+    let empty = world.node.ask("evm_snapshot", json!([]));
+    let before = world.network.clone();
+    let garbage = world.post(&all, &[result(1)], &[result(2)], 0);
+    let posted = world.node.ask("evm_snapshot", json!([]));
+    let mut running = paying(&folder, &world.url(), &world, &[]);
+    wait("the demand", &folder, || world.demand(&garbage).is_some());
+    wait_until_said(": done, in block", &folder);
+    assert_eq!(world.node.ask("evm_revert", json!([posted])), json!(true));
+    assert_eq!(world.demand(&garbage), None);
+    // Another branch takes the place of the blocks that are gone.
+    world.node.mine(3);
+    wait("the demand in the other branch", &folder, || world.demand(&garbage).is_some());
+    assert_eq!(world.node.ask("evm_revert", json!([empty])), json!(true));
+    world = world.back_to(before);
+    world.node.mine(6);
+    let again = world.post(&all, &[result(1)], &[result(2)], 0);
+    assert_ne!(again.id(), garbage.id());
+    wait("the demand of the same garbage", &folder, || world.demand(&again).is_some());
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
+/// Nobody watched while the window passed. The lie is final: that is said, and told, and nothing is sent.
+#[test]
+fn a_window_that_ended_while_nobody_watched() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let garbage = world.post(&MemberSet::full(4), &[result(1)], &[result(2)], 0);
+    world.node.pass(u64::from(CONDITIONS.window) + 1);
+    world.node.mine(u64::from(CONDITIONS.windowBlocks) + 1);
+    let folder = Folder::new();
+    let mut running = paying(&folder, &world.url(), &world, &["--metrics", "127.0.0.1:0"]);
+    wait_until_said("its signature is false, FINAL, and nobody can undo it", &folder);
+    sleep(Duration::from_secs(1));
+    let text = get(TcpStream::connect(metrics_in(&folder)).unwrap(), "/metrics").1;
+    for line in [
+        "quorate_watcher_final{verdict=\"false\"} 1",
+        "quorate_watcher_calls_total{call=\"demand\",outcome=\"sent\"} 0",
+        "quorate_watcher_calls_total{call=\"demand\",outcome=\"refused\"} 0",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert_eq!((world.status(&garbage, None), world.demand(&garbage)), (FINAL, None));
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
+/// Behind the URL a node answers that lags: its newest block is older than one that was seen. Nothing is forgotten for that, so
+/// nothing is read or demanded twice.
+#[test]
+fn a_node_that_answers_with_an_older_block() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let proxy = Proxy::start(&world.url());
+    let folder = Folder::new();
+    let mut running = paying(&folder, &proxy.url, &world, &[]);
+    let garbage = world.post(&MemberSet::full(4), &[result(1)], &[result(2)], 0);
+    wait("the demand", &folder, || world.demand(&garbage).is_some());
+    wait_until_said("its signature is false, demanded", &folder);
+    let last = world.node.block() - 2;
+    proxy.tells(move |question, answer| {
+        if question["method"] == "eth_getBlockByNumber" {
+            let number = question["params"][0].as_str().unwrap().trim_start_matches("0x");
+            let asked = u64::from_str_radix(number, 16);
+            if question["params"][0] == "latest" {
+                answer["result"]["number"] = json!(format!("{last:#x}"));
+            } else if asked.is_ok_and(|asked| asked > last) {
+                answer["result"] = json!(null);
+            }
+        }
+        true
+    });
+    wait_until_said("it lags, or several nodes answer by turns", &folder);
+    sleep(Duration::from_secs(2));
+    proxy.tells_the_truth();
+    world.node.mine(1);
+    let second = world.post(&MemberSet::full(4), &[result(3)], &[result(4)], 1);
+    wait("the second demand", &folder, || world.demand(&second).is_some());
+    let said = said(&folder);
+    assert!(!said.contains("is not the chain's any more"), "{said}");
+    assert_eq!(
+        said.matches("slot 0, results 0 to 0").count(),
+        4,
+        "posted and demanded, once each in both streams: {said}"
+    );
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
+/// The node answers until it is asked for what is fixed in the contract. That is no fault of the address.
+#[test]
+fn a_node_that_is_silent_is_not_a_wrong_address() {
+    let Some(world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let calls = [
+        Settlement::pinnedSlotsCall::SELECTOR,
+        Settlement::registrarCall::SELECTOR,
+        OptimisticSettlement::conditionsCall::SELECTOR,
+    ];
+    for selector in calls {
+        let proxy = Proxy::start(&world.url());
+        proxy.follows(move |question, node| {
+            let data = question["params"][0]["data"].as_str().unwrap_or_default();
+            if data.starts_with(&hex::encode_prefixed(selector)) {
+                return Ok(ProxyReply::Busy);
+            }
+            node.answer(question).map(ProxyReply::Answer)
+        });
+        let ended =
+            watch(&Folder::new(), &proxy.url, &world, &["--once"]).ran().exits(3).says("does not answer eth_call");
+        assert!(!ended.err.contains("--contract"), "{ended:?}");
+    }
 }

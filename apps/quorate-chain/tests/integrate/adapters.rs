@@ -109,6 +109,10 @@ impl World {
 
         // A day later the next epoch begins, and the timer that is late finds nothing to do.
         self.node.pass(86_400);
+        // An epoch that is due and cannot begin is a failure for the timer, unlike one that is not due.
+        let block = self.node.block();
+        self.bash(&format!("{} --max-fee 0\n", weigh.trim_end())).ends(3).says(&["more than --max-fee 0"]);
+        assert_eq!(self.node.block(), block);
         self.bash(&format!("{weigh}{follow}")).ends(0);
         assert_eq!((self.network().epoch, self.network().nonce), (2, 1));
         self.bash(weigh).ends(1).says(&["the next epoch is due in"]);

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
     AnySuite, InSuite, PublicKey, Scheme, Signature, Suite,
-    aggregate::{MisuseError, aggregate, aggregate_public_keys},
+    aggregate::{MisuseError, aggregate},
     bdn,
 };
 use serde::Serialize;
@@ -84,12 +84,7 @@ impl InSuite for Arguments {
         let (sum, count) = if self.public_keys {
             refuse_keys_in_both_groups(suite)?;
             let keys = lines.parse_all(|text| key(text, suite))?;
-            let sum = match suite.scheme() {
-                Scheme::Bdn => bdn::aggregate_public_keys(suite, &keys, self.backend.backend),
-                Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => {
-                    aggregate_public_keys(&keys, self.backend.backend)
-                }
-            };
+            let sum = bdn::sum_of_keys(suite, &keys, self.backend.backend);
             (hex(suite.any(), sum.map_err(empty)?.to_bytes()), keys.len())
         } else if suite.scheme() == Scheme::Bdn {
             let signed = lines.parse_all(|text| signed(text, suite))?;

@@ -1,10 +1,10 @@
 //! The exit code of each error with keys: 2 if the input is wrong, 3 if the operating system refused, 4 if the
 //! program or the machine is at fault.
 
-use quorate_host::exit::{Exit, Failure};
+use quorate_host::exit::{Ends as _, Exit, Failure};
 
 use crate::secrets::{
-    passphrase::{LineError, PassphraseError},
+    passphrase::PassphraseError,
     secret_folder::SecretFolderError,
     secret_source::{ReadSecretError, UnlockError},
     share_file::ShareFileError,
@@ -27,8 +27,8 @@ impl From<ShareFileError> for Failure {
 
 impl From<PassphraseError> for Failure {
     fn from(error: PassphraseError) -> Self {
-        let exit = match error {
-            PassphraseError::Line(LineError::Unreadable { .. }) => Exit::Io,
+        let exit = match &error {
+            PassphraseError::Line(error) => error.exit(),
             PassphraseError::Interrupted => Exit::Interrupted,
             _ => Exit::Usage,
         };

@@ -14,6 +14,7 @@ use super::{
     suite::{Bls12381Argument, InBls12381},
     threads,
     unlock::name_of,
+    value::path_to_write,
     whole_file,
 };
 use crate::secrets::secret_file::{self, Existing};
@@ -37,14 +38,14 @@ pub struct Arguments {
     list: Option<PathBuf>,
 
     /// File to write the set to; it appears whole or not at all
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = path_to_write())]
     out: PathBuf,
 
     /// Replace FILE if it exists
     #[arg(long)]
     force: bool,
 
-    /// Number of threads, at least 1; all that the machine has by default
+    /// Number of threads, 1 to 1024; all that the machine has by default
     #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
     threads: Option<NonZeroUsize>,
 

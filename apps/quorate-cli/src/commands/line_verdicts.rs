@@ -1,4 +1,5 @@
-//! Batches with one claim on each line: verdicts in the order of the lines, their counts, and the exit code.
+//! Batches with one claim on each line: verdicts in the order of the lines, their counts, and the exit code. And the verdict about one
+//! claim of the command line.
 
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, ClaimBytes, Options, Reason, Verdict, Verifier};
@@ -37,10 +38,13 @@ pub(super) fn judge_lines<T>(
         while !window.is_full()
             && let Some(Line { spot, text }) = lines.next()?
         {
+            // What `read` keeps of a line, such as an id, is part of its text.
+            let of_text = text.as_ref().map_or(0, String::len);
             match text.and_then(|text| read(&text)) {
                 Ok((about, claim)) => {
                     let (claim, fault) = claim.map_or_else(|fault| (None, Some(fault)), |claim| (Some(claim), None));
-                    let bytes = size_of::<(Spot, T)>() + spot.file.len() + claim.as_ref().map_or(0, ClaimBytes::memory);
+                    let of_claim = claim.as_ref().map_or(0, ClaimBytes::memory);
+                    let bytes = size_of::<(Spot, T)>() + spot.file.len() + of_text + of_claim;
                     window.push(Item { about: (spot, about, fault), claim, bytes });
                 }
                 Err(reason) => {
@@ -66,6 +70,15 @@ pub(super) fn judge_lines<T>(
     }
     lines.complain_of_the_rest();
     Ok(counts)
+}
+
+/// Verifies one claim.
+pub(super) fn judge_one(claim: ClaimBytes, backend: Backend) -> Result<Verdict, Failure> {
+    let mut judge = Judge::new(Verifier::new(Options { backend, ..Options::default() }));
+    let item = Item { bytes: claim.memory(), about: (), claim: Some(claim) };
+    let mut judged = judge.judge(vec![item], &mut random::generator()?).judged;
+    let ruling = judged.pop().and_then(|judged| judged.ruling);
+    ruling.map_or(Err(Undecided), Ruling::decided).map_err(Failure::internal)
 }
 
 impl LineCounts {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     complaints::Complaints,
     print,
-    unlock::{is_dash, name_of},
+    unlock::{is_dash, name_of, refuse_twice_standard_input},
 };
 
 /// The lines of inputs that are not blank, and what is wrong with them.
@@ -68,9 +68,7 @@ impl Lines {
     pub(super) fn open_beside(paths: &[PathBuf], other: Option<&Path>) -> Result<Self, Failure> {
         let standard_input = [PathBuf::from("-")];
         let paths = if paths.is_empty() { &standard_input } else { paths };
-        if paths.iter().map(PathBuf::as_path).chain(other).filter(|path| is_dash(path)).count() > 1 {
-            return Err(Failure::usage(anyhow!("standard input cannot be read twice; name `-` once")));
-        }
+        refuse_twice_standard_input(paths.iter().map(PathBuf::as_path).chain(other))?;
         let mut inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
         let names = inputs.iter().map(|input| input.name.clone()).collect();
         inputs.reverse();

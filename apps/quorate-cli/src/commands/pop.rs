@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use quorate::{AnySuite, ClaimBytes, InSuite, Suite, Verdict, proof_of_possession};
-use quorate_formats::{Id, VerdictLine, from_hex, json};
+use quorate_formats::{At, Id, Place, VerdictLine, check_name, from_hex, json};
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{
     backend::BackendArgument,
-    line_verdicts::{LineClaim, judge_lines},
+    line_verdicts::{LineClaim, judge_lines, judge_one},
     lines::{Lines, field, refuse_other},
     print,
     suite::{ProofSuiteArgument, hex},
@@ -80,7 +80,8 @@ struct Verify {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Print a JSON object for each proof, {"index":0,"id":"…","valid":true}
+    /// Print a JSON object for each proof, {"index":0,"id":"…","line":1,"valid":true}: "index" counts from 0, and a proof of the
+    /// command line has no "line"
     #[arg(long)]
     json: bool,
 }
@@ -135,7 +136,8 @@ impl Verify {
     fn one(&self, key: &str, proof: &str) -> Result {
         let field = |name: &str, text: &str| from_hex(text).map_err(|error| Failure::usage(anyhow!("{name}: {error}")));
         let (key, proof) = (field("--public-key", key)?, field("--proof", proof)?);
-        let verdict = ClaimBytes::proof_of_possession(self.suite.suite, &key, &proof).verify();
+        let claim = ClaimBytes::proof_of_possession(self.suite.suite, &key, &proof);
+        let verdict = judge_one(claim, self.backend.backend)?;
         if self.json {
             print::json(&VerdictLine::new(0, None, reason(verdict)))?;
         } else {
@@ -149,7 +151,8 @@ impl Verify {
         let read = |text: &str| parse(self.suite.suite, text);
         let counts = judge_lines(&mut lines, self.backend.backend, read, |number, spot, id, verdict| {
             if self.json {
-                print::json(&VerdictLine::new(number, id.as_ref(), reason(verdict)))
+                let at = At::new(None, Some(Place::Line(spot.line)));
+                print::json(&VerdictLine::new(number, id.as_ref(), reason(verdict)).at(Some(at)))
             } else {
                 print::line(format_args!("{}: {verdict}", spot.line))
             }
@@ -161,6 +164,7 @@ impl Verify {
 /// The proof on a line, and its id.
 fn parse(suite: AnySuite, text: &str) -> std::result::Result<(Option<Id>, LineClaim), String> {
     let object: Object<'_> = json::object(text).map_err(|error| error.to_string())?;
+    check_name("id", object.id.map_or(0, |id| id.get().len()))?;
     refuse_other(object.suite.as_deref(), suite)?;
     let (key, proof) = (field("public_key", object.public_key)?, field("proof", object.proof)?);
     let id = object.id.map(Id::from_json).transpose()?.flatten();

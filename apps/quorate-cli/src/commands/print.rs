@@ -1,12 +1,10 @@
 //! Prints results on standard output and notes on standard error.
 
-use std::{
-    fmt::Display,
-    io::{self, Write},
-};
+use std::{fmt::Display, io::Write as _};
 
+use anyhow::Context as _;
 use indicatif::HumanCount;
-use quorate_host::exit::Failure;
+use quorate_host::exit::{Failure, output};
 use quorate_host::plain::{self, plain};
 use serde::Serialize;
 
@@ -23,7 +21,7 @@ pub(super) struct ClaimLine {
 
 /// Prints one line of the result. Characters that a terminal would obey are escaped.
 pub(super) fn line(text: impl Display) -> Result<(), Failure> {
-    Ok(writeln!(io::stdout().lock(), "{}", plain(&text.to_string()))?)
+    all(format!("{}\n", plain(&text.to_string())).as_bytes())
 }
 
 /// Prints one JSON object of the result, on one line.
@@ -38,9 +36,8 @@ pub(super) fn as_json(value: &impl Serialize) -> Result<String, Failure> {
 
 /// Prints the result as it is.
 pub(super) fn all(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    Ok(out.flush()?)
+    let mut out = output();
+    out.write_all(bytes).and_then(|()| out.flush()).context("cannot write to standard output").map_err(Failure::io)
 }
 
 /// A number with its noun: "1 claim", "1,024 claims".

@@ -2,6 +2,8 @@
 
 use std::{num::NonZeroUsize, thread};
 
+use quorate::threads::MOST_THREADS;
+
 use super::value::Value;
 
 /// As many threads as this process may run at once, or one if the operating system does not say.
@@ -11,5 +13,8 @@ pub(super) fn all() -> NonZeroUsize {
 
 /// The number of threads that a user asks for.
 pub(super) fn value() -> Value<NonZeroUsize> {
-    Value::new(|text| text.parse().map_err(|_| "expected a number of threads, at least 1".to_owned()))
+    Value::new(|text| {
+        let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= MOST_THREADS);
+        number.ok_or_else(|| format!("expected a number of threads, 1 to {MOST_THREADS}"))
+    })
 }

@@ -222,6 +222,14 @@ pub(super) fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// Refuses inputs of which several are standard input.
+pub(super) fn refuse_twice_standard_input<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
+    if paths.filter(|path| is_dash(path)).count() > 1 {
+        return Err(Failure::usage(anyhow!("standard input cannot be read twice; name `-` once")));
+    }
+    Ok(())
+}
+
 /// The name of a file in messages.
 pub(super) fn name_of(path: &Path) -> String {
     if is_dash(path) { STANDARD_INPUT.to_owned() } else { path.display().to_string() }

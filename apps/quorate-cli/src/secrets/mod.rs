@@ -9,6 +9,9 @@
 // (EIP-2335), key files on disk, and hexadecimal digits of secrets.
 pub use quorate_keystore::{hex, key_path, keystore, secret, secret_file};
 
+// What happens when a signal ends the program.
+mod at_signal;
+
 // A passphrase, and the places it may come from.
 pub mod passphrase;
 

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use quorate_host::plain;
 use quorate_keystore::passphrase::open;
-pub use quorate_keystore::passphrase::{BYTE_ORDER_MARK, LineError, Passphrase, UTF_16_MARKS, nfkd};
+pub use quorate_keystore::passphrase::{LineError, Passphrase, UTF_16_MARKS, nfkd};
 use zeroize::Zeroizing;
 
+#[cfg(unix)]
+use crate::secrets::at_signal;
 use crate::secrets::secret_file::ModeWarning;
 
 /// What the passphrase is for.
@@ -174,35 +176,8 @@ pub fn ask_for_mnemonic() -> Result<Passphrase, PassphraseError> {
 /// Asks on the terminal. Ctrl-C, or a signal that ends the program, leaves the terminal as it was.
 fn without_echo(question: &str) -> io::Result<String> {
     #[cfg(unix)]
-    echo::restored_by_signals();
+    at_signal::restore_terminal();
     rpassword::prompt_password(question)
-}
-
-/// While a passphrase is typed, the terminal does not echo. A program that ends then must turn the echo on again.
-#[cfg(unix)]
-mod echo {
-    use std::{fs::File, process, sync::OnceLock};
-
-    use quorate_host::exit::Exit;
-    use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-
-    /// From here on, Ctrl-C and signals that end the program restore the terminal's settings first. rpassword would restore them when
-    /// its question returns, but it raises the signal of Ctrl-C before that.
-    pub(super) fn restored_by_signals() {
-        static SETTINGS: OnceLock<Option<(File, Termios)>> = OnceLock::new();
-        let saved = SETTINGS.get_or_init(|| {
-            let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
-            let settings = tcgetattr(&terminal).ok()?;
-            Some((terminal, settings))
-        });
-        let Some((terminal, settings)) = saved else { return };
-        // The second question of a run finds the handler of the first.
-        let _ = ctrlc::set_handler(move || {
-            let _ = tcsetattr(terminal, OptionalActions::Flush, settings);
-            eprintln!();
-            process::exit(i32::from(Exit::Interrupted.code()));
-        });
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use tempfile::Builder;
 
 use quorate_host::file::{flush_folder_of, folder_of};
 
+use super::at_signal::Unfinished;
+
 /// Why there is no new folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -60,8 +62,9 @@ pub fn refuse_taken(path: &Path) -> Result<(), SecretFolderError> {
 /// Makes a folder that only its owner can enter, with the files that `fill` writes.
 ///
 /// `fill` gets a hidden folder beside it, which gets the name `path` when all files are written. So on a full disk, and after
-/// Ctrl-C, there is no folder with some of the files. On an error the hidden folder is removed. If the process is killed before,
-/// it stays, named `.NAME.….tmp`, and contains secrets. An empty folder of this name is replaced. Folders above it are not made.
+/// Ctrl-C, there is no folder with some of the files. An error removes the hidden folder, and so does a signal that ends the
+/// program. After a SIGKILL it stays, named `.NAME.….tmp`, and contains secrets. An empty folder of this name is replaced. Folders above
+/// it are not made.
 ///
 /// # Errors
 /// [`SecretFolderError`], and the errors of `fill`.
@@ -75,13 +78,18 @@ pub fn create<E: From<SecretFolderError>>(path: &Path, fill: impl FnOnce(&Path) 
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     // In the same directory, so that renaming stays within one file system.
     let unfinished = builder.tempdir_in(folder_of(path)).map_err(|source| io_error(path, source))?;
-    fill(unfinished.path())?;
-    // A folder that appeared meanwhile and has files is not replaced.
-    fs::rename(unfinished.path(), path).map_err(|source| match source.kind() {
-        ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-            SecretFolderError::Exists { path: path.to_owned() }
-        }
-        _ => io_error(path, source),
+    let at_signal = Unfinished::new(unfinished.path());
+    let filled = fill(unfinished.path());
+    at_signal.end(|| {
+        filled?;
+        // A folder that appeared meanwhile and has files is not replaced.
+        fs::rename(unfinished.path(), path).map_err(|source| match source.kind() {
+            ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+                SecretFolderError::Exists { path: path.to_owned() }
+            }
+            _ => io_error(path, source),
+        })?;
+        Ok::<_, E>(())
     })?;
     // There is nothing left to remove.
     let _ = unfinished.keep();

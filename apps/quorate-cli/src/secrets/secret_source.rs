@@ -1,9 +1,11 @@
 //! Reads a secret key in any format, and tells the formats apart by their content.
 
+use quorate_host::BYTE_ORDER_MARK;
+
 use crate::secrets::hex::HexError;
 use crate::secrets::jwk::{Jwk, JwkError};
 use crate::secrets::keystore::{Decrypted, Keystore, KeystoreError};
-use crate::secrets::passphrase::{BYTE_ORDER_MARK, Passphrase, PassphraseError, UTF_16_MARKS};
+use crate::secrets::passphrase::{Passphrase, PassphraseError, UTF_16_MARKS};
 use crate::secrets::secret::{NotASecret, Secret};
 
 /// A secret key as its file holds it.
@@ -52,7 +54,7 @@ pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
     if UTF_16_MARKS.iter().any(|mark| bytes.starts_with(mark)) && bytes.len() != Secret::LENGTH {
         return Err(ReadSecretError::Utf16);
     }
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
     let text = bytes.trim_ascii();
     if text.is_empty() {
         return Err(ReadSecretError::Empty);
@@ -290,7 +292,7 @@ mod tests {
             "0a".repeat(32),
             r#"{"kty":"OKP","crv":"BLS12381G1","d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#.into(),
         ] {
-            read_secret(&[BYTE_ORDER_MARK, text.as_bytes()].concat()).expect("the mark is skipped");
+            read_secret(&[BYTE_ORDER_MARK.as_bytes(), text.as_bytes()].concat()).expect("the mark is skipped");
         }
     }
 

@@ -12,6 +12,7 @@
 use std::fmt;
 
 use quorate::AnySuite;
+use quorate_host::BYTE_ORDER_MARK;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
@@ -19,7 +20,7 @@ use zeroize::Zeroizing;
 use crate::secrets::{
     hex::{self, HexError},
     keystore::{Decrypted, Keystore, KeystoreError},
-    passphrase::{BYTE_ORDER_MARK, Passphrase, PassphraseError},
+    passphrase::{Passphrase, PassphraseError},
     secret::Secret,
     secret_source::UnlockError,
 };
@@ -109,7 +110,7 @@ impl ShareFile {
     /// # Errors
     /// [`ShareFileError`].
     pub fn parse(json: &[u8]) -> Result<Self, ShareFileError> {
-        let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
+        let json = json.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(json);
         // serde would also accept a list, and read its elements as the members in order.
         if !json.trim_ascii_start().starts_with(b"{") {
             return Err(ShareFileError::Json { line: 1, column: 1 });

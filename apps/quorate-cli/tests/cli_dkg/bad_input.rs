@@ -48,7 +48,7 @@ fn strange_files_among_the_messages() {
         ("folder", "is not a regular file"),
         ("link.json", "is a symbolic link to nothing"),
         ("pipe.json", "is not a regular file"),
-        ("large.json", "has 16777217 bytes, and no file of a ceremony has more"),
+        ("large.json", "has 16777217 bytes, and no such file of a ceremony has more"),
     ] {
         let line = ran.err.lines().find(|line| line.contains(&format!("c/messages/{name}")));
         let line = line.unwrap_or_else(|| panic!("{name} is not named in {}", ran.err));
@@ -129,10 +129,37 @@ fn a_changed_ceremony_is_another_one() {
     room.all("receive", "c", &THREE);
 }
 
+/// What is left of an old ceremony is not taken for a part of a new one.
+#[test]
+fn a_folder_with_files_of_another_ceremony() {
+    let room = Room::new(&THREE);
+    for (file, problem) in [
+        ("messages/1-deal-alice.json", "c/messages has files already"),
+        ("transcripts/alice.transcript", "c/transcripts has files already"),
+        ("combination.json", "c/combination.json exists already"),
+        ("shared-key.json", "c/shared-key.json exists already"),
+    ] {
+        let path = room.path("c").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "old").unwrap();
+        room.init("c", &["--suite", "eth2", "-t", "2"], &THREE).refused(problem).says("name another folder");
+        fs::remove_file(path).unwrap();
+    }
+    room.init("c", &["--suite", "eth2", "-t", "2"], &THREE).exits(0);
+}
+
 #[test]
 fn identities_that_are_none() {
     let room = Room::after("deal", &THREE);
-    room.run(&["dkg", "identity", "alice", "--out", "alice"]).refused("exists already and is left as it is");
+    room.run(&["dkg", "identity", "alice", "--out", "alice"])
+        .refused("alice/alice.identity.json exists already and is left as it is; choose another name");
+    let with_key = room.run(&["dkg", "identity", "alice", "--out", "alice", "--one-round"]);
+    with_key.refused("alice/alice.member.json exists already and is left as it is; move it away");
+    // The public file alone was lost, or was not written when the program was killed.
+    let (path, before) = (room.path("alice/alice.member.json"), room.tree());
+    fs::remove_file(&path).unwrap();
+    room.run(&["dkg", "identity", "alice", "--out", "alice"]).exits(0);
+    room.assert_is(&before, "the identity is the same");
     fs::remove_file(room.path("alice/alice.identity.json")).unwrap();
     room.run(&["dkg", "identity", "alice", "--out", "alice"]).refused("alice/alice.member.json exists already");
     for name in ["", "..", "a/b", "a b", "é", "\x1b", "-a", &"a".repeat(41)] {

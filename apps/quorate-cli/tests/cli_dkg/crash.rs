@@ -57,10 +57,50 @@ fn in_the_order_of_writing(before: &Tree, after: &Tree) -> Vec<std::path::PathBu
     let mut changed: Vec<_> = changed.map(|(path, _)| path.clone()).collect();
     let rank = |path: &Path| {
         let name = path.to_str().unwrap();
-        ["state.json", "/messages/", ".share-", "shared-key.json"].iter().position(|part| name.contains(part)).unwrap()
+        let order = ["state.json", "/messages/", "combination.json", ".share-", "shared-key.json"];
+        order.iter().position(|part| name.contains(part)).unwrap()
     };
     changed.sort_by_key(|path| rank(path));
     changed
+}
+
+/// In one round, the list of the transcripts that count is written before the share: one that comes after a crash changes no key.
+#[test]
+fn a_crash_of_combine_after_any_write_loses_nothing() {
+    let names = ["alice", "bob", "carol", "dave", "erin"];
+    let room = Room::new(&[]);
+    for name in names {
+        fs::create_dir(room.path(name)).unwrap();
+        room.run(&["dkg", "identity", name, "--out", name, "--one-round"]).exits(0);
+    }
+    room.init("c", &["--suite", "eth2", "-t", "2", "--one-round"], &names).exits(0);
+    room.all("publish", "c", &names[..4]);
+    let before = room.tree();
+    room.all("publish", "c", &names[4..]);
+    let late = room.read("c/transcripts/erin.transcript");
+    room.restore(&before);
+    let combine = |room: &Room| room.step("combine", "c", "alice", &["--without", "erin"]);
+    combine(&room).exits(0);
+    let after = room.tree();
+    let written = in_the_order_of_writing(&before, &after);
+    assert_eq!(written.len(), 3, "{written:?}");
+    for survive in 1..=written.len() {
+        let mut crashed = before.clone();
+        crashed.extend(written[..survive].iter().map(|path| (path.clone(), after[path].clone())));
+        room.restore(&crashed);
+        room.write("c/transcripts/erin.transcript", &late);
+        combine(&room).exits(0);
+        fs::remove_file(room.path("c/transcripts/erin.transcript")).unwrap();
+        room.assert_is(&after, &format!("after {survive} of {written:?}"));
+    }
+    // There is room for a share, and none for the list, which has an entry for each of four: nothing is written.
+    room.restore(&before);
+    let blocks = after[&written[1]].len().div_ceil(512);
+    assert!(after[&written[0]].len() > 512 * blocks, "the list is longer");
+    let mut command = command_after(&format!("trap '' XFSZ; ulimit -f {blocks}"), "quorate");
+    command.args(["dkg", "combine", "c", "--identity", "alice/alice.identity.json", "--without", "erin"]);
+    command.current_dir(room.path(".")).ran().exits(3).says("cannot write");
+    room.assert_is(&before, "a full disk");
 }
 
 /// The program is killed at any time, again and again, and the ceremony ends with one key and nothing proven against anyone.

@@ -21,18 +21,35 @@ pub(crate) fn resign(room: &Room, folder: &str, file: &str, member: &str, change
     let id = const_hex::decode(message["ceremony"].as_str().unwrap()).unwrap();
     let signed = [&id[..], &sender.to_be_bytes(), &[round], &Sha256::digest(&body)].concat();
 
-    let identity: serde_json::Value =
-        serde_json::from_slice(&room.read(&format!("{member}/{member}.identity.json"))).unwrap();
-    let secret = const_hex::decode(identity["signing_secret_key"].as_str().unwrap()).unwrap();
-    let secret = SecretKey::<MinPk>::from_bytes(&secret.try_into().unwrap()).unwrap();
-    let tag = Tag::from(&b"QUORATE-DKG-V01-MESSAGE-BLS12381G2_XMD:SHA-256_SSWU_RO_"[..]);
-    let signature = const_hex::encode(secret.sign_under_tag(MinPk::Basic, &tag, &signed).to_bytes());
+    let signature = const_hex::encode(sign(room, member, &signed));
     let new = format!("{}{body},\"signature\":\"{signature}\"}}\n", &old[..begin]);
     fs::write(&path, &new).unwrap();
     let state = room.state(folder, member);
     let json = fs::read_to_string(&state).unwrap();
     assert!(json.contains(old.trim_end()));
     fs::write(&state, json.replace(old.trim_end(), new.trim_end())).unwrap();
+}
+
+/// Changes the last byte of the transcript that a member has published, and signs it anew.
+pub(crate) fn false_transcript(room: &Room, folder: &str, member: &str) {
+    const HEAD: usize = 22;
+    let file = format!("{folder}/transcripts/{member}.transcript");
+    let mut bytes = room.read(&file);
+    let (head, transcript) = bytes.split_at_mut(HEAD + 32 + 4 + 96);
+    *transcript.last_mut().unwrap() ^= 1;
+    let signed = [&head[HEAD..][..36], &[0], &Sha256::digest(&*transcript)].concat();
+    head[HEAD + 36..].copy_from_slice(&sign(room, member, &signed));
+    room.write(&file, bytes);
+}
+
+/// A signature by the identity of a member.
+fn sign(room: &Room, member: &str, signed: &[u8]) -> [u8; 96] {
+    let identity: serde_json::Value =
+        serde_json::from_slice(&room.read(&format!("{member}/{member}.identity.json"))).unwrap();
+    let secret = const_hex::decode(identity["signing_secret_key"].as_str().unwrap()).unwrap();
+    let secret = SecretKey::<MinPk>::from_bytes(&secret.try_into().unwrap()).unwrap();
+    let tag = Tag::from(&b"QUORATE-DKG-V01-MESSAGE-BLS12381G2_XMD:SHA-256_SSWU_RO_"[..]);
+    secret.sign_under_tag(MinPk::Basic, &tag, signed).to_bytes()
 }
 
 /// Makes the deal of a dealer to five receivers false for the second and the third of them.

@@ -18,23 +18,62 @@ fn the_example_names_who_cheats() {
     let cheats = "mallory signed two different messages of the round `deal`";
     assert!(ran.out.contains(&format!("{cheats}, which is proven\n")), "{}", ran.out);
     assert!(ran.out.contains(&format!("alone, judges the evidence.\n{cheats}\nexit code 1\n")), "{}", ran.out);
-    assert!(ran.out.contains("next: bob, carol and dave should run `quorate dkg deal`"), "{}", ran.out);
+    assert!(ran.out.contains("next: bob, carol and dave should run `quorate dkg run` (step `deal`)"), "{}", ran.out);
 }
 
-/// Two deals of one member, both in the folder, prove it, whatever the second file is called.
-#[test]
-fn two_deals_in_one_folder() {
-    let room = Room::new(&["alice", "bob", "carol", "mallory"]);
-    let all = ["alice", "bob", "carol", "mallory"];
-    room.init("c", &["--suite", "drand-quicknet", "-t", "2"], &all).exits(0);
-    // The second deal comes from a copy of the identity and an empty copy of the folder.
+const FOUR: [&str; 4] = ["alice", "bob", "carol", "mallory"];
+
+/// Four have dealt. The second deal of mallory, in `copy`, comes from a copy of the identity and an empty copy of the folder.
+fn dealt_twice() -> Room {
+    let room = Room::new(&FOUR);
+    room.init("c", &["--suite", "drand-quicknet", "-t", "2"], &FOUR).exits(0);
     for folder in ["twin", "copy", "copy/messages"] {
         fs::create_dir(room.path(folder)).unwrap();
     }
     room.write("copy/ceremony.json", room.read("c/ceremony.json"));
     room.write("twin/twin.identity.json", room.read("mallory/mallory.identity.json"));
     room.step("deal", "copy", "twin", &[]).exits(0);
-    room.all("deal", "c", &all);
+    room.all("deal", "c", &FOUR);
+    room
+}
+
+/// Two deals of one member, neither of which has its name. Both are named, and none is taken in the place of the other.
+#[test]
+fn two_deals_under_other_names() {
+    let room = dealt_twice();
+    fs::rename(room.path("c/messages/1-deal-mallory.json"), room.path("c/messages/a.json")).unwrap();
+    room.write("c/messages/b.json", room.read("c/messages/a.json"));
+    let alone = room.step("receive", "c", "alice", &[]).exits(1).says("waiting for mallory");
+    for told in [
+        "a.json: it has a message of mallory of the round `deal`, which is not taken under this name",
+        "b.json: it is a copy of c/messages/a.json; remove it",
+    ] {
+        assert!(alone.err.contains(told), "{}", alone.err);
+    }
+    room.write("c/messages/b.json", room.read("copy/messages/1-deal-mallory.json"));
+    let cheats = "mallory signed two different messages of the round `deal`";
+    let told = format!("{cheats}, which c/messages/a.json and c/messages/b.json prove; neither is taken");
+    room.step("receive", "c", "alice", &[]).exits(1).says(&told).says("waiting for mallory");
+    room.run(&["dkg", "status", "c"]).exits(0).says(&told);
+    assert_eq!(room.run(&["dkg", "judge", "c"]).exits(1).out, format!("{cheats}\n"));
+    // Nobody signed this one.
+    let deal = String::from_utf8(room.read("copy/messages/1-deal-mallory.json")).unwrap();
+    room.write("c/messages/b.json", deal.replacen("\"sender\":4", "\"sender\":1", 1));
+    let unsigned = room.step("receive", "c", "bob", &[]).exits(1);
+    assert!(unsigned.err.contains("c/messages/b.json: alice did not sign it"), "{}", unsigned.err);
+    for (step, closed) in [("receive", "deal"), ("complain", "response")] {
+        FOUR[..3].iter().for_each(|name| drop(room.step(step, "c", name, &["--close", closed]).exits(0)));
+    }
+    // The three confirm, which are as many as it takes. Those who came before the last one ask again.
+    FOUR[..3].iter().for_each(|name| drop(room.step("finish", "c", name, &[])));
+    FOUR[..3].iter().for_each(|name| drop(room.step("finish", "c", name, &["--close", "confirmation"]).exits(0)));
+}
+
+/// Two deals of one member, both in the folder, prove it, whatever the second file is called.
+#[test]
+fn two_deals_in_one_folder() {
+    let all = FOUR;
+    let room = dealt_twice();
     room.run(&["dkg", "judge", "c"]).exits(0);
     room.write("c/messages/1-deal-mallory (2).json", room.read("copy/messages/1-deal-mallory.json"));
     let cheats = "mallory signed two different messages of the round `deal`";
@@ -160,7 +199,7 @@ fn status_names_who_is_missing() {
     let mine = status(&["--identity", &identity]).out;
     assert!(
         mine.ends_with(&format!(
-            "and have said nothing yet\nyour next command: quorate dkg deal c --identity {identity}\n"
+            "and have said nothing yet\nyour next command: quorate dkg run c --identity {identity} --id ID --wait\n"
         )),
         "{mine}"
     );
@@ -175,7 +214,7 @@ response       1 of 3       bob and carol
 justification  -
 confirmation   0 of 3       alice, bob and carol
 
-next: bob and carol should run `quorate dkg receive`
+next: bob and carol should run `quorate dkg run` (step `receive`)
 ";
     let id = room.id("c");
     assert_eq!(status(&[]).out, format!("ceremony {id}\nmakes a new key: eth2, 2 of 3\n\n{expected}"));
@@ -183,19 +222,33 @@ next: bob and carol should run `quorate dkg receive`
     let before = room.tree();
     assert!(status(&identity).out.ends_with(
         "you are alice, in the round `response`, waiting for bob and carol\n\
-         your next command: quorate dkg complain c --identity alice/alice.identity.json\n"
+         your next command: quorate dkg run c --identity alice/alice.identity.json --wait\n"
     ));
     let json = status(&["--json", identity[0], identity[1]]).object();
     assert_eq!(json["rounds"][1]["missing"], serde_json::json!(["bob", "carol"]));
-    assert_eq!((&json["you"]["round"], &json["next"]["command"]), (&"response".into(), &"receive".into()));
+    assert_eq!((&json["you"]["round"], &json["next"]["step"]), (&"response".into(), &"receive".into()));
+    assert_eq!(json["next"]["command"], "run");
     room.assert_is(&before, "status");
     room.all("receive", "c", &THREE);
     room.all("complain", "c", &THREE);
-    assert!(status(&[]).out.contains("next: each member who has not done so should run `quorate dkg finish`"));
-    room.all("finish", "c", &THREE);
-    assert!(status(&identity).out.contains("you are alice; the ceremony has ended with a key"));
-    assert_eq!(
-        status(&["--json", identity[0], identity[1]]).object()["you"]["public_key"],
-        "0x".to_owned() + &room.public_key("c")
+    let out = status(&[]).out.replace('\n', " ");
+    assert!(out.contains("next: each member who has not done so should run `quorate dkg run` (step `finish`)"));
+    room.all("finish", "c", &THREE[1..]);
+    // Bob has written the key, and Alice has not come to her end.
+    let command = "your next command: quorate dkg run c --identity alice/alice.identity.json --wait\n";
+    assert!(status(&identity).out.ends_with(command));
+    room.all("finish", "c", &THREE[..1]);
+    assert!(status(&identity).out.ends_with("you are alice; the ceremony has ended with a key\n"));
+    let json = status(&["--json", identity[0], identity[1]]).object();
+    assert_eq!(json["you"]["public_key"], "0x".to_owned() + &room.public_key("c"));
+    assert_eq!((json["you"].get("next"), json["you"].get("advice")), (None, None));
+    // Nothing says where a share is that was written with --out.
+    fs::rename(room.path(&room.share("c", "alice")), room.path("elsewhere.json")).unwrap();
+    let out = status(&identity).out;
+    let advice = format!(
+        "{} is not there: if you wrote your share to another file with --out, nothing is left to do",
+        room.share("c", "alice")
     );
+    assert!(out.replace('\n', " ").contains(&advice) && out.ends_with(command), "{out}");
+    assert_eq!(status(&["--json", identity[0], identity[1]]).object()["you"]["advice"], advice);
 }

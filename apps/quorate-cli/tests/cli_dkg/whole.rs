@@ -395,11 +395,24 @@ fn who_was_left_out_is_told_what_to_do() {
     let status = |flags: &[&str]| room.run(&[&["dkg", "status", "c"], flags].concat()).exits(0);
     let dave = ["--identity", "dave/dave.identity.json"];
     room.all("deal", "c", three);
-    assert!(status(&[]).out.contains("next: dave should run `quorate dkg deal`"));
-    assert!(status(&dave).out.ends_with("your next command: quorate dkg deal c --identity dave/dave.identity.json\n"));
+    assert!(status(&[]).out.contains("next: dave should run `quorate dkg run` (step `deal`)"));
+    let command = "your next command: quorate dkg run c --identity dave/dave.identity.json --id ID --wait\n";
+    assert!(status(&dave).out.ends_with(command));
+    // One who answers without Dave's deal may be a liar.
     room.step("receive", "c", "alice", &["--close", "deal"]).exits(0);
     let out = status(&[]).out;
-    assert!(out.contains("next: bob and carol should run `quorate dkg receive`"), "{out}");
+    assert!(out.contains("next: bob, carol and dave should run `quorate dkg run` (step `receive`)"), "{out}");
+    assert!(status(&dave).out.ends_with(command));
+    let before = room.tree();
+    for step in &STEPS[1..] {
+        room.step(step, "c", "dave", &[]).refused("you have not dealt yet");
+    }
+    room.step("deal", "c", "dave", &[]).exits(0);
+    room.restore(&before);
+    // After two of four, no key with it can be confirmed.
+    room.step("receive", "c", "bob", &["--close", "deal"]).exits(0);
+    let out = status(&[]).out;
+    assert!(out.contains("next: carol should run `quorate dkg run` (step `receive`)"), "{out}");
     assert!(out.contains("dave: the others have gone on without its deal"), "{out}");
     let out = status(&dave).out.replace('\n', " ");
     assert!(out.contains("quorate dkg recover NEW_FOLDER --previous c --lost dave"), "{out}");
@@ -409,9 +422,7 @@ fn who_was_left_out_is_told_what_to_do() {
     for step in &STEPS[1..] {
         room.step(step, "c", "dave", &[]).refused("quorate dkg recover NEW_FOLDER --previous c --lost dave");
     }
-    for name in &three[1..] {
-        room.step("receive", "c", name, &["--close", "deal"]).exits(0);
-    }
+    room.step("receive", "c", "carol", &["--close", "deal"]).exits(0);
     for name in three {
         room.step("complain", "c", name, &["--close", "response"]).exits(0);
     }

@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use quorate::MinPk;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
-use crate::run::{Folder, Verdicts as _, example, verify, verify_input, with, without};
+use crate::run::{Folder, Run as _, Verdicts as _, command, example, single, verify, verify_input, with, without};
 
 /// The bundle of an example.
 fn bundle(name: &str) -> Value {
@@ -115,6 +117,29 @@ fn a_chain_info_among_the_inputs_speaks_for_what_follows() {
     // Rounds before it, and with it a chain that the caller chose, are not affected.
     verify(&[&round, &info]).exits(2).says("nothing says which chain").says("chain info");
     verify(&["--chain", "default", &info, &round]).exits(2).says("but the chosen chain has");
+}
+
+/// The suite of `--suite` and of its variable is for rounds whose chain states no scheme.
+#[test]
+fn a_suite_does_not_replace_the_scheme_of_a_chain() {
+    let rounds = example("drand-quicknet.json");
+    for suite in ["eth2", "drand-chained", "drand-g1-legacy", "eigenlayer"] {
+        for arguments in [&[&rounds[..]][..], &["--chain", "quicknet", &rounds]] {
+            let ran = command("quorate").arg("verify").args(arguments).env("QUORATE_SUITE", suite).ran().exits(0);
+            assert!(!ran.err.contains("warning"), "{ran:?}");
+            let ran = verify(&[&["--suite", suite][..], arguments].concat()).exits(0);
+            ran.says(&format!("warning: --suite {suite} was not needed, because every claim names its suite"));
+        }
+    }
+    // A chain that states none, and a round of it.
+    let message = Sha256::digest(7_u64.to_be_bytes());
+    let round = single(MinPk::DrandUnchained, 1, &message[..], &message[..]);
+    let beacon = json!({"round": 7, "signature": round["signature"]});
+    let input = json!({"chain_info": {"public_key": round["public_key"]}, "beacons": [beacon]}).to_string();
+    verify_input(&[], &input).exits(2).says("lacks \"previous_signature\"");
+    let ran = verify_input(&["--suite", "drand-unchained"], &input).exits(0);
+    assert!(!ran.err.contains("warning"), "{ran:?}");
+    verify_input(&["--suite", "drand-quicknet"], &input).exits(2).says("whose keys have 96; add \"schemeID\"");
 }
 
 #[test]

@@ -191,6 +191,20 @@ fn a_named_pipe_loses_nothing() {
 }
 
 #[test]
+fn a_file_with_the_name_of_standard_input_is_not_read() {
+    let folder = Folder::new();
+    folder.file("-", lines(&[claim(1), claim(2)]));
+    for arguments in [&[][..], &["-"]] {
+        let mut verify = command("quorate");
+        let verify = verify.args(["verify", "--verdicts"]).args(arguments).current_dir(folder.path(""));
+        assert_eq!(verify.ran_with(lines(&[false_claim(3)])).exits(1).valid(), [false]);
+    }
+    verify(&["--verdicts", &folder.path("-")]).exits(0).says("2 claims: 2 valid");
+    // The two would share its lines.
+    verify_input(&["-", "-"], lines(&[claim(1), claim(2)])).exits(2).says("standard input cannot be read twice");
+}
+
+#[test]
 fn parquet_rows_are_claims() {
     let folder = Folder::new();
     let path =

@@ -93,6 +93,7 @@ fn a_flipped_bit_of_what_is_signed_fails_the_signature() {
 fn too_few_participants_for_the_caller() {
     let Some(folder) = vectors::path("07_eth_helios") else { return };
     let update = first_update(&folder);
+    with_update(&folder, &update, &["--min-participants", "0"]).exits(2);
     let ran = with_update(&folder, &update, &["--min-participants", "512"]);
     let few = ran.object()["reason"].as_str().is_some_and(|reason| reason.starts_with("participants: "));
     assert!(few || ran.code == 0, "{ran:?}");
@@ -168,6 +169,34 @@ fn what_rests_on_a_false_update_is_false() {
         ran.objects().iter().map(|line| line["reason"].as_str().unwrap_or("valid").to_owned()).collect();
     assert_eq!(reasons[0], "the signature does not match the keys and messages");
     assert!(reasons[1].contains("rests on") && reasons[2].contains("rests on"), "{reasons:?}");
+}
+
+/// A forged update that names another next committee and comes first makes no true one false, nor what rests on it.
+#[test]
+fn a_forged_committee_that_comes_first_is_forgotten() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let mut updates = read(&folder, "updates.json");
+    let alone = with_update(&folder, &updates, &[]).exits(0).objects().len();
+    // The committee after the next one, in a block of the first period.
+    let mut forged = updates[1].clone();
+    forged["data"]["attested_header"]["beacon"]["slot"] =
+        updates[0]["data"]["attested_header"]["beacon"]["slot"].clone();
+    forged["data"]["signature_slot"] = updates[0]["data"]["signature_slot"].clone();
+    for name in ["finalized_header", "finality_branch"] {
+        forged["data"].as_object_mut().unwrap().remove(name);
+    }
+    for place in [0, alone] {
+        let mut all = updates.as_array().unwrap().clone();
+        all.insert(place, forged.clone());
+        let ran = with_update(&folder, &all.into(), &[]).exits(1);
+        let invalid: Vec<_> = ran.objects().into_iter().filter(|line| line["valid"] == false).collect();
+        let reason = invalid[0]["reason"].as_str().unwrap();
+        assert!(invalid.len() == 1 && reason.contains("next_sync_committee_agrees"), "{invalid:?}");
+    }
+    // If the true update is false, too, nothing that rests on either is valid.
+    updates[0] = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
+    updates.as_array_mut().unwrap().insert(0, forged);
+    assert!(with_update(&folder, &updates, &[]).exits(1).objects().iter().all(|line| line["valid"] == false));
 }
 
 #[test]

@@ -1,9 +1,16 @@
 //! `--known` and `--remember`: what was verified once is subtracted, and believed only as it was written.
 
-use std::fs;
+use std::{
+    fs,
+    io::Write as _,
+    path::Path,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
 
 use quorate::MinPk;
-use quorate_lab::run::command_after;
+use quorate_lab::run::{Running, command, command_after};
 use serde_json::{Value, json};
 
 use crate::run::{
@@ -37,6 +44,21 @@ fn a_second_run_knows_everything() {
     assert_eq!(counts(&second), [3, 1, 3, 3, 0]);
     assert_eq!(fs::read_to_string(&known).unwrap(), written, "nothing is appended twice");
     assert!(second["hashes"].as_u64() < first["hashes"].as_u64());
+    verify_input(&["--known", &known], lines(&[claim(1)])).exits(0).says("1 statement known");
+}
+
+#[test]
+fn a_claim_that_its_chain_refutes_is_never_known() {
+    let folder = Folder::new();
+    let of_chain = [("kind", json!("exit")), ("slot", json!(5)), ("index", json!(0))];
+    let of_chain = of_chain.into_iter().fold(claim(1), |claim, (field, value)| with(claim, field, value));
+    let refuted = with(of_chain.clone(), "reason", json!("no such validator"));
+    verify_input(&["--verdicts"], lines(std::slice::from_ref(&refuted))).exits(1);
+    let known = folder.file("known", lines(&[claim(2), refuted]));
+    for flag in ["--known", "--remember"] {
+        verify_input(&[flag, &known], lines(&[claim(1)])).exits(2).says("line 2: chain: no such validator");
+    }
+    let known = folder.file("known", lines(&[of_chain]));
     verify_input(&["--known", &known], lines(&[claim(1)])).exits(0).says("1 statement known");
 }
 
@@ -146,6 +168,28 @@ fn no_statement_is_remembered_twice() {
     let written = fs::read_to_string(&known).unwrap();
     assert_eq!(written.lines().collect::<std::collections::BTreeSet<_>>().len(), 3);
     assert_eq!(written.lines().count(), 3);
+}
+
+/// A run that began before another one has appended does not repeat it.
+#[test]
+fn runs_at_the_same_time_remember_no_statement_twice() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    let mut command = command("quorate");
+    command.args(["verify", "--remember", &known, "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut first = Running::start(&mut command);
+    let begun = Instant::now();
+    while !Path::new(&known).exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the first run does not begin");
+        thread::sleep(Duration::from_millis(10));
+    }
+    verify_input(&["--remember", &known], lines(&[claim(1), claim(2)])).exits(0).says("2 remembered");
+    let mut input = first.child.stdin.take().unwrap();
+    input.write_all(lines(&[claim(2), claim(3)]).as_bytes()).unwrap();
+    drop(input);
+    first.ends().exits(0).says("1 remembered");
+    assert_eq!(fs::read_to_string(&known).unwrap().lines().count(), 3);
 }
 
 /// A line without a line end gets one before the next record is appended.

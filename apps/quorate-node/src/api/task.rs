@@ -71,6 +71,10 @@ pub(super) async fn post(
     match answer.map_err(|_| silent())?.map_err(|_| silent())? {
         Ok(epoch) => Ok((StatusCode::ACCEPTED, Json(Taken { id, epoch }))),
         Err(reason @ NotTaken::Full(_)) => Err(ApiError::unavailable("full", format!("{reason}; send it again later"))),
+        Err(reason @ NotTaken::OtherPayload) => {
+            let message = format!("task {id}: {reason}; send this payload with another id, or without one");
+            Err(ApiError::new(StatusCode::CONFLICT, "other-payload", message))
+        }
         Err(reason) => Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "not-taken", reason.to_string())),
     }
 }

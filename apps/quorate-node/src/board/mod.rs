@@ -27,6 +27,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+use quorate_chain::watch::WatchMetrics;
 use quorate_evm::alloy_primitives::{Address, B256};
 
 pub use bounds::{
@@ -40,7 +41,7 @@ pub use state::Expectations;
 pub use transport::TransportView;
 pub use view::{
     BanView, ChainView, ConflictView, CountsView, MissingView, NodeView, OperatorView, PeerView, ProblemView,
-    PunishmentView, RewardsView, SettlementView, SubmissionView, TaskState, TaskView, TimesView, View,
+    PunishmentView, RewardsView, SettlementView, SubmissionView, TaskState, TaskView, TimesView, View, WatchView,
 };
 
 use crate::{metrics::Metrics, transport::Counts};
@@ -198,6 +199,11 @@ impl NodeBoard {
         self.lock().components.insert(component, problem.as_deref().map(clipped));
     }
 
+    /// The node watches a settlement, too. It is ready only after the watch was said to work, and as long as it looks.
+    pub fn watches(&self, contract: Address, metrics: Arc<WatchMetrics>) {
+        self.lock().watch = Some((contract, metrics));
+    }
+
     /// The node has begun to stop.
     pub fn stopping(&self) {
         self.lock().stopping = true;
@@ -230,8 +236,11 @@ impl NodeBoard {
 
     /// The text for Prometheus.
     pub fn metrics(&self, now_ms: u64) -> String {
-        let now = self.lock().now(&self.0.expectations, now_ms);
-        self.0.metrics.text(&now)
+        let (now, watch) = {
+            let state = self.lock();
+            (state.now(&self.0.expectations, now_ms), state.watch.clone())
+        };
+        self.0.metrics.text(&now, watch.as_ref().map(|(_, watch)| &**watch))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

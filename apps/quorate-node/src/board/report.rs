@@ -188,13 +188,13 @@ pub struct MemberReport {
 /// The operator's stake and rewards, in the token's smallest unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RewardsReport {
-    /// All that was earned.
+    /// What was earned in the epochs since the node started, and in the few before whose conflicts can still be reported.
     pub earned: U256,
     /// What was claimed of it.
     pub claimed: U256,
     /// What is staked.
     pub stake: U256,
-    /// What was earned and not claimed.
+    /// What is left of it to be claimed. Of older epochs there may be more.
     pub pending: U256,
     /// How many decimals people write the token with: 18 for most.
     pub decimals: u8,
@@ -268,11 +268,14 @@ pub enum Component {
     Programs,
     /// The network's pool of rewards. A node is ready without it: tasks settle, and nobody is paid for them.
     Pool,
+    /// The watch of an optimistic settlement, beside the node's own work.
+    Watch,
 }
 
 impl Component {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs, Self::Pool];
+    pub const ALL: [Self; 7] =
+        [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs, Self::Pool, Self::Watch];
 
     /// A word for metrics and people.
     pub fn name(self) -> &'static str {
@@ -283,6 +286,7 @@ impl Component {
             Self::Disk => "disk",
             Self::Programs => "programs",
             Self::Pool => "pool",
+            Self::Watch => "watch",
         }
     }
 }

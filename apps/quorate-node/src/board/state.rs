@@ -1,9 +1,14 @@
 //! What is on the board, whether the node is ready, and what Prometheus is told.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use prometheus_client::metrics::{counter::Counter, family::Family};
+use quorate_chain::watch::WatchMetrics;
 use quorate_evm::alloy_primitives::Address;
+use quorate_host::metrics::Watched as _;
 
 use super::{
     bounds::{MAX_SUBMISSIONS, clipped, push_bounded},
@@ -56,6 +61,8 @@ pub(super) struct State {
     pub(super) peers: Vec<PeerRow>,
     pub(super) bans: Vec<BanRow>,
     pub(super) transport: Counts,
+    /// The settlement that the node watches, if it watches one, and what the watch counts.
+    pub(super) watch: Option<(Address, Arc<WatchMetrics>)>,
 }
 
 /// A transaction, and when it was first and last heard of.
@@ -149,9 +156,15 @@ impl State {
                 Component::Signer => roles.is_some_and(|roles| roles.perform || roles.attest),
                 Component::Disk => true,
                 Component::Chain | Component::Peers | Component::Programs => false,
+                Component::Watch => self.watch.is_some(),
                 Component::Pool => continue,
             };
             match self.components.get(&component) {
+                Some(None) if component == Component::Watch => {
+                    // One that hangs says nothing.
+                    let late = self.watch.as_ref().and_then(|(_, watch)| watch.ready().err());
+                    reasons.extend(late.map(|why| format!("{}: {why}", component.name())));
+                }
                 Some(None) => {}
                 // An operator's signer and programs matter to a node that uses them, and it says so only then.
                 Some(Some(problem)) => reasons.push(format!("{}: {problem}", component.name())),

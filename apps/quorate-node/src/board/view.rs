@@ -8,6 +8,7 @@ use std::{
     fmt::Display,
 };
 
+use quorate_chain::watch::{PostingCounts, WatchSight};
 use quorate_evm::{
     SnapshotId,
     alloy_primitives::{Address, B256, U256},
@@ -70,6 +71,8 @@ pub struct View {
     pub bans_in_all: usize,
     /// The operator's stake and rewards.
     pub rewards: Option<RewardsView>,
+    /// The watch of an optimistic settlement, if the node watches one.
+    pub watch: Option<WatchView>,
 }
 
 /// Who the node is.
@@ -418,7 +421,7 @@ pub struct BanView {
 /// The operator's stake and rewards, in the token's smallest unit.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RewardsView {
-    /// All that was earned.
+    /// What was earned in the epochs since the node started, and in the few before whose conflicts can still be reported.
     #[serde(serialize_with = "text")]
     pub earned: U256,
     /// What was claimed of it.
@@ -427,11 +430,43 @@ pub struct RewardsView {
     /// What is staked.
     #[serde(serialize_with = "text")]
     pub stake: U256,
-    /// What was earned and not claimed.
+    /// What is left of it to be claimed. Of older epochs there may be more.
     #[serde(serialize_with = "text")]
     pub pending: U256,
     /// How many decimals people write the token with.
     pub decimals: u8,
+}
+
+/// What the watch of an optimistic settlement saw when it looked last.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct WatchView {
+    /// The settlement.
+    pub contract: Address,
+    /// When all that is confirmed had been recomputed; none before that.
+    pub looked_ms: Option<u64>,
+    /// Postings that are neither final nor decided, and were found true.
+    pub r#true: u64,
+    /// Those of them that were found false.
+    pub r#false: u64,
+    /// Those of them that could not be recomputed.
+    pub unknown: u64,
+    /// Postings in the last quarter of their window that are not found true, and whose proof nobody demanded.
+    pub late: u64,
+    /// Postings that became final without a proof, and were not found true.
+    pub final_doubtful: u64,
+    /// How often a posting was found false, since the start.
+    pub found_false: u64,
+    /// How many demands the payer can pay; none without a payer, and before its account was read.
+    pub demands: Option<u64>,
+}
+
+impl WatchView {
+    fn of(contract: Address, sight: WatchSight) -> Self {
+        let WatchSight { looked_ms, open, finals, late, found_false, demands } = sight;
+        let PostingCounts { r#true, r#false, unknown } = open;
+        let final_doubtful = finals.r#false + finals.unknown;
+        Self { contract, looked_ms, r#true, r#false, unknown, late, final_doubtful, found_false, demands }
+    }
 }
 
 /// Rows of operators, peers, bans and punishments.
@@ -495,6 +530,7 @@ impl View {
                 let RewardsReport { earned, claimed, stake, pending, decimals } = rewards;
                 RewardsView { earned, claimed, stake, pending, decimals }
             }),
+            watch: state.watch.as_ref().map(|(contract, watch)| WatchView::of(*contract, watch.sight())),
         }
     }
 }

@@ -106,7 +106,7 @@ async fn read(rpc: &Rpc, contract: Address, from_block: u64) -> Result<BTreeMap<
         match change {
             // A settlement is told once as recent and once as final.
             Change::Settled { id, epoch, performer, result, approved: true, rewarded: true, .. } if seen.insert(id) => {
-                let task = Task { id, performer: U256::from(performer), result, approved: true };
+                let task = Task { id, performer, result, approved: true };
                 epochs.entry(epoch).or_default().tasks.push(task);
             }
             Change::Settled { id, epoch, approved: true, rewarded: false, .. } => {

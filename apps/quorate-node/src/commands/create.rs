@@ -20,7 +20,8 @@ use super::{Token, account, interrupted, payer, print, read_options, rpc, runtim
 /// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
 ///
 /// The account of --key-file pays, and gets the network's roles. All terms are fixed for good: there is no setter. Nothing is sent
-/// before all of them are ones that the contract takes. Then the commands are printed that come next.
+/// before all of them are ones that the contract takes. Then the commands are printed that come next. `quorate evm network new`
+/// writes a file for --terms with all defaults, and the files to do the same by Foundry, without this program.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLE)]
 pub(crate) struct Arguments {

@@ -4,6 +4,7 @@ pub(crate) mod claim;
 pub(crate) mod create;
 pub(crate) mod fund;
 pub(crate) mod init;
+pub(crate) mod withdraw;
 pub(crate) mod leave;
 pub(crate) mod register;
 pub(crate) mod run;
@@ -11,7 +12,7 @@ pub(crate) mod status;
 
 use std::{
     fmt::Display,
-    io::{self, Write as _},
+    io::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -20,7 +21,7 @@ use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
-    Payer, Rpc,
+    Payer, PayerFile, Rpc,
     deploy::{Account, DeployError},
     rpc::TransactionReceipt,
     task_network::read_terms,
@@ -34,12 +35,8 @@ use quorate_evm::{
 };
 use quorate_host::{
     clipped,
-    exit::{Failure, Result},
+    exit::{Failure, Result, output},
     options::{self, OptionsError},
-};
-use quorate_keystore::{
-    passphrase::{LineError, Passphrase},
-    secret_file::{self, SecretFileError},
 };
 use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
 use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
@@ -147,27 +144,13 @@ pub(crate) fn check_signer(status: &StatusAnswer, terms: &ContractTerms) -> Resu
 pub(crate) fn payer(options: &Options) -> Result<Payer> {
     let what = "name the file with the key that pays for transactions";
     let file = needed(&options.key_file, "key-file", what)?;
-    let read = |path: &Path| {
-        secret_file::read(path).map_err(|error| match error {
-            SecretFileError::Io { .. } => Failure::io(error),
-            _ => Failure::usage(error),
-        })
-    };
-    let name = file.display();
-    let secret = read(&file)?;
-    secret.warning.iter().for_each(|warning| note(format!("warning: {warning}")));
-    let Some(passphrase) = &options.passphrase_file else {
-        let text = std::str::from_utf8(&secret.contents).ok().map(str::trim);
-        let key = text.ok_or_else(|| anyhow!("not text")).and_then(|text| Ok(Payer::from_hex(text)?));
-        return key.map_err(|error| Failure::usage(anyhow!("{name}: {error}; a keystore needs --passphrase-file")));
-    };
-    let (passphrase, warning) = Passphrase::read_file(passphrase).map_err(|error| match error {
-        LineError::Unreadable { .. } => Failure::io(error),
-        _ => Failure::usage(error),
-    })?;
-    warning.iter().for_each(|warning| note(format!("warning: {warning}")));
-    let key = Payer::from_keystore(&secret.contents, &passphrase);
-    key.map_err(|error| Failure::usage(anyhow!("{name}: {error}")))
+    payer_of(&file, options.passphrase_file.as_deref(), "--passphrase-file")
+}
+
+/// The key of a file. Nobody is asked for the passphrase of a keystore: an option names the file that holds it.
+pub(crate) fn payer_of(key: &Path, passphrase: Option<&Path>, passphrase_option: &'static str) -> Result<Payer> {
+    let file = PayerFile { key, passphrase, passphrase_option };
+    Ok(file.open(|| Ok(None), |warning| note(format!("warning: {warning}")))?)
 }
 
 /// An account that sends one call after the other.
@@ -286,6 +269,6 @@ pub(crate) async fn interrupted() {
 
 /// Prints to standard output.
 pub(crate) fn print(text: impl Display) -> Result<()> {
-    let mut out = io::stdout();
+    let mut out = output();
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::io)
 }

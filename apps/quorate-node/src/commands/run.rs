@@ -6,14 +6,17 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_batcher::{Batcher, Settings as BatcherSettings};
 use quorate_chain::{
-    SubmitSettings, Submitter,
+    Rpc, SubmitSettings, Submitter,
+    settlement::{OptionNames, SettlementSettings},
     task_network::{Confirmations, FollowSettings, NetworkFollower},
+    watch::WatchPayer,
 };
 use quorate_evm::{
     alloy_primitives::Address,
     contract::Erc20,
     digest::{Contract, PeerBinding},
     task_network::ContractTerms,
+    watch::UnknownPostings,
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},
@@ -30,11 +33,12 @@ use quorate_node::{
     api::{self, ApiSettings, Token},
     board::{Component, Expectations, IdentityReport, NodeBoard},
     data_folder::DataFolder,
-    options::{ConfirmationsOption, Options, PREFIX},
+    options::{ConfirmationsOption, Options, PREFIX, UnknownOption},
     programs::{Program, ProgramSettings, Programs},
     runtime::{self, ChainEdge, Epochs, Parts, Pay, Submitting},
     transport::{self, Admission, Admitted, Credential, Identity, Limits, Transport},
     verification::Checker,
+    watch::{NodeWatch, RunningWatch},
 };
 use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
 use tokio::{
@@ -45,7 +49,8 @@ use tokio::{
 };
 
 use super::{
-    NodeArguments, check_signer, contract, interrupted, needed, note, payer, print, rpc, runtime as new_runtime, terms,
+    NodeArguments, check_signer, contract, interrupted, needed, note, payer, payer_of, print, rpc,
+    runtime as new_runtime, terms,
 };
 
 /// Run the node
@@ -85,6 +90,8 @@ const LINGER: Duration = Duration::from_millis(25);
 const LOOK: Duration = Duration::from_millis(100);
 /// The most tasks from outside that wait for the loop.
 const MOST_ORDERS: usize = 256;
+/// From where the watch goes on after a restart, in the data folder.
+const WATCH_CURSOR: &str = "watch.cursor";
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
@@ -96,19 +103,33 @@ impl Arguments {
             .map_err(Failure::internal)?;
         let roles = roles(&options)?;
         let data = DataFolder::open(options.data())?;
+        let watch = node_watch(&options, roles, &data)?;
         new_runtime()?.block_on(async {
             let (stop, stopped) = watch::channel(false);
+            let stop = Arc::new(stop);
+            let end = Arc::clone(&stop);
             tokio::spawn(async move {
                 interrupted().await;
                 tracing::info!("stopping");
                 let _ = stop.send(true);
             });
+            let board = board(&options);
+            // It waits for nothing that the node needs.
+            let watching = watch.map(|watch| watch.start(board.clone(), stopped.clone())).transpose()?;
             let mut early = stopped.clone();
             let prepared = tokio::select! {
-                prepared = prepare(&options, roles, data, &stopped) => prepared?,
-                _ = early.wait_for(|stopped| *stopped) => return Err(Failure::interrupted()),
+                prepared = prepare(&options, roles, data, board, &stopped) => prepared,
+                _ = early.wait_for(|stopped| *stopped) => Err(Failure::interrupted()),
             };
-            prepared.run(stopped).await
+            let ended = match prepared {
+                Ok(prepared) => prepared.run(stopped).await,
+                Err(failure) => Err(failure),
+            };
+            if let Some(watching) = watching {
+                let _ = end.send(true);
+                RunningWatch::ended(watching).await;
+            }
+            ended
         })
     }
 }
@@ -132,6 +153,90 @@ fn roles(options: &Options) -> Result<Roles> {
         needed(&options.key_file, "key-file", "--aggregate needs the key that pays for transactions")?;
     }
     Ok(roles)
+}
+
+/// The watch of an optimistic settlement, if one is named.
+fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Option<NodeWatch>> {
+    let Some(contract) = options.watch else { return without_watch(options).map(|()| None) };
+    let rpc = match &options.watch_rpc {
+        Some(url) => Rpc::new(url).map_err(|error| Failure::usage(anyhow!("--watch-rpc: {error}")))?,
+        None => rpc(options)?,
+    };
+    let confirmations = match options.watch_confirmations {
+        Some(ConfirmationsOption::Finalized) => Confirmations::Finalized,
+        Some(ConfirmationsOption::Blocks(blocks)) => Confirmations::Blocks(blocks),
+        None => Confirmations::Blocks(SettlementSettings::CONFIRMATIONS),
+    };
+    let settings = SettlementSettings {
+        contract,
+        from_block: options.watch_from_block.unwrap_or(0),
+        confirmations,
+        blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,
+        every: options.watch_poll.map_or(SettlementSettings::EVERY, |poll| Duration::from_millis(poll.get())),
+        cursor: data.path().join(WATCH_CURSOR),
+        options: OptionNames {
+            rpc: if options.watch_rpc.is_some() { "--watch-rpc" } else { "--rpc" },
+            contract: "--watch",
+            from_block: "--watch-from-block",
+            confirmations: "--watch-confirmations",
+            cursor: "--data folder",
+        },
+    };
+    let unknown = match options.watch_unknown {
+        None | Some(UnknownOption::Demand) => UnknownPostings::Demand,
+        Some(UnknownOption::Report) => UnknownPostings::Report,
+    };
+    let (payer, prove) = (watch_payer(options, roles)?, options.watch_prove.unwrap_or(false));
+    Ok(Some(NodeWatch { rpc, settings, payer, unknown, prove }))
+}
+
+/// Who pays for the calls of the watch.
+fn watch_payer(options: &Options, roles: Roles) -> Result<Option<WatchPayer>> {
+    let Some(file) = &options.watch_key_file else {
+        if options.watch_passphrase_file.is_some() || options.watch_prove == Some(true) {
+            return Err(Failure::usage(anyhow!(
+                "--watch-passphrase-file and --watch-prove are about the key that pays, and --watch-key-file does not name it"
+            )));
+        }
+        tracing::warn!("without --watch-key-file the watch only reports: this node demands the proof of nothing false");
+        return Ok(None);
+    };
+    let watcher = payer_of(file, options.watch_passphrase_file.as_deref(), "--watch-passphrase-file")?;
+    if roles.aggregate && watcher.address() == payer(options)?.address() {
+        return Err(Failure::usage(anyhow!(
+            "--watch-key-file and --key-file hold the key of one account, {}, and two that send from it disturb each other; name \
+             the key of another account",
+            watcher.address()
+        )));
+    }
+    Ok(Some(WatchPayer { payer: watcher, fees: options.fees() }))
+}
+
+/// Options of the watch mean nothing without a settlement.
+fn without_watch(options: &Options) -> Result<()> {
+    let given = [
+        ("watch-rpc", options.watch_rpc.is_some()),
+        ("watch-from-block", options.watch_from_block.is_some()),
+        ("watch-confirmations", options.watch_confirmations.is_some()),
+        ("watch-poll", options.watch_poll.is_some()),
+        ("watch-key-file", options.watch_key_file.is_some()),
+        ("watch-passphrase-file", options.watch_passphrase_file.is_some()),
+        ("watch-unknown", options.watch_unknown.is_some()),
+        ("watch-prove", options.watch_prove.is_some()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::usage(anyhow!(
+            "--{option} is about a watch, and --watch does not name the settlement that is watched"
+        ))),
+    }
+}
+
+/// An empty board, which expects what this node needs.
+fn board(options: &Options) -> NodeBoard {
+    let alone = options.bootstrap.as_deref().is_none_or(|list| parts(list).next().is_none());
+    let peers = usize::from(!alone || options.aggregator.is_some());
+    NodeBoard::new(Expectations { peers, ..Expectations::default() })
 }
 
 /// The operator's signer, once it answers.
@@ -232,6 +337,7 @@ async fn prepare(
     options: &Options,
     roles: Roles,
     data: DataFolder,
+    board: NodeBoard,
     stopped: &watch::Receiver<bool>,
 ) -> Result<Prepared> {
     let (rpc, contract) = (rpc(options)?, contract(options)?);
@@ -254,10 +360,6 @@ async fn prepare(
     let binding = client.bind_peer(&PeerBinding { network, peer: &peer_id.to_bytes() }).await.map_err(Failure::io)?;
     let credential = Credential { operator_key: signer.public_key.clone(), signature: binding.to_vec().into() };
     let registry = Registry::new(network);
-    let alone = options.bootstrap.as_deref().is_none_or(|list| parts(list).next().is_none());
-    let expectations =
-        Expectations { peers: usize::from(!alone || options.aggregator.is_some()), ..Expectations::default() };
-    let board = NodeBoard::new(expectations);
     board.set_identity(IdentityReport {
         network,
         operator: Some(operator),
@@ -320,11 +422,11 @@ async fn prepare(
 }
 
 /// The token's decimals; none if it does not say, which makes numbers long and nothing else.
-async fn decimals(rpc: &quorate_chain::Rpc, terms: &ContractTerms) -> u8 {
+async fn decimals(rpc: &Rpc, terms: &ContractTerms) -> u8 {
     rpc.read(terms.token, &Erc20::decimalsCall {}, None).await.unwrap_or(0)
 }
 
-async fn submitting(options: &Options, rpc: &quorate_chain::Rpc, confirmations: Confirmations) -> Result<Submitting> {
+async fn submitting(options: &Options, rpc: &Rpc, confirmations: Confirmations) -> Result<Submitting> {
     let default = SubmitSettings::default();
     let settings = SubmitSettings {
         fees: options.fees(),

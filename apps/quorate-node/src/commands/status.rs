@@ -58,10 +58,7 @@ impl Arguments {
                         let tasks = status.tasks.map_or("unknown".to_owned(), |tasks| tasks.to_string());
                         print(format!("signer      {}, {tasks} tasks on record", socket.display()))?;
                         wrong.extend(check_signer(&status, &terms).err().map(|failure| failure.error.to_string()));
-                        wrong.extend(status.storage_error);
-                        if status.retired {
-                            wrong.push("the signer's record was moved to another machine".to_owned());
-                        }
+                        wrong.extend(status.obstacle().map(|why| format!("the signer signs no task: {why}")));
                     }
                     Err(error) => wrong.push(error.to_string()),
                 }

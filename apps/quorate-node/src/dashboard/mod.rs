@@ -158,6 +158,7 @@ fn figures(view: &View) -> Markup {
             }
         }
         (rewards(view))
+        (watch(view))
     }
 }
 
@@ -202,6 +203,36 @@ fn rewards(view: &View) -> Markup {
                     span.whole { (shown(rewards.claimed)) " claimed" } " · "
                     span.whole { (shown(rewards.stake)) " at stake" }
                 }
+            }
+        }
+    }
+}
+
+/// The watch of an optimistic settlement. A node that watches nothing has no such tile.
+fn watch(view: &View) -> Markup {
+    html! {
+        @if let Some(watch) = &view.watch {
+            article.tile data-key="watch" {
+                h3 { "Watch" }
+                @if let Some(looked_ms) = watch.looked_ms {
+                    p.big { (thousands(watch.r#true + watch.r#false + watch.unknown)) span.beside { " open" } }
+                    p.more {
+                        (figure("bad", watch.r#false, "false")) " · "
+                        (figure("wait", watch.unknown, "not recomputed")) " · "
+                        @if watch.late > 0 { (figure("bad", watch.late, "near the end")) " · " }
+                        @if watch.final_doubtful > 0 { (figure("bad", watch.final_doubtful, "final and not true")) " · " }
+                        @match watch.demands {
+                            Some(0) => span.bad.whole { "pays no demand" },
+                            Some(demands) => span.whole { "pays " (count(demands, "demand")) },
+                            None => span.whole { "reports only" },
+                        }
+                        " · " span.whole { "looked " (duration(view.now_ms.saturating_sub(looked_ms) / 1_000)) " ago" }
+                    }
+                } @else {
+                    p.big { "–" }
+                    p.more { "nothing is recomputed yet" }
+                }
+                p.more { "of " code title=(watch.contract) { (short(&watch.contract)) } }
             }
         }
     }

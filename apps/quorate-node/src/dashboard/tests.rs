@@ -1,3 +1,6 @@
+use std::{sync::Arc, time::Duration};
+
+use quorate_chain::{Rpc, settlement::SettlementMetrics, watch::WatchMetrics};
 use quorate_evm::{
     alloy_primitives::{Address, B256, U256},
     digest::Contract,
@@ -7,7 +10,7 @@ use super::*;
 use crate::{
     board::{
         BanRow, ChainReport, Component, Expectations, IdentityReport, MemberReport, NodeBoard, PeerRow, PunishmentKind,
-        PunishmentReport, Purpose, SubmissionReport, SubmissionState,
+        PunishmentReport, Purpose, SubmissionReport, SubmissionState, WatchView,
     },
     transport::Counts,
 };
@@ -131,4 +134,49 @@ fn an_empty_pool_and_who_was_punished_stand_above_the_fold() {
     assert!(first < above.find(" lost 0.13 tokens: it").unwrap() + 30 && above.matches("lost 0.13").count() == NOTICES);
     board.problem(Component::Pool, None);
     assert!(!render(&board.view(1)).contains("Nobody is paid"));
+}
+
+/// A node that watches shows what its watch saw, and the others have no tile.
+#[test]
+fn the_watch_has_a_tile() {
+    let tile = |view: &View| {
+        let page = render(view);
+        let from = page.find("data-key=\"watch\"")?;
+        Some(page[from..from + page[from..].find("</article>").unwrap()].to_owned())
+    };
+    let board = board();
+    assert_eq!(tile(&board.view(1)), None);
+    let rpc = Rpc::new("http://127.0.0.1:1").unwrap();
+    let followed = Arc::new(SettlementMetrics::begun(rpc, Duration::from_secs(4)));
+    board.watches(Address::repeat_byte(0xce), Arc::new(WatchMetrics::begun(Arc::clone(&followed))));
+    let unread = tile(&board.view(1)).unwrap();
+    assert!(
+        unread.contains("nothing is recomputed yet") && unread.contains(&short(&Address::repeat_byte(0xce))),
+        "{unread}"
+    );
+    // It has looked, and there is no posting and no payer.
+    followed.caught_up(false);
+    let looked = board.view(1).watch.unwrap();
+    let none = tile(&board.view(looked.looked_ms.unwrap() + 3_000)).unwrap();
+    for words in
+        ["0<span class=\"beside\"> open", ">0 false<", ">0 not recomputed<", ">reports only<", ">looked 3 s ago<"]
+    {
+        assert!(none.contains(words), "{words}: {none}");
+    }
+    assert!(!none.contains("class=\"whole bad\"") && !none.contains("near the end"), "{none}");
+    let trouble =
+        WatchView { r#true: 1_200, r#false: 2, unknown: 1, late: 3, final_doubtful: 4, demands: Some(0), ..looked };
+    let shown = tile(&View { watch: Some(trouble), ..board.view(1) }).unwrap();
+    for words in [
+        "1,203<span class=\"beside\"> open",
+        "bad\">2 false<",
+        "wait\">1 not recomputed<",
+        "bad\">3 near the end<",
+        "bad\">4 final and not true<",
+        ">pays no demand<",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let paid = tile(&View { watch: Some(WatchView { demands: Some(1), ..trouble }), ..board.view(1) }).unwrap();
+    assert!(paid.contains(">pays 1 demand<"), "{paid}");
 }

@@ -1,7 +1,7 @@
 //! The task that follows the chain and submits to it. It owns the follower and the submitter, so the loop never waits for the
 //! chain's node.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use quorate_chain::{Call, SubmitEvent, Submitter, task_network::NetworkFollower};
 use quorate_evm::{
@@ -87,7 +87,7 @@ pub enum ChainNews {
 /// The loop's end of the two channels.
 #[derive(Debug)]
 pub struct ChainHandle {
-    orders: mpsc::Sender<ChainOrder>,
+    pub(super) orders: mpsc::Sender<ChainOrder>,
     /// What the loop is told.
     pub(super) news: mpsc::Receiver<ChainNews>,
 }
@@ -115,6 +115,35 @@ pub struct ChainEdge {
     news: mpsc::Sender<ChainNews>,
     /// The newest block that was told: number, and time in seconds of Unix time.
     head: Option<(u64, u64)>,
+    under_way: UnderWay,
+}
+
+/// What was submitted and may still succeed. The loop orders a call again after some time, while the submitter still sends the first one;
+/// both would be paid.
+#[derive(Debug, Default)]
+struct UnderWay(BTreeSet<Purpose>);
+
+impl UnderWay {
+    fn has(&self, purpose: &Purpose) -> bool {
+        self.0.contains(purpose)
+    }
+
+    fn begin(&mut self, purpose: Purpose) {
+        self.0.insert(purpose);
+    }
+
+    /// Forgets a call that can do nothing more. One that a reorganisation undid is sent again.
+    fn note(&mut self, event: &SubmitEvent<Sending>) {
+        match event {
+            SubmitEvent::Refused { label, .. }
+            | SubmitEvent::GivenUp { label, .. }
+            | SubmitEvent::Mined { label, succeeded: false, .. }
+            | SubmitEvent::Final { label, succeeded: true, .. } => _ = self.0.remove(&label.purpose),
+            SubmitEvent::Undone { label, .. } => self.begin(label.purpose),
+            // One that failed was forgotten when it was mined. Another one for the same may be under way by now.
+            _ => {}
+        }
+    }
 }
 
 /// An account that sends transactions, and what happens to them.
@@ -156,6 +185,7 @@ impl ChainEdge {
             orders: order_queue,
             news: sender,
             head: None,
+            under_way: UnderWay::default(),
         };
         (edge, ChainHandle { orders, news })
     }
@@ -199,7 +229,11 @@ impl ChainEdge {
                 return if changes.is_empty() { Vec::new() } else { vec![ChainNews::Changes(changes)] };
             }
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("{} did not answer within {} s", self.follower.rpc().shown(), limit.as_secs()),
+            Err(_) => {
+                // Else the same blocks would be asked for every time.
+                self.follower.take_smaller_steps();
+                format!("{} did not answer within {} s", self.follower.rpc().shown(), limit.as_secs())
+            }
         };
         vec![ChainNews::Behind(behind)]
     }
@@ -284,14 +318,20 @@ impl ChainEdge {
 
     fn submit(&mut self, purpose: Purpose, call: PlannedCall) -> Result<(), String> {
         let Some((submitter, _)) = &self.submitter else { return Err("this node has no key that pays".to_owned()) };
+        if self.under_way.has(&purpose) {
+            return Ok(());
+        }
         let label = Sending { purpose, estimate: call.gas };
-        submitter.submit(Call::planned(label, call)).map_err(|error| error.to_string())
+        submitter.submit(Call::planned(label, call)).map_err(|error| error.to_string())?;
+        self.under_way.begin(purpose);
+        Ok(())
     }
 
-    fn submitted(&self, event: SubmitEvent<Sending>) -> Vec<ChainNews> {
+    fn submitted(&mut self, event: SubmitEvent<Sending>) -> Vec<ChainNews> {
         if let Some(report) = tell::submission(&event) {
             self.board.submission(report, now());
         }
+        self.under_way.note(&event);
         match event {
             SubmitEvent::Refused { label, reason } | SubmitEvent::GivenUp { label, reason } => {
                 vec![failed(label.purpose, reason)]
@@ -329,4 +369,45 @@ async fn next_event(submitter: &mut Option<Submitting>) -> SubmitEvent<Sending> 
         return event;
     }
     std::future::pending().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loop orders again after a time that is shorter than that of the submitter.
+    #[test]
+    fn a_call_that_may_still_succeed_is_not_paid_twice() {
+        let (transaction, block) = (B256::repeat_byte(1), 9);
+        let label = |number| Sending { purpose: Purpose::Settle(B256::repeat_byte(number)), estimate: None };
+        let mined = |succeeded| {
+            let (gas_used, fee_paid) = (1, 1);
+            SubmitEvent::Mined { label: label(2), transaction, block, gas_used, fee_paid, succeeded }
+        };
+        let reason = || "in words".to_owned();
+        let open = [
+            SubmitEvent::Sent { label: label(2), transaction, nonce: 7 },
+            SubmitEvent::Replaced { label: label(2), transaction, max_fee: 5 },
+            mined(true),
+            SubmitEvent::Undone { label: label(2), transaction },
+            SubmitEvent::Final { label: label(2), transaction, block, succeeded: false },
+        ];
+        let over = [
+            SubmitEvent::Refused { label: label(2), reason: reason() },
+            SubmitEvent::GivenUp { label: label(2), reason: reason() },
+            mined(false),
+            SubmitEvent::Final { label: label(2), transaction, block, succeeded: true },
+        ];
+        let open = open.map(|event| (event, true));
+        for (event, expected) in open.into_iter().chain(over.map(|event| (event, false))) {
+            let mut under_way = UnderWay::default();
+            [1, 2].into_iter().for_each(|number| under_way.begin(label(number).purpose));
+            under_way.note(&event);
+            assert!(under_way.has(&label(1).purpose), "{event:?}");
+            assert_eq!(under_way.has(&label(2).purpose), expected, "{event:?}");
+        }
+        let mut under_way = UnderWay::default();
+        under_way.note(&SubmitEvent::Undone { label: label(2), transaction });
+        assert!(under_way.has(&label(2).purpose), "it is sent again");
+    }
 }

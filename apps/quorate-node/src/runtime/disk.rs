@@ -49,10 +49,10 @@ impl Disk {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeMap, fs};
+    use std::fs;
 
     use super::*;
-    use crate::{board::Expectations, data_folder::DataFolder};
+    use crate::{board::Expectations, data_folder::DataFolder, kept_tasks::KeptTasks};
     use quorate_network::roles::Saved;
 
     /// A folder that is not there fails as a full disk does, for whoever runs the test.
@@ -65,7 +65,7 @@ mod tests {
         assert!(disk.note(&board, data.write_state(&Saved::default()), 1_000));
         fs::rename(&path, &away).unwrap();
         for time in 2..5 {
-            assert!(!disk.note(&board, data.write_tasks(&BTreeMap::new()), time * 1_000));
+            assert!(!disk.note(&board, data.write_tasks(&KeptTasks::default()), time * 1_000));
         }
         assert!(disk.failing.is_some());
         let shown = board.view(5_000);

@@ -27,6 +27,8 @@ mod tell;
 mod rewards;
 mod disk;
 mod chain;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -61,7 +63,8 @@ use rewards::Rewards;
 use crate::{
     api::TaskOrder,
     board::{BanRow, Component, Count, NodeBoard, RewardsReport, label_of},
-    data_folder::{DataFolder, KeptTask},
+    data_folder::DataFolder,
+    kept_tasks::KeptTasks,
     programs::{ProgramTask, Programs},
     tokens,
     transport::{Arrival, Judgement, PeerId, Ticket, Transport},
@@ -71,7 +74,7 @@ use quorate_network::{
     election::Snapshot,
     message::{Attestation, Signed},
     registry::{RegisteredMember, Registry},
-    roles::{Node, NodeEvent, NodeOutput, NodeSettings, NotTaken, PeerSource, SignerRefusal},
+    roles::{Node, NodeEvent, NodeOutput, NodeSettings, PeerSource, Saved, SignerRefusal},
     schedule::Schedule,
 };
 
@@ -234,11 +237,14 @@ struct Runtime {
     epoch: u64,
     /// The number of the newest block.
     head: u64,
-    kept: BTreeMap<B256, KeptTask>,
+    kept: KeptTasks,
     /// Whether the data folder can be written.
     disk: Disk,
     work: JoinSet<Done>,
     checks: usize,
+    /// What the signer was asked and has not answered. The machine asks again meanwhile, and a client's requests wait for each
+    /// other.
+    signing: BTreeSet<Task>,
     /// When the state machine wants a tick, in its own milliseconds.
     wake: Option<u64>,
     /// The next second at which a scheduled task begins.
@@ -266,29 +272,7 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
         first = begin(&mut parts) => first?,
         _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };
-    let node = Node::new(parts.settings.clone(), epoch, saved);
-    let rewards = parts.settings.operator.map(|operator| Rewards::new(operator, parts.pay.performer_reward));
-    let mut runtime = Runtime {
-        node,
-        parts,
-        stop,
-        rewards,
-        stake: U256::ZERO,
-        pool_is_empty: false,
-        peers: BTreeMap::new(),
-        bans: VecDeque::new(),
-        snapshots: BTreeMap::new(),
-        epoch,
-        head: 0,
-        kept,
-        disk: Disk::default(),
-        work: JoinSet::new(),
-        checks: 0,
-        wake: None,
-        next_task: None,
-        begun_at: None,
-        bare_since: None,
-    };
+    let mut runtime = Runtime::new(parts, stop, epoch, saved, kept);
     for changes in first {
         runtime.changes(changes).await;
     }
@@ -319,6 +303,32 @@ async fn begin(parts: &mut Parts) -> Result<(u64, Vec<Vec<Change>>), RunError> {
 }
 
 impl Runtime {
+    /// A loop that has done nothing yet.
+    fn new(parts: Parts, stop: watch::Receiver<bool>, epoch: u64, saved: Saved, kept: KeptTasks) -> Self {
+        Self {
+            node: Node::new(parts.settings.clone(), epoch, saved),
+            rewards: parts.settings.operator.map(|operator| Rewards::new(operator, parts.pay.performer_reward)),
+            parts,
+            stop,
+            stake: U256::ZERO,
+            pool_is_empty: false,
+            peers: BTreeMap::new(),
+            bans: VecDeque::new(),
+            snapshots: BTreeMap::new(),
+            epoch,
+            head: 0,
+            kept,
+            disk: Disk::default(),
+            work: JoinSet::new(),
+            checks: 0,
+            signing: BTreeSet::new(),
+            wake: None,
+            next_task: None,
+            begun_at: None,
+            bare_since: None,
+        }
+    }
+
     async fn serve(mut self) -> Result<(), RunError> {
         let mut stopped = self.stop.clone();
         let mut board = interval(BOARD_EVERY);
@@ -330,7 +340,11 @@ impl Runtime {
                 _ = stopped.wait_for(|stop| *stop) => break,
                 Some(done) = self.work.join_next(), if !self.work.is_empty() => match done {
                     Ok(done) => self.done(done).await,
-                    Err(error) => tracing::error!("a part of the node failed: {error}; please report it"),
+                    Err(error) => {
+                        tracing::error!("a part of the node failed: {error}; please report it");
+                        // It may have been one of these.
+                        self.signing.clear();
+                    }
                 },
                 news = self.parts.chain.news.recv() => match news {
                     Some(news) => self.news(news).await,
@@ -357,12 +371,19 @@ impl Runtime {
     /// One event, with all that follows from it.
     async fn step(&mut self, event: NodeEvent, ticket: Option<Ticket>) {
         let about = task_of(&event);
+        let answered = match &event {
+            NodeEvent::Received { message, .. } if ticket.is_none() => Some(message.clone()),
+            _ => None,
+        };
         let outputs = self.node.step(event, now());
         let mut ticket = ticket;
         for output in outputs {
             if matches!(output, NodeOutput::Save) && !self.save().await {
                 // The node ends, and nothing that depends on the disk leaves.
                 return;
+            }
+            if let (NodeOutput::Accepted { .. }, Some(answered)) = (&output, &answered) {
+                self.parts.transport.hand_on(answered.message().clone());
             }
             self.carry_out(output, &mut ticket);
         }
@@ -412,6 +433,7 @@ impl Runtime {
                 self.parts.transport.publish(message, audience);
             }
             NodeOutput::Ask(request, audience) => self.parts.transport.ask(request, audience),
+            NodeOutput::AskPeer { peer, request } => self.parts.transport.ask_peer(peer, request),
             NodeOutput::Answer { to, answer } => self.parts.transport.answer(to, answer),
             NodeOutput::Accepted { .. } => {
                 if let Some(ticket) = ticket.take() {
@@ -466,6 +488,9 @@ impl Runtime {
     }
 
     fn sign(&mut self, candidate: Task) {
+        if !self.signing.insert(candidate) {
+            return;
+        }
         let refusal = SignerRefusal::NotNow;
         let Some(signer) = self.parts.signer.clone() else {
             let why = "no signer is configured; name its socket with --signer".to_owned();
@@ -515,10 +540,12 @@ impl Runtime {
                 self.step(event, None).await;
             }
             Done::Signed { candidate, signature } => {
+                self.signing.remove(&candidate);
                 self.parts.board.problem(Component::Signer, None);
                 self.step(NodeEvent::Signed { candidate, signature }, None).await;
             }
             Done::SignerFailed { candidate, refusal, why } => {
+                self.signing.remove(&candidate);
                 tracing::warn!(id = %candidate.id, "the signer: {why}");
                 if refusal == SignerRefusal::NotNow {
                     self.parts.board.problem(Component::Signer, Some(why));
@@ -554,8 +581,12 @@ impl Runtime {
                 self.receive(source, Some(ticket), message);
             }
             Arrival::Answered { source, answer } => {
+                let is_full = answer.is_full();
                 for message in answer.into_signed() {
                     self.receive(source, None, message);
+                }
+                if is_full {
+                    self.step(NodeEvent::AnswerWasFull, None).await;
                 }
             }
             Arrival::Asked { source, request } => self.step(NodeEvent::Asked { source, request }, None).await,
@@ -721,7 +752,7 @@ impl Runtime {
         self.parts.transport.listen(self.node.audiences());
         if begins {
             // A task that was refused because the chain's node was behind may be taken now.
-            self.name_scheduled_again().await;
+            self.name_tasks_again().await;
         }
         self.show_rewards();
     }
@@ -791,7 +822,7 @@ impl Runtime {
 
     /// The tasks of the schedule and of the folder that can still settle, as if they were new.
     async fn name_tasks_again(&mut self) {
-        for (id, KeptTask { epoch, payload }) in self.kept.clone() {
+        for (id, epoch, payload) in self.kept.each().collect::<Vec<_>>() {
             self.name_task(id, epoch, payload).await;
         }
         self.name_scheduled_again().await;
@@ -838,39 +869,28 @@ impl Runtime {
     async fn order(&mut self, order: TaskOrder) {
         let TaskOrder { id, epoch, payload, reply } = order;
         let epoch = epoch.unwrap_or(self.epoch);
-        let open = self.epoch.saturating_sub(1)..=self.epoch + 1;
-        let most = self.parts.settings.most_tasks;
-        let refused = if !open.contains(&epoch) {
-            Some(NotTaken::Epoch { found: epoch, current: self.epoch })
-        } else if !self.kept.contains_key(&id) && self.node.footprint().tasks >= most {
-            Some(NotTaken::Full(most))
-        } else {
-            None
-        };
-        if let Some(refused) = refused {
+        let mut kept = self.kept.clone();
+        // They made room in the machine, too.
+        kept.forget(|id| self.node.is_over(*id));
+        // The machine is told what is written, and would refuse it for the same reasons.
+        let taken = self.node.screen_task(id, epoch, &payload).and_then(|()| kept.add(id, epoch, &payload));
+        if let Err(refused) = taken {
             // Whoever asked may be gone.
             let _ = reply.send(Err(refused));
             return;
         }
-        let before = self.kept.insert(id, KeptTask { epoch, payload: payload.clone() });
-        let wrote = self.parts.data.write_tasks(&self.kept);
+        let wrote = self.parts.data.write_tasks(&kept);
         if !self.disk.note(&self.parts.board, wrote, now()) {
-            match before {
-                Some(before) => self.kept.insert(id, before),
-                None => self.kept.remove(&id),
-            };
             return;
         }
+        self.kept = kept;
         self.name_task(id, epoch, payload).await;
         let _ = reply.send(Ok(epoch));
     }
 
     /// Forgets kept tasks of epochs that can settle nothing more.
     fn forget_tasks(&mut self) {
-        let before = self.kept.len();
-        let open = self.epoch.saturating_sub(1);
-        self.kept.retain(|_, task| task.epoch >= open);
-        if self.kept.len() != before {
+        if self.kept.forget_before(self.epoch.saturating_sub(1)) {
             // An old task in the file does no harm: the machine refuses it.
             let wrote = self.parts.data.write_tasks(&self.kept);
             self.disk.note(&self.parts.board, wrote, now());

@@ -3,11 +3,13 @@
 //! Signers of a quorum share what was set aside for them by weight, and the elected performer of an approved task is paid
 //! for it. The contract pays both when an epoch is tallied and claimed, and rounds down there; so a sum here may be a few units
 //! more than what can be claimed.
+//!
+//! Only epochs whose snapshot the node was told are counted, claims included: those since it started, and the few before whose
+//! conflicts can still be reported. Of older ones the logs do not say who earned what; `quorate-node claim` asks the contract.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_evm::{
-    Finality,
     alloy_primitives::{Address, B256, U256},
     task_network::Change,
 };
@@ -19,6 +21,13 @@ use quorate_network::election::Snapshot;
 pub(super) struct Rewards {
     operator: Address,
     performer_reward: u128,
+    /// The epochs in which it earned something.
+    epochs: BTreeMap<u64, EpochRewards>,
+}
+
+/// What it earned and was paid in one epoch.
+#[derive(Debug, Default)]
+struct EpochRewards {
     attested: U256,
     performed: BTreeSet<B256>,
     claimed: U256,
@@ -26,45 +35,57 @@ pub(super) struct Rewards {
 
 impl Rewards {
     pub(super) fn new(operator: Address, performer_reward: u128) -> Self {
-        Self { operator, performer_reward, attested: U256::ZERO, performed: BTreeSet::new(), claimed: U256::ZERO }
+        Self { operator, performer_reward, epochs: BTreeMap::new() }
     }
 
-    /// What was earned since the first block that was read.
+    /// What was earned in all epochs that are counted.
     pub(super) fn earned(&self) -> U256 {
-        self.attested + U256::from(self.performer_reward) * U256::from(self.performed.len())
+        let attested = self.epochs.values().fold(U256::ZERO, |sum, epoch| sum + epoch.attested);
+        let performed: usize = self.epochs.values().map(|epoch| epoch.performed.len()).sum();
+        attested + U256::from(self.performer_reward) * U256::from(performed)
     }
 
     /// What was paid of it.
     pub(super) fn claimed(&self) -> U256 {
-        self.claimed
+        self.epochs.values().fold(U256::ZERO, |sum, epoch| sum + epoch.claimed)
     }
 
     /// Takes a change. `snapshots` are those that the chain has; of epochs without one nothing is known, and nothing counted.
     pub(super) fn change(&mut self, change: &Change, snapshots: &BTreeMap<u64, std::sync::Arc<Snapshot>>) {
         match change {
-            Change::Attested { .. } => self.attested += self.share(change, snapshots),
-            Change::Settled {
-                id,
-                epoch,
-                performer,
-                approved: true,
-                rewarded: true,
-                finality: Finality::Recent,
-                ..
-            } => {
-                let elected = snapshots.get(epoch).filter(|snapshot| snapshot.performer(*id) == *performer);
-                if elected.and_then(|snapshot| snapshot.owner(*performer)) == Some(self.operator) {
-                    self.performed.insert(*id);
+            Change::Attested { epoch, .. } => {
+                let share = self.share(change, snapshots);
+                if !share.is_zero() {
+                    self.epochs.entry(*epoch).or_default().attested += share;
                 }
             }
-            Change::Unsettled { id } => drop(self.performed.remove(id)),
-            Change::Claimed { operator, amount, .. } if *operator == self.operator => self.claimed += *amount,
-            Change::Undone(undone) => match &**undone {
-                Change::Attested { .. } => {
-                    self.attested = self.attested.saturating_sub(self.share(undone, snapshots));
+            // It is told as recent, as final, or as both.
+            Change::Settled { id, epoch, performer, approved: true, rewarded: true, .. } => {
+                let is_own = |snapshot: &Snapshot| {
+                    let elected = snapshot.performer(*id);
+                    U256::from(elected) == *performer && snapshot.owner(elected) == Some(self.operator)
+                };
+                if snapshots.get(epoch).is_some_and(|snapshot| is_own(snapshot)) {
+                    self.epochs.entry(*epoch).or_default().performed.insert(*id);
                 }
-                Change::Claimed { operator, amount, .. } if *operator == self.operator => {
-                    self.claimed = self.claimed.saturating_sub(*amount);
+            }
+            Change::Unsettled { id } => self.epochs.values_mut().for_each(|epoch| _ = epoch.performed.remove(id)),
+            Change::Claimed { operator, epoch, amount, .. } if *operator == self.operator => {
+                if let Some(epoch) = self.epochs.get_mut(epoch) {
+                    epoch.claimed += *amount;
+                }
+            }
+            Change::Undone(undone) => match &**undone {
+                Change::Attested { epoch, .. } => {
+                    let share = self.share(undone, snapshots);
+                    if let Some(epoch) = self.epochs.get_mut(epoch) {
+                        epoch.attested = epoch.attested.saturating_sub(share);
+                    }
+                }
+                Change::Claimed { operator, epoch, amount, .. } if *operator == self.operator => {
+                    if let Some(epoch) = self.epochs.get_mut(epoch) {
+                        epoch.claimed = epoch.claimed.saturating_sub(*amount);
+                    }
                 }
                 _ => {}
             },
@@ -87,6 +108,8 @@ impl Rewards {
 mod tests {
     use std::sync::Arc;
 
+    use quorate_evm::Finality;
+
     use super::*;
 
     const OWN: Address = Address::repeat_byte(2);
@@ -106,7 +129,7 @@ mod tests {
         Change::Settled {
             id,
             epoch: 7,
-            performer,
+            performer: U256::from(performer),
             result: B256::ZERO,
             approved,
             rewarded: true,
@@ -139,5 +162,39 @@ mod tests {
         rewards.change(&Change::Unsettled { id: own }, &snapshots);
         rewards.change(&settled(own, 1, false), &snapshots);
         assert_eq!(rewards.earned(), U256::ZERO);
+    }
+
+    /// After a restart, a settlement is told when it is final already.
+    #[test]
+    fn a_settlement_counts_once_whether_recent_or_final() {
+        let snapshots = snapshots();
+        let own = (0..).map(B256::with_last_byte).find(|id| snapshots[&7].performer(*id) == 1).unwrap();
+        let told = |last| match settled(own, 1, true) {
+            Change::Settled { id, epoch, performer, result, approved, rewarded, transaction, block, .. } => {
+                let finality = last;
+                Change::Settled { id, epoch, performer, result, approved, rewarded, transaction, block, finality }
+            }
+            _ => panic!("a settlement"),
+        };
+        for told in [vec![told(Finality::Final)], vec![told(Finality::Recent), told(Finality::Final)]] {
+            let mut rewards = Rewards::new(OWN, 50);
+            told.iter().for_each(|change| rewards.change(change, &snapshots));
+            assert_eq!(rewards.earned(), U256::from(50), "{told:?}");
+        }
+    }
+
+    /// What was earned in an epoch without a snapshot is not known, so what was claimed of it is not subtracted from others.
+    #[test]
+    fn claims_count_in_the_epochs_that_are_known() {
+        let (snapshots, mut rewards) = (snapshots(), Rewards::new(OWN, 50));
+        rewards.change(&attested(&[1, 2], 90), &snapshots);
+        let claimed =
+            |operator, epoch, amount| Change::Claimed { operator, epoch, index: 1, amount: U256::from(amount) };
+        for change in [claimed(OWN, 6, 1_000), claimed(OWN, 7, 100), claimed(Address::ZERO, 7, 9)] {
+            rewards.change(&change, &snapshots);
+        }
+        assert_eq!((rewards.earned(), rewards.claimed()), (U256::from(166), U256::from(100)));
+        rewards.change(&Change::Undone(Box::new(claimed(OWN, 7, 100))), &snapshots);
+        assert_eq!(rewards.claimed(), U256::ZERO);
     }
 }

@@ -79,7 +79,19 @@ impl Transport {
         self.call(Call::Ask(request, audience));
     }
 
-    /// Answers the oldest open question of a peer. Without one, nothing happens.
+    /// Asks one admitted peer, which has asked and shown that it holds more. If as many questions as allowed wait for its answers,
+    /// nothing happens.
+    pub fn ask_peer(&self, peer: PeerSource, request: PeerRequest) {
+        self.call(Call::AskPeer(peer, request));
+    }
+
+    /// Hands a message on that came in an answer and was right. By HTTP the others get it from the aggregator; nothing happens at
+    /// other nodes, whose peers gossip.
+    pub fn hand_on(&self, message: Signed) {
+        self.call(Call::HandOn(message));
+    }
+
+    /// Answers an open question of a peer. Without one, nothing happens.
     pub fn answer(&self, to: PeerSource, answer: PeerAnswer) {
         self.call(Call::Answer(to, answer));
     }
@@ -202,6 +214,8 @@ pub enum TransportError {
 pub(super) enum Call {
     Publish(Signed, Audience),
     Ask(PeerRequest, Audience),
+    AskPeer(PeerSource, PeerRequest),
+    HandOn(Signed),
     Answer(PeerSource, PeerAnswer),
     Ban(PeerSource, Duration),
     Readmit,

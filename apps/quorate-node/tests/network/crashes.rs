@@ -53,10 +53,11 @@ async fn whoever_is_killed_goes_on_from_its_disk() {
     net.ready([first]).await;
     ids.push(task.id);
 
-    // The performer's signer. Its node says so, and the task settles when it is back.
+    // The performer's signer, before the performer has its task. Its node says so, and the task settles when it is back.
     let task = net.task(2).await;
-    net.give_all(&task).await;
+    net.give(&task, [0, 1, 3]).await;
     net.local.kill(2, LocalPart::Signer);
+    net.give(&task, [2]).await;
     net.not_ready(2, "signer").await;
     assert!(!net.ledger().await.settled.contains_key(&task.id));
     net.local.start_part(2, LocalPart::Signer).unwrap();

@@ -17,3 +17,4 @@ mod raw;
 mod reorganisations;
 mod rotation;
 mod settling;
+mod watch;

@@ -302,7 +302,14 @@ impl Net {
     pub(crate) async fn until(&self, what: &str, mut is: impl AsyncFnMut() -> bool) {
         let begun = Instant::now();
         while !is().await {
-            assert!(begun.elapsed() < PATIENCE, "not within {} s: {what}", PATIENCE.as_secs());
+            if begun.elapsed() >= PATIENCE {
+                for node in self.all() {
+                    for path in ["/v1/status", "/v1/tasks"] {
+                        eprintln!("node {node}, {path}: {:?}", self.local.get(node, path).await);
+                    }
+                }
+                panic!("not within {} s: {what}", PATIENCE.as_secs());
+            }
             sleep(Duration::from_millis(100)).await;
         }
     }

@@ -225,6 +225,9 @@ fn a_task_goes_to_the_loop_and_its_answer_comes_back() {
     let (found, _) = rig.order(&body, Err(NotTaken::Full(1024)));
     assert_eq!((found.status, found.code().as_str()), (503, "full"));
     assert!(found.head.contains("retry-after: 1"), "{}", found.head);
+    let (found, _) = rig.order(&body, Err(NotTaken::OtherPayload));
+    assert_eq!((found.status, found.code().as_str()), (409, "other-payload"));
+    assert!(found.body.contains("with another id"), "{found:?}");
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! A node is ready because something proved it, never because nothing objected.
 
+use std::{sync::Arc, time::Duration};
+
+use quorate_chain::{Rpc, settlement::SettlementMetrics, watch::WatchMetrics};
+use quorate_evm::alloy_primitives::Address;
 use quorate_network::roles::Roles;
 use quorate_node::board::{ChainReport, Component, Expectations, NodeBoard};
 
@@ -84,4 +88,26 @@ fn who_is_alone_needs_no_peer_and_who_wants_more_waits_for_them() {
     let board = NodeBoard::new(Expectations { peers: 3, ..Expectations::default() });
     board.peers([peer("a", 0, 0), peer("b", 0, 0)]);
     assert!(reasons(&board).contains(&"2 peers are connected; there must be 3".to_owned()));
+}
+
+/// A node that watches is ready when its watch was said to work and has looked: one that hangs says nothing.
+#[test]
+fn a_node_that_watches_is_not_ready_without_its_watch() {
+    let board = ready();
+    assert!(!board.metrics(NOW).contains("quorate_watcher"));
+    let rpc = Rpc::new("http://127.0.0.1:1").unwrap();
+    let followed = Arc::new(SettlementMetrics::begun(rpc, Duration::from_secs(4)));
+    board.watches(Address::repeat_byte(0xce), Arc::new(WatchMetrics::begun(Arc::clone(&followed))));
+    assert_eq!(reasons(&board), ["watch: nothing was heard of it yet"]);
+    board.problem(Component::Watch, Some("no answer".to_owned()));
+    assert_eq!(reasons(&board), ["watch: no answer"]);
+    board.problem(Component::Watch, None);
+    assert_eq!(reasons(&board), ["watch: the logs are still read: no block was read, the newest block is unknown"]);
+    let text = board.metrics(NOW);
+    for line in ["quorate_follower_ready 0", "quorate_watcher_late 0", "quorate_node_ready 0"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert_eq!(text.matches("# TYPE process_start_time_seconds").count(), 1, "{text}");
+    followed.caught_up(false);
+    assert_eq!(reasons(&board), [""; 0]);
 }

@@ -2,13 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Json, body::Bytes, extract::State, http::StatusCode};
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{State, rejection::BytesRejection},
+    http::StatusCode,
+};
 use quorate::SourceId;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::ToSchema;
 
 use super::error::ApiError;
-use crate::{app::App, board};
+use crate::{app::App, board, claims::Caller};
 
 /// Whom to pardon.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -35,7 +40,8 @@ pub(super) struct Ban {
 pub(super) struct Done {
     /// Whether it changed anything.
     done: bool,
-    /// Whether it is written down, so that it outlasts the server; missing if the server writes no bans down.
+    /// Whether it is written down, so that it outlasts the server; missing if the server writes no bans down. The ban of a
+    /// connection never is.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<bool>,
 }
@@ -44,9 +50,10 @@ pub(super) struct Done {
 #[utoipa::path(post, path = "/v1/pardon", request_body = Pardon, responses(
     (status = 200, description = "Whether the source was known", body = Done),
     (status = 400, description = "The body is not understood", body = super::error::ErrorBody),
+    (status = 413, description = "The body is too long", body = super::error::ErrorBody),
 ))]
-pub(super) async fn pardon(State(app): State<Arc<App>>, body: Bytes) -> Result<Json<Done>, ApiError> {
-    let Pardon { source } = read(&body)?;
+pub(super) async fn pardon(State(app): State<Arc<App>>, body: Body) -> Result<Json<Done>, ApiError> {
+    let Pardon { source } = read(body)?;
     let done = app.batcher.pardon(&source);
     tracing::info!(source = %quorate_host::plain(&source.to_string()), done, "a pardon");
     Ok(Json(Done { done, kept: keep(&app).await }))
@@ -56,16 +63,19 @@ pub(super) async fn pardon(State(app): State<Arc<App>>, body: Bytes) -> Result<J
 #[utoipa::path(post, path = "/v1/ban", request_body = Ban, responses(
     (status = 200, description = "The source is banned", body = Done),
     (status = 400, description = "The body is not understood", body = super::error::ErrorBody),
+    (status = 413, description = "The body is too long", body = super::error::ErrorBody),
 ))]
-pub(super) async fn ban(State(app): State<Arc<App>>, body: Bytes) -> Result<Json<Done>, ApiError> {
+pub(super) async fn ban(State(app): State<Arc<App>>, body: Body) -> Result<Json<Done>, ApiError> {
     const YEAR: u64 = 366 * 86_400;
-    let Ban { source, seconds } = read(&body)?;
+    let Ban { source, seconds } = read(body)?;
     if !(1..=YEAR).contains(&seconds) {
         return Err(ApiError::bad_query(format!("\"seconds\": found {seconds}, expected 1 to {YEAR}")));
     }
     tracing::info!(source = %quorate_host::plain(&source.to_string()), seconds, "a ban by the administrator");
     app.batcher.ban(&source, Duration::from_secs(seconds));
-    Ok(Json(Done { done: true, kept: keep(&app).await }))
+    // The file names no connection, because their numbers begin anew.
+    let kept = keep(&app).await.map(|kept| kept && !Caller::is_own(&source));
+    Ok(Json(Done { done: true, kept }))
 }
 
 /// Writes the bans down, before the administrator is told. If that fails, it is tried again later.
@@ -79,8 +89,21 @@ async fn keep(app: &App) -> Option<bool> {
     Some(kept)
 }
 
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(body).map_err(|error| {
+/// The longest body of a request: a source and a number.
+pub(super) const LONGEST_BODY: usize = 256 << 10;
+
+/// The body of a request, unless it is too long or cut off.
+type Body = Result<Bytes, BytesRejection>;
+
+fn read<T: DeserializeOwned>(body: Body) -> Result<T, ApiError> {
+    let body = body.map_err(|rejected| match rejected.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => {
+            let message = format!("the body is longer than {LONGEST_BODY} bytes, the limit; send one source");
+            ApiError::new(status, "too-long", message)
+        }
+        _ => ApiError::cut_off(),
+    })?;
+    serde_json::from_slice(&body).map_err(|error| {
         let message = format!("the body: {}", quorate_host::plain(&error.to_string()));
         ApiError::new(StatusCode::BAD_REQUEST, "bad-body", message)
     })

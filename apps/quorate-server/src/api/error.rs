@@ -105,7 +105,7 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "cut-off", message)
     }
 
-    /// Not one claim of a request was verified, all for this reason.
+    /// Not one claim of a request was verified, for this reason.
     pub(crate) fn all_refused(refused: Refused) -> Option<Self> {
         let status = match refused {
             Refused::Overloaded | Refused::SuspectsOverloaded | Refused::Stopped => StatusCode::SERVICE_UNAVAILABLE,

@@ -46,9 +46,11 @@ pub(crate) fn public(app: &Arc<App>, pages: Router<Arc<App>>, with_metrics: bool
     to_clients.merge(to_everybody).with_state(app.clone())
 }
 
-/// What is served to connections that come while the server stops: that it stops.
+/// What is served to those who send claims on connections that come while the server stops: that it stops.
 pub(crate) fn draining(app: &Arc<App>, with_metrics: bool) -> Router {
-    health().merge(counters(with_metrics)).merge(grpc::tools::health(app)).fallback(stopping).with_state(app.clone())
+    let to_clients = counters(with_metrics).layer(from_fn_with_state(app.clone(), identity::identified));
+    let to_everybody = health().merge(grpc::tools::health(app));
+    to_clients.merge(to_everybody).fallback(stopping).with_state(app.clone())
 }
 
 /// What is served on the address for metrics.
@@ -56,7 +58,7 @@ pub(crate) fn metrics_alone(app: &Arc<App>) -> Router {
     health()
         .merge(counters(true))
         .fallback(nothing_but_metrics)
-        .method_not_allowed_fallback(other_method)
+        .method_not_allowed_fallback(nothing_but_get)
         .with_state(app.clone())
 }
 
@@ -64,19 +66,22 @@ pub(crate) fn metrics_alone(app: &Arc<App>) -> Router {
 pub(crate) fn administration(app: &Arc<App>) -> Router {
     health()
         .merge(counters(true))
+        .route("/openapi.json", get(openapi::serve))
         .route("/v1/known", get(status::known))
         .route("/v1/sources", get(status::all_sources))
         .route("/v1/pardon", post(admin::pardon))
         .route("/v1/ban", post(admin::ban))
         // An administrator is served when there is no memory left for others, so what this takes is bounded by itself.
-        .layer(DefaultBodyLimit::max(ADMINISTRATION))
+        .layer(DefaultBodyLimit::max(admin::LONGEST_BODY))
         .fallback(nothing_here)
         .method_not_allowed_fallback(other_method)
         .with_state(app.clone())
 }
 
-/// The longest body of an administrator's: a source and a number.
-const ADMINISTRATION: usize = 256 << 10;
+/// What is served to administrators on connections that come while the server stops.
+pub(crate) fn administration_draining(app: &Arc<App>) -> Router {
+    health().merge(counters(true)).fallback(stopping).with_state(app.clone())
+}
 
 /// Whether the server lives, and takes claims.
 fn health() -> Router<Arc<App>> {
@@ -105,6 +110,11 @@ async fn nothing_here() -> ApiError {
 async fn nothing_but_metrics() -> ApiError {
     let message = "this address serves /metrics, /livez and /readyz; send claims to another one";
     ApiError::new(StatusCode::NOT_FOUND, "not-found", message)
+}
+
+async fn nothing_but_get() -> ApiError {
+    let message = "this address answers to GET alone; send claims to another one";
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
 }
 
 async fn other_method() -> ApiError {

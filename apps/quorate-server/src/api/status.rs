@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::{Extension, Json, extract::State};
+use axum::{Extension, Json, extract::State, http::StatusCode, response::Response};
 use quorate::{ClaimBytes, Members, Messages, PublicKeys, SourceId};
 use quorate_batcher::{Load, SourceReport, Standing};
+use quorate_host::plain;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
+use super::{error::ApiError, verify::in_pieces};
 use crate::{
     app::App,
     board::{self, Summary},
@@ -112,19 +114,82 @@ pub(super) async fn known(State(app): State<Arc<App>>) -> Json<Known> {
 
 /// Sources that have sent false claims or are banned, the worst first, with evidence: a client's own, where clients have names, else
 /// all.
+///
+/// The header `Quorate-Left-Out` says how many more there are, if there are more.
 #[utoipa::path(
     get,
     path = "/v1/sources",
-    responses((status = 200, description = "At most 1,000, the worst", body = Vec<Source>))
+    responses(
+        (status = 200, description = "The worst: at most 1,000, and at most 1 MiB of JSON", body = Vec<Source>),
+        (status = 500, description = "A fault of the server", body = super::error::ErrorBody),
+        (status = 503, description = "Too many requests are in progress", body = super::error::ErrorBody),
+    )
 )]
-pub(super) async fn sources(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Json<Vec<Source>> {
-    Json(Source::worst(&app, LISTED, |source| caller.may_see(source)).0)
+pub(super) async fn sources(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, ApiError> {
+    let place = app.budget.request().ok_or_else(ApiError::busy)?;
+    let mut held = app.budget.holding();
+    let list = List::of(&app, |source| caller.may_see(source), |bytes| held.take(bytes))?;
+    Ok(list.answer((place, held)))
 }
 
-/// The same of all clients, for administrators.
-pub(super) async fn all_sources(State(app): State<Arc<App>>) -> Json<Vec<Source>> {
-    Json(Source::worst(&app, LISTED, |_| true).0)
+/// The same of all clients, for administrators. They are served when there is no memory left for others.
+pub(super) async fn all_sources(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+    Ok(List::of(&app, |_| true, |_| Some(()))?.answer(()))
 }
+
+/// Sources as JSON.
+struct List {
+    json: String,
+    /// How many more there are.
+    left_out: usize,
+}
+
+impl List {
+    /// The worst sources, as far as they fit. Takes memory for each one before it is kept.
+    ///
+    /// Liars choose their names, and an administrator's terminal shows them, so no character of them stands there that a terminal obeys.
+    fn of(
+        app: &App,
+        of: impl Fn(&SourceId) -> bool,
+        mut take: impl FnMut(usize) -> Option<()>,
+    ) -> Result<Self, ApiError> {
+        let (worst, in_all) = app.batcher.worst_sources(LISTED, of);
+        let (mut json, mut listed) = ("[".to_owned(), 0);
+        for report in worst {
+            let source = serde_json::to_string(&Source::of(report)).map_err(|error| {
+                let message = format!("the answer cannot be written: {error}");
+                ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", message)
+            })?;
+            let source = plain::in_json(&source);
+            // With a comma before it, and the bracket at the end.
+            if json.len() + source.len() + 2 > LISTED_BYTES {
+                break;
+            }
+            take(source.len() + 1).ok_or_else(ApiError::busy)?;
+            if listed > 0 {
+                json.push(',');
+            }
+            json.push_str(&source);
+            listed += 1;
+        }
+        json.push(']');
+        Ok(Self { json, left_out: in_all - listed })
+    }
+
+    fn answer(self, held: impl Send + 'static) -> Response {
+        let mut response = in_pieces(self.json.into(), "application/json", held);
+        if self.left_out > 0 {
+            response.headers_mut().insert(LEFT_OUT, self.left_out.into());
+        }
+        response
+    }
+}
+
+/// How many sources are not in the answer.
+const LEFT_OUT: &str = "quorate-left-out";
 
 impl Status {
     /// What this caller sees of it.
@@ -154,6 +219,9 @@ impl Status {
 
 /// Sources in an answer: no more, because anybody may ask.
 const LISTED: usize = 1000;
+
+/// Bytes of JSON in an answer. A name may have 32 KiB, and six times that when it is escaped.
+const LISTED_BYTES: usize = 1 << 20;
 
 /// Sources on the dashboard.
 const SHOWN: usize = 50;

@@ -68,7 +68,8 @@ impl Stream {
         while reading || ahead.is_some() || !in_progress.is_empty() {
             if let Some(named) = ahead.take_if(|named| app.has_room(in_progress.len(), named)) {
                 let bytes = named.memory();
-                let (submitted, app) = (app.submit(index, named, &self.asked), app.clone());
+                let deadline = self.asked.deadline_from(Instant::now().into_std());
+                let (submitted, app) = (app.submit(index, named, &self.asked, deadline), app.clone());
                 index += 1;
                 in_progress.push(async move { (bytes, app.answer(submitted).await.1) });
             }

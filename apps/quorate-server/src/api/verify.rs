@@ -6,7 +6,7 @@ use axum::{
     body::Body,
     extract::{Query, Request, State},
     http::{
-        HeaderMap, HeaderValue, StatusCode,
+        HeaderMap, HeaderName, HeaderValue, StatusCode,
         header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE},
     },
     response::{IntoResponse, Response},
@@ -20,6 +20,7 @@ use tracing::Instrument as _;
 
 use super::{error::ApiError, stream::stream};
 use crate::{
+    answer::without_verdicts,
     app::{App, InForce},
     budget::Held,
     claims::{Asked, BadClaims, Caller, Named, Reader},
@@ -54,7 +55,9 @@ use crate::{
         (status = 408, description = "The body came too slowly", body = super::error::ErrorBody),
         (status = 413, description = "The body is too long", body = super::error::ErrorBody),
         (status = 415, description = "The content is of another type, or packed", body = super::error::ErrorBody),
+        (status = 421, description = "The header Host names another server", body = String),
         (status = 422, description = "A claim is not understood", body = super::error::ErrorBody),
+        (status = 500, description = "A fault of the server", body = super::error::ErrorBody),
         (status = 503, description = "All claims were refused because too many wait", body = super::error::ErrorBody),
     )
 )]
@@ -90,13 +93,9 @@ async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Re
     }
     let mut held = app.budget.holding();
     let body = read_body(&in_force.config.limits, request, in_force.config.limits.body_bytes, &mut held).await?;
-    let (claims, held) = read_claims(in_force, content, body, &asked, &caller, held).await?;
+    let (claims, held) = read_claims(app, in_force, content, body, &asked, &caller, held).await?;
     let answers = app.verify(claims, &asked).await;
-    let first = answers.first().and_then(|(refused, _)| *refused);
-    if let Some(refused) = first
-        && answers.iter().all(|(other, _)| *other == first)
-        && let Some(error) = ApiError::all_refused(refused)
-    {
+    if let Some(error) = without_verdicts(&answers).and_then(ApiError::all_refused) {
         return Err(error);
     }
     let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
@@ -135,6 +134,10 @@ impl Content {
 
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, ApiError> {
         let refused = |message| Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message));
+        let is_repeated = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
+        if let Some(name) = [CONTENT_TYPE, CONTENT_ENCODING].iter().find(|name| is_repeated(name)) {
+            return refused(format!("the header {name} stands there twice; keep one of them"));
+        }
         if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
             return refused("the body is packed (the header Content-Encoding); send it as it is".to_owned());
         }
@@ -196,6 +199,7 @@ pub(super) async fn read_body(
 
 /// The claims of a body. From here on the request holds them, and no longer its body.
 async fn read_claims(
+    app: &App,
     in_force: Arc<InForce>,
     content: Content,
     body: Vec<u8>,
@@ -220,6 +224,12 @@ async fn read_claims(
     let claims = if length < LONG {
         read()
     } else {
+        let turn = app.budget.reader().await;
+        let read = move || {
+            let read = read();
+            drop(turn);
+            read
+        };
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(BadClaims::Body(error.to_string())))
     }?;
     Ok(claims)

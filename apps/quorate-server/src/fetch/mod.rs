@@ -48,14 +48,18 @@ pub enum Command {
     ///
     /// Exit codes: 0 skip up to the height that is printed, 1 verify everything, 2 the command line or a file is not understood,
     /// 3 reading or writing failed (so verify everything), 130 interrupted.
+    #[command(override_usage = FETCH_USAGE)]
     Fetch(Fetch),
     /// Show what is held: the checkpoint, which blocks are still to be verified, and evidence against signers.
     ///
     /// Exit codes: 0 no alarm, 1 skipping has stopped for good, 2 the command line or a file is not understood, 3 reading failed.
+    #[command(override_usage = STATUS_USAGE)]
     Status(Show),
     /// Record that all blocks up to a height are verified: assumed, then proven.
+    #[command(override_usage = PROVE_USAGE)]
     Prove(Prove),
     /// Record that a skipped block is invalid. Skipping stops until an operator acts.
+    #[command(override_usage = REFUTE_USAGE)]
     Refute(Refute),
 }
 
@@ -135,17 +139,17 @@ pub async fn run(command: &Command, now: u64, out: &mut impl Write) -> Result {
     let (exit, text) = match command {
         Command::Fetch(flags) => fetch(flags, now).await?,
         Command::Status(Show { held }) => {
-            let status = Status::new(&open(held, 0)?);
+            let status = Status::new(&reopen(held)?);
             let exit = if status.is_alarm() { Exit::Negative } else { Exit::Success };
             (exit, show(held, &status, Status::text))
         }
         Command::Prove(Prove { up_to, held }) => {
-            let mut client = open(held, 0)?;
+            let mut client = reopen(held)?;
             client.proven(*up_to)?;
             (Exit::Success, show(held, &Status::new(&client), Status::text))
         }
         Command::Refute(Refute { height, held }) => {
-            let mut client = open(held, 0)?;
+            let mut client = reopen(held)?;
             client.refuted(*height)?;
             (Exit::Success, show(held, &Status::new(&client), Status::text))
         }
@@ -157,6 +161,19 @@ pub async fn run(command: &Command, now: u64, out: &mut impl Write) -> Result {
 fn open(held: &Held, burial: u64) -> Result<Client> {
     let policy = ClientPolicy::new(held.chain_id, held.pin, burial);
     Ok(Client::open(policy, &held.folder.join("ratchet"), &mut rand::rng())?)
+}
+
+/// Opens what `fetch` has written, without asking anyone.
+fn reopen(held: &Held) -> Result<Client> {
+    let folder = &held.folder;
+    if let Err(error) = folder.metadata() {
+        let hint = format!(
+            "--folder {}: nothing is held there; run `checkpoint fetch` first, which makes it",
+            folder.display()
+        );
+        return Err(Failure::io(anyhow::Error::new(error).context(hint)));
+    }
+    open(held, 0)
 }
 
 fn show<T: Serialize>(held: &Held, what: &T, text: impl Fn(&T) -> String) -> String {
@@ -234,6 +251,21 @@ fn read_headers(path: &Path) -> Result<Headers> {
         error => Failure::usage(anyhow::Error::new(error).context(name)),
     })
 }
+
+// Clap's own usage lines do not fit.
+const FETCH_USAGE: &str = "\
+quorate-server checkpoint fetch [OPTIONS] --node <NODE>
+           --headers <FILE> --depth <BLOCKS> --folder <FOLDER>
+           --chain-id <HASH> --pin <HASH>";
+const STATUS_USAGE: &str = "\
+quorate-server checkpoint status [OPTIONS] --folder <FOLDER>
+           --chain-id <HASH> --pin <HASH>";
+const PROVE_USAGE: &str = "\
+quorate-server checkpoint prove [OPTIONS] --up-to <HEIGHT>
+           --folder <FOLDER> --chain-id <HASH> --pin <HASH>";
+const REFUTE_USAGE: &str = "\
+quorate-server checkpoint refute [OPTIONS] --height <HEIGHT>
+           --folder <FOLDER> --chain-id <HASH> --pin <HASH>";
 
 /// Nodes that are asked. Their answers take at most 8 MiB each.
 const MOST_NODES: usize = 16;

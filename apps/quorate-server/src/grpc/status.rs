@@ -15,7 +15,7 @@ pub(super) fn slow() -> Status {
     Status::deadline_exceeded("the next message did not arrive in time")
 }
 
-/// Not one claim of a request was verified, all for this reason.
+/// Not one claim of a request was verified, for this reason.
 pub(super) fn all_refused(refused: Refused) -> Option<Status> {
     let why = refused.to_string();
     match refused {

@@ -2,6 +2,7 @@
 //! bytes as they come, and then, by a look at its fields, what they become. A request of which nothing comes holds nothing.
 
 use std::{
+    convert::Infallible,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
@@ -10,6 +11,7 @@ use std::{
 use axum::body::Body;
 use bytes::{Buf as _, Bytes, BytesMut};
 use hyper::body::{Body as HttpBody, Frame};
+use tokio::sync::oneshot;
 use tonic::Status;
 
 use super::{
@@ -58,13 +60,20 @@ pub(super) struct Wire {
     /// The longest message. A longer one is refused by its head.
     longest: usize,
     buffer: BytesMut,
-    ended: bool,
+    /// Dropped when the body has ended, or nobody reads it any more.
+    reading: Option<oneshot::Sender<Infallible>>,
 }
 
 impl Wire {
-    pub(super) fn new(body: Body, charge: Charge, limits: &ServerLimits, longest: usize) -> Self {
+    pub(super) fn new(
+        body: Body,
+        charge: Charge,
+        limits: &ServerLimits,
+        longest: usize,
+        reading: oneshot::Sender<Infallible>,
+    ) -> Self {
         let ServerLimits { keys, claims, .. } = *limits;
-        Self { body, charge, keys, claims, longest, buffer: BytesMut::new(), ended: false }
+        Self { body, charge, keys, claims, longest, buffer: BytesMut::new(), reading: Some(reading) }
     }
 
     /// The next message, if it is there.
@@ -93,13 +102,13 @@ impl HttpBody for Wire {
             if let Some(message) = this.message()? {
                 return Poll::Ready(Some(Ok(Frame::data(message))));
             }
-            if this.ended {
+            if this.reading.is_none() {
                 // A message that is cut off, which the decoder names.
                 let rest = this.buffer.split().freeze();
                 return Poll::Ready((!rest.is_empty()).then(|| Ok(Frame::data(rest))));
             }
             let Some(frame) = std::task::ready!(Pin::new(&mut this.body).poll_frame(cx)).transpose()? else {
-                this.ended = true;
+                this.reading = None;
                 continue;
             };
             match frame.into_data() {
@@ -120,10 +129,11 @@ const COPIES: usize = 4;
 /// The flag and the length in front of a message.
 const HEAD: usize = 5;
 
-/// About what a decoded message takes, at most. Says what is wrong with a message of more claims or keys than there may be.
+/// About what a decoded message takes, at most. Says what is wrong with a message of more claims or keys than there may be, or with a
+/// group.
 fn weight(mut message: &[u8], most_keys: usize, most_claims: usize) -> Result<usize, String> {
     let (mut bytes, mut claims) = (0, 0);
-    while let Some((field, value)) = next_field(&mut message) {
+    while let Some((field, value)) = next_field(&mut message)? {
         if field != CLAIM {
             continue;
         }
@@ -132,7 +142,7 @@ fn weight(mut message: &[u8], most_keys: usize, most_claims: usize) -> Result<us
             return Err(too_many(most_claims));
         }
         let (mut claim, mut keys, mut messages, mut members) = (value, 0, 0, 0);
-        while let Some((field, value)) = next_field(&mut claim) {
+        while let Some((field, value)) = next_field(&mut claim)? {
             match field {
                 PUBLIC_KEYS => keys += 1,
                 MESSAGES => messages += 1,
@@ -163,21 +173,22 @@ const INDICES: u64 = 11;
 
 /// The next field of a message, and its bytes; those of a number are empty. `None` at the end, or where the decoder will say what is
 /// wrong: it keeps nothing of what comes after that.
-fn next_field<'a>(message: &mut &'a [u8]) -> Option<(u64, &'a [u8])> {
-    let key = varint(message)?;
+///
+/// A group is an error. The decoder would skip one that it does not know, and keep what comes after it.
+fn next_field<'a>(message: &mut &'a [u8]) -> Result<Option<(u64, &'a [u8])>, String> {
+    let Some(key) = varint(message) else { return Ok(None) };
+    let field = key >> 3;
     let length = match key & 7 {
-        0 => {
-            varint(message)?;
-            0
-        }
-        1 => 8,
-        2 => usize::try_from(varint(message)?).ok()?,
-        5 => 4,
-        _ => return None,
+        0 => varint(message).map(|_| 0),
+        1 => Some(8),
+        2 => varint(message).and_then(|length| usize::try_from(length).ok()),
+        3 | 4 => return Err(format!("field {field}: found a group, which no message of the schema has; leave it out")),
+        5 => Some(4),
+        _ => None,
     };
-    let (value, rest) = message.split_at_checked(length)?;
+    let Some((value, rest)) = length.and_then(|length| message.split_at_checked(length)) else { return Ok(None) };
     *message = rest;
-    Some((key >> 3, if key & 7 == 2 { value } else { &[] }))
+    Ok(Some((field, if key & 7 == 2 { value } else { &[] })))
 }
 
 /// A number of up to ten groups of seven bits.
@@ -239,8 +250,26 @@ mod tests {
         for length in 0..whole.len() {
             assert!(weight(&whole[..length], 100, 100).is_ok());
         }
-        for bytes in [&[0xff; 20][..], &[0x13], &[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]] {
+        for bytes in [&[0xff; 20][..], &[0x16], &[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]] {
             assert_eq!(weight(bytes, 1, 1), Ok(0), "{bytes:?}");
         }
+    }
+
+    /// The decoder skips a group of a field that it does not know, so that whatever stands behind one would weigh nothing.
+    #[test]
+    fn a_group_hides_nothing_behind_it() {
+        let group = [0x7b, 0x7c];
+        let hidden = [&group[..], &request(28, 1)].concat();
+        assert!(<proto::VerifyRequest as prost::Message>::decode(&hidden[..]).is_ok_and(|all| all.claims.len() == 28));
+        assert!(weight(&hidden, 1000, 27).unwrap_err().contains("field 15: found a group"));
+        // In front of a claim's keys.
+        let keys = proto::Claim { public_keys: vec![Bytes::new(); 1001], ..proto::Claim::default() }.encode_to_vec();
+        let claim = [&group[..], &keys].concat();
+        let mut hidden = vec![0x12];
+        prost::encoding::encode_varint(claim.len() as u64, &mut hidden);
+        hidden.extend_from_slice(&claim);
+        assert!(weight(&hidden, 1000, 27).unwrap_err().contains("field 15: found a group"));
+        // The end of one that never began.
+        assert!(weight(&[0x7c], 1000, 27).is_err());
     }
 }

@@ -71,6 +71,11 @@ fn wrong_content_types_and_packed_bodies() {
         ("Content-Type: application/x-www-form-urlencoded\r\n", "expected application/json"),
         ("Content-Type: application/json\r\nContent-Encoding: gzip\r\n", "packed"),
         ("Content-Type: application/json\r\nContent-Encoding: br\r\n", "packed"),
+        (
+            "Content-Type: application/json\r\nContent-Encoding: identity\r\nContent-Encoding: gzip\r\n",
+            "content-encoding stands there twice",
+        ),
+        ("Content-Type: application/json\r\nContent-Type: text/plain\r\n", "content-type stands there twice"),
     ] {
         let head = format!(
             "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {}\r\n\r\n",

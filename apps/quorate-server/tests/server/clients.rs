@@ -1,5 +1,7 @@
 //! Clients that are known by a token, and no others.
 
+use std::{io::Write as _, net::TcpStream, os::unix::net::UnixStream, thread};
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -8,7 +10,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 use crate::{
     bounds::claim,
     grpc::{Caller, framed, proto::VerifyRequest},
-    rig::{Answer, Rig, ask, get, secret},
+    rig::{Answer, Rig, ask, eventually, get, secret},
 };
 
 fn tokens(clients: &[(&str, &str)]) -> String {
@@ -56,6 +58,24 @@ fn who_is_not_known_gets_nothing_but_the_health() {
     assert_eq!(verify(&rig, Some("of alice"), &claim(true, None)).json()[0]["valid"], true);
     let metrics = get(rig.socket("admin"), "/metrics").body;
     assert!(metrics.contains("quorate_unknown_clients_total 11\n"), "{metrics}");
+    // Nor while it stops, for which it waits for a request.
+    let (address, admin) = (rig.address, rig.socket_path("admin"));
+    let connect = move || TcpStream::connect(address).unwrap();
+    let mut unfinished = connect();
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
+                Authorization: Bearer of bob\r\nContent-Length: 2\r\n\r\n[";
+    unfinished.write_all(head.as_bytes()).unwrap();
+    eventually("the request is in progress", || {
+        rig.admin_get("/metrics").body.contains("quorate_requests_in_progress 1\n")
+    });
+    let stopping = thread::spawn(move || rig.stop());
+    eventually("it drains", || get(connect(), "/readyz").status == 503);
+    assert_eq!(get(connect(), "/metrics").status, 401);
+    let head = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer of bob\r\n\r\n";
+    assert_eq!(ask(connect(), head, b"").status, 200);
+    assert_eq!(get(UnixStream::connect(admin).unwrap(), "/metrics").status, 200, "an administrator needs no token");
+    unfinished.write_all(b"]").unwrap();
+    assert!(stopping.join().unwrap());
 }
 
 /// Bob lies in the name of one of alice's peers, and has a source of his own banned.

@@ -79,6 +79,8 @@ fn the_unit_and_the_container_set_fields_that_exist() {
             .collect();
         assert!(settings.len() >= 3, "{settings:?}");
         Config::read(None::<Source<'_>>, settings, &[]).unwrap();
+        // What docs/operate.md says of memory holds with these.
+        assert!(text.contains("MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072"), "{file}");
     }
 }
 

@@ -1,6 +1,11 @@
 //! The same interface over gRPC. The client writes its frames itself.
 
-use std::{convert::Infallible, net::SocketAddr, pin::Pin};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    pin::Pin,
+    time::{Duration, Instant},
+};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::Stream;
@@ -11,7 +16,9 @@ use prost::Message;
 use serde_json::Value;
 use tokio::{net::TcpStream, runtime::Runtime, sync::mpsc};
 
-use self::proto::{Answer, Claim, Common, StreamRequest, VerifyRequest, VerifyResponse, stream_request::Of};
+use self::proto::{
+    Answer, Claim, Common, StreamRequest, VerifyRequest, VerifyResponse, claim::Source, stream_request::Of,
+};
 use crate::rig::{Rig, eventually, example};
 
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::all, reason = "it is generated")]
@@ -120,6 +127,36 @@ fn claims_and_verdicts() {
     assert_eq!(valid, [true, true, true, false]);
     assert_eq!(answers[3].reason.as_deref(), Some("the signature does not match the keys and messages"));
     assert_eq!(answers[1].id, "mainnet block 17034870, credential change 1");
+}
+
+/// The time for a body is that in which it comes. A claim of a suspect waits for longer until it is verified.
+#[test]
+fn the_time_for_a_body_is_not_that_of_its_verification() {
+    let rig = Rig::with(|config| {
+        config.limits.body_ms = 1000;
+        config.verify.longest_wait_ms = 3000;
+    });
+    let runtime = Runtime::new().unwrap();
+    let verdict = |claim: Claim| {
+        let claims = vec![Claim { source: Some(Source::SourceName("a suspect".to_owned())), ..claim }];
+        runtime.block_on(unary(&rig, &VerifyRequest { common: None, claims })).unwrap().answers[0].valid
+    };
+    assert!(!verdict(claims().remove(3)));
+    let begun = Instant::now();
+    assert!(verdict(claims().remove(0)));
+    assert!(begun.elapsed() > Duration::from_millis(1000), "it did not wait");
+    // A message that is cut off, and one behind which the body does not end.
+    let message = framed(&VerifyRequest { common: None, claims: claims() });
+    for begin in [message.slice(..20), message] {
+        let status = runtime.block_on(async {
+            let (send, sent) = mpsc::channel(1);
+            send.send(begin).await.unwrap();
+            let response = call(&rig, "Verify", sent).await;
+            drop(send);
+            response.headers().get("grpc-status").map(|status| status.to_str().unwrap().to_owned())
+        });
+        assert_eq!(status.as_deref(), Some("4"));
+    }
 }
 
 #[test]

@@ -20,6 +20,8 @@ fn the_address_for_metrics_serves_nothing_else() {
     }
     let claims = post(rig.metrics_tcp(), "/v1/verify", "application/json", b"[]");
     assert!(claims.status == 404 && claims.message().contains("/metrics"), "{claims:?}");
+    let posted = post(rig.metrics_tcp(), "/metrics", "application/json", b"[]");
+    assert!(posted.status == 405 && posted.message().contains("GET alone"), "{posted:?}");
     assert_eq!(rig.get("/metrics").status, 404, "who sends claims does not get them");
     assert!(!rig.get("/").body.contains("href=\"/metrics\""), "the page links to nothing");
     assert_eq!(get(rig.socket("admin"), "/metrics").status, 200);

@@ -1,10 +1,10 @@
 //! The program: its configuration, what it refuses to start with, and how it ends.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io::{BufRead, BufReader, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    os::unix::net::UnixListener,
+    os::unix::{fs::PermissionsExt as _, net::UnixListener},
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -155,6 +155,24 @@ fn the_printed_configuration_is_read_back() {
     assert_eq!(print(program().arg("--config").arg(&file)), printed);
 }
 
+/// A terminal of 80 columns breaks no word of it. Usage lines, which clap never breaks, are not counted.
+#[test]
+fn help_fits_a_terminal() {
+    for arguments in [
+        &["--help"][..],
+        &["demo", "--help"],
+        &["checkpoint", "--help"],
+        &["checkpoint", "fetch", "--help"],
+        &["checkpoint", "status", "--help"],
+        &["checkpoint", "prove", "--help"],
+        &["checkpoint", "refute", "--help"],
+    ] {
+        let help = program().args(arguments).ran().exits(0).out;
+        let wide = help.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{arguments:?}");
+    }
+}
+
 #[test]
 fn wrong_configurations_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -175,6 +193,47 @@ fn wrong_configurations_are_refused_by_name() {
     }
 }
 
+/// A start that fails again as long as nobody mends a file ends with 2, so that systemd does not repeat it.
+#[test]
+fn files_that_the_configuration_names_and_that_are_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str, mode| {
+        let path = path(folder.path(), name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    let (bans, hash) = (file("bans", "{", 0o600), "ab".repeat(32));
+    let (bad, open) = (file("bad", "alice = \"ab\"\n", 0o600), file("open", &format!("a = \"{hash}\"\n"), 0o644));
+    let (sets, no_pem) = (file("sets", "{}", 0o600), file("pem", "no PEM", 0o600));
+    let known = path(folder.path(), "known");
+    fs::create_dir(&known).unwrap();
+    fs::set_permissions(&known, Permissions::from_mode(0o777)).unwrap();
+    let (pin, board) = (format!("0x{hash}"), path(folder.path(), "board"));
+    for (expected, fields) in [
+        ("sources.bans", &[("sources.bans", &bans)][..]),
+        ("clients.tokens", &[("clients.tokens", &bad)]),
+        ("clients.tokens", &[("clients.tokens", &open)]),
+        ("known.folder", &[("known.folder", &known)]),
+        ("tls", &[("listen.tls", &"127.0.0.1:0".to_owned()), ("tls.certificate", &no_pem), ("tls.key", &no_pem)]),
+        (
+            "checkpoint.sets",
+            &[
+                ("checkpoint.folder", &board),
+                ("checkpoint.sets", &sets),
+                ("checkpoint.pin", &pin),
+                ("checkpoint.chain_id", &pin),
+            ],
+        ),
+    ] {
+        let fields = fields.iter().flat_map(|(field, value)| ["--set".to_owned(), format!("{field}={value}")]);
+        program().args(["--listen", "127.0.0.1:0"]).args(fields).ran().exits(2).says(expected);
+    }
+    // A file that cannot be read may be there the next time.
+    let none = format!("clients.tokens={}", path(folder.path(), "none"));
+    program().args(["--listen", "127.0.0.1:0", "--set", &none]).ran().exits(3).says("clients.tokens");
+}
+
 #[test]
 fn a_port_in_use() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -189,13 +248,13 @@ fn a_socket_file_that_exists() {
     let _live = UnixListener::bind(at("live")).unwrap();
     drop(UnixListener::bind(at("dead")).unwrap());
     fs::write(at("file"), "precious").unwrap();
-    for (flag, name, expected) in [
-        ("--socket", "live", "another program listens"),
-        ("--admin-socket", "live", "another program listens"),
-        ("--socket", "file", "a file that is not a socket"),
-        ("--socket", "none/socket", "none/socket"),
+    for (flag, name, code, expected) in [
+        ("--socket", "live", 3, "another program listens"),
+        ("--admin-socket", "live", 3, "another program listens"),
+        ("--socket", "file", 2, "a file that is not a socket"),
+        ("--socket", "none/socket", 3, "none/socket"),
     ] {
-        program().args(["--listen", "127.0.0.1:0", flag, &at(name)]).ran().exits(3).says(expected).says(name);
+        program().args(["--listen", "127.0.0.1:0", flag, &at(name)]).ran().exits(code).says(expected).says(name);
     }
     assert_eq!(fs::read_to_string(at("file")).unwrap(), "precious");
     assert!(Path::new(&at("live")).exists());

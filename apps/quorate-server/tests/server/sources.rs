@@ -70,4 +70,65 @@ fn an_administrator_bans() {
         assert_eq!(answer.status, 400, "{answer:?}");
         assert!(answer.message().contains(expected), "{}", answer.message());
     }
+    let long = json!({"source": "a".repeat(256 << 10), "seconds": 1}).to_string();
+    let answer = rig.admin("/v1/ban", &long);
+    assert_eq!((answer.status, answer.code()), (413, "too-long".to_owned()));
+}
+
+/// The numbers of connections begin anew with the server, so their bans are in no file.
+#[test]
+fn a_ban_of_a_connection_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bans.json").display().to_string();
+    let rig = Rig::with(move |config| config.sources.bans = file);
+    for (source, kept) in [(json!(7), true), (json!("connection:7"), false)] {
+        let answer = rig.admin("/v1/ban", &json!({"source": source, "seconds": 60}).to_string());
+        assert_eq!(answer.json(), json!({"done": true, "kept": kept}));
+    }
+}
+
+/// An administrator reads the list in a terminal, and a liar chooses its name.
+#[test]
+fn a_terminal_obeys_no_name_in_the_list_of_sources() {
+    let rig = Rig::start();
+    let name = "m\u{9b}2Jallory\u{202e}\u{200b}";
+    assert_eq!(rig.verify(&claim(name, false)).json()[0]["valid"], false);
+    for answer in [rig.get("/v1/sources"), rig.admin_get("/v1/sources")] {
+        assert_eq!(answer.json()[0]["source"], name);
+        assert!(answer.head.contains("content-type: application/json"), "{answer:?}");
+        assert!(answer.body.contains("m\\u009b2Jallory\\u202e\\u200b"), "{}", answer.body);
+    }
+}
+
+/// Forty names as long as a name may be, each of which is six times as long in the answer.
+#[test]
+fn the_list_of_sources_is_bounded() {
+    let rig = Rig::start();
+    for number in 0..40 {
+        let name = format!("{number:02}{}", "\u{7f}".repeat(32_000));
+        let ban = json!({"source": name, "seconds": 60}).to_string();
+        assert_eq!(rig.admin("/v1/ban", &ban).json(), json!({"done": true}));
+    }
+    for listed in [rig.get("/v1/sources"), rig.admin_get("/v1/sources")] {
+        let sources = listed.json().as_array().unwrap().len();
+        assert!(listed.body.len() <= 1 << 20 && sources > 0 && sources < 40, "{sources} in {}", listed.body.len());
+        let left_out = format!("quorate-left-out: {}", 40 - sources);
+        assert!(listed.head.lines().any(|line| line == left_out), "{}", listed.head);
+    }
+}
+
+/// Whoever lists sources takes a place and memory like whoever verifies; an administrator is served without.
+#[test]
+fn the_list_of_sources_is_counted() {
+    let rig = Rig::with(|config| {
+        let limits = &mut config.limits;
+        (limits.memory_bytes, limits.body_bytes, limits.line_bytes) = (8192, 8192, 8192);
+    });
+    assert_eq!(rig.get("/v1/sources").json(), json!([]));
+    let ban = json!({"source": "m".repeat(10_000), "seconds": 60}).to_string();
+    assert_eq!(rig.admin("/v1/ban", &ban).json(), json!({"done": true}));
+    let refused = rig.get("/v1/sources");
+    assert_eq!((refused.status, refused.code().as_str()), (503, "overloaded"), "{refused:?}");
+    let listed = rig.admin_get("/v1/sources");
+    assert!(listed.status == 200 && !listed.head.contains("quorate-left-out"), "{listed:?}");
 }

@@ -139,6 +139,21 @@ fn more_claims_than_the_queue_takes_are_no_overload() {
     }
 }
 
+/// Claims that wait for room in the queue have the deadline of their request, and not one each.
+#[test]
+fn a_deadline_is_counted_from_the_request() {
+    let rig = Rig::with(|config| {
+        config.verify.queue_us = 1;
+        config.verify.threads = 1;
+        config.verify.backend = "portable".to_owned();
+        config.known.in_memory = 0;
+    });
+    let good = example("one-false.jsonl").lines().next().unwrap().to_owned();
+    let many = array(&vec![good; 300].join("\n"));
+    let answers = rig.post("/v1/verify?deadline_ms=20", "application/json", &many).json();
+    assert_eq!(answers[299]["refused"], "deadline", "{}", answers[299]);
+}
+
 #[test]
 fn what_is_measured_and_described() {
     let rig = Rig::start();
@@ -166,6 +181,7 @@ fn what_is_measured_and_described() {
         assert_eq!(rig.get(path).status, status, "{path}");
     }
     let described = rig.get("/openapi.json").json();
+    assert_eq!(rig.admin_get("/openapi.json").json(), described);
     assert!(described["openapi"].as_str().unwrap().starts_with("3."));
     let paths: Vec<_> = described["paths"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use clap::Args;
 use quorate_host::exit::{Exit, Failure, Result};
 use quorate_keystore::secret_file::{self, Existing, SecretFileError};
+use quorate_signer_client::record_file::RecordFileError;
 
 use super::{DataArguments, note, print};
 
@@ -30,13 +32,19 @@ impl Arguments {
     pub(crate) fn run(self) -> Result {
         let mut store = self.data.open()?;
         let file = store.export()?;
-        let text = file.to_json().map_err(Failure::internal)?;
+        let text = file.to_json().map_err(|error| match error {
+            RecordFileError::TooLarge { .. } => Failure::refused(anyhow!(
+                "{}: {error}; nothing was written or retired; stop what signs so much, and wait until entries leave the record",
+                self.data.data.display()
+            )),
+            error => Failure::internal(error),
+        })?;
         match &self.out {
             None => print(&text)?,
             Some(path) => {
                 secret_file::write(path, text.as_bytes(), Existing::Refuse).map_err(|error| match error {
                     SecretFileError::Exists { path } => {
-                        Failure::usage(anyhow::anyhow!("{}: the file exists already; name another", path.display()))
+                        Failure::usage(anyhow!("{}: the file exists already; name another", path.display()))
                     }
                     SecretFileError::Io { .. } | SecretFileError::NotDurable { .. } => Failure::io(error),
                     _ => Failure::usage(error),

@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::alloy_primitives::Bytes;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_signer_client::record_file::RecordFile;
+use quorate_signer_client::record_file::{LARGEST, RecordFile};
 
 use super::{DataArguments, print};
 use crate::store::NotMerged;
@@ -38,12 +38,6 @@ impl Arguments {
     pub(crate) fn run(self) -> Result {
         let name = self.file.display().to_string();
         let json = read(&self.file).with_context(|| name.clone()).map_err(Failure::io)?;
-        if json.len() as u64 > LARGEST {
-            let most = LARGEST >> 20;
-            return Err(Failure::usage(anyhow!(
-                "{name}: the file has more than {most} MiB, which no record has; name another"
-            )));
-        }
         let file = RecordFile::parse(&json).with_context(|| name.clone()).map_err(Failure::usage)?;
         let mut store = self.data.open()?;
         let ours = &store.config().identity;
@@ -71,6 +65,3 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     File::open(path)?.take(LARGEST + 1).read_to_end(&mut json)?;
     Ok(json)
 }
-
-/// The longest file that is read: 256 MiB.
-const LARGEST: u64 = 256 << 20;

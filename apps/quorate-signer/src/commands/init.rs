@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use clap::Args;
+use clap::{Args, builder::TypedValueParser as _};
 use quorate_evm::{KeyGroup, alloy_primitives::Address};
 use quorate_host::{
     exit::{Exit, Result},
@@ -20,6 +20,7 @@ use crate::{config::Config, key::KeyArguments, server::now, store::Store};
 ///
 /// A key that another signer has used needs that signer's record: `quorate-signer import` takes it before the first `run`.
 #[derive(Debug, Args)]
+#[command(override_usage = USAGE)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     data: DataArguments,
@@ -52,13 +53,21 @@ pub(crate) struct Arguments {
     genesis: u64,
 
     /// The length of an epoch
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..).try_map(NonZeroU64::try_from))]
     epoch_length: NonZeroU64,
 
     /// How long conflicts of an epoch can be reported after it can settle nothing more
     #[arg(long, value_name = "SECONDS")]
     slashing_window: u64,
 }
+
+/// Clap's own usage line does not fit.
+const USAGE: &str = "\
+quorate-signer init --data <FOLDER> --keystore <FILE>
+           --passphrase-file <FILE> --key-group <NAME> --chain-id <N>
+           --contract <ADDRESS> --verifier <ADDRESS> --operator <ADDRESS>
+           --genesis <SECONDS> --epoch-length <SECONDS>
+           --slashing-window <SECONDS>";
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {

@@ -7,12 +7,12 @@ pub(crate) mod run;
 pub(crate) mod status;
 
 use std::{
-    io::{self, Write as _},
+    io::Write as _,
     path::{Path, PathBuf},
 };
 
 use clap::Args;
-use quorate_host::exit::{Failure, Result};
+use quorate_host::exit::{Failure, Result, output};
 
 use crate::store::{Store, StoreError};
 
@@ -29,6 +29,10 @@ pub(crate) struct DataArguments {
 impl DataArguments {
     pub(crate) fn open(&self) -> Result<Store> {
         Ok(Store::open(&self.data)?)
+    }
+
+    pub(crate) fn open_to_run(&self) -> Result<Store> {
+        Ok(Store::open_to_run(&self.data)?)
     }
 }
 
@@ -61,6 +65,6 @@ impl From<StoreError> for Failure {
 
 /// Prints to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout();
+    let mut out = output();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::io)
 }

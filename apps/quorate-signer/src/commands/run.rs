@@ -15,7 +15,6 @@ use quorate_host::{
     metrics, plain, service,
     socket::{self, SocketFile},
 };
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::{
     net::UnixListener,
     runtime,
@@ -37,6 +36,7 @@ use crate::{
 /// Prints where it listens. Ctrl-C or SIGTERM ends it, after requests in progress. The node that asks must run as the same
 /// user.
 #[derive(Debug, Args)]
+#[command(override_usage = USAGE)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     data: DataArguments,
@@ -53,7 +53,8 @@ pub(crate) struct Arguments {
     metrics_socket: Option<PathBuf>,
 
     /// The network is in this epoch now, by a clock that you have compared. Needed where the signer did not run for more than two
-    /// epochs: it does not believe a clock that has jumped so far, because it would sign nothing for as long afterwards
+    /// epochs, or ten minutes if they are longer: it does not believe a clock that has jumped so far, because it would sign nothing for
+    /// as long afterwards
     #[arg(long, value_name = "EPOCH", env = "QUORATE_SIGNER_ACCEPT_EPOCH")]
     accept_epoch: Option<u64>,
 
@@ -66,10 +67,15 @@ pub(crate) struct Arguments {
     log_level: LogLevel,
 }
 
+/// Clap's own usage line does not fit.
+const USAGE: &str = "\
+quorate-signer run [OPTIONS] --data <FOLDER> --keystore <FILE>
+           --passphrase-file <FILE>";
+
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let log = log::start(self.log, &self.log_level, None).map_err(Failure::internal)?;
-        let mut store = self.data.open()?;
+        let mut store = self.data.open_to_run()?;
         let config = store.config().clone();
         if store.summary()?.retired {
             return Err(Failure::refused(anyhow!(
@@ -148,7 +154,13 @@ async fn works(signer: Arc<Signer>) -> bool {
 /// The longest time between two looks at the clock.
 const MOST_SECONDS: u64 = 60;
 
-/// Keeps the key out of core dumps, and from other processes of the same user, which could otherwise read this one's memory.
+/// Keeps the key out of core dumps, and from other processes of the same user, which could otherwise read this one's memory. Only Linux
+/// has this, so elsewhere it does nothing.
 pub(crate) fn guard_memory() -> Result<()> {
-    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(Failure::internal)
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(Failure::internal)?;
+    }
+    Ok(())
 }

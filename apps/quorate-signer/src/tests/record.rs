@@ -1,6 +1,11 @@
 //! Tests of the record on disk.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    thread,
+    time::Duration,
+};
 
 use quorate_evm::{alloy_primitives::hex, task::Conflict};
 use quorate_signer_client::record_file::RecordFile;
@@ -91,6 +96,47 @@ fn a_second_signer_in_the_folder() {
     drop(store);
     assert!(matches!(Store::create(folder.path(), &config, 0), Err(StoreError::Exists(_))));
     assert!(Store::open(folder.path()).is_ok());
+}
+
+/// `status` has the lock while it looks at the record of a signer that is about to start.
+#[test]
+fn a_signer_that_starts_waits_for_a_command() {
+    let folder = private_folder();
+    let store = new_store(folder.path(), 0);
+    let command = thread::spawn(move || {
+        thread::sleep(Duration::from_secs(1));
+        drop(store);
+    });
+    assert!(matches!(Store::open(folder.path()), Err(StoreError::InUse(_))), "another command does not wait");
+    Store::open_to_run(folder.path()).expect("waits");
+    command.join().expect("ends");
+}
+
+/// What a process has left that was killed, or whose write failed, may be in memory only, although it can be read. So all of it is
+/// written to another file. As long as that fails, the next process finds the old file as it was.
+#[test]
+fn a_record_that_was_not_closed_is_written_anew() {
+    let (folder, left, again) = (private_folder(), private_folder(), private_folder());
+    let path = |folder: &TempDir| folder.path().join("record.redb");
+    let inode = |folder: &TempDir| fs::metadata(path(folder)).expect("is there").ino();
+    let mut store = new_store(folder.path(), 6);
+    let tasks = [task(7, 1, 1), task(7, 2, 1)];
+    for task in &tasks {
+        record(&mut store, task, NOW).expect("signs");
+    }
+    fs::copy(path(&folder), path(&left)).expect("a file that nobody has closed");
+    fs::create_dir(left.path().join("record.redb.new")).expect("in the way of the new file");
+    assert!(matches!(Store::open(left.path()), Err(StoreError::File { .. })));
+    fs::copy(path(&left), path(&again)).expect("what the next process finds");
+    let before = inode(&again);
+    let mut store = Store::open(again.path()).expect("opens");
+    assert_ne!(inode(&again), before);
+    assert_eq!(store.export().expect("reads"), exported(6, &tasks));
+    drop(store);
+    // One that was closed stays.
+    let before = inode(&again);
+    drop(Store::open(again.path()).expect("opens"));
+    assert_eq!(inode(&again), before);
 }
 
 #[test]

@@ -23,8 +23,8 @@ use crate::{
 };
 
 static VERIFIERS: Table<Engine> = Table::new("verifier");
-static SECRETS: Table<dyn Signer> = Table::new("secret key");
-static COMMITTEES: Table<dyn MemberKeys> = Table::new("key set");
+static SECRETS: Table<Box<dyn Signer>> = Table::new("secret key");
+static COMMITTEES: Table<Box<dyn MemberKeys>> = Table::new("key set");
 static BATCHERS: Table<Station> = Table::new("batcher");
 
 /// A batcher, and where its answers wait.
@@ -218,7 +218,7 @@ extern "system" fn Java_io_quorate_Native_secretGenerate<'a>(
     _: JClass<'a>,
     suite: jint,
 ) -> jlong {
-    call(&mut env, |_| Ok(SECRETS.put(of(suite)?.generate()?.into())))
+    call(&mut env, |_| Ok(SECRETS.put(Arc::new(of(suite)?.generate()?))))
 }
 
 #[unsafe(no_mangle)]
@@ -231,7 +231,7 @@ extern "system" fn Java_io_quorate_Native_secretDerive<'a>(
 ) -> jlong {
     call(&mut env, |env| {
         let material = Zeroizing::new(bytes(env, &material)?);
-        Ok(SECRETS.put(of(suite)?.derive(&material, &bytes(env, &info)?)?.into()))
+        Ok(SECRETS.put(Arc::new(of(suite)?.derive(&material, &bytes(env, &info)?)?)))
     })
 }
 
@@ -244,7 +244,7 @@ extern "system" fn Java_io_quorate_Native_secretRead<'a>(
 ) -> jlong {
     call(&mut env, |env| {
         let secret = Zeroizing::new(bytes(env, &secret)?);
-        Ok(SECRETS.put(of(suite)?.secret(&secret)?.into()))
+        Ok(SECRETS.put(Arc::new(of(suite)?.secret(&secret)?)))
     })
 }
 
@@ -301,7 +301,7 @@ extern "system" fn Java_io_quorate_Native_committeeNew<'a>(
     _: JClass<'a>,
     suite: jint,
 ) -> jlong {
-    call(&mut env, |_| Ok(COMMITTEES.put(of(suite)?.committee().into())))
+    call(&mut env, |_| Ok(COMMITTEES.put(Arc::new(of(suite)?.committee()))))
 }
 
 #[unsafe(no_mangle)]

@@ -13,12 +13,15 @@ use quorate_c::{CallFailure, Code};
 /// Objects of one kind. A number is given once in a process, over all kinds, so a freed one never names another object.
 ///
 /// Whoever looks an object up holds it until its call ends: freeing it meanwhile takes the number alone.
-pub(crate) struct Table<T: ?Sized> {
+///
+/// A trait object stays in its box. `Arc<dyn Trait>` made of one would be a copy of what is in the box, and nobody would wipe the memory
+/// that a secret has left. `T: Sized` refuses it.
+pub(crate) struct Table<T> {
     what: &'static str,
     objects: RwLock<Option<HashMap<i64, Arc<T>>>>,
 }
 
-impl<T: ?Sized> Table<T> {
+impl<T> Table<T> {
     /// A table without objects. `what` names the kind in errors.
     pub(crate) const fn new(what: &'static str) -> Self {
         Self { what, objects: RwLock::new(None) }

@@ -20,6 +20,8 @@ import {
 } from "quorate";
 import type { Claim, Suite, Verdict } from "quorate";
 import * as ours from "quorate/blst";
+import { Network, Plan, hubTransaction, possessionDigest, resultsDigest, taskDigest } from "quorate/evm";
+import type { Collected, Contract, Hex, Order, Transaction } from "quorate/evm";
 
 const key: SecretKey = SecretKey.generate("eth2");
 const bytes: Uint8Array = key.sign(Buffer.from("a"));
@@ -131,3 +133,32 @@ export const valid: boolean[] = [
 ];
 // @ts-expect-error: a signature is no key
 ours.verify(bytes, sig, sig);
+
+// What an aggregator's service does.
+const network = new Network("{}");
+const order: Order = { results: [bytes, "0x00"], deadline: "none", store: "rental" };
+const settlement: Contract = { chainId: 1n, address: network.contract };
+const digests: Hex[] = [
+  network.digest({ results: [], deadline: 1n, store: 0 }),
+  resultsDigest(settlement, { ...order, epoch: network.epoch, nonce: network.nonce }),
+  taskDigest(settlement, { epoch: 1, snapshot: bytes, id: bytes, performer: 0n, result: bytes, approved: false }),
+  possessionDigest(settlement, bytes, "0x00"),
+];
+const collected: Collected = await network.collect(digests[0] ?? "0x", [{ member: network.memberOf(bytes) ?? 0, signature: bytes }]);
+export const sent: (Transaction | undefined)[] = [];
+if (collected.signature !== undefined && collected.verdicts.every(({ valid }) => valid)) {
+  const plan: Plan = await network.plan(collected.signers, order, { weigh: true });
+  const cost: bigint = BigInt(plan.gas) + plan.weight + network.required;
+  sent.push(
+    await plan.transaction(collected.signature),
+    await plan.posting(collected.signature, { slot: Number(cost), content: bytes, when: { time: 1, block: 2n } }),
+    await hubTransaction("0x00", [{ plan, signature: collected.signature }]),
+  );
+}
+// @ts-expect-error: digits without 0x
+network.digest({ results: ["00"], deadline: "none" });
+// @ts-expect-error: signers agree on a deadline, or on none
+network.digest({ results: [bytes] });
+// @ts-expect-error: a transaction only for a true signature
+const certain: Transaction = await (await network.plan([0], order)).transaction(bytes);
+void certain;

@@ -60,6 +60,24 @@ impl Rig {
         asker
     }
 
+    /// A claim with many statements, and a message that makes it long: whom of those that wait it cost an answer.
+    fn admit_large(&mut self, ms: u64, source: Option<u64>, statements: u32, bytes: usize) -> (u32, Vec<u32>) {
+        let asker = self.next;
+        self.next += 1;
+        let mut messages: Vec<_> = (0..statements).map(|i| (asker, i)).map(|i| format!("{i:?}").into_bytes()).collect();
+        messages[0].resize(bytes, 0);
+        let claim = ClaimBytes {
+            public_keys: vec![vec![1; 48]; statements as usize].into(),
+            messages: quorate::Messages::Each(messages.into_iter().map(Into::into).collect()),
+            ..claim(asker, source)
+        };
+        let waiting = self.appraiser.appraise(claim, Class::Gossip, None, asker, self.at(ms));
+        let (rejected, _) = self.schedule.admit(waiting);
+        let refused = rejected.iter().map(|(waiting, _)| waiting.asker).collect();
+        self.keep(rejected);
+        (asker, refused)
+    }
+
     fn keep(&mut self, rejected: Vec<Rejected<u32>>) {
         for (waiting, refused) in rejected {
             assert_eq!(self.refused.insert(waiting.asker, refused), None, "{} was answered twice", waiting.asker);
@@ -204,6 +222,20 @@ fn a_batch_closes_when_it_is_full_or_has_waited() {
     assert!(matches!(rig.next(4, Role::All), Next::At(_) | Next::Idle));
 }
 
+/// A target that no clock reaches panicked in every worker.
+#[test]
+fn a_target_without_an_end_is_no_fault() {
+    let mut rig = Rig::new(Settings { target: Duration::MAX, queue: Duration::MAX, ..settings() });
+    let (lone, duty) = (rig.admit(0, Class::Gossip, Some(7), None), rig.admit(0, Class::Duty, None, Some(60_000)));
+    let batch = rig.batch(0);
+    assert_eq!(askers(&batch), [duty, lone]);
+    rig.done(&batch);
+    rig.found_false(0, 1000, 7);
+    let suspect = rig.admit(0, Class::Gossip, Some(7), None);
+    let batch = rig.batch(100);
+    assert_eq!((askers(&batch), batch.kind), (vec![suspect], BatchKind::Suspects));
+}
+
 /// Batches that had to begin, however soon after one another, leave no debt: the next claims wait as after one batch.
 #[test]
 fn batches_that_had_to_begin_leave_no_debt() {
@@ -343,6 +375,27 @@ fn an_overload_by_large_claims_is_told_once() {
     assert_eq!(rig.schedule.end_overload(), Some(OverloadChange::Ends { refused: 20 }));
 }
 
+/// Claims filled the memory and little of the time: the overload began and ended at every turn of a worker.
+#[test]
+fn an_overload_by_bytes_ends_when_half_of_them_is_free() {
+    for (source, part) in [(8, 1), (7, PART_OF_SUSPECTS)] {
+        let mut rig = Rig::new(Settings { queue_bytes: 1 << 20, ..settings() });
+        rig.found_false(0, 1000, 7);
+        for _ in 0..30 {
+            rig.admit_large(0, Some(source), 1, 100 << 10);
+        }
+        let load = rig.schedule.load();
+        assert!(load.waiting_us() < load.capacity_us / 2 / part as u64 && !rig.refused.is_empty());
+        let bytes = |rig: &Rig| rig.schedule.gossip.bytes() + rig.schedule.suspects.bytes();
+        while bytes(&rig) > (1 << 20) / part / 2 {
+            assert_eq!(rig.schedule.end_overload(), None);
+            let oldest = rig.schedule.gossip.remove_oldest().or_else(|| rig.schedule.suspects.remove_oldest());
+            assert!(oldest.is_some());
+        }
+        assert!(rig.schedule.end_overload().is_some() && rig.schedule.load().claims > 0);
+    }
+}
+
 /// One claim that is larger than the queue is taken where nothing waits, and pushes nothing out otherwise.
 #[test]
 fn a_large_claim_does_not_empty_the_queue() {
@@ -369,6 +422,41 @@ fn a_large_claim_does_not_empty_the_queue() {
         rig.admit(0, Class::Gossip, None, None);
         assert!(rig.schedule.load().bytes <= 10_000);
     }
+}
+
+/// Whoever sent a false claim chose the class of the next one, and so its batch: a block is verified at once, with other blocks.
+#[test]
+fn a_block_of_a_suspect_is_a_suspects_claim() {
+    let mut rig = Rig::new(settings());
+    let waiting = rig.admit(0, Class::Block, Some(7), None);
+    let honest = rig.admit(0, Class::Block, Some(8), None);
+    rig.found_false(0, 1000, 7);
+    let later = rig.admit(0, Class::Block, Some(7), None);
+    let Next::Batch(batch) = rig.next(0, Role::Blocks) else { panic!("the block waits") };
+    assert_eq!((askers(&batch), batch.kind), (vec![honest], BatchKind::Block));
+    rig.done(&batch);
+    assert!(matches!(rig.next(0, Role::Blocks), Next::Idle));
+    let batch = rig.batch(100);
+    assert_eq!((askers(&batch), batch.kind), (vec![waiting, later], BatchKind::Suspects));
+    // They push out no claim of others.
+    let mut rig = Rig::new(settings());
+    rig.found_false(0, 1000, 7);
+    let gossip: Vec<_> = (0..claims_in(49 * MS)).map(|_| rig.admit(0, Class::Gossip, Some(8), None)).collect();
+    for _ in 0..claims_in(20 * MS) {
+        rig.admit(0, Class::Block, Some(7), None);
+    }
+    assert!(gossip.iter().all(|asker| !rig.refused.contains_key(asker)) && !rig.refused.is_empty());
+}
+
+/// Claims without a source are kept apart as soon as others name theirs, and blocks without one are not: a node's own block would wait.
+#[test]
+fn a_block_without_a_source_is_no_suspects() {
+    let mut rig = Rig::new(settings());
+    let before = rig.admit(0, Class::Block, None, None);
+    rig.admit(0, Class::Gossip, Some(8), None);
+    let after = rig.admit(0, Class::Block, None, None);
+    let Next::Batch(batch) = rig.next(0, Role::Blocks) else { panic!("the blocks wait") };
+    assert_eq!((askers(&batch), batch.kind), (vec![before, after], BatchKind::Block));
 }
 
 /// The first false claim of a source puts what waits of it to the suspects. The ban refuses it at once, also the blocks.
@@ -403,6 +491,11 @@ fn suspects_spoil_only_each_others_batches() {
         Rig::new(Settings { sources: SourceSettings { ban_at: 1e9, ..SourceSettings::default() }, ..settings() });
     rig.found_false(0, 1000, 1);
     rig.found_false(0, 1001, 2);
+    // What they got while nobody else waited is soon forgotten.
+    for _ in 0..500 {
+        rig.schedule.running += 1;
+        rig.schedule.done(BatchKind::Suspects, 0, 25 * MS, false);
+    }
     let room = claims_in(50 * MS);
     let mut time = BTreeMap::<_, Duration>::new();
     for round in 0..200u64 {
@@ -570,6 +663,20 @@ fn claims_without_a_source_are_suspects_like_any_other() {
     assert!(askers(&rig.batch(hours + 5)).contains(&trusted));
 }
 
+/// A source with duties and gossip counted as two, and got half of a batch although nobody else waited.
+#[test]
+fn a_source_with_duties_and_gossip_is_one() {
+    let mut rig = Rig::new(settings());
+    for _ in 0..5 {
+        rig.admit(0, Class::Duty, None, None);
+    }
+    for _ in 0..claims_in(45 * MS) {
+        rig.admit(0, Class::Gossip, None, None);
+    }
+    let batch = rig.batch(0);
+    assert!(batch.planned >= 25 * MS, "{:?}", batch.planned);
+}
+
 /// One that names no source and floods gets no more of a batch than its share.
 #[test]
 fn a_flood_without_a_source_gets_its_share_of_a_batch() {
@@ -603,6 +710,80 @@ fn an_idle_queue_takes_all_claims_of_a_suspect_one_after_the_other() {
         assert!(ms < 100_000, "{handed_in} were handed in");
     }
     assert!(rig.refused.is_empty() && rig.overloads.is_empty(), "{:?}", rig.overloads);
+}
+
+/// Claims can fill the memory of the queue long before they fill its time. Whoever looked at the time alone handed in too much.
+#[test]
+fn an_idle_queue_of_little_memory_takes_all_claims_one_after_the_other() {
+    let mut rig = Rig::new(settings());
+    rig.admit(0, Class::Gossip, None, None);
+    let mut rig = Rig::new(Settings { queue_bytes: 10 * rig.schedule.load().bytes, ..settings() });
+    let (mut ms, mut handed_in) = (0, 0);
+    while handed_in < 100 {
+        while handed_in < 100 && rig.schedule.has_room(None, rig.at(ms)) {
+            rig.admit(ms, Class::Gossip, None, None);
+            handed_in += 1;
+        }
+        if let Next::Batch(batch) = rig.next(ms, Role::All) {
+            rig.done(&batch);
+        }
+        ms += 1;
+        assert!(ms < 10_000, "{handed_in} were handed in");
+    }
+    assert!(rig.refused.is_empty() && rig.overloads.is_empty(), "{:?}", rig.overloads);
+    // It says that it is nearly full before it refuses any.
+    let mut rig = Rig::new(Settings { queue_bytes: rig.schedule.load().capacity_bytes, ..settings() });
+    for full in 0..10 {
+        assert_eq!(rig.schedule.load().is_ready(), full < 8, "{full} of 10");
+        rig.admit(0, Class::Gossip, None, None);
+    }
+    assert!(rig.refused.is_empty());
+}
+
+/// A source filled the queue and told one lie. All that it had waiting became claims of suspects, which honest gossip did not push out.
+#[test]
+fn a_flood_of_one_who_becomes_a_suspect_makes_room() {
+    let mut rig = Rig::new(settings());
+    let flood: Vec<_> = (0..claims_in(45 * MS)).map(|_| rig.admit(0, Class::Gossip, Some(7), None)).collect();
+    rig.found_false(0, 1000, 7);
+    let honest: Vec<_> =
+        (0..claims_in(25 * MS) as u64).map(|i| rig.admit(1, Class::Gossip, Some(100 + i), None)).collect();
+    assert!(honest.iter().all(|asker| !rig.refused.contains_key(asker)), "{} were refused", rig.refused.len());
+    // The oldest went, and only as many as there had to.
+    let first_left = flood.iter().position(|asker| !rig.refused.contains_key(asker)).unwrap();
+    assert_eq!(first_left, rig.refused.len());
+    let load = rig.schedule.load();
+    assert!(load.suspects_us > load.capacity_us * 9 / 20, "{load:?}");
+    // Below their part of the queue they stay, and gossip pushes out gossip.
+    for _ in 0..claims_in(50 * MS) {
+        rig.admit(2, Class::Gossip, Some(8), None);
+    }
+    let load = rig.schedule.load();
+    assert!((load.capacity_us / 5..=load.capacity_us / 4).contains(&load.suspects_us), "{load:?}");
+}
+
+/// A claim that is larger than the suspects' part of the queue had no bound but that of the whole, and their bytes had none.
+#[test]
+fn large_claims_of_a_suspect_are_taken_where_nothing_waits() {
+    let mut rig = Rig::new(settings());
+    let statements = claims_in(50 * MS) as u32 * 7 / 20;
+    rig.found_false(0, 1000, 7);
+    let (first, refused) = rig.admit_large(0, Some(7), statements, 10);
+    assert!(refused.is_empty());
+    for _ in 0..2 {
+        let (large, refused) = rig.admit_large(0, Some(7), statements, 10);
+        assert_eq!((refused, rig.refused[&large]), (vec![large], Refused::SuspectsOverloaded));
+    }
+    let honest: Vec<_> = (0..claims_in(25 * MS)).map(|_| rig.admit(1, Class::Gossip, Some(8), None)).collect();
+    assert!(honest.iter().all(|asker| !rig.refused.contains_key(asker)));
+    let waits = [vec![first], honest].concat();
+    assert!(waits.iter().all(|asker| !rig.refused.contains_key(asker)));
+    // The same in bytes: two claims fill their quarter, and the third takes the place of the first.
+    let mut rig = Rig::new(Settings { queue_bytes: 1 << 20, ..settings() });
+    rig.found_false(0, 1000, 7);
+    let large: Vec<_> = (0..3).map(|_| rig.admit_large(0, Some(7), 1, 100 << 10)).collect();
+    assert_eq!([&large[0].1, &large[1].1, &large[2].1], [&vec![], &vec![], &vec![large[0].0]]);
+    assert!(!rig.schedule.has_room(Some(&7.into()), rig.at(0)) && rig.schedule.has_room(Some(&8.into()), rig.at(0)));
 }
 
 /// The queue of suspects is full: they are told why, and it is not an overload of the others.

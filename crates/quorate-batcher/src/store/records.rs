@@ -1,10 +1,10 @@
 //! The records of a store: one database, and the key that makes what is in it ours.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
-use quorate::{AnySuite, ClaimBytes, Messages, Suite};
-use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
+use quorate::{ClaimBytes, Messages};
+use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError, TableDefinition};
 use sha2::Sha256;
 
 /// What the store keeps.
@@ -12,7 +12,7 @@ use sha2::Sha256;
 pub struct StoreSettings {
     /// A record that is older is not there. Default: a day.
     pub age: Duration,
-    /// The most records. The oldest are removed first. Default: a million, which take about 200 MB.
+    /// The most records. The oldest are removed first. Default: a million, which take about 200 MB, on BN254 more.
     pub most: u64,
 }
 
@@ -37,6 +37,10 @@ const TIMES: TableDefinition<'_, (u64, &[u8; 32]), &[u8]> = TableDefinition::new
 /// The MAC of nothing, by which a key is recognised.
 const KEY_CHECK: TableDefinition<'_, &str, &[u8; 32]> = TableDefinition::new("key");
 
+/// The names between which those of all records are.
+const FIRST_NAME: &[u8; 32] = &[0; 32];
+const LAST_NAME: &[u8; 32] = &[0xff; 32];
+
 /// A clock may be so much slower than the one that wrote a record.
 const SLACK: u64 = 60;
 /// How many records of too many are removed at a time.
@@ -53,31 +57,37 @@ impl Records {
         {
             let mut records = transaction.open_table(RECORDS)?;
             let mut times = transaction.open_table(TIMES)?;
-            for claim in claims.iter().filter(|claim| claim.statements() == 1) {
-                if statement(claim, 0).is_none_or(|statement| statement.message.len() > LONGEST_MESSAGE) {
-                    continue;
-                }
-                let Some(name) = self.name(claim, 0) else { continue };
+            for claim in claims.iter().filter(|claim| is_storable(claim)) {
+                let Some(key) = claim.public_keys.encoded(0) else { continue };
+                let Some(statement) = statement(claim, 0, &key) else { continue };
+                let name = self.name(&statement);
                 let record = self.record(&name, now, &claim.signature);
                 let before = records.insert(&name, &record[..])?.and_then(|old| time_of(old.value()));
                 if let Some(before) = before {
                     times.remove((before, &name))?;
                 }
-                times.insert((now, &name), &self.restored(claim)[..])?;
+                times.insert((now, &name), &statement.to_bytes()[..])?;
                 written += 1;
             }
+            // A clock that was ahead has left them. They are no surplus that would push out what can be used.
+            let future = times.range((latest(now).saturating_add(1), FIRST_NAME)..)?.take(REMOVED).map(|entry| {
+                let (key, _) = entry?;
+                let (time, name) = key.value();
+                Ok((time, *name))
+            });
+            let future: Vec<_> = future.collect::<Result<_, StorageError>>()?;
             let oldest = now.saturating_sub(self.settings.age.as_secs());
-            let surplus = records.len()?.saturating_sub(self.settings.most).min(REMOVED as u64) as usize;
+            let kept = records.len()?.saturating_sub(future.len() as u64);
+            let surplus = kept.saturating_sub(self.settings.most).min(REMOVED as u64) as usize;
             let old = times.iter()?.enumerate().map_while(|(i, entry)| match entry {
                 Ok((time, _)) => {
                     let (time, name) = time.value();
-                    // One time in the future does not stop the removal of the others.
                     (i < surplus || time < oldest).then_some(Ok((time, *name)))
                 }
                 Err(error) => Some(Err(error)),
             });
             let old: Vec<_> = old.take(REMOVED).collect::<Result<_, _>>()?;
-            for (time, name) in old {
+            for (time, name) in future.into_iter().chain(old) {
                 times.remove((time, &name))?;
                 records.remove(&name)?;
             }
@@ -93,8 +103,11 @@ impl Records {
         now: u64,
     ) -> Result<Vec<Option<Vec<u8>>>, redb::Error> {
         let records = self.database.begin_read()?.open_table(RECORDS)?;
+        // All at once: to find one key of a bitmap takes as long as to find all.
+        let keys = if indices.is_empty() { Vec::new() } else { claim.public_keys.encodings() };
         let signature = |index: &usize| {
-            let Some(name) = self.name(claim, *index) else { return Ok(None) };
+            let statement = keys.get(*index).and_then(|key| statement(claim, *index, key));
+            let Some(name) = statement.map(|statement| self.name(&statement)) else { return Ok(None) };
             let record = records.get(&name)?;
             Ok(record.and_then(|record| self.checked(&name, record.value(), now).map(<[u8]>::to_vec)))
         };
@@ -105,14 +118,17 @@ impl Records {
         let transaction = self.database.begin_read()?;
         let (records, times) = (transaction.open_table(RECORDS)?, transaction.open_table(TIMES)?);
         let mut claims = Vec::new();
-        for entry in times.iter()?.rev().take(most) {
+        for entry in times.range(..=(latest(now), LAST_NAME))?.rev().take(most) {
             let (key, statement) = entry?;
             let (_, name) = key.value();
             let Some(record) = records.get(name)? else { continue };
             let Some(signature) = self.checked(name, record.value(), now) else { continue };
             // The statement has no MAC of its own, but its name is one.
             let Some(claim) = parse_statement(statement.value(), signature) else { continue };
-            if self.name(&claim, 0).as_ref() == Some(name) {
+            let key = claim.public_keys.encoded(0);
+            let statement = key.as_ref().and_then(|key| self::statement(&claim, 0, key));
+            if statement.is_some_and(|statement| self.name(&statement) == *name) {
+                drop(key);
                 claims.push(claim);
             }
         }
@@ -147,16 +163,14 @@ impl Records {
         mac
     }
 
-    /// The name of a statement: the MAC of its suite, key and message. `None` if the claim has no such statement, or if
-    /// nothing is subtracted from claims of its suite.
-    fn name(&self, claim: &ClaimBytes, index: usize) -> Option<[u8; 32]> {
-        let statement = statement(claim, index)?;
+    /// The name of a statement: the MAC of its suite, key and message.
+    fn name(&self, statement: &Statement<'_>) -> [u8; 32] {
         let mut mac = self.mac("statement");
-        for part in [statement.suite.as_bytes(), &[statement.kind], &statement.key, statement.message] {
+        for part in [statement.suite.as_bytes(), &[statement.kind], statement.key, statement.message] {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
-        Some(mac.finalize().into_bytes().into())
+        mac.finalize().into_bytes().into()
     }
 
     fn record(&self, name: &[u8; 32], now: u64, signature: &[u8]) -> Vec<u8> {
@@ -177,17 +191,21 @@ impl Records {
         let time = time_of(record)?;
         let (mac, signature) = record[8..].split_at_checked(MAC_LENGTH)?;
         self.record_mac(name, time, signature).verify_truncated_left(mac).ok()?;
-        let fresh = time <= now.saturating_add(SLACK) && now.saturating_sub(time) <= self.settings.age.as_secs();
+        let fresh = time <= latest(now) && now.saturating_sub(time) <= self.settings.age.as_secs();
         fresh.then_some(signature)
     }
+}
 
-    /// What [`parse_statement`] reads.
-    fn restored(&self, claim: &ClaimBytes) -> Vec<u8> {
-        let Some(Statement { suite, kind, key, message }) = statement(claim, 0) else { return Vec::new() };
-        let length = |bytes: &[u8]| (bytes.len() as u32).to_be_bytes();
-        let suite = suite.as_bytes();
-        [&[kind][..], &length(suite), suite, &length(&key), &key, message].concat()
-    }
+/// Whether a verified claim is written: one of one statement, since of several only the sum of the signatures is known, and with a
+/// message that is not too long.
+pub(crate) fn is_storable(claim: &ClaimBytes) -> bool {
+    let message = match &claim.messages {
+        Messages::Shared(message) => message.len(),
+        Messages::Each(messages) => messages.iter().map(|message| message.len()).sum(),
+        Messages::ProofOfPossession => 0,
+        _ => return false,
+    };
+    claim.statements() == 1 && message <= LONGEST_MESSAGE
 }
 
 /// What the name of a record is made of.
@@ -195,25 +213,34 @@ struct Statement<'a> {
     suite: &'a str,
     /// 0 for a message, 1 for a proof of possession.
     kind: u8,
-    key: Cow<'a, [u8]>,
+    key: &'a [u8],
     message: &'a [u8],
 }
 
-fn statement(claim: &ClaimBytes, index: usize) -> Option<Statement<'_>> {
-    let key = claim.public_keys.encoded(index)?;
+impl Statement<'_> {
+    /// What [`parse_statement`] reads.
+    fn to_bytes(&self) -> Vec<u8> {
+        let Self { suite, kind, key, message } = *self;
+        let length = |bytes: &[u8]| (bytes.len() as u32).to_be_bytes();
+        let suite = suite.as_bytes();
+        [&[kind][..], &length(suite), suite, &length(key), key, message].concat()
+    }
+}
+
+/// The statement of a claim with an index, whose encoded key the caller has. `None` if the claim has no such statement, or if
+/// the key has another length than a claim's, because no record could give it back. The encoding of a member whom the set does not have is
+/// empty, and under `eigenlayer` that of a member is its key in G2 alone.
+fn statement<'a>(claim: &'a ClaimBytes, index: usize, key: &'a [u8]) -> Option<Statement<'a>> {
+    if key.len() != claim.suite.key_length() {
+        return None;
+    }
     let (kind, message): (u8, &[u8]) = match &claim.messages {
         Messages::Shared(message) => (0, message),
         Messages::Each(messages) => (0, messages.get(index)?),
         Messages::ProofOfPossession => (1, &[]),
         _ => return None,
     };
-    let suite = match claim.suite {
-        AnySuite::MinPk(suite) => suite.name(),
-        AnySuite::MinSig(suite) => suite.name(),
-        #[allow(unreachable_patterns, reason = "a feature adds suites of which nothing is subtracted")]
-        _ => return None,
-    };
-    Some(Statement { suite, kind, key, message })
+    Some(Statement { suite: claim.suite.name(), kind, key, message })
 }
 
 fn parse_statement(bytes: &[u8], signature: &[u8]) -> Option<ClaimBytes> {
@@ -232,6 +259,11 @@ fn parse_statement(bytes: &[u8], signature: &[u8]) -> Option<ClaimBytes> {
 fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(u32::from_be_bytes(*length) as usize)
+}
+
+/// The latest time that a record can have.
+fn latest(now: u64) -> u64 {
+    now.saturating_add(SLACK)
 }
 
 fn time_of(record: &[u8]) -> Option<u64> {

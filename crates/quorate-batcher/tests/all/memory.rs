@@ -3,7 +3,7 @@
 use std::{
     num::NonZeroUsize,
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use quorate::{ClaimBytes, MinPk, Verdict};
@@ -64,14 +64,23 @@ fn a_block_after_a_restart_subtracts_what_was_stored() {
     }
 }
 
-/// The store cannot be written: verification goes on, and the fault is told once.
+/// A block over one message is hashed and paired once, whatever is known of it: what is read from the store for it costs time alone.
 #[test]
-fn a_store_that_fails_costs_no_verdict() {
-    // A device that is always full cannot hold a database, so the store is opened, and then its folder goes.
+fn a_block_over_one_message_recalls_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let (batcher, _, _) = start(folder.path(), 100);
-    drop(folder);
-    let claims: Vec<_> = (0..4).map(|i| claim(MinPk::Basic, 1, i, false)).collect();
-    verify(&batcher, &claims);
-    assert_eq!(batcher.known(), 4);
+    let votes: Vec<_> = (1..7).map(|key| claim(MinPk::Eth2, key, 1, false)).collect();
+    let others: Vec<_> = (0..8).map(|i| claim(MinPk::Eth2, 1, 100 + i, false)).collect();
+    let (store, _) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    store.put(&votes, now - 60).unwrap();
+    store.put(&others, now).unwrap();
+    drop(store);
+    // The memory holds four of the newest at the start, which are others.
+    let (batcher, seen, _) = start(folder.path(), 8);
+    let several = ClaimBytes { messages: votes[0].messages.clone(), ..block(MinPk::Eth2, &votes) };
+    // A statement alone saves its hash and its pairing.
+    for (claim, subtracted) in [(several, 0), (votes[0].clone(), 1)] {
+        assert_eq!(batcher.submit(claim, Class::Block, None).wait(), Ok(Verdict::Valid));
+        assert_eq!(seen.batches.lock().unwrap().pop().unwrap().subtracted, subtracted);
+    }
 }

@@ -132,6 +132,27 @@ fn a_damaged_file_never_makes_a_record() {
     assert!(set_aside > 0);
 }
 
+/// A clock was far ahead for a moment. What it wrote counted against the others, and the fresh ones went first.
+#[test]
+fn records_from_the_future_make_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = StoreSettings { age: Duration::from_secs(100_000_000), most: 5 };
+    let (store, _) = KnownStore::open(folder.path(), settings).unwrap();
+    let future = NOW + 10_000_000;
+    assert_eq!(store.put(&(10..15).map(claim).collect::<Vec<_>>(), future).unwrap(), 5);
+    assert_eq!(store.newest(5, future).unwrap().len(), 5);
+    store.put(&[claim(1)], NOW).unwrap();
+    assert_eq!(store.records().unwrap(), 1);
+    assert_eq!(store.signature(&claim(1), 0, NOW).unwrap(), Some(claim(1).signature));
+    assert_eq!(store.newest(1, NOW).unwrap().len(), 1);
+    // A clock that is a little behind forgets nothing.
+    store.put(&[claim(2)], NOW - 60).unwrap();
+    assert_eq!(store.newest(9, NOW - 60).unwrap().len(), 2);
+    // Also where nothing is written, they hide none of the others.
+    store.put(&[claim(3)], future).unwrap();
+    assert_eq!(store.newest(1, NOW).unwrap().len(), 1);
+}
+
 fn write_key(folder: &Path, key: &[u8]) {
     let path = folder.join("known.key");
     fs::write(&path, key).unwrap();

@@ -213,7 +213,7 @@ export function ranked(schemes, width) {
     marks: [
       axisX({
         ticks: Math.max(3, Math.floor(width / 130)), tickFormat: (value) => (value === 0 ? "0" : tick("time", value)),
-        label: isWide ? "from the left: network, bytes, CPU of a delegate, CPU of the primary" : "network, bytes, CPU", labelArrow: "none", labelAnchor: "center", tickSize: 0,
+        label: isWide ? "from the left: network, bytes, time of a delegate, time of the primary" : "network, bytes, times", labelArrow: "none", labelAnchor: "center", tickSize: 0,
       }),
       link(bars, { x1: "x1", x2: "x2", y1: "name", y2: "name", stroke: (bar) => colour(bar.family), strokeWidth: 11, strokeOpacity: (bar) => bar.opacity, strokeLinecap: "butt", dy: isWide ? 0 : 8 }),
       text(schemes, { y: "name", x: (scheme) => scheme.us.median, text: (scheme) => written("time", scheme.us.median), dx: 6, dy: isWide ? 0 : 8, textAnchor: "start", fill: "var(--text)" }),

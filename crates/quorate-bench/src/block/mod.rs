@@ -82,6 +82,7 @@ pub(crate) fn published(bench: &str, n: usize, engine: &str, us: f64, note: &str
         figures: Figures::Us(Times { min: us, median: us, max: us }),
         cpu_us: None,
         latency_ms: None,
+        refused: None,
         traffic: None,
         note: note.into(),
     }

@@ -31,7 +31,7 @@ use crate::{
 pub(crate) const RECORD: &str = "schemes";
 
 const HOW: &str = "T = rounds * RTT * (1 + restarts) + bytes / bandwidth
-    + CPU of a delegate + CPU of the primary
+    + time of a delegate + time of the primary
 
   rounds    trips from the primary to the delegates and back: 1 for BLS and
             Ed25519, 2 for MuSig2 and FROST
@@ -43,18 +43,19 @@ const HOW: &str = "T = rounds * RTT * (1 + restarts) + bytes / bandwidth
             (nonces, commitments), and the result to each, with a bitmap of the
             signers if the verifier needs one. Headers and the message are left
             out, because they are the same for all
-  CPU       from the newest recorded rows of `quorate-bench schemes` (round/A
-            and multi/*, 32 delegates, one thread). Work on shares is scaled by
-            their number, FROST's by the quorum. The search for false shares was
-            measured with 0, 1, 2, 3, 5 and 10 of 32; between these, and beyond,
-            a straight line is taken
+  time      that it computes, by a clock on the wall, from the newest recorded
+            rows of `quorate-bench schemes` (round/A and multi/*, 32 delegates,
+            one thread). Work on shares is scaled by their number, FROST's by
+            the quorum. The search for false shares was measured with 0, 1, 2,
+            3, 5 and 10 of 32; between these, and beyond, a straight line is
+            taken
 
 Examples:
   quorate-bench compare
   quorate-bench compare --delegates 100 --quorum 67 --bad 5
   quorate-bench compare --rtt 20ms --bandwidth 1Gbit --json compare.json";
 
-/// Rank signature schemes by the time of one multi-signature: network, bytes and measured CPU.
+/// Rank signature schemes by the time of one multi-signature: network, bytes and measured times.
 #[derive(Args)]
 #[command(after_help = HOW)]
 pub(crate) struct Options {
@@ -100,7 +101,7 @@ impl Answer {
         let Options { delegates, quorum, rtt, bandwidth, bad, .. } = *options;
         let setting = Setting { delegates, quorum, bad, rtt_us: rtt, bandwidth };
         setting.check()?;
-        let shown = Rows::newest(root)?;
+        let shown = Rows::shown(root)?;
         let rows = shown.of(RECORD);
         let record = shown.record(RECORD).with_context(|| {
             format!("no record of `{RECORD}` in {}/benchmarks: run `quorate-bench {RECORD} --record`", root.display())
@@ -135,7 +136,7 @@ impl Answer {
         if let Some(claim) = &self.claim {
             text += "\nThe source's claim (Logos, 2019): at an RTT of 200 ms, Schnorr takes 200 ms more.\n";
             text += &wrapped(&format!(
-                "It {}: here MuSig2 takes {} more than BLS (BDN, keys in G2): {} of a further round, {} of CPU, {} of bytes.",
+                "It {}: here MuSig2 takes {} more than BLS (BDN, keys in G2): {} of a further round, {} of computing, {} of bytes.",
                 if claim.holds { "holds" } else { "no longer holds" },
                 ranking::time(claim.more_us),
                 ranking::time(claim.network_us),

@@ -1,7 +1,7 @@
-//! The model: T = rounds · RTT · (1 + restarts) + bytes / bandwidth + CPU of a delegate + CPU of the primary.
+//! The model: T = rounds · RTT · (1 + restarts) + bytes / bandwidth + time of a delegate + time of the primary.
 //!
 //! `schemes.json` has a record for each scheme. Each figure in it is a sum of terms: a row that was measured, times a linear
-//! form of the setting. With 32 delegates and no false share, the CPU times are those of the measured run (`round/A`). Of the
+//! form of the setting. With 32 delegates and no false share, the times are those of the measured run (`round/A`). Of the
 //! primary's, all but the last verification grows with the number of shares. The report page evaluates the same file in the browser (`page/src/model.js`), and a test compares both.
 
 use anyhow::{Context, Result, ensure};
@@ -161,7 +161,7 @@ pub(crate) struct Estimate {
     pub(crate) is_busy: bool,
 }
 
-/// CPU time of rows, and whether one of them is of a busy machine.
+/// The time that a party computes, of rows, and whether one of them is of a busy machine.
 #[derive(Clone, Copy, Debug)]
 struct Cpu {
     us: Times,

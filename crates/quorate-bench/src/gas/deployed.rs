@@ -60,19 +60,16 @@ pub(super) fn engine(key_group: KeyGroup) -> String {
 }
 
 pub(super) fn row(bench: &str, engine: &str, n: usize, gas: &[u64], note: &str) -> Row {
-    let mut sorted = gas.to_vec();
-    sorted.sort_unstable();
-    let mean = gas.iter().sum::<u64>() as f64 / gas.len() as f64;
-    let median = (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) as f64 / 2.0;
     Row {
         bench: bench.into(),
         engine: engine.into(),
         threads: 1,
         n,
         per: "transaction".into(),
-        figures: Figures::Gas(Gas { mean, median }),
+        figures: Figures::Gas(Gas::of(gas)),
         cpu_us: None,
         latency_ms: None,
+        refused: None,
         traffic: None,
         note: note.into(),
     }

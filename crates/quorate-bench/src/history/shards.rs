@@ -22,7 +22,7 @@ use super::memory::resident_of;
 use crate::{
     built::beside,
     data::{self, Signed},
-    measure::{Engine, Run, measure},
+    measure::{Engine, Run, Spent, measure},
     row::Row,
 };
 
@@ -58,12 +58,18 @@ pub(super) fn workers(run: &Run) -> Vec<Row> {
             work_together(&path, *workers).expect("workers that end well");
         };
         let note = format!("{workers} processes, each {of_each} claims from JSON Lines{beyond}");
-        let engine = Engine::of(Backend::auto(), *workers, work).note(note);
+        let engine = of_other_processes(*workers, work).note(note);
         rows.extend(measure("history/workers", n, "claim", n, run.choose(1, 5), vec![engine]));
         let report = shards::merge(&path, &manifest).expect("a whole run");
         assert_eq!((report.counts.claims, report.counts.valid), (n as u64, n as u64));
     }
     rows
+}
+
+/// The work of other processes, on quorate's fastest backend. It has no CPU time, because that of this process is not theirs.
+fn of_other_processes<'a>(workers: usize, mut work: impl FnMut() + 'a) -> Engine<'a> {
+    let name = Engine::name_of(Backend::auto());
+    Engine::told(name, workers, move || Spent { cpu: None, ..Spent::of(&mut work).1 })
 }
 
 /// Writes a file of claims for each worker. No two files are equal.
@@ -146,4 +152,17 @@ pub(super) fn merge(run: &Run) -> Vec<Row> {
         rows.extend(measure("history/merge", *n, "shard", *n, run.choose(1, 3), vec![engine]));
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What this process spends while it waits for others says nothing about them.
+    #[test]
+    fn the_work_of_other_processes_has_no_cpu_time() {
+        let engine = of_other_processes(2, || thread::sleep(Duration::from_millis(1)));
+        let rows = measure("history/workers", 1, "claim", 1, 1, vec![engine]);
+        assert!(rows[0].cpu_us.is_none() && rows[0].times().min >= 1e3, "{rows:?}");
+    }
 }

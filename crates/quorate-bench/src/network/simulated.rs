@@ -37,6 +37,7 @@ fn row(nodes: usize, meshes: u64) -> Row {
         figures: Figures::Us(Times::of(figures.iter().map(|seen| seen.quorum_ms as f64 * 1e3).collect())),
         cpu_us: None,
         latency_ms: None,
+        refused: None,
         traffic: None,
         note: format!(
             "{meshes} meshes; {} groups; a node sends {} messages of {} bytes in all, the busiest {} messages; all signatures \

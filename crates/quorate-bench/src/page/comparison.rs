@@ -24,8 +24,8 @@ pub(crate) fn html(rows: &Rows, schemes: &[Scheme]) -> Markup {
             h2 id="compare-title" { "Which scheme for a network" }
             p {
                 "A primary asks delegates to sign, and makes one signature of their answers. The time of that is T = rounds · RTT · "
-                "(1 + restarts) + bytes / bandwidth + CPU of a delegate + CPU of the primary. Rounds, restarts and bytes are the "
-                "protocol’s; the CPU times were measured. " code { "quorate-bench compare" } " prints the same and says what would "
+                "(1 + restarts) + bytes / bandwidth + time of a delegate + time of the primary. Rounds, restarts and bytes are the "
+                "protocol’s; the times that they compute were measured. " code { "quorate-bench compare" } " prints the same and says what would "
                 "change the order."
             }
             (super::source::records(rows.file(RECORD).into_iter()))
@@ -46,7 +46,7 @@ pub(crate) fn html(rows: &Rows, schemes: &[Scheme]) -> Markup {
             @if let Some(claim) = Claim::new(schemes, measured, &FIRST) {
                 p {
                     "The source says that Schnorr takes 200 ms more at an RTT of 200 ms. By these rows MuSig2 takes " strong { (time(claim.more_us)) }
-                    " more than BLS, so it " (if claim.holds { "holds" } else { "no longer holds" }) ": " (time(claim.network_us)) " of a further round, " (time(claim.cpu_us)) " of CPU and "
+                    " more than BLS, so it " (if claim.holds { "holds" } else { "no longer holds" }) ": " (time(claim.network_us)) " of a further round, " (time(claim.cpu_us)) " of computing and "
                     (time(claim.bytes_us)) " of bytes."
                 }
             }

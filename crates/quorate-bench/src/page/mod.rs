@@ -55,7 +55,7 @@ const FILES: [&str; 10] =
 
 /// Writes `index.html` into a folder, from the newest records of a repository. Answers with the file.
 pub(crate) fn write(root: &Path, folder: &Path) -> Result<PathBuf> {
-    let rows = Rows::newest(root)?;
+    let rows = Rows::shown(root)?;
     let script = root.join(SCRIPT);
     let script = fs::read_to_string(&script).with_context(|| {
         format!("cannot read {}, the script of the page: `make page-script` builds it, and needs npm", script.display())
@@ -125,7 +125,7 @@ pub(crate) fn render(rows: &Rows, script: &str) -> Result<Markup> {
                 main id="main" tabindex="-1" {
                     (comparison::html(rows, &schemes))
                     @for source in &sources { (source.html(rows)) }
-                    (peers::html(rows))
+                    (peers::html(rows)?)
                     (method(rows)?)
                 }
                 script type="application/json" id="data" { (embedded(&data)) }
@@ -171,6 +171,10 @@ fn first_screen(rows: &Rows) -> Markup {
             figcaption id="first-title" { "How many times faster, or cheaper, quorate is than each source, and than blst" }
             div.plot data-plot="summary" {}
             (summary_table(rows))
+            p.small {
+                "The source of 100 messages ran JavaScript in a browser, on a machine that it does not name. blst has no coefficients: from "
+                "2,048 shares, its time is that of its multi-scalar multiplication (MSM), and quorate’s that of the whole signature."
+            }
         }
         ul.key aria-label="Colours on this page" {
             @for (family, what) in [
@@ -205,14 +209,14 @@ fn headlines(rows: &Rows) -> [(&'static str, Option<f64>, Option<f64>); 5] {
             against(blst("block", "block/known=0", 1000), known),
         ),
         (
-            "an aggregate over 100 messages",
+            "100 messages; source: browser",
             against(Some(3606e3), messages),
             against(blst("aggregate", "aggregate/messages", 100), messages),
         ),
         (
-            "a signature from 2,048 shares",
+            "2,048 shares; blst: its MSM",
             against(Some(100e3), recover),
-            against(blst("threshold", "recover/random", 2048), recover),
+            against(blst("threshold", "recover/msm-only", 2048), recover),
         ),
         ("gas, 100 operators, its contract", against(gas("source/difference"), gas("quorate/bn254-g2")), None),
     ]
@@ -329,7 +333,7 @@ mod tests {
 
     #[test]
     fn every_source_has_its_section_its_figures_and_its_claims() {
-        let text = page(&Rows::newest(&repository()).unwrap());
+        let text = page(&Rows::shown(&repository()).unwrap());
         for number in ["000", "001", "002", "003", "004"] {
             let section =
                 text.split("<section ").find(|part| part.starts_with(&format!("id=\"source-{number}\""))).unwrap();
@@ -352,23 +356,52 @@ mod tests {
             row("peers/verify", "mcl", 16, 250.0),
         ];
         let root = with_rows("a CPU", "peers", &rows);
-        let text = page(&Rows::newest(root.path()).unwrap());
+        let text = page(&Rows::shown(root.path()).unwrap());
         let section = text.split("<section ").find(|part| part.starts_with("id=\"peers\"")).unwrap();
         for cell in ["LOST to mcl: 1.12× slower", "2.50× faster than mcl", "<th scope=\"col\" class=\"peer\">mcl</th>"]
         {
             assert!(section.contains(cell), "{cell} in {section}");
         }
+        assert!(section.contains(" Not measured: arkworks; ") && section.contains("; herumi-bls.</p>"), "{section}");
         let empty = with_rows("a CPU", "field", &[]);
-        let text = page(&Rows::newest(empty.path()).unwrap());
+        let text = page(&Rows::shown(empty.path()).unwrap());
         let section = text.split("<section ").find(|part| part.starts_with("id=\"peers\"")).unwrap();
         assert!(section.contains("Not measured: no record has these rows."), "{section}");
+    }
+
+    /// blst computes no coefficients, so its ratio is that of its multiplication alone.
+    #[test]
+    fn a_signature_of_shares_is_compared_with_what_blst_does() {
+        let rows = [
+            row("recover/random", "blst", 2048, 340e3),
+            row("recover/msm-only", "blst", 2048, 50e3),
+            row("recover/random", "quorate/ifma", 2048, 10e3),
+        ];
+        let root = with_rows("a CPU", "threshold", &rows);
+        let shown = Rows::shown(root.path()).unwrap();
+        let [.., (what, source, blst), _] = headlines(&shown);
+        assert_eq!((what, source, blst), ("2,048 shares; blst: its MSM", Some(10.0), Some(5.0)));
+        let text = page(&shown);
+        let figure = text.split("<figure ").find(|part| part.contains("id=\"recover\"")).unwrap();
+        assert!(figure.contains("naive coefficients, blst’s MSM"), "{figure}");
+    }
+
+    /// A figure of another machine stands beside ours, and no ratio divides them.
+    #[test]
+    fn no_ratio_is_of_what_was_measured_by_hand_on_another_machine() {
+        let rows = [row("bn254/verify", "arkworks", 1, 900.0), row("bn254/verify", "quorate/ifma", 1, 300.0)];
+        let root = with_rows("a CPU", "bn254", &rows);
+        let text = page(&Rows::shown(root.path()).unwrap());
+        let figure = text.split("<figure ").find(|part| part.contains("id=\"operators\"")).unwrap();
+        assert!(figure.contains("quorate IFMA against arkworks, one by one") && figure.contains("3.00×"), "{figure}");
+        assert!(figure.contains("gnark-crypto, by hand") && !figure.contains("against gnark-crypto"), "{figure}");
     }
 
     /// What was not measured is said to be so, in every figure, and is never a zero.
     #[test]
     fn a_repository_without_a_row_gives_a_page_without_a_figure_of_ours() {
         let root = with_rows("a CPU", "field", &[]);
-        let text = page(&Rows::newest(root.path()).unwrap());
+        let text = page(&Rows::shown(root.path()).unwrap());
         assert!(text.contains("not measured; run <code>quorate-bench gas --record</code>"), "{text}");
         assert!(text.contains("Not measured: no record has these rows."));
         assert!(text.contains("not measured: no row round/A/delegate"));
@@ -378,11 +411,29 @@ mod tests {
     #[test]
     fn a_record_with_some_rows_shows_the_others_as_not_measured() {
         let root = with_rows("a CPU", "block", &[row("block/known=0", "quorate/ifma", 1000, 75_900.0)]);
-        let text = page(&Rows::newest(root.path()).unwrap());
+        let text = page(&Rows::shown(root.path()).unwrap());
         let block = text.split("<figure ").find(|part| part.contains("id=\"block\"")).unwrap();
         assert!(block.contains("75.9 ms") && block.contains("not measured"), "{block}");
         // 226 ms of the source by 75.9.
         assert!(block.contains("2.98×"), "{block}");
+    }
+
+    #[test]
+    fn a_rate_at_which_most_claims_were_refused_has_no_latency_on_the_page() {
+        let of = |rate: u32, refused: f64| Row {
+            latency_ms: Some(serde_json::from_value(json!({ "p50": 25.3, "p99": 45.6 })).unwrap()),
+            refused: Some(refused),
+            threads: 2,
+            ..row(&format!("service/rate={rate}"), "quorate/embedded", 1, 117.0)
+        };
+        let root = with_rows("a CPU", "service", &[of(1000, 0.0), of(100_000, 0.8)]);
+        let text = page(&Rows::shown(root.path()).unwrap());
+        let figure = text.split("<figure ").find(|part| part.contains("id=\"collectors\"")).unwrap();
+        assert_eq!(
+            (figure.matches("45.6 ms").count(), figure.matches("1 % or more refused").count()),
+            (1, 1),
+            "{figure}"
+        );
     }
 
     #[test]
@@ -393,19 +444,19 @@ mod tests {
             Row { note: mischief.into(), ..row(mischief, mischief, 1, 1.0) },
         ];
         let root = with_rows(mischief, "block", &rows);
-        let text = page(&Rows::newest(root.path()).unwrap());
+        let text = page(&Rows::shown(root.path()).unwrap());
         assert!(text.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{text}");
         assert_eq!(text.matches("<script").count(), 2, "the data and the script");
         assert_eq!(text.matches("</script").count(), 2);
         assert_eq!(embedded(&json!("</script><!--")).0, "\"\\u003c/script>\\u003c!--\"");
-        let error = render(&Rows::newest(root.path()).unwrap(), "'</SCRIPT>'").unwrap_err().to_string();
+        let error = render(&Rows::shown(root.path()).unwrap(), "'</SCRIPT>'").unwrap_err().to_string();
         assert!(error.contains("would end it"), "{error}");
     }
 
     /// The picture in BENCHMARKING.md is of the page as it is: both carry the hash of what the first screen shows.
     #[test]
     fn the_picture_of_the_page_is_of_this_page() {
-        let rows = Rows::newest(&repository()).unwrap();
+        let rows = Rows::shown(&repository()).unwrap();
         let name = format!("{FINGERPRINT}\0{}", fingerprint(&rows));
         let picture = fs::read(repository().join("docs/report.png")).unwrap();
         let has = |text: &str| picture.windows(text.len()).any(|bytes| bytes == text.as_bytes());
@@ -431,7 +482,7 @@ mod tests {
                 let of: Vec<_> = rows.iter().filter(|row| row.bench.starts_with(file)).collect();
                 fs::write(folder.join(format!("{file}.json")), serde_json::to_string(&of).unwrap()).unwrap();
             }
-            let rows = Rows::newest(root.path()).unwrap();
+            let rows = Rows::shown(root.path()).unwrap();
             let sources = [blocks::source(&rows), aggregates::source(&rows)];
             let claim = sources.iter().flat_map(|source| &source.claims).find(|claim| claim.says.contains(says));
             let claim = claim.unwrap_or_else(|| panic!("no claim {says}"));
@@ -476,13 +527,24 @@ mod tests {
         }
     }
 
+    /// Also if a CPU without them was measured later.
+    #[test]
+    fn the_fastest_lanes_are_shown() {
+        let root = with_rows("with them", "block", &[row("block/known=0", "quorate/ifma", 1000, 75_900.0)]);
+        let later = with_rows("without them", "block", &[row("block/known=0", "quorate/fma-avx2", 1000, 150_000.0)]);
+        let folder = |root: &tempfile::TempDir| folder_of_records(root.path()).join("a-record");
+        fs::rename(folder(&later), folder(&root).with_file_name("later")).unwrap();
+        let rows = Rows::shown(root.path()).unwrap();
+        assert_eq!(rows.record("block").unwrap().machine.cpu, "with them");
+    }
+
     #[test]
     fn a_busy_machine_is_said_beside_the_figure() {
         let of = |max: f64| {
             let us = json!({ "min": 10e3, "median": 12e3, "max": max });
             let row = json!({ "bench": "block/known=0", "engine": "quorate/ifma", "threads": 1, "n": 1000, "per": "block", "us": us });
             let root = with_rows("a CPU", "block", &[serde_json::from_value(row).unwrap()]);
-            page(&Rows::newest(root.path()).unwrap())
+            page(&Rows::shown(root.path()).unwrap())
         };
         assert!(!of(30e3).contains(crate::row::BUSY));
         assert!(of(31e3).contains(&format!("<small class=\"busy\">{}</small>", crate::row::BUSY)));
@@ -522,7 +584,7 @@ mod tests {
     /// The browser runs this script and no other, and asks no host for anything.
     #[test]
     fn the_policy_forbids_every_request() {
-        let text = page(&Rows::newest(&repository()).unwrap());
+        let text = page(&Rows::shown(&repository()).unwrap());
         assert!(text.contains("default-src &#39;none&#39;") || text.contains("default-src 'none'"), "{text}");
         // SHA-256 of `draw()`.
         assert!(policy("draw()").contains(&format!("'sha256-{}'", STANDARD.encode(Sha256::digest("draw()")))));

@@ -1,29 +1,28 @@
 //! Other libraries: the tasks of `make peers`, with those that quorate loses.
 
+use anyhow::Result;
 use maud::{Markup, html};
 
 use super::{figure::Family, source::records, words::time};
 use crate::{
-    peers::Ranking,
+    peers::{self, Ranking},
+    record::Record,
     row::{BUSY, Clock, Row, whole},
     shown::Rows,
 };
 
-pub(crate) fn html(rows: &Rows) -> Markup {
+pub(crate) fn html(rows: &Rows) -> Result<Markup> {
     let by_cpu: Vec<_> = rows.of("peers").iter().map(|row| row.by(Clock::Cpu)).collect();
     let rankings = Ranking::each(&by_cpu);
-    let mut names: Vec<&str> = Vec::new();
-    for row in rankings.iter().flat_map(|ranking| &ranking.others) {
-        if !names.contains(&&row.engine[..]) {
-            names.push(&row.engine);
-        }
-    }
-    html! {
+    let names = Ranking::names(&rankings);
+    let left_out = rows.record("peers").map(Record::left_out).transpose()?.unwrap_or_default();
+    Ok(html! {
         section id="peers" aria-labelledby="peers-title" {
             h2 id="peers-title" { "Other libraries, task by task" }
             p {
                 "Every library gets the same input and gives the same answer, in turn, on one thread. Times are CPU time of a whole task. "
-                "Beside quorate stands its fastest backend; the last column says where another library is faster."
+                "“quorate” is the backend that the machine takes by itself; its others have columns of their own. The last column says "
+                "where another library is faster."
             }
             @if rankings.is_empty() {
                 p.missing { "Not measured: no record has these rows." }
@@ -42,14 +41,15 @@ pub(crate) fn html(rows: &Rows) -> Markup {
                             th scope="row" { (ranking.ours.bench.trim_start_matches("peers/")) }
                             td { (whole(ranking.ours.n as f64)) }
                             (cell(Some(ranking.ours)))
-                            @for name in &names { (cell(ranking.others.iter().copied().find(|row| row.engine == *name))) }
+                            @for name in &names { (cell(ranking.row(name))) }
                             td { @if ranking.winner().is_some() { span.verdict.no-longer { (ranking.said()) } } @else { (ranking.said()) } }
                         } } }
                     }
                 }
+                p { (peers::weights(rows.of("peers"))) " " (peers::not_measured(rows.of("peers"), &left_out)) }
             }
         }
-    }
+    })
 }
 
 fn cell(row: Option<&Row>) -> Markup {

@@ -275,7 +275,7 @@ fn rounds(rows: &Rows, schemes: &[Scheme]) -> Figure {
     let benches = ["A/delegate", "A/primary", "B/delegate", "B/primary"].map(|party| format!("round/{party}"));
     Figure {
         id: "rounds",
-        title: "A whole round: CPU of a delegate and of the primary",
+        title: "A whole round: the time that a delegate and the primary compute",
         text: html! { p {
             "Protocols are run, bytes and all. Case A: all 32 delegates are good. Case B: 10 are corrupted. MuSig2 and FROST then begin "
             "again; BLS drops the bad shares."

@@ -18,7 +18,10 @@ use std::{cell::RefCell, path::Path};
 
 use anyhow::{Context as _, Result, ensure};
 
-pub(crate) use self::ranking::{Colour, Ranking, table};
+pub(crate) use self::{
+    program::LeftOut,
+    ranking::{Colour, Ranking, table},
+};
 use self::{
     program::{Loaded, Peers, Program},
     task::{Answer, Task},
@@ -28,15 +31,55 @@ use crate::{
     row::Row,
 };
 
+/// The libraries that `make peers` builds, in the order of BENCHMARKING.md.
+const LIBRARIES: [&str; 9] = [
+    "arkworks",
+    "commonware",
+    "zkcrypto",
+    "mcl",
+    "gnark-crypto",
+    "constantine",
+    "noble",
+    "chainsafe-blst",
+    "herumi-bls",
+];
+
+/// A sentence that names the libraries without a row, with the reason of each that has one. Empty if all have rows.
+pub(crate) fn not_measured(rows: &[Row], left_out: &LeftOut) -> String {
+    let others = left_out.keys().map(String::as_str).filter(|name| !LIBRARIES.contains(name));
+    let absent = LIBRARIES.into_iter().chain(others).filter(|name| rows.iter().all(|row| row.engine != *name));
+    let names: Vec<_> =
+        absent.map(|name| left_out.get(name).map_or(name.to_owned(), |why| format!("{name} ({why})"))).collect();
+    if names.is_empty() { String::new() } else { format!("Not measured: {}.", names.join("; ")) }
+}
+
+/// A sentence about the library whose batch proves more than quorate's, and takes longer for it. Empty if it has no row.
+pub(crate) fn weights(rows: &[Row]) -> &'static str {
+    match rows.iter().any(|row| row.engine == "commonware") {
+        true => "commonware weighs the claims of a batch by 128 bits, quorate by 64.",
+        false => "",
+    }
+}
+
+/// The libraries that the list of programs leaves out.
+pub(crate) fn left_out(peers: Option<&Path>) -> Result<LeftOut> {
+    Ok(Peers::read(list(peers)?)?.left_out)
+}
+
+fn list(peers: Option<&Path>) -> Result<&Path> {
+    peers.context("`peers` needs --peers FILE, the list of programs that `make peers` writes")
+}
+
 /// The rows of every task, by quorate, blst and each of the programs.
 pub(crate) fn run(run: &Run, peers: Option<&Path>) -> Result<Vec<Row>> {
-    let list = peers.context("`peers` needs --peers FILE, the list of programs that `make peers` writes")?;
+    let list = list(peers)?;
     let peers = Peers::read(list)?;
+    let left_out: Vec<_> = peers.left_out.iter().map(|(name, why)| format!("{name}: left out: {why}")).collect();
     ensure!(
         !peers.programs.is_empty(),
         "{} names no program, so there is nothing to compare with.\n{}",
         list.display(),
-        peers.left_out.join("\n")
+        left_out.join("\n")
     );
     let mut programs: Vec<_> = peers.programs.iter().map(Program::start).collect::<Result<_>>()?;
     let mut rows = Vec::new();
@@ -44,7 +87,7 @@ pub(crate) fn run(run: &Run, peers: Option<&Path>) -> Result<Vec<Row>> {
         eprintln!("{}, n = {}", task.bench, task.n);
         rows.extend(measured(run, &task, &mut programs)?);
     }
-    for line in &peers.left_out {
+    for line in left_out {
         eprintln!("{line}");
     }
     Ok(rows)
@@ -232,6 +275,18 @@ mod tests {
         assert!(text.contains("gone") && text.contains("/nowhere/gone") && text.contains("make peers"), "{text}");
     }
 
+    /// What BENCHMARKING.md says is built is what is missed where it has no row.
+    #[test]
+    fn the_libraries_are_those_of_the_document() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let document = fs::read_to_string(folder.join("../../BENCHMARKING.md")).unwrap();
+        let (_, table) = document.split_once("| engine | library | needs |\n|---|---|---|\n").unwrap();
+        let names: Vec<_> = table.lines().map_while(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        assert_eq!(names, LIBRARIES);
+        let script = fs::read_to_string(folder.join("peers/build.sh")).unwrap();
+        assert!(LIBRARIES.iter().all(|name| script.contains(name)));
+    }
+
     #[test]
     fn a_list_says_what_is_wrong_with_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -244,7 +299,8 @@ mod tests {
             "{\"name\": \"a\", \"command\": [\"a\", \"b c\"]}\n{\"name\": \"b\", \"left_out\": \"there is no Go\"}\n",
         )
         .unwrap();
-        assert_eq!((peers.programs.len(), &peers.left_out[..]), (1, &["b: left out: there is no Go".to_owned()][..]));
+        assert_eq!(peers.programs.len(), 1);
+        assert_eq!(peers.left_out, LeftOut::from([("b".to_owned(), "there is no Go".to_owned())]));
         for (text, says) in [
             ("nonsense\n", "line 1"),
             ("{\"name\": \"a\"}\n", "a command or why it is left out"),

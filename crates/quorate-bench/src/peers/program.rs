@@ -2,7 +2,7 @@
 //! for whoever writes one.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     path::Path,
@@ -23,11 +23,13 @@ pub(super) const LONGEST: usize = 1 << 16;
 /// The longest time of one answer. The slowest library needs some seconds for the largest task.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// The libraries that are left out, each with the reason.
+pub(crate) type LeftOut = BTreeMap<String, String>;
+
 /// What `make peers` built, and what it did not.
 pub(crate) struct Peers {
     pub(super) programs: Vec<Listed>,
-    /// A line for each library that is left out, with the reason.
-    pub(super) left_out: Vec<String>,
+    pub(super) left_out: LeftOut,
 }
 
 /// One line of the list: a library with the command that starts its program, or why it is left out.
@@ -45,7 +47,7 @@ impl Peers {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path)
             .with_context(|| format!("cannot read {}, the list that `make peers` writes", path.display()))?;
-        let (mut peers, mut names) = (Self { programs: Vec::new(), left_out: Vec::new() }, HashSet::new());
+        let (mut peers, mut names) = (Self { programs: Vec::new(), left_out: LeftOut::new() }, HashSet::new());
         for (i, line) in text.lines().enumerate() {
             let place = || format!("{}: line {}", path.display(), i + 1);
             let listed: Listed = serde_json::from_str(line).with_context(place)?;
@@ -59,9 +61,11 @@ impl Peers {
                 listed.name.escape_debug()
             );
             ensure!(names.insert(listed.name.clone()), "{}: the name `{}` is there twice", place(), listed.name);
-            match (&listed.left_out, listed.command.is_empty()) {
+            match (listed.left_out.clone(), listed.command.is_empty()) {
                 (None, false) => peers.programs.push(listed),
-                (Some(why), true) => peers.left_out.push(format!("{}: left out: {why}", listed.name)),
+                (Some(why), true) => {
+                    peers.left_out.insert(listed.name, why);
+                }
                 _ => bail!("{}: `{}` has either a command or why it is left out", place(), listed.name),
             }
         }

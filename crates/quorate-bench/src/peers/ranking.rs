@@ -31,9 +31,12 @@ impl Colour {
     }
 }
 
-/// The rows of one task: the fastest of quorate's, and the others'.
+/// The rows of one task: quorate's, and the others'.
 pub(crate) struct Ranking<'a> {
+    /// By the backend that the machine takes by itself, whether or not another is faster at this task.
     pub(crate) ours: &'a Row,
+    /// By quorate's other backends.
+    pub(crate) backends: Vec<&'a Row>,
     /// The fastest first.
     pub(crate) others: Vec<&'a Row>,
 }
@@ -48,12 +51,31 @@ impl<'a> Ranking<'a> {
             }
         }
         let of = |(bench, n)| {
-            let mut rows: Vec<_> = rows.iter().filter(|row| (&row.bench[..], row.n) == (bench, n)).collect();
-            rows.sort_by(|a, b| a.figures.middle().total_cmp(&b.figures.middle()));
-            let (ours, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.engine.starts_with("quorate/"));
-            Some(Self { ours: ours.first()?, others }).filter(|ranking| !ranking.others.is_empty())
+            let rows = rows.iter().filter(|row| (&row.bench[..], row.n) == (bench, n));
+            let (ours, mut others): (Vec<_>, Vec<_>) = rows.partition(|row| row.engine.starts_with("quorate/"));
+            others.sort_by(|a, b| a.figures.middle().total_cmp(&b.figures.middle()));
+            // A run measures backends in their order, and a machine takes the first that it can run.
+            let (ours, backends) = ours.split_first()?;
+            Some(Self { ours, backends: backends.to_vec(), others }).filter(|ranking| !ranking.others.is_empty())
         };
         tasks.into_iter().filter_map(of).collect()
+    }
+
+    /// The names of all engines but ours, quorate's other backends first.
+    pub(crate) fn names(rankings: &[Self]) -> Vec<&'a str> {
+        let backends = rankings.iter().flat_map(|ranking| &ranking.backends);
+        let mut names = Vec::new();
+        for row in backends.chain(rankings.iter().flat_map(|ranking| &ranking.others)) {
+            if !names.contains(&&row.engine[..]) {
+                names.push(&row.engine[..]);
+            }
+        }
+        names
+    }
+
+    /// The row of an engine that has such a name.
+    pub(crate) fn row(&self, name: &str) -> Option<&'a Row> {
+        self.backends.iter().chain(&self.others).copied().find(|row| row.engine == name)
     }
 
     /// The fastest of the others, if it is faster than quorate.
@@ -76,12 +98,7 @@ impl<'a> Ranking<'a> {
 pub(crate) fn table(rows: &[Row], clock: Clock, colour: Colour) -> String {
     let rows: Vec<_> = rows.iter().map(|row| row.by(clock)).collect();
     let rankings = Ranking::each(&rows);
-    let mut names: Vec<&str> = Vec::new();
-    for row in rankings.iter().flat_map(|ranking| &ranking.others) {
-        if !names.contains(&&row.engine[..]) {
-            names.push(&row.engine);
-        }
-    }
+    let names = Ranking::names(&rankings);
     let clock = match clock {
         Clock::Cpu => "µs of CPU time",
         Clock::Wall => "µs of wall time",
@@ -96,10 +113,9 @@ pub(crate) fn table(rows: &[Row], clock: Clock, colour: Colour) -> String {
             short(ours.figures.middle()),
             ours.engine.trim_start_matches("quorate/").to_owned(),
         ];
-        cells.extend(names.iter().map(|name| {
-            let row = ranking.others.iter().find(|row| row.engine == *name);
-            row.map_or("–".to_owned(), |row| short(row.figures.middle()))
-        }));
+        cells.extend(
+            names.iter().map(|name| ranking.row(name).map_or("–".to_owned(), |row| short(row.figures.middle()))),
+        );
         cells.push(ranking.said());
         lines.push((ranking.winner().is_some(), cells));
     }
@@ -155,6 +171,22 @@ mod tests {
         let text = table(&rows(), Clock::Wall, Colour::None);
         assert!(text.contains("LOST to gnark-crypto: 1.67× slower") && !text.contains('\x1b'), "{text}");
         assert!(text.ends_with("in 0 of 2 tasks.\n"), "{text}");
+    }
+
+    /// Nobody gets the fastest backend of each task.
+    #[test]
+    fn the_backend_that_the_machine_takes_is_ranked() {
+        let rows = [
+            row("peers/key-sum", "quorate/ifma", 512, 150.0, 150.0),
+            row("peers/key-sum", "quorate/fma-avx512", 512, 110.0, 110.0),
+            row("peers/key-sum", "mcl", 512, 120.0, 120.0),
+        ];
+        let rankings = Ranking::each(&rows);
+        assert_eq!(rankings[0].said(), "LOST to mcl: 1.25× slower");
+        assert_eq!(Ranking::names(&rankings), ["quorate/fma-avx512", "mcl"]);
+        let text = table(&rows, Clock::Cpu, Colour::None);
+        let cells: Vec<_> = text.lines().nth(1).unwrap().split_whitespace().take(6).collect();
+        assert_eq!(cells, ["key-sum", "512", "150", "ifma", "110", "120"], "{text}");
     }
 
     #[test]

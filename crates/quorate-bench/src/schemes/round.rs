@@ -29,6 +29,7 @@ pub(super) fn run(sizes: &Sizes, protocols: &[Box<dyn Protocol>]) -> Vec<Row> {
             figures: Figures::Us(Times::of(times.to_vec())),
             cpu_us: None,
             latency_ms: None,
+            refused: None,
             traffic,
             note: protocol.note(),
         };

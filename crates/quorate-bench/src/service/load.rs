@@ -49,6 +49,11 @@ impl Driven {
         self.verified as f64 / self.time.as_secs_f64()
     }
 
+    /// The part of the claims that were refused.
+    pub(crate) fn refused_part(&self) -> f64 {
+        self.refused as f64 / (self.verified + self.refused).max(1) as f64
+    }
+
     /// A percentile of the latencies, in milliseconds; zero if there are none.
     pub(crate) fn percentile(&self, percent: f64) -> f64 {
         let Some(last) = self.latencies.len().checked_sub(1) else { return 0.0 };

@@ -131,7 +131,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn engine_of(&self, verifier: &Verifier, batch: usize) -> Times {
         let rounds = self.run.choose(3, 9);
         let per_thread = (self.run.choose(2000, 4000) / batch).max(1);
-        let mut times: Vec<_> = (0..=rounds)
+        let times = (0..=rounds)
             .map(|_| {
                 let start = Instant::now();
                 thread::scope(|scope| {
@@ -150,8 +150,7 @@ impl<'a> Bench<'a> {
             })
             .skip(1)
             .collect();
-        times.sort_by(f64::total_cmp);
-        Times { min: times[0], median: times[times.len() / 2], max: times[times.len() - 1] }
+        Times::of(times)
     }
 
     /// The highest rate at which nothing is refused and 99 of 100 claims have their verdict within 100 ms.
@@ -310,10 +309,9 @@ impl<'a> Bench<'a> {
             let driven = Driven { latencies, ..Driven::default() };
             let us = |percent| driven.percentile(percent) * 1e3;
             let times = Times { min: us(0.0), median: us(50.0), max: us(100.0) };
-            let latency = Some(latency(&driven));
             rows.push(Row {
                 note: name.to_owned(),
-                ..self.row("service/block-latency", "quorate/embedded", statements, "block", times, latency)
+                ..self.row("service/block-latency", "quorate/embedded", statements, "block", times, Some(&driven))
             });
         }
         rows
@@ -362,11 +360,10 @@ impl<'a> Bench<'a> {
             let note = format!(
                 "{:.0} % of the clean throughput, {found} false claims looked at, suspects took {suspects:.0} ms, {:.1} % refused",
                 100.0 * driven.throughput() / clean,
-                100.0 * driven.refused as f64 / driven.sent.max(1) as f64,
+                100.0 * driven.refused_part(),
             );
-            let latency = Some(latency(&driven));
             let bench = format!("service/liar={percent}%");
-            rows.push(Row { note, ..self.row(&bench, "quorate/embedded", 1, "claim", times, latency) });
+            rows.push(Row { note, ..self.row(&bench, "quorate/embedded", 1, "claim", times, Some(&driven)) });
         }
         rows
     }
@@ -388,13 +385,12 @@ impl<'a> Bench<'a> {
         let note = format!(
             "{} claims, every one answered, {:.0} % refused; {} MiB more memory; ready again {} ms after the last answer",
             driven.sent,
-            100.0 * driven.refused as f64 / driven.sent as f64,
+            100.0 * driven.refused_part(),
             resident_mib().saturating_sub(before),
             end.elapsed().as_millis(),
         );
         let times = Times { min: us, median: us, max: us };
-        let latency = Some(latency(&driven));
-        vec![Row { note, ..self.row("service/overload=10x", "quorate/embedded", 1, "claim", times, latency) }]
+        vec![Row { note, ..self.row("service/overload=10x", "quorate/embedded", 1, "claim", times, Some(&driven)) }]
     }
 
     /// Initial sync: blocks of a thousand statements one after another, with nothing known and with 90 % known.
@@ -437,6 +433,7 @@ impl<'a> Bench<'a> {
         rows
     }
 
+    /// A row, with the latencies of a load if there was one.
     pub(crate) fn row(
         &self,
         bench: &str,
@@ -444,7 +441,7 @@ impl<'a> Bench<'a> {
         n: usize,
         per: &str,
         times: Times,
-        latency_ms: Option<Latency>,
+        driven: Option<&Driven>,
     ) -> Row {
         Row {
             bench: bench.into(),
@@ -454,7 +451,8 @@ impl<'a> Bench<'a> {
             per: per.into(),
             figures: Figures::Us(times),
             cpu_us: None,
-            latency_ms,
+            latency_ms: driven.map(latency),
+            refused: driven.map(Driven::refused_part),
             traffic: None,
             note: String::new(),
         }
@@ -469,21 +467,21 @@ impl<'a> Bench<'a> {
             100.0 * driven.throughput() / engine_rate
         );
         let times = Times { min: us, median: us, max: us };
-        Row { note, ..self.row(bench, engine, 1, "claim", times, Some(latency(driven))) }
+        Row { note, ..self.row(bench, engine, 1, "claim", times, Some(driven)) }
     }
 
     /// The CPU time of a verdict.
     pub(crate) fn cpu_row(&self, bench: &str, engine: &str, driven: &Driven, batch: f64, wait: Option<f64>) -> Row {
         let us = driven.cpu.as_secs_f64() * 1e6 / driven.verified.max(1) as f64;
         let wait = wait.map_or(String::new(), |wait| format!(", {wait:.1} ms of waiting"));
-        let refused = 100.0 * driven.refused as f64 / driven.sent.max(1) as f64;
+        let refused = 100.0 * driven.refused_part();
         let note = format!("CPU time; {batch:.1} in a batch{wait}, {refused:.0} % refused");
         let times = Times { min: us, median: us, max: us };
-        Row { note, ..self.row(bench, engine, 1, "claim", times, Some(latency(driven))) }
+        Row { note, ..self.row(bench, engine, 1, "claim", times, Some(driven)) }
     }
 }
 
-pub(crate) fn latency(driven: &Driven) -> Latency {
+fn latency(driven: &Driven) -> Latency {
     let [p50, p90, p99] = [50.0, 90.0, 99.0].map(|percent| driven.percentile(percent));
     Latency { p50, p90: Some(p90), p99 }
 }

@@ -10,7 +10,7 @@ pub(crate) static OUTSIDE_G1: LazyLock<Vec<blst_p1_affine>> = LazyLock::new(|| o
 /// Points of the twist outside the subgroup.
 pub(crate) static OUTSIDE_G2: LazyLock<Vec<blst_p2_affine>> = LazyLock::new(|| outside::<G2>(&G2_ORDERS));
 
-/// From this index on, the points have small orders.
+/// From this index on, the order of each point divides one prime power. Most of them are small.
 pub(crate) const SMALL_FROM: usize = 6;
 
 /// The order of the subgroup, in hexadecimal.
@@ -26,17 +26,22 @@ const G2_ORDERS: [&str; 6] = [
     "8d9f503deeeb5d5c423572788bea4d6ae0490c5afca1eeb2a9d75bb98b95878afab9c0da5cf222c377d87384d026cd73826d177200c0d3b1",
 ];
 
-/// Points whose order divides the smallest prime power of the cofactor, or the cofactor, and points of full order.
+/// Points of full order, points whose order divides the cofactor, and a point for each of its prime powers, the smallest prime first.
 fn outside<G: Bls12381Group>(orders: &[&str]) -> Vec<G::Blst> {
     let full: Vec<G> = (1..=u8::MAX).filter_map(point_at).take(3).collect();
-    let torsion = full.iter().map(|point| times(*point, R));
-    let small = full.iter().map(|point| orders[1..].iter().fold(times(*point, R), |point, order| times(point, order)));
-    let mut points: Vec<_> = full.iter().copied().chain(torsion).collect();
+    let torsion: Vec<_> = full.iter().map(|point| times(*point, R)).collect();
+    let of_order = |kept: &&str| {
+        let others = || orders.iter().filter(|order| *order != kept);
+        let mut parts = torsion.iter().map(|point| others().fold(*point, |point, order| times(point, order)));
+        parts.find(|point| !point.is_identity()).unwrap()
+    };
+    let of_orders: Vec<_> = orders.iter().map(of_order).collect();
+    let mut points = [full, torsion].concat();
     assert!(points.len() == SMALL_FROM && !points.iter().any(Group::is_identity));
-    points.extend(small.filter(|point| !point.is_identity()));
+    points.extend(of_orders);
     // (0, 2) has order 3, and blst's decoder refuses it.
     points.extend(point_at::<G>(0));
-    assert!(points.len() > SMALL_FROM && !Backend::Portable.in_subgroup(&points).contains(&true));
+    assert!(!Backend::Portable.in_subgroup(&points).contains(&true));
     points.into_iter().map(G::to_blst).collect()
 }
 

@@ -12,7 +12,7 @@ use crate::{encoding::fq_from_bytes, keccak::keccak256, signature::MessagePoint}
 pub struct Incremented {
     /// The point; its y is even.
     pub point: MessagePoint,
-    /// The least counter that leads to a point. A higher counter may lead to another point, which nobody signed.
+    /// The least counter that leads to a point. A higher counter may lead to another point, which no honest signer signs.
     pub counter: u8,
 }
 

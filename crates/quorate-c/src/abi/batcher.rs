@@ -71,8 +71,10 @@ unsafe impl Send for User {}
 
 impl User {
     fn tell(self, done: unsafe extern "C" fn(*mut c_void, u8, *const c_char, usize), ruled: Ruled, reason: &str) {
+        // The pointer of an empty text in Rust is to no memory.
+        let place = if reason.is_empty() { c"".as_ptr() } else { reason.as_ptr().cast() };
         // SAFETY: the caller keeps to the header: the function takes these, and the reason is there during the call.
-        unsafe { done(self.0, ruled as u8, reason.as_ptr().cast(), reason.len()) }
+        unsafe { done(self.0, ruled as u8, place, reason.len()) }
     }
 }
 
@@ -194,7 +196,8 @@ pub unsafe extern "C" fn quorate_batcher_verify_packed(
 }
 
 /// Takes no more claims, answers those that wait for at most so many milliseconds, and refuses the others. It waits for the batches in
-/// progress.
+/// progress. If several threads call it at the same time, the shortest time counts for all, and all but one may return before those
+/// batches have ended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_batcher_stop(
     batcher: *const quorate_batcher,

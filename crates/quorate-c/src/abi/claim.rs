@@ -55,10 +55,10 @@ pub(super) unsafe fn read(claim: &quorate_claim) -> Result<ClaimBytes, CallFailu
         let keys = items("public_keys", public_keys, public_key_count)?;
         let keys = keys.iter().map(|key| Ok(items("public key", key.data, key.size)?.to_vec()));
         let messages = items("messages", messages, message_count)?;
-        let messages = messages.iter().map(|message| items("message", message.data, message.size));
+        let messages = messages.iter().map(|message| Ok(items("message", message.data, message.size)?.into()));
         let messages = messages.collect::<Result<Vec<_>, CallFailure>>()?;
         let signature = items("signature", signature.data, signature.size)?.to_vec();
         let source = items("source", source.data, source.size)?;
-        packed::made(suite, kind, keys.collect::<Result<_, CallFailure>>()?, &messages, signature, source)
+        packed::made(suite, kind, keys.collect::<Result<_, CallFailure>>()?, messages, signature, source)
     }
 }

@@ -24,8 +24,8 @@ pub unsafe extern "C" fn quorate_key_set_new(
     guarded(error, || unsafe { give(set, quorate_key_set(verbs::of(suites::by_number(suite)?).committee())) })
 }
 
-/// Adds keys, which stand one after another: all of them, or none. `assumed` says that their owners have shown elsewhere that they hold
-/// their secrets, as validators of Ethereum do by their deposits; without it, each needs `quorate_key_set_prove`.
+/// Adds keys, which stand one after another: all of them, or none. No keys add no members. `assumed` says that their owners have shown
+/// elsewhere that they hold their secrets, as validators of Ethereum do by their deposits; without it, each needs `quorate_key_set_prove`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_push(
     set: *const quorate_key_set,
@@ -65,7 +65,10 @@ pub unsafe extern "C" fn quorate_key_set_members(
     guarded(error, || unsafe { put("members", members, of("set", set)?.0.members()) })
 }
 
-/// Writes the sum of members' keys: as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sums, and computes the next one from the difference if that takes less.
+/// Writes the sum of members' keys, also of members that have proven nothing: verify with `quorate_key_set_verify`, and not under this sum.
+/// It is as long as a public key, and under `eigenlayer` the sum in G2, 128 bytes. The set keeps its last sums, and computes the next one
+/// from the difference if that takes less. `QUORATE_CODE_MISUSE` if there is no such member, and in a BDN suite, where keys are added with
+/// coefficients.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_key_set_sum(
     set: *const quorate_key_set,

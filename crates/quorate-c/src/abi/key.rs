@@ -40,7 +40,8 @@ pub unsafe extern "C" fn quorate_check_signature(
 }
 
 /// The sum of signatures, which stand one after another: `size` is that of all. `sum_size` is the room at `sum`, which must be that of
-/// a signature. All are checked, and the sum says nothing about whether any is valid.
+/// a signature. All are checked, and the sum says nothing about whether any is valid. `QUORATE_CODE_MISUSE` for no signatures, and in a BDN
+/// suite, where each signature would need its key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_aggregate(
     suite: u32,
@@ -75,8 +76,9 @@ pub unsafe extern "C" fn quorate_aggregate_checked(
     })
 }
 
-/// The sum of public keys, which stand one after another. All are checked. Rely on it only if the owner of each key has shown that it
-/// holds the secret.
+/// The sum of public keys, which stand one after another; in a BDN suite with its coefficients. All are checked. In the other suites rely
+/// on it only if the owner of each key has shown that it holds the secret. `QUORATE_CODE_MISUSE` for no keys, if they add up to the
+/// identity, in a BDN suite if one stands there twice, and under `eigenlayer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_aggregate_public_keys(
     suite: u32,
@@ -92,7 +94,8 @@ pub unsafe extern "C" fn quorate_aggregate_public_keys(
     })
 }
 
-/// A sum of signatures without some of its parts, which stand one after another.
+/// A sum of signatures without some of its parts, which stand one after another. Without parts it is the sum. `QUORATE_CODE_MISUSE` in a
+/// BDN suite.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_subtract(
     suite: u32,

@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub struct quorate_options {
     /// How many threads a call uses, its own included: 0 for one, `UINT32_MAX` for all of the machine. They start and end in the call, which
-    /// uses no more than one for every sixteen keys of its claims.
+    /// uses no more than one for every sixteen keys of its claims. Other numbers above 1024 are refused.
     pub threads: u32,
     /// How unlikely it must be that a false claim passes: 64 or 128 bits.
     pub soundness: u32,
@@ -234,8 +234,8 @@ pub unsafe extern "C" fn quorate_plan(
     })
 }
 
-/// The sum of public keys, which stand one after another, as `quorate_aggregate_public_keys` makes it; in a BDN suite with its coefficients.
-/// Keys that the verifier has decoded before are not decoded again, and a claim of the sum decodes nothing.
+/// The sum of public keys, which stand one after another, as `quorate_aggregate_public_keys` makes it. Keys that the verifier has decoded
+/// before are not decoded again, and a claim of the sum decodes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quorate_verifier_aggregate_public_keys(
     verifier: *const quorate_verifier,

@@ -198,6 +198,7 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   OK(quorate_key_set_new(signers->suite, &set, &error));
   OK(quorate_key_set_push(set, signers->keys[0], (COUNT - 1) * KEY, true, &error));
   OK(quorate_key_set_push(set, signers->keys[COUNT - 1], KEY, false, &error));
+  OK(quorate_key_set_push(set, NULL, 0, true, &error));
   size_t members = 0;
   OK(quorate_key_set_members(set, &members, &error));
   CHECK(members == COUNT);
@@ -224,6 +225,8 @@ static void sums_and_sets(const struct quorate_verifier *verifier, const struct 
   OK(quorate_verdicts_reason(reasons, 0, text, sizeof text, NULL, &error));
   CHECK(strstr(text, "does not match") != NULL);
   quorate_verdicts_free(reasons);
+  OK(quorate_subtract(signers->suite, bytes(sum, SIGNATURE), bytes(NULL, 0), rest, SIGNATURE, &error));
+  CHECK(memcmp(sum, rest, SIGNATURE) == 0);
   OK(quorate_subtract(signers->suite, bytes(sum, SIGNATURE), bytes(signers->same[0], SIGNATURE), rest, SIGNATURE, &error));
   OK(quorate_key_set_verify(set, bytes(all, sizeof all), bytes("same", 4), bytes(rest, SIGNATURE), &verdict, NULL, &error));
   CHECK(verdict == QUORATE_VERDICT_VALID);

@@ -10,12 +10,10 @@ use crate::{fees::FeeLimits, task_network::Confirmations};
 /// How transactions are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubmitSettings {
-    /// The most that a unit of gas may cost. A call waits while it costs more. The last ninth of it is kept for the replacement of a
-    /// transaction that is given up. A transaction that replaces one may tip more than the limit of the tip, since each replacement has
-    /// to offer an eighth more than the one before.
+    /// The most that a unit of gas may cost. A call waits while it costs more. The last ninth of both limits is kept for the replacement
+    /// of a transaction that is given up; only a first offer may tip all that is allowed, if the node asks for it, and then nothing
+    /// replaces it.
     pub fees: FeeLimits,
-    /// What the block's proposer gets for a unit of gas, in wei. Without it, the node says, within the limit.
-    pub tip: Option<u128>,
     /// How long a transaction may wait before it is sent again with higher fees.
     pub bump_after: Duration,
     /// How long a call may wait, from its submission on, before it is given up.
@@ -34,7 +32,6 @@ impl Default for SubmitSettings {
     fn default() -> Self {
         Self {
             fees: FeeLimits::default(),
-            tip: None,
             bump_after: Duration::from_secs(36),
             give_up_after: Duration::from_secs(600),
             confirmations: Confirmations::Finalized,

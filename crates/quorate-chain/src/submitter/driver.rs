@@ -20,7 +20,7 @@ use super::{
     payer::Payer,
 };
 use crate::{
-    fees::Prices,
+    nonce::count,
     rpc::{Rpc, RpcBlock, RpcError},
     task_network::Confirmations,
 };
@@ -67,8 +67,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         events: Sender<SubmitEvent<L>>,
     ) -> Result<Self, RpcError> {
         let (address, chain_id) = (payer.address(), rpc.chain_id().await?);
-        let mined = nonce(&rpc, address, "latest").await?;
-        let pending = nonce(&rpc, address, "pending").await?;
+        let mined = count(&rpc, address, "latest").await?;
+        let pending = count(&rpc, address, "pending").await?;
         let machine = Machine::new(settings.clone(), mined, pending, 1);
         Ok(Self {
             rpc,
@@ -133,7 +133,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         }
         let unfinished = self.machine.unfinished();
         self.signed.retain(|hash, _| unfinished.contains(hash));
-        let prices = self.prices(&newest).await?;
+        let prices = self.settings.fees.prices(&self.rpc, &newest).await?;
         for due in self.machine.due(prices, now) {
             self.carry_out(due).await?;
         }
@@ -145,7 +145,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
                     let Some(due) = self.machine.accept(gas_limit, prices, now) else { break };
                     self.carry_out(due).await?;
                 }
-                Err(error @ RpcError::Refused { .. }) if !error.may_pass() => {
+                Err(error @ (RpcError::Refused { .. } | RpcError::Halted { .. })) if !error.may_pass() => {
                     let reason = error.revert().unwrap_or_else(|| error.to_string());
                     if let Some(event) = self.machine.refused(reason) {
                         self.tell(event).await?;
@@ -166,7 +166,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
             Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number),
         };
-        let nonce = nonce(&self.rpc, self.address, "latest").await?;
+        let nonce = count(&self.rpc, self.address, "latest").await?;
         let mut mined = BTreeMap::new();
         for hash in self.machine.unfinished() {
             let Some(receipt) = self.rpc.receipt(hash).await? else { continue };
@@ -183,11 +183,6 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             mined.insert(hash, at);
         }
         Ok(Sight { newest: newest.number, last_final, nonce, mined })
-    }
-
-    async fn prices(&self, newest: &RpcBlock) -> Result<Prices, RpcError> {
-        let prices = self.settings.fees.prices(&self.rpc, newest).await?;
-        Ok(Prices { tip: self.settings.tip.unwrap_or(prices.tip), ..prices })
     }
 
     /// Lets the node call the contract in the newest block's state. Returns the limit of the gas.
@@ -250,12 +245,10 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         };
         let Some(bytes) = self.signed.get(&hash) else { return Ok(()) };
         let answer = self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await;
-        if let Err(RpcError::Refused { message, .. }) = &answer {
-            let said = message.to_lowercase();
-            // It is there already, or something with its nonce is: the next rounds see what.
-            let is_there = ["already known", "already imported", "nonce too low", "underpriced"];
+        if let Err(error @ RpcError::Refused { message, .. }) = &answer {
+            // If it is there already, or something with its nonce is, the next rounds see what.
             if let Some(nonce) = nonce
-                && !is_there.iter().any(|words| said.contains(words))
+                && error.send_refusal().is_none()
                 && let Some(refused) = self.machine.rejected(nonce, hash, message.clone())
             {
                 return self.tell(refused).await;
@@ -270,10 +263,4 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-/// How many transactions an account has sent: in blocks ("latest"), or with those that wait ("pending").
-async fn nonce(rpc: &Rpc, address: Address, tag: &str) -> Result<u64, RpcError> {
-    let count = rpc.quantity("eth_getTransactionCount", json!([address, tag])).await?;
-    Ok(count.saturating_to())
 }

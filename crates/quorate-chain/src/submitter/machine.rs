@@ -175,7 +175,9 @@ impl<L: Clone> Machine<L> {
 
     /// The next call was simulated: it gets a nonce, if a unit of gas does not cost too much now.
     pub(super) fn accept(&mut self, gas_limit: u64, prices: Prices, now: u64) -> Option<Due<L>> {
-        let fees = Fees::first(prices, self.most_for_calls())?;
+        // What the node asks for as a tip, up to all that is allowed: a chain may take nothing less.
+        let most = Fees { tip: self.most().tip, ..self.most_for_calls() };
+        let fees = Fees::first(prices, most)?;
         let Waiting { call, since } = self.waiting.pop_front()?;
         let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
         let nonce = self.nonce.max(after);
@@ -360,8 +362,10 @@ impl<L: Clone> Machine<L> {
             let fees = match flight.sent.last() {
                 // Undone by a reorganisation: the same transaction may be mined as it is.
                 Some(last) if flight.last_sent.is_none() && last.content == content => None,
+                // Of a transaction of an earlier process the fees are not known. So all of the tip is offered, and more in all at each try.
+                Some(last) if flight.call.is_none() => last.fees.retried(prices, limit),
+                None if flight.call.is_none() => Fees::first(Prices { tip: limit.tip, ..prices }, limit),
                 Some(last) => last.fees.bumped(prices, limit),
-                // Of a transaction of an earlier process the fees are not known, so each try offers more.
                 None => Fees::first(prices, limit),
             };
             flight.last_sent = Some(now);
@@ -378,14 +382,15 @@ impl<L: Clone> Machine<L> {
         due
     }
 
-    /// The most that a unit of gas may cost, in wei.
-    fn most(&self) -> u128 {
+    /// The most that a unit of gas may cost.
+    fn most(&self) -> Fees {
         self.settings.fees.most()
     }
 
     /// The same, less what a replacement has to offer more.
-    fn most_for_calls(&self) -> u128 {
-        self.most() / 9 * 8
+    fn most_for_calls(&self) -> Fees {
+        let Fees { max_fee, tip } = self.most();
+        Fees { max_fee: max_fee / 9 * 8, tip: tip / 9 * 8 }
     }
 }
 
@@ -557,9 +562,10 @@ mod tests {
         machine.submit(call(1), 0);
         send(&mut machine, 1, 0);
         assert_eq!(machine.due(PRICES, BUMP - 1), []);
-        let first = Fees::first(PRICES, u128::MAX).unwrap();
+        let all = Fees { max_fee: u128::MAX, tip: u128::MAX };
+        let first = Fees::first(PRICES, all).unwrap();
         let (second, content) = follow_up(&mut machine, 2, BUMP);
-        assert_eq!((content, Some(second)), (Content::Call, first.bumped(PRICES, u128::MAX)));
+        assert_eq!((content, Some(second)), (Content::Call, first.bumped(PRICES, all)));
         assert_eq!(machine.due(PRICES, BUMP + 1), [], "once");
         let (third, _) = follow_up(&mut machine, 3, 2 * BUMP);
         assert!(third.max_fee > second.max_fee);
@@ -594,6 +600,39 @@ mod tests {
         assert!(highest <= 8 * GWEI && now < GIVE_UP, "{highest}");
         let (fees, content) = follow_up(&mut machine, 100, GIVE_UP);
         assert!(content == Content::Nothing && fees.max_fee <= 9 * GWEI && 8 * fees.max_fee >= 9 * highest);
+    }
+
+    /// The limit of the tip holds for every offer. A call's replacements leave room for the one that takes its nonce.
+    #[test]
+    fn no_transaction_tips_more_than_is_allowed() {
+        let mut machine = machine(0, 0);
+        machine.settings.fees.max_tip_gwei = 2;
+        machine.submit(call(1), 0);
+        send(&mut machine, 1, 0);
+        let mut tips = Vec::new();
+        let mut number = 1;
+        for now in (BUMP..GIVE_UP).step_by(BUMP as usize) {
+            if let [Due::Send { nonce, fees, content: Content::Call, .. }] = &machine.due(PRICES, now)[..] {
+                number += 1;
+                tips.push(fees.tip);
+                machine.sent(*nonce, hash(number), *fees, Content::Call, now);
+            }
+        }
+        let last = *tips.last().unwrap();
+        assert!(tips.len() == 4 && tips.is_sorted() && 9 * last <= 16 * GWEI, "{tips:?}");
+        let (fees, content) = follow_up(&mut machine, 100, GIVE_UP);
+        assert!(content == Content::Nothing && 8 * fees.tip >= 9 * last && fees.tip <= 2 * GWEI, "{fees:?}");
+        // A node that asks for all of it, or a chain that takes nothing less, gets it at once. Nothing replaces that.
+        machine.submit(call(2), 0);
+        let asked = Prices { base: GWEI, tip: 2 * GWEI };
+        let due = machine.accept(100_000, asked, 0);
+        let Some(Due::Send { nonce, fees, content, .. }) = due else { panic!("{due:?}") };
+        assert_eq!(fees.tip, 2 * GWEI);
+        machine.sent(nonce, hash(50), fees, content, 0);
+        for now in [BUMP, GIVE_UP] {
+            let due = machine.due(asked, now);
+            assert!(due.contains(&Due::Again { hash: hash(50) }), "{due:?}");
+        }
     }
 
     #[test]
@@ -681,9 +720,10 @@ mod tests {
         assert_eq!(machine.next(), None, "one of two is left");
         let (first, content) = follow_up(&mut machine, 1, 1 + BUMP);
         assert_eq!(content, Content::Nothing);
-        // The fees of what is there are not known, so each try offers more.
+        // The fees of what is there are not known, so each try offers more, and all of the tip.
         let (second, _) = follow_up(&mut machine, 2, 1 + 2 * BUMP);
         assert!(second.max_fee > first.max_fee);
+        assert_eq!([first.tip, second.tip], [3 * GWEI; 2]);
         assert_eq!(machine.observe(&sight(6, 5, &[mined(2, 6)]), 3_000), []);
         assert_eq!(send(&mut machine, 3, 3_000), 5);
         // A node that says that very many are pending fills no memory.

@@ -24,6 +24,7 @@
 
 mod call;
 mod payer;
+mod payer_file;
 mod machine;
 mod driver;
 
@@ -35,6 +36,7 @@ use tokio::{
 
 pub use call::{Call, SubmitEvent, SubmitSettings};
 pub use payer::{Payer, PayerError};
+pub use payer_file::{PayerFile, PayerFileError};
 
 use crate::rpc::{Rpc, RpcError};
 use driver::Driver;

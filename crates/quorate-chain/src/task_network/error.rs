@@ -12,9 +12,10 @@ pub enum NetworkFollowError {
     /// The node gave no answer that can be used.
     #[error(transparent)]
     Rpc(#[from] RpcError),
-    /// There is no contract at the address.
+    /// There is no contract at the address, or the node has not read the chain up to it.
     #[error(
-        "there is no contract at {contract} on chain {chain_id}; check the address, and which chain the node is of"
+        "there is no contract at {contract} on chain {chain_id}; check the address, and which chain the node is of, or wait if it has not \
+         read the whole chain yet"
     )]
     NoContract {
         /// The address.

@@ -106,6 +106,12 @@ impl NetworkFollower {
         answer
     }
 
+    /// The next call of [`poll`](Self::poll) asks for half as many blocks at first. For a call that took too long and was dropped: the node
+    /// may take longer for so many blocks than the caller waits, and would never answer.
+    pub fn take_smaller_steps(&mut self) {
+        self.page = (self.page / 2).max(1);
+    }
+
     async fn advance(&mut self) -> Result<Vec<Change>, NetworkFollowError> {
         let newest = self.rpc.newest().await?;
         let last_final = match self.settings.confirmations {
@@ -218,11 +224,10 @@ impl NetworkFollower {
         let logs = logs.ok_or_else(|| Contradiction::OtherBlock.at(last.number))?;
         let mut blocks = BlockLogs::of(terms, logs, from, id(&last))?;
         self.add_calldata(&mut blocks).await?;
-        for (number, hash) in blocks.iter().map(BlockLogs::id) {
-            let is_final = last_final.is_some_and(|last_final| number <= last_final);
-            if number != to && !is_final && self.rpc.block_at(number).await?.is_none_or(|block| block.hash != hash) {
-                return Ok(Step::Moved);
-            }
+        let may_move = |number: u64| number != to && last_final.is_none_or(|last_final| number > last_final);
+        let recent: Vec<_> = blocks.iter().map(BlockLogs::id).filter(|(number, _)| may_move(*number)).collect();
+        if !self.are_in_chain(recent).await? {
+            return Ok(Step::Moved);
         }
         let weights = self.weights(&blocks, newest).await?;
         if self.rpc.block_at(to).await?.is_none_or(|block| block.hash != last.hash) {
@@ -236,6 +241,16 @@ impl NetworkFollower {
         }
         self.page = self.settings.blocks_per_request.min(self.page.saturating_mul(2));
         Ok(Step::Read)
+    }
+
+    /// Whether the node has all these blocks at their numbers.
+    async fn are_in_chain(&self, blocks: Vec<BlockId>) -> Result<bool, NetworkFollowError> {
+        let ask = |(number, hash): BlockId| async move {
+            let found = self.rpc.block_at(number).await?;
+            Ok::<_, RpcError>(found.is_some_and(|block| block.hash == hash))
+        };
+        let found: Vec<bool> = stream::iter(blocks).map(ask).buffered(AT_A_TIME).try_collect().await?;
+        Ok(!found.contains(&false))
     }
 
     /// Asks for the calldata of those transactions whose logs do not say all.
@@ -313,7 +328,7 @@ impl NetworkFollower {
                     Change::Settled { id, epoch: of, performer, result, approved, .. }
                         if of.saturating_add(1) >= epoch =>
                     {
-                        let task = AbiTask { id, performer: U256::from(performer), result, approved };
+                        let task = AbiTask { id, performer, result, approved };
                         let call = TaskNetwork::isSettledAsCall { epoch: U256::from(of), task };
                         ("settled task", self.rpc.read(contract, &call, Some(newest.hash)).await?)
                     }
@@ -348,4 +363,97 @@ fn placed(log: Log) -> Option<PlacedLog> {
         index: log_index?,
         log: inner,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{Arc, Mutex},
+        time::Duration,
+    };
+
+    use alloy::primitives::{U64, keccak256};
+    use quorate_evm::{KeyGroup, task_network::ContractTerms};
+    use quorate_lab::proxy::{Proxy, ProxyReply};
+    use serde_json::{Value, json};
+    use tokio::{runtime, time::timeout};
+
+    use super::*;
+
+    fn terms() -> ContractTerms {
+        ContractTerms {
+            chain_id: 1,
+            contract: Address::repeat_byte(0xaa),
+            verifier: Address::repeat_byte(0xbb),
+            token: Address::repeat_byte(0xcc),
+            key_group: KeyGroup::Bls12381G2,
+            pinned_slots: 1,
+            genesis: 0,
+            epoch_length: 100,
+            slashing_window: 100,
+            withdrawal_delay: 300,
+            unit: 1,
+            minimum_stake: 1,
+            maximum_operators: 10,
+            quorum_numerator: 2,
+            quorum_denominator: 3,
+            performer_reward: 5,
+            attester_reward: 50,
+            penalty_share: 1,
+            slash_share: 1,
+            bounty_share: 1,
+        }
+    }
+
+    fn block(number: u64) -> Value {
+        let hash = |number: u64| keccak256(number.to_be_bytes());
+        let (at, parent) = (hash(number), hash(number.wrapping_sub(1)));
+        json!({ "number": U64::from(number), "hash": at, "parentHash": parent, "timestamp": "0x1" })
+    }
+
+    /// A node hangs if it is asked for the logs of more than 600 blocks. A caller that drops the call in time reads all logs all the same.
+    #[test]
+    fn a_node_that_hangs_is_asked_for_fewer_blocks() {
+        const NEWEST: u64 = 1_999;
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (node, ranges) = (Proxy::start("http://nowhere"), asked.clone());
+        node.follows(move |question, _| {
+            let parameters = &question["params"][0];
+            let number = |value: &Value| serde_json::from_value::<U64>(value.clone()).map(|number| number.to::<u64>());
+            let result = match question["method"].as_str() {
+                Some("eth_getBlockByNumber") => block(number(parameters).unwrap_or(NEWEST)),
+                Some("eth_getLogs") => {
+                    let (from, to) = (number(&parameters["fromBlock"])?, number(&parameters["toBlock"])?);
+                    ranges.lock().unwrap().push((from, to));
+                    if to - from >= 600 {
+                        return Ok(ProxyReply::Hang);
+                    }
+                    json!([])
+                }
+                _ => {
+                    let error = json!({ "code": -32000, "message": "no" });
+                    return Ok(ProxyReply::Answer(json!({ "jsonrpc": "2.0", "id": 1, "error": error })));
+                }
+            };
+            Ok(ProxyReply::Answer(json!({ "jsonrpc": "2.0", "id": 1, "result": result })))
+        });
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let settings = FollowSettings { confirmations: Confirmations::Blocks(0), ..FollowSettings::default() };
+            let page = settings.blocks_per_request;
+            let (rpc, view) = (Rpc::new(&node.url).unwrap(), NetworkView::new(terms()));
+            let mut follower = NetworkFollower { rpc, settings, page, view, draft: None };
+            for _ in 0..50 {
+                // Whatever the contract is asked after the logs is refused.
+                if timeout(Duration::from_millis(500), follower.poll()).await.is_ok() {
+                    break;
+                }
+                follower.take_smaller_steps();
+            }
+        });
+        let asked = asked.lock().unwrap();
+        let first: Vec<_> = asked.iter().take(3).collect();
+        assert_eq!(first, [&(0, 1_999), &(0, 999), &(0, 499)]);
+        assert_eq!(asked.last().map(|(_, to)| *to), Some(NEWEST), "{asked:?}");
+    }
 }

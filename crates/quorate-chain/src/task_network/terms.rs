@@ -69,12 +69,15 @@ impl Reader<'_> {
 
     /// What a contract answers. An answer that no network gives means that it is not a network.
     async fn ask<C: SolCall>(&self, to: Address, call: &C) -> Result<C::Return, NetworkFollowError> {
-        self.rpc.read(to, call, None).await.map_err(|error| match error {
-            RpcError::Answer { .. } | RpcError::Refused { data: Some(_), .. } => {
-                let why = format!("it does not answer {}", C::SIGNATURE);
-                NetworkFollowError::NotANetwork { contract: self.contract, chain_id: self.chain_id, why }
+        self.rpc.read(to, call, None).await.map_err(|error| {
+            if !error.is_of_contract() {
+                return error.into();
             }
-            error => error.into(),
+            let why = match &error {
+                RpcError::Halted { halt, .. } => format!("it does not answer {}: {halt}", C::SIGNATURE),
+                _ => format!("it does not answer {}", C::SIGNATURE),
+            };
+            NetworkFollowError::NotANetwork { contract: self.contract, chain_id: self.chain_id, why }
         })
     }
 

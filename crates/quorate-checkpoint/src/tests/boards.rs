@@ -139,6 +139,50 @@ fn a_kept_board_is_the_same_after_a_restart() {
     assert!(matches!(kept.board().evidence(), Some(Equivocation::Rotations(_))));
 }
 
+/// Enough stolen keys have signed the greatest height there is. Their set is replaced, and the new one is not kept from signing the
+/// blocks of today, also after restarts.
+#[test]
+fn the_height_of_stolen_keys_does_not_outlive_their_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("board");
+    let sets = chain().to_sets();
+    let mut kept = open(&path, &sets).unwrap();
+    let stolen = Checkpoint { block_hash: [6; 32], ..at(u64::MAX) };
+    assert_eq!(keep(&mut kept, &stolen, &[0, 1, 2]).signatures, 3);
+    drop(kept);
+
+    let next = rotation(chain().newest(), &manifest(2, 3, 1..6), &[(1, 1), (2, 2), (3, 3)], &[(0, 1), (1, 2), (2, 3)]);
+    let rotated = Sets { rotations: vec![next], ..sets };
+    let set = SetChain::follow(&rotated, first().id(), &mut rng()).unwrap().newest().clone();
+    let post = |kept: &mut KeptBoard, height, index: u16| {
+        let document = Checkpoint { set_epoch: 2, ..at(height) };
+        let signatures = vec![signature(&set, &document, index, index as u8 + 1)];
+        let posting = Posting { document, bitmap: None, sum: None, signatures };
+        kept.post(&posting, SourceId::from("signer"), NOW, &mut rng()).unwrap()
+    };
+    // One waits below the complete one of the old set.
+    for index in 0..3 {
+        let mut kept = open(&path, &rotated).unwrap();
+        assert_eq!(kept.board().complete().unwrap().checkpoint(), &stolen);
+        assert_eq!(post(&mut kept, 100, index).unwrap().signatures, usize::from(index) + 1);
+    }
+    let mut kept = open(&path, &rotated).unwrap();
+    assert_eq!(kept.board().complete().unwrap().checkpoint(), &Checkpoint { set_epoch: 2, ..at(100) });
+    assert_eq!(post(&mut kept, 99, 0), Err(PostError::Lower { found: 99, held: 100 }));
+    // Another block at the height of the old set's checkpoint is evidence, as long as that one is held.
+    let mut board = Board::new(CHAIN, chain(), 600);
+    board.post(&signed(&stolen, &[0, 1, 2]), SourceId::from("thief"), NOW, &mut rng()).unwrap();
+    board.rotate(rotated.rotations[0].clone(), &mut rng()).unwrap();
+    for index in 0..3 {
+        let document = Checkpoint { set_epoch: 2, ..at(u64::MAX) };
+        let signatures = vec![signature(&set, &document, index, index as u8 + 1)];
+        let posting = Posting { document, bitmap: None, sum: None, signatures };
+        board.post(&posting, SourceId::from("signer"), NOW, &mut rng()).unwrap();
+    }
+    assert!(matches!(board.evidence(), Some(Equivocation::Checkpoints(_))));
+    assert_eq!(board.complete().unwrap().checkpoint().set_epoch, 2);
+}
+
 #[test]
 fn a_kept_board_that_was_damaged_or_forged_is_refused() {
     let folder = tempfile::tempdir().unwrap();

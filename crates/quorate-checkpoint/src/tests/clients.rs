@@ -215,7 +215,7 @@ fn checkpoints_that_are_refused() {
             NotSkipped::LivesTooLong { height, longest: 60 * 24 * 3600 },
         ),
         (at(981), NotSkipped::NotBuried { height: 981, found: 19, needed: 20 }),
-        (at(1001), NotSkipped::NotOnChain { height: 1001 }),
+        (at(1001), NotSkipped::AboveTip { height: 1001, tip: 1000 }),
         (Checkpoint { block_hash: [6; 32], ..at(height) }, NotSkipped::NotOnChain { height }),
         (Checkpoint { previous: [0; 32], ..at(height) }, NotSkipped::NoPrevious { height, held: 200 }),
         (at(150), NotSkipped::NotHigher { height: 150, held: 200 }),
@@ -319,7 +319,12 @@ fn assumed_then_proven() {
     let _ = node.update(&three(&[signed(&at(100), &[0, 1, 2])]));
     assert_eq!(node.client.to_prove(), Some(1..=100));
     node.client.proven(40).unwrap();
-    for height in [40, 0, 101, u64::MAX] {
+    // A caller that repeats itself after a crash is right.
+    for height in [40, 1] {
+        node.client.proven(height).unwrap();
+        assert_eq!(node.client.to_prove(), Some(41..=100));
+    }
+    for height in [0, 101, u64::MAX] {
         let error = node.client.proven(height).unwrap_err();
         assert!(matches!(error, RatchetError::NotSkipped { least: 41, most: 100, .. }), "{error}");
     }
@@ -328,8 +333,12 @@ fn assumed_then_proven() {
     // More is skipped before all is proven.
     let _ = node.update(&three(&[signed(&at(200), &[0, 1, 2])]));
     assert_eq!(node.client.to_prove(), Some(41..=200));
-    node.client.proven(200).unwrap();
-    assert_eq!(node.client.to_prove(), None);
+    for _ in 0..2 {
+        node.client.proven(200).unwrap();
+        assert_eq!(node.client.to_prove(), None);
+    }
+    let error = node.client.proven(201).unwrap_err().to_string();
+    assert!(error.ends_with("and all blocks that were skipped, up to 200, are verified already"), "{error}");
     // What was proven on a branch that is left says nothing about the other one.
     let forked = Headers { tip: 2000, forks_at: 150 };
     let other = Checkpoint { block_hash: forked.hash(300).unwrap(), ..at(300) };
@@ -340,8 +349,13 @@ fn assumed_then_proven() {
 #[test]
 fn a_skipped_block_that_is_invalid_ends_skipping() {
     let mut node = Node::new();
+    assert!(matches!(node.client.refuted(0), Err(RatchetError::NeverSkipped { found: 0, most: 0 })));
     let _ = node.update(&three(&[signed(&at(100), &[0, 1, 2])]));
-    assert!(node.client.refuted(101).is_err());
+    for height in [0, 101] {
+        let error = node.client.refuted(height).unwrap_err();
+        assert!(matches!(error, RatchetError::NeverSkipped { most: 100, .. }), "{error}");
+    }
+    assert!(node.decide().skips(100), "a block that was not skipped raises no alarm");
     node.client.refuted(77).unwrap();
     let alarm = NotSkipped::Alarm(Alarm::InvalidBlock { height: 77 });
     assert_eq!(why(&node.decide()), alarm);

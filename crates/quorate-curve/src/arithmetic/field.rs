@@ -1,6 +1,6 @@
 //! blst's operations of Fp and Fp2, made safe.
 
-use core::slice;
+use core::{mem::MaybeUninit, slice};
 
 use blst::*;
 
@@ -30,46 +30,73 @@ pub trait BlstField: Field {
     fn parts(&self) -> &[blst_fp];
 }
 
+/// What blst has written, word by word. Its assembly writes words of 64 bits, and a load of 128 bits would wait until both are in the cache.
+///
+/// # Safety
+/// The element is written, and consists of words of 64 bits.
+#[inline(always)]
+unsafe fn taken<T: Copy>(element: &MaybeUninit<T>) -> T {
+    let mut out = MaybeUninit::<T>::uninit();
+    let (from, to) = (element.as_ptr().cast::<u64>(), out.as_mut_ptr().cast::<u64>());
+    // SAFETY: as many words as the element has.
+    unsafe {
+        for word in 0..size_of::<T>() / 8 {
+            to.add(word).write(from.add(word).read_volatile());
+        }
+        out.assume_init()
+    }
+}
+
 macro_rules! field {
     ($field:ident, $add:ident, $sub:ident, $mul:ident, $sqr:ident, $inverse:ident, $times_fp:expr, $parts:expr) => {
         impl Field for $field {
             #[inline]
             fn plus(&self, other: &Self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: valid references.
-                unsafe { $add(&mut out, self, other) };
-                out
+                let mut out = MaybeUninit::uninit();
+                // SAFETY: valid references, and blst writes the whole element.
+                unsafe {
+                    $add(out.as_mut_ptr(), self, other);
+                    taken(&out)
+                }
             }
 
             #[inline]
             fn minus(&self, other: &Self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: valid references.
-                unsafe { $sub(&mut out, self, other) };
-                out
+                let mut out = MaybeUninit::uninit();
+                // SAFETY: valid references, and blst writes the whole element.
+                unsafe {
+                    $sub(out.as_mut_ptr(), self, other);
+                    taken(&out)
+                }
             }
 
             #[inline]
             fn times(&self, other: &Self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: valid references.
-                unsafe { $mul(&mut out, self, other) };
-                out
+                let mut out = MaybeUninit::uninit();
+                // SAFETY: valid references, and blst writes the whole element.
+                unsafe {
+                    $mul(out.as_mut_ptr(), self, other);
+                    taken(&out)
+                }
             }
 
             #[inline]
             fn squared(&self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: valid references.
-                unsafe { $sqr(&mut out, self) };
-                out
+                let mut out = MaybeUninit::uninit();
+                // SAFETY: valid references, and blst writes the whole element.
+                unsafe {
+                    $sqr(out.as_mut_ptr(), self);
+                    taken(&out)
+                }
             }
 
             fn inverse(&self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: valid references.
-                unsafe { $inverse(&mut out, self) };
-                out
+                let mut out = MaybeUninit::uninit();
+                // SAFETY: valid references, and blst writes the whole element.
+                unsafe {
+                    $inverse(out.as_mut_ptr(), self);
+                    taken(&out)
+                }
             }
         }
 

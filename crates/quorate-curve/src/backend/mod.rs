@@ -29,7 +29,7 @@
 //! verbs on one item. [`hash_to_curve_one`](Backend::hash_to_curve_one), [`is_member`](Backend::is_member) and
 //! [`pairs_to_one`](Backend::pairs_to_one) are those that verify one signature; on BLS12-381 they allocate nothing. A backend also says
 //! how the engine should divide its work: [`lanes`](Backend::lanes), [`products_at_once`](Backend::products_at_once),
-//! [`messages_in_one_vector`](Backend::messages_in_one_vector), [`pairings`](Backend::pairings),
+//! [`messages_in_one_vector`](Backend::messages_in_one_vector),
 //! [`pairs_uncleared`](Backend::pairs_uncleared), [`sums_members_from`](Backend::sums_members_from).
 //!
 //! The file is long because each verb is documented here, once for all backends, and because the tests that compare all
@@ -128,11 +128,6 @@ impl Backend {
         }
     }
 
-    /// The pairings that [`miller_products`](Self::miller_products) accepts. Every backend has [`Pairing::Ate`].
-    pub const fn pairings(self) -> &'static [Pairing] {
-        if self.has_lanes() { &[Pairing::Ate, Pairing::TwistedAte] } else { &[Pairing::Ate] }
-    }
-
     /// Whether products of this pairing accept the hashes of [`hash_for_sums`](Self::hash_for_sums) in G without
     /// clearing their cofactor, with [`Bls12381Group::generator_over_cofactor`] of the other group beside the signatures. This
     /// holds if the hashes are uncleared and the pairing is bilinear in every point of their curve
@@ -229,9 +224,8 @@ impl Backend {
         G::in_subgroup(self, points)
     }
 
-    /// Whether every point is in the subgroup of order r. For 256 points and more on BLS12-381, and in lanes on BN254, it
-    /// is found through random sums of them, and a point outside is missed with a probability below 2^-128
-    /// (`docs/soundness.md`).
+    /// Whether every point is in the subgroup of order r. For 256 points and more it is found through random sums of them, and a
+    /// point outside is missed with a probability below 2^-128 (`docs/soundness.md`).
     ///
     /// Each point has its words in `random`, from a CSPRNG. Draw them after all points are fixed: whoever made the points
     /// must not be able to predict them.
@@ -300,7 +294,9 @@ impl Backend {
 
     /// The multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars. The result for no terms is the identity.
     ///
-    /// All points must be in the subgroup of order r, unless the backend has lanes and all scalars are below 2^127.
+    /// All points must be in the subgroup of order r, unless the backend has lanes and all scalars are below 2^127. With points of E(Fp)
+    /// outside of it, the part of order r of the sum is right, and the part of small order can be another: a backend may multiply by an
+    /// endomorphism in the place of a number, and that maps each of the two parts to itself.
     pub fn msm<G: Bls12381Group>(self, terms: &[(G, Scalar)]) -> G {
         G::msm(self, terms)
     }
@@ -330,7 +326,7 @@ impl Backend {
     /// G1.
     ///
     /// # Panics
-    /// If the backend does not offer the pairing, or if the last segment is open.
+    /// If the curve does not have the pairing, or if the last segment is open.
     pub fn miller_products<P: Group<Curve: PairingCurve<G1 = P>>>(
         self,
         pairing: Pairing,
@@ -347,9 +343,14 @@ impl Backend {
         items: Cut<'_, T>,
         pair: impl Fn(&T) -> (G1, G2),
     ) -> Vec<MillerValue> {
-        assert!(self.pairings().contains(&pairing), "the backend {self} does not offer {pairing:?}");
         let finite = |item: &T| finite(pair(item));
-        dispatch!(self, portable::pairing::miller_products(items, finite), |lanes| match pairing {
+        let serially = || match pairing {
+            Pairing::Ate => portable::pairing::miller_products(items, finite),
+            Pairing::TwistedAte => {
+                lanes::pairing::twisted_products(serial::Serial::<Bls12381, 1>::new(), items, finite)
+            }
+        };
+        dispatch!(self, serially(), |lanes| match pairing {
             Pairing::Ate => lanes::pairing::ate_products(lanes, items, finite),
             Pairing::TwistedAte => lanes::pairing::twisted_products(lanes, items, finite),
         })
@@ -398,7 +399,9 @@ impl Backend {
     /// Whether the product of a few pairings is one. A pair with an identity counts as one. Of one pair or two on BLS12-381 it allocates
     /// nothing.
     ///
-    /// The points of G2 must be in the subgroup of order r. The product is the ate pairing's.
+    /// The points of G2 must be in the subgroup of order r. The product is the ate pairing's. With other points of BLS12-381's twist it
+    /// is no pairing, but every backend answers as blst, because all take the same steps. Only with a point of order 13 does a step add a
+    /// point to its negative, and then the answer is false.
     pub fn pairs_to_one<P: Group<Curve: PairingCurve<G1 = P>>, const N: usize>(self, pairs: &[Pair<P>; N]) -> bool {
         P::Curve::pairs_to_one(self, pairs)
     }
@@ -663,8 +666,8 @@ mod tests {
         let mut out = Vec::new();
         let (g1, g2) = (of_group::<G1>(backend, &mut out), of_group::<G2>(backend, &mut out));
         let pairs = Segments::one(g1.iter().copied().zip(g2.iter().copied()).collect::<Vec<_>>());
-        for pairing in backend.pairings() {
-            let values = backend.miller_products(*pairing, &pairs);
+        for pairing in Pairing::ALL {
+            let values = backend.miller_products(pairing, &pairs);
             out.push(alloc::format!("{:?}", backend.final_exponentiations(&values)));
         }
         let prepared = backend.prepare(&g2);

@@ -1,33 +1,45 @@
-//! Lanes without vectors: eight items, one after another, by blst's arithmetic. So the portable backend takes those formulas of the
-//! lanes that need fewer operations than one item at a time: sums of many points in buckets, with one inversion for many
-//! additions of affine points.
+//! Lanes without vectors: items one after another, by the arithmetic of their curve's crate. So the portable backend takes those
+//! formulas of the lanes that need fewer operations than one item at a time: sums of many points in buckets, with one inversion for
+//! many additions of affine points, and on one lane alone Miller loops and final exponentiations.
 //!
-//! Every number is blst's: below p, in Montgomery form. So no operation has a bound to keep.
+//! Every number is below p, in Montgomery form. So no operation has a bound to keep.
 
-use core::array::from_fn;
+use core::{array::from_fn, marker::PhantomData};
 
-use blst::{blst_fp, blst_fp2};
+use blst::blst_fp;
 
 use super::lanes::{
-    constant::{Constant, Modulus, doubled, half_of_p},
-    field::{Field, Fp2, LANES, Lanes, Mask, PrimeField, Wide, Words, invert_lanes},
+    constant::{Constant, doubled, half_of_p},
+    field::{Field, Fp2, LANES, Lanes, Mask, Parameters, PrimeField, Wide, Words},
     instructions::{BASELINE, Token},
     thresholds::Thresholds,
 };
-use crate::{arithmetic::field::Field as _, pairing::Bls12381};
+use crate::{
+    arithmetic::{curve::ZERO, field::Field as _},
+    pairing::Bls12381,
+};
 
-/// The token. Every CPU has what these lanes need.
+/// The token of `N` lanes of a curve. Every CPU has what these lanes need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Serial;
+pub(crate) struct Serial<C = Bls12381, const N: usize = LANES>(PhantomData<C>);
 
-// SAFETY: it names no instructions.
-unsafe impl Token for Serial {
-    const INSTRUCTIONS: u8 = BASELINE;
+impl<C, const N: usize> Serial<C, N> {
+    pub(crate) const fn new() -> Self {
+        Self(PhantomData)
+    }
 }
 
-impl Lanes for Serial {
-    type Curve = Bls12381;
-    const THRESHOLDS: Thresholds = Thresholds {
+/// A curve of which items are computed one after another.
+pub(crate) trait InSeries: Parameters {
+    /// Zero, as a constant.
+    const ZERO: Self::Element;
+    /// Where these lanes are faster than the functions of the curve's crate.
+    const IN_SERIES: Thresholds;
+}
+
+impl InSeries for Bls12381 {
+    const ZERO: blst_fp = ZERO;
+    const IN_SERIES: Thresholds = Thresholds {
         // blst computes these faster one by one.
         items: usize::MAX,
         messages: usize::MAX,
@@ -52,101 +64,124 @@ impl Lanes for Serial {
         prepared_pairs: usize::MAX,
         inversions: 1,
         twisted_inversions: 1,
-        values: usize::MAX,
+        values: 1,
         spread: false,
         compressed: false,
     };
-    const WIDTH: usize = LANES;
-    type Fp = Fp;
-    type Narrow = Self;
+}
 
-    fn narrow(self) -> Self {
-        self
+// SAFETY: it names no instructions.
+unsafe impl<C: InSeries, const N: usize> Token for Serial<C, N> {
+    const INSTRUCTIONS: u8 = BASELINE;
+}
+
+impl<C: InSeries, const N: usize> Lanes for Serial<C, N> {
+    type Curve = C;
+    const THRESHOLDS: Thresholds = C::IN_SERIES;
+    const WIDTH: usize = N;
+    type Fp = Fp<C, N>;
+    type Narrow = Serial<C, 1>;
+
+    fn narrow(self) -> Serial<C, 1> {
+        Serial::new()
     }
 }
 
-/// Eight elements of Fp.
+/// Elements of Fp. Those of lanes beyond the `N`th are not there.
 #[derive(Clone, Copy)]
-pub(crate) struct Fp([blst_fp; LANES]);
+pub(crate) struct Fp<C: InSeries, const N: usize>([C::Element; N]);
 
-impl Fp {
-    #[inline(always)]
-    fn each(&self, other: &Self, compute: impl Fn(&blst_fp, &blst_fp) -> blst_fp) -> Self {
-        Self(from_fn(|lane| compute(&self.0[lane], &other.0[lane])))
-    }
+/// An element for each of `N` lanes. A closure, as `array::from_fn` takes one, would stay a function of its own, and its element would be
+/// copied.
+macro_rules! in_each {
+    ($lane:ident => $element:expr) => {{
+        let mut out = Self([C::ZERO; N]);
+        for $lane in 0..N {
+            out.0[$lane] = $element;
+        }
+        out
+    }};
+}
 
+impl<C: InSeries, const N: usize> Fp<C, N> {
     /// The lanes of which something holds.
     #[inline(always)]
-    fn lanes_where(&self, holds: impl Fn(&blst_fp) -> bool) -> Mask {
+    fn lanes_where(&self, holds: impl Fn(&C::Element) -> bool) -> Mask {
         self.0.iter().enumerate().map(|(lane, element)| Mask::from(holds(element)) << lane).sum()
+    }
+
+    /// The element of a lane, and zero if the lane is not there.
+    #[inline(always)]
+    fn lane(&self, lane: usize) -> C::Element {
+        self.0.get(lane).copied().unwrap_or_default()
     }
 }
 
 /// The words of an element's number, which is below p.
-fn number(element: &blst_fp) -> [u64; 6] {
-    element.times(&blst_fp { l: [1, 0, 0, 0, 0, 0] }).l
+fn number<C: Parameters>(element: &C::Element) -> [u64; 6] {
+    C::words(&element.times(&C::of_words([1, 0, 0, 0, 0, 0])))
 }
 
 /// The element of a number below 2^384.
-fn of_number(mut number: [u64; 6]) -> blst_fp {
+fn of_number<C: InSeries>(mut number: [u64; 6]) -> C::Element {
     // A few times at most: p is more than a tenth of 2^384.
-    while number.iter().rev().ge(Bls12381::P.iter().rev()) {
+    while number.iter().rev().ge(C::P.iter().rev()) {
         let mut borrow = false;
-        for (word, of_p) in number.iter_mut().zip(Bls12381::P) {
+        for (word, of_p) in number.iter_mut().zip(C::P) {
             let (less, first) = word.overflowing_sub(of_p);
             let (less, second) = less.overflowing_sub(u64::from(borrow));
             (*word, borrow) = (less, first | second);
         }
     }
-    blst_fp { l: number }.times(const { &blst_fp { l: doubled::<Bls12381>([1, 0, 0, 0, 0, 0], 2 * 384) } })
+    C::of_words(number).times(&C::of_words(const { doubled::<C>([1, 0, 0, 0, 0, 0], 2 * C::ELEMENT_BITS) }))
 }
 
-impl Field for Fp {
-    type Lanes = Serial;
+impl<C: InSeries, const N: usize> Field for Fp<C, N> {
+    type Lanes = Serial<C, N>;
     type Fp = Self;
-    type Element = blst_fp;
+    type Element = C::Element;
     const PARTS: usize = 1;
-    type Row = blst_fp;
-    const ZERO_ROW: blst_fp = blst_fp { l: [0; 6] };
+    type Row = C::Element;
+    const ZERO_ROW: C::Element = C::ZERO;
 
     #[inline(always)]
-    fn lanes(&self) -> Serial {
-        Serial
+    fn lanes(&self) -> Serial<C, N> {
+        Serial::new()
     }
 
     #[inline(always)]
-    fn zero(_: Serial) -> Self {
-        Self([Self::ZERO_ROW; LANES])
+    fn zero(_: Serial<C, N>) -> Self {
+        Self([C::ZERO; N])
     }
 
     #[inline(always)]
-    fn one(lanes: Serial) -> Self {
+    fn one(lanes: Serial<C, N>) -> Self {
         Self::constant(lanes, const { &Constant::ONE })
     }
 
     #[inline(always)]
-    fn load(_: Serial, elements: &[&blst_fp; LANES]) -> Self {
-        Self(elements.map(|element| *element))
+    fn load(_: Serial<C, N>, elements: &[&C::Element; LANES]) -> Self {
+        in_each!(lane => *elements[lane])
     }
 
     #[inline(always)]
-    fn store(&self) -> [blst_fp; LANES] {
-        self.0
+    fn store(&self) -> [C::Element; LANES] {
+        from_fn(|lane| self.lane(lane))
     }
 
     #[inline(always)]
-    fn from_words(_: Serial, words: &Words) -> Self {
-        Self(from_fn(|lane| of_number(words[0].map(|word| word[lane]))))
+    fn from_words(_: Serial<C, N>, words: &Words) -> Self {
+        in_each!(lane => of_number::<C>(words[0].map(|word| word[lane])))
     }
 
     #[inline(always)]
-    fn gather(lanes: Serial, rows: &[&blst_fp; LANES]) -> Self {
+    fn gather(lanes: Serial<C, N>, rows: &[&C::Element; LANES]) -> Self {
         Self::load(lanes, rows)
     }
 
     #[inline(always)]
-    fn scatter(&self) -> [blst_fp; LANES] {
-        self.0
+    fn scatter(&self) -> [C::Element; LANES] {
+        self.store()
     }
 
     #[inline(always)]
@@ -156,7 +191,7 @@ impl Field for Fp {
 
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
-        self.each(other, blst_fp::plus)
+        in_each!(lane => self.0[lane].plus(&other.0[lane]))
     }
 
     #[inline(always)]
@@ -166,7 +201,7 @@ impl Field for Fp {
 
     #[inline(always)]
     fn minus(&self, other: &Self) -> Self {
-        self.each(other, blst_fp::minus)
+        in_each!(lane => self.0[lane].minus(&other.0[lane]))
     }
 
     #[inline(always)]
@@ -181,7 +216,7 @@ impl Field for Fp {
 
     #[inline(always)]
     fn negated(&self) -> Self {
-        Self::zero(Serial).minus(self)
+        in_each!(lane => C::ZERO.minus(&self.0[lane]))
     }
 
     #[inline(always)]
@@ -201,12 +236,12 @@ impl Field for Fp {
 
     #[inline(always)]
     fn times(&self, other: &Self) -> Self {
-        self.each(other, blst_fp::times)
+        in_each!(lane => self.0[lane].times(&other.0[lane]))
     }
 
     #[inline(always)]
     fn squared(&self) -> Self {
-        Self(from_fn(|lane| self.0[lane].squared()))
+        in_each!(lane => self.0[lane].squared())
     }
 
     #[inline(always)]
@@ -214,19 +249,32 @@ impl Field for Fp {
         self.times(other)
     }
 
+    /// One inversion for all lanes, by Montgomery's trick.
     #[inline(always)]
     fn inverted(&self) -> Self {
-        invert_lanes(Serial, self)
+        // What comes before each lane, and then its inverse.
+        let (mut out, mut product) = ([C::ZERO; N], self.0[0]);
+        for (place, element) in out.iter_mut().zip(&self.0).skip(1) {
+            *place = product;
+            product = product.times(element);
+        }
+        let mut inverse = product.inverse();
+        for (place, element) in out.iter_mut().zip(&self.0).skip(1).rev() {
+            *place = inverse.times(place);
+            inverse = inverse.times(element);
+        }
+        out[0] = inverse;
+        Self(out)
     }
 
     #[inline(always)]
     fn or(&self, mask: Mask, other: &Self) -> Self {
-        Self(from_fn(|lane| if mask >> lane & 1 == 1 { self.0[lane] } else { other.0[lane] }))
+        in_each!(lane => if mask >> lane & 1 == 1 { self.0[lane] } else { other.0[lane] })
     }
 
     #[inline(always)]
     fn is_zero(&self) -> Mask {
-        self.lanes_where(blst_fp::is_zero)
+        self.lanes_where(C::Element::is_zero)
     }
 
     #[inline(always)]
@@ -236,12 +284,12 @@ impl Field for Fp {
 
     #[inline(always)]
     fn is_odd(&self) -> Mask {
-        self.lanes_where(|element| number(element)[0] & 1 == 1)
+        self.lanes_where(|element| number::<C>(element)[0] & 1 == 1)
     }
 
     #[inline(always)]
     fn is_larger(&self) -> Mask {
-        self.lanes_where(|element| number(element).iter().rev().gt(const { &half_of_p::<Bls12381>() }.iter().rev()))
+        self.lanes_where(|element| number::<C>(element).iter().rev().gt(const { &half_of_p::<C>() }.iter().rev()))
     }
 
     #[inline(always)]
@@ -251,38 +299,50 @@ impl Field for Fp {
 
     #[inline(always)]
     fn permuted(&self, from: [i64; LANES]) -> Self {
-        Self(from.map(|lane| self.0[lane as usize]))
+        in_each!(lane => self.lane(from[lane] as usize))
     }
 
     #[inline(always)]
     fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
-        Self(from.map(|lane| [self, other][lane as usize / LANES].0[lane as usize % LANES]))
+        in_each!(lane => [self, other][from[lane] as usize / LANES].lane(from[lane] as usize % LANES))
     }
 }
 
-/// Both parts of eight elements of Fp2, by an operation of one.
-#[inline(always)]
-fn in_fp2(a: &Fp2<Fp>, compute: impl Fn(usize, &blst_fp2) -> blst_fp2) -> Fp2<Fp> {
-    let out: [_; LANES] = from_fn(|lane| compute(lane, &blst_fp2 { fp: [a.c0.0[lane], a.c1.0[lane]] }));
-    Fp2 { c0: Fp(out.map(|element| element.fp[0])), c1: Fp(out.map(|element| element.fp[1])) }
+/// Both parts for each of `N` lanes, from an element of Fp2.
+macro_rules! in_each_of_fp2 {
+    ($lane:ident => $element:expr) => {{
+        let mut out = Fp2 { c0: Self([C::ZERO; N]), c1: Self([C::ZERO; N]) };
+        for $lane in 0..N {
+            let element = $element;
+            let [c0, c1] = C::parts(&element);
+            (out.c0.0[$lane], out.c1.0[$lane]) = (*c0, *c1);
+        }
+        out
+    }};
 }
 
-impl PrimeField for Fp {
-    type Curve = Bls12381;
-    /// Reduced, as blst's products are.
+/// The element of Fp2 in a lane.
+#[inline(always)]
+fn at_lane<C: InSeries, const N: usize>(a: &Fp2<Fp<C, N>>, lane: usize) -> C::Element2 {
+    C::of_parts([a.c0.0[lane], a.c1.0[lane]])
+}
+
+impl<C: InSeries, const N: usize> PrimeField for Fp<C, N> {
+    type Curve = C;
+    /// Reduced, as the products of the curve's crate are.
     type Products = Self;
     type Link = Self;
 
     const LINES_BETWEEN_SHRINKS: Option<usize> = None;
 
     #[inline(always)]
-    fn constant(_: Serial, constant: &Constant) -> Self {
-        Self([blst_fp { l: constant.words }; LANES])
+    fn constant(_: Serial<C, N>, constant: &Constant<C>) -> Self {
+        Self([C::of_words(constant.words); N])
     }
 
     #[inline(always)]
-    fn constants(_: Serial, constants: &[Constant; LANES]) -> Self {
-        Self(constants.map(|constant| blst_fp { l: constant.words }))
+    fn constants(_: Serial<C, N>, constants: &[Constant<C>; LANES]) -> Self {
+        in_each!(lane => C::of_words(constants[lane].words))
     }
 
     #[inline(always)]
@@ -292,12 +352,12 @@ impl PrimeField for Fp {
 
     #[inline(always)]
     fn times_in_fp2(a: &Fp2<Self>, b: &Fp2<Self>) -> Fp2<Self> {
-        in_fp2(a, |lane, a| a.times(&blst_fp2 { fp: [b.c0.0[lane], b.c1.0[lane]] }))
+        in_each_of_fp2!(lane => at_lane(a, lane).times(&at_lane(b, lane)))
     }
 
     #[inline(always)]
     fn squared_in_fp2(a: &Fp2<Self>) -> Fp2<Self> {
-        in_fp2(a, |_, a| a.squared())
+        in_each_of_fp2!(lane => at_lane(a, lane).squared())
     }
 
     #[inline(always)]
@@ -313,8 +373,12 @@ impl PrimeField for Fp {
     }
 
     #[inline(always)]
-    fn sum_of_products<const N: usize>(first: &Self, terms: [(bool, &Self); N]) -> Self {
-        terms.iter().fold(*first, |sum, (minus, term)| if *minus { sum.minus(term) } else { sum.plus(term) })
+    fn sum_of_products<const TERMS: usize>(first: &Self, terms: [(bool, &Self); TERMS]) -> Self {
+        let mut sum = *first;
+        for (minus, term) in &terms {
+            sum = if *minus { sum.minus(term) } else { sum.plus(term) };
+        }
+        sum
     }
 
     #[inline(always)]

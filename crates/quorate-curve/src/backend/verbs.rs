@@ -41,7 +41,7 @@ macro_rules! verbs {
 
             fn all_in_subgroup(backend: Backend, points: &[Self], random: &[RandomTrits]) -> bool {
                 let points = Self::slice(points);
-                dispatch!(backend, lanes::members::all_in_subgroup(Serial, points, random), |lanes| {
+                dispatch!(backend, lanes::members::all_in_subgroup(<Serial>::new(), points, random), |lanes| {
                     lanes::members::all_in_subgroup(lanes, points, random)
                 })
             }
@@ -55,9 +55,11 @@ macro_rules! verbs {
             }
 
             fn sums_members_from(backend: Backend, soundness: Soundness) -> Option<usize> {
-                dispatch!(backend, lanes::weighted_sum::sums_members_from(Serial, Self::ID, soundness), |lanes| {
-                    lanes::weighted_sum::sums_members_from(lanes, Self::ID, soundness)
-                })
+                dispatch!(
+                    backend,
+                    lanes::weighted_sum::sums_members_from(<Serial>::new(), Self::ID, soundness),
+                    |lanes| { lanes::weighted_sum::sums_members_from(lanes, Self::ID, soundness) }
+                )
             }
 
             fn sum(backend: Backend, points: &[Self]) -> Self {
@@ -91,7 +93,8 @@ macro_rules! verbs {
             ) -> Option<Vec<Self>> {
                 let weighted = weighted_cut(points.weighted());
                 let further = points.further();
-                let serially = || lanes::weighted_sum::weighted_sums_of_members(Serial, weighted, further, soundness);
+                let serially =
+                    || lanes::weighted_sum::weighted_sums_of_members(<Serial>::new(), weighted, further, soundness);
                 let sums = dispatch!(backend, serially(), |lanes| {
                     lanes::weighted_sum::weighted_sums_of_members(lanes, weighted, further, soundness)
                 });
@@ -143,7 +146,7 @@ macro_rules! verbs {
 
             fn msm(backend: Backend, terms: &[(Self, Scalar)]) -> Self {
                 let term = |(point, scalar): &(Self, Scalar)| (point.inner(), scalar.to_le_bytes());
-                Self::wrap(dispatch!(backend, lanes::msm::msm(Serial, terms, term), |lanes| {
+                Self::wrap(dispatch!(backend, lanes::msm::msm(<Serial>::new(), terms, term), |lanes| {
                     lanes::msm::msm(lanes, terms, term)
                 }))
             }

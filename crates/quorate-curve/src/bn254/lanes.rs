@@ -2,13 +2,19 @@
 //! whose equation has 3/ξ.
 
 use alloc::vec::Vec;
+use core::slice;
 
 use ark_bn254::{Fq, Fq2, Fq6, Fq12};
 use ark_ff::{AdditiveGroup, BigInt, Field as _, Fp};
 
-use super::points::{self, Bn254, Coordinates, PARAMETER, ROOT_EXPONENT};
+use super::points::{Bn254, Coordinates, PARAMETER, ROOT_EXPONENT};
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 use crate::backend::fma::neon::{FourTwos, HalfOfNeon, Neon, TwoTwos};
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
+use crate::backend::fma::{fp::Fp as FmaFp, fp::InFma, vector::Vector};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::backend::{
     fma::x86::{Avx2, Avx512, HalfOfAvx2, OneEight, OneFour, TwoFours},
@@ -20,18 +26,18 @@ use crate::backend::{
 use crate::{
     arithmetic::Curve,
     backend::{
-        fma::{fp::Fp as FmaFp, fp::InFma, vector::Vector},
         lanes::{
             constant::{Constant, Modulus},
             curve::{self, Affine, InLanes, Jacobian},
             field::{Extension, Field, Fp2, LANES, Lanes, LoopStep, Mask, Parameters, PrimeField, Wide},
             instructions::in_lanes,
-            square_root,
+            pairing, square_root,
             subgroup::{Further, Membership, Subgroup},
             thresholds::Thresholds,
             wide::sum,
         },
         portable::affine,
+        serial::{InSeries, Serial},
     },
     pairing::{Gt, MillerValue},
     segments::Cut,
@@ -184,11 +190,11 @@ impl Parameters for Bn254 {
         pairs: Cut<'_, T>,
         finite: impl Fn(&T) -> Option<(Self::G1, Self::G2)>,
     ) -> Vec<MillerValue<Self>> {
-        pairs.iter().map(|pairs| points::miller_product(pairs.iter().filter_map(&finite))).collect()
+        pairing::ate_products_in_lanes(Serial::<Self, 1>::new(), pairs, finite)
     }
 
     fn final_exponentiation(value: &MillerValue<Self>) -> Gt<Self> {
-        points::final_exponentiation(value)
+        pairing::final_exponentiations(Serial::<Self, 1>::new(), slice::from_ref(value))[0]
     }
 }
 
@@ -295,6 +301,11 @@ in_lanes! {
     }
 }
 
+impl InSeries for Bn254 {
+    const ZERO: Fq = Fq::ZERO;
+    const IN_SERIES: Thresholds = Thresholds { members_in_g2: 48, inversions: 4, ..<Serial>::THRESHOLDS };
+}
+
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 impl InIfma<6> for Bn254 {
     type Token = Ifma<Self>;
@@ -335,6 +346,10 @@ impl Lanes for Ifma<Bn254> {
 }
 
 /// Implements lanes of doubles, with what their thresholds have in common with those of BLS12-381.
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
 macro_rules! doubles {
     ($token:ident, $vector:ident, $narrow:ident, $narrow_of:expr, { $($threshold:ident: $value:expr),* }) => {
         impl InFma<$vector, 6> for Bn254 {
@@ -370,6 +385,10 @@ doubles!(Avx512, OneEight, Avx512, |lanes| lanes, {
 });
 
 /// Lanes of several registers, and of half of them, with thresholds measured with AVX2.
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
 macro_rules! doubles_of_several_registers {
     ($token:ident($vector:ident), $half:ident($half_vector:ident)) => {
         doubles_of_several_registers!($token, $vector, $half, $token::half);
@@ -485,24 +504,29 @@ const FROBENIUS: [[Constant<Bn254>; 2]; 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::lanes::{field::invert_all, fp12::Fp12, spread::Spread, tests::for_each_kind};
+    use crate::backend::lanes::{
+        field::invert_all,
+        fp12::Fp12,
+        spread::Spread,
+        tests::{for_each_kind, run},
+    };
     use alloc::vec;
     use ark_ff::{BigInteger, PrimeField as _};
 
-    /// Runs a test for each kind of lanes that this CPU has, and for half of the lanes where they are several registers.
+    /// Runs a test for each kind of lanes that this CPU has, for half of the lanes where they are several registers, and without vectors
+    /// for eight lanes and for one.
     macro_rules! with_each_kind {
         ($test:ident) => {
             for_each_kind!($test, |lanes| lanes.on::<Bn254>());
+            run(Some(Serial::<Bn254>::new()), $test);
+            run(Some(Serial::<Bn254, 1>::new()), $test);
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             {
-                use crate::backend::lanes::tests::{avx2_or_skip, run};
+                use crate::backend::lanes::tests::avx2_or_skip;
                 run(avx2_or_skip().map(|lanes| lanes.half().on::<Bn254>()), $test);
             }
             #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-            {
-                use crate::backend::lanes::tests::run;
-                run(Neon::detect().map(|lanes| lanes.half().on::<Bn254>()), $test);
-            }
+            run(Neon::detect().map(|lanes| lanes.half().on::<Bn254>()), $test);
         };
     }
 
@@ -663,10 +687,11 @@ mod tests {
         fn test<L: Lanes<Curve = Bn254>>(lanes: L) {
             let zero = MillerValue::new(crate::Pairing::Ate, Fq12::ZERO);
             for n in 1..=LANES {
-                let values = crate::backend::lanes::pairing::final_exponentiations(lanes, &vec![zero; n]);
+                let values = pairing::final_exponentiations(lanes, &vec![zero; n]);
                 assert!(values.iter().all(|value| !value.is_one()), "{n} values");
             }
         }
         for_each_kind!(test, |lanes| lanes.on::<Bn254>());
+        test(Serial::<Bn254, 1>::new());
     }
 }

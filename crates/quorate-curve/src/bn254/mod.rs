@@ -1,14 +1,12 @@
 //! The curve BN254: y² = x³ + 3 over a field of 254 bits, whose pairing the EVM computes (EIP-197). It gives about 100 bits of security.
 //!
-//! The portable backend has the fields, additions in projective coordinates and pairings of arkworks, one item at a time. Its sums are
-//! quorate's own, the same as on BLS12-381. So are all formulas of the lanes, of which [`lanes`] has the numbers.
+//! The portable backend has the fields and the additions in projective coordinates of arkworks, one item at a time. Its sums are
+//! quorate's own, the same as on BLS12-381. So are all formulas of the lanes, of which [`lanes`] has the numbers, and by which the portable
+//! backend pairs and checks many points.
 
 mod inverse;
+mod fp2;
 mod points;
-#[cfg(any(
-    all(target_arch = "x86_64", target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon")
-))]
 pub(crate) mod lanes;
 #[cfg(test)]
 mod soak;
@@ -17,24 +15,26 @@ use alloc::{boxed::Box, vec::Vec};
 use core::fmt::{self, Debug};
 
 use ark_bn254::{Fq, Fq2, G1Affine, G2Affine};
-use ark_ff::Field as _;
 
 pub use self::points::Bn254;
-use self::points::{Coordinates, ROOT_EXPONENT, final_exponentiation, from_ark, miller_product, to_ark};
+use self::points::{Coordinates, from_ark, to_ark};
 #[cfg(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")
 ))]
-use crate::backend::lanes::{members, pairing, stored::Rows, subgroup, sum, weighted_sum as weighted_sum_in_lanes};
+use crate::backend::lanes::{pairing, stored::Rows, subgroup, sum};
 use crate::{
     arithmetic::{Curve, curve::GroupId},
     backend::{
         choice::{Backend, dispatch},
         lanes::{
-            members::RandomTrits,
+            field::Parameters,
+            members::{self, RandomTrits},
             stored::{PointStore, Unchanged},
+            weighted_sum as weighted_sum_in_lanes,
         },
         portable::{affine, weighted_sum},
+        serial::Serial,
     },
     group::{
         Group, PairingCurve, cut,
@@ -117,9 +117,9 @@ macro_rules! group {
             }
 
             fn all_in_subgroup(backend: Backend, points: &[Self], random: &[RandomTrits]) -> bool {
-                let _ = random;
+                let serially = || members::all_in_subgroup(Serial::<Bn254>::new(), Self::slice(points), random);
                 Self::IS_WHOLE_CURVE
-                    || in_lanes_or!(backend, points.iter().all(|point| point.0.in_subgroup()), |lanes| {
+                    || in_lanes_or!(backend, serially(), |lanes| {
                         members::all_in_subgroup(lanes, Self::slice(points), random)
                     })
             }
@@ -132,8 +132,8 @@ macro_rules! group {
                 if Self::IS_WHOLE_CURVE {
                     return None;
                 }
-                let _ = soundness;
-                in_lanes_or!(backend, None, |lanes| {
+                let serially = || weighted_sum_in_lanes::sums_members_from(Serial::<Bn254>::new(), Self::ID, soundness);
+                in_lanes_or!(backend, serially(), |lanes| {
                     weighted_sum_in_lanes::sums_members_from(lanes, Self::ID, soundness)
                 })
             }
@@ -174,13 +174,12 @@ macro_rules! group {
                 if Self::IS_WHOLE_CURVE {
                     return Some(Self::weighted_sums(backend, weighted));
                 }
-                let _ = soundness;
-                let portable = || {
-                    let are_members = weighted.points().items().iter().all(|point| point.0.in_subgroup());
-                    are_members.then(|| weighted_sum::weighted_sums(weighted_cut(weighted)))
+                let (weighted, further) = (weighted_cut(weighted), points.further());
+                let serially = || {
+                    let lanes = Serial::<Bn254>::new();
+                    weighted_sum_in_lanes::weighted_sums_of_members(lanes, weighted, further, soundness)
                 };
-                let sums: Option<Vec<Coordinates<$field>>> = in_lanes_or!(backend, portable(), |lanes| {
-                    let (weighted, further) = (weighted_cut(weighted), points.further());
+                let sums: Option<Vec<Coordinates<$field>>> = in_lanes_or!(backend, serially(), |lanes| {
                     weighted_sum_in_lanes::weighted_sums_of_members(lanes, weighted, further, soundness)
                 });
                 Some(sums?.into_iter().map(Self).collect())
@@ -211,7 +210,7 @@ impl Bn254G1 {
     ///
     /// Cost: 251 squares and some 50 products each.
     pub fn square_roots(backend: Backend, squares: &[Fq]) -> Vec<Fq> {
-        in_lanes_or!(backend, squares.iter().map(|square| square.pow(ROOT_EXPONENT)).collect(), |lanes| {
+        in_lanes_or!(backend, self::lanes::square_roots(Serial::<Bn254>::new(), squares), |lanes| {
             self::lanes::square_roots(lanes, squares)
         })
     }
@@ -232,26 +231,30 @@ impl PairingCurve for Bn254 {
         pairs: &Segments<(Bn254G1, Bn254G2)>,
     ) -> Vec<MillerValue<Self>> {
         assert_eq!(pairing, Pairing::Ate, "BN254 has the ate pairing alone");
-        let portable = || pairs.iter().map(|pairs| miller_product(pairs.iter().filter_map(finite))).collect();
-        in_lanes_or!(backend, portable(), |lanes| pairing::ate_products(lanes, pairs.cut(), finite))
+        Self::products(backend, pairs.cut())
     }
 
     fn miller_product(backend: Backend, pairs: &[(Bn254G1, Bn254G2)]) -> MillerValue<Self> {
-        let portable = || miller_product(pairs.iter().filter_map(finite));
-        let values = in_lanes_or!(backend, alloc::vec![portable()], |lanes| {
-            pairing::ate_products(lanes, Cut::new(pairs, &[pairs.len()]), finite)
-        });
-        values[0]
+        Self::products(backend, Cut::new(pairs, &[pairs.len()]))[0]
     }
 
     fn final_exponentiations(backend: Backend, values: &[MillerValue<Self>]) -> Vec<Gt<Self>> {
-        in_lanes_or!(backend, values.iter().map(final_exponentiation).collect(), |lanes| {
+        in_lanes_or!(backend, values.iter().map(Self::final_exponentiation).collect(), |lanes| {
             pairing::final_exponentiations(lanes, values)
         })
     }
 
     fn pairs_to_one<const N: usize>(backend: Backend, pairs: &[(Bn254G1, Bn254G2); N]) -> bool {
         Self::final_exponentiations(backend, &[Self::miller_product(backend, pairs)])[0].is_one()
+    }
+}
+
+impl Bn254 {
+    /// The Miller value of each product.
+    fn products(backend: Backend, pairs: Cut<'_, (Bn254G1, Bn254G2)>) -> Vec<MillerValue<Self>> {
+        in_lanes_or!(backend, <Self as Parameters>::miller_products(pairs, finite), |lanes| {
+            pairing::ate_products(lanes, pairs, finite)
+        })
     }
 }
 
@@ -268,9 +271,10 @@ mod tests {
     use ark_bn254::Fr;
     use ark_bn254::g1;
     use ark_ec::{
-        AffineRepr, CurveGroup, PrimeGroup, VariableBaseMSM, scalar_mul::glv::GLVConfig, short_weierstrass::Projective,
+        AffineRepr, CurveGroup, PrimeGroup, VariableBaseMSM, pairing::Pairing as _, scalar_mul::glv::GLVConfig,
+        short_weierstrass::Projective,
     };
-    use ark_ff::{AdditiveGroup, PrimeField};
+    use ark_ff::{AdditiveGroup, Field as _, PrimeField};
 
     /// Runs a test with every backend of this machine, and says which.
     fn with_each_backend(test: impl Fn(Backend)) {
@@ -520,6 +524,18 @@ mod tests {
         });
     }
 
+    /// The product of the pairings of each segment.
+    pub(super) fn pairings_by_arkworks(segments: &Segments<(Bn254G1, Bn254G2)>) -> Vec<Gt<Bn254>> {
+        let product = |pairs: &[(Bn254G1, Bn254G2)]| {
+            Gt(ark_bn254::Bn254::multi_pairing(
+                pairs.iter().map(|(p, _)| p.to_ark()),
+                pairs.iter().map(|(_, q)| q.to_ark()),
+            )
+            .0)
+        };
+        segments.iter().map(product).collect()
+    }
+
     /// Products of every number of pairs and their powers are those of arkworks, with identities among the pairs.
     #[test]
     fn pairings_are_arkworks() {
@@ -529,16 +545,15 @@ mod tests {
             let q = (Bn254G2::generator().to_ark() * point(n + 90)).into_affine();
             (Bn254G1::from_ark_assuming_on_curve(&p), Bn254G2::from_ark_assuming_on_curve(&q))
         };
-        let mut pairs: Vec<_> = (0..65).map(pair).collect();
+        let mut pairs: Vec<_> = (0..97).map(pair).collect();
         pairs[3].0 = Bn254G1::IDENTITY;
         pairs[20].1 = Bn254G2::IDENTITY;
         with_each_backend(|backend| {
-            for n in [0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 65] {
+            for n in [0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 65, 97] {
                 for ends in [vec![n], vec![n / 2, n], vec![0, n / 3, n / 3, n], (0..=n).collect()] {
                     let segments = Segments::from_ends(pairs[..n].to_vec(), ends);
                     let values = backend.miller_products(Pairing::Ate, &segments);
-                    let expected = Backend::Portable.miller_products(Pairing::Ate, &segments);
-                    let expected = Backend::Portable.final_exponentiations(&expected);
+                    let expected = pairings_by_arkworks(&segments);
                     assert_eq!(Backend::Portable.final_exponentiations(&values), expected, "{n} pairs");
                     for some in 0..=values.len() {
                         assert_eq!(backend.final_exponentiations(&values[..some]), expected[..some], "{n} pairs");

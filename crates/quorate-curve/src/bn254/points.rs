@@ -1,20 +1,19 @@
-//! Points of BN254 and of its twist outside the lanes, and their pairing: arkworks' fields, projective coordinates and loops.
+//! Points of BN254 and of its twist outside the lanes: arkworks' fields and projective coordinates.
 
 use alloc::vec::Vec;
 
-use ark_bn254::{Bn254 as Ark, Fq, Fq2, Fq12, G1Affine, G2Affine, g1, g2};
+use ark_bn254::{Fq, Fq2, Fq12, G2Affine, g1, g2};
 use ark_ec::{
     AffineRepr, CurveGroup,
-    pairing::{MillerLoopOutput, Pairing as _},
     scalar_mul::glv::GLVConfig,
     short_weierstrass::{Affine as ArkAffine, Projective, SWCurveConfig},
 };
 use ark_ff::{AdditiveGroup, Field as _, MontFp, SqrtPrecomputation};
 
-use super::inverse;
+use super::{fp2, inverse};
 use crate::{
     arithmetic::{Curve, curve::GroupId, field::Field},
-    pairing::{Gt, MillerValue, Pairing, sealed::Target},
+    pairing::sealed::Target,
 };
 
 /// The curve BN254, as a type. No value of it exists.
@@ -44,7 +43,7 @@ pub struct Coordinates<F> {
 }
 
 macro_rules! field {
-    ($field:ident, $inverse:expr) => {
+    ($field:ident, $product:expr, $square:expr, $inverse:expr) => {
         impl Field for $field {
             #[inline]
             fn plus(&self, other: &Self) -> Self {
@@ -58,12 +57,14 @@ macro_rules! field {
 
             #[inline]
             fn times(&self, other: &Self) -> Self {
-                *self * other
+                let product: fn(&Self, &Self) -> Self = $product;
+                product(self, other)
             }
 
             #[inline]
             fn squared(&self) -> Self {
-                self.square()
+                let square: fn(&Self) -> Self = $square;
+                square(self)
             }
 
             fn inverse(&self) -> Self {
@@ -74,8 +75,8 @@ macro_rules! field {
     };
 }
 
-field!(Fq, inverse::inverse);
-field!(Fq2, |element| {
+field!(Fq, |a, b| *a * b, |a| a.square(), inverse::inverse);
+field!(Fq2, fp2::product, fp2::square, |element| {
     let inverse = inverse::inverse(&(element.c0.square() + element.c1.square()));
     Fq2::new(element.c0 * inverse, -element.c1 * inverse)
 });
@@ -203,15 +204,4 @@ fn psi(point: Projective<g2::Config>) -> Projective<g2::Config> {
     let [mut x, mut y, mut z] = [point.x, point.y, point.z];
     [&mut x, &mut y, &mut z].into_iter().for_each(|coordinate| coordinate.frobenius_map_in_place(1));
     Projective::new_unchecked(OF_X * x, OF_Y * y, z)
-}
-
-/// The Miller value of finite pairs, by arkworks.
-pub(super) fn miller_product(pairs: impl Iterator<Item = (Coordinates<Fq>, Coordinates<Fq2>)>) -> MillerValue<Bn254> {
-    let (p, q): (Vec<G1Affine>, Vec<G2Affine>) = pairs.map(|(p, q)| (to_ark(&p), to_ark(&q))).unzip();
-    MillerValue::new(Pairing::Ate, Ark::multi_miller_loop(p, q).0)
-}
-
-/// The final exponentiation, by arkworks.
-pub(super) fn final_exponentiation(value: &MillerValue<Bn254>) -> Gt<Bn254> {
-    Gt(Ark::final_exponentiation(MillerLoopOutput(value.value)).expect("a Miller value is not zero").0)
 }

@@ -2,11 +2,9 @@
 
 use alloy_primitives::{B256, Bytes, U256};
 use alloy_sol_types::SolCall;
+use quorate_bn254::DualKey;
 
-use crate::{
-    contract::{HubSettlement, Settlement, StakeRegistrar},
-    key_group::KeyGroup,
-};
+use crate::contract::{HubSettlement, Settlement, StakeRegistrar};
 
 /// A call of a settlement, or of its stake registrar, that says more than its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,21 +28,24 @@ pub(super) enum Call {
         head: U256,
         results: Vec<B256>,
         quorum: Bytes,
+        /// Whether it is `settleByHub`: the proof at the end of the quorum went to the hub.
+        by_hub: bool,
     },
 }
 
-/// The calls in the calldata of a transaction, in order.
-pub(super) fn calls(calldata: &[u8]) -> Vec<Call> {
-    calls_by(calldata, read)
+/// The calls in the calldata of a transaction that fit to its logs, in order.
+pub(super) fn calls(calldata: &[u8], fits: impl Fn(&Call) -> bool) -> Vec<Call> {
+    calls_by(calldata, read, fits)
 }
 
-/// The calls in the calldata of a transaction, in order. `read` reads a call with this selector from the bytes that it begins.
+/// The calls in the calldata of a transaction that fit, in order. `read` reads a call with this selector from the bytes that it begins.
 ///
 /// The transaction may call another contract, such as a timelock or a multi-signature wallet, which passes calldata of its own
 /// on. So a call may begin at any byte. What is found was not necessarily called: the caller compares it with the logs.
-pub(crate) fn calls_by<T>(calldata: &[u8], read: fn([u8; 4], &[u8]) -> Option<T>) -> Vec<T> {
+pub(crate) fn calls_by<T>(calldata: &[u8], read: fn([u8; 4], &[u8]) -> Option<T>, fits: impl Fn(&T) -> bool) -> Vec<T> {
     let starts = (0..calldata.len()).map(|at| &calldata[at..]);
-    starts.filter_map(|bytes| read(*bytes.first_chunk()?, bytes)).take(MOST).collect()
+    let calls = starts.filter_map(|bytes| read(*bytes.first_chunk()?, bytes)).take(MOST_READ);
+    calls.filter(fits).take(MOST).collect()
 }
 
 /// Takes the first call for which the function has an answer out of the calls.
@@ -54,8 +55,20 @@ pub(crate) fn take<C, T>(calls: &mut Vec<C>, wanted: impl Fn(&C) -> Option<T>) -
     Some(found)
 }
 
-/// More calls are not read, since each costs as much time as calldata is long.
+/// A member's key on BN254, both halves: the registered key in G1, and behind it the key in G2 of its proof. `None` if the two do not
+/// belong together, as in a call that only looks like the one that was made.
+pub(crate) fn dual_key(key: &Bytes, proof: &Bytes) -> Option<Bytes> {
+    // A signature stands before the key in G2.
+    let member = [&key[..], proof.get(64..192)?].concat();
+    DualKey::from_bytes(&member).ok().map(|_| member.into())
+}
+
+/// More calls that fit are not kept, since each may be as long as the calldata.
 const MOST: usize = 256;
+
+/// More calls are not read, since each costs as much time as the calldata is long. So many do not fit into the 128 KiB that nodes
+/// pass on as one transaction.
+const MOST_READ: usize = 4_096;
 
 fn read(selector: [u8; 4], bytes: &[u8]) -> Option<Call> {
     match selector {
@@ -82,17 +95,15 @@ fn read(selector: [u8; 4], bytes: &[u8]) -> Option<Call> {
         }
         Settlement::settleCall::SELECTOR => {
             let call = Settlement::settleCall::abi_decode(bytes).ok()?;
-            Some(Call::Settle { head: call.head, results: vec![call.result], quorum: call.quorum })
+            Some(Call::Settle { head: call.head, results: vec![call.result], quorum: call.quorum, by_hub: false })
         }
         Settlement::settleAllCall::SELECTOR => {
             let call = Settlement::settleAllCall::abi_decode(bytes).ok()?;
-            Some(Call::Settle { head: call.head, results: call.results, quorum: call.quorum })
+            Some(Call::Settle { head: call.head, results: call.results, quorum: call.quorum, by_hub: false })
         }
         HubSettlement::settleByHubCall::SELECTOR => {
             let call = HubSettlement::settleByHubCall::abi_decode(bytes).ok()?;
-            // Zeros stand for the signature, which the hub has.
-            let quorum = [&call.quorum[..], &[0; KeyGroup::Bls12381G2.signature_bytes()]].concat().into();
-            Some(Call::Settle { head: call.head, results: call.results, quorum })
+            Some(Call::Settle { head: call.head, results: call.results, quorum: call.quorum, by_hub: true })
         }
         _ => None,
     }
@@ -107,6 +118,10 @@ pub(super) fn weights(bytes: &[u8]) -> Option<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn calls(calldata: &[u8]) -> Vec<Call> {
+        super::calls(calldata, |_| true)
+    }
 
     fn begin(weights: &[u8]) -> Vec<u8> {
         let required = U256::from(300).to();
@@ -146,6 +161,12 @@ mod tests {
     fn calldata_of_selectors_costs_no_more_than_so_many_calls() {
         let many = begin(&[]).repeat(MOST + 5);
         assert_eq!(calls(&many).len(), MOST);
+        // Those that do not fit are not counted among them.
+        let last = begin(&[0; 8]);
+        let only = |call: &Call| matches!(call, Call::Begin { weights, .. } if !weights.is_empty());
+        assert_eq!(super::calls(&[&many[..], &last].concat(), only).len(), 1);
+        let more = [begin(&[]).repeat(MOST_READ), last].concat();
+        assert_eq!(super::calls(&more, only).len(), 0);
         assert_eq!(calls(&Settlement::settleAllCall::SELECTOR.repeat(30_000)), []);
     }
 }

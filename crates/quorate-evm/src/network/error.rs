@@ -33,6 +33,9 @@ pub enum NetworkError {
     /// Members are counted, but the epoch is 0.
     #[error("epoch: found 0, expected at least 1; before the first epoch, set enough to 16777215")]
     NoEpoch,
+    /// The required weight is zero in an epoch, so any quorum would settle. The contract begins no such epoch.
+    #[error("required: found 0, expected at least 1; only before the first epoch is nothing required")]
+    NothingRequired,
     /// So few members may weigh less than what is required.
     #[error("enough: found {enough}, expected at least {least}; fewer members may weigh less than required")]
     Enough {

@@ -1,6 +1,6 @@
 //! The key of a quorum, computed as the contract computes it: from a base's key and the members that change.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use alloy_primitives::Bytes;
 use quorate::{MinSig, PublicKey};
@@ -70,9 +70,67 @@ pub fn sum_of_keys(key_group: KeyGroup, keys: &[Bytes], signers: &MemberSet) -> 
     Ok(sum)
 }
 
-/// The key of a quorum of these signers, from nothing but their keys. Decodes and checks each key.
-pub(crate) fn key_of(key_group: KeyGroup, keys: &[Bytes], signers: &MemberSet) -> Result<QuorumKey, PlanError> {
-    Ok(MemberKeys { key_group, keys }.quorum(None, signers, signers)?.0)
+/// Members' keys that were decoded and checked before, each by the bytes in which a contract keeps it. As long as the members stay,
+/// each of their keys is decoded once; a key with other bytes is another one, whichever member has it.
+#[derive(Clone, Debug, Default)]
+pub struct DecodedKeys {
+    bn254_g2: HashMap<Box<[u8]>, Bn254PublicKey>,
+    bn254_g1: HashMap<Box<[u8]>, Bn254PublicKey<G1Affine>>,
+    bls12381: HashMap<Box<[u8]>, PublicKey<MinSig>>,
+}
+
+impl DecodedKeys {
+    /// The number of members whose keys are held.
+    pub fn members(&self) -> usize {
+        // Beside a key in G1 of BN254 stands one in G2.
+        self.bn254_g2.len().max(self.bn254_g1.len()) + self.bls12381.len()
+    }
+
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The key of a quorum of these signers, from nothing but their keys. Decodes and checks those that it does not hold.
+    pub(crate) fn sum(
+        &mut self,
+        key_group: KeyGroup,
+        keys: &[Bytes],
+        signers: &MemberSet,
+    ) -> Result<QuorumKey, PlanError> {
+        Ok(match key_group {
+            KeyGroup::Bn254G2 => QuorumKey::Bn254G2(sum_held(&mut self.bn254_g2, keys, signers, 0..128)?),
+            KeyGroup::Bn254G1 => QuorumKey::Bn254G1 {
+                g1: sum_held(&mut self.bn254_g1, keys, signers, 0..64)?,
+                g2: sum_held(&mut self.bn254_g2, keys, signers, 64..192)?,
+            },
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
+                QuorumKey::Bls12381G2(sum_held(&mut self.bls12381, keys, signers, 0..bls12381::KEY_BYTES)?)
+            }
+        })
+    }
+}
+
+/// The sum of signers' keys, each of which is decoded and checked unless it is held. `part` are the key's bytes within a member's.
+fn sum_held<K: MemberKey>(
+    held: &mut HashMap<Box<[u8]>, K>,
+    keys: &[Bytes],
+    signers: &MemberSet,
+    part: Range<usize>,
+) -> Result<K, PlanError> {
+    let mut members = Vec::new();
+    for index in signers.iter() {
+        let bytes = &keys[index][part.clone()];
+        members.push(match held.get(bytes) {
+            Some(key) => *key,
+            None => {
+                let key = K::read(bytes).map_err(|source| PlanError::Key { index, source })?;
+                held.insert(bytes.into(), key);
+                key
+            }
+        });
+    }
+    K::sum(None, members, Vec::new()).ok_or(PlanError::Identity)
 }
 
 /// The keys of a network's members, as bytes.

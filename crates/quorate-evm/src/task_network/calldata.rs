@@ -16,7 +16,7 @@ pub(super) enum NetworkCall {
 
 /// The calls in the calldata of a transaction, in order.
 pub(super) fn calls(calldata: &[u8]) -> Vec<NetworkCall> {
-    calls_by(calldata, read)
+    calls_by(calldata, read, |_| true)
 }
 
 fn read(selector: [u8; 4], bytes: &[u8]) -> Option<NetworkCall> {

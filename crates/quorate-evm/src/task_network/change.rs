@@ -65,8 +65,8 @@ pub enum Change {
         id: B256,
         /// The epoch whose weights decided.
         epoch: u64,
-        /// The index of the performer's key, as the quorum signed it.
-        performer: u32,
+        /// The index of the performer's key, as the quorum signed it: the contract takes any number for an approved task.
+        performer: U256,
         /// The hash of the result.
         result: B256,
         /// Whether the quorum found the result right.

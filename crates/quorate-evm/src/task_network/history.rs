@@ -100,7 +100,7 @@ fn finalised(change: &Change) -> Option<Change> {
 
 #[cfg(test)]
 mod tests {
-    use alloy_primitives::B256;
+    use alloy_primitives::{B256, U256};
 
     use super::*;
 
@@ -112,7 +112,7 @@ mod tests {
         Change::Settled {
             id: B256::repeat_byte(id),
             epoch: 0,
-            performer: 0,
+            performer: U256::ZERO,
             result: B256::ZERO,
             approved: true,
             rewarded: true,

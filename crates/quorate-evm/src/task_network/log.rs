@@ -138,7 +138,7 @@ impl Event {
                 Self::Told(Change::Settled {
                     id: log.id,
                     epoch: number(log.epoch)?,
-                    performer: number(log.performer)?,
+                    performer: log.performer,
                     result: log.result,
                     approved: log.approved,
                     rewarded: log.rewarded,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     base::{Base, KeyPage, NEWEST, PART, WeightPage},
-    follow::call::take,
+    follow::call::{dual_key, take},
     gas::{CALLDATA_NONZERO, Measured, Steps},
     key_group::KeyGroup,
     member_set::MemberSet,
@@ -80,7 +80,7 @@ struct Epoch {
     /// The hashes of the bitmaps that submitted in the epoch and are owed something.
     records: BTreeSet<B256>,
     /// The performers of rejected tasks, by the index of their key. Each was fined with its first.
-    fined: BTreeSet<u64>,
+    fined: BTreeSet<U256>,
 }
 
 /// A base whose key is computed once it is asked for.
@@ -157,7 +157,7 @@ impl State {
                             ids.push(*id);
                             self.pays = Some(*rewarded);
                             if !approved && let Some(of) = self.epochs.get_mut(epoch) {
-                                Arc::make_mut(of).fined.insert((*performer).into());
+                                Arc::make_mut(of).fined.insert(*performer);
                             }
                         }
                         _ => {}
@@ -226,7 +226,7 @@ impl State {
 
     /// Whether a performer, by the index of its key, was fined in an epoch: it is fined once, for its first rejected task.
     pub(super) fn is_fined(&self, epoch: u64, performer: u64) -> bool {
-        self.epochs.get(&epoch).is_some_and(|epoch| epoch.fined.contains(&performer))
+        self.epochs.get(&epoch).is_some_and(|epoch| epoch.fined.contains(&U256::from(performer)))
     }
 
     /// What the changes of members have cost since a base was stored, in gas.
@@ -315,10 +315,7 @@ impl State {
         follows("key", index as u64, table.keys.len() as u64)?;
         let key = if terms.key_group == KeyGroup::Bn254G1 {
             let call = take(calls, |call| match call {
-                // A signature stands before the key in G2.
-                NetworkCall::Register { key: registered, proof } if registered == key => {
-                    Some(Bytes::from([&key[..], proof.get(64..192)?].concat()))
-                }
+                NetworkCall::Register { key: registered, proof } if registered == key => dual_key(key, proof),
                 _ => None,
             });
             // Zeros are the identity, which is not a key, so no plan uses them.

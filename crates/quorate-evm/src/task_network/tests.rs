@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
-use alloy_sol_types::{SolCall as _, SolValue as _};
+use alloy_primitives::{Address, B256, Bytes, FixedBytes, Log, U256, keccak256};
+use alloy_sol_types::{SolCall as _, SolEvent as _, SolValue as _};
 
 use super::{
     block::BlockLogs,
     change::Change,
     contradiction::{BlockContradiction, Contradiction},
-    log::Event,
+    log::{Event, PlacedLog},
     state::{State, TransactionLogs},
     terms::ContractTerms,
     view::{NetworkDraft, NetworkView},
@@ -18,6 +18,7 @@ use crate::{
     Finality, KeyGroup, MemberSet, OperatorKey, Quorum,
     base::{KeyPage, WeightPage},
     contract::{TaskNetwork, task_network::ITaskNetwork::Task},
+    digest::Contract,
     quorum::{Proof, Store},
 };
 
@@ -78,7 +79,12 @@ impl Model {
     }
 
     fn register(&mut self, seed: u8, weight: u64) -> TransactionLogs {
-        let (index, key, operator) = (self.keys.len(), key(seed), owner(seed));
+        self.admit(key(seed), owner(seed), weight)
+    }
+
+    /// Registers a key as the contract keeps it.
+    fn admit(&mut self, key: Bytes, operator: Address, weight: u64) -> TransactionLogs {
+        let index = self.keys.len();
         let mut events = vec![Event::KeyAdded { table: self.table, index, key: key.clone() }];
         self.keys.push((key.clone(), operator, weight));
         if !self.next.is_empty() {
@@ -142,7 +148,7 @@ fn settled(epoch: u64, id: u8, signers: &MemberSet) -> Vec<Event> {
     let task = Change::Settled {
         id: B256::repeat_byte(id),
         epoch,
-        performer: 0,
+        performer: U256::ZERO,
         result: B256::ZERO,
         approved: true,
         rewarded: true,
@@ -259,6 +265,21 @@ fn a_settlement_is_final_once_its_block_is() {
             assert_eq!(found.pop(), Some((2, Finality::Final)));
         }
         assert_eq!(found, [(number as u8, expected)]);
+    }
+}
+
+/// The contract does not check the performer of an approved task, so a quorum may sign any number.
+#[test]
+fn any_performer_of_an_approved_task_is_told() {
+    let (ContractTerms { contract, verifier, .. }, id) = (terms(), B256::repeat_byte(1));
+    for performer in [U256::from(1) << 40, U256::MAX] {
+        let (epoch, result) = (U256::ZERO, B256::ZERO);
+        let settled = TaskNetwork::TaskSettled { id, epoch, performer, result, approved: true, rewarded: true };
+        let log = Log { address: contract, data: settled.encode_log_data() };
+        let placed = PlacedLog { block: (1, B256::ZERO), transaction: B256::ZERO, index: 0, log };
+        let event = Event::decode(&placed, contract, verifier).unwrap();
+        let Some(Event::Told(Change::Settled { performer: told, .. })) = event else { panic!("{event:?}") };
+        assert_eq!(told, performer);
     }
 }
 
@@ -409,6 +430,42 @@ fn bases_are_those_of_the_calls_that_were_made() {
     assert_eq!(slots(&all).0, [(0, 4), (1, 4)]);
     all.push(pin(1, 9));
     assert_eq!(slots(&all).0, [(0, 4)], "what slot 9 held is not known");
+}
+
+/// The key in G2 beside a key in G1 comes from calldata, in which anyone who passes the call on may put what looks like it before and
+/// behind it.
+#[test]
+fn a_key_in_g2_is_that_of_the_call_that_was_made() {
+    let terms = ContractTerms { key_group: KeyGroup::Bn254G1, ..terms() };
+    let verifier = Contract { chain_id: terms.chain_id, address: terms.verifier };
+    let operators = [1, 2].map(|seed| OperatorKey::from_entropy(KeyGroup::Bn254G1, &[seed; 48]));
+    let [true_one, other] = [0, 1].map(|place| operators[place].registration(verifier, owner(1)));
+    let call = |proof: Vec<u8>| {
+        let key = true_one.key.clone();
+        TaskNetwork::registerCall { key, proof: proof.into(), amount: U256::ONE }.abi_encode()
+    };
+    // The key in G2 of another operator, the identity, no point, and too few bytes.
+    let foreign = call([&true_one.proof[..64], &other.proof[64..]].concat());
+    let [identity, no_point] = [0, 7].map(|byte| call([&true_one.proof[..64], &[byte; 161]].concat()));
+    let short = call(true_one.proof[..191].to_vec());
+    let made = call(true_one.proof.to_vec());
+    let decoys = [foreign, identity, no_point, short].concat();
+    let unseen = Bytes::from([&true_one.key[..], &[0; 128]].concat());
+    for (calldata, expected) in [
+        ([&decoys[..], &made].concat(), operators[0].member()),
+        ([&made[..], &decoys].concat(), operators[0].member()),
+        (made, operators[0].member()),
+        (decoys, unseen.clone()),
+        (Vec::new(), unseen),
+    ] {
+        let (mut model, mut state) = (Model::default(), State::default());
+        let registered = model.admit(true_one.key.clone(), owner(1), 10);
+        let all = [TransactionLogs { calldata: calldata.into(), ..registered }, model.snapshot(0)];
+        for transaction in &all {
+            state.apply(&terms, transaction, &model.weights).unwrap();
+        }
+        assert_eq!(state.network(&terms, 0).unwrap().keys, [expected]);
+    }
 }
 
 /// Slots are used in turn, so that the last bases stay. Pinned slots are left out, and a new table begins anew.

@@ -2,8 +2,9 @@
 //!
 //! The Arrow library decodes each message. What a message states is compared with what it holds before that: its buffers must not
 //! overlap, because the library copies a buffer that is not aligned; it must not have more rows, or elements of lists,
-//! than the stream has bytes, because a run of values takes no bytes for each of them; and a dictionary must not grow, because the library copies all of it each time. Columns that
-//! are not read are not decoded. Text in views is decoded as bytes, because the library would look through the same bytes for each
+//! than the stream has bytes, because a run of values takes no bytes for each of them; and a dictionary must not grow, because the
+//! library copies all of it each time. A header must not name the same parts many times, because the library copies a field each time
+//! that it is named. Columns that are not read are not decoded. Text in views is decoded as bytes, because the library would look through the same bytes for each
 //! view of them; `table` checks the text that a row reads.
 //!
 //! Spec: apache/arrow, `docs/source/format/Columnar.rst` ("Encapsulated message format", "IPC Streaming Format").
@@ -16,8 +17,9 @@ use arrow_array::ArrayRef;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::{MessageBuffer, try_fb_to_schema};
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
-use arrow_ipc::{Endianness, Message, MessageHeader};
+use arrow_ipc::{Endianness, Message, MessageHeader, root_as_message_with_opts};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
+use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
 use crate::table::{Kind, is_read};
 
@@ -54,6 +56,17 @@ impl Stream {
         Self { rest: stream.into(), length, schema: None, dictionaries: HashMap::new() }
     }
 
+    /// About how many bytes of memory it takes to read a stream of which nothing was read yet, at most, beside what its rows hold.
+    ///
+    /// Batches that do not lie as they must are copied, and columns take more than the schema's bytes. The schema is the first
+    /// message, or there is an error.
+    pub(super) fn memory(&self) -> usize {
+        let mut ahead =
+            Self { rest: self.rest.clone(), length: self.length, schema: None, dictionaries: HashMap::new() };
+        let schema = ahead.header_length().unwrap_or(0) as usize;
+        self.length.saturating_add(schema.min(self.length).saturating_mul(COLUMN))
+    }
+
     /// The next batch; none at the end.
     ///
     /// # Errors
@@ -70,7 +83,6 @@ impl Stream {
                 }
                 MessageHeader::DictionaryBatch => self.dictionary(&message, &body)?,
                 MessageHeader::RecordBatch => return self.batch(&message, &body).map(Some),
-                MessageHeader::NONE => {}
                 other => return Err(format!("found a message of the type {other:?}, expected a batch")),
             }
         }
@@ -82,11 +94,7 @@ impl Stream {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        let mut length = self.number()?;
-        // Writers before Arrow 0.15 leave the mark out.
-        if length == CONTINUATION {
-            length = self.number()?;
-        }
+        let length = self.header_length()?;
         if length == 0 {
             return match self.rest.len() {
                 0 => Ok(None),
@@ -94,10 +102,19 @@ impl Stream {
             };
         }
         let header = self.take(u64::from(length))?;
-        let message = contained(|| MessageBuffer::try_new(header))?;
+        let message = contained(|| {
+            check_header(&header)?;
+            MessageBuffer::try_new(header)
+        })?;
         let length = u64::try_from(message.as_ref().bodyLength());
         let body = self.take(length.map_err(|_| "a message states a negative length".to_owned())?)?;
         Ok(Some((message, body)))
+    }
+
+    fn header_length(&mut self) -> Result<u32, String> {
+        let length = self.number()?;
+        // Writers before Arrow 0.15 leave the mark out.
+        if length == CONTINUATION { self.number() } else { Ok(length) }
     }
 
     fn number(&mut self) -> Result<u32, String> {
@@ -180,6 +197,30 @@ impl Stream {
 
 const CONTINUATION: u32 = u32::MAX;
 
+/// What a schema takes in memory for each of its bytes, at most, under the limits of [`check_header`]. A field of 32 bytes is three
+/// objects of about 150 bytes each, and texts.
+const COLUMN: usize = 100;
+
+/// Refuses a header that names the same parts many times: each of its fields, keys and values is copied as often as it is named.
+///
+/// Where no table is named twice, one takes at least eight bytes: the offset of what it has, and the one that leads to it. Writers
+/// share only the lists of what tables have, which makes the header of a schema look up to three times as long as it is.
+fn check_header(header: &[u8]) -> Result<(), ArrowError> {
+    let limits = VerifierOptions {
+        max_tables: header.len() / 8,
+        max_apparent_size: header.len().saturating_mul(4),
+        ..VerifierOptions::default()
+    };
+    match root_as_message_with_opts(&limits, header) {
+        Err(InvalidFlatbuffer::TooManyTables | InvalidFlatbuffer::ApparentSizeTooLarge) => {
+            let reason = "a header names the same parts many times; write each field of the schema once";
+            Err(ArrowError::IpcError(reason.to_owned()))
+        }
+        // Other faults are found where it is read.
+        _ => Ok(()),
+    }
+}
+
 impl Read {
     fn new(message: &Message<'_>) -> Result<Self, ArrowError> {
         let schema = message.header_as_schema().ok_or_else(|| ArrowError::IpcError(damaged()))?;
@@ -199,7 +240,7 @@ impl Read {
 }
 
 /// Whether a column can hold claims at all: values, or lists of values.
-fn is_flat(kind: &DataType) -> bool {
+pub(super) fn is_flat(kind: &DataType) -> bool {
     match Kind::from(kind) {
         Kind::List(element) => !matches!(*element, Kind::List(_) | Kind::Nested(_)),
         kind => !matches!(kind, Kind::Nested(_)),

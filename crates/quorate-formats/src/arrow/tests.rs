@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, ListBuilder};
@@ -10,6 +11,7 @@ use arrow_array::{
 use arrow_buffer::OffsetBuffer;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::Field;
+use flatbuffers::{FlatBufferBuilder, WIPOffset};
 use proptest::prelude::*;
 use quorate::{Messages, SourceId};
 
@@ -75,6 +77,34 @@ fn lists_of_keys_and_messages() {
     assert_eq!(*records[0].public_keys.as_encoded().unwrap(), [b"a", b"b"]);
     assert_eq!(records[0].messages, Messages::Each(vec![(*b"a").into(), (*b"b").into()]));
     assert!(records[1].public_keys.is_empty());
+}
+
+/// Millions of elements of a dictionary take seconds to look at, and a few megabytes to send.
+#[test]
+fn no_element_is_looked_at_of_a_list_that_is_too_long() {
+    struct Two;
+
+    impl Room for Two {
+        fn elements(&self) -> usize {
+            2
+        }
+
+        fn take(&mut self, _: usize) -> bool {
+            true
+        }
+    }
+
+    let mut keys = ListBuilder::new(BinaryBuilder::new());
+    (0..3).for_each(|_| keys.values().append_null());
+    keys.append(true);
+    let of = |value: &[u8]| -> ArrayRef { Arc::new(BinaryArray::from_vec(vec![value])) };
+    let stream = written(vec![
+        ("public_keys", Arc::new(keys.finish()) as ArrayRef),
+        ("message", of(b"m")),
+        ("signature", of(b"s")),
+    ]);
+    let entry = ArrowRows::new(stream).next_within(&mut Two).unwrap().expect("one row");
+    assert_eq!(entry.unwrap_err().reason, "\"public_keys\": found 3 keys, expected at most 2");
 }
 
 #[test]
@@ -308,4 +338,147 @@ fn a_batch_in_memory_without_a_column_or_with_another_type_is_refused() {
     let expected = "the column \"public_key\" has the type Date32, expected text (hexadecimal digits) or binary; cast the \
                     column to such a type";
     assert_eq!(error.to_string(), expected);
+}
+
+type FieldOffset = WIPOffset<arrow_ipc::Field<'static>>;
+type PairOffset = WIPOffset<arrow_ipc::KeyValue<'static>>;
+
+/// A field of text, or of several columns if there are any inside.
+fn written_field(
+    to: &mut FlatBufferBuilder<'static>,
+    name: &str,
+    inside: &[FieldOffset],
+    metadata: &[PairOffset],
+) -> FieldOffset {
+    let (name, children, metadata) = (to.create_string(name), to.create_vector(inside), to.create_vector(metadata));
+    let (tag, kind) = if inside.is_empty() {
+        (arrow_ipc::Type::Utf8, arrow_ipc::Utf8Builder::new(to).finish().as_union_value())
+    } else {
+        (arrow_ipc::Type::Struct_, arrow_ipc::Struct_Builder::new(to).finish().as_union_value())
+    };
+    let mut field = arrow_ipc::FieldBuilder::new(to);
+    field.add_name(name);
+    field.add_type_type(tag);
+    field.add_type_(kind);
+    field.add_children(children);
+    field.add_custom_metadata(metadata);
+    field.finish()
+}
+
+/// A stream of a schema and nothing else.
+fn schema_alone(fields: impl FnOnce(&mut FlatBufferBuilder<'static>) -> Vec<FieldOffset>) -> Vec<u8> {
+    let mut to = FlatBufferBuilder::new();
+    let fields = fields(&mut to);
+    let fields = to.create_vector(&fields);
+    let mut schema = arrow_ipc::SchemaBuilder::new(&mut to);
+    schema.add_fields(fields);
+    let schema = schema.finish().as_union_value();
+    let mut message = arrow_ipc::MessageBuilder::new(&mut to);
+    message.add_version(arrow_ipc::MetadataVersion::V5);
+    message.add_header_type(arrow_ipc::MessageHeader::Schema);
+    message.add_header(schema);
+    let message = message.finish();
+    to.finish(message, None);
+    let header = to.finished_data();
+    let length = u32::try_from(header.len()).unwrap().to_le_bytes();
+    [&u32::MAX.to_le_bytes()[..], &length, header].concat()
+}
+
+/// A field of some kilobytes takes four bytes each time that it is named, and is copied each time: 230 KB made 1.4 GB.
+#[test]
+fn parts_that_a_schema_names_many_times_are_refused() {
+    let name = "n".repeat(1000);
+    let columns = schema_alone(|to| vec![written_field(to, &name, &[], &[]); 1000]);
+    let inside_one = schema_alone(|to| {
+        let inside = written_field(to, &name, &[], &[]);
+        vec![written_field(to, "one", &vec![inside; 1000], &[])]
+    });
+    let of_metadata = schema_alone(|to| {
+        let (key, value) = (to.create_string("key"), to.create_string(&name));
+        let mut pair = arrow_ipc::KeyValueBuilder::new(to);
+        pair.add_key(key);
+        pair.add_value(value);
+        let pair = pair.finish();
+        vec![written_field(to, "one", &[], &vec![pair; 1000])]
+    });
+    // Each level names the one before it twice.
+    let doubled = schema_alone(|to| {
+        let first = written_field(to, "first", &[], &[]);
+        vec![(0..16).fold(first, |inside, _| written_field(to, "two", &[inside; 2], &[]))]
+    });
+    for stream in [columns, inside_one, of_metadata, doubled] {
+        let error = read(stream).unwrap_err().to_string();
+        assert!(error.contains("a header names the same parts many times"), "{error}");
+    }
+    // As many parts of their own are read.
+    let own = schema_alone(|to| {
+        let inside: Vec<_> = (0..1000).map(|i| written_field(to, &format!("{i}"), &[], &[])).collect();
+        let mut all = vec![written_field(to, "one", &inside, &[])];
+        all.extend((0..1000).map(|i| written_field(to, &format!("{i}"), &[], &[])));
+        all
+    });
+    assert!(read(own).unwrap().is_empty());
+}
+
+/// What writers share does not count as named many times: the least columns look the largest.
+#[test]
+fn schemas_of_every_type_are_read() {
+    let fields = || {
+        let flat = [
+            DataType::Null,
+            DataType::Boolean,
+            DataType::Int64,
+            DataType::Float64,
+            DataType::Utf8View,
+            DataType::FixedSizeBinary(48),
+            DataType::Date32,
+            DataType::Time64(arrow_schema::TimeUnit::Nanosecond),
+            DataType::Timestamp(arrow_schema::TimeUnit::Second, Some("UTC".into())),
+            DataType::Decimal128(38, 10),
+            DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8)),
+        ];
+        let nested = |kind: &DataType| {
+            let item = Arc::new(Field::new("item", kind.clone(), true));
+            [DataType::List(item.clone()), DataType::Struct(vec![item.clone(), item].into())]
+        };
+        let all: Vec<_> = flat.iter().flat_map(nested).chain(flat.clone()).collect();
+        (0..50).flat_map(move |_| all.clone()).map(|kind| Field::new("", kind, false))
+    };
+    let pair = || HashMap::from([("k".to_owned(), String::new())]);
+    let with_metadata: Vec<_> = fields().map(|field| field.with_metadata(pair())).collect();
+    for fields in [fields().collect(), with_metadata] {
+        let schema = Schema::new(fields);
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+        writer.finish().unwrap();
+        assert!(read(writer.into_inner().unwrap()).unwrap().is_empty());
+    }
+}
+
+/// A reader finds memory for the schema, however its stream begins.
+#[test]
+fn the_memory_of_a_schema_is_known_before_it_is_read() {
+    let marked = small();
+    let memory = ArrowRows::new(marked.clone()).memory();
+    let header = u32::from_le_bytes(marked[4..8].try_into().unwrap()) as usize;
+    assert!(memory > 50 * header && memory > marked.len(), "{memory}");
+    let unmarked = marked[4..].to_vec();
+    assert_eq!(ArrowRows::new(unmarked.clone()).memory(), memory - 4);
+    assert_eq!(read(unmarked).unwrap().len(), 3);
+    // Nothing stands in front of it.
+    let mut to = FlatBufferBuilder::new();
+    let message = arrow_ipc::MessageBuilder::new(&mut to).finish();
+    to.finish(message, None);
+    let header = to.finished_data();
+    let length = u32::try_from(header.len()).unwrap().to_le_bytes();
+    let error = read([&u32::MAX.to_le_bytes()[..], &length, header, &marked[..]].concat()).unwrap_err().to_string();
+    assert!(error.contains("found a message of the type NONE"), "{error}");
+}
+
+/// Whoever sends a table with many long names does not get all of them back.
+#[test]
+fn an_error_lists_few_columns() {
+    let of = |place: usize| (format!("{place}{}", "n".repeat(1000)), Arc::new(NullArray::new(1)) as ArrayRef, true);
+    let batch = RecordBatch::try_from_iter_with_nullable((0..1000).map(of)).unwrap();
+    let error = BatchRows::new(&batch, 0).unwrap_err().to_string();
+    assert!(error.contains("and 950 more") && error.len() < 6000, "{} bytes: {error:.300}", error.len());
 }

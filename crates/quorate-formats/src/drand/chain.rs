@@ -8,6 +8,7 @@
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::columns::Field;
 use crate::error::InputError;
 use crate::hex::HexBytes;
 use crate::json;
@@ -33,11 +34,12 @@ impl ChainInfo {
     /// key of a built-in chain, everything else that it states must be that chain's; what it leaves out is taken from there.
     ///
     /// # Errors
-    /// The text is not a JSON object with a public key, it does not hash to the chain hash that it states, or it contradicts a
+    /// The text is not a JSON object with a public key, it has a field that is longer than any key or point, it does not hash to the chain hash that it states, or it contradicts a
     /// built-in chain or itself.
     pub fn from_json(text: &str) -> Result<Self, InputError> {
         let unusable = |reason: String| InputError::ChainInfo { reason };
         let document: Document = json::object(text.trim()).map_err(|error| unusable(error.to_string()))?;
+        document.check_lengths().map_err(unusable)?;
         document.check_hash().map_err(unusable)?;
         let known = document.known();
         if let Some(known) = known {
@@ -103,15 +105,28 @@ impl ChainInfo {
     pub fn scheme(&self) -> Result<DrandScheme, InputError> {
         match &self.scheme_id {
             Some(id) => DrandScheme::from_id(id),
-            None if self.public_key.len() == DEFAULT_SCHEME_KEY_LENGTH => Ok(DrandScheme::Chained),
-            None => Err(InputError::ChainInfo {
-                reason: format!(
-                    "it names no scheme, and its key of {} bytes is not of the default scheme, whose keys have \
-                     {DEFAULT_SCHEME_KEY_LENGTH}; add \"schemeID\"",
-                    self.public_key.len()
-                ),
-            }),
+            None => self.fitting(DrandScheme::Chained),
         }
+    }
+
+    /// The scheme that has the suite of a caller, for a chain that states none.
+    pub(super) fn scheme_of_suite(&self, suite: &str) -> Result<DrandScheme, InputError> {
+        let scheme = DrandScheme::from_profile(suite);
+        self.fitting(scheme.ok_or_else(|| InputError::SuiteNotDrand { suite: suite.to_owned() })?)
+    }
+
+    /// The scheme, if its keys are as long as that of the chain.
+    fn fitting(&self, scheme: DrandScheme) -> Result<DrandScheme, InputError> {
+        let (found, expected) = (self.public_key.len(), scheme.key_length());
+        if found == expected {
+            return Ok(scheme);
+        }
+        Err(InputError::ChainInfo {
+            reason: format!(
+                "it names no scheme, and its key of {found} bytes is not of {}, whose keys have {expected}; add \"schemeID\"",
+                scheme.profile()
+            ),
+        })
     }
 }
 
@@ -148,6 +163,15 @@ impl DrandScheme {
     #[must_use]
     pub fn from_profile(profile: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scheme| scheme.profile() == profile)
+    }
+
+    /// The length of a key in bytes.
+    fn key_length(self) -> usize {
+        match self {
+            Self::Chained | Self::Unchained => 48,
+            Self::Quicknet | Self::G1Legacy => 96,
+            Self::Evmnet => 128,
+        }
     }
 
     /// The length of a signature in bytes.
@@ -204,6 +228,19 @@ impl Document {
             (Some(one), Some(other)) if one != other => Err(format!("it states the beacon ids {one:?} and {other:?}")),
             (one, other) => Ok(one.or(other)),
         }
+    }
+
+    /// Refuses a key that is longer than any suite's. Round 1 has the seed in place of a signature, and the chain hash is shorter.
+    fn check_lengths(&self) -> Result<(), String> {
+        let length = |bytes: &Option<HexBytes>| bytes.as_ref().map_or(0, |bytes| bytes.0.len());
+        for (what, field, length) in [
+            ("public key", Field::PublicKeys, self.public_key.0.len()),
+            ("genesis seed", Field::Signature, length(&self.genesis_seed)),
+            ("chain hash", Field::Signature, length(&self.hash)),
+        ] {
+            field.check_length(length).map_err(|reason| format!("in its {what}: {reason}"))?;
+        }
+        Ok(())
     }
 
     /// Compares the chain hash with what it covers, if the document states everything that it covers:
@@ -294,7 +331,6 @@ const SCHEME_IDS: [&str; 5] = [
     "bls-bn254-unchained-on-g1",
 ];
 const DEFAULT_BEACON: &str = "default";
-const DEFAULT_SCHEME_KEY_LENGTH: usize = 48;
 
 struct WellKnown {
     name: &'static str,
@@ -480,6 +516,25 @@ mod tests {
         assert!(two.unwrap_err().contains("beacon ids"));
         let long = text(&format!(r#""hash": "{default}""#)).replace("\"period\": 5", "\"period\": 4294967301");
         assert!(ChainInfo::from_json(&long).unwrap_err().to_string().contains("a period of 4294967301 seconds"));
+    }
+
+    #[test]
+    fn fields_longer_than_any_point_are_refused() {
+        let info = |key: usize, seed: usize, hash: usize| {
+            let hex = |bytes: usize| "ab".repeat(bytes);
+            let text =
+                format!(r#"{{"public_key": "{}", "groupHash": "{}", "hash": "{}"}}"#, hex(key), hex(seed), hex(hash));
+            ChainInfo::from_json(&text).map_err(|error| error.to_string())
+        };
+        info(192, 192, 192).unwrap();
+        for (found, what) in [
+            (info(193, 32, 32), "in its public key: found 193 bytes, more than the 192"),
+            (info(96, 35_000, 32), "in its genesis seed: found 35000 bytes"),
+            (info(96, 32, 193), "in its chain hash: found 193 bytes"),
+        ] {
+            let error = found.unwrap_err();
+            assert!(error.contains(what), "{error}");
+        }
     }
 
     #[test]

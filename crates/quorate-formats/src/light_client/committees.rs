@@ -5,11 +5,13 @@ use std::collections::btree_map::Entry as Slot;
 use std::sync::Arc;
 
 use super::check;
+use super::claims::{self, Known};
 use super::document::Document;
 use super::network::BeaconNetwork;
 use super::object::{Bootstrap, CommitteeFile, Object, SyncCommittee, Update};
+use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
-use crate::record::{Check, CheckResult, Origin};
+use crate::record::{Check, CheckResult, Id, Origin, Place};
 use crate::ssz::Root;
 
 /// Sync committees by period.
@@ -75,8 +77,10 @@ impl SyncCommittees {
     /// Learns the committees of all documents of a run: first those of bootstraps and committee files, then the next committees
     /// of the updates, in the order of their periods.
     ///
-    /// A committee that its branch does not prove against the header is refused.
-    pub fn learn(&mut self, documents: &[Document], network: &BeaconNetwork) -> Vec<Lesson> {
+    /// A committee that its branch does not prove against the header is refused. Where an update names another committee than an
+    /// update before it, one of the two is forged: the later one counts if each of its checks passes, with `at_least` participants
+    /// as in [`Document::records`], and if its signature is valid. Signatures are verified here in that case alone, one by one.
+    pub fn learn(&mut self, documents: &[Document], network: &BeaconNetwork, at_least: usize) -> Vec<Lesson> {
         let mut lessons = Vec::new();
         let mut updates = Vec::new();
         for (origin, object) in objects(documents) {
@@ -87,7 +91,16 @@ impl SyncCommittees {
             }
         }
         updates.sort_by_key(|(_, update)| BeaconNetwork::period(update.attested.beacon.slot));
-        lessons.extend(updates.into_iter().filter_map(|(origin, update)| self.learn_update(update, origin, network)));
+        let first = lessons.len();
+        for (origin, update) in updates {
+            lessons.extend(self.learn_update(update, origin, network, at_least));
+        }
+        for lesson in &mut lessons[first..] {
+            let counts = self.known(lesson.period).is_some_and(|known| known.rests_on.as_ref() == Some(&lesson.origin));
+            if lesson.teaching == Teaching::Learned && !counts {
+                lesson.teaching = Teaching::Conflict;
+            }
+        }
         lessons
     }
 
@@ -102,7 +115,7 @@ impl SyncCommittees {
         self.by_period.keys().copied()
     }
 
-    pub(super) fn known(&self, period: u64) -> Option<&Known> {
+    fn known(&self, period: u64) -> Option<&Known> {
         self.by_period.get(&period)
     }
 
@@ -153,7 +166,13 @@ impl SyncCommittees {
         Some(Lesson { origin, period, block_root: None, checks, teaching })
     }
 
-    fn learn_update(&mut self, update: &Update, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {
+    fn learn_update(
+        &mut self,
+        update: &Update,
+        origin: Origin,
+        network: &BeaconNetwork,
+        at_least: usize,
+    ) -> Option<Lesson> {
         let (committee, _) = update.next_committee.as_ref()?;
         let check = check::next_sync_committee_branch(update, network);
         let attested = BeaconNetwork::period(update.attested.beacon.slot);
@@ -168,10 +187,43 @@ impl SyncCommittees {
             CheckResult::Passed => {
                 let from = format!("the next committee of {origin}");
                 let rests_on = Some(origin.clone());
-                self.insert(period, Known { committee: Arc::new(committee.clone()), from, rests_on })
+                let known = Known { committee: Arc::new(committee.clone()), from, rests_on };
+                match self.insert(period, known.clone()) {
+                    Teaching::Conflict if self.is_proven(update, period, network, at_least) => {
+                        self.by_period.insert(period, known);
+                        Teaching::Learned
+                    }
+                    teaching => teaching,
+                }
             }
         };
         Some(Lesson { origin, period, block_root: None, checks: vec![check], teaching })
+    }
+
+    /// Whether an update is valid that names another committee of a period than the known one, which the caller did not give. The
+    /// committee of the period before has signed it.
+    fn is_proven(&self, update: &Update, period: u64, network: &BeaconNetwork, at_least: usize) -> bool {
+        let Some(signers) = self.known(period - 1) else { return false };
+        if self.known(period).is_some_and(|known| known.rests_on.is_none()) {
+            return false;
+        }
+        let record = claims::claim(update, Place::Element(0), signers, None, network, at_least);
+        record.failed_check().is_none() && record.into_claim(None).is_ok_and(|claim| claim.verify().is_valid())
+    }
+
+    /// The claim of an update, or why there is none.
+    fn claim(&self, update: &Update, place: Place, network: &BeaconNetwork, at_least: usize) -> Entry {
+        let period = BeaconNetwork::period(update.signature_slot);
+        let known = self.known(period).ok_or_else(|| {
+            let reason = format!(
+                "the sync committee of period {period} is not known; add a bootstrap of that period, an update of period {} that \
+                 names the next committee, or a committee file (on the command line --committee FILE)",
+                period.saturating_sub(1)
+            );
+            Malformed::new(place, reason).with_id(Some(Id::number(update.signature_slot))).of_no_committee()
+        })?;
+        let next = self.known(BeaconNetwork::period(update.attested.beacon.slot) + 1);
+        Ok(claims::claim(update, place, known, next, network, at_least))
     }
 
     /// Keeps the first committee given for a period. A later one either agrees with it or is a conflict.
@@ -186,6 +238,31 @@ impl SyncCommittees {
             }
             Slot::Occupied(_) => Teaching::Conflict,
         }
+    }
+}
+
+impl Document {
+    /// The claims of this document, in order: one for each update, and an error for each object that cannot be read.
+    ///
+    /// Bootstraps and committees make no claim. `at_least` is how many of the 512 keys must have taken part; the
+    /// specification asks for [`MIN_PARTICIPANTS`](check::MIN_PARTICIPANTS), and fewer are never enough.
+    pub fn records(
+        &self,
+        committees: &SyncCommittees,
+        network: &BeaconNetwork,
+        at_least: usize,
+    ) -> impl Iterator<Item = Entry> {
+        self.objects.iter().filter_map(move |(place, object)| {
+            let claim = match object {
+                Ok(Object::Update(update)) => committees.claim(update, *place, network, at_least),
+                Ok(Object::Committee(CommitteeFile { period: None, .. })) => {
+                    Err(Malformed::new(*place, "the committee does not say its period; add \"period\": N"))
+                }
+                Ok(Object::Bootstrap(_) | Object::Committee(_)) => return None,
+                Err(reason) => Err(Malformed::new(*place, reason)),
+            };
+            Some(claim)
+        })
     }
 }
 
@@ -217,23 +294,8 @@ pub enum Teaching {
     /// No known committee could have signed the update: the committee of the update's own period is not known, or its
     /// signature is of another period than its attested block. The committee was not believed, although no check failed.
     NotVouchedFor,
-    /// A different committee was known already, so this one was not believed.
+    /// A different committee is known, which the caller gave or which a valid update names, so this one was not believed.
     Conflict,
-}
-
-/// A committee and what proves it.
-#[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub committee: Arc<SyncCommittee>,
-    pub from: String,
-    /// The update whose signature proves it; none if the caller gave the committee.
-    pub rests_on: Option<Origin>,
-}
-
-impl Known {
-    fn given(committee: SyncCommittee, from: String) -> Self {
-        Self { committee: Arc::new(committee), from, rests_on: None }
-    }
 }
 
 fn objects(documents: &[Document]) -> impl Iterator<Item = (Origin, &Object)> {

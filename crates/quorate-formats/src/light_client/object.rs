@@ -16,6 +16,7 @@ use serde::de::{self, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::columns::Field;
 use crate::hex::{Hex, HexBytes};
 use crate::json;
 use crate::network::Fork;
@@ -95,6 +96,8 @@ impl Object {
             .ok_or("expected a bootstrap (\"current_sync_committee\"), an update (\"attested_header\") or a committee (\"pubkeys\")")?
             .try_into()?;
         let aggregate = fields.sync_aggregate.take().ok_or("\"sync_aggregate\" is missing")?;
+        let length = aggregate.sync_committee_signature.0.len();
+        Field::Signature.check_length(length).map_err(|reason| format!("\"sync_committee_signature\": {reason}"))?;
         let signature_slot = fields.signature_slot.take().ok_or("\"signature_slot\" is missing")?.0;
         let finalized = convert("finalized_header", fields.finalized_header.take(), &mut fields.finality_branch)?;
         if let Some(next) = fields.next_sync_committee_update.take() {
@@ -537,6 +540,13 @@ mod tests {
         let Object::Update(nested) = Object::from_json(&nested, None).unwrap() else { panic!() };
         assert_eq!(flat.attested, nested.attested);
         assert_eq!(flat.attested.beacon.proposer_index, 6);
+    }
+
+    #[test]
+    fn a_signature_longer_than_any_point() {
+        let with = |length: usize| update("").replacen(r#""00""#, &format!("{:?}", hex(0xab, length)), 1);
+        assert!(Object::from_json(&with(192), None).is_ok());
+        assert!(reason(&with(193)).starts_with("\"sync_committee_signature\": found 193 bytes, more than the 192"));
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn read(text: &str) -> Document {
 fn run(text: &str, network: &BeaconNetwork) -> (Vec<Lesson>, Vec<Entry>) {
     let documents = [read(text)];
     let mut committees = SyncCommittees::default();
-    let lessons = committees.learn(&documents, network);
+    let lessons = committees.learn(&documents, network, MIN_PARTICIPANTS);
     (lessons, documents[0].records(&committees, network, MIN_PARTICIPANTS).collect())
 }
 
@@ -134,6 +134,20 @@ fn an_update_without_finality_or_next_committee() {
     let record = claim_of(&update(CAPELLA, CAPELLA + 1, ""), CAPELLA);
     assert_eq!(result(&record, "finality_branch"), CheckResult::NotPossible);
     assert_eq!(result(&record, "next_sync_committee_branch"), CheckResult::NotPossible);
+}
+
+#[test]
+fn nobody_is_never_enough() {
+    let (nobody, mut one) = ([0; 64], [0; 64]);
+    one[5] = 1;
+    for (bits, expected) in [(nobody, CheckResult::Failed), (one, CheckResult::Passed)] {
+        let update = update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &bits, "");
+        let documents = [read(&format!("[{}, {update}]", bootstrap(CAPELLA, &committee(1), 54)))];
+        let mut committees = SyncCommittees::default();
+        committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
+        let record = documents[0].records(&committees, &mainnet(), 0).next().unwrap().unwrap();
+        assert_eq!(result(&record, "participants"), expected);
+    }
 }
 
 #[test]
@@ -212,7 +226,7 @@ fn a_caller_may_ask_for_two_thirds() {
         update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &[0x0f; 64], "")
     ))];
     let mut committees = SyncCommittees::default();
-    committees.learn(&documents, &mainnet());
+    committees.learn(&documents, &mainnet(), MIN_PARTICIPANTS);
     let record = documents[0].records(&committees, &mainnet(), 342).next().unwrap().unwrap();
     assert_eq!(record.failed_check().unwrap().name, "participants");
 }
@@ -311,9 +325,24 @@ fn two_next_committees_of_one_period_do_not_agree() {
         teaching_update(CAPELLA + 1, &committee(3), 55)
     );
     let (lessons, entries) = run(&text, &mainnet());
+    assert_eq!((lessons[1].teaching, lessons[2].teaching), (Teaching::Learned, Teaching::Conflict));
+    let [first, second] = [0, 1].map(|i| entries[i].as_ref().unwrap().failed_check());
+    assert_eq!((first, second.unwrap().name), (None, "next_sync_committee_agrees"));
+}
+
+/// A committee that the caller gave is believed before any update.
+#[test]
+fn a_next_committee_agrees_with_the_one_that_was_given() {
+    let slot = CAPELLA + 8192;
+    let text = format!(
+        "[{}, {}, {}]",
+        bootstrap(CAPELLA, &committee(1), 54),
+        teaching_update(CAPELLA, &committee(3), 55),
+        bootstrap(slot, &committee(2), 54)
+    );
+    let (lessons, entries) = run(&text, &mainnet());
     assert_eq!(lessons[2].teaching, Teaching::Conflict);
-    assert_eq!(entries[0].as_ref().unwrap().failed_check(), None);
-    assert_eq!(entries[1].as_ref().unwrap().failed_check().unwrap().name, "next_sync_committee_agrees");
+    assert_eq!(entries[0].as_ref().unwrap().failed_check().unwrap().name, "next_sync_committee_agrees");
 }
 
 #[test]
@@ -337,7 +366,7 @@ fn a_committee_file_is_believed_first() {
         assert!(committees.add_file(rubbish, "h.json", None, &mainnet()).is_err());
     }
     let conflicting = [read(&bootstrap(CAPELLA, &committee(2), 54))];
-    assert_eq!(committees.learn(&conflicting, &mainnet())[0].teaching, Teaching::Conflict);
+    assert_eq!(committees.learn(&conflicting, &mainnet(), MIN_PARTICIPANTS)[0].teaching, Teaching::Conflict);
     assert_eq!(committees.committee(period), Some(&committee(1)));
 }
 

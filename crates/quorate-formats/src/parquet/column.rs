@@ -62,8 +62,6 @@ impl Column {
         rows: usize,
         budget: &Budget,
     ) -> Result<()> {
-        // The pages of the last row group are let go first.
-        self.reader = None;
         let elements = self.list.is_some().then(|| self.elements.clone());
         let pages = Pages::new(file, group.column(self.leaf), rows, budget, elements)?;
         self.reader = Some(get_column_reader(group.schema_descr().column(self.leaf), Box::new(pages)));
@@ -72,6 +70,21 @@ impl Column {
 
     /// The next row.
     pub(super) fn next(&mut self) -> Result<Cell<'static, ByteArray>> {
+        let row = self.row()?;
+        row.ok_or_else(|| ParquetError::General("a column has fewer rows than its row group".to_owned()))
+    }
+
+    /// Ends the row group that was started, if there is one, after its last row.
+    pub(super) fn end(&mut self) -> Result<()> {
+        if self.reader.is_some() && self.row()?.is_some() {
+            return Err(ParquetError::General("a column has more rows than its row group".to_owned()));
+        }
+        self.reader = None;
+        Ok(())
+    }
+
+    /// The next row; none if the column has no more.
+    fn row(&mut self) -> Result<Option<Cell<'static, ByteArray>>> {
         self.elements.restart();
         let levels = &mut self.levels;
         levels.definition.clear();
@@ -90,7 +103,7 @@ impl Column {
                 return Err(ParquetError::General(format!("a column has the type {}", Type::INT96)));
             }
         }?;
-        Ok(self.cell(values))
+        Ok(values.map(|values| self.cell(values)))
     }
 
     fn cell(&self, values: Vec<Value<ByteArray>>) -> Cell<'static, ByteArray> {
@@ -110,17 +123,19 @@ impl Column {
     }
 }
 
-/// Reads the values of one row, and its levels.
+/// Reads the values of one row, and its levels. None at the end of the column.
 fn read<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     levels: &mut Levels,
     value: impl Fn(T::T) -> Value<ByteArray>,
-) -> Result<Vec<Value<ByteArray>>> {
+) -> Result<Option<Vec<Value<ByteArray>>>> {
     let mut values = Vec::new();
-    let (rows, ..) = reader.read_records(1, Some(&mut levels.definition), Some(&mut levels.repetition), &mut values)?;
-    match rows {
-        1 => Ok(values.into_iter().map(value).collect()),
-        _ => Err(ParquetError::General("a column has fewer rows than its row group".to_owned())),
+    let (rows, _, found) =
+        reader.read_records(1, Some(&mut levels.definition), Some(&mut levels.repetition), &mut values)?;
+    match (rows, found) {
+        (1, _) => Ok(Some(values.into_iter().map(value).collect())),
+        (_, 0) => Ok(None),
+        _ => Err(ParquetError::General("a column ends in the middle of a list".to_owned())),
     }
 }
 

@@ -221,10 +221,9 @@ impl Pages {
             Page::DictionaryPage { .. } => Err(refused("a dictionary has the encoding of a page of values".to_owned())),
         }
     }
-}
 
-impl PageReader for Pages {
-    fn get_next_page(&mut self) -> Result<Option<Page>> {
+    /// The next page, which may hold no values.
+    fn page(&mut self) -> Result<Option<Page>> {
         let Some((at, sizes)) = self.declared()? else { return Ok(None) };
         if matches!(self.compression, Compression::GZIP(_)) {
             self.check_gzip(at, sizes)?;
@@ -242,6 +241,18 @@ impl PageReader for Pages {
             }
         }
         Ok(page)
+    }
+}
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        loop {
+            match self.page()? {
+                // The library takes it for the end of the column, and rows may follow.
+                Some(page) if page.is_data_page() && page.num_values() == 0 => {}
+                page => return Ok(page),
+            }
+        }
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {

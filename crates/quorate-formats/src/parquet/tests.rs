@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use ::parquet::basic::{Compression, Encoding};
+use ::parquet::file::metadata::ParquetMetaDataWriter;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use arrow_array::builder::{BinaryBuilder, ListBuilder, StringBuilder};
 use arrow_array::types::Int8Type as KeyType;
@@ -320,6 +321,80 @@ fn refusal(bytes: &[u8]) -> String {
         Ok(Some(Err(error))) | Err(error) => error.to_string(),
         other => panic!("{other:?}"),
     }
+}
+
+/// The pages of a file and its footer, of which `change` makes those of another file.
+fn rewritten(
+    bytes: &[u8],
+    stated: i64,
+    change: impl FnOnce(&mut Vec<u8>, Vec<RowGroupMetaData>) -> Vec<RowGroupMetaData>,
+) -> Vec<u8> {
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::copy_from_slice(bytes)).unwrap();
+    let (rest, length) = bytes[..bytes.len() - MAGIC.len()].split_last_chunk().unwrap();
+    let mut pages = rest[..rest.len() - u32::from_le_bytes(*length) as usize].to_vec();
+    let groups = change(&mut pages, metadata.row_groups().to_vec());
+    // The field of a number that stands before the list of the groups: the library writes their sum.
+    let number = |rows: i64| (rows << 1 ^ rows >> 63) as u8;
+    let sum = groups.iter().map(RowGroupMetaData::num_rows).sum();
+    let field = [0x16, number(sum), 0x19, (groups.len() as u8) << 4 | 0x0c];
+    let metadata = ParquetMetaData::new(metadata.file_metadata().clone(), groups);
+    ParquetMetaDataWriter::new(&mut pages, &metadata).finish().unwrap();
+    let at = pages.windows(field.len()).rposition(|found| found == field).expect("the number of rows");
+    pages[at + 1] = number(stated);
+    pages
+}
+
+#[test]
+fn no_row_is_dropped_because_its_row_group_states_fewer() {
+    let texts = || strings(&["01", "02", "03"]);
+    let columns = || vec![("public_key", texts()), ("message", texts()), ("signature", texts())];
+    let found = |bytes: &[u8], stated: i64, of_groups: &[i64]| {
+        let bytes = rewritten(bytes, stated, |_, groups| {
+            let groups = groups.into_iter().zip(of_groups);
+            groups.map(|(group, rows)| group.into_builder().set_num_rows(*rows).build().unwrap()).collect()
+        });
+        let rows = open(&bytes).map(|rows| rows.filter(Result::is_ok).count());
+        (rows.unwrap_or_default(), refusal(&bytes))
+    };
+    let one_group = write(columns());
+    let two_groups = write_as(columns(), WriterProperties::builder().set_max_row_group_row_count(Some(2)).build());
+    for (bytes, stated, of_groups, rows, reason) in [
+        (&one_group, 1, &[1][..], 1, "a column has more rows than its row group"),
+        (&one_group, 0, &[0], 0, "a column has more rows than its row group"),
+        (&one_group, 4, &[4], 3, "a column has fewer rows than its row group"),
+        (&two_groups, 3, &[1, 2], 1, "a column has more rows than its row group"),
+        (&two_groups, 2, &[2, 0], 2, "a column has more rows than its row group"),
+        (&one_group, 3, &[1], 0, "its footer states 3 rows, and its row groups 1 together"),
+        (&two_groups, 2, &[2, 1], 0, "its footer states 2 rows, and its row groups 3 together"),
+        (&two_groups, 1, &[2, -1], 0, "a row group states a negative number of rows"),
+    ] {
+        let (found, refusal) = found(bytes, stated, of_groups);
+        assert!(found == rows && refusal.contains(reason), "{of_groups:?} of {stated}: {found} rows, {refusal}");
+    }
+}
+
+/// The library below takes a page without values for the end of its column.
+#[test]
+fn rows_that_follow_an_empty_page_are_read() {
+    let properties = WriterProperties::builder().set_dictionary_enabled(false);
+    let bytes = write_as(minimal(), properties.build());
+    // A page of plain values, none of them, whose levels take no bytes.
+    let empty = [&[0x15, 0, 0x15, 8, 0x15, 8, 0x2c, 0x15, 0, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0][..], &[0; 4]].concat();
+    let length = empty.len() as i64;
+    let bytes = rewritten(&bytes, 1, |pages, groups| {
+        pages.splice(MAGIC.len()..MAGIC.len(), empty);
+        let group = groups[0].clone();
+        let columns = group.columns().iter().enumerate().map(|(place, column)| {
+            let (moved, longer) = if place == 0 { (0, length) } else { (length, 0) };
+            let (offset, size) = (column.data_page_offset() + moved, column.compressed_size() + longer);
+            let column = column.clone().into_builder().set_data_page_offset(offset).set_total_compressed_size(size);
+            column.build().unwrap()
+        });
+        let columns = columns.collect();
+        vec![group.into_builder().set_column_metadata(columns).build().unwrap()]
+    });
+    let records: Vec<_> = open(&bytes).unwrap().map(|entry| entry.unwrap().unwrap()).collect();
+    assert_eq!((records.len(), &records[0].signature[..]), (1, &[3][..]));
 }
 
 /// 1 MiB in a dictionary, and rows that repeat it: unpacked, they would be twice what all pages together may be. The rows

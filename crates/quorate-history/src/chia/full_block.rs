@@ -5,7 +5,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, IgnoredAny},
+};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
@@ -16,7 +19,18 @@ pub(super) struct Envelope<'a> {
     #[serde(borrow)]
     pub(super) block: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) blocks: Option<Vec<&'a RawValue>>,
+    pub(super) blocks: Option<&'a RawValue>,
+    /// Fields of a block, which an envelope does not have.
+    reward_chain_block: Option<IgnoredAny>,
+    foliage: Option<IgnoredAny>,
+}
+
+impl Envelope<'_> {
+    /// The field that a block has and an envelope does not.
+    pub(super) fn field_of_block(&self) -> Option<&'static str> {
+        let block = self.reward_chain_block.is_some().then_some("reward_chain_block");
+        block.or(self.foliage.is_some().then_some("foliage"))
+    }
 }
 
 #[derive(Deserialize)]

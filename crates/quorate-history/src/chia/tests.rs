@@ -324,6 +324,36 @@ fn lists_envelopes_and_one_after_the_other() {
     assert!(all(" \n").is_empty());
 }
 
+/// What is not a block takes more memory than its two characters, so no more of a list is read than was asked for.
+#[test]
+fn a_list_is_read_block_by_block() {
+    let ones = ",\n1".repeat(100_000);
+    for text in [format!("[ \"foliage, ]\" , [2]{ones} ]"), format!("{{\"blocks\": [\"foliage, ]\",[2]{ones}]}}")] {
+        let mut blocks = read(text.as_bytes());
+        for expected in ["found a string", "found a list", "found a number"] {
+            let malformed = blocks.next().unwrap().unwrap().unwrap_err();
+            assert!(malformed.reason.contains(expected), "{malformed}");
+        }
+        assert!(matches!(blocks.pending, Pending::List(_, read) if read < 30));
+        assert_eq!(blocks.map(|block| block.unwrap().unwrap_err().place).last(), Some(Place::Element(100_001)));
+    }
+    assert_eq!(reason(&json!({"blocks": {}})), "\"blocks\": expected a list of blocks");
+}
+
+/// A block's own fields stand beside a list: neither may hide the other.
+#[test]
+fn a_list_does_not_hide_the_block_beside_it() {
+    for field in ["reward_chain_block", "foliage"] {
+        for (other, content) in [("blocks", json!([])), ("block", signed(unsigned()))] {
+            let mut block = json!({"success": true});
+            (block[field], block[other]) = (signed(unsigned())[field].clone(), content);
+            let expected = format!("\"{field}\" and \"{other}\" are both given; keep one of them");
+            assert_eq!(all(&block.to_string()).len(), 1);
+            assert_eq!(reason(&block), expected);
+        }
+    }
+}
+
 #[test]
 fn truncated_foreign_and_endless_files() {
     let block = signed(unsigned()).to_string();

@@ -202,6 +202,29 @@ fn a_truncated_file_is_an_error_after_its_whole_rounds() {
     assert_eq!(rounds.into_spans()[0].last, 2);
 }
 
+/// Lines are counted from the beginning of the file, also where a value goes on over several of them.
+#[test]
+fn what_is_not_json_is_named_by_its_line() {
+    let rounds = text(&lines(3));
+    for (wrong, place) in [
+        ("garbage", "found expected value at line 5 column 1"),
+        ("{} garbage", "found expected value at line 5 column 4"),
+        ("{\n\ngarbage", "found key must be a string at line 7 column 1"),
+        ("{\n", "ends in the middle, at line 7, column 0"),
+    ] {
+        let text = format!("{rounds}\n{wrong}\n");
+        let error = read(text.as_bytes(), &DrandOptions::default()).find_map(Result::err).unwrap().to_string();
+        assert!(error.contains(place), "{error}");
+    }
+    let text = [rounds.as_bytes(), b"\n\xff\n"].concat();
+    let error = read(&text[..], &DrandOptions::default()).find_map(Result::err).unwrap().to_string();
+    assert!(error.contains("byte 1 is not UTF-8, counted from the beginning of line 5"), "{error}");
+    // What follows is not read, whatever its length.
+    let endless = BufReader::new(std::io::Read::chain(&b"garbage\n"[..], std::io::repeat(b' ')));
+    let error = read(endless, &DrandOptions::default()).next().unwrap().unwrap_err().to_string();
+    assert!(error.contains("found expected value at line 1 column 1"), "{error}");
+}
+
 #[test]
 fn rounds_out_of_order_take_bounded_memory() {
     let options = DrandOptions { chain: Some(drand::ChainInfo::well_known("quicknet").unwrap()), ..Default::default() };

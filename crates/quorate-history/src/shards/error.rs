@@ -14,7 +14,7 @@ pub enum ShardError {
     /// The operating system returned an error.
     #[error("cannot {action} {}: {error}", path.display())]
     Io {
-        /// What was tried: "read", "write".
+        /// What was tried: "read", "write", "start a thread that reads".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -58,15 +58,27 @@ pub enum ShardError {
 }
 
 impl ShardError {
+    /// Whether a file of this shard is at fault, so that another shard may be in order: it cannot be read, or is not what it must be.
+    #[must_use]
+    pub fn is_of_one_shard(&self) -> bool {
+        matches!(self, Self::Unfit { .. } | Self::Io { action: READ, .. })
+    }
+
     pub(super) fn read(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
-        move |error| Self::Io { action: "read", path: path.to_owned(), error }
+        move |error| Self::Io { action: READ, path: path.to_owned(), error }
     }
 
     pub(super) fn write(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
         move |error| Self::Io { action: "write", path: path.to_owned(), error }
     }
 
+    pub(super) fn thread(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
+        move |error| Self::Io { action: "start a thread that reads", path: path.to_owned(), error }
+    }
+
     pub(super) fn unfit(path: &Path, reason: impl fmt::Display) -> Self {
         Self::Unfit { path: path.to_owned(), reason: reason.to_string() }
     }
 }
+
+const READ: &str = "read";

@@ -10,6 +10,8 @@ use std::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest as _, Sha256};
 
+use super::error::ShardError;
+
 /// A SHA-256 digest, in JSON as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub(super) [u8; 32]);
@@ -80,15 +82,30 @@ impl<W: Write> Write for Hashing<W> {
     }
 }
 
-/// The digest of parts of a file, one after the other: offset and length, in bytes. A part that the file lacks is an error.
-pub(super) fn digest_of_parts(path: &Path, parts: impl IntoIterator<Item = (u64, u64)>) -> io::Result<Digest> {
-    let mut file = File::open(path)?;
-    let mut to = Hashing::new(io::sink());
+/// How many bytes some parts of a file have, and their digest, one after the other. A part is an offset and a length, in bytes; one that the
+/// file lacks is an error.
+pub(super) fn digest_of_parts(
+    path: &Path,
+    parts: impl IntoIterator<Item = (u64, u64)>,
+) -> Result<(u64, Digest), ShardError> {
+    let read = ShardError::read(path);
+    let mut file = File::open(path).map_err(read)?;
+    let end = file.metadata().map_err(read)?.len();
+    let (mut bytes, mut to) = (0, Hashing::new(io::sink()));
     for (offset, length) in parts {
-        file.seek(SeekFrom::Start(offset))?;
-        if io::copy(&mut Read::by_ref(&mut file).take(length), &mut to)? < length {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than it was"));
+        let mut copied = 0;
+        // A system refuses to go to a place where no file ends.
+        if offset <= end {
+            file.seek(SeekFrom::Start(offset)).map_err(read)?;
+            copied = io::copy(&mut Read::by_ref(&mut file).take(length), &mut to).map_err(read)?;
         }
+        if copied < length {
+            let reason = format!(
+                "found the end of the file, expected {length} bytes at offset {offset}; it is damaged or cut off, get it again"
+            );
+            return Err(ShardError::unfit(path, reason));
+        }
+        bytes += copied;
     }
-    Ok(to.digest())
+    Ok((bytes, to.digest()))
 }

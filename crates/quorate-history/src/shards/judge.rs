@@ -1,6 +1,6 @@
 //! What a shard's file holds, with a verdict for each claim.
 
-use std::{io, ops::ControlFlow, thread, time::Duration};
+use std::{io, ops::ControlFlow, path::Path, thread, time::Duration};
 
 use quorate::{AnySuite, Verifier, rand_core::CryptoRng};
 use quorate_formats::{
@@ -8,6 +8,7 @@ use quorate_formats::{
     VerdictLine,
     judge::{self, Judge, WindowLimit},
 };
+use quorate_host::plain;
 use serde::{Deserialize, Serialize};
 
 use super::error::ShardError;
@@ -61,24 +62,31 @@ impl Item {
     }
 
     /// An entry that makes no claim.
-    pub(super) fn malformed(Malformed { place, reason, id, .. }: Malformed) -> Unjudged {
-        let bytes = size_of::<Unjudged>() + reason.len() + id.as_ref().map_or(0, |id| id.as_json().len());
+    pub(super) fn malformed(malformed: Malformed) -> Unjudged {
+        let bytes = size_of::<Unjudged>() + malformed.bytes();
+        let Malformed { place, reason, id, .. } = malformed;
         let about = Self { place, name: Name::OfInput(id, None), fault: Some(Fault::Malformed(reason)) };
         Unjudged { about, claim: None, bytes }
     }
 
-    /// The kind of a signature of a chain, if it is one that is known.
+    /// The kind of a signature of a chain, if it is one that is known. A file of claims may say any: it serves to count by kinds.
     fn kind(&self) -> Option<ClaimKind> {
         match &self.name {
             Name::OfChain(kind, _) => Some(*kind),
             Name::OfInput(_, chain) => ClaimKind::from_name(&chain.as_ref()?.kind),
         }
     }
+
+    /// Whether a chain may hold it although its signature is false. Only a block proves that. What a file of claims says of a claim
+    /// proves nothing.
+    fn may_be_false(&self) -> bool {
+        matches!(self.name, Name::OfChain(kind, _) if kind.may_be_false())
+    }
 }
 
 impl Fault {
     fn failed(check: &Check) -> Self {
-        Self::Failed(format!("{}: {}", check.name, check.detail))
+        Self::Failed(check.to_string())
     }
 }
 
@@ -91,7 +99,8 @@ pub struct ClaimCounts {
     pub valid: u64,
     /// False ones.
     pub invalid: u64,
-    /// False ones that their chain may hold. They do not count as invalid.
+    /// False ones that their chain may hold, read from its blocks. They do not count as invalid. A false deposit in a file of claims
+    /// is invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub legal: u64,
 }
@@ -155,30 +164,29 @@ impl Judged {
         }
     }
 
-    /// Writes it as one line of JSON.
+    /// Writes it as one line of JSON, in which a reader sees every character.
     pub(super) fn write(self, file: &str, to: &mut impl io::Write) -> io::Result<()> {
         let at = At::new(Some(file.to_owned()), Some(self.item.place));
         let malformed = self.is_malformed();
         let Self { item, reason, legal } = self;
-        match &item.name {
+        let line = match &item.name {
             Name::OfChain(kind, index) => {
                 let name = SignatureName::new(kind.name(), *index);
-                serde_json::to_writer(&mut *to, &ChainVerdictLine::new(at, name, legal, reason))?;
+                serde_json::to_string(&ChainVerdictLine::new(at, name, legal, reason))
             }
             Name::OfInput(id, _) if malformed => {
-                let line = VerdictLine::malformed(0, id.as_ref(), at, reason.unwrap_or_default()).without_index();
-                serde_json::to_writer(&mut *to, &line)?;
+                let line = VerdictLine::malformed(0, id.as_ref(), at, reason.unwrap_or_default());
+                serde_json::to_string(&line.without_index())
             }
             Name::OfInput(_, Some(OfChain { kind, slot, index })) => {
                 let line = ChainVerdictLine::new(at, SignatureName::new(kind, *index), legal, reason);
-                serde_json::to_writer(&mut *to, &OfSlot { slot: *slot, line })?;
+                serde_json::to_string(&OfSlot { slot: *slot, line })
             }
             Name::OfInput(id, None) => {
-                let line = VerdictLine::new(0, id.as_ref(), reason).without_index().at(Some(at));
-                serde_json::to_writer(&mut *to, &line)?;
+                serde_json::to_string(&VerdictLine::new(0, id.as_ref(), reason).without_index().at(Some(at)))
             }
-        }
-        to.write_all(b"\n")
+        };
+        writeln!(to, "{}", plain::in_json(&line?))
     }
 }
 
@@ -200,19 +208,20 @@ impl Sink {
 }
 
 /// Gives the verdict of each item that `read` pushes to `take`, in order. A window of items is verified while the next one is
-/// read. If `take` fails, so does the call, and reading ends.
+/// read. If `take` fails, so does the call, and reading ends. `path` is the file that is read.
 pub(super) fn judge(
     verifier: &Verifier,
     rng: &mut impl CryptoRng,
+    path: &Path,
     read: impl FnOnce(&mut Sink) -> Result<(), ShardError> + Send,
-    undecided: impl Fn() -> ShardError,
     mut take: impl FnMut(Vec<Judged>) -> Result<(), ShardError>,
 ) -> Result<(), ShardError> {
     let (to, windows) = judge::queue(WindowLimit::of(verifier.options().threads), Duration::MAX);
     thread::scope(|scope| {
         // Dropped here, also on an error, so that the reader ends and can be waited for.
         let mut windows = windows;
-        let reader = scope.spawn(move || read(&mut Sink(to)));
+        let reader = thread::Builder::new().spawn_scoped(scope, move || read(&mut Sink(to)));
+        let reader = reader.map_err(ShardError::thread(path))?;
         let mut judge = Judge::new(verifier.clone());
         while let Some(items) = windows.next(|| false) {
             let judged =
@@ -221,8 +230,8 @@ pub(super) fn judge(
                         (Some(Fault::Failed(reason) | Fault::Malformed(reason)), _) => (Some(reason.clone()), false),
                         (None, ruling) => {
                             let fault = ruling.map_or(Err(judge::Undecided), judge::Ruling::fault);
-                            let fault = fault.map_err(|_| undecided())?;
-                            let legal = fault.is_some() && item.kind().is_some_and(ClaimKind::may_be_false);
+                            let fault = fault.map_err(|_| ShardError::Undecided(path.to_owned()))?;
+                            let legal = fault.is_some() && item.may_be_false();
                             (fault.map(|fault| fault.to_string()), legal)
                         }
                     };

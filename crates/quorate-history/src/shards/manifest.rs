@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
-    io::{BufRead, BufReader, BufWriter, IntoInnerError, Read as _, Write},
+    io::{self, BufRead, BufReader, BufWriter, IntoInnerError, Read as _, Write},
     path::{Path, PathBuf},
 };
 
@@ -174,7 +174,7 @@ impl Manifest {
         folder.join(FILE)
     }
 
-    /// Writes a manifest, and answers with what [`read`](Self::read) gives.
+    /// Writes a manifest, and answers with what [`read`](Self::read) gives. Of two plans at one moment, one is refused.
     pub(super) fn write(
         folder: &Path,
         chain: Option<Chain>,
@@ -202,10 +202,13 @@ impl Manifest {
             shards.iter().try_for_each(|shard| line(&mut to, shard))?;
             let digest = to.digest();
             line(to.inner(), &End { shards: shards.len() as u64, sha256: digest })?;
-            to.into_inner().into_inner().map_err(IntoInnerError::into_error)?.finish(Existing::Replace)?;
+            to.into_inner().into_inner().map_err(IntoInnerError::into_error)?.finish(Existing::Refuse)?;
             Ok(digest)
         };
-        let digest = write().map_err(ShardError::write(&path))?;
+        let digest = write().map_err(|error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => planned_already(&path),
+            _ => ShardError::write(&path)(error),
+        })?;
         Ok(Self { digest, chain, drand, terms, shards })
     }
 
@@ -224,7 +227,7 @@ impl Manifest {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn parse(mut reader: impl BufRead, path: &Path) -> Result<Self, ShardError> {
-        let mut to = Hashing::new(std::io::sink());
+        let mut to = Hashing::new(io::sink());
         let (mut head, mut end) = (None, None);
         let mut shards: Vec<Shard> = Vec::new();
         let mut text = Vec::new();
@@ -317,7 +320,7 @@ fn head(text: &[u8]) -> Result<(Option<Chain>, Option<DrandChain>, RunTerms), St
 const ALL: &str = "all";
 const INVALID: &str = "invalid";
 
-fn line(to: &mut impl Write, value: &impl Serialize) -> std::io::Result<()> {
+fn line(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *to, value)?;
     to.write_all(b"\n")
 }
@@ -394,10 +397,35 @@ fn covers_once(shards: &[Shard]) -> Result<(), String> {
 pub(super) fn make_folder(folder: &Path) -> Result<(), ShardError> {
     let path = Manifest::path(folder);
     if path.exists() {
-        return Err(ShardError::unfit(
-            &path,
-            "there is a plan already; run it, or name another folder (what is planned and done is never overwritten)",
-        ));
+        return Err(planned_already(&path));
     }
     fs::create_dir_all(folder).map_err(ShardError::write(folder))
+}
+
+fn planned_already(path: &Path) -> ShardError {
+    ShardError::unfit(
+        path,
+        "there is a plan already; run it, or name another folder (what is planned and done is never overwritten)",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two plans have both found the folder empty. The one that ends last is refused, and the other one's manifest stays.
+    #[test]
+    fn a_plan_that_appeared_meanwhile_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let terms = RunTerms { suite: None, soundness: Soundness::Bits64, all_verdicts: true };
+        let write = |file: &str| {
+            let (sha256, covers) = (Digest([1; 32]), Covers::Rounds);
+            let shard = Shard { shard: 0, file: file.into(), bytes: 1, sha256, covers };
+            Manifest::write(folder.path(), None, None, terms, vec![shard])
+        };
+        let first = write("/first").expect("writes");
+        let error = write("/second").expect_err("there is one").to_string();
+        assert!(error.contains("there is a plan already"), "{error}");
+        assert_eq!(Manifest::read(folder.path()).expect("reads"), first);
+    }
 }

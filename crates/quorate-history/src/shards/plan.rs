@@ -8,7 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_formats::{Format, parquet::ParquetRows};
+use quorate_formats::{
+    Format,
+    parquet::{ParquetRows, RowGroup},
+};
+use quorate_host::BYTE_ORDER_MARK;
 
 use super::{
     error::ShardError,
@@ -156,8 +160,7 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
         let file = File::open(path).map_err(ShardError::read(path))?;
         let rows = ParquetRows::open(file).map_err(|error| ShardError::unfit(path, error))?;
         let groups = rows.groups().map_err(|error| ShardError::unfit(path, error))?;
-        let length =
-            |group: &quorate_formats::parquet::RowGroup| group.parts.iter().map(|(_, length)| length).sum::<u64>();
+        let length = |group: &RowGroup| sum(group.parts.iter().map(|(_, length)| *length));
         if groups.iter().all(|group| group.rows == 0) {
             return Err(ShardError::unfit(path, "found no claim, expected at least one; check what wrote this file"));
         }
@@ -165,13 +168,13 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Planner<P> {
         while group < groups.len() {
             let mut end = group + 1;
             let mut size = length(&groups[group]);
-            while end < groups.len() && size + length(&groups[end]) <= self.shard_bytes {
+            while end < groups.len() && size.saturating_add(length(&groups[end])) <= self.shard_bytes {
                 size += length(&groups[end]);
                 end += 1;
             }
             let (bytes, sha256) = digest_of_rows(path, &rows, group..end)?;
-            let covers =
-                Covers::Rows { group, end, of: groups.len(), rows: groups[group..end].iter().map(|g| g.rows).sum() };
+            let rows = sum(groups[group..end].iter().map(|group| group.rows));
+            let covers = Covers::Rows { group, end, of: groups.len(), rows };
             self.shards.push(Shard { shard: 0, file: path.to_owned(), bytes, sha256, covers });
             self.heard(bytes)?;
             group = end;
@@ -205,7 +208,7 @@ fn canonical(path: &Path) -> Result<PathBuf, ShardError> {
 /// The length of a file, and the digest of all of it.
 pub(super) fn digest_of_file(path: &Path) -> Result<(u64, Digest), ShardError> {
     let bytes = std::fs::metadata(path).map_err(ShardError::read(path))?.len();
-    Ok((bytes, digest_of_parts(path, [(0, bytes)]).map_err(ShardError::read(path))?))
+    digest_of_parts(path, [(0, bytes)])
 }
 
 /// How many bytes make the columns of some row groups, with the footer that describes them, and their digest.
@@ -218,9 +221,12 @@ pub(super) fn digest_of_rows(
     let parts = all.get(groups).ok_or_else(|| ShardError::unfit(path, CHANGED))?;
     let mut parts: Vec<(u64, u64)> = parts.iter().flat_map(|group| group.parts.iter().copied()).collect();
     parts.push(rows.footer());
-    let bytes = parts.iter().map(|(_, length)| length).sum();
-    let sha256 = digest_of_parts(path, parts).map_err(ShardError::read(path))?;
-    Ok((bytes, sha256))
+    digest_of_parts(path, parts)
+}
+
+/// The sum of numbers that a footer states. No file has what they say if it is too large, which is found when the parts are hashed.
+fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }
 
 /// What is said of a file that is no longer the one that was planned.
@@ -263,25 +269,48 @@ fn piece(reader: &mut impl BufRead, at_least: u64) -> io::Result<Option<Piece>> 
 
 /// The first character that is not white space, after a byte order mark.
 fn first_character(reader: impl BufRead) -> io::Result<Option<u8>> {
+    // None of its bytes begins a JSON value.
+    let mark = BYTE_ORDER_MARK.as_bytes();
     let mut bytes =
-        reader.bytes().filter(|byte| !matches!(byte, Ok(byte) if byte.is_ascii_whitespace() || BOM.contains(byte)));
+        reader.bytes().filter(|byte| !matches!(byte, Ok(byte) if byte.is_ascii_whitespace() || mark.contains(byte)));
     bytes.next().transpose()
 }
 
-/// The bytes of a byte order mark. None of them begins a JSON value.
-const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 const READ_AHEAD: usize = 1 << 16;
 
 /// No two files have the same content.
 fn once(shards: &[Shard]) -> Result<(), ShardError> {
+    // The shards of a file need not stand beside each other: eras are in the order of the chain.
+    let mut of_files: BTreeMap<&Path, Vec<Digest>> = BTreeMap::new();
+    for Shard { file, sha256, .. } in shards {
+        of_files.entry(file).or_default().push(*sha256);
+    }
     let mut seen = BTreeMap::new();
-    for of_file in shards.chunk_by(|a, b| a.file == b.file) {
-        let digests: Vec<Digest> = of_file.iter().map(|shard| shard.sha256).collect();
-        let file = &of_file[0].file;
+    for (file, digests) in of_files {
         if let Some(other) = seen.insert(digests, file) {
             let reason = format!("it has the same content as {}; give each file once", other.display());
             return Err(ShardError::unfit(file, reason));
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shard of an era of a file, whose digest consists of this byte.
+    fn era(era: u64, file: &str, digest: u8) -> Shard {
+        let covers = Covers::Era { era, begins: era, blocks: 1, before: None };
+        Shard { shard: era, file: file.into(), bytes: 1, sha256: Digest([digest; 32]), covers }
+    }
+
+    /// One file holds the eras 1 and 3, and another one era 2. Neither is the other's copy.
+    #[test]
+    fn files_whose_eras_alternate_are_two_files() {
+        once(&[era(1, "a.era", 1), era(2, "b.era", 2), era(3, "a.era", 1)]).expect("two files");
+        let copies = [era(1, "a.era", 1), era(2, "b.era", 1), era(3, "a.era", 1), era(4, "b.era", 1)];
+        let error = once(&copies).expect_err("the same content").to_string();
+        assert!(error.contains("b.era") && error.contains("the same content as a.era"), "{error}");
+    }
 }

@@ -5,7 +5,7 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, BufRead, BufReader, BufWriter, Read as _, Write},
+    io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
@@ -102,14 +102,16 @@ impl Span {
             None => None,
         };
         let (public_key, signature) = (bytes(public_key)?, bytes(signature)?);
-        // The round after the last one has a number.
-        let in_order = first <= last && *last < u64::MAX;
-        in_order.then_some(RoundSpan { suite: *suite, public_key, first: *first, last: *last, before, signature })
+        (first <= last).then_some(RoundSpan {
+            suite: *suite,
+            public_key,
+            first: *first,
+            last: *last,
+            before,
+            signature,
+        })
     }
 }
-
-/// So many spans a file of rounds has, at most.
-pub(super) const SPANS: usize = 32;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -190,7 +192,7 @@ impl Unfinished {
         manifest: &Manifest,
         shard: u64,
     ) -> Result<Receipt, ShardError> {
-        let Self { mut to, path, counts, malformed, kinds, lines, .. } = self;
+        let Self { mut to, path, file, counts, malformed, kinds, lines, .. } = self;
         let receipt = receipt(Receipt {
             manifest: manifest.digest,
             shard,
@@ -209,8 +211,17 @@ impl Unfinished {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         });
         let write = ShardError::write(&path);
-        serde_json::to_writer(to.inner(), &Last { receipt: &receipt }).map_err(|error| write(error.into()))?;
-        to.inner().write_all(b"\n").map_err(write)?;
+        let mut last = serde_json::to_vec(&Last { receipt: &receipt }).map_err(|error| write(error.into()))?;
+        last.push(b'\n');
+        if last.len() > LINE_LIMIT {
+            let reason = format!(
+                "its rounds are in {} pieces, and the receipt, which lists them, would have more than {} MiB; sort them by their number",
+                receipt.rounds.len(),
+                LINE_LIMIT >> 20
+            );
+            return Err(ShardError::unfit(Path::new(&file), reason));
+        }
+        to.inner().write_all(&last).map_err(write)?;
         let file = to.into_inner().into_inner().map_err(|error| write(error.into_error()))?;
         file.finish(Existing::Replace).map_err(write)?;
         Ok(receipt)
@@ -236,7 +247,7 @@ pub(super) fn read(
     let mut reader = BufReader::with_capacity(WRITE_BEHIND, file);
     let mut hash = Hashing::new(io::sink());
     let (mut line, mut lines) = (Vec::new(), 0u64);
-    let again = |what: &str| ShardError::unfit(&path, format!("{what}; delete this file and run shard {shard} again"));
+    let again = |what: &str| again(&path, shard, what);
     loop {
         line.clear();
         let read = reader.by_ref().take(LINE_LIMIT as u64).read_until(b'\n', &mut line);
@@ -265,7 +276,7 @@ pub(super) fn read(
         return Err(again(&format!("the result is that of shard {}", receipt.shard)));
     }
     if (receipt.lines, receipt.sha256) != (lines, hash.digest()) {
-        return Err(again("the verdicts are not those that were written"));
+        return Err(again(CHANGED));
     }
     let ClaimCounts { claims, valid, .. } = receipt.counts;
     let left_out = if manifest.terms.all_verdicts { 0 } else { valid };
@@ -276,9 +287,16 @@ pub(super) fn read(
     Ok(Some(receipt))
 }
 
+/// A result that cannot be used.
+pub(super) fn again(path: &Path, shard: u64, what: &str) -> ShardError {
+    ShardError::unfit(path, format!("{what}; delete this file and run shard {shard} again"))
+}
+
+/// What is wrong with a result whose lines have another digest than its receipt.
+pub(super) const CHANGED: &str = "the verdicts are not those that were written";
+
 /// The receipt of a shard alone, from the end of its result. It is not checked against the verdicts: that is the merge's work.
 pub(super) fn receipt(folder: &Path, manifest: &Manifest, shard: u64) -> Result<Option<Receipt>, ShardError> {
-    use std::io::{Read as _, Seek as _, SeekFrom};
     let path = result_path(folder, shard);
     let mut file = match File::open(&path) {
         Ok(file) => file,
@@ -287,11 +305,17 @@ pub(super) fn receipt(folder: &Path, manifest: &Manifest, shard: u64) -> Result<
     };
     let read = ShardError::read(&path);
     let length = file.metadata().map_err(read)?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(RECEIPT_LIMIT))).map_err(read)?;
     let mut end = Vec::new();
-    file.take(RECEIPT_LIMIT).read_to_end(&mut end).map_err(read)?;
-    let again = |what: &str| ShardError::unfit(&path, format!("{what}; delete this file and run shard {shard} again"));
-    let Some(line) = end.strip_suffix(b"\n").and_then(|text| text.rsplit(|byte| *byte == b'\n').next()) else {
+    for most in [RECEIPT_LENGTH, LINE_LIMIT as u64] {
+        end.clear();
+        file.seek(SeekFrom::Start(length.saturating_sub(most))).map_err(read)?;
+        (&file).take(most).read_to_end(&mut end).map_err(read)?;
+        if length <= most || last_line(&end).is_some_and(|line| line.starts_with(LAST)) {
+            break;
+        }
+    }
+    let again = |what: &str| again(&path, shard, what);
+    let Some(line) = last_line(&end) else {
         return Err(again("the result has no receipt"));
     };
     let last: Result<Last<Receipt>, _> = serde_json::from_slice(line);
@@ -302,5 +326,10 @@ pub(super) fn receipt(folder: &Path, manifest: &Manifest, shard: u64) -> Result<
     Ok(Some(receipt))
 }
 
-/// A receipt is shorter.
-const RECEIPT_LIMIT: u64 = 1 << 16;
+/// A receipt is shorter, unless it lists many runs of rounds.
+const RECEIPT_LENGTH: u64 = 1 << 16;
+
+/// The last line of a text, if a line feed ends it.
+fn last_line(text: &[u8]) -> Option<&[u8]> {
+    text.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n').next()
+}

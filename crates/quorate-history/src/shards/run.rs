@@ -18,7 +18,7 @@ use super::{
     judge::{ClaimCounts, Item, Sink, Unjudged, judge},
     manifest::{Covers, EraBefore, Manifest, Shard},
     plan::{CHANGED, digest_of_file, digest_of_rows},
-    results::{self, Receipt, SPANS, Span, Unfinished},
+    results::{self, Receipt, Span, Unfinished},
 };
 use crate::{
     chia::{self, ChiaError},
@@ -53,8 +53,7 @@ pub fn run(
     let mut result = Unfinished::begin(folder, shard, &planned.file, manifest.terms.all_verdicts)?;
     let mut beside = Beside::default();
     let read = |sink: &mut Sink| read(manifest, planned, sink, &mut beside);
-    let undecided = || ShardError::Undecided(planned.file.clone());
-    judge(verifier, rng, read, undecided, |judged| {
+    judge(verifier, rng, &planned.file, read, |judged| {
         judged.into_iter().try_for_each(|judged| result.verdict(judged))?;
         if progress(result.counts()).is_break() { Err(ShardError::Interrupted) } else { Ok(()) }
     })?;
@@ -107,9 +106,8 @@ fn read(manifest: &Manifest, shard: &Shard, sink: &mut Sink, beside: &mut Beside
         Covers::Lines { from, of, first, .. } => {
             let read = ShardError::read(file);
             let mut opened = File::open(file).map_err(read)?;
-            let changed = |_| ShardError::unfit(file, CHANGED);
             if opened.metadata().map_err(read)?.len() != *of
-                || digest_of_parts(file, [(*from, *bytes)]).map_err(changed)? != *sha256
+                || digest_of_parts(file, [(*from, *bytes)])? != (*bytes, *sha256)
             {
                 return Err(ShardError::unfit(file, CHANGED));
             }
@@ -151,15 +149,7 @@ fn rounds(file: &Path, options: &DrandOptions, sink: &mut Sink) -> Result<Vec<Sp
             return Ok(Vec::new());
         }
     }
-    let spans = rounds.into_spans();
-    if spans.len() > SPANS {
-        let reason = format!(
-            "found {} runs of consecutive rounds, expected at most {SPANS} in a file; sort its rounds, or fetch those that are missing",
-            spans.len()
-        );
-        return Err(ShardError::unfit(file, reason));
-    }
-    Ok(spans.into_iter().map(Span::from).collect())
+    Ok(rounds.into_spans().into_iter().map(Span::from).collect())
 }
 
 /// Pushes the signatures of Chia's blocks, and answers with the number of those that cannot be verified.

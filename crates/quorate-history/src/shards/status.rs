@@ -4,7 +4,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{error::ShardError, judge::ClaimCounts, manifest::Manifest, results};
+use super::{
+    error::ShardError,
+    judge::{ClaimCounts, is_zero},
+    manifest::Manifest,
+    results,
+};
 
 /// How far a run is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -19,7 +24,10 @@ pub struct Status {
     /// The claims of the results.
     #[serde(flatten)]
     pub counts: ClaimCounts,
-    /// The bytes of the inputs that are done, and all.
+    /// Entries of the results that make no claim.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub malformed: u64,
+    /// The bytes of the inputs that are done.
     pub bytes: u64,
     /// The bytes of all inputs.
     pub of_bytes: u64,
@@ -41,6 +49,7 @@ pub fn status(folder: &Path, manifest: &Manifest) -> Result<Status, ShardError> 
             Ok(Some(receipt)) => {
                 status.done += 1;
                 status.counts.add(receipt.counts);
+                status.malformed = status.malformed.saturating_add(receipt.malformed);
                 status.bytes += shard.bytes;
                 status.core_seconds += receipt.core_seconds();
                 continue;

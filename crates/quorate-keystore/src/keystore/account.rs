@@ -1,6 +1,7 @@
 //! The keystore of an Ethereum account: version 3, the Web3 Secret Storage Definition
 //! (<https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/>). It is only read.
 
+use quorate_host::BYTE_ORDER_MARK;
 use serde::Deserialize;
 use serde_json::Value;
 use subtle::ConstantTimeEq;
@@ -13,7 +14,11 @@ use crate::passphrase::Passphrase;
 use crate::secret::Secret;
 
 /// The keystore of an account, with a cost within the bounds of [`Kdf`].
+///
+/// The checksum does not cover the initialisation vector. If that is damaged, the passphrase is still accepted, but the key is that of
+/// another account. Only the address in the file shows this, so compare [`AccountKeystore::address`] with that of the key.
 pub struct AccountKeystore {
+    address: Option<[u8; 20]>,
     kdf: Kdf,
     salt: Vec<u8>,
     iv: [u8; 16],
@@ -55,6 +60,12 @@ pub enum AccountKeystoreError {
         /// What is wrong with it.
         why: HexError,
     },
+    /// The address is not hexadecimal digits, or has the wrong number of bytes.
+    #[error("\"address\" cannot be read: {why}")]
+    Address {
+        /// What is wrong with it.
+        why: HexError,
+    },
     /// The file asks for a cost that is out of bounds.
     #[error("the keystore's key derivation function cannot be used: {0}")]
     Kdf(#[from] KdfError),
@@ -64,16 +75,18 @@ pub enum AccountKeystoreError {
 }
 
 impl AccountKeystore {
-    /// Reads a keystore from JSON, and checks everything that can be checked without a passphrase.
+    /// Reads a keystore from JSON, and checks everything that can be checked without a passphrase. A byte order mark may stand before
+    /// the text.
     ///
     /// # Errors
     /// All of [`AccountKeystoreError`] but [`WrongPassphrase`](AccountKeystoreError::WrongPassphrase).
     pub fn parse(json: &[u8]) -> Result<Self, AccountKeystoreError> {
+        let json = json.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(json);
         let Versioned { version } = read(serde_json::from_slice(json))?;
         if version != 3 {
             return Err(AccountKeystoreError::Version { version });
         }
-        let File { crypto } = read(serde_json::from_slice(json))?;
+        let File { address, crypto } = read(serde_json::from_slice(json))?;
         if crypto.cipher != AES_128_CTR {
             return Err(AccountKeystoreError::Function { field: "cipher", found: crypto.cipher, known: AES_128_CTR });
         }
@@ -85,7 +98,13 @@ impl AccountKeystore {
                 return Err(AccountKeystoreError::Function { field: "kdf", found: crypto.kdf, known });
             }
         };
+        // The definition does not ask for it, and some programs leave it out or empty, so that the file does not tell whose it is.
+        let address = address.filter(|text| !text.is_empty()).map(|text| {
+            let mut bytes = [0; 20];
+            hex::decode_into(text.as_bytes(), &mut bytes).map(|()| bytes)
+        });
         Ok(Self {
+            address: address.transpose().map_err(|why| AccountKeystoreError::Address { why })?,
             kdf,
             salt: hex::decode(&salt).map_err(|why| AccountKeystoreError::Hex { field: "kdfparams.salt", why })?,
             iv: array("cipherparams.iv", &crypto.cipherparams.iv)?,
@@ -94,7 +113,12 @@ impl AccountKeystore {
         })
     }
 
-    /// The key. The passphrase is taken as it was typed.
+    /// The address that the file states; `None` if it is missing or empty.
+    pub fn address(&self) -> Option<[u8; 20]> {
+        self.address
+    }
+
+    /// The key, which nobody has compared with [`address`](Self::address). The passphrase is taken as it was typed.
     ///
     /// Cost: one key derivation, see [`Kdf`].
     ///
@@ -129,6 +153,7 @@ struct Versioned {
 /// Some programs write the first field with a capital.
 #[derive(Deserialize)]
 struct File {
+    address: Option<String>,
     #[serde(alias = "Crypto")]
     crypto: Crypto,
 }
@@ -197,6 +222,36 @@ mod tests {
             assert_eq!(open(&file, "testpassword").map(|secret| hex::encode(secret.expose())), Ok(SECRET.to_owned()));
             assert_eq!(open(&file, "testpassword ").err(), Some(AccountKeystoreError::WrongPassphrase));
         }
+    }
+
+    #[test]
+    fn the_address_is_there_or_not() {
+        let address = |value: Value| {
+            let mut file = pbkdf2();
+            file["address"] = value;
+            AccountKeystore::parse(file.to_string().as_bytes()).map(|keystore| keystore.address())
+        };
+        for (value, expected) in [
+            (json!("0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b"), Some(0x6b)),
+            (json!("008aeeda4d805471df9b2a5b0f38a0c3bcba786b"), Some(0x6b)),
+            (json!(""), None),
+            (Value::Null, None),
+        ] {
+            assert_eq!(address(value).map(|bytes| bytes.map(|bytes| bytes[19])), Ok(expected));
+        }
+        assert_eq!(
+            AccountKeystore::parse(pbkdf2().to_string().as_bytes()).map(|keystore| keystore.address()),
+            Ok(None)
+        );
+        for wrong in ["00", "zz8aeeda4d805471df9b2a5b0f38a0c3bcba786b"] {
+            assert!(matches!(address(json!(wrong)), Err(AccountKeystoreError::Address { .. })), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        let marked = [BYTE_ORDER_MARK.as_bytes(), pbkdf2().to_string().as_bytes()].concat();
+        assert!(AccountKeystore::parse(&marked).is_ok());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Reads and writes a keystore as JSON, in the schema of EIP-2335.
 
+use quorate_host::BYTE_ORDER_MARK;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use super::error::KeystoreError;
 use super::kdf::{HMAC_SHA256, KEY_LENGTH, Kdf, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams};
 use super::{Fresh, Keystore};
 use crate::hex;
-use crate::passphrase::{BYTE_ORDER_MARK, UTF_16_MARKS};
+use crate::passphrase::UTF_16_MARKS;
 
 impl Keystore {
     /// Reads a keystore from JSON, and checks everything that can be checked without a passphrase. Beyond the standard,
@@ -24,7 +25,7 @@ impl Keystore {
         if UTF_16_MARKS.iter().any(|mark| json.starts_with(mark)) {
             return Err(KeystoreError::Utf16);
         }
-        let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
+        let json = json.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(json);
         // serde would read the elements of a list as the fields in order.
         if json.trim_ascii_start().starts_with(b"[") {
             return Err(KeystoreError::List);

@@ -108,7 +108,7 @@ struct Gossip {
 enum Action {
     Gossip { to: usize, from: usize, gossip: Gossip },
     Request { to: usize, from: usize, request: Arc<PeerRequest> },
-    Answer { to: usize, from: usize, parts: Vec<Arc<Signed>> },
+    Answer { to: usize, from: usize, parts: Vec<Arc<Signed>>, is_full: bool },
     Local { to: usize, life: u32, event: NodeEvent },
     Signer { to: usize, life: u32, candidate: Task },
     Tick { to: usize, life: u32, at: u64 },
@@ -255,9 +255,12 @@ impl World {
             Action::Request { to, from, request } => {
                 self.step(to, NodeEvent::Asked { source: PeerSource(from as u64), request: (*request).clone() }, None);
             }
-            Action::Answer { to, from, parts } => {
+            Action::Answer { to, from, parts, is_full } => {
                 for part in parts {
                     self.show(to, from, &part, None);
+                }
+                if is_full {
+                    self.step(to, NodeEvent::AnswerWasFull, None);
                 }
             }
             Action::Local { to, life, event } => {
@@ -381,20 +384,17 @@ impl World {
             NodeOutput::Ask(request, audience) => {
                 let anybody = (from + 1 + self.chance.below(self.peers.len().max(2) - 1)) % self.peers.len();
                 let to = self.member(from, audience, request.tasks.first()).unwrap_or(anybody);
-                let message = Message::Request(request);
-                let size = wire::encode(&message, CONTRACT).len() as u64;
-                if let Message::Request(request) = message {
-                    let request = Arc::new(request);
-                    self.send(from, to, size, || Action::Request { to, from, request: request.clone() });
-                }
+                self.request(from, to, request);
             }
+            NodeOutput::AskPeer { peer: PeerSource(to), request } => self.request(from, to as usize, request),
             NodeOutput::Answer { to: PeerSource(to), answer } => {
                 let to = to as usize;
                 let message = Message::Answer(answer);
                 let size = wire::encode(&message, CONTRACT).len() as u64;
                 if let Message::Answer(answer) = message {
+                    let is_full = answer.is_full();
                     let parts: Vec<_> = answer.into_signed().map(Arc::new).collect();
-                    self.send(from, to, size, || Action::Answer { to, from, parts: parts.clone() });
+                    self.send(from, to, size, || Action::Answer { to, from, parts: parts.clone(), is_full });
                 }
             }
             NodeOutput::Accepted { source } => {
@@ -442,6 +442,15 @@ impl World {
                 self.peers[from].tick = Some(at);
                 self.put(at, Action::Tick { to: from, life, at });
             }
+        }
+    }
+
+    fn request(&mut self, from: usize, to: usize, request: PeerRequest) {
+        let message = Message::Request(request);
+        let size = wire::encode(&message, CONTRACT).len() as u64;
+        if let Message::Request(request) = message {
+            let request = Arc::new(request);
+            self.send(from, to, size, || Action::Request { to, from, request: request.clone() });
         }
     }
 

@@ -107,6 +107,8 @@ pub enum NodeEvent {
         /// What it holds.
         request: PeerRequest,
     },
+    /// A peer's answer [was full](PeerAnswer::is_full).
+    AnswerWasFull,
     /// The user's program executed a task.
     Executed {
         /// The task.
@@ -181,7 +183,14 @@ pub enum NodeOutput {
     Publish(Signed, Audience),
     /// Ask a peer of an audience, chosen at random each time; any peer, if none of the audience is connected.
     Ask(PeerRequest, Audience),
-    /// Send an answer to a peer.
+    /// Ask one peer, which has shown that it holds more.
+    AskPeer {
+        /// The peer.
+        peer: PeerSource,
+        /// What is asked.
+        request: PeerRequest,
+    },
+    /// Send an answer to a peer: one to each question, also if it is empty.
     Answer {
         /// The peer.
         to: PeerSource,
@@ -251,6 +260,9 @@ pub enum NotTaken {
     /// As many tasks as allowed are open.
     #[error("{0} tasks are open, as many as allowed")]
     Full(usize),
+    /// The task is there with another payload. Results of both would have one id.
+    #[error("the task was taken before with another payload")]
+    OtherPayload,
 }
 
 /// Why a message was not used.
@@ -271,8 +283,8 @@ pub enum MessageRefusal {
     /// The node does not know the task, or not for this epoch. It asks for the message when it does.
     #[error("the task is not known for this epoch")]
     UnknownTask,
-    /// The same is there.
-    #[error("the same message is there")]
+    /// The same is there, or evidence of a conflict to which it adds nothing.
+    #[error("the same message, or as much, is there")]
     Duplicate,
     /// Its signer signed something that conflicts. The conflict is kept as evidence.
     #[error("the signer at index {0} signed a conflicting task")]

@@ -1,7 +1,12 @@
 //! What gossip lost: a node tells a peer what it holds of its open tasks, and the peer sends the rest.
 //!
 //! A node asks as long as a task is open, settled or not: two nodes may each hold one half of a conflict. The questions
-//! become rarer, down to one in `ask_most`.
+//! become rarer, down to one in `ask_most`. They have the same times for all tasks, multiples of `ask_first`, so that one
+//! request asks about many.
+//!
+//! A question also tells what the asker holds. If that is a result or a signature that this node lacks of an open task, it
+//! asks the asker back, once a task and period: whom it would ask by itself is chance, and the asker may be the only one
+//! that has it.
 //!
 //! What a sum holds counts as held. But who signed two candidates that conflict, at least one of them in a sum, is a
 //! *suspect*: a sum is not evidence, so a node asks for a suspect's attestations.
@@ -30,9 +35,31 @@ impl Node {
             self.to_ask.push(id);
             task.asked += 1;
             task.ask_interval = (task.ask_interval * 2).min(self.settings.ask_most);
-            task.ask_at = self.now + task.ask_interval;
+            // A tick that comes a little late moves nothing.
+            let period = self.now - self.now % self.settings.ask_first;
+            task.ask_at = self.period_after(period + task.ask_interval);
         }
         Some(task.ask_at)
+    }
+
+    /// The first time from this one on at which questions are asked.
+    pub(super) fn period_after(&self, time: u64) -> u64 {
+        time.next_multiple_of(self.settings.ask_first)
+    }
+
+    /// A peer answered as much as an answer takes, so there may be more. Whatever was asked about and is not settled is asked
+    /// about soon.
+    pub(super) fn ask_on(&mut self, out: &mut Vec<NodeOutput>) {
+        let (interval, soon) = (self.settings.ask_first, self.period_after(self.now + self.settings.ask_first));
+        let asked = self.tasks.iter_mut().filter(|(id, task)| task.asked > 0 && !self.settled.contains_key(*id));
+        let asked: Vec<B256> = asked
+            .map(|(id, task)| {
+                task.ask_interval = interval;
+                task.ask_at = task.ask_at.min(soon);
+                *id
+            })
+            .collect();
+        asked.into_iter().for_each(|id| self.look_at(id, out));
     }
 
     /// Asks about all tasks whose time has come, with as few requests as the limits allow.
@@ -121,8 +148,68 @@ impl Node {
         }
     }
 
-    /// Answers a peer with what it does not hold, as much as one answer takes.
-    pub(super) fn answer(&self, source: PeerSource, request: &PeerRequest, out: &mut Vec<NodeOutput>) {
+    /// Answers a peer with what it does not hold, as much as one answer takes, and asks it for what this node does not hold.
+    /// An answer may be empty: a peer that gets none waits for it, and asks others less.
+    pub(super) fn answer(&mut self, source: PeerSource, request: &PeerRequest, out: &mut Vec<NodeOutput>) {
+        out.push(NodeOutput::Answer { to: source, answer: self.answer_to(request) });
+        let request = self.asked_back(source, request);
+        if !request.tasks.is_empty() {
+            out.push(NodeOutput::AskPeer { peer: source, request });
+        }
+    }
+
+    /// What a peer is asked that has shown what it holds.
+    fn asked_back(&mut self, source: PeerSource, shown: &PeerRequest) -> PeerRequest {
+        let period = self.now / self.settings.ask_first;
+        if self.asked_back.0 != period {
+            self.asked_back = (period, BTreeSet::new());
+        }
+        let (mut request, mut size) = (PeerRequest::default(), HEADER);
+        for theirs in shown.tasks.iter().take(MAX_REQUEST_TASKS) {
+            let Some(task) = self.tasks.get(&theirs.id).filter(|_| !self.settled.contains_key(&theirs.id)) else {
+                continue;
+            };
+            let round = task.rounds.get(&(theirs.epoch, theirs.snapshot));
+            let round = round.filter(|_| self.is_in_chain(theirs.epoch, theirs.snapshot));
+            let Some(round) = round.filter(|round| self.lacks(round, theirs)) else { continue };
+            let held = self.held(theirs.id, round, &self.suspects(theirs.id, task));
+            size += size_of_held(&held);
+            if size > MAX_MESSAGE {
+                break;
+            }
+            if self.asked_back.1.insert((source, theirs.id)) {
+                request.tasks.push(held);
+            }
+        }
+        request
+    }
+
+    /// Whether a peer shows a result or a signature that this node does not hold. In a network of groups, of signatures those
+    /// of its own group count: others come in sums.
+    fn lacks(&self, round: &Round, theirs: &HeldTask) -> bool {
+        let own_group = round.own.and_then(|own| round.groups.group(own));
+        let is_heard = |index: u32| {
+            let group = round.groups.group(index);
+            group.is_some() && (round.groups.top() == 0 || group == own_group)
+        };
+        let accused = |index: u32| {
+            let owner = round.snapshot.owner(index);
+            owner.is_some_and(|owner| self.conflicts.contains_key(&(owner, theirs.id)))
+        };
+        let held = |ballot: (B256, bool), index: u32| {
+            let single = round.attested.get(&index).map(|held| (held.candidate().result, held.candidate().approved));
+            single == Some(ballot)
+                || round.held.get(&ballot).is_some_and(|support| support.signers.contains(index as usize))
+        };
+        let signer = |ballot: &HeldBallot| {
+            let mut signers = ballot.signers.iter().filter_map(|index| u32::try_from(index).ok());
+            let ballot = (ballot.result, ballot.approved);
+            signers.any(|index| is_heard(index) && !held(ballot, index) && !accused(index))
+        };
+        (theirs.result.is_some() && round.result.is_none()) || theirs.ballots.iter().any(signer)
+    }
+
+    fn answer_to(&self, request: &PeerRequest) -> PeerAnswer {
         let mut answer = PeerAnswer::default();
         for held in request.tasks.iter().take(MAX_REQUEST_TASKS) {
             let task = self.tasks.get(&held.id);
@@ -167,9 +254,7 @@ impl Node {
                 }
             }
         }
-        if !answer.is_empty() {
-            out.push(NodeOutput::Answer { to: source, answer });
-        }
+        answer
     }
 
     /// Evidence of conflicts about a task, and who signed both.

@@ -52,7 +52,7 @@ impl Node {
                     // If it came as an answer, the sums that belong to it are asked for soon.
                     if task.asked > 0 && round.groups.top() != 0 {
                         task.ask_interval = self.settings.ask_first;
-                        task.ask_at = self.now + task.ask_interval;
+                        task.ask_at = self.period_after(self.now + task.ask_interval);
                     }
                 }
             }
@@ -81,15 +81,7 @@ impl Node {
                 }
             }
         }
-        let mut found = Vec::new();
-        for ((epoch, _), other) in &task.rounds {
-            if *epoch != key.0
-                && let Some(held) = other.snapshot.index_of(operator).and_then(|index| other.attested.get(&index))
-            {
-                found.extend(ConflictEvidence::new(held.clone(), attestation.clone()));
-            }
-        }
-        for evidence in found {
+        for evidence in task.conflicts_across(operator, attestation).collect::<Vec<_>>() {
             if self.is_reportable(&evidence) {
                 self.found_conflict(operator, evidence, out);
             }

@@ -154,14 +154,14 @@ impl Node {
     fn report(&self, id: B256, task: &OpenTask) -> TaskReport {
         let settled = self.settled.get(&id);
         let newest = || task.epochs.last().copied().unwrap_or(self.epoch);
-        let epoch = settled.map_or_else(newest, |(epoch, _)| *epoch);
+        let epoch = settled.map_or_else(newest, |settled| settled.epoch);
         let snapshot = self.snapshots.get(&epoch).map(|(snapshot, _)| snapshot.id());
         let round = snapshot.and_then(|snapshot| task.rounds.get(&(epoch, snapshot)));
         TaskReport {
             id,
             epoch,
             round: round.map(|round| self.report_round(task, round)),
-            settled: settled.map(|(_, finality)| *finality),
+            settled: settled.map(|settled| settled.finality),
         }
     }
 

@@ -11,7 +11,7 @@ use quorate_evm::{
 };
 
 use super::{
-    event::{MessageRefusal, NodeOutput},
+    event::{MessageRefusal, NodeOutput, NotTaken, PeerSource},
     saved::Saved,
 };
 use crate::{
@@ -47,11 +47,13 @@ pub struct NodeSettings {
     pub submission_timeout: u64,
     /// After what time a program that failed, a signer that is silent or a refused transaction is tried again.
     pub retry: u64,
-    /// After what time a node first asks a peer for what it missed of a task. The time doubles with each question.
+    /// After what time a node first asks a peer for what it missed of a task. The time doubles with each question, and each is
+    /// asked at a multiple of this one.
     pub ask_first: u64,
     /// The longest time between two questions.
     pub ask_most: u64,
-    /// The most tasks that are open at one time.
+    /// The most tasks that the node holds at one time. If it holds as many, a new one takes the place of the one that the chain
+    /// settled for good before all others; without such a one, it is not taken.
     pub most_tasks: usize,
     /// How many epochs evidence is kept after its epoch can settle nothing more: the contract's `slashingWindow`, rounded
     /// up.
@@ -107,8 +109,10 @@ pub struct Node {
     /// The snapshots that the chain has, by epoch, each with its groups.
     pub(super) snapshots: BTreeMap<u64, (Arc<Snapshot>, Arc<Groups>)>,
     pub(super) tasks: BTreeMap<B256, OpenTask>,
-    /// The ids that the chain has settled, with the epoch.
-    pub(super) settled: BTreeMap<B256, (u64, Finality)>,
+    /// The ids that the chain has settled.
+    pub(super) settled: BTreeMap<B256, SettledTask>,
+    /// How many settlements were told.
+    pub(super) settlements: u64,
     pub(super) conflicts: BTreeMap<(Address, B256), Conflict>,
     /// Whom the chain has slashed for which id, with the later epoch of the conflict, and the epoch in which the node saw it.
     pub(super) slashed: BTreeMap<(Address, B256, u64), u64>,
@@ -120,6 +124,8 @@ pub struct Node {
     pub(super) woken_at: Option<u64>,
     /// Tasks that a peer shall be asked about in this step.
     pub(super) to_ask: Vec<B256>,
+    /// Which peers were asked back about which tasks in this period of `ask_first`.
+    pub(super) asked_back: (u64, BTreeSet<(PeerSource, B256)>),
 }
 
 /// What is due at some time.
@@ -146,6 +152,16 @@ pub(super) struct OpenTask {
     pub(super) asked: u64,
     /// Under which time it stands in `wakes`.
     pub(super) wake: Option<u64>,
+}
+
+/// A settlement that the chain told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SettledTask {
+    /// The epoch whose weights decided.
+    pub(super) epoch: u64,
+    pub(super) finality: Finality,
+    /// How many were told before it. They are told in the order of the chain, which is the same at all nodes.
+    pub(super) number: u64,
 }
 
 /// Whether the user's program executes the task.
@@ -301,12 +317,14 @@ impl Node {
             snapshots: BTreeMap::new(),
             tasks: BTreeMap::new(),
             settled: BTreeMap::new(),
+            settlements: 0,
             conflicts: BTreeMap::new(),
             slashed: BTreeMap::new(),
             places: BTreeMap::new(),
             wakes: BTreeSet::new(),
             woken_at: None,
             to_ask: Vec::new(),
+            asked_back: (0, BTreeSet::new()),
         }
     }
 
@@ -369,7 +387,7 @@ impl Node {
                 match &round.result {
                     None => Ok(()),
                     Some(held) if held.candidate() == candidate => Err(MessageRefusal::Duplicate),
-                    Some(_) => Err(MessageRefusal::Conflicting(result.performer())),
+                    Some(_) => Err(self.beside_another(round, result.attestation())),
                 }
             }
             Signed::Attestation(attestation) => {
@@ -382,7 +400,7 @@ impl Node {
                 match round.attested.get(&index) {
                     None => Ok(()),
                     Some(held) if held.candidate() == candidate => Err(MessageRefusal::Duplicate),
-                    Some(_) => Err(MessageRefusal::Conflicting(index)),
+                    Some(_) => Err(self.beside_another(round, attestation)),
                 }
             }
             Signed::Sum(sum) => {
@@ -414,6 +432,66 @@ impl Node {
                 }
             }
         }
+    }
+
+    /// The refusal of an attestation whose signer has another one in the round. It is worth verifying only if it makes evidence that
+    /// the node does not have yet. Otherwise an operator with one known conflict could sign further candidates without end, and
+    /// each node would verify them all.
+    fn beside_another(&self, round: &Round, attestation: &Attestation) -> MessageRefusal {
+        let (Task { epoch, id, .. }, index) = (*attestation.candidate(), attestation.index());
+        let known = |operator: Address| {
+            let held = self.conflicts.get(&(operator, id)).filter(|held| self.is_reportable(&held.evidence))?;
+            Some((operator, held.evidence.epoch()))
+        };
+        let Some((operator, known)) = round.snapshot.owner(index).and_then(known) else {
+            return MessageRefusal::Conflicting(index);
+        };
+        let task = self.tasks.get(&id);
+        let mut across = task.into_iter().flat_map(|task| task.conflicts_across(operator, attestation));
+        let is_later = |evidence: ConflictEvidence| evidence.epoch() > known && self.is_reportable(&evidence);
+        if epoch > known || across.any(is_later) {
+            MessageRefusal::Conflicting(index)
+        } else {
+            MessageRefusal::Duplicate
+        }
+    }
+
+    /// Whether a task would be taken. Changes nothing.
+    ///
+    /// # Errors
+    /// The [`NotTaken`] that [`Node::step`] will output.
+    pub fn screen_task(&self, id: B256, epoch: u64, payload: &Bytes) -> Result<(), NotTaken> {
+        let (current, most) = (self.epoch, self.settings.most_tasks);
+        if !(current.saturating_sub(1)..=current.saturating_add(1)).contains(&epoch) {
+            return Err(NotTaken::Epoch { found: epoch, current });
+        }
+        match self.tasks.get(&id) {
+            Some(task) if task.payload != *payload => Err(NotTaken::OtherPayload),
+            None if self.is_full() && !self.is_final(id) && self.first_final().is_none() => Err(NotTaken::Full(most)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether a task is over: the chain has settled it for good, and it is not held any more.
+    pub fn is_over(&self, id: B256) -> bool {
+        self.is_final(id) && !self.tasks.contains_key(&id)
+    }
+
+    /// Whether a further task has no place of its own.
+    pub(super) fn is_full(&self) -> bool {
+        self.tasks.len() >= self.settings.most_tasks
+    }
+
+    /// Whether the chain has settled an id for good.
+    pub(super) fn is_final(&self, id: B256) -> bool {
+        self.settled.get(&id).is_some_and(|settled| settled.finality == Finality::Final)
+    }
+
+    /// The task that makes room for another one: of those that are settled for good, the first in the order of the chain. So all
+    /// nodes that hold the same tasks drop the same one. Cost: a look at each task.
+    pub(super) fn first_final(&self) -> Option<B256> {
+        let finals = self.tasks.keys().copied().filter(|id| self.is_final(*id));
+        finals.min_by_key(|id| self.settled.get(id).map(|settled| settled.number))
     }
 
     /// The indices of a sum's signers, with which its signature is verified; `None` if the chain has no such snapshot, or the
@@ -461,6 +539,21 @@ impl Node {
             self.woken_at = Some(*at);
             out.push(NodeOutput::WakeAt(*at));
         }
+    }
+}
+
+impl OpenTask {
+    /// The evidence that an attestation makes with those that its operator signed in other epochs.
+    pub(super) fn conflicts_across(
+        &self,
+        operator: Address,
+        attestation: &Attestation,
+    ) -> impl Iterator<Item = ConflictEvidence> {
+        let epoch = attestation.candidate().epoch;
+        self.rounds.iter().filter(move |((other, _), _)| *other != epoch).filter_map(move |(_, round)| {
+            let held = round.attested.get(&round.snapshot.index_of(operator)?)?;
+            ConflictEvidence::new(held.clone(), attestation.clone())
+        })
     }
 }
 

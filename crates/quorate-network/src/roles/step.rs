@@ -8,8 +8,8 @@ use quorate_evm::{
 };
 
 use super::{
-    event::{NodeEvent, NodeOutput, NotTaken},
-    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Round, earlier},
+    event::{NodeEvent, NodeOutput},
+    state::{Due, Execution, MAX_BRANCHES, Node, OpenTask, Round, SettledTask, earlier},
 };
 use crate::groups::Groups;
 
@@ -35,7 +35,8 @@ impl Node {
                 self.look_at_all(&mut out);
             }
             NodeEvent::Settled { id, epoch, finality } => {
-                self.settled.insert(id, (epoch, finality));
+                self.settled.insert(id, SettledTask { epoch, finality, number: self.settlements });
+                self.settlements += 1;
                 if finality == Finality::Final {
                     self.unsaved |= self.saved.pending.remove(&id).is_some();
                 }
@@ -51,6 +52,7 @@ impl Node {
             NodeEvent::ReportFailed { operator, id } => self.report_failed(operator, id, &mut out),
             NodeEvent::Received { source, message } => self.receive(source, message.message(), &mut out),
             NodeEvent::Asked { source, request } => self.answer(source, &request, &mut out),
+            NodeEvent::AnswerWasFull => self.ask_on(&mut out),
             NodeEvent::Executed { id, bytes } => self.executed(id, bytes, &mut out),
             NodeEvent::ExecuteFailed { id } => {
                 let later = self.now + self.settings.retry;
@@ -74,29 +76,45 @@ impl Node {
     }
 
     fn task(&mut self, id: B256, epoch: u64, payload: Bytes, out: &mut Vec<NodeOutput>) {
-        if epoch + 1 < self.epoch || epoch > self.epoch + 1 {
-            let reason = NotTaken::Epoch { found: epoch, current: self.epoch };
+        if let Err(reason) = self.screen_task(id, epoch, &payload) {
             return out.push(NodeOutput::NotTaken { id, reason });
         }
-        if !self.tasks.contains_key(&id) && self.tasks.len() >= self.settings.most_tasks {
-            return out.push(NodeOutput::NotTaken { id, reason: NotTaken::Full(self.settings.most_tasks) });
+        if self.is_full() && !self.tasks.contains_key(&id) {
+            if self.is_final(id) {
+                // Others are not pushed out for it.
+                return;
+            }
+            self.first_final().into_iter().for_each(|first| self.make_room(first));
         }
+        let first_question = self.period_after(self.now + self.settings.ask_first);
         let task = self.tasks.entry(id).or_insert_with(|| OpenTask {
             payload,
             epochs: BTreeSet::new(),
             rounds: Default::default(),
             execution: Execution::Idle(0),
             submit_after: 0,
-            ask_at: self.now + self.settings.ask_first,
+            ask_at: first_question,
             ask_interval: self.settings.ask_first,
             asked: 0,
             wake: None,
         });
         if task.epochs.insert(epoch) {
-            task.ask_at = self.now + self.settings.ask_first;
+            task.ask_at = first_question;
             task.ask_interval = self.settings.ask_first;
         }
         self.look_at(id, out);
+    }
+
+    /// Drops a task that the chain has settled for good, with what was kept of it. What nodes that still hold it say of it is
+    /// refused here as that of an unknown task. Conflicts stay.
+    fn make_room(&mut self, id: B256) {
+        let Some(task) = self.tasks.remove(&id) else { return };
+        task.wake.into_iter().for_each(|at| _ = self.wakes.remove(&(at, Due::Task(id))));
+        for (_, snapshot) in task.rounds.into_keys() {
+            self.places.remove(&(snapshot, id));
+        }
+        self.unsaved |= self.saved.results.remove(&id).is_some();
+        self.unsaved |= self.saved.verdicts.remove(&id).is_some();
     }
 
     /// Drops what can settle no more. Snapshots stay as long as conflicts of their epoch can be reported.
@@ -117,7 +135,7 @@ impl Node {
             keep
         });
         self.places.clear();
-        self.settled.retain(|_, (epoch, _)| *epoch >= open);
+        self.settled.retain(|_, settled| settled.epoch >= open);
         self.snapshots.retain(|epoch, _| *epoch >= kept);
         self.slashed.retain(|_, epoch| *epoch >= kept);
         self.conflicts.retain(|(operator, id), conflict| {

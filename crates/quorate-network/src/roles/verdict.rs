@@ -174,8 +174,11 @@ impl Node {
         }
         let verdicts = self.saved.verdicts.get_mut(&candidate.id).into_iter().flatten();
         let Some(verdict) = verdicts.into_iter().find(|verdict| verdict.candidate == candidate) else { return };
-        verdict.signature = Some(signature);
-        self.unsaved = true;
+        // The signer may be asked twice, and its answer is the same then.
+        if verdict.signature.as_ref() != Some(&signature) {
+            verdict.signature = Some(signature);
+            self.unsaved = true;
+        }
         self.set_duty(&candidate, Duty::Idle(0));
         self.look_at(candidate.id, out);
     }

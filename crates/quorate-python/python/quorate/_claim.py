@@ -19,6 +19,9 @@ class Claim:
 
     In the place of keys, ``key_set`` and ``members`` name members of a ``KeySet``: a bitmap as bytes, whose lowest bit of the
     first byte stands for member 0, or indices. ``key_set`` can also be a name that ``verify(…, key_sets=…)`` gives to a set.
+
+    ``kind``, ``slot`` and ``index`` say which signature of a chain it is. A ``reason`` beside them says why the chain itself
+    refutes the claim, which makes it invalid whatever its signature. Without ``kind``, the other three say nothing.
     """
 
     signature: bytes | str
@@ -31,3 +34,7 @@ class Claim:
     source: str | int | None = None
     key_set: KeySet | str | None = None
     members: bytes | str | Iterable[int] | None = None
+    kind: str | None = None
+    slot: int | None = None
+    index: int | str | None = None
+    reason: str | None = None

@@ -70,15 +70,16 @@ def verify(
     ``claims`` is a table, a polars LazyFrame, a dataset or scanner of pyarrow, the path of a file (JSON Lines, also packed with
     gzip or zstd; Parquet; Arrow), or a list or generator of tables, dictionaries or ``Claim`` objects.
 
-    Claims that name no suite are of ``suite``. ``threads`` is all that the machine has by default. A false claim passes with a
-    probability of at most 2^-``soundness`` (64 or 128). Statements in ``known`` are subtracted; with ``remember`` the valid
-    claims of one statement are added to it. With ``explain`` the plans are in ``Verdicts.plan``.
+    Claims that name no suite are of ``suite``. ``threads`` is 1 to 1024, by default all that the machine has. A false claim
+    passes with a probability of at most 2^-``soundness`` (64 or 128). Statements in ``known`` are subtracted; with ``remember``
+    the valid claims of one statement are added to it. With ``explain`` the plans are in ``Verdicts.plan``.
 
     In the place of keys a claim can name members of a key set (``key_set`` and ``members``, not in tables). The sets of claims
     that give a name are in ``key_sets``. Such a claim without a suite has that of its set.
 
     A row of which no claim can be made has a verdict that is not valid and says why. Raises ``TableError`` if the table has not
-    the columns of claims, ``TypeError`` if ``claims`` is not a table, and what an iterator raises.
+    the columns of claims, ``TypeError`` if ``claims`` is not a table, ``OSError`` if the system gives no thread, and what an
+    iterator raises.
 
     ``progress`` is called after each window, on the thread that called, with the number of claims that have a verdict and with
     the number of all claims, or ``None`` where the input does not say it. What it raises ends the call and comes out of it.
@@ -114,15 +115,22 @@ def verify_possession(public_key: Bytes, proof: Bytes, suite: str) -> bool:
     """Whether a proof of possession is true: the owner of the key holds its secret."""
 
 def aggregate(signatures: Iterable[Bytes], suite: str) -> Signature:
-    """The sum of signatures. It does not say whether any of them is valid."""
+    """The sum of signatures. It does not say whether any of them is valid.
+
+    Raises ``UsageError`` for no signatures, and in a BDN suite, where each signature would need its key.
+    """
 
 def subtract(aggregate: Bytes, parts: Iterable[Bytes], suite: str) -> Signature:
-    """An aggregate without some of its parts. It is your task to know that they are parts of it."""
+    """An aggregate without some of its parts. It is your task to know that they are parts of it.
+
+    Without parts it is the aggregate. Raises ``UsageError`` in a BDN suite, where each signature would need its key.
+    """
 
 def aggregate_public_keys(public_keys: Iterable[Bytes], suite: str) -> PublicKey:
-    """The sum of keys, under which a signature by all of them over one message verifies.
+    """The sum of keys, under which a signature by all of them over one message verifies; in a BDN suite with its coefficients.
 
-    Rely on it only if the owner of each key has proven that it holds the secret.
+    In the other suites rely on it only if the owner of each key has proven that it holds the secret. Raises ``UsageError`` for
+    no keys, if they add up to the identity, and in a BDN suite if one stands there twice.
     """
 
 def suites() -> list[str]:
@@ -173,8 +181,9 @@ class Verdict:
 class Verdicts:
     """The verdicts about claims, in the order of the claims.
 
-    It holds a byte for each claim, and the ids. A verdict becomes a Python object when you ask for it. Verdicts can be
-    pickled and copied, and ``pandas.DataFrame(verdicts)`` has a row for each.
+    It holds a byte for each claim, about 60 bytes more and the reason for each that is not valid, and the ids. A verdict
+    becomes a Python object when you ask for it. Verdicts can be pickled and copied, and ``pandas.DataFrame(verdicts)`` has
+    a row for each.
     """
 
     def __len__(self) -> int: ...
@@ -287,7 +296,10 @@ class SecretKey:
         """A new key, of random numbers of the operating system."""
     @staticmethod
     def key_gen(suite: str, key_material: Bytes, key_info: Bytes | None = None) -> SecretKey:
-        """``KeyGen`` of the specification, with the order of the suite's curve, from at least 32 secret bytes."""
+        """``KeyGen`` of the specification (draft-irtf-cfrg-bls-signature-05, section 2.3), with the order of the suite's curve.
+
+        The key material has at least 32 secret bytes. The suite ``chia`` has the ``KeyGen`` of draft 3.
+        """
     @property
     def suite(self) -> str:
         """The name of its suite."""
@@ -307,10 +319,10 @@ class KeySet:
     """A committee's keys by index, which are checked once.
 
     Members are named by their indices, or by a bitmap as bytes whose lowest bit of the first byte stands for member 0. The set
-    keeps its last sum, and computes the next one from the difference if that takes less.
+    keeps its last sums, and computes the next one from the difference if that takes less.
 
-    In a POP suite a member takes part only if it has proven that it holds its secret, or if you say that it did elsewhere
-    (``assume_possession``). With a wrong word, the owner of a rogue key can forge for all members.
+    In a POP suite a member takes part with others only if it has proven that it holds its secret, or if you say that it did
+    elsewhere (``assume_possession``). With a wrong word, the owner of a rogue key can forge for all members.
     """
 
     def __new__(
@@ -338,7 +350,11 @@ class KeySet:
     def public_keys(self) -> list[bytes]:
         """The keys, by index."""
     def sum(self, members: Bytes | Iterable[int]) -> bytes:
-        """The sum of the members' keys. For no members it is the identity."""
+        """The sum of the members' keys, also of members that have proven nothing: verify with ``verify``, not under this sum.
+
+        For no members it is the identity. Raises ``IndexError`` if there is no such member, and ``UsageError`` in a BDN suite,
+        where keys are added with coefficients.
+        """
     def claim(
         self, members: Bytes | Iterable[int], message: Bytes, signature: Bytes, *, id: str | int | None = None
     ) -> Claim:
@@ -466,8 +482,8 @@ class QuorumPlan:
 # What quorate.py_ecc calls.
 
 def sk_to_pk(secret: bytes) -> bytes: ...
-def key_gen(material: bytes, info: bytes) -> bytes: ...
-def key_validate(key: bytes) -> bool: ...
+def key_gen(material: Bytes, info: Bytes) -> bytes: ...
+def key_validate(key: Bytes) -> bool: ...
 def core_sign(secret: bytes, message: bytes, tag: bytes) -> bytes: ...
 def core_verify(key: bytes, message: bytes, signature: bytes, tag: bytes) -> bool: ...
 def core_aggregate_verify(keys: list[bytes], messages: list[bytes], signature: bytes, tag: bytes) -> bool: ...

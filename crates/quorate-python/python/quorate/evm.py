@@ -7,7 +7,7 @@ least gas, says what the signers sign, and makes the calldata.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from quorate._quorate import QuorumPlan, plan_quorum
@@ -17,7 +17,7 @@ __all__ = ["QuorumPlan", "plan"]
 
 
 def plan(
-    network: str | Mapping[str, Any],
+    network: str | dict[str, Any],
     signers: Iterable[int],
     results: Iterable[Bytes] = (),
     *,

@@ -1,8 +1,10 @@
 //! A ceremony before anything was said: what it is for, who deals, who receives.
 
 use std::{
+    cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
     fmt::{self, Debug},
+    ops::Range,
 };
 
 use quorate::{Backend, Bls12381Suite, Scheme};
@@ -30,7 +32,7 @@ pub struct Ceremony<S: Bls12381Suite> {
     seats: Vec<Seat>,
     /// The members who deal, by their index as dealers.
     dealers: BTreeMap<u32, MemberNumber>,
-    /// The members who receive, by their index in the committee.
+    /// The members who receive, by the indices of their shares in the committee.
     receivers: BTreeMap<Index, MemberNumber>,
     dealers_needed: usize,
     nonce: [u8; 16],
@@ -92,8 +94,25 @@ pub struct Seat {
     /// The index as a dealer: from 1 on in a ceremony for a new key; the index of the share that the dealer has in the
     /// others.
     pub dealer: Option<u32>,
-    /// The index as a receiver, 1 to n.
+    /// The index as a receiver, 1 to n: that of its share, or of the first of its shares.
     pub receiver: Option<u32>,
+    /// How many shares the receiver gets, with neighbouring indices: more than one in a ceremony in one round alone. In JSON it is left out
+    /// where it is 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub weight: u32,
+    /// How many shares of the previous key the dealer deals, with neighbouring indices from `dealer` on: more than one where a key is
+    /// shared anew in one round alone. In JSON it is left out where it is 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub deals: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 /// A ceremony as a caller describes it. [`Ceremony::new`] checks it.
@@ -107,8 +126,10 @@ pub struct Description<S: Bls12381Suite> {
     pub threshold: usize,
     /// The points of the receivers.
     pub identifiers: Identifiers,
-    /// How many dealers must be left in the end, so that at least one of them is honest. `None` for the default: the
-    /// threshold where dealers and receivers of a new key are the same, and a majority of the dealers where they are not.
+    /// How many dealers must be left in the end, so that at least one of them is honest. `None` for the default. Where every receiver of
+    /// a new key deals, any so many dealers have a threshold of shares together, and a dealer who receives nothing adds none: it is the
+    /// threshold if each dealer has one share. Where a receiver does not deal, it is a majority of the dealers. Where a key is shared anew,
+    /// it is the number of its shares that must be dealt, which is its threshold.
     pub dealers_needed: Option<usize>,
     /// Who takes part.
     pub seats: Vec<Seat>,
@@ -153,6 +174,26 @@ pub enum CeremonyError {
         /// The index.
         index: u32,
     },
+    /// A member has a weight that it cannot have.
+    #[error(
+        "{name} has {weight} shares: a receiver of a ceremony in one round has one or more, and every other member 1"
+    )]
+    Weight {
+        /// The member.
+        name: Name,
+        /// How many shares it would have.
+        weight: u32,
+    },
+    /// A member deals a number of shares that it cannot deal.
+    #[error(
+        "{name} deals {deals} shares: a dealer of a key that is shared anew in one round deals one or more, and every other member 1"
+    )]
+    Deals {
+        /// The member.
+        name: Name,
+        /// How many shares it would deal.
+        deals: u32,
+    },
     /// The indices of a role are not 1, 2, 3 and so on.
     #[error("no member has the {role} index {index}: the indices must be 1 to {count}")]
     IndexMissing {
@@ -163,10 +204,10 @@ pub enum CeremonyError {
         /// How many members have the role.
         count: usize,
     },
-    /// Nobody deals.
-    #[error("there are {found} dealers, and at least {needed} are needed")]
+    /// Too few deal.
+    #[error("there are {found} dealers or dealt shares, and at least {needed} are needed")]
     TooFewDealers {
-        /// How many there are.
+        /// How many dealers there are; where a key is shared anew, how many shares of it they deal.
         found: usize,
         /// How many it takes.
         needed: usize,
@@ -253,26 +294,30 @@ impl<S: Bls12381Suite> Ceremony<S> {
         }
         distinct(&seats)?;
         let dealers = by_index("dealer", seats.iter().map(|seat| seat.dealer))?;
-        let receivers = by_index("receiver", seats.iter().map(|seat| seat.receiver))?;
+        let firsts = by_index("receiver", seats.iter().map(|seat| seat.receiver))?;
+        let weights = weights(&purpose, &seats, &firsts)?;
+        refuse_deals(&purpose, &seats)?;
         let committee = match &purpose {
             CeremonyPurpose::Recover { shared_key, .. } => shared_key.committee().clone(),
             CeremonyPurpose::NewKey(_) | CeremonyPurpose::Reshare(_) | CeremonyPurpose::ReshareInOneRound(_) => {
-                consecutive("receiver", &receivers)?;
-                Committee::new(threshold, receivers.len(), identifiers, backend)?
+                consecutive("receiver", firsts.keys().copied().zip(weights.iter().copied()))?;
+                let participants = weights.iter().map(|weight| *weight as usize).sum();
+                Committee::new(threshold, participants, identifiers, backend)?
             }
         };
         if (committee.threshold(), committee.identifiers()) != (threshold, identifiers) {
             return Err(CeremonyError::RecoveryCommittee);
         }
-        let receivers = receivers.into_iter().map(|(index, member)| Ok((committee.index(index.into())?, member)));
+        let needed = needed(&purpose, &committee, &dealers, &firsts, &weights, dealers_needed)?;
+        let shares = firsts.into_iter().zip(weights).flat_map(|((first, member), weight)| {
+            (0..weight).map(move |further| (u64::from(first) + u64::from(further), member))
+        });
+        let receivers = shares.map(|(index, member)| Ok((committee.index(index)?, member)));
         let receivers = receivers.collect::<Result<BTreeMap<_, _>, CommitteeError>>()?;
-        let needed = needed(&purpose, &committee, &dealers, &receivers, dealers_needed)?;
         match &purpose {
-            CeremonyPurpose::NewKey(_) => consecutive("dealer", &dealers)?,
+            CeremonyPurpose::NewKey(_) => consecutive("dealer", dealers.keys().map(|index| (*index, 1)))?,
             CeremonyPurpose::Reshare(previous) | CeremonyPurpose::ReshareInOneRound(previous) => {
-                for index in dealers.keys() {
-                    previous.committee().index((*index).into())?;
-                }
+                dealt_shares(previous.committee(), &dealers, &seats)?;
             }
             CeremonyPurpose::Recover { shared_key, lost } => {
                 for seat in &seats {
@@ -290,8 +335,9 @@ impl<S: Bls12381Suite> Ceremony<S> {
                 shared_key.verification_key(*lost, backend).map_err(|_| CeremonyError::NoShare(*lost))?;
             }
         }
-        if dealers.len() < needed {
-            return Err(CeremonyError::TooFewDealers { found: dealers.len(), needed });
+        let found = dealers.values().map(|dealer| seats[dealer.place()].deals as usize).sum();
+        if found < needed {
+            return Err(CeremonyError::TooFewDealers { found, needed });
         }
         let id = CeremonyDigest([0; 32]);
         let mut ceremony =
@@ -324,9 +370,14 @@ impl<S: Bls12381Suite> Ceremony<S> {
         &self.committee
     }
 
-    /// How many dealers must be left in the end.
+    /// How many dealers must be left in the end. Where a key is shared anew, it is the number of its shares that must be dealt.
     pub fn dealers_needed(&self) -> usize {
         self.dealers_needed
+    }
+
+    /// Whether these dealers are [as many as must be left](Self::dealers_needed), with all that they deal. Each is named once.
+    pub fn are_enough(&self, dealers: impl IntoIterator<Item = MemberNumber>) -> bool {
+        dealers.into_iter().map(|dealer| self.dealer_indices(dealer).len()).sum::<usize>() >= self.dealers_needed
     }
 
     /// All members, ascending.
@@ -376,15 +427,32 @@ impl<S: Bls12381Suite> Ceremony<S> {
         self.seat(member).is_some_and(|seat| seat.dealer.is_some())
     }
 
-    /// The members to whom shares are dealt, ascending by their index. In a recovery it is those who help.
+    /// The members to whom shares are dealt, ascending by the index of the share: who has several is there for each. In a recovery it is
+    /// those who help.
     pub fn receivers(&self) -> impl Iterator<Item = (Index, MemberNumber)> {
         let lost = self.lost();
         self.receivers.iter().map(|(index, member)| (*index, *member)).filter(move |(index, _)| Some(*index) != lost)
     }
 
-    /// The index at which a member receives shares, if it does.
+    /// The index at which a member receives shares, if it does: the first one of several.
     pub fn receiver_index(&self, member: MemberNumber) -> Option<Index> {
-        self.receivers().find(|(_, receiver)| *receiver == member).map(|(index, _)| index)
+        self.shares_of(member).next()
+    }
+
+    /// The indices of the shares of a member.
+    pub fn shares_of(&self, member: MemberNumber) -> impl Iterator<Item = Index> {
+        self.receivers().filter(move |(_, receiver)| *receiver == member).map(|(index, _)| index)
+    }
+
+    /// The place of a member in [`share_receivers`](Self::share_receivers), if it receives shares.
+    pub fn receiver_place(&self, member: MemberNumber) -> Option<usize> {
+        let first = self.seat(member)?.receiver?;
+        Some(self.seats.iter().filter(|seat| seat.receiver.is_some_and(|other| other < first)).count())
+    }
+
+    /// The most shares of one member.
+    pub(super) fn most_shares(&self) -> usize {
+        self.seats.iter().filter(|seat| seat.receiver.is_some()).map(|seat| seat.weight as usize).max().unwrap_or(0)
     }
 
     /// Whose share is recovered.
@@ -410,10 +478,27 @@ impl<S: Bls12381Suite> Ceremony<S> {
         }
     }
 
-    /// The index of the previous share that a dealer has.
+    /// The index of the previous share that a dealer deals: the first one of several.
     pub fn previous_index(&self, dealer: MemberNumber) -> Option<Index> {
-        let index = self.seat(dealer)?.dealer?;
-        self.previous()?.committee().index(index.into()).ok()
+        self.previous_shares(dealer).next()
+    }
+
+    /// The indices of the previous shares that a dealer deals, ascending.
+    pub fn previous_shares(&self, dealer: MemberNumber) -> impl Iterator<Item = Index> + use<'_, S> {
+        let previous = self.previous().map(SharedKey::committee);
+        let index = move |index: u32| previous?.index(index.into()).ok();
+        self.dealer_indices(dealer).filter_map(index)
+    }
+
+    /// The indices of a member as a dealer: one for each share that it deals, and none of who does not deal.
+    pub(super) fn dealer_indices(&self, member: MemberNumber) -> Range<u32> {
+        let seat = self.seat(member);
+        seat.and_then(|seat| Some(seat.dealer?..seat.dealer?.saturating_add(seat.deals))).unwrap_or_default()
+    }
+
+    /// The most shares of the previous key that one dealer deals; 1 for a new key.
+    pub(super) fn most_dealt(&self) -> usize {
+        self.dealers().map(|dealer| self.dealer_indices(dealer).len()).max().unwrap_or(0)
     }
 
     /// Whether dealers publish a transcript each, and there is nothing else to say.
@@ -426,11 +511,13 @@ impl<S: Bls12381Suite> Ceremony<S> {
     /// # Errors
     /// [`CeremonyError::NoShareKey`], [`CeremonyError::Receivers`]. In a ceremony of [`new`](Self::new) that is one there are none.
     pub fn share_receivers(&self) -> Result<ShareReceivers, CeremonyError> {
-        let key = |(_, member): (Index, MemberNumber)| {
-            let member = &self.seats[member.place()].member;
-            member.share_key().map(|key| (key, 1)).ok_or_else(|| CeremonyError::NoShareKey(member.name().clone()))
+        let mut receiving: Vec<_> = self.seats.iter().filter(|seat| seat.receiver.is_some()).collect();
+        receiving.sort_by_key(|seat| seat.receiver);
+        let key = |Seat { member, weight, .. }: &Seat| {
+            let key = member.share_key().ok_or_else(|| CeremonyError::NoShareKey(member.name().clone()))?;
+            Ok::<_, CeremonyError>((key, *weight))
         };
-        let keys = self.receivers().map(key).collect::<Result<Vec<_>, _>>()?;
+        let keys = receiving.into_iter().map(key).collect::<Result<Vec<_>, _>>()?;
         Ok(ShareReceivers::new(self.committee.clone(), &keys)?)
     }
 
@@ -536,12 +623,14 @@ impl<S: Bls12381Suite> Ceremony<S> {
     }
 }
 
-/// How many dealers must be left in the end.
+/// How many dealers must be left in the end. `weights` are those of the receivers, in the order of their indices. By default, if every
+/// receiver deals, any so many dealers have a threshold of shares together; who receives nothing adds none.
 fn needed<S: Bls12381Suite>(
     purpose: &CeremonyPurpose<S>,
     committee: &Committee,
     dealers: &BTreeMap<u32, MemberNumber>,
-    receivers: &BTreeMap<Index, MemberNumber>,
+    receivers: &BTreeMap<u32, MemberNumber>,
+    weights: &[u32],
     asked: Option<usize>,
 ) -> Result<usize, CeremonyError> {
     if let CeremonyPurpose::Reshare(previous) | CeremonyPurpose::ReshareInOneRound(previous) = purpose {
@@ -553,14 +642,82 @@ fn needed<S: Bls12381Suite>(
             Err(CeremonyError::ReshareDealersNeeded { found, expected })
         };
     }
-    let same = matches!(purpose, CeremonyPurpose::Recover { .. }) || dealers.values().eq(receivers.values());
-    let default = if same { committee.threshold() } else { dealers.len() / 2 + 1 };
+    let weights: BTreeMap<_, _> = receivers.values().zip(weights.iter().copied()).collect();
+    let dealing: BTreeSet<_> = dealers.values().collect();
+    let default = match purpose {
+        CeremonyPurpose::Recover { .. } => committee.threshold(),
+        _ if weights.keys().all(|receiver| dealing.contains(receiver)) => {
+            let of_dealers = dealing.iter().map(|dealer| weights.get(dealer).copied().unwrap_or(0)).collect();
+            enough(of_dealers, committee.threshold())
+        }
+        _ => dealers.len() / 2 + 1,
+    };
     match asked {
         Some(needed) if needed == 0 || needed > dealers.len() => {
             Err(CeremonyError::DealersNeeded { needed, dealers: dealers.len() })
         }
         _ => Ok(asked.unwrap_or(default)),
     }
+}
+
+/// The smallest number of members of whom any so many have a threshold of shares together, so that one of them is honest.
+fn enough(mut weights: Vec<u32>, threshold: usize) -> usize {
+    weights.sort_unstable();
+    let mut shares = 0;
+    let is_less = |weight: &&u32| {
+        shares += **weight as usize;
+        shares < threshold
+    };
+    weights.iter().take_while(is_less).count() + 1
+}
+
+/// How many shares each receiver gets, in the order of their indices. Their sum is a committee's, at most.
+fn weights<S: Bls12381Suite>(
+    purpose: &CeremonyPurpose<S>,
+    seats: &[Seat],
+    receivers: &BTreeMap<u32, MemberNumber>,
+) -> Result<Vec<u32>, CeremonyError> {
+    let is_one_round =
+        matches!(purpose, CeremonyPurpose::NewKey(Variant::OneRound) | CeremonyPurpose::ReshareInOneRound(_));
+    for Seat { member, receiver, weight, .. } in seats {
+        if *weight == 0 || (*weight != 1 && !(is_one_round && receiver.is_some())) {
+            return Err(CeremonyError::Weight { name: member.name().clone(), weight: *weight });
+        }
+    }
+    let weights: Vec<_> = receivers.values().map(|member| seats[member.place()].weight).collect();
+    let participants = weights.iter().fold(0_usize, |sum, weight| sum.saturating_add(*weight as usize));
+    if is_one_round && participants > ShareReceivers::MOST {
+        return Err(ShareReceiversError::TooMany { participants }.into());
+    }
+    Ok(weights)
+}
+
+/// Refuses dealers of several shares in ceremonies in which each deals one.
+fn refuse_deals<S: Bls12381Suite>(purpose: &CeremonyPurpose<S>, seats: &[Seat]) -> Result<(), CeremonyError> {
+    let several = matches!(purpose, CeremonyPurpose::ReshareInOneRound(_));
+    let is_wrong = |seat: &&Seat| seat.deals == 0 || (seat.deals != 1 && !(several && seat.dealer.is_some()));
+    match seats.iter().find(is_wrong) {
+        None => Ok(()),
+        Some(Seat { member, deals, .. }) => Err(CeremonyError::Deals { name: member.name().clone(), deals: *deals }),
+    }
+}
+
+/// Checks that the shares that dealers deal are shares of the previous key, and that nobody deals a share of another.
+fn dealt_shares(
+    previous: &Committee,
+    dealers: &BTreeMap<u32, MemberNumber>,
+    seats: &[Seat],
+) -> Result<(), CeremonyError> {
+    let mut free = 0;
+    for (first, dealer) in dealers {
+        if u64::from(*first) < free {
+            return Err(CeremonyError::IndexTwice { role: "dealer", index: *first });
+        }
+        previous.index((*first).into())?;
+        free = u64::from(*first) + u64::from(seats[dealer.place()].deals);
+        previous.index(free - 1)?;
+    }
+    Ok(())
 }
 
 fn distinct(seats: &[Seat]) -> Result<(), CeremonyError> {
@@ -596,10 +753,19 @@ fn by_index(
     Ok(members)
 }
 
-fn consecutive(role: &'static str, members: &BTreeMap<u32, MemberNumber>) -> Result<(), CeremonyError> {
-    let found: BTreeSet<_> = members.keys().copied().collect();
-    let missing = (1..=members.len() as u32).find(|index| !found.contains(index));
-    missing.map_or(Ok(()), |index| Err(CeremonyError::IndexMissing { role, index, count: members.len() }))
+/// Checks that indices, each with how many it stands for, are 1, 2, 3 and so on.
+fn consecutive(role: &'static str, indices: impl Iterator<Item = (u32, u32)> + Clone) -> Result<(), CeremonyError> {
+    let count: usize = indices.clone().map(|(_, weight)| weight as usize).sum();
+    let mut expected = 1;
+    let missing = |index: u64| CeremonyError::IndexMissing { role, index: index as u32, count };
+    for (index, weight) in indices.filter(|(index, _)| *index > 0) {
+        match u64::from(index).cmp(&expected) {
+            Ordering::Less => return Err(CeremonyError::IndexTwice { role, index }),
+            Ordering::Equal => expected += u64::from(weight),
+            Ordering::Greater => return Err(missing(expected)),
+        }
+    }
+    if expected == count as u64 + 1 { Ok(()) } else { Err(missing(expected)) }
 }
 
 impl MemberNumber {

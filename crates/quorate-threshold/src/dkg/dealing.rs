@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use super::{
     ceremony::{Ceremony, CeremonyPurpose, MemberNumber},
+    envelope::OVERHEAD,
     hex::Bytes,
     message::{Body, ShareOpening},
     misdeed::Misdeed,
@@ -18,7 +19,7 @@ use super::{
 use crate::{
     committee::Index,
     pedersen::{commit, second_base},
-    sharing::{KeyShare, values},
+    sharing::{KeyShare, listed, values},
 };
 
 /// The tag of the proofs that a dealer knows its contribution.
@@ -44,9 +45,7 @@ impl<'a, S: Bls12381Suite> Dealer<'a, S> {
         share: Option<&KeyShare<S>>,
     ) -> Result<Self, SecretError> {
         let t = ceremony.committee().threshold();
-        let random = |purpose: &str, n: usize| -> Result<Vec<_>, SecretError> {
-            (0..n).map(|k| derive(ceremony, seed, purpose, k as u32)).collect()
-        };
+        let random = |purpose: &str, n: usize| listed(n, (0..n).map(|k| derive(ceremony, seed, purpose, k as u32)));
         let polynomial = match ceremony.purpose() {
             CeremonyPurpose::NewKey(_) => random("coefficient", t)?,
             CeremonyPurpose::Reshare(_) | CeremonyPurpose::ReshareInOneRound(_) => {
@@ -64,7 +63,7 @@ impl<'a, S: Bls12381Suite> Dealer<'a, S> {
                     let here = factor.get(k).map(|c| (-zero_at, c));
                     SecretScalar::combination(below.into_iter().chain(here))
                 };
-                (0..t).map(coefficient).collect::<Result<_, _>>()?
+                listed(t, (0..t).map(coefficient))?
             }
         };
         let blinding = ceremony.hides_contributions().then(|| random("blinding", t)).transpose()?;
@@ -89,6 +88,20 @@ impl<'a, S: Bls12381Suite> Dealer<'a, S> {
         let secret = |scalar: &Scalar| SecretScalar::from_bytes(&scalar.to_bytes()).expect("not zero");
         self.polynomial = SecretPolynomial::new(coefficients.iter().map(secret).collect());
         self
+    }
+
+    /// For liars in the tests of [`Variant::CommitFirst`](super::ceremony::Variant::CommitFirst): the deal of the same polynomial with
+    /// zero as its last coefficient, which the blinding hides.
+    #[cfg(test)]
+    pub(super) fn deal_with_zero_coefficient(mut self) -> Result<Body, SecretError> {
+        let (_, rest) = self.polynomial.coefficients().split_last().expect("a polynomial has a coefficient");
+        self.polynomial = SecretPolynomial::new(rest.to_vec());
+        let mut deal = self.deal()?;
+        let blinding = self.blinding.as_ref().and_then(|blinding| blinding.coefficients().last());
+        if let (Body::Deal { commitment, .. }, Some(blinding)) = (&mut deal, blinding) {
+            commitment.push(S::multiply_key(blinding, &second_base()).compress().into());
+        }
+        Ok(deal)
     }
 
     /// The coefficients times the generator.
@@ -154,13 +167,22 @@ impl<'a, S: Bls12381Suite> Dealer<'a, S> {
         let index = self.ceremony.receiver_index(receiver).expect("a dealer deals to receivers");
         let point = self.ceremony.committee().point(index);
         let polynomials = [Some(&self.polynomial), self.blinding.as_ref()].into_iter().flatten();
-        let values = polynomials.map(|polynomial| polynomial.value(&point)).collect::<Result<Vec<_>, _>>()?;
+        let values = listed(2, polynomials.map(|polynomial| polynomial.value(&point)))?;
         Ok(plaintext(&values))
     }
 
     fn ephemeral(&self, receiver: MemberNumber) -> Result<Zeroizing<[u8; 32]>, SecretError> {
         Ok(derive(self.ceremony, self.seed, "ephemeral", receiver.number())?.to_bytes())
     }
+}
+
+/// The bytes of a value of a polynomial.
+pub(super) const VALUE: usize = 32;
+
+/// Checks the length of an envelope with so many bytes of plaintext, before anyone opens it.
+pub(super) fn check_envelope(receiver: MemberNumber, envelope: &Bytes, plaintext: usize) -> Result<(), Misdeed> {
+    let (found, expected) = (envelope.0.len(), plaintext + OVERHEAD);
+    if found == expected { Ok(()) } else { Err(Misdeed::EnvelopeLength { receiver, found, expected }) }
 }
 
 /// What is encrypted to a receiver: each value in 32 bytes.
@@ -258,11 +280,14 @@ impl<S: Bls12381Suite> Deal<S> {
         backend: Backend,
     ) -> Result<Self, Misdeed> {
         let Body::Deal { commitment, proof, shares } = body else { unreachable!("the round of a deal has only deals") };
-        let commitment = points(ceremony, commitment, backend)?;
         let (found, expected) = (shares.len(), ceremony.receivers().count());
         if found != expected {
             return Err(Misdeed::ShareCount { found, expected });
         }
+        for ((_, receiver), share) in ceremony.receivers().zip(shares) {
+            check_envelope(receiver, share, DealtShare::length(ceremony))?;
+        }
+        let commitment = points(ceremony, commitment, backend)?;
         let constant = commitment[0];
         let proof = proof.as_ref().map(|proof| proof.0.as_slice());
         match (ceremony.purpose(), proof) {
@@ -345,14 +370,20 @@ pub(super) struct DealtShare {
 }
 
 impl DealtShare {
-    /// Reads 32 bytes, or 64 in a ceremony that hides contributions. `None` if they are no such share.
+    /// The bytes of a share: 32, or 64 in a ceremony that hides contributions.
+    fn length<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> usize {
+        if ceremony.hides_contributions() { 2 * VALUE } else { VALUE }
+    }
+
+    /// Reads the bytes of a share. `None` if they are not that many, or a value is zero or not below the order.
     pub(super) fn read<S: Bls12381Suite>(ceremony: &Ceremony<S>, bytes: &[u8]) -> Option<Self> {
-        let scalar = |bytes: &[u8]| SecretScalar::from_bytes(bytes.try_into().ok()?).ok();
-        match (bytes.len(), ceremony.hides_contributions()) {
-            (32, false) => Some(Self { value: scalar(bytes)?, blinding: None }),
-            (64, true) => Some(Self { value: scalar(&bytes[..32])?, blinding: Some(scalar(&bytes[32..])?) }),
-            _ => None,
+        if bytes.len() != Self::length(ceremony) {
+            return None;
         }
+        let scalar = |bytes: &[u8]| SecretScalar::from_bytes(bytes.try_into().ok()?).ok();
+        let (value, blinding) = bytes.split_at(VALUE);
+        let blinding = if blinding.is_empty() { None } else { Some(scalar(blinding)?) };
+        Some(Self { value: scalar(value)?, blinding })
     }
 
     pub(super) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {

@@ -21,6 +21,9 @@ type EncappedKey = <Kem as hpke::Kem>::EncappedKey;
 /// Bytes of a sender's ephemeral public key, which an envelope begins with.
 const ENCAPSULATED: usize = 32;
 
+/// By how many bytes an envelope is longer than its plaintext: the ephemeral key, and the tag that authenticates.
+pub(super) const OVERHEAD: usize = ENCAPSULATED + 16;
+
 /// A receiver's public key.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct EncryptionKey(PublicKey);
@@ -40,8 +43,8 @@ impl EncryptionKey {
         self.0.to_bytes().to_vec()
     }
 
-    /// The sender's ephemeral public key and the ciphertext, which is 16 bytes longer than the plaintext. `info` says what
-    /// the envelope is for. `ephemeral` must be used for one envelope alone.
+    /// The sender's ephemeral public key and the ciphertext, by [`OVERHEAD`] longer than the plaintext. `info` says what the envelope is
+    /// for. `ephemeral` must be used for one envelope alone.
     pub(super) fn seal(&self, info: &[u8], plaintext: &[u8], ephemeral: &[u8; 32]) -> Vec<u8> {
         self.try_seal(info, b"", plaintext, ephemeral).expect("the key was tried when it was read")
     }

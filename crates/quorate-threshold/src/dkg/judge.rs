@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ceremony::{Ceremony, MemberNumber},
-    dealing::{Deal, DealtShare, seal},
+    dealing::{Deal, DealtShare, VALUE, check_envelope, seal},
     message::{Body, CeremonyMessage, Seen, ShareOpening},
     misdeed::Misdeed,
     round::Round,
@@ -143,7 +143,8 @@ impl<S: Bls12381Suite> Judgement<S> {
                 Round::Reveal => judgement.reveal(ceremony, *sender, board, backend),
                 Round::Disclosure => judgement.disclosure(ceremony, *sender, board, backend),
                 Round::Absence => judgement.absence(ceremony, *sender, message),
-                Round::Confirmation | Round::Contribution => {}
+                Round::Contribution => judgement.contribution(ceremony, *sender, message),
+                Round::Confirmation => {}
             }
         }
         judgement
@@ -265,6 +266,14 @@ impl<S: Bls12381Suite> Judgement<S> {
             self.absent.insert(sender, dealers.clone());
         } else {
             self.blame(sender, Misdeed::Dealers(Round::Absence), &[message]);
+        }
+    }
+
+    fn contribution(&mut self, ceremony: &Ceremony<S>, sender: MemberNumber, message: &CeremonyMessage) {
+        let (Body::Contribution { share }, Some(lost)) = (message.body(), ceremony.lost_member()) else { return };
+        match check_envelope(lost, share, VALUE) {
+            Ok(()) => {}
+            Err(misdeed) => self.blame(sender, misdeed, &[message]),
         }
     }
 

@@ -38,6 +38,16 @@ pub enum Misdeed {
         /// The number of receivers.
         expected: usize,
     },
+    /// It sent a receiver an envelope that cannot hold a share, which everyone sees without opening it.
+    #[error("sent member {receiver} an envelope of {found} bytes, and that of a share has {expected}")]
+    EnvelopeLength {
+        /// The receiver.
+        receiver: MemberNumber,
+        /// The bytes of the envelope.
+        found: usize,
+        /// The bytes of an envelope with a share.
+        expected: usize,
+    },
     /// In a resharing: it dealt something else than its share of the key.
     #[error("dealt something else than its share of the previous key")]
     OtherSecret,
@@ -65,8 +75,8 @@ pub enum Misdeed {
         /// The dealer.
         dealer: MemberNumber,
     },
-    /// It opened shares about which nobody complained, or one twice.
-    #[error("opened shares that nobody asked for")]
+    /// It opened shares of members who receive none, or one twice, or not in order. A share about which nobody complained may be opened.
+    #[error("opened shares of members who receive none, or not in ascending order")]
     Openings,
     /// It revealed another contribution than the one it had committed to.
     #[error("revealed another contribution than it had committed to")]

@@ -41,7 +41,7 @@
 //!
 //! // Three participants of whom any two sign.
 //! let identities = ["alice", "bob", "carol"].map(|name| ParticipantIdentity::generate(name, &mut rand::rng()).unwrap());
-//! let seat = |(member, i)| Seat { member, dealer: Some(i), receiver: Some(i) };
+//! let seat = |(member, i)| Seat { member, dealer: Some(i), receiver: Some(i), weight: 1, deals: 1 };
 //! let description = Description {
 //!     suite: MinPk::Eth2,
 //!     purpose: CeremonyPurpose::NewKey(Variant::JointFeldman),

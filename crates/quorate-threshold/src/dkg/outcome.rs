@@ -111,6 +111,12 @@ pub enum Culprit {
         /// The helper.
         member: MemberNumber,
     },
+    /// It confirmed another outcome than this participant came to, and nothing that it says to have seen explains that. It lies, or it knows
+    /// of a second message of a dealer, and can show it.
+    OtherOutcome {
+        /// Who confirmed it.
+        member: MemberNumber,
+    },
     /// A message reached some of the receivers who confirmed, and not others.
     NotSeenByAll {
         /// The round of the message.
@@ -127,7 +133,7 @@ impl Culprit {
     pub fn member(&self) -> MemberNumber {
         match self {
             Self::Proven(blame) => blame.member(),
-            Self::Silent { member, .. } | Self::FalseContribution { member } => *member,
+            Self::Silent { member, .. } | Self::FalseContribution { member } | Self::OtherOutcome { member } => *member,
             Self::Unanswered { dealer, .. } | Self::Accused { dealer, .. } => *dealer,
             Self::NotSeenByAll { sender, .. } => *sender,
         }

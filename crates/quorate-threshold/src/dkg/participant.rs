@@ -28,7 +28,7 @@ use quorate_curve::SecretError;
 use zeroize::Zeroizing;
 
 use super::{
-    ceremony::{Ceremony, MemberNumber},
+    ceremony::{Ceremony, CeremonyError, MemberNumber},
     dealing::Dealer,
     hex::CeremonyDigest,
     identity::ParticipantIdentity,
@@ -38,7 +38,7 @@ use super::{
     outcome::{CeremonyFailure, CeremonyOutcome, Culprit},
     round::Round,
 };
-use crate::{committee::Index, sharing::KeyShare};
+use crate::{committee::Index, shared_key::SharedKey, sharing::KeyShare};
 
 /// One member's side of a ceremony.
 #[derive(Clone)]
@@ -172,6 +172,12 @@ pub enum JoinError {
         /// Its ceremony.
         ceremony: CeremonyDigest,
     },
+    /// The state does not describe its ceremony.
+    #[error("the state has no description of its ceremony")]
+    NoDescription,
+    /// The description in the state is not that of such a ceremony.
+    #[error("the ceremony in the state: {0}")]
+    Description(#[source] CeremonyError),
     /// A message in the state is not one that the participant would have taken.
     #[error("a message in the state: {0}")]
     Message(MessageError),
@@ -271,6 +277,16 @@ impl<S: Bls12381Suite> Participant<S> {
     /// Which member this is.
     pub fn member(&self) -> MemberNumber {
         self.member
+    }
+
+    /// Whether the state of this participant holds its share of a key, or all that the share follows from: it deals the share,
+    /// the ceremony has ended with it, or the ceremony gives it back to this participant, who had lost it.
+    pub fn holds_share_of(&self, key: &SharedKey<S>) -> bool {
+        let is_previous = self.ceremony.previous() == Some(key);
+        let deals = is_previous && self.share.is_some();
+        let recovers = is_previous && self.ceremony.lost_member() == Some(self.member);
+        let ended_with = |outcome: &CeremonyOutcome<S>| outcome.shared_key == *key && outcome.key_share.is_some();
+        deals || recovers || matches!(&self.end, Some(Ok(outcome)) if ended_with(outcome))
     }
 
     /// The current round, or `None` once the ceremony has ended.
@@ -696,12 +712,29 @@ impl<S: Bls12381Suite> Participant<S> {
                 }
             }
         }
+        let missed: BTreeSet<_> = unseen.values().flatten().copied().collect();
         let unseen = unseen.into_iter().filter(|(_, members)| !members.is_empty()).map(|((round, sender), members)| {
             Culprit::NotSeenByAll { round, sender, unseen_by: members.into_iter().collect() }
         });
         let proven = contradictions(all).into_iter();
         let new = proven.filter(|blame| !self.contradictions.iter().any(|(_, known)| known.member() == blame.member()));
-        new.map(Culprit::Proven).chain(unseen).collect()
+        let new: Vec<_> = new.map(Culprit::Proven).collect();
+        let is_explained = !new.is_empty() || !self.contradictions.is_empty() || missed.contains(&self.member);
+        let other = if is_explained { Vec::new() } else { self.other_outcomes() };
+        let other = other.into_iter().filter(|member| !missed.contains(member));
+        let other: Vec<_> = other.map(|member| Culprit::OtherOutcome { member }).collect();
+        new.into_iter().chain(unseen).chain(other).collect()
+    }
+
+    /// Who confirmed another outcome than the one that this participant came to.
+    fn other_outcomes(&self) -> Vec<MemberNumber> {
+        if self.shared_key().is_err() {
+            return Vec::new();
+        }
+        let agreeing: BTreeSet<_> = self.agreeing().into_iter().map(CeremonyMessage::sender).collect();
+        let confirmed = self.messages.keys().filter(|(round, _)| *round == Round::Confirmation);
+        let others = confirmed.map(|(_, member)| *member).filter(|member| *member != self.member);
+        others.filter(|member| !agreeing.contains(member)).collect()
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Behaviour {
     FalseSharesUnanswered,
     /// Encrypts garbage to everyone.
     Garbage,
+    /// Sends the last receiver an envelope that is a byte too short, and all others true ones.
+    ShortEnvelope,
     /// Complains about everyone.
     Complains,
     /// Says that it saw a deal that nobody signed.
@@ -47,6 +49,8 @@ pub(super) enum Behaviour {
     OtherConstant,
     /// Reveals another contribution than it committed to.
     FalseReveal,
+    /// Deals a polynomial whose last coefficient is zero, and falls silent when contributions are revealed.
+    ZeroCoefficient,
     /// Falls silent when contributions are revealed, and a confederate discloses a false share of it.
     FalseDisclosure,
     /// Changes something in each message before it signs it: a digit, a number, the length of a list.
@@ -55,6 +59,8 @@ pub(super) enum Behaviour {
     FalseConfirmation,
     /// In a recovery: sends another value.
     FalseContribution,
+    /// In a recovery: sends an envelope that is a byte too short.
+    ShortContribution,
     /// Waits for the deals of all others, opens its own shares of them, and deals such that its share of the key is zero. Then
     /// it confirms as the others do.
     ZeroShare,
@@ -66,7 +72,7 @@ pub(super) enum Behaviour {
     RevealsLate,
 }
 
-pub(super) const LIES: [Behaviour; 28] = [
+pub(super) const LIES: [Behaviour; 29] = [
     Behaviour::Silent(Round::Deal),
     Behaviour::Silent(Round::Response),
     Behaviour::Silent(Round::Justification),
@@ -77,6 +83,7 @@ pub(super) const LIES: [Behaviour; 28] = [
     Behaviour::FalseShares,
     Behaviour::FalseSharesUnanswered,
     Behaviour::Garbage,
+    Behaviour::ShortEnvelope,
     Behaviour::Complains,
     Behaviour::FalseSighting,
     Behaviour::Equivocates(Round::Deal),
@@ -132,7 +139,8 @@ pub(super) fn description<S: Bls12381Suite>(
     purpose: CeremonyPurpose<S>,
 ) -> Description<S> {
     let seats = identities(n).into_iter().map(|identity| identity.member()).zip(1..);
-    let seats = seats.map(|(member, i)| Seat { member, dealer: Some(i), receiver: Some(i) }).collect();
+    let seats =
+        seats.map(|(member, i)| Seat { member, dealer: Some(i), receiver: Some(i), weight: 1, deals: 1 }).collect();
     let identifiers = Identifiers::Integers;
     Description { suite, purpose, threshold: t, identifiers, dealers_needed: None, seats, nonce: [3; 16] }
 }
@@ -353,6 +361,11 @@ impl<S: Bls12381Suite> Simulation<S> {
         let mut body = message.body().clone();
         match (self.behaviours[place], &mut body) {
             (Behaviour::Silent(round), _) if message.round() >= round => return None,
+            (Behaviour::ZeroCoefficient, _) if message.round() >= Round::Reveal => return None,
+            (Behaviour::ZeroCoefficient, Body::Deal { .. }) => {
+                let dealer = self.participants[place].dealer().expect("a dealer");
+                body = dealer.deal_with_zero_coefficient().expect("no share is zero");
+            }
             (Behaviour::FalseSharesUnanswered, Body::Justification { .. }) => return None,
             (Behaviour::FalseDisclosure, Body::Reveal { .. }) => return None,
             // It has its own reveal, whomever it gives it to.
@@ -372,12 +385,18 @@ impl<S: Bls12381Suite> Simulation<S> {
                     }
                 }
             }
-            (Behaviour::Garbage, Body::Deal { shares, .. }) => shares.fill(Bytes(vec![7; 40])),
+            (Behaviour::Garbage, Body::Deal { shares, .. }) => shares.iter_mut().for_each(|share| share.0.fill(7)),
+            (Behaviour::ShortEnvelope, Body::Deal { shares, .. }) => {
+                shares.last_mut().expect("a receiver").0.pop();
+            }
+            (Behaviour::ShortContribution, Body::Contribution { share }) => {
+                share.0.pop();
+            }
             (Behaviour::Complains, Body::Response { deals, complaints }) => {
                 *complaints = deals.iter().map(|deal| deal.sender).collect();
             }
             (Behaviour::Equivocates(Round::Deal), Body::Deal { shares, .. }) if even => {
-                shares.last_mut().expect("a receiver").0.push(0);
+                shares.last_mut().expect("a receiver").0[0] ^= 1;
             }
             (Behaviour::Equivocates(Round::Response), Body::Response { complaints, .. }) if even => {
                 *complaints = ceremony.dealers().take(1).collect();

@@ -224,6 +224,34 @@ fn as_many_complaints_as_the_threshold() {
     assert!(simulation.participants[0].published().all(|message| message.round() != Round::Justification));
 }
 
+/// What is too short or too long is seen before it is opened. It is proven by the deal alone, and no receiver has to complain.
+#[test]
+fn envelope_of_another_length() {
+    for (variant, expected) in [(Variant::JointFeldman, 80), (Variant::CommitFirst, 112)] {
+        let purpose = CeremonyPurpose::NewKey(variant);
+        let simulation = with_one(purpose, MinPk::Eth2, 3, 5, Behaviour::ShortEnvelope);
+        all_succeed(&simulation);
+        let misdeed = Misdeed::EnvelopeLength { receiver: number(5), found: expected - 1, expected };
+        assert_eq!(misdeeds(&simulation), [misdeed]);
+        for participant in &simulation.participants[1..] {
+            let complains = |body: &Body| matches!(body, Body::Response { complaints, .. } if !complaints.is_empty());
+            assert!(participant.published().all(|message| !complains(message.body())));
+        }
+    }
+    // What a helper sends to the participant who lost its share.
+    let expected = Misdeed::EnvelopeLength { receiver: number(1), found: 79, expected: 80 };
+    let (description, held, shares) = recovery(&[2, 3, 4, 5, 6], 1);
+    let mut behaviours = honest(6);
+    behaviours[1] = Behaviour::ShortContribution;
+    let simulation = run(description, &held, &behaviours, Faults::default(), 3);
+    simulation.check();
+    let lost = &simulation.participants[0];
+    let [Culprit::Proven(blame)] = &lost.culprits()[..] else { panic!("{:?}", lost.culprits()) };
+    assert_eq!((blame.member(), blame.misdeed()), (number(2), &expected));
+    let share = lost.end().unwrap().as_ref().unwrap().key_share.as_ref().unwrap();
+    assert_eq!(*share.secret().to_bytes(), *shares[0].secret().to_bytes());
+}
+
 #[test]
 fn false_complaint() {
     let simulation = with_one(CeremonyPurpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::Complains);
@@ -299,6 +327,24 @@ fn withheld_contribution() {
     assert_eq!(lied, expected);
     let proven = culprits.iter().filter(|culprit| matches!(culprit, Culprit::Proven(_)));
     assert_eq!(proven.count(), 1, "{culprits:?}");
+}
+
+/// What a dealer hid and did not reveal has a coefficient that is zero. It is reconstructed as any other.
+#[test]
+fn withheld_contribution_with_a_zero_coefficient() {
+    fn of<S: Bls12381Suite>(suite: S) {
+        for (t, n) in [(2, 4), (3, 6)] {
+            let purpose = CeremonyPurpose::NewKey(Variant::CommitFirst);
+            let simulation = with_one(purpose, suite, t, n, Behaviour::ZeroCoefficient);
+            all_succeed(&simulation);
+            let outcome = simulation.participants[1].end().unwrap().as_ref().unwrap();
+            assert!(outcome.dealers.contains(&number(1)));
+            let culprits = named(&simulation);
+            assert!(culprits.contains(&Culprit::Silent { round: Round::Reveal, member: number(1) }), "{culprits:?}");
+        }
+    }
+    of(MinPk::Eth2);
+    of(MinSig::Basic);
 }
 
 /// A dealer who waits for the deals of all others makes its own share of the key zero, and so its own verification key the
@@ -726,6 +772,19 @@ fn too_few_confirmations_is_a_failure() {
     }
 }
 
+/// One of three confirms another outcome, and says to have seen what the others have seen: it stops them, and is named.
+#[test]
+fn a_false_confirmation_is_named() {
+    for variant in VARIANTS {
+        let lie = Behaviour::FalseConfirmation;
+        let simulation = with_one(CeremonyPurpose::NewKey(variant), MinPk::Eth2, 2, 3, lie);
+        for end in simulation.check() {
+            assert_eq!(end.as_ref().err(), Some(&CeremonyFailure::Unconfirmed { agreeing: 2, needed: 3 }));
+        }
+        assert_eq!(named(&simulation), [Culprit::OtherOutcome { member: number(1) }]);
+    }
+}
+
 /// A participant with messages of everyone else, and what it says to each message that is not as it should be.
 #[test]
 fn messages_that_are_not_taken() {
@@ -898,6 +957,21 @@ fn states_and_identities_that_are_none() {
     };
     assert!(read(&state, &identities[0]).is_ok());
     assert!(matches!(read(&state, &identities[1]), Err(JoinError::OtherState { .. })));
+    // The state describes its ceremony.
+    let alone = |json: &str, identity: &ParticipantIdentity| {
+        Participant::<MinPk>::from_json_alone(json.as_bytes(), identity.clone(), Options::default())
+    };
+    let again = alone(&state, &identities[0]).unwrap();
+    assert_eq!((again.ceremony().id(), &*again.to_json()), (ceremony.id(), &*state));
+    let outcome = simulation.participants[0].end().unwrap().as_ref().unwrap();
+    assert!(again.holds_share_of(&outcome.shared_key));
+    assert!(matches!(alone(&state, &identities[1]), Err(JoinError::OtherState { .. })));
+    let without = format!("{}}}}}\n", state.split_once(",\"description\"").unwrap().0);
+    assert!(matches!(alone(&without, &identities[0]), Err(JoinError::NoDescription)));
+    assert!(read(&without, &identities[0]).is_ok());
+    let other_group =
+        Participant::<MinSig>::from_json_alone(state.as_bytes(), identities[0].clone(), Options::default());
+    assert!(matches!(other_group, Err(JoinError::Description(CeremonyError::Suite(_)))));
     for cut in (0..state.len() - 2).step_by(97) {
         assert!(matches!(read(&state[..cut], &identities[0]), Err(JoinError::Json { .. })));
     }

@@ -17,7 +17,7 @@ use super::{
 pub struct ShareStatement {
     /// The digest of whatever it belongs to, which all members have the same.
     pub ceremony: [u8; 32],
-    /// The number of the dealer in it.
+    /// The index of the dealer in it, which no other transcript has: who deals several shares has one for each.
     pub dealer: u32,
 }
 

@@ -11,7 +11,10 @@ use super::{
     receivers::ShareReceivers,
     transcript::UncheckedShareTranscript,
 };
-use crate::{pedersen::second_base, sharing::values};
+use crate::{
+    pedersen::second_base,
+    sharing::{listed, values},
+};
 
 /// Deals the values of a polynomial of t coefficients to the receivers: its constant coefficient is what the dealer shares.
 ///
@@ -94,7 +97,8 @@ impl<'a> Encryption<'a> {
         shares: Vec<SecretScalar>,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SecretError> {
-        let nonces = (0..receivers.slots() * DIGITS).map(|_| random(rng)).collect::<Result<_, _>>()?;
+        let count = receivers.slots() * DIGITS;
+        let nonces = listed(count, (0..count).map(|_| random(rng)))?;
         Ok(Self { receivers, digits: shares.iter().map(digits).collect(), shares, nonces })
     }
 
@@ -132,7 +136,7 @@ impl Masks {
     ) -> Result<Self, SecretError> {
         let bounds = RowBounds::of(receivers.committee().participants());
         let numbers = mask_numbers(bounds, rng);
-        let blindings = (0..ROWS).map(|_| random(rng)).collect::<Result<Vec<_>, _>>()?;
+        let blindings = listed(ROWS, (0..ROWS).map(|_| random(rng)))?;
         let base: G1 = second_base();
         let bits = (i64::BITS - bounds.mask.leading_zeros()) as usize;
         let commitments =
@@ -178,7 +182,7 @@ pub(super) struct LastProof<'a> {
     /// The sum of the blindings, the sum of the shares, and the sum of the digits alone.
     sums: [SecretScalar; 3],
     /// The secrets of the first message: one for each nonce and each sum.
-    first: Vec<SecretScalar>,
+    pub(super) first: Vec<SecretScalar>,
 }
 
 impl<'a> LastProof<'a> {
@@ -193,7 +197,8 @@ impl<'a> LastProof<'a> {
             SecretScalar::combination(weights.participants.iter().copied().zip(&secrets.shares))?,
             weighted(&weights.alone, secrets.all_digits())?,
         ];
-        let first = (0..secrets.nonces.len() + sums.len()).map(|_| random(rng)).collect::<Result<Vec<_>, _>>()?;
+        let count = secrets.nonces.len() + sums.len();
+        let first = listed(count, (0..count).map(|_| random(rng)))?;
         Ok(Self { secrets, weights, sums, first })
     }
 
@@ -227,13 +232,12 @@ impl<'a> LastProof<'a> {
     /// The keys times the weights of the digits that are encrypted with each nonce.
     fn weighted_keys(&self, weights: &[Scalar], options: &Options) -> Vec<G1> {
         let receivers = self.secrets.receivers;
-        let seats: Vec<_> = receivers.seats().collect();
+        let slots = receivers.by_slot();
         parallel(options.threads, self.secrets.nonces.len(), |nonce| {
             let (slot, digit) = (nonce / DIGITS, nonce % DIGITS);
-            let of_slot = seats.iter().enumerate().filter(|(_, (_, of))| *of == slot);
-            let terms = of_slot
-                .map(|(share, (member, _))| (receivers.keys()[*member].point(), weights[share * DIGITS + digit]));
-            options.backend.msm(&terms.collect::<Vec<_>>())
+            let term =
+                |(member, share): &(usize, usize)| (receivers.keys()[*member].point(), weights[share * DIGITS + digit]);
+            options.backend.msm(&slots[slot].iter().map(term).collect::<Vec<_>>())
         })
     }
 }

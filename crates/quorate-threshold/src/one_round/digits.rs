@@ -4,6 +4,7 @@ use quorate_curve::{Scalar, SecretError, SecretScalar, marking::declassify};
 use zeroize::Zeroizing;
 
 use super::parameters::{DIGIT_BITS, DIGITS};
+use crate::sharing::listed;
 
 /// The digits of a secret, the lowest first: Σ digit·2^(24·j) is the secret. Each is in -2^23..2^23. Constant time.
 pub(super) fn digits(secret: &SecretScalar) -> Zeroizing<[i64; DIGITS]> {
@@ -44,7 +45,7 @@ pub(super) fn shifted(number: i64, offset: i64) -> Result<SecretScalar, SecretEr
 /// If a digit is farther than 2^62 from zero.
 pub(super) fn weighted(weights: &[Scalar], digits: impl Iterator<Item = i64>) -> Result<SecretScalar, SecretError> {
     const OFFSET: i64 = 1 << 62;
-    let shifted = digits.map(|digit| shifted(digit, OFFSET)).collect::<Result<Vec<_>, _>>()?;
+    let shifted = listed(weights.len(), digits.map(|digit| shifted(digit, OFFSET)))?;
     let all = weights.iter().copied().sum::<Scalar>() * -Scalar::from(OFFSET as u64);
     let one = SecretScalar::from_bytes(&Scalar::ONE.to_bytes())?;
     SecretScalar::combination(weights.iter().copied().zip(&shifted).chain([(all, &one)]))

@@ -69,8 +69,8 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
         Self::new(transcripts.into_iter().map(|transcript| (Scalar::ONE, transcript)).collect(), options)
     }
 
-    /// The previous key, shared anew: of the dealers, those of the lowest indices that are needed count. Each must share its
-    /// share, which [`ShareTranscript::shares_share`] checks.
+    /// The previous key, shared anew. Of the dealers, those count that [`Interpolation`] chooses: those of the lowest indices, or whole
+    /// cosets of roots of unity. Each must share its share, which [`ShareTranscript::shares_share`] checks.
     ///
     /// # Errors
     /// [`ContributionsError`].
@@ -137,18 +137,18 @@ impl<'a, S: Bls12381Suite> Contributions<'a, S> {
         let base = without_cofactor(&G1::generator());
         let (near, far) = (DigitTable::new(base, NEAR, options), LazyCell::new(|| DigitTable::new(base, FAR, options)));
         let indices: Vec<_> = receivers.shares_of(member).collect();
+        let Some(first) = indices.first() else { return Ok(Vec::new()) };
+        if receivers.keys().get(member) != Some(&key.encryption_key()) {
+            return Err(ContributionsError::OtherKey(*first));
+        }
         let mut shares = Vec::with_capacity(indices.len());
         for (slot, index) in indices.into_iter().enumerate() {
-            if receivers.keys().get(member) != Some(&key.encryption_key()) {
-                return Err(ContributionsError::OtherKey(index));
-            }
             let decryption = Decryption { key, receivers, slot, index, options };
             let secret = decryption.share(&self.transcripts, &near, || &far, rng)?;
             let secret = SecretKey::from_bytes(&secret.to_bytes()).map_err(|_| ContributionsError::ZeroShare(index))?;
-            let share = KeyShare::new(index, secret);
-            self.commitment.proves(receivers.committee(), &share, options.backend)?;
-            shares.push(share);
+            shares.push(KeyShare::new(index, secret));
         }
+        self.commitment.proves_all(receivers.committee(), &shares, options, rng)?;
         Ok(shares)
     }
 }

@@ -92,12 +92,11 @@ impl ShareReceivers {
     }
 
     /// The shares of the member at a place, from 0 on. There are none if there is no such member.
+    ///
+    /// Cost: a step for each of them.
     pub fn shares_of(&self, member: usize) -> impl Iterator<Item = Index> + use<'_> {
-        self.committee.indices().take(self.range(member).end).skip(self.range(member).start)
-    }
-
-    pub(super) fn range(&self, member: usize) -> Range<usize> {
-        self.shares.get(member).cloned().unwrap_or_default()
+        let places = self.shares.get(member).cloned().unwrap_or_default();
+        places.map(|place| self.committee.index(place as u64 + 1).expect("the shares are those of the committee"))
     }
 
     /// The most shares of one member. The k-th shares of all members have encapsulations of their own: with one for two shares of a
@@ -111,7 +110,56 @@ impl ShareReceivers {
         self.shares.iter().enumerate().flat_map(|(member, range)| (0..range.len()).map(move |slot| (member, slot)))
     }
 
+    /// For each slot, the members who have a share there, each with the place of that share in the committee.
+    ///
+    /// Cost: a step for each share.
+    pub(super) fn by_slot(&self) -> Vec<Vec<(usize, usize)>> {
+        let mut slots = vec![Vec::new(); self.slots()];
+        for (share, (member, slot)) in self.seats().enumerate() {
+            slots[slot].push((member, share));
+        }
+        slots
+    }
+
     pub(super) fn digest(&self) -> &[u8; 32] {
         &self.digest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use quorate::Backend;
+
+    use super::*;
+    use crate::{committee::Identifiers, one_round::key::ShareDecryptionKey};
+
+    /// One member has 40,000 shares, the others 1,000 and one: every step costs as much as there are shares, and not their square.
+    #[test]
+    fn a_member_with_tens_of_thousands_of_shares() {
+        let weights: Vec<_> = [40_000, 1, 0, 1_000].into_iter().chain([1; 60]).chain([24_475]).collect();
+        assert_eq!(weights.iter().sum::<u32>() as usize, ShareReceivers::MOST);
+        let key = |seed: usize| ShareDecryptionKey::derive(&[seed as u8 + 1; 32]).encryption_key();
+        let members: Vec<_> = (0..weights.len()).map(key).zip(weights.iter().copied()).collect();
+        let committee = |n| Committee::new(2, n, Identifiers::Integers, Backend::auto()).expect("a committee");
+        let begin = Instant::now();
+        let receivers = ShareReceivers::new(committee(ShareReceivers::MOST), &members).expect("receivers");
+        let shares: Vec<_> = (0..members.len()).flat_map(|member| receivers.shares_of(member)).collect();
+        assert!(receivers.committee().indices().eq(shares), "in the order of the members");
+        assert_eq!(
+            receivers.shares_of(3).map(Index::number).collect::<Vec<_>>(),
+            (40_002..=41_001).collect::<Vec<_>>()
+        );
+        assert_eq!((receivers.shares_of(2).count(), receivers.shares_of(members.len()).count()), (0, 0));
+        let slots = receivers.by_slot();
+        assert_eq!((slots.len(), slots.concat().len()), (40_000, ShareReceivers::MOST));
+        assert_eq!((&slots[0][..3], &slots[39_999][..]), (&[(0, 0), (1, 40_000), (3, 40_001)][..], &[(0, 39_999)][..]));
+        // Quadratic steps would be four thousand million.
+        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        let found = ShareReceivers::new(committee(41_000), &members).expect_err("they have more");
+        assert_eq!(found, ShareReceiversError::Shares { found: ShareReceivers::MOST, expected: 41_000 });
+        let many = ShareReceivers::new(committee(ShareReceivers::MOST + 1), &members).expect_err("too many");
+        assert_eq!(many, ShareReceiversError::TooMany { participants: ShareReceivers::MOST + 1 });
     }
 }

@@ -87,7 +87,10 @@ impl DigitTable {
             return Some(0);
         }
         let place = i64::from(*self.places.get(&short(point))?);
-        [place, -place].into_iter().find(|n| Backend::Portable.short_msm(&[(self.base, *n)]) == *point)
+        // One multiple for both signs: the time does not tell which of them it is.
+        let multiple = Backend::Portable.short_msm(&[(self.base, place)]);
+        let signed = [(multiple, place), (multiple.negate(), -place)];
+        signed.into_iter().find_map(|(multiple, n)| (multiple == *point).then_some(n))
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 mod liar;
+mod trial;
 
 use std::collections::BTreeSet;
 
@@ -15,12 +16,12 @@ use sha2::{Digest as _, Sha256};
 use self::liar::{Liar, add_to, times};
 use super::{
     challenge::Said,
-    deal::{all_are_shown, mask_numbers},
+    deal::{Encryption, LastProof, Masks, all_are_shown, mask_numbers},
     parameters::{DIGIT_BITS, DIGITS, ROWS, RowBounds},
     transcript::Layout,
     *,
 };
-use crate::{Committee, Identifiers, Index, Interpolation, KeyShare, SharedKey, SharingError};
+use crate::{Committee, Identifiers, Index, Interpolation, KeyShare, SharedKey, SharingError, sharing::values};
 
 const SUITE: MinPk = MinPk::Eth2;
 
@@ -343,6 +344,105 @@ fn small_order_in_digits_masks_and_the_first_message_is_harmless() {
     let verified = [lied(&liar, 1).expect("nothing is false in the subgroup")];
     let (secrets, receivers) = receivers(2, &[1, 1, 1], Identifiers::Integers);
     decrypted(&Contributions::to_new_key(&verified, &Options::default()).unwrap(), &secrets, &receivers);
+}
+
+/// What every backend says, by one thread and by so many that each sums the fewest terms.
+fn on_every_backend(
+    transcript: &UncheckedShareTranscript,
+    receivers: &ShareReceivers,
+) -> Result<(), ShareTranscriptError> {
+    let answers: Vec<_> = Backend::available()
+        .iter()
+        .flat_map(|backend| [1_usize, 64].map(|threads| (*backend, threads)))
+        .map(|(backend, threads)| {
+            let options = Options { backend, threads: threads.try_into().unwrap(), ..Options::default() };
+            let mut rng = ChaCha20Rng::from_seed([6; 32]);
+            transcript.verify(SUITE, receivers, &statement(1), &options, &mut rng).map(drop)
+        })
+        .collect();
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    answers[0]
+}
+
+/// For each number of receivers, the last thread sums another number of terms: from one on.
+fn small_committees() -> impl Iterator<Item = ShareReceivers> {
+    (1..=8).map(|n| receivers(1, &vec![1; n], Identifiers::Integers).1)
+}
+
+/// Who carries a transcript adds a point of small order to each kind of point in it, or puts one in its place. What the dealer
+/// published is true, and what is left of it is refused.
+#[test]
+fn small_subgroup_in_any_point_of_a_published_transcript() {
+    let small = point_of_order_three();
+    for receivers in small_committees() {
+        let mut rng = rng();
+        let polynomial = polynomial(1, &mut rng);
+        let published = publish(SUITE, &receivers, &statement(1), &polynomial, &Options::default(), &mut rng).unwrap();
+        assert_eq!(on_every_backend(&published, &receivers), Ok(()));
+        let layout = Layout::of::<MinPk>(&receivers);
+        let parts = [
+            layout.commitment..layout.encapsulations,
+            layout.encapsulations..layout.digits,
+            layout.digits..layout.masks,
+            layout.masks..layout.sums,
+            layout.first..layout.answers,
+        ];
+        for part in parts {
+            let last = part.end - 48;
+            // The last three points of the first message are of kinds of their own.
+            let places = [part.start, last.saturating_sub(96), last.saturating_sub(48), last];
+            for place in places.into_iter().filter(|place| part.contains(place)) {
+                let (mut added, mut replaced) = (published.clone(), published.clone());
+                add_to(&mut added.0[place..][..48], small);
+                replaced.0[place..][..48].copy_from_slice(small.compress().as_ref());
+                for changed in [added, replaced] {
+                    on_every_backend(&changed, &receivers).expect_err("it was changed");
+                }
+            }
+        }
+    }
+}
+
+/// A dealer takes points of small order itself, before anything is hashed. It hides no lie, and without a lie all backends agree that
+/// nothing is false in the subgroup.
+#[test]
+fn small_subgroup_hides_no_lie() {
+    let small = point_of_order_three();
+    let all = |points: &mut [G1]| {
+        points.iter_mut().for_each(|point| *point = Backend::Portable.sum(&[*point, small]));
+    };
+    let in_first = |bytes: &mut [u8]| {
+        let (points, _) = bytes.split_at_mut(bytes.len() - 48);
+        points.chunks_exact_mut(48).for_each(|point| add_to(point, small));
+    };
+    let replaced = |bytes: &mut [u8]| {
+        let of_alone = bytes.len() - 96;
+        bytes[of_alone..][..48].copy_from_slice(small.compress().as_ref());
+    };
+    let lie = |of: &mut deal::Encryption<'_>| of.digits[0][3] += 1;
+    for receivers in small_committees() {
+        let mut rng = rng();
+        let polynomial = polynomial(1, &mut rng);
+        let mut said = |liar: Liar<'_>| {
+            on_every_backend(&liar.publish(SUITE, &receivers, &statement(1), &polynomial, &mut rng), &receivers)
+        };
+        let harmless = || Liar { digits: &all, masks: &all, first: &in_first, ..Liar::default() };
+        assert_eq!(said(harmless()), Ok(()));
+        assert_eq!(said(Liar { secrets: &lie, ..harmless() }), Err(ShareTranscriptError::Proof));
+        assert_eq!(said(Liar { first: &replaced, ..Liar::default() }), Err(ShareTranscriptError::Proof));
+        let commitment = said(Liar { commitment: &|bytes| add_to(bytes, small), ..Liar::default() });
+        assert!(matches!(commitment, Err(ShareTranscriptError::Commitment(_))), "{commitment:?}");
+        let encapsulation = said(Liar { encapsulations: &all, ..Liar::default() });
+        assert!(matches!(encapsulation, Err(ShareTranscriptError::Part { part: "encapsulation", .. })));
+        let key = said(Liar {
+            first: &|bytes| {
+                let begin = bytes.len() - 48;
+                add_to(&mut bytes[begin..], small);
+            },
+            ..Liar::default()
+        });
+        assert!(matches!(key, Err(ShareTranscriptError::Part { part: "key of the first message", .. })), "{key:?}");
+    }
 }
 
 #[test]
@@ -715,6 +815,22 @@ fn zero_of_one_dealer_takes_no_share_away() {
     let verified = dealt(&receivers, &polynomials);
     let contributions = Contributions::to_previous_key(&key, &by_index(&old, &verified), &options).unwrap();
     decrypted(&contributions, &secrets, &receivers);
+}
+
+/// A list that grows leaves copies of secrets behind, which nothing wipes.
+#[test]
+fn lists_of_secrets_do_not_grow() {
+    let (_, receivers) = receivers(2, &[1, 1, 1], Identifiers::Integers);
+    let mut rng = rng();
+    let shares = values(receivers.committee(), &polynomial(2, &mut rng)).unwrap();
+    let secrets = Encryption::new(&receivers, shares, &mut rng).unwrap();
+    let masks = Masks::draw(&receivers, &Options::default(), &mut rng).unwrap();
+    let said = Said::begin(&statement(1), &receivers, "suite");
+    let weights = said.weights(&said.signs(3));
+    let last = LastProof::new(&secrets, &masks, &weights, &mut rng).unwrap();
+    for list in [&secrets.nonces, &masks.blindings, &last.first] {
+        assert_eq!(list.capacity(), list.len());
+    }
 }
 
 /// What is shown of digits is uniform whatever they are, and so is how often a dealer begins again.

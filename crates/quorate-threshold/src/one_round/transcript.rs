@@ -7,6 +7,7 @@ use super::{
     parameters::{DIGITS, ROWS, RowBounds},
     receivers::ShareReceivers,
 };
+use crate::committee::Committee;
 
 /// What a dealer published, unproven: commitment, encapsulations, digits, masks, sums, first message and answers, one after the
 /// other.
@@ -78,8 +79,12 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn of<S: Bls12381Suite>(receivers: &ShareReceivers) -> Self {
-        let committee = receivers.committee();
-        let encapsulated = receivers.slots() * DIGITS;
+        Self::new::<S>(receivers.committee(), receivers.slots())
+    }
+
+    /// For a committee, of whose members none has more than so many shares.
+    pub(super) fn new<S: Bls12381Suite>(committee: &Committee, slots: usize) -> Self {
+        let encapsulated = slots * DIGITS;
         let encapsulations = committee.threshold() * S::Key::COMPRESSED;
         let digits = encapsulations + encapsulated * G1::COMPRESSED;
         let masks = digits + committee.participants() * DIGITS * G1::COMPRESSED;

@@ -13,8 +13,20 @@
 //! The third line is there because the second has τ: with it alone a dealer could add multiples of h to digits, which then nobody
 //! finds, and hide their sum in τ.
 //!
-//! The first three lines are one sum in G1 with random weights of the verifier, whose points may have parts of small order: what is
-//! checked is that the sum times 1 - z, a multiple of the cofactor, is the identity. docs/one-round.md has what follows from it.
+//! The first three lines are one sum in G1 with random weights of the verifier. Its points may have parts of small order: encrypted
+//! digits, masks and points of the first message are on the curve, and nobody checks that they are in the subgroup. That is sound:
+//!
+//! - The order r and the cofactor have no common factor, so each point of the curve is the sum of a part in the subgroup and of a part
+//!   whose order divides the cofactor. Additions, multiplications by numbers, and the endomorphism by which a sum of multiples takes
+//!   fewer doublings ([`Backend::msm`]) map each kind of part to itself. So the part in the subgroup of the sum is the sum of the parts
+//!   in the subgroup. The other part of the sum is some point of small order, which one depends on the backend.
+//! - What is checked is that the sum times 1 - z is the identity. 1 - z is a multiple of the order of every point of small order, and has
+//!   no factor in common with r. So the answer depends on the parts in the subgroup alone, on every backend, and the equations hold for
+//!   these.
+//! - Only these parts are ever used: [`decrypt`](super::Contributions::decrypt) multiplies by 1 - z, too. What meets a secret or becomes a
+//!   key was checked to be in the subgroup: encapsulations, commitments, and the key of the first message.
+//!
+//! docs/one-round.md has what follows from it.
 
 use std::num::NonZeroUsize;
 
@@ -27,7 +39,7 @@ use super::{
     receivers::ShareReceivers,
     transcript::{Layout, Parts, ShareTranscriptError, UncheckedShareTranscript},
 };
-use crate::{pedersen::second_base, sharing::Commitment};
+use crate::{committee::Committee, pedersen::second_base, sharing::Commitment};
 
 /// A transcript that proves itself: every receiver can decrypt its share, and the shares are those of the commitment.
 #[derive(Clone, Debug)]
@@ -51,6 +63,11 @@ impl UncheckedShareTranscript {
     /// How many bytes a transcript for these receivers has.
     pub fn length<S: Bls12381Suite>(receivers: &ShareReceivers) -> usize {
         Layout::of::<S>(receivers).end
+    }
+
+    /// The same for a committee, of whose members none has more than so many shares: without the keys of the receivers.
+    pub(crate) fn length_of<S: Bls12381Suite>(committee: &Committee, slots: usize) -> usize {
+        Layout::new::<S>(committee, slots).end
     }
 
     /// Checks the proof. `rng` is a CSPRNG that the dealer cannot predict.

@@ -60,7 +60,7 @@ use quorate_curve::{Backend, Weight, WeightedSegments};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    aggregate::MisuseError,
+    aggregate::{MisuseError, aggregate_public_keys as plain_sum},
     key::PublicKey,
     signature::Signature,
     suite::{Scheme, Suite},
@@ -121,6 +121,31 @@ pub fn aggregate_public_keys<S: Suite>(
     let coefficients = of_signers(suite, &suite.tag(), keys)?;
     let points = keys.iter().map(PublicKey::point);
     PublicKey::from_sum(weighted_sum(points.zip(coefficients), backend)).ok_or(MisuseError::IdentitySum)
+}
+
+/// The sum of keys under which a signature of all of them over one message verifies, in any suite: with coefficients in a BDN suite, and
+/// plain in the others ([`aggregate::aggregate_public_keys`](crate::aggregate::aggregate_public_keys) says when to rely on it).
+///
+/// # Errors
+/// [`MisuseError::NothingToAggregate`], [`MisuseError::IdentitySum`], and in a BDN suite [`MisuseError::RepeatedKey`].
+///
+/// Cost: that of the function which adds.
+pub fn sum_of_keys<S: Suite>(suite: S, keys: &[PublicKey<S>], backend: Backend) -> Result<PublicKey<S>, MisuseError> {
+    match suite.scheme() {
+        Scheme::Bdn => aggregate_public_keys(suite, keys, backend),
+        Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => plain_sum(keys, backend),
+    }
+}
+
+/// Refuses a suite whose signatures and keys are not added plainly: with the plain sum the owner of a rogue key signs for others.
+///
+/// # Errors
+/// [`MisuseError::NeedsCoefficients`] in a BDN suite.
+pub fn refuse_plain_sums<S: Suite>(suite: S) -> Result<(), MisuseError> {
+    match suite.scheme() {
+        Scheme::Bdn => Err(MisuseError::NeedsCoefficients(suite.name())),
+        Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => Ok(()),
+    }
 }
 
 fn of_signers<S: Suite>(suite: S, tag: &SuiteTag, keys: &[PublicKey<S>]) -> Result<Vec<Weight>, MisuseError> {

@@ -19,6 +19,10 @@
 //! So one false claim among 128 is found with eight final exponentiations or fewer, and two Miller loops of eight products
 //! or three of four.
 //!
+//! Where thousands of claims share few messages, most of a value is its weighted sums. So the search looks into long sets without
+//! weights first, and then proves with weights what is left of a set without the claims that it found false
+//! (`search_without_weights`).
+//!
 //! If many claims are false, a search in parts costs more than a check of each claim. So a backend without lanes measures
 //! the share of false claims on the way, and may cut sets into single claims at once (`density`).
 //!
@@ -60,7 +64,7 @@ use self::{
     values::{miller_values, values},
 };
 use crate::{
-    execute::Execution,
+    execute::{Execution, Weighing},
     plan::{Options, Plan, Position, Span},
     suite::Suite,
     verdict::{Reason, Verdict, Work},
@@ -77,15 +81,36 @@ pub struct Found<'a, S: Suite> {
     culprits: Vec<Position>,
     /// Sets whose value is not one, of sources that the caller gave up.
     given_up: Vec<Span>,
+    /// Claims that the execution dropped: they are in no value.
+    dropped: Vec<Position>,
     /// The operations that the search took.
     pub work: Work,
 }
 
-impl<S: Suite> Found<'_, S> {
-    /// The indices of the claims that the search found false, ascending.
+impl<'a, S: Suite> Found<'a, S> {
+    fn nothing(plan: &'a Plan<S>) -> Self {
+        Self {
+            plan,
+            proven: Vec::new(),
+            culprits: Vec::new(),
+            given_up: Vec::new(),
+            dropped: Vec::new(),
+            work: Work::default(),
+        }
+    }
+
+    fn take_culprit(&mut self, position: Position, patience: &mut dyn Patience) {
+        let planned = &self.plan.claims[position];
+        patience.found(planned.index, planned.source.as_ref(), Reason::Mismatch);
+        self.culprits.push(position);
+    }
+
+    /// The indices of the claims that are false, ascending: those that the search found, and those that were false before it, because
+    /// the plan set them aside or the execution dropped them.
     #[must_use]
     pub fn culprits(&self) -> Vec<usize> {
-        let mut indices: Vec<_> = self.culprits.iter().map(|position| self.plan.claims[*position].index).collect();
+        let planned = self.culprits.iter().chain(&self.dropped).map(|position| self.plan.claims[*position].index);
+        let mut indices: Vec<_> = planned.chain(self.plan.defects.iter().map(|defect| defect.index)).collect();
         indices.sort_unstable();
         indices
     }
@@ -119,19 +144,19 @@ pub fn search<'a, S: Suite>(execution: &Execution<'a, S>) -> Found<'a, S> {
 /// are left undecided ([`Reason::GivenUp`]).
 pub fn search_with<'a, S: Suite>(execution: &Execution<'a, S>, patience: &mut dyn Patience) -> Found<'a, S> {
     let plan = execution.plan();
-    let (proven, culprits, given_up) = (Vec::new(), Vec::new(), Vec::new());
-    let mut found = Found { plan, proven, culprits, given_up, work: Work::default() };
+    let mut found = Found::nothing(plan);
     for position in plan.claims.span().iter() {
         if let Some(reason) = execution.dropped(position) {
             let planned = &plan.claims[position];
             patience.found(planned.index, planned.source.as_ref(), reason);
+            found.dropped.push(position);
         }
     }
     let mut level = Vec::new();
     if let Some(value) = execution.total() {
         Set { span: plan.claims.span(), value }.sort_out(&mut level, &mut found, patience);
     }
-    search_sets(execution, level, Cut::Unmeasured, &mut found, patience);
+    search_sets(execution, level, Weighing::Drawn, Cut::Unmeasured, &mut found, patience);
     found
 }
 
@@ -139,6 +164,7 @@ pub fn search_with<'a, S: Suite>(execution: &Execution<'a, S>, patience: &mut dy
 fn search_sets<S: Suite>(
     execution: &Execution<'_, S>,
     mut level: Vec<Set<S>>,
+    weighing: Weighing,
     mut way: Cut,
     found: &mut Found<'_, S>,
     patience: &mut dyn Patience,
@@ -151,19 +177,25 @@ fn search_sets<S: Suite>(
         if level.is_empty() {
             return;
         }
+        if weighing == Weighing::Drawn {
+            level = search_without_weights(execution, level, found, patience);
+            if level.is_empty() {
+                continue;
+            }
+        }
         if let Some(sample) = way.sample(execution, &mut level) {
             let (claims, known) = (sample.iter().map(|set| set.span.len()).sum(), found.culprits.len());
-            search_sets(execution, sample, Cut::Parts, found, patience);
+            search_sets(execution, sample, weighing, Cut::Parts, found, patience);
             way = Cut::measured(found.culprits.len() - known, claims);
         }
-        let computed = (threads.get() * backend.products_at_once() / level.len()).max(1);
+        let computed = (threads.get().saturating_mul(backend.products_at_once()) / level.len()).max(1);
         let cut = level.iter().map(|Set { span, .. }| match way {
             Cut::Claims => span.chunks(1).collect(),
             Cut::Unmeasured | Cut::Parts => parts(plan, *span, computed),
         });
         let cut: Vec<Vec<_>> = cut.collect();
         let computed: Vec<_> = cut.iter().flat_map(|parts| &parts[..parts.len() - 1]).copied().collect();
-        let (miller, work) = miller_values(execution, &computed);
+        let (miller, work) = miller_values(execution, &computed, weighing);
         found.work += work;
         let mut rest = &miller[..];
         let runs = level.iter().zip(&cut).map(|(set, parts)| {
@@ -173,6 +205,76 @@ fn search_sets<S: Suite>(
         });
         level = sort_parts(execution, runs.collect(), found, patience);
     }
+}
+
+/// Finds the false claims of long sets by values without weights, whose sums cost a fraction, and returns the sets that it leaves.
+///
+/// What it finds is false, because the value of one claim is exact. But the others are proven by weights alone: the value of the
+/// set, which the batch computed with them, divided by that of the false claims must be one. If it is not, other false claims cancelled
+/// each other, and the set is left.
+fn search_without_weights<S: Suite>(
+    execution: &Execution<'_, S>,
+    level: Vec<Set<S>>,
+    found: &mut Found<'_, S>,
+    patience: &mut dyn Patience,
+) -> Vec<Set<S>> {
+    let plan = execution.plan();
+    let (mut long, mut left): (Vec<_>, Vec<_>) =
+        level.into_iter().partition(|set| is_long(plan, set.span) && wants_all(plan, set.span, patience));
+    if long.is_empty() {
+        return left;
+    }
+    // A level is in no order, and the values of the false claims are dealt out in the order of their positions.
+    long.sort_unstable_by_key(|set| set.span.start());
+    let spans: Vec<_> = long.iter().map(|set| set.span).collect();
+    let (miller, work) = miller_values(execution, &spans, Weighing::Ones);
+    found.work += work;
+    let (unweighted, work) = values(execution, &miller);
+    found.work += work;
+    let mut inside = Found::nothing(plan);
+    let mut level = Vec::new();
+    for (span, value) in spans.into_iter().zip(unweighted) {
+        Set { span, value }.sort_out(&mut level, &mut inside, &mut Exhaustive);
+    }
+    search_sets(execution, level, Weighing::Ones, Cut::Unmeasured, &mut inside, &mut Exhaustive);
+    found.work += inside.work;
+
+    inside.culprits.sort_unstable();
+    let culprits: Vec<_> = inside.culprits.iter().map(|position| Span::from_to(*position, *position)).collect();
+    let (miller, work) = miller_values(execution, &culprits, Weighing::Drawn);
+    found.work += work;
+    let mut miller = miller.into_iter();
+    let of = |set: &Set<S>| set.span.of(&inside.culprits, |position| *position).len();
+    let products: Vec<_> = long.iter().map(|set| miller.by_ref().take(of(set)).product()).collect();
+    let (values, work) = values(execution, &products);
+    found.work += work;
+    for (set, value) in long.into_iter().zip(values) {
+        if (set.value * value.inverse()).is_one() {
+            set.settle_but(set.span.of(&inside.culprits, |position| *position), found, patience);
+        } else {
+            left.push(set);
+        }
+    }
+    left
+}
+
+/// Whether the sums of a set cost more than its pairings, because it is long and lies in one block.
+fn is_long<S: Suite>(plan: &Plan<S>, span: Span) -> bool {
+    span.len() >= LONG && starts_of_blocks(plan).all(|start| start <= span.start() || span.end() <= start)
+}
+
+/// Whether the caller wants to know every false claim of a set, whoever sent them.
+fn wants_all<S: Suite>(plan: &Plan<S>, span: Span, patience: &mut dyn Patience) -> bool {
+    let mut sent = BTreeMap::new();
+    for source in span.iter().filter_map(|position| plan.claims[position].source.as_ref()) {
+        *sent.entry(source).or_insert(0) += 1;
+    }
+    sent.into_iter().all(|(source, claims)| claims <= patience.left(source))
+}
+
+/// The boundaries at which the blocks of a plan start.
+fn starts_of_blocks<S: Suite>(plan: &Plan<S>) -> impl Iterator<Item = usize> {
+    plan.blocks.iter().map(|block| plan.terms[block.start].span().start())
 }
 
 /// Of the sets that are not searched yet: those to search now, and those to search only if the first ones leave the caller
@@ -216,14 +318,22 @@ impl<S: Suite> Set<S> {
         if self.value.is_one() {
             found.proven.push(self.span);
         } else if self.span.len() == 1 {
-            for position in self.span.iter() {
-                let planned = &found.plan.claims[position];
-                patience.found(planned.index, planned.source.as_ref(), Reason::Mismatch);
-                found.culprits.push(position);
-            }
+            self.span.iter().for_each(|position| found.take_culprit(position, patience));
         } else {
             level.push(self);
         }
+    }
+
+    /// These claims of the set, ascending, are false, and the others are proven.
+    fn settle_but(&self, culprits: &[Position], found: &mut Found<'_, S>, patience: &mut dyn Patience) {
+        let mut rest = self.span;
+        for position in culprits {
+            found.take_culprit(*position, patience);
+            let [before, behind] = rest.without(Span::from_to(*position, *position));
+            found.proven.push(before);
+            rest = behind;
+        }
+        found.proven.push(rest);
     }
 }
 
@@ -264,7 +374,7 @@ fn sort_parts<S: Suite>(
     let threads = execution.plan().options.threads.get();
     let mut invalid = Vec::new();
     while !runs.is_empty() {
-        let pieces = 1 + (threads / runs.len()).max(1);
+        let pieces = (threads / runs.len()).max(1).saturating_add(1);
         let cut: Vec<Vec<_>> = runs.iter().map(|run| run.cut(pieces).collect()).collect();
         let products = cut.iter().flat_map(|pieces| &pieces[..pieces.len() - 1]);
         let products: Vec<_> = products.map(|(_, miller)| miller.iter().copied().product()).collect();
@@ -318,7 +428,39 @@ fn cuts<S: Suite>(plan: &Plan<S>, span: Span) -> Vec<usize> {
     if !sources.is_empty() {
         return sources;
     }
-    let starts = plan.blocks.iter().map(|block| plan.terms[block.start].span().start());
-    let blocks: Vec<_> = starts.filter(|start| inside.contains(start)).collect();
+    let blocks: Vec<_> = starts_of_blocks(plan).filter(|start| inside.contains(start)).collect();
     if blocks.is_empty() { inside.collect() } else { blocks }
+}
+
+/// The number of claims from which a set is searched without weights first.
+const LONG: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use quorate_curve::Backend;
+    use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+
+    use super::*;
+    use crate::{claim::Claim, key::SecretKey, suite::MinPk};
+
+    /// The weighted value of each long set is divided by those of its own false claims, so that nothing else is weighed.
+    #[test]
+    fn long_sets_come_in_any_order() {
+        let suite = MinPk::ProofOfPossession;
+        let secret = SecretKey::key_gen(suite, &[1; 32], b"").expect("32 bytes");
+        let [truth, lie] =
+            [b"m", b"n"].map(|signed| Claim::single(suite, secret.public_key(), *b"m", secret.sign(suite, signed)));
+        let places = [7, LONG + 44];
+        let claims: Vec<_> = (0..2 * LONG).map(|i| if places.contains(&i) { &lie } else { &truth }.clone()).collect();
+        let plan = Plan::new(&claims, &Options { backend: Backend::Portable, ..Options::default() });
+        let execution = Execution::new(&plan, &mut ChaCha20Rng::from_seed([7; 32]));
+        let spans: Vec<_> = plan.claims.span().chunks(LONG).collect();
+        let (values, _) = values(&execution, &miller_values(&execution, &spans, Weighing::Drawn).0);
+        let sets = spans.into_iter().zip(values).map(|(span, value)| Set { span, value });
+        let mut found = Found::nothing(&plan);
+        let left = search_without_weights(&execution, sets.rev().collect(), &mut found, &mut Exhaustive);
+        assert!(left.is_empty(), "{} of 2 sets are left", left.len());
+        assert_eq!(found.culprits(), places);
+        assert!(found.work.weighted <= 2 * places.len(), "{:?}", found.work);
+    }
 }

@@ -3,13 +3,14 @@
 //! The value of a set is the product of its claims' pairings in the target group. Its Miller value is that product
 //! before the final exponentiation. The batch has kept a Miller value for each block of pairings, and a pair of points
 //! for each term. If all claims of a block lie in the set, its Miller value is used. If all claims of a term lie in the
-//! set, its pair is used. Only terms with claims inside and outside the set are summed anew.
+//! set, its pair is used. Only terms with claims inside and outside the set are summed anew. Values without weights have nothing in
+//! common with those of the batch, so all of their terms are.
 
 use quorate_curve::{Group, Gt, MillerValue, Segments};
 
 use crate::{
-    execute::Execution,
-    plan::{Options, Span},
+    execute::{Execution, Weighing},
+    plan::{Options, Plan, Span},
     suite::{PairOf, Suite},
     threads::parallel_chunks,
     verdict::Work,
@@ -22,13 +23,14 @@ use crate::{
 pub(super) fn miller_values<S: Suite>(
     execution: &Execution<'_, S>,
     spans: &[Span],
+    weighing: Weighing,
 ) -> (Vec<MillerValue<S::Curve>>, Work) {
     let Options { backend, threads, .. } = execution.plan().options;
     let most = if backend.lanes() > 1 { backend.lanes() } else { TOGETHER };
     let size = spans.len().div_ceil(threads.get()).clamp(1, most);
     let shares: Vec<_> = spans.chunks(size).collect();
     let made = parallel_chunks(threads, &shares, 1, |shares| {
-        shares.iter().map(|share| computed_together(execution, share)).collect()
+        shares.iter().map(|share| computed_together(execution, share, weighing)).collect()
     });
     let mut work = Work::default();
     let values = made.into_iter().flat_map(|(values, w)| {
@@ -49,12 +51,20 @@ pub(super) fn values<S: Suite>(
     (parallel_chunks(threads, values, 1, |values| backend.final_exponentiations(values)), work)
 }
 
-fn computed_together<S: Suite>(execution: &Execution<'_, S>, spans: &[Span]) -> (Vec<MillerValue<S::Curve>>, Work) {
+fn computed_together<S: Suite>(
+    execution: &Execution<'_, S>,
+    spans: &[Span],
+    weighing: Weighing,
+) -> (Vec<MillerValue<S::Curve>>, Work) {
     let (plan, backend) = (execution.plan(), execution.plan().options.backend);
-    let kept: Vec<_> = spans.iter().map(|span| Kept::of(execution, *span)).collect();
+    let kept = spans.iter().map(|span| match weighing {
+        Weighing::Drawn => Kept::of(execution, *span),
+        Weighing::Ones => Kept::none(plan, *span),
+    });
+    let kept: Vec<_> = kept.collect();
     let cut = kept.iter().zip(spans).flat_map(|(kept, span)| kept.cut.iter().map(|term| (&plan.terms[*term], *span)));
-    let (cut_pairs, weighted_in_terms) = execution.term_pairs(&cut.collect::<Vec<_>>());
-    let (signatures, weighted) = execution.signature_sums(kept.iter().map(|kept| &kept.unpaired[..]));
+    let (cut_pairs, weighted_in_terms) = execution.term_pairs(&cut.collect::<Vec<_>>(), weighing);
+    let (signatures, weighted) = execution.signature_sums(kept.iter().map(|kept| &kept.unpaired[..]), weighing);
 
     let (mut pairs, mut cut_pairs) = (Segments::new(), cut_pairs.into_iter());
     for (kept, sum) in kept.iter().zip(signatures) {
@@ -90,15 +100,21 @@ struct Kept<S: Suite> {
 }
 
 impl<S: Suite> Kept<S> {
-    fn of(execution: &Execution<'_, S>, span: Span) -> Self {
-        let plan = execution.plan();
-        let mut kept = Self {
+    /// Nothing of a span: all its terms are summed anew.
+    fn none(plan: &Plan<S>, span: Span) -> Self {
+        let terms = plan.terms.iter().enumerate();
+        Self {
             value: MillerValue::ONE,
             whole: Vec::new(),
-            cut: Vec::new(),
+            cut: terms.filter(|(_, term)| term.span().overlaps(span)).map(|(index, _)| index).collect(),
             unpaired: vec![span],
             has_all_signatures: false,
-        };
+        }
+    }
+
+    fn of(execution: &Execution<'_, S>, span: Span) -> Self {
+        let plan = execution.plan();
+        let mut kept = Self { cut: Vec::new(), ..Self::none(plan, span) };
         for (b, (block, value)) in plan.blocks.iter().zip(execution.products()).enumerate() {
             let terms = &plan.terms[block.clone()];
             let pairs = &execution.pairs()[block.clone()];

@@ -82,15 +82,12 @@ impl<'a, S: Suite> Execution<'a, S> {
         execution
     }
 
-    /// Whether the product is one, which proves all claims that were not dropped. False if every claim was dropped.
+    /// Whether every claim of the plan is proven: the product is one, no claim was dropped, and the plan set none aside. False if
+    /// there are no claims.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.total.is_some_and(|total| total.is_one())
-    }
-
-    /// Whether the product proves every claim of the plan that has no defect: it is one, and no claim was dropped.
-    pub(crate) fn proves_all(&self) -> bool {
-        self.holds() && self.dropped.iter().all(Option::is_none)
+        let has_all = self.plan.defects.is_empty() && self.dropped.iter().all(Option::is_none);
+        has_all && self.total.is_some_and(|total| total.is_one())
     }
 
     /// The operations that the execution took.
@@ -133,7 +130,7 @@ impl<'a, S: Suite> Execution<'a, S> {
     }
 
     /// The pairs of terms, each restricted to the claims of a span, and how many points were weighed for them.
-    pub(crate) fn term_pairs(&self, terms: &[(&Term, Span)]) -> (Vec<PairOf<S>>, usize) {
+    pub(crate) fn term_pairs(&self, terms: &[(&Term, Span)], weighing: Weighing) -> (Vec<PairOf<S>>, usize) {
         let (mut keys, mut hashes, mut cleared) =
             (WeightedSegments::new(), WeightedSegments::new(), WeightedSegments::new());
         for (term, span) in terms {
@@ -141,7 +138,7 @@ impl<'a, S: Suite> Execution<'a, S> {
                 if self.dropped[*position].is_some() {
                     continue;
                 }
-                let weight = self.weights[*position];
+                let weight = self.weight(*position, weighing);
                 match *operand {
                     Operand::Key(key) => keys.push(self.plan.keys[key].point(), weight),
                     Operand::Sum(sum) => keys.push(self.sums[sum], weight),
@@ -165,7 +162,7 @@ impl<'a, S: Suite> Execution<'a, S> {
             Vertex::Message(message) => S::pair(keys.next().expect("a sum for each term"), self.hashes[message]),
             Vertex::Key(key) => S::pair(self.plan.keys[key].point(), hashes.next().expect("a sum for each term")),
         });
-        (pairs.collect(), self.counted(weighted))
+        (pairs.collect(), self.counted(weighted, weighing))
     }
 
     /// The sums of hashes that are paired: each the sum of hashes that are cleared as a sum, and of hashes that are
@@ -211,15 +208,19 @@ impl<'a, S: Suite> Execution<'a, S> {
     }
 
     /// Σ w·signature over the claims of each list of spans, and how many points were weighed.
-    pub(crate) fn signature_sums<'s>(&self, lists: impl Iterator<Item = &'s [Span]>) -> (Vec<S::Signature>, usize) {
+    pub(crate) fn signature_sums<'s>(
+        &self,
+        lists: impl Iterator<Item = &'s [Span]>,
+        weighing: Weighing,
+    ) -> (Vec<S::Signature>, usize) {
         let mut signatures = WeightedSegments::new();
         for spans in lists {
             for position in spans.iter().flat_map(|span| self.live(*span)) {
-                signatures.push(self.plan.claims[position].signature.point(), self.weights[position]);
+                signatures.push(self.plan.claims[position].signature.point(), self.weight(position, weighing));
             }
             signatures.close();
         }
-        (self.plan.options.backend.weighted_sums(&signatures), self.counted(signatures.point_count()))
+        (self.plan.options.backend.weighted_sums(&signatures), self.counted(signatures.point_count(), weighing))
     }
 
     /// The pair of a weighted sum of signatures and the negated generator.
@@ -283,7 +284,7 @@ impl<'a, S: Suite> Execution<'a, S> {
             let not_members = self.parallel(shares.len(), |job| plan.not_members(shares[job]));
             self.drop_not_members(not_members.concat());
         }
-        self.weigh(|this, spans| Some(this.signature_sums(spans.chunks(1))))
+        self.weigh(|this, spans| Some(this.signature_sums(spans.chunks(1), Weighing::Drawn)))
             .expect("these sums do not check membership")
     }
 
@@ -299,7 +300,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         let made = this.parallel(t + shares.signatures.len(), |job| -> Weighed<S> {
             if job < t {
                 let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().map(|term| (term, all)).collect();
-                Weighed::Pairs(this.term_pairs(&terms))
+                Weighed::Pairs(this.term_pairs(&terms, Weighing::Drawn))
             } else {
                 Weighed::Signatures(signatures(this, &shares.signatures[job - t]))
             }
@@ -377,14 +378,31 @@ impl<'a, S: Suite> Execution<'a, S> {
         span.iter().filter(|position| self.dropped[*position].is_none())
     }
 
+    fn weight(&self, position: Position, weighing: Weighing) -> Weight {
+        match weighing {
+            Weighing::Drawn => self.weights[position],
+            Weighing::Ones => Weight::ONE,
+        }
+    }
+
     /// How many points were multiplied by a weight. A claim that stands alone has the weight one, so none were.
-    fn counted(&self, weighted: usize) -> usize {
-        if self.weights.len() > 1 { weighted } else { 0 }
+    fn counted(&self, weighted: usize, weighing: Weighing) -> usize {
+        if weighing == Weighing::Drawn && self.weights.len() > 1 { weighted } else { 0 }
     }
 
     fn parallel<T: Send>(&self, jobs: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
         parallel(self.plan.options.threads, jobs, job)
     }
+}
+
+/// By what each claim is multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weighing {
+    /// By its weight. A value of one proves the claims.
+    Drawn,
+    /// By one. The sums cost a fraction, but a value of one proves nothing, because false claims can cancel each other. Of one claim it
+    /// is exact.
+    Ones,
 }
 
 /// The result of a share of phase 1.

@@ -8,10 +8,12 @@ use std::borrow::Cow;
 pub struct Bitmap(Vec<u64>);
 
 impl Bitmap {
-    /// Reads SSZ's bits: the least significant bit of the first byte stands for the first member.
+    /// Reads SSZ's bits: the least significant bit of the first byte stands for the first member. Zeros at the end stand for nobody, and
+    /// take no memory.
     pub fn from_le_bytes(bytes: &[u8]) -> Self {
         let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        Self(bytes.chunks(8).map(word).collect())
+        let length = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        Self(bytes[..length].chunks(8).map(word).collect())
     }
 
     /// Takes the indices of members, in any order.
@@ -110,5 +112,19 @@ impl Members {
             Self::Bitmap(Bitmap(words)) => words.capacity() * 8,
             Self::Indices(indices) => indices.capacity() * 4,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_at_the_end_take_no_memory() {
+        let padded = Bitmap::from_le_bytes(&[&[3_u8][..], &[0; 4096]].concat());
+        assert_eq!(padded, Bitmap::from_indices([0, 1]));
+        assert_eq!(Members::Bitmap(padded).memory(), 8);
+        assert_eq!(Bitmap::from_le_bytes(&[0; 9]), Bitmap::default());
+        assert_eq!(Bitmap::from_le_bytes(&[0, 0, 0, 0, 0, 0, 0, 0, 2, 0]), Bitmap::from_indices([65]));
     }
 }

@@ -103,7 +103,7 @@ impl<S: Bls12381Suite> KeySet<S> {
         let (possession, keys) = bytes.split_at(members);
         let mut set = Self::new(suite, backend);
         let encodings: Vec<_> = keys.chunks(S::Key::UNCOMPRESSED).collect();
-        for window in encodings.chunks(DECODED_TOGETHER * threads.get()) {
+        for window in encodings.chunks(DECODED_TOGETHER.saturating_mul(threads.get())) {
             let decoded = parallel_chunks(threads, window, LEAST, |keys| backend.decode_uncompressed_each(keys));
             let mut points = Vec::with_capacity(decoded.len());
             for (i, point) in decoded.into_iter().enumerate() {

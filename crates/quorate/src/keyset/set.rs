@@ -11,6 +11,7 @@ use rand_core::CryptoRng;
 use super::members::{Bitmap, Members};
 use crate::{
     aggregate::MisuseError,
+    bdn::refuse_plain_sums,
     claim::{Claim, ClaimSignature},
     key::PublicKey,
     parse::ParseError,
@@ -26,7 +27,7 @@ use crate::{
 pub enum Possession {
     /// Nobody has shown it. The key takes part in no multi-signature.
     Unproven,
-    /// The caller says that it was shown elsewhere: [`KeySet::push_assumed`].
+    /// The caller says that it was shown elsewhere: [`KeySet::push_assumed`]. It counts in a suite that has proofs of possession.
     Assumed,
     /// The set has verified a proof: [`KeySet::prove`].
     Proven,
@@ -105,7 +106,8 @@ impl<S: Suite> KeySet<S> {
             return Err(KeyError { index, error: suite.wrong_key_length(encodings[index].len()) });
         }
         let mut points = Vec::with_capacity(encodings.len());
-        for (window, encodings) in encodings.chunks(DECODED_TOGETHER * threads.get()).enumerate() {
+        let together = DECODED_TOGETHER.saturating_mul(threads.get());
+        for (window, encodings) in encodings.chunks(together).enumerate() {
             // They are drawn after all keys are fixed.
             let mut bits = vec![0; WORDS * 8 * encodings.len()];
             rng.fill_bytes(&mut bits);
@@ -118,7 +120,7 @@ impl<S: Suite> KeySet<S> {
                 S::decode_key_set(&encodings, &random, backend)
             });
             for (i, point) in decoded.into_iter().enumerate() {
-                let index = window * DECODED_TOGETHER * threads.get() + i;
+                let index = window * together + i;
                 points.push(point.map_err(|error| KeyError { index, error })?);
             }
         }
@@ -189,14 +191,16 @@ impl<S: Suite> KeySet<S> {
         Ok(verdict)
     }
 
-    /// The sum of the members' keys. For no members it is the identity.
+    /// The sum of the members' keys, also of members that have proven nothing: verify with [`claim`](Self::claim), and not under this
+    /// sum. For no members it is the identity.
     ///
     /// # Errors
-    /// [`MisuseError::NoSuchMember`].
+    /// [`MisuseError::NoSuchMember`], and [`MisuseError::NeedsCoefficients`] in a BDN suite.
     ///
     /// Cost: one addition for each member, or one for each member that joined or left since one of the last eight sums,
     /// whichever is less.
     pub fn sum(&self, members: &Bitmap) -> Result<S::Key, MisuseError> {
+        refuse_plain_sums(self.suite)?;
         self.contains(members.highest())?;
         let nearest = self.sums().nearest(members);
         let sum = match nearest {
@@ -216,8 +220,9 @@ impl<S: Suite> KeySet<S> {
     ///
     /// # Errors
     /// [`MisuseError::NoSumOverOneMessage`] if the suite is neither a POP nor a BDN suite, [`MisuseError::NoSuchMember`],
-    /// [`MisuseError::NothingToAggregate`] for no members, and in a POP suite [`MisuseError::PossessionUnproven`], and
-    /// [`MisuseError::IdentitySum`] if the keys add up to the identity.
+    /// [`MisuseError::NothingToAggregate`] for no members, unless the suite allows that, and in a POP suite
+    /// [`MisuseError::PossessionUnproven`] for several members of whom one has proven nothing, and [`MisuseError::IdentitySum`] if the
+    /// keys add up to the identity.
     ///
     /// Cost: that of [`sum`](Self::sum) in a POP suite. In a BDN suite the claim has all the keys, and they are summed when it
     /// is verified.
@@ -231,10 +236,10 @@ impl<S: Suite> KeySet<S> {
             return Err(MisuseError::NoSumOverOneMessage(self.suite.name()));
         }
         self.contains(members.highest())?;
-        if members.count() == 0 {
+        if members.count() == 0 && !self.suite.allows_no_keys() {
             return Err(MisuseError::NothingToAggregate);
         }
-        if self.suite.scheme() == Scheme::Bdn {
+        if self.suite.scheme() == Scheme::Bdn || members.count() == 0 {
             let keys = self.keys(&members.minus(&Bitmap::default()))?;
             return Ok(Claim::shared(self.suite, keys, message, signature));
         }
@@ -249,12 +254,20 @@ impl<S: Suite> KeySet<S> {
         self.sum(members)
     }
 
-    /// Whether all of these members, who are in the set, have shown that they possess their secrets.
-    fn all_proven(&self, mut members: impl Iterator<Item = usize>) -> Result<(), MisuseError> {
-        if self.unproven == 0 {
+    /// Whether several members, who are in the set, have all shown that they possess their secrets. For one member nothing needs
+    /// to be shown.
+    ///
+    /// A suite without proofs of possession asks nobody for one, so nobody is taken to have shown it elsewhere: the suite that
+    /// a claim names is its sender's choice.
+    fn all_proven(&self, members: impl Iterator<Item = usize>) -> Result<(), MisuseError> {
+        let has_proofs = self.suite.scheme() == Scheme::ProofOfPossession;
+        if self.unproven == 0 && has_proofs {
             return Ok(());
         }
-        match members.find(|index| self.possession[*index] == Possession::Unproven) {
+        let mut members = members.peekable();
+        let Some(first) = members.next().filter(|_| members.peek().is_some()) else { return Ok(()) };
+        let shown = |index: usize| has_proofs && self.possession[index] != Possession::Unproven;
+        match std::iter::once(first).chain(members).find(|index| !shown(*index)) {
             Some(index) => Err(MisuseError::PossessionUnproven { index }),
             None => Ok(()),
         }
@@ -341,7 +354,7 @@ impl<S: Suite> KeySet<S> {
         }
         let indices = members.indices();
         let keys = self.keys(&indices)?;
-        if proven && keys.len() > 1 {
+        if proven {
             self.all_proven(indices.iter().map(|index| *index as usize))?;
         }
         Ok(keys)

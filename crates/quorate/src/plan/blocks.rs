@@ -65,7 +65,8 @@ pub(super) fn slices(terms: &[Term], claims: usize, options: &Options) -> Option
     if lanes == 1 || terms.len() >= lanes || !terms.iter().all(is_message) {
         return None;
     }
-    let slices = claims / SLICE / (lanes * threads) * (lanes * threads);
+    let all_lanes = lanes.saturating_mul(threads);
+    let slices = claims / SLICE / all_lanes * all_lanes;
     let (mut sliced, mut blocks) = (Vec::new(), Vec::new());
     for i in 0..slices {
         let slice = Span::new(i * claims / slices, (i + 1) * claims / slices);
@@ -93,7 +94,7 @@ pub(super) struct Sliced {
 /// One block for each lane of each thread, all of about one size. There are more if the blocks would be long, and fewer
 /// if they would be short.
 fn in_lanes(terms: usize, threads: usize, lanes: usize) -> Vec<Range<usize>> {
-    let vectors = threads * terms.div_ceil(LONGEST_IN_LANES * lanes * threads);
+    let vectors = threads.saturating_mul(terms.div_ceil((LONGEST_IN_LANES * lanes).saturating_mul(threads)));
     let blocks = (vectors.min(terms / (SHORTEST_IN_LANES * lanes)).max(1) * lanes).min(terms);
     (0..blocks).map(|i| i * terms / blocks..(i + 1) * terms / blocks).collect()
 }
@@ -137,7 +138,7 @@ mod tests {
                 let threads = NonZero::new(threads).expect("at least one");
                 blocks(terms, terms, &Options { backend: *backend, threads, ..Options::default() })
             };
-            for threads in [1, 2, 3, 16] {
+            for threads in [1, 2, 3, 16, usize::MAX] {
                 for terms in (0..300).chain([1023, 1024, 1025, 10_000]) {
                     let blocks = cut(terms, threads);
                     let joined = blocks.iter().try_fold(0, |end, block| (block.start == end).then_some(block.end));

@@ -24,7 +24,7 @@ impl<S: Suite> Plan<S> {
             // With four shares for each thread, a slow thread takes fewer. Smaller shares would waste inversions,
             // because a share needs one inversion whatever its size.
             let most = most * lanes;
-            let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
+            let size = if threads == 1 { most } else { n.div_ceil(threads.saturating_mul(4)).clamp(least, most) };
             size.next_multiple_of(lanes)
         };
         let cut = |n: usize, least: usize, most: usize| ranges(n, size(n, least, most));

@@ -72,7 +72,7 @@ impl Verifier {
     }
 
     /// A verifier that knows no statement, and never more than `most` of each variant. When there are too many, it
-    /// forgets the older half. A statement takes about 500 bytes, however long its message is.
+    /// forgets the older half. A statement takes 450 to 900 bytes, however long its message is.
     pub fn with_known_limit(options: Options, most: usize) -> Self {
         let memory = Memory {
             min_pk: Variant::new(most),
@@ -181,12 +181,14 @@ impl Verifier {
     }
 
     /// By statement of a claim: whether it is known. False for all of a claim whose keys do not decode.
+    ///
+    /// Cost: keys that were not decoded before are decoded, together, and kept for later calls.
     pub fn knows(&self, claim: &ClaimBytes) -> Vec<bool> {
         match claim.suite {
-            AnySuite::MinPk(suite) => self.memory.min_pk.knows(suite, claim),
-            AnySuite::MinSig(suite) => self.memory.min_sig.knows(suite, claim),
+            AnySuite::MinPk(suite) => self.memory.min_pk.knows(suite, claim, &self.options),
+            AnySuite::MinSig(suite) => self.memory.min_sig.knows(suite, claim, &self.options),
             #[cfg(feature = "bn254")]
-            AnySuite::Bn254(suite) => self.memory.bn254.knows(suite, claim),
+            AnySuite::Bn254(suite) => self.memory.bn254.knows(suite, claim, &self.options),
         }
     }
 

@@ -11,7 +11,7 @@ use rand_core::CryptoRng;
 
 use super::{sum_error::SumError, trust::TrustError};
 use crate::{
-    aggregate::{MisuseError, aggregate_public_keys},
+    aggregate::MisuseError,
     bdn,
     claim::Claim,
     claim_bytes::{ClaimBytes, Item, Messages, PublicKeys},
@@ -103,12 +103,13 @@ impl<S: Suite> Variant<S> {
     }
 
     /// By statement of a claim: whether it is known.
-    pub(super) fn knows(&self, suite: S, claim: &ClaimBytes) -> Vec<bool> {
-        let keys = read(&self.keys);
-        let key = |bytes: &[u8]| keys.kept.get(bytes).copied().map_or_else(|| PublicKey::from_claim(suite, bytes), Ok);
+    pub(super) fn knows(&self, suite: S, claim: &ClaimBytes, options: &Options) -> Vec<bool> {
         // The signature is not looked at, so any will do.
         let signature = Ok(UncheckedSignature::from_point(S::Signature::generator()));
-        match decode(suite, claim, key, |_| true, signature) {
+        let decoded = self.with_keys([(suite, claim)].into_iter(), options, |keys| {
+            decode(suite, claim, |bytes| keys.get(suite, bytes), MemberKeys::Each, signature)
+        });
+        match decoded {
             Ok(claim) => read(&self.known).knows(&claim),
             Err(_) => vec![false; claim.statements()],
         }
@@ -203,12 +204,7 @@ impl<S: Suite> Variant<S> {
         let keys = encodings.iter().enumerate().map(key).collect::<Result<Vec<_>, _>>()?;
         let mut new = decoded.new;
         drop(kept);
-        let sum = match suite.scheme() {
-            Scheme::Bdn => bdn::aggregate_public_keys(suite, &keys, options.backend)?,
-            Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => {
-                aggregate_public_keys(&keys, options.backend)?
-            }
-        };
+        let sum = bdn::sum_of_keys(suite, &keys, options.backend)?;
         let bytes = sum.to_bytes();
         new.push((bytes.as_ref(), Ok(sum)));
         write(&self.keys).keep(new, MOST_KEYS);
@@ -216,27 +212,61 @@ impl<S: Suite> Variant<S> {
     }
 
     fn decode(&self, items: &[&Item<'_, S>], options: &Options) -> Vec<Result<Claim<S>, Reason>> {
+        let claims = items.iter().map(|item| (item.suite, item.claim));
+        let items: Vec<_> = items.iter().copied().zip(self.member_keys(items)).collect();
+        self.with_keys(claims, options, |keys| {
+            parallel_chunks(options.threads, &items, LEAST, |items| {
+                let bytes: Vec<_> = items.iter().map(|(item, _)| &item.claim.signature[..]).collect();
+                let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
+                let claims = items.iter().zip(signatures).map(|((Item { suite, claim, .. }, members), signature)| {
+                    decode(*suite, claim, |bytes| keys.get(*suite, bytes), *members, signature)
+                });
+                claims.collect()
+            })
+        })
+    }
+
+    /// Decodes the encoded keys of claims that were not decoded before, and keeps them after `call` has had them.
+    fn with_keys<'a, T>(
+        &self,
+        claims: impl Iterator<Item = (S, &'a ClaimBytes)>,
+        options: &Options,
+        call: impl FnOnce(&KeysOfCall<'_, 'a, S>) -> T,
+    ) -> T {
+        let encodings = claims.flat_map(|(suite, claim)| {
+            let keys = claim.public_keys.as_encoded();
+            keys.into_iter().flatten().map(move |key| (suite, &key[..]))
+        });
         let kept = read(&self.keys);
-        let encodings = items.iter().flat_map(|item| {
-            let keys = item.claim.public_keys.as_encoded();
-            keys.into_iter().flatten().map(|key| (item.suite, &key[..]))
-        });
         let keys = kept.decode(encodings, options);
-        let is_known = |message: &[u8]| read(&self.known).has_about(message);
-        let decoded = parallel_chunks(options.threads, items, LEAST, |items| {
-            let bytes: Vec<_> = items.iter().map(|item| &item.claim.signature[..]).collect();
-            let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
-            let claims = items.iter().zip(signatures).map(|(Item { suite, claim, .. }, signature)| {
-                decode(*suite, claim, |bytes| keys.get(*suite, bytes), is_known, signature)
-            });
-            claims.collect()
-        });
+        let called = call(&keys);
         let new = keys.new;
         drop(kept);
         if !new.is_empty() {
             write(&self.keys).keep(new, MOST_KEYS);
         }
-        decoded
+        called
+    }
+
+    /// By claim: whether the keys of its members are taken one by one. They are if some of their statements may be known, and if there
+    /// are not too many of them.
+    fn member_keys(&self, items: &[&Item<'_, S>]) -> Vec<MemberKeys> {
+        let known = read(&self.known);
+        let mut left = MOST_SUBTRACTED_TOGETHER;
+        let each = items.iter().map(|Item { suite, claim, .. }| {
+            let (PublicKeys::Members(_, members), Messages::Shared(message), Scheme::ProofOfPossession) =
+                (&claim.public_keys, &claim.messages, suite.scheme())
+            else {
+                return MemberKeys::Each;
+            };
+            let of = members.len();
+            if of > MOST_SUBTRACTED.min(left) || !known.has_about(message) {
+                return MemberKeys::Sum;
+            }
+            left -= of;
+            MemberKeys::Each
+        });
+        each.collect()
     }
 }
 
@@ -271,16 +301,31 @@ pub(super) fn verify_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Verdict {
 
 fn decode_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Result<Claim<S>, Reason> {
     let key = |bytes: &[u8]| PublicKey::from_claim(suite, bytes);
-    decode(suite, claim, key, |_| false, UncheckedSignature::from_bytes(&claim.signature))
+    decode(suite, claim, key, MemberKeys::Sum, UncheckedSignature::from_bytes(&claim.signature))
 }
 
-/// Decodes a claim. `key` decodes each of its encoded keys. `is_known` says whether perhaps something is known about a message:
-/// if not, the keys of members who all signed it can be summed at once.
+/// What a claim takes of the members of a set who all signed one message in a POP suite. Of other members it takes each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MemberKeys {
+    /// The sum of their keys, of which the claim makes one statement. Nothing can be subtracted from it.
+    Sum,
+    /// Each key, so that known statements can be subtracted.
+    Each,
+}
+
+/// The most members of one claim whose known statements are subtracted. That saves the claim at most one hash and one pairing, and
+/// costs a look-up for each member, and about 1 kB of memory while its keys are taken apart. So a bitmap with a million members,
+/// which is 125 kB, is summed.
+const MOST_SUBTRACTED: usize = 1 << 12;
+/// The most such members of all claims of a call.
+const MOST_SUBTRACTED_TOGETHER: usize = 1 << 17;
+
+/// Decodes a claim. `key` decodes each of its encoded keys.
 fn decode<S: Suite>(
     suite: S,
     claim: &ClaimBytes,
     key: impl Fn(&[u8]) -> Result<PublicKey<S>, ParseError>,
-    is_known: impl Fn(&[u8]) -> bool,
+    taken: MemberKeys,
     signature: Result<UncheckedSignature<S>, ParseError>,
 ) -> Result<Claim<S>, Reason> {
     let of = claim.public_keys.len();
@@ -297,8 +342,7 @@ fn decode<S: Suite>(
         PublicKeys::Members(set, members) => {
             let set = set.of_variant::<S>().ok_or(Reason::OtherVariant)?;
             match (&claim.messages, suite.scheme()) {
-                (Messages::Shared(message), Scheme::ProofOfPossession) if of > 1 && !is_known(message) => {
-                    // Of the sum of its keys the claim makes one statement.
+                (Messages::Shared(_), Scheme::ProofOfPossession) if of > 1 && taken == MemberKeys::Sum => {
                     let sum = set.sum_for_claim(members).map_err(of_members)?;
                     vec![PublicKey::from_sum(sum).ok_or(Reason::IdentityAggregateKey)?]
                 }
@@ -358,6 +402,14 @@ struct KeysOfCall<'k, 'a, S: Suite> {
 }
 
 impl<S: Suite> Keys<S> {
+    /// The key of a claim. One that was kept is a key of this suite only if its length is: suites on BN254 have keys of two lengths.
+    fn get(&self, suite: S, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
+        match self.kept.get(bytes) {
+            Some(key) if bytes.len() == suite.key_length() => Ok(*key),
+            _ => PublicKey::from_claim(suite, bytes),
+        }
+    }
+
     /// Decodes each key that was not kept. Bytes of another length than a key's are left out, because
     /// [`KeysOfCall::get`] refuses them without looking at them.
     fn decode<'a>(&self, keys: impl Iterator<Item = (S, &'a [u8])>, options: &Options) -> KeysOfCall<'_, 'a, S> {
@@ -389,7 +441,7 @@ impl<S: Suite> KeysOfCall<'_, '_, S> {
         }
         match self.new.binary_search_by_key(&bytes, |(new, _)| new) {
             Ok(place) => self.new[place].1,
-            Err(_) => self.kept.kept.get(bytes).copied().map_or_else(|| PublicKey::from_bytes(bytes), Ok),
+            Err(_) => self.kept.get(suite, bytes),
         }
     }
 }
@@ -403,7 +455,12 @@ const MOST_KEYS: usize = 1 << 16;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{aggregate::MisuseError, key::SecretKey, suite::MinPk};
+    use crate::{
+        aggregate::{MisuseError, aggregate, aggregate_public_keys},
+        key::SecretKey,
+        keyset::{Bitmap, KeySet, Members},
+        suite::MinPk,
+    };
     use quorate_curve::{Backend, Bls12381Group, G1};
 
     /// Whatever is decoded, no more keys stay than the bound says, and neither bytes of another length nor bytes that are
@@ -438,6 +495,54 @@ mod tests {
         let again: Vec<_> = keys.kept.keys().map(|kept| kept.to_vec()).collect();
         let again = again.iter().map(|bytes| (MinPk::Eth2, &bytes[..]));
         assert!(keys.decode(again, &Options::default()).new.is_empty());
+    }
+
+    /// Known statements are subtracted from claims of members, but not from one of more members than that can pay for, nor from all
+    /// claims of a call together.
+    #[test]
+    fn members_beyond_the_bound_are_summed() {
+        let (suite, backend) = (MinPk::Eth2, Backend::auto());
+        let secret = SecretKey::key_gen(suite, &[1; 32], b"").unwrap();
+        let mut set = KeySet::new(suite, backend);
+        (0..=MOST_SUBTRACTED).for_each(|_| set.push_assumed(secret.public_key()));
+        let set = set.into_any();
+        let signature = secret.sign(suite, b"m");
+        let claim = |members: usize, message: &[u8]| {
+            let sum = aggregate(&vec![signature; members], backend).unwrap();
+            let members = Members::Bitmap(Bitmap::from_indices(0..members));
+            ClaimBytes::of_members(&set, members, message, sum.to_bytes())
+        };
+        let variant = Variant::<MinPk>::new(usize::MAX);
+        write(&variant.known).trust(suite, secret.public_key(), b"m", signature);
+        let subtracted = |claims: &[ClaimBytes]| {
+            let items = claims.iter().enumerate().map(|(index, claim)| Item { index, suite, claim });
+            let items: Vec<_> = items.collect();
+            let (mut verdicts, mut subtracted) = (vec![None; claims.len()], vec![0; claims.len()]);
+            variant.prepare(&items, &Options::default(), &mut verdicts, &mut subtracted);
+            subtracted
+        };
+        let few = claim(3, b"m");
+        let (most, more) = (claim(MOST_SUBTRACTED, b"m"), claim(MOST_SUBTRACTED + 1, b"m"));
+        let unknown = claim(3, b"another");
+        assert_eq!(subtracted(&[few.clone(), most.clone(), more, unknown]), [3, MOST_SUBTRACTED, 0, 0]);
+        let together = MOST_SUBTRACTED_TOGETHER / MOST_SUBTRACTED;
+        let claims: Vec<_> = std::iter::repeat_n(most, together).chain([few]).collect();
+        let expected: Vec<_> = std::iter::repeat_n(MOST_SUBTRACTED, together).chain([0]).collect();
+        assert_eq!(subtracted(&claims), expected);
+    }
+
+    /// A look-up decoded each key of a block on one thread, and the block decoded all of them again.
+    #[test]
+    fn keys_that_were_looked_up_are_kept() {
+        let variant = Variant::<MinPk>::new(0);
+        let key = |i: u8| SecretKey::key_gen(MinPk::Eth2, &[i; 32], b"").unwrap().public_key().to_bytes();
+        let single = ClaimBytes::single(MinPk::Eth2.any(), &key(1), b"m", &[]);
+        let keys: Vec<_> = (0..5).map(|i| key(i).to_vec()).chain([vec![0; 48]]).collect();
+        let block = ClaimBytes { public_keys: keys.into(), ..single.clone() };
+        for (claim, kept) in [(&single, 1), (&block, 5), (&block, 5)] {
+            assert_eq!(variant.knows(MinPk::Eth2, claim, &Options::default()), vec![false; claim.statements()]);
+            assert_eq!(read(&variant.keys).kept.len(), kept);
+        }
     }
 
     /// A sum is that of the keys, whichever were decoded before, and a claim of it decodes nothing.
@@ -475,5 +580,10 @@ mod tests {
         }
         assert!(most_bytes(MinPk::Eth2) <= 20 << 20, "{}", most_bytes(MinPk::Eth2));
         assert!(most_bytes(crate::suite::MinSig::Basic) <= 40 << 20, "{}", most_bytes(crate::suite::MinSig::Basic));
+        #[cfg(feature = "bn254")]
+        {
+            let of_bn254 = most_bytes(quorate_bn254::Bn254Suite::EigenLayer);
+            assert!(of_bn254 <= 40 << 20, "{of_bn254}");
+        }
     }
 }

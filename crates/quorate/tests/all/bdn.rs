@@ -215,6 +215,8 @@ fn key_set() {
     let no_member = MisuseError::NoSuchMember { index: 4, members: 4 };
     assert_eq!(set.claim(&Bitmap::from_indices([4]), *b"m", signature).unwrap_err(), no_member);
     assert_eq!(set.prove(0, signature), Err(MisuseError::NoProofsOfPossession(suite.name())));
+    // Under the plain sum, the owner of a rogue key would sign for the others.
+    assert_eq!(set.sum(&Bitmap::from_indices([1, 3])), Err(MisuseError::NeedsCoefficients(suite.name())));
     let mut plain = KeySet::new(MinPk::Basic, Backend::auto());
     plain.push(pairs[0].0);
     let error = plain.claim(&Bitmap::from_indices([0]), *b"m", signature).unwrap_err();
@@ -230,7 +232,12 @@ fn other_suites_have_no_coefficients() {
     assert_eq!(bdn::aggregate(suite, &pairs, Backend::auto()), error);
     let keys: Vec<_> = pairs.iter().map(|(key, _)| *key).collect();
     let plain = aggregate_public_keys(&keys, Backend::auto()).unwrap();
-    assert_ne!(bdn::aggregate_public_keys(MinPk::Bdn, &keys, Backend::auto()).unwrap(), plain);
+    let weighted = bdn::aggregate_public_keys(MinPk::Bdn, &keys, Backend::auto()).unwrap();
+    assert_ne!(weighted, plain);
+    assert_eq!(bdn::sum_of_keys(suite, &keys, Backend::auto()), Ok(plain));
+    assert_eq!(bdn::sum_of_keys(MinPk::Bdn, &keys, Backend::auto()), Ok(weighted));
+    assert_eq!(bdn::refuse_plain_sums(suite), Ok(()));
+    assert_eq!(bdn::refuse_plain_sums(MinPk::Bdn), Err(MisuseError::NeedsCoefficients(MinPk::Bdn.name())));
     let single = secret(MinPk::Basic, 0).sign(MinPk::Basic, b"m");
     assert!(!keys[0].verify(MinPk::Bdn, b"m", single).is_valid());
 }

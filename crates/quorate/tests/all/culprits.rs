@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Bn254Suite, Claim, MinPk, MinSig, Options, Plan, Scheme, SecretKey, UncheckedSignature, Verdict, Work,
-    culprit, execute::Execution, plan::cost::Costs, verify,
+    Backend, Bn254Suite, Claim, MinPk, MinSig, Options, Patience, Plan, Reason, Scheme, SecretKey, SourceId,
+    UncheckedSignature, Verdict, Work, culprit, execute::Execution, plan::cost::Costs, verify,
 };
 use quorate_curve::{Group, Pairing};
 use quorate_lab::forge::{Forge, Lie, Recipe, Shape, cases, claims};
@@ -208,32 +208,36 @@ fn worst_liars_cost() {
     }
 }
 
+/// The claims, to whose signatures at some places so many times one point was added.
+fn with_errors<S: Forge>(truth: &[Claim<S>], errors: &[(usize, i32)]) -> Vec<Claim<S>> {
+    let delta = S::all()[possession::<S>()].signed(99, None, &S::message(200)).point();
+    let mut claims = truth.to_vec();
+    for (place, times) in errors {
+        let point = if *times < 0 { delta.negate() } else { delta };
+        let mut points = vec![point; times.unsigned_abs() as usize];
+        points.push(claims[*place].signature().point());
+        let (key, message) = claims[*place].statements().next().unwrap();
+        let wrong = UncheckedSignature::from_point(Backend::Portable.sum(&points));
+        claims[*place] = Claim::single(claims[*place].suite(), key, message.clone(), wrong);
+    }
+    claims
+}
+
 /// Claims whose senders conspire: their errors cancel when they are added, and also when each is multiplied by its place
 /// among them. They stand together, in two blocks, or spread over all blocks. The search finds all of them and no other.
 #[test]
 fn conspiring_claims() {
     fn of<S: Forge>() {
         let (n, truth) = (128, distinct::<S>(128)[0].clone());
-        let delta = S::all()[possession::<S>()].signed(99, None, &S::message(200)).point();
-        let times = |times: i32| {
-            let point = if times < 0 { delta.negate() } else { delta };
-            Backend::Portable.sum(&vec![point; times.unsigned_abs() as usize])
-        };
         // Each sums to zero, and the second and third also with the factors 0, 1, 2, ….
         let errors: [&[i32]; 3] = [&[1, -1], &[1, -2, 1], &[1, -1, -1, 1, 0, 0, 0, 0, 2, -4, 2]];
         let mut turns = Turns::default();
         for errors in errors {
             assert_eq!(errors.iter().sum::<i32>(), 0);
             for step in [1, 9, n / errors.len()] {
-                let mut claims = truth.clone();
                 let liars = errors.iter().enumerate().map(|(i, error)| (5 + i * step, *error));
                 let liars: Vec<_> = liars.filter(|(_, error)| *error != 0).collect();
-                for (place, error) in &liars {
-                    let wrong = Backend::Portable.sum(&[claims[*place].signature().point(), times(*error)]);
-                    let (key, message) = claims[*place].statements().next().unwrap();
-                    let wrong = UncheckedSignature::from_point(wrong);
-                    claims[*place] = Claim::single(claims[*place].suite(), key, message.clone(), wrong);
-                }
+                let claims = with_errors(&truth, &liars);
                 let places: Vec<_> = liars.iter().map(|(place, _)| *place).collect();
                 for options in turns.on_every_backend() {
                     assert_eq!(found(&claims, &options).0, places, "{errors:?} with step {step} under {options:?}");
@@ -244,6 +248,84 @@ fn conspiring_claims() {
     of::<MinPk>();
     of::<MinSig>();
     of::<Bn254Suite>();
+}
+
+/// The votes of 150 keys about each of four messages, in one block.
+fn votes<S: Forge>() -> Vec<Claim<S>> {
+    let vote =
+        |i: usize| Recipe { shape: Shape::Single((i % 150) as u8, (i / 150) as u8), ..single::<S>(0, Lie::None) };
+    claims(&(0..600).map(vote).collect::<Vec<_>>())
+}
+
+/// The search looks into a long set without weights. It finds false claims whose errors cancel there as well: beside others, and in
+/// sets of which it sees nothing else. Where none cancel, it weighs the false claims alone.
+#[test]
+fn false_claims_of_a_long_set() {
+    fn of<S: Forge>() {
+        let truth = votes::<S>();
+        let mut turns = Turns::default();
+        let many: Vec<_> = (3..600).step_by(19).map(|place| (place, 1 + place as i32 % 5)).collect();
+        let visible: [&[(usize, i32)]; 4] = [&[(0, 1)], &[(599, 1)], &[(149, 1), (150, 1), (151, 3)], &many];
+        let cancelling: [&[(usize, i32)]; 4] = [
+            &[(5, 1), (6, -1)],
+            &[(5, 1), (594, -1)],
+            &[(5, 1), (300, 1), (301, -1)],
+            &[(5, 1), (6, -1), (150, 2), (151, 2), (450, -2), (599, -2)],
+        ];
+        for (errors, all_visible) in
+            visible.map(|errors| (errors, true)).into_iter().chain(cancelling.map(|errors| (errors, false)))
+        {
+            let claims = with_errors(&truth, errors);
+            let places: Vec<_> = errors.iter().map(|(place, _)| *place).collect();
+            for options in turns.on_every_backend() {
+                let plan = Plan::new(&claims, &options);
+                let search = culprit::search(&Execution::new(&plan, &mut rng()));
+                assert_eq!(search.culprits(), places, "{errors:?} under {options:?}");
+                // A signature and a key or a hash of each.
+                if all_visible {
+                    assert!(
+                        search.work.weighted <= 2 * places.len(),
+                        "{:?} for {errors:?} under {options:?}",
+                        search.work
+                    );
+                }
+            }
+        }
+    }
+    of::<MinPk>();
+    of::<MinSig>();
+    of::<Bn254Suite>();
+}
+
+/// A caller who does not want all of a liar's false claims does not pay for them in a long set either.
+#[test]
+fn a_liar_of_a_long_set_is_given_up() {
+    struct Few(usize);
+    impl Patience for Few {
+        fn left(&mut self, _: &SourceId) -> usize {
+            self.0
+        }
+
+        fn found(&mut self, _: usize, source: Option<&SourceId>, _: Reason) {
+            assert!(source.is_some());
+            self.0 = self.0.saturating_sub(1);
+        }
+    }
+    let errors: Vec<_> = (3..600).step_by(6).map(|place| (place, 1)).collect();
+    let claims = with_errors(&votes::<MinPk>(), &errors);
+    let claims: Vec<_> = claims.into_iter().map(|claim| claim.from_source(SourceId::from(7))).collect();
+    for options in every_options() {
+        let plan = Plan::new(&claims, &options);
+        let execution = Execution::new(&plan, &mut rng());
+        let search = culprit::search_with(&execution, &mut Few(2));
+        assert!(
+            (2..errors.len() / 2).contains(&search.culprits().len()),
+            "{} under {options:?}",
+            search.culprits().len()
+        );
+        let search = culprit::search_with(&execution, &mut Few(600));
+        assert_eq!(search.culprits(), errors.iter().map(|(place, _)| *place).collect::<Vec<_>>(), "{options:?}");
+    }
 }
 
 /// A claim whose signature is outside the subgroup is dropped and takes part in no sum, beside false claims as well.
@@ -257,6 +339,32 @@ fn dropped_claims_beside_false_ones() {
         for options in turns.on_every_backend() {
             let both: Vec<_> = BTreeSet::from([dropped, wrong]).into_iter().collect();
             assert_eq!(found(&claims, &options).0, both, "{options:?}");
+        }
+    }
+}
+
+/// Claims that take part in no value are culprits of the search as well: all of a batch, and one beside true claims. A batch with
+/// one does not hold.
+#[test]
+fn claims_without_a_value_are_culprits() {
+    let mut turns = Turns::default();
+    for (n, wrong) in [(200, 0..200), (128, 40..41)] {
+        let with = |lie| {
+            let recipe = |i| single::<MinPk>(i, if wrong.contains(&i) { lie } else { Lie::None });
+            claims::<MinPk>(&(0..n).map(recipe).collect::<Vec<_>>())
+        };
+        let (dropped, mut defective) = (with(Lie::Torsion), with(Lie::None));
+        for claim in &mut defective[wrong.clone()] {
+            let signature = UncheckedSignature::from_point(claim.signature().point());
+            *claim = Claim::shared(claim.suite(), Vec::new(), [1u8], signature);
+        }
+        for claims in [dropped, defective] {
+            for options in turns.on_every_backend() {
+                let plan = Plan::new(&claims, &options);
+                let execution = Execution::new(&plan, &mut rng());
+                assert!(!execution.holds(), "{n} claims under {options:?}");
+                assert!(culprit::search(&execution).culprits().into_iter().eq(wrong.clone()), "{n} under {options:?}");
+            }
         }
     }
 }

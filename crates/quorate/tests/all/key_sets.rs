@@ -256,6 +256,57 @@ fn claims_about_no_such_members() {
     assert_eq!(reason(claim), Some(Reason::IdentityAggregateKey));
 }
 
+/// Whoever sends a claim names its suite. So a set whose suite asks nobody for a proof of possession makes no claim of a suite that
+/// needs them: its owners may have rogue keys, which BDN allows.
+#[test]
+fn a_set_without_proofs_makes_no_claim_that_needs_them() {
+    let message = Messages::Shared((*b"vote").into());
+    let alone = signed(MinPk::Eth2, &[2], &message);
+    for suite in [MinPk::Bdn, MinPk::Basic, MinPk::Augmented] {
+        let mut set = KeySet::new(suite, Backend::auto());
+        let point = secret(suite, 0).public_key().point();
+        for point in [point, quorate_curve::Group::negate(point), secret(suite, 2).public_key().point()] {
+            set.push_assumed(quorate::PublicKey::from_point(point).unwrap());
+        }
+        let set = set.into_any();
+        let reason = |members: &[usize], messages: &Messages| {
+            let forms = [indices(members), Members::Bitmap(Bitmap::from_indices(members.to_vec()))];
+            let reasons = forms.map(|form| {
+                let keys = PublicKeys::Members(set.clone(), form);
+                let claim = ClaimBytes::shared(MinPk::Eth2.any(), keys, *b"vote", alone.clone());
+                let claim = ClaimBytes { messages: messages.clone(), ..claim };
+                let outcome = Verifier::new(Options::default()).verify(std::slice::from_ref(&claim), &mut rng());
+                assert_eq!(outcome.verdicts[0], claim.verify());
+                outcome.verdicts[0].reason()
+            });
+            assert_eq!(reasons[0], reasons[1]);
+            reasons[0]
+        };
+        let unproven = Some(Reason::PossessionUnproven { index: 0 });
+        assert_eq!(reason(&[0, 1, 2], &message), unproven, "{suite}");
+        assert_eq!(reason(&[0, 1, 2], &Messages::Each(vec![Arc::from(&b"vote"[..]); 3])), unproven, "{suite}");
+        assert_eq!(reason(&[2], &message), None, "{suite}");
+    }
+}
+
+/// A suite without members who took part, and one who has proven nothing: the set answers as a claim about it does.
+#[test]
+fn a_set_answers_for_nobody_and_for_one() {
+    let message = Messages::Shared((*b"vote").into());
+    let mut set = set_of(MinPk::Eth2SyncAggregate, 2);
+    set.push(secret(MinPk::Eth2SyncAggregate, 2).public_key());
+    let of = |members: &[usize], signature: &[u8]| {
+        let signature = quorate::UncheckedSignature::from_bytes(signature).unwrap();
+        set.claim(&Bitmap::from_indices(members.to_vec()), *b"vote", signature)
+            .map(|claim| quorate::naive::verify(&claim))
+    };
+    let identity = [&[0xc0][..], &[0; 95]].concat();
+    assert!(of(&[], &identity).unwrap().is_valid());
+    assert!(!of(&[], &signed(MinPk::Eth2SyncAggregate, &[0], &message)).unwrap().is_valid());
+    assert!(of(&[2], &signed(MinPk::Eth2SyncAggregate, &[2], &message)).unwrap().is_valid());
+    assert!(of(&[1, 2], &identity).is_err());
+}
+
 /// A sum of members is no statement that can be known, and known statements of members are subtracted.
 #[test]
 fn what_is_known_of_members() {

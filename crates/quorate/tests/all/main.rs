@@ -13,6 +13,7 @@
 //! | [`torsion`] | signatures outside the subgroup, of every order |
 //! | [`weights`] | that each bit of the caller's generator is used, and how often few weights err |
 //! | [`single`] | what one signature allocates |
+//! | [`threads`] | where the operating system gives no threads |
 //! | [`verifier`] | the entry for claims as bytes |
 //! | [`hash_cache`] | hashes that a verifier keeps |
 //! | [`key_sets`] | key sets, and claims that name their members |
@@ -28,6 +29,8 @@ mod key_sets;
 mod lanes;
 mod patience;
 mod single;
+#[cfg(target_os = "linux")]
+mod threads;
 mod torsion;
 mod vectors;
 mod verifier;

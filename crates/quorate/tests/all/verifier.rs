@@ -512,6 +512,22 @@ mod bn254 {
         }
     }
 
+    /// A key as another suite has it is no key of a claim, though the verifier has decoded it before.
+    #[test]
+    fn nothing_is_known_of_a_key_as_another_suite_has_it() {
+        let suites = [Bn254Suite::DrandEvmnet, Bn254Suite::EigenLayer];
+        let verifier = Verifier::new(Options::default());
+        let claims = suites.map(|suite| claim(suite, &[1], shared(&drand_message(1))));
+        for claim in &claims {
+            assert_eq!((verifier.trust(claim), verifier.knows(claim)), (Ok(()), vec![true]));
+        }
+        for (claim, other) in [(&claims[0], &claims[1]), (&claims[1], &claims[0])] {
+            let mixed = ClaimBytes { public_keys: other.public_keys.clone(), ..claim.clone() };
+            assert_eq!(verifier.knows(&mixed), [false], "{}", claim.suite);
+            assert!(!verifier.verify(&[mixed], &mut rng()).all_valid());
+        }
+    }
+
     /// Many signatures over one message take two pairings, and keys in both groups two more for all of them.
     #[test]
     fn one_message_is_paired_once() {

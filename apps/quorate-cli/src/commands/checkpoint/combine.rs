@@ -80,6 +80,16 @@ impl AdoptArguments {
         let mut chain = self.sets.read()?;
         let parts = read_lines(&self.files, Rotation::from_json)?;
         let (old, to) = (chain.newest().clone(), parts[0].1.to.clone());
+        let from = parts[0].1.from;
+        let adopted = chain.rotations().iter().find(|rotation| rotation.from == from && rotation.to == to);
+        if let Some(Rotation { to, .. }) = adopted {
+            return Err(Failure::usage(anyhow!(
+                "{}: the sets contain this change already, to the set with epoch {}; give changes of the newest set, or other \
+                 --sets",
+                parts[0].0,
+                to.epoch
+            )));
+        }
         let rng = &mut random::generator()?;
         let (united, flaws) = Rotation::unite(&old, &to, &parts, rng).map_err(Failure::usage)?;
         for (source, flaw) in &flaws {

@@ -11,11 +11,10 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate::SourceId;
 use quorate_checkpoint::{JsonError, SetChain, Sets};
-use quorate_formats::from_hex;
 use quorate_host::exit::Failure;
 use serde::de::IgnoredAny;
 
-use crate::commands::{lines::Lines, random, unlock::name_of, value::Value, whole_file};
+use crate::commands::{lines::Lines, random, unlock::name_of, value::bytes_32, whole_file};
 
 /// The sets of signers, and which of them is trusted.
 #[derive(Clone, Debug, Args)]
@@ -65,15 +64,6 @@ pub(super) fn read_lines<T>(
 /// Whether bytes are a JSON object with this field, by which files are told apart. An error is then about that kind of file.
 pub(super) fn has_field(bytes: &[u8], name: &str) -> bool {
     serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(bytes).is_ok_and(|fields| fields.contains_key(name))
-}
-
-/// 32 bytes in hexadecimal digits, as the value of a flag.
-pub(super) fn bytes_32() -> Value<[u8; 32]> {
-    Value::new(|text| {
-        let bytes = from_hex(text).map_err(|error| error.to_string())?;
-        let found = bytes.len();
-        bytes.try_into().map_err(|_| format!("found {found} bytes, expected 32, which are 64 hexadecimal digits"))
-    })
 }
 
 /// The system's clock, in Unix seconds.

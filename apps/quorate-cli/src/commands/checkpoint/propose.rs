@@ -7,8 +7,11 @@ use clap::Args;
 use quorate_checkpoint::Checkpoint;
 use quorate_host::exit::{Exit, Failure, Result};
 
-use super::inputs::{SetsArguments, bytes_32, now};
-use crate::commands::print;
+use super::inputs::{SetsArguments, now};
+use crate::commands::{
+    print,
+    value::{self, bytes_32},
+};
 
 /// Write the checkpoint that signers are to sign
 ///
@@ -41,7 +44,7 @@ pub(super) struct Arguments {
     first: bool,
 
     /// For how many days it may be used. Nodes accept at most 60 by default
-    #[arg(long, value_name = "N", default_value = "14")]
+    #[arg(long, value_name = "N", default_value = "14", value_parser = value::from_one())]
     days: NonZeroU64,
 
     /// When it is issued, in Unix seconds; by default now

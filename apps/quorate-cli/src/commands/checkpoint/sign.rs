@@ -12,6 +12,7 @@ use super::inputs::{SetsArguments, has_field, read};
 use crate::commands::{
     print,
     unlock::{KeyFile, PassphraseArguments, name_of},
+    value::path_to_write,
     whole_file,
 };
 
@@ -23,7 +24,7 @@ struct SignerArguments {
     key: PathBuf,
 
     /// What this key has signed so far. Keep one for each key, and never lose it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path_to_write())]
     record: PathBuf,
 
     /// Begin the record: this key has never signed a checkpoint or a change of a set

@@ -12,12 +12,12 @@ use quorate_threshold::{
 };
 
 use super::{
-    finish::{ResultArguments, is_shared_key_there, warn_of_missing_shares, write_shared_key},
+    finish::{ResultArguments, is_shared_key_there, shared_key_digest, warn_of_missing_shares, write_shared_key},
     folder::{CeremonyFile, Folder, Problems},
     members::{Names, names},
     remains,
     session::{Session, SessionArguments, without},
-    transcripts::{Combined, Transcripts},
+    transcripts::{CombineError, Combined, Transcripts},
     words,
 };
 use crate::{
@@ -32,8 +32,10 @@ use crate::{
 ///
 /// Anyone can run it, and has the key. With --identity it also decrypts your share and writes it (mode 0600), whether you have
 /// dealt or not, now or in a year. The first run writes which transcripts count into FOLDER/combination.json; later runs take the
-/// same. Compare the public key that it prints with the other members: those who saw other transcripts have another key. Exit
-/// code: 0 done, 1 transcripts are missing (--without goes on), 2 usage, unreadable input, or there is no key, 3 I/O.
+/// same: where each member has a copy of the folder, carry that file and transcripts/. Compare the public key that it prints with
+/// the other members: those who saw other transcripts have another key. After a `reshare` or `refresh` the public key is the same
+/// for all: compare the digest of shared-key.json that it prints then, before anybody deletes an old share. Exit code: 0 done, 1
+/// transcripts are missing (--without goes on), 2 usage, unreadable input, or there is no key, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -45,7 +47,8 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     identity: Option<PathBuf>,
 
-    /// Do not wait for the transcripts of these dealers: names with commas between them. All members should agree on it first
+    /// Do not wait for the transcripts of these dealers: names with commas between them. Those that are there count all the same.
+    /// All members should agree on it first
     #[arg(long, value_name = "NAMES", value_parser = names)]
     without: Option<Names>,
 
@@ -87,13 +90,13 @@ impl InBls12381 for Combine {
         match combined? {
             Err(missing) => {
                 words::say(&format!(
-                    "waiting for the transcripts of {}; to go on without them, if all members agree, add: --without {}",
+                    "waiting for the transcripts of {}; to go on without them, if all members agree, {}",
                     words::names(&ceremony, &missing),
-                    words::with_commas(&ceremony, &missing)
+                    words::advice_without(&ceremony, &left_out, &missing)
                 ));
                 Ok(Exit::Negative)
             }
-            Ok(combined) => write(
+            Ok(combined) => Ok(write(
                 &file.folder,
                 &ceremony,
                 &combined,
@@ -101,7 +104,7 @@ impl InBls12381 for Combine {
                 &arguments.results,
                 file.suite(),
                 &passphrase,
-            ),
+            )?),
         }
     }
 }
@@ -112,7 +115,7 @@ pub(super) fn combine<S: Bls12381Suite>(
     ceremony: &Ceremony<S>,
     without: &[MemberNumber],
     problems: &mut Problems,
-) -> std::result::Result<std::result::Result<Combined<S>, Vec<MemberNumber>>, Failure> {
+) -> std::result::Result<std::result::Result<Combined<S>, Vec<MemberNumber>>, CombineError> {
     let transcripts = Transcripts::read(folder, ceremony, problems)?;
     let mut missing = transcripts.missing(ceremony);
     missing.retain(|dealer| !without.contains(dealer));
@@ -131,40 +134,46 @@ pub(super) fn write<S: Bls12381Suite>(
     results: &ResultArguments,
     suite: Bls12381Argument,
     passphrase: &PassphraseSource,
-) -> Result {
+) -> std::result::Result<Exit, CombineError> {
     let (key, path) = (&combined.key, folder.shared_key_path());
     // Both are looked at before one of them is written.
     let is_key_there = is_shared_key_there(&path, key)?;
-    if let Some(session) = session
-        && let Some(share) = own_share(session, combined)?
-    {
-        results.write_share(session, key, &share, suite, passphrase)?;
-    }
+    // The list is the first: a share without it, after a crash, would be of a key that a later transcript changes.
     combined.write_list(folder, ceremony)?;
+    if let Some(session) = session {
+        results.write_shares(session, key, &own_shares(session, combined)?, suite, passphrase)?;
+    }
     if !is_key_there {
         write_shared_key(&path, key)?;
         print::note(format_args!("wrote {}", path.display()));
     }
     warn_of_missing_shares(ceremony, key);
+    if ceremony.previous().is_some() {
+        words::say(
+            "Compare this digest of shared-key.json with all members: whoever counted other transcripts has the same public key, and \
+             a share that makes no signature with yours:",
+        );
+        print::note(format_args!("  {}", const_hex::encode(shared_key_digest(key))));
+    }
     if let Some(session) = session {
-        remains::say_what_to_delete(session);
+        remains::say_what_to_delete(session, key);
     }
     print::line(suite.hex(key.public_key().to_bytes()))?;
     Ok(Exit::Success)
 }
 
-/// The share of a member who receives one, decrypted.
-pub(super) fn own_share<S: Bls12381Suite>(
+/// The shares of a member, decrypted. Who receives nothing has none.
+pub(super) fn own_shares<S: Bls12381Suite>(
     session: &Session<S>,
     combined: &Combined<S>,
-) -> std::result::Result<Option<KeyShare<S>>, Failure> {
+) -> std::result::Result<Vec<KeyShare<S>>, Failure> {
     let ceremony = &session.ceremony;
-    let Some(index) = ceremony.receiver_index(session.number) else { return Ok(None) };
+    let Some(place) = ceremony.receiver_place(session.number) else { return Ok(Vec::new()) };
     let receivers = ceremony.share_receivers().map_err(Failure::usage)?;
     let secret = session.identity.identity.share_decryption_key();
     let (contributions, mut rng) = (combined.contributions(ceremony)?, random::generator()?);
-    let shares = contributions.decrypt(&secret, &receivers, index.place(), &Options::default(), &mut rng);
-    Ok(shares.map_err(Failure::usage)?.pop())
+    let shares = contributions.decrypt(&secret, &receivers, place, &Options::default(), &mut rng);
+    shares.map_err(Failure::usage)
 }
 
 const EXAMPLES: &str = "\

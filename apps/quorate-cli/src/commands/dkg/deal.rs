@@ -1,13 +1,13 @@
 //! `quorate dkg deal`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
 use quorate::Bls12381Suite;
 use quorate_host::exit::{Failure, Result};
 use quorate_threshold::{
-    KeyShare,
+    KeyShare, SharedKey,
     dkg::{Ceremony, Participant},
 };
 
@@ -48,9 +48,9 @@ pub(super) struct BeginArguments {
     #[arg(long, value_name = "ID", value_parser = Value::new(id))]
     id: Option<Id>,
 
-    /// Your share of the previous key, where the ceremony shares a key anew or recovers a share
-    #[arg(long, value_name = "FILE")]
-    share: Option<PathBuf>,
+    /// Your share of the previous key, where the ceremony shares a key anew or recovers a share; repeat it for each that you deal
+    #[arg(long = "share", value_name = "FILE")]
+    shares: Vec<PathBuf>,
 }
 
 impl Arguments {
@@ -91,9 +91,16 @@ impl BeginArguments {
         &self,
         session: &Session<S>,
         problems: &mut Problems,
-        open: impl FnOnce(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
+        open: impl Fn(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
     ) -> std::result::Result<Participant<S>, Failure> {
-        let share = self.share(&session.ceremony, open)?;
+        let mut shares = self.shares(&session.ceremony, open)?;
+        let share = shares.pop();
+        if !shares.is_empty() {
+            return Err(Failure::usage(anyhow!(
+                "--share is there {} times, and in this ceremony each member deals one share; give one file",
+                shares.len() + 1
+            )));
+        }
         let board = session.folder.board(&session.ceremony, problems)?;
         let participant = session.join(share)?;
         self.say_id(session);
@@ -103,38 +110,53 @@ impl BeginArguments {
         Ok(participant)
     }
 
-    /// The share of the previous key.
-    pub(super) fn share<S: Bls12381Suite>(
+    /// The shares of the previous key, in the order in which the member names them.
+    pub(super) fn shares<S: Bls12381Suite>(
         &self,
         ceremony: &Ceremony<S>,
-        open: impl FnOnce(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
-    ) -> std::result::Result<Option<KeyShare<S>>, Failure> {
-        let Some(path) = &self.share else { return Ok(None) };
-        let name = path.display();
+        open: impl Fn(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
+    ) -> std::result::Result<Vec<KeyShare<S>>, Failure> {
         let Some(previous) = ceremony.previous() else {
-            return Err(Failure::usage(anyhow!(
-                "--share is for ceremonies with a previous key, and this one makes a new key"
-            )));
+            return match self.shares[..] {
+                [] => Ok(Vec::new()),
+                _ => Err(Failure::usage(anyhow!(
+                    "--share is for ceremonies with a previous key, and this one makes a new key"
+                ))),
+            };
         };
-        let share = KeyShareFile::read(path)?;
-        let (suite, expected) = (share.suite().suite.name(), ceremony.suite());
-        if suite != expected.name() {
-            return Err(Failure::usage(anyhow!(
-                "{name}: the share's suite is {suite}, and the ceremony's is {expected}"
-            )));
+        // A list that grows would leave copies of secrets behind.
+        let mut shares = Vec::with_capacity(self.shares.len());
+        for path in &self.shares {
+            shares.push(share_of(path, ceremony, previous, &open)?);
         }
-        let share = open(share, expected)?;
-        if share.public_key != previous.public_key().to_bytes().as_ref() {
-            return Err(Failure::usage(anyhow!(
-                "{name} is a share of the key {}, and this ceremony is about {}; give your share of that key",
-                const_hex::encode(share.public_key),
-                const_hex::encode(previous.public_key().to_bytes())
-            )));
-        }
-        let index =
-            previous.committee().index(share.index).map_err(|error| Failure::usage(error).context(name.to_string()))?;
-        Ok(Some(KeyShare::new(index, share.secret)))
+        Ok(shares)
     }
+}
+
+/// A share of the previous key of a ceremony.
+fn share_of<S: Bls12381Suite>(
+    path: &Path,
+    ceremony: &Ceremony<S>,
+    previous: &SharedKey<S>,
+    open: impl Fn(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
+) -> std::result::Result<KeyShare<S>, Failure> {
+    let name = path.display();
+    let share = KeyShareFile::read(path)?;
+    let (suite, expected) = (share.suite().suite.name(), ceremony.suite());
+    if suite != expected.name() {
+        return Err(Failure::usage(anyhow!("{name}: the share's suite is {suite}, and the ceremony's is {expected}")));
+    }
+    let share = open(share, expected)?;
+    if share.public_key != previous.public_key().to_bytes().as_ref() {
+        return Err(Failure::usage(anyhow!(
+            "{name} is a share of the key {}, and this ceremony is about {}; give your share of that key",
+            const_hex::encode(share.public_key),
+            const_hex::encode(previous.public_key().to_bytes())
+        )));
+    }
+    let index =
+        previous.committee().index(share.index).map_err(|error| Failure::usage(error).context(name.to_string()))?;
+    Ok(KeyShare::new(index, share.secret))
 }
 
 /// The id of a ceremony, as a member compared it.

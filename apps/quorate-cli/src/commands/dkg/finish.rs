@@ -30,6 +30,7 @@ use crate::{
         print,
         suite::{Bls12381Argument, InBls12381},
         unlock,
+        value::path_to_write,
     },
     secrets::{
         passphrase::{PassphrasePurpose, PassphraseSource},
@@ -65,7 +66,7 @@ pub(super) struct Arguments {
 pub(super) struct ResultArguments {
     /// File to write your share to; by default NAME.share-NUMBER.json beside the identity, with the first digits of the
     /// ceremony's id
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = path_to_write())]
     out: Option<PathBuf>,
 
     #[command(flatten)]
@@ -135,51 +136,86 @@ impl ResultArguments {
         // Both are looked at before one of them is written.
         let path = session.folder.shared_key_path();
         let is_key_there = is_shared_key_there(&path, key)?;
-        let receives = session.ceremony.lost_member().is_none_or(|lost| lost == member);
-        if let Some(share) = outcome.key_share.as_ref().filter(|_| receives) {
-            self.write_share(session, key, share, suite, passphrase)?;
+        if let Some(share) = share_to_write(&session.ceremony, member, outcome) {
+            self.write_shares(session, key, std::slice::from_ref(share), suite, passphrase)?;
         }
         if !is_key_there {
             write_shared_key(&path, key)?;
             print::note(format_args!("wrote {}", path.display()));
         }
         warn_of_missing_shares(&session.ceremony, key);
-        remains::say_what_to_delete(session);
+        remains::say_what_to_delete(session, key);
         print::line(suite.hex(key.public_key().to_bytes()))?;
         Ok(Exit::Success)
     }
 
-    /// Writes the share, unless its file is there.
-    pub(super) fn write_share<S: Bls12381Suite>(
+    /// Writes the shares whose files are not there. All are looked at before one of them is written.
+    pub(super) fn write_shares<S: Bls12381Suite>(
         &self,
         session: &Session<S>,
         key: &SharedKey<S>,
-        share: &KeyShare<S>,
+        shares: &[KeyShare<S>],
         suite: Bls12381Argument,
         passphrase: &PassphraseSource,
     ) -> std::result::Result<(), Failure> {
-        let default = session.identity.share_path(session.ceremony.id());
-        let path = self.out.as_ref().unwrap_or(&default);
         let public_key = key.public_key().to_bytes();
-        if is_share_there(path, suite, public_key.as_ref(), share)? {
-            return Ok(());
+        let mut new = Vec::with_capacity(shares.len());
+        for (share, path) in shares.iter().zip(share_paths(self.out.as_ref(), session, shares)?) {
+            if share_there(&path, suite, public_key.as_ref(), share)?.is_none() {
+                new.push((share, path));
+            }
         }
-        let what = path.display().to_string();
+        let Some((_, path)) = new.first() else { return Ok(()) };
         let passphrase = match self.keystore.is_given() {
-            true => Some(unlock::ask(passphrase, PassphrasePurpose::Create, &what)?),
+            true => Some(unlock::ask(passphrase, PassphrasePurpose::Create, &path.display().to_string())?),
             false => None,
         };
-        let lock = passphrase.as_ref().map(|passphrase| (passphrase, self.keystore.kdf()));
-        key_share::write(path, key.suite(), public_key.as_ref(), share, lock)?;
-        let (index, committee) = (share.index(), key.committee());
-        print::note(format_args!("wrote {what}"));
+        for (share, path) in &new {
+            let lock = passphrase.as_ref().map(|passphrase| (passphrase, self.keystore.kdf()));
+            key_share::write(path, key.suite(), public_key.as_ref(), share, lock)?;
+            print::note(format_args!("wrote {}", path.display()));
+        }
+        let (all, signers) = (key.committee().participants(), key.committee().threshold());
+        let indices: Vec<_> = new.iter().map(|(share, _)| share.index().to_string()).collect();
+        let (it_is, it, noun) = if new.len() == 1 { ("It is", "it", "share") } else { ("They are", "them", "shares") };
         words::say(&format!(
-            "It is your share {index} of {}, and {} of these sign together. It is secret: show it to nobody, the other members \
-             included, and keep a copy in a safe place.",
-            committee.participants(),
-            committee.threshold()
+            "{it_is} your {noun} {} of {all}, and {signers} of these sign together. {it_is} secret: show {it} to nobody, the \
+             other members included, and keep a copy in a safe place.",
+            words::listed(&indices)
         ));
         Ok(())
+    }
+}
+
+/// The share that a ceremony gave a member. A recovery gives one to whoever had lost it alone.
+pub(super) fn share_to_write<'a, S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    member: MemberNumber,
+    outcome: &'a CeremonyOutcome<S>,
+) -> Option<&'a KeyShare<S>> {
+    let receives = ceremony.lost_member().is_none_or(|lost| lost == member);
+    outcome.key_share.as_ref().filter(|_| receives)
+}
+
+/// Where the shares of a member go, in their order: beside the identity, or in a file that the user names.
+///
+/// # Errors
+/// There are several, and the user names one file.
+pub(super) fn share_paths<S: Bls12381Suite>(
+    out: Option<&PathBuf>,
+    session: &Session<S>,
+    shares: &[KeyShare<S>],
+) -> std::result::Result<Vec<PathBuf>, Failure> {
+    match out {
+        Some(_) if shares.len() > 1 => Err(Failure::usage(anyhow!(
+            "--out names one file, and you have {} shares; leave it out, and they are written beside your identity",
+            shares.len()
+        ))),
+        Some(out) => Ok(vec![out.clone()]),
+        None => {
+            let indices: Vec<_> = shares.iter().map(KeyShare::index).collect();
+            Ok(session.identity.share_paths(session.ceremony.id(), &indices))
+        }
     }
 }
 
@@ -215,6 +251,11 @@ pub(super) fn is_shared_key_there<S: Bls12381Suite>(
     }
 }
 
+/// The digest of the file of a shared key. Two sharings of one public key have two.
+pub(super) fn shared_key_digest<S: Bls12381Suite>(key: &SharedKey<S>) -> [u8; 32] {
+    Sha256::digest(key.to_json()).into()
+}
+
 /// Writes the file of the shared key. Several members may do it at the same time.
 pub(super) fn write_shared_key<S: Bls12381Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<(), Failure> {
     if !public_file::write_new(path, key.to_json().as_bytes())? {
@@ -223,37 +264,36 @@ pub(super) fn write_shared_key<S: Bls12381Suite>(path: &Path, key: &SharedKey<S>
     Ok(())
 }
 
-/// Whether the file of the share is there. Another file in its place is an error.
-pub(super) fn is_share_there<S: Bls12381Suite>(
+/// The file of the share, if it is there. Another file in its place is an error. A keystore is not opened: its public key is the
+/// verification key, and [`ShareFile::unlock`] says whether it can be decrypted.
+pub(super) fn share_there<S: Bls12381Suite>(
     path: &Path,
     suite: Bls12381Argument,
     public_key: &[u8],
     share: &KeyShare<S>,
-) -> std::result::Result<bool, Failure> {
+) -> std::result::Result<Option<ShareFile>, Failure> {
     let contents = match secret_file::read(path) {
-        Err(SecretFileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(SecretFileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(None),
         read => read?.contents,
     };
     let expected = Secret::new(share.secret().to_bytes());
-    let same = ShareFile::parse(&contents).is_ok_and(|found| {
-        let verification_key = share.verification_key().to_bytes();
+    let is_same = |found: &ShareFile| {
         found.suite() == suite.suite.into()
             && found.index() == u64::from(share.index().number())
             && found.public_key() == public_key
-            && found.verification_key() == verification_key.as_ref()
+            && found.verification_key() == share.verification_key().to_bytes().as_ref()
             && match found.secret() {
                 ShareSecret::Plain(secret) => *secret == expected,
-                // Its public key is the verification key. Whether it can be decrypted is seen when it is used.
                 ShareSecret::Keystore(_) => true,
             }
-    });
-    if same {
-        return Ok(true);
+    };
+    match ShareFile::parse(&contents) {
+        Ok(found) if is_same(&found) => Ok(Some(found)),
+        _ => Err(Failure::usage(anyhow!(
+            "{} is there, and is not your share of the key that this ceremony made; name another file with --out",
+            path.display()
+        ))),
     }
-    Err(Failure::usage(anyhow!(
-        "{} is there, and is not your share of the key that this ceremony made; name another file with --out",
-        path.display()
-    )))
 }
 
 /// Writes a file for each misdeed that is proven.

@@ -13,7 +13,7 @@
 //! the ceremony: programs that copy files use such names for files that are not whole yet.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeMap, HashSet},
     fs,
     hash::{BuildHasher as _, RandomState},
     io::{self, ErrorKind},
@@ -23,9 +23,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Bls12381Suite};
-use quorate_host::exit::Failure;
+use quorate_host::exit::{Failure, in_full};
 use quorate_threshold::{
-    dkg::{Body, Ceremony, CeremonyMessage, MemberNumber, MessageError, Name, Round},
+    dkg::{Body, Ceremony, CeremonyMessage, MemberNumber, MessageError, Name, Round, SignedTranscript},
     shared_key::suite_of_json,
 };
 
@@ -107,8 +107,11 @@ impl CeremonyFile {
 
     /// The ceremony, in the variant of its suite.
     pub(super) fn ceremony<S: Bls12381Suite>(&self) -> Result<Ceremony<S>, Failure> {
-        Ceremony::from_json(&self.json, Backend::auto())
-            .map_err(|error| Failure::usage(error).context(self.folder.ceremony_path().display().to_string()))
+        let in_file = |failure: Failure| failure.context(self.folder.ceremony_path().display().to_string());
+        let ceremony =
+            Ceremony::from_json(&self.json, Backend::auto()).map_err(|error| in_file(Failure::usage(error)))?;
+        refuse_long_transcripts(&ceremony).map_err(in_file)?;
+        Ok(ceremony)
     }
 }
 
@@ -135,19 +138,29 @@ impl Folder {
         fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display())).map_err(Failure::io)
     }
 
-    /// Refuses a folder that has a ceremony already, or messages of one.
+    /// Refuses a folder that has a ceremony already, or files of one.
     fn refuse_taken(&self) -> Result<(), Failure> {
         if fs::symlink_metadata(self.ceremony_path()).is_ok() {
             return Err(self.taken());
         }
-        let messages = self.messages_path();
-        match fs::read_dir(&messages).map(|mut entries| entries.next().is_some()) {
-            Ok(true) => Err(Failure::usage(anyhow!(
-                "{} has files already, and a new ceremony has no messages yet; name another folder",
-                messages.display()
-            ))),
-            _ => Ok(()),
+        let has_files = |path: &Path| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+        for path in [self.messages_path(), self.transcripts_path()] {
+            if has_files(&path) {
+                return Err(Failure::usage(anyhow!(
+                    "{} has files already, and nobody has said anything in a new ceremony; name another folder",
+                    path.display()
+                )));
+            }
         }
+        for path in [self.combination_path(), self.shared_key_path()] {
+            if fs::symlink_metadata(&path).is_ok() {
+                return Err(Failure::usage(anyhow!(
+                    "{} exists already, and a new ceremony has made no key yet; name another folder",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn taken(&self) -> Failure {
@@ -186,16 +199,34 @@ impl Folder {
         self.messages_path().join(message_name(round, name))
     }
 
-    /// The messages that are there, those with their own names first. What is wrong with other files is said.
+    /// The messages that are there, those with their own names first. Those with other names are signed, and of each sender and round at
+    /// most two that differ, however many files there are. What is wrong with other files is said.
     pub(super) fn messages<S: Bls12381Suite>(
         &self,
         ceremony: &Ceremony<S>,
         problems: &mut Problems,
     ) -> Result<Vec<MessageFile>, Failure> {
-        let paths = self.files_in(&self.messages_path(), problems)?;
-        let mut files: Vec<_> = paths.iter().filter_map(|(path, name)| read(ceremony, path, name, problems)).collect();
-        files.sort_by_key(|file| !file.is_named_rightly);
-        Ok(files)
+        let (mut named, mut misnamed) = (Vec::new(), BTreeMap::<_, Vec<MessageFile>>::new());
+        for (path, name) in self.files_in(&self.messages_path(), problems)? {
+            let Some(file) = read(ceremony, &path, &name, problems) else { continue };
+            let key @ (round, sender) = (file.message.round(), file.message.sender());
+            if file.is_named_rightly {
+                named.push(file);
+                continue;
+            }
+            if !file.message.seen().is_signed(ceremony) {
+                problems.of(&file.name, &words::message_error(ceremony, &MessageError::Signature(sender)));
+                continue;
+            }
+            let known = misnamed.entry(key).or_default();
+            match known.iter().find(|known| known.message == file.message) {
+                Some(known) => problems.of(&file.name, &format!("it is a copy of {}; remove it", known.name)),
+                None if known.len() < 2 => known.push(file),
+                None => problems.once(&signed_two(ceremony, round, sender, [&known[0].name, &file.name])),
+            }
+        }
+        named.extend(misnamed.into_values().flatten());
+        Ok(named)
     }
 
     /// The files in a folder and their names, in the order of these. A folder that is not there has none.
@@ -230,17 +261,22 @@ impl Folder {
         problems: &mut Problems,
     ) -> Result<Board, Failure> {
         let mut board = Board::default();
-        for MessageFile { name, message, is_named_rightly } in self.messages(ceremony, problems)? {
-            let (round, sender) = (message.round(), message.sender());
-            if !message.seen().is_signed(ceremony) {
-                problems.of(&name, &words::message_error(ceremony, &MessageError::Signature(sender)));
-            } else if is_named_rightly {
-                board.messages.insert((round, sender), message);
+        let (mut named, mut misnamed) = (BTreeMap::new(), Vec::new());
+        for file in self.messages(ceremony, problems)? {
+            let (round, sender) = (file.message.round(), file.message.sender());
+            if !file.is_named_rightly {
+                misnamed.push(file);
+            } else if file.message.seen().is_signed(ceremony) {
+                named.insert((round, sender), file);
             } else {
-                if board.messages.get(&(round, sender)) != Some(&message) {
-                    board.others.push(message);
-                }
-                problems.of(&name, &misnamed(ceremony, round, sender));
+                problems.of(&file.name, &words::message_error(ceremony, &MessageError::Signature(sender)));
+            }
+        }
+        say_misnamed(ceremony, &named, &misnamed, problems);
+        board.messages = named.into_iter().map(|(key, file)| (key, file.message)).collect();
+        for MessageFile { message, .. } in misnamed {
+            if board.messages.get(&(message.round(), message.sender())) != Some(&message) {
+                board.others.push(message);
             }
         }
         Ok(board)
@@ -255,17 +291,9 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// The dealers without whose deal the others have gone on: receivers have answered the deals, and none has seen theirs.
+    /// The dealers without whose deal the others have gone on.
     pub(super) fn left_out<S: Bls12381Suite>(&self, ceremony: &Ceremony<S>) -> Vec<MemberNumber> {
-        let mut seen = BTreeSet::new();
-        let mut answers = 0;
-        for message in self.messages.values() {
-            if let Body::Response { deals, .. } = message.body() {
-                answers += 1;
-                seen.extend(deals.iter().map(|deal| deal.sender));
-            }
-        }
-        ceremony.dealers().filter(|dealer| answers > 0 && !seen.contains(dealer)).collect()
+        ceremony.dealers().filter(|dealer| has_no_part(ceremony, *dealer, self.messages.values())).collect()
     }
 }
 
@@ -368,13 +396,44 @@ pub(super) fn message_name(round: Round, name: &Name) -> String {
     format!("{}-{round}-{name}.json", round as u8)
 }
 
-/// That a file has not the name of the message in it.
-pub(super) fn misnamed<S: Bls12381Suite>(ceremony: &Ceremony<S>, round: Round, sender: MemberNumber) -> String {
+/// Says which files have not the names of the messages in them, and which members signed two messages of a round. All messages are signed
+/// by their senders. `named` has those whose files have their names.
+pub(super) fn say_misnamed<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    named: &BTreeMap<(Round, MemberNumber), MessageFile>,
+    misnamed: &[MessageFile],
+    problems: &mut Problems,
+) {
+    let mut first = BTreeMap::new();
+    for file in misnamed {
+        let key @ (round, sender) = (file.message.round(), file.message.sender());
+        let known = named.get(&key).unwrap_or_else(|| first.entry(key).or_insert(file));
+        let (name, expected) = (ceremony.name(sender), message_name(round, ceremony.name(sender)));
+        if known.message != file.message {
+            let is_taken = if known.is_named_rightly { "" } else { "; neither is taken" };
+            problems.once(&(signed_two(ceremony, round, sender, [&known.name, &file.name]) + is_taken));
+        } else {
+            problems.of(
+                &file.name,
+                &format!(
+                    "it has a message of {name} of the round `{round}`, which is not taken under this name; if {expected} is not \
+                     there, rename it"
+                ),
+            );
+        }
+    }
+}
+
+/// That two files prove that a member has cheated.
+fn signed_two<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    round: Round,
+    sender: MemberNumber,
+    files: [&str; 2],
+) -> String {
+    let [first, second] = files;
     let name = ceremony.name(sender);
-    format!(
-        "it has a message of {name} of the round `{round}`, which is not taken under this name; if {} is not there, rename it",
-        message_name(round, name)
-    )
+    format!("{name} signed two different messages of the round `{round}`, which {first} and {second} prove")
 }
 
 /// A file of a member's message. If it is none, that is said.
@@ -385,13 +444,15 @@ fn read<S: Bls12381Suite>(
     problems: &mut Problems,
 ) -> Option<MessageFile> {
     let display = path.display().to_string();
-    let message = public_file::read(path).map_err(|error| format!("{:#}", anyhow!(error))).and_then(|json| {
-        CeremonyMessage::from_json(&json).map_err(|error| {
+    let message = public_file::read_at_most(path, longest_message(ceremony))
+        .map_err(|error| in_full(&anyhow!(error)))
+        .and_then(|json| {
+            CeremonyMessage::from_json(&json).map_err(|error| {
             format!(
                 "{display}: it is not a whole message: {error}; get the file again from whoever wrote it, or remove it"
             )
         })
-    });
+        });
     let message = message.map_err(|problem| problems.unfinished(path, problem)).ok()?;
     let (round, sender) = (message.round(), message.sender());
     let error = if message.ceremony() != ceremony.id() {
@@ -409,6 +470,34 @@ fn read<S: Bls12381Suite>(
     }
     let is_named_rightly = name == message_name(round, ceremony.name(sender));
     Some(MessageFile { name: display, message, is_named_rightly })
+}
+
+/// Refuses a ceremony whose transcripts would be longer than any file that its members read.
+pub(super) fn refuse_long_transcripts<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> Result<(), Failure> {
+    if !ceremony.is_one_round() {
+        return Ok(());
+    }
+    let (length, longest, shares) =
+        (SignedTranscript::length(ceremony) as u64, public_file::LARGEST, ceremony.committee().participants());
+    if length > longest {
+        let dealt = ceremony.dealers().map(|dealer| ceremony.previous_shares(dealer).count()).max().unwrap_or(0);
+        let dealt =
+            if dealt > 1 { format!(", by a dealer of {dealt} shares of the previous key,") } else { String::new() };
+        return Err(Failure::usage(anyhow!(
+            "a transcript for {shares} shares{dealt} has {length} bytes, and no file of a ceremony has more than {longest}; take fewer \
+             shares"
+        )));
+    }
+    Ok(())
+}
+
+/// More bytes than any message of a ceremony has: in hexadecimal a point of G2 has 192 digits, an envelope 224, and what a member says to
+/// have seen a digest and a signature, 256. Messages that are too long can still be read if they have as much too much.
+fn longest_message<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> u64 {
+    let (members, receivers) = (ceremony.members().count(), ceremony.receivers().count());
+    let seen = members * ceremony.rounds().len().max(1) * 400;
+    let length = 4096 + 2 * (ceremony.committee().threshold() * 200 + receivers * 300 + members * 300 + seen);
+    public_file::LARGEST.min(length as u64)
 }
 
 /// Whether a member can have something to say in a round.

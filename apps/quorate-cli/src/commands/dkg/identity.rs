@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use clap::Args;
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::{CeremonyMember, ParticipantIdentity, ParticipantIdentityError};
+use quorate_threshold::dkg::{ParticipantIdentity, ParticipantIdentityError};
 
 use super::{identity_file::IdentityFile, public_file};
 use crate::{
@@ -15,7 +16,8 @@ use crate::{
 /// Make the keys with which you take part in ceremonies
 ///
 /// Writes NAME.identity.json, which is secret (mode 0600), and NAME.member.json, which you give to whoever makes the ceremony.
-/// Files that exist are left as they are. One identity may take part in many ceremonies. Prints the name of the second file.
+/// Files that exist are left as they are. If NAME.member.json alone is missing, it is written anew for the identity that is there.
+/// One identity may take part in many ceremonies. Prints the name of the second file.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -36,26 +38,41 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         let (secret, public) = (self.file("identity"), self.file("member"));
-        if self.one_round && secret.symlink_metadata().is_ok() && public.symlink_metadata().is_err() {
-            return write_member(&public, &IdentityFile::open(&secret)?.identity.one_round_member());
-        }
         let identity =
             ParticipantIdentity::generate(&self.name, &mut random::generator()?).map_err(|error| match error {
                 ParticipantIdentityError::Name(_) => Failure::usage(error),
                 _ => Failure::internal(error),
             })?;
-        for path in [&secret, &public] {
-            if path.symlink_metadata().is_ok() {
-                return Err(exists(path.clone()));
+        let is_there = |path: &Path| path.symlink_metadata().is_ok();
+        match (is_there(&secret), is_there(&public)) {
+            (true, false) => return self.write_member(&public, &IdentityFile::open(&secret)?.identity),
+            (true, true) if self.one_round => {
+                return Err(Failure::usage(anyhow!(
+                    "{} exists already and is left as it is; move it away, and run the same command again, which writes it with a key for \
+                     ceremonies in one round",
+                    public.display()
+                )));
             }
+            (true, true) => return Err(exists(&secret)),
+            (false, true) => return Err(exists(&public)),
+            (false, false) => {}
         }
         secret_file::write(&secret, identity.to_json().as_bytes(), Existing::Refuse).map_err(|error| match error {
-            SecretFileError::Exists { path } => exists(path),
+            SecretFileError::Exists { path } => exists(&path),
             other => other.into(),
         })?;
-        let member = if self.one_round { identity.one_round_member() } else { identity.member() };
         print::note(format_args!("{} is secret: keep it, and make a backup", secret.display()));
-        write_member(&public, &member)
+        self.write_member(&public, &identity)
+    }
+
+    fn write_member(&self, path: &Path, identity: &ParticipantIdentity) -> Result {
+        let member = if self.one_round { identity.one_round_member() } else { identity.member() };
+        let json = serde_json::to_string_pretty(&member).map_err(Failure::internal)? + "\n";
+        if !public_file::write_new(path, json.as_bytes())? {
+            return Err(exists(path));
+        }
+        print::line(path.display())?;
+        Ok(Exit::Success)
     }
 
     fn file(&self, kind: &str) -> PathBuf {
@@ -63,17 +80,8 @@ impl Arguments {
     }
 }
 
-fn write_member(path: &Path, member: &CeremonyMember) -> Result {
-    let json = serde_json::to_string_pretty(member).map_err(Failure::internal)? + "\n";
-    if !public_file::write_new(path, json.as_bytes())? {
-        return Err(exists(path.to_owned()));
-    }
-    print::line(path.display())?;
-    Ok(Exit::Success)
-}
-
-fn exists(path: PathBuf) -> Failure {
-    Failure::usage(anyhow::anyhow!(
+fn exists(path: &Path) -> Failure {
+    Failure::usage(anyhow!(
         "{} exists already and is left as it is; choose another name, or another folder with --out",
         path.display()
     ))

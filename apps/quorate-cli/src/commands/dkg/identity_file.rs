@@ -8,8 +8,14 @@ use std::{
 
 use anyhow::anyhow;
 use quorate::{Bls12381Suite, Options};
-use quorate_host::exit::Failure;
-use quorate_threshold::dkg::{Ceremony, CeremonyDigest, Participant, ParticipantIdentity};
+use quorate_host::{
+    exit::Failure,
+    file::{flush_folder_of, folder_of},
+};
+use quorate_threshold::{
+    Index,
+    dkg::{Ceremony, CeremonyDigest, CeremonyError, JoinError, Participant, ParticipantIdentity},
+};
 
 use crate::{
     commands::{
@@ -25,6 +31,9 @@ pub(super) struct IdentityFile {
     pub(super) identity: ParticipantIdentity,
     _lock: Option<File>,
 }
+
+/// What a private state opens as: `None` for a ceremony in another group.
+type Opened<S> = Result<Option<Participant<S>>, Failure>;
 
 impl IdentityFile {
     /// Reads a file, and waits until no other run uses it: two runs could say different things in the same round.
@@ -44,6 +53,11 @@ impl IdentityFile {
         Ok(Self { path: path.to_owned(), identity, _lock: lock(path, &name)? })
     }
 
+    /// The file of the identity.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What the files beside the identity begin with.
     fn beside(&self, name: &str) -> PathBuf {
         self.path.with_file_name(name)
@@ -58,6 +72,18 @@ impl IdentityFile {
     pub(super) fn share_path(&self, ceremony: CeremonyDigest) -> PathBuf {
         let ceremony = ceremony.to_string();
         self.beside(&format!("{}.share-{}.json", self.identity.name(), &ceremony[..8]))
+    }
+
+    /// The same of each of several key shares.
+    pub(super) fn share_paths(&self, ceremony: CeremonyDigest, indices: &[Index]) -> Vec<PathBuf> {
+        let id = ceremony.to_string();
+        match indices {
+            [] | [_] => vec![self.share_path(ceremony)],
+            several => several
+                .iter()
+                .map(|index| self.beside(&format!("{}.share-{}-{index}.json", self.identity.name(), &id[..8])))
+                .collect(),
+        }
     }
 
     /// Where the copy of what is published in a ceremony in one round is kept.
@@ -75,6 +101,9 @@ impl IdentityFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             _ => {}
         }
+        // A command that was killed may have renamed the state and not flushed the folder. Its message leaves now.
+        flush_folder_of(&path)
+            .map_err(|error| Failure::io(error).context(format!("cannot flush {}", path.display())))?;
         let SecretFile { contents, warning } = secret_file::read_own(&path)?;
         warn(warning);
         let participant =
@@ -87,6 +116,31 @@ impl IdentityFile {
                 self.identity.name()
             ))
         })
+    }
+
+    /// The participants of all private states that are beside the identity, in the order of the files. Each ceremony is the one that
+    /// its state describes.
+    pub(super) fn participants<S: Bls12381Suite>(&self) -> Vec<(PathBuf, Opened<S>)> {
+        let begin = format!("{}.", self.identity.name());
+        // Another member, who is called NAME.SOMETHING, may have its files here.
+        let is_id = |id: &str| id.len() == 64 && id.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let is_state = |name: &String| {
+            name.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(".state.json")).is_some_and(is_id)
+        };
+        let entries = std::fs::read_dir(folder_of(&self.path)).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<_> = names.filter(is_state).collect();
+        names.sort();
+        let open = |path: &Path| {
+            let contents = secret_file::read_own(path)?.contents;
+            match Participant::from_json_alone(&contents, self.identity.clone(), Options::default()) {
+                Ok(participant) => Ok(Some(participant)),
+                Err(JoinError::Description(CeremonyError::Suite(_))) => Ok(None),
+                Err(error) => Err(Failure::usage(error)),
+            }
+        };
+        let paths = names.iter().map(|name| self.beside(name));
+        paths.map(|path| (path.clone(), open(&path))).collect()
     }
 
     /// Writes the state, in one step. The old one survives a full disk and Ctrl-C.

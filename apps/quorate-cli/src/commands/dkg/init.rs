@@ -7,7 +7,7 @@ use quorate::Bls12381Suite;
 use quorate_host::exit::Result;
 use quorate_threshold::dkg::{CeremonyMember, CeremonyPurpose, Description, Variant};
 
-use super::members::{self, Names, names, numbered};
+use super::members::{self, Names, WeightArguments, names, numbered};
 use crate::commands::{
     identifiers::IdentifiersName,
     suite::{Bls12381Argument, InBls12381},
@@ -28,9 +28,9 @@ pub(super) struct Arguments {
     #[command(flatten)]
     suite: Bls12381Argument,
 
-    /// How many members sign together afterwards, at least 2
-    #[arg(short, long, value_name = "T")]
-    threshold: usize,
+    /// How many shares sign together afterwards, at least 2: as many members, if each has one
+    #[arg(short, long, value_name = "T", required_unless_present = "file")]
+    threshold: Option<usize>,
 
     /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random, unless dishonest
     /// members end the ceremony when they have seen it: for random beacons. It takes one or two rounds more
@@ -54,7 +54,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAMES", value_parser = names)]
     receivers: Option<Names>,
 
-    /// How many dealers must be left in the end; by default T if all members deal, and otherwise a majority of the dealers
+    #[command(flatten)]
+    weights: WeightArguments,
+
+    /// How many dealers must be left in the end; by default, if all receivers deal, so many that any so many dealers have T shares together,
+    /// and otherwise a majority of the dealers
     #[arg(long, value_name = "N")]
     dealers_needed: Option<usize>,
 
@@ -73,11 +77,12 @@ impl InBls12381 for Arguments {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let all = members::read(&self.members)?;
         let numbers = |named: &Option<Names>| match named {
-            Some(Names(names)) => numbered(names),
-            None => numbered(all.iter().map(CeremonyMember::name)),
+            Some(Names(names)) => numbered(names, |_| 1),
+            None => numbered(all.iter().map(CeremonyMember::name), |_| 1),
         };
         let (dealers, receivers) = (numbers(&self.dealers), numbers(&self.receivers));
         let seats = members::seats(&all, &dealers, &receivers)?;
+        let (seats, threshold) = self.weights.weigh(seats, self.threshold)?;
         let variant = match (self.commit_first, self.one_round) {
             (true, _) => Variant::CommitFirst,
             (_, true) => Variant::OneRound,
@@ -86,7 +91,7 @@ impl InBls12381 for Arguments {
         let description = Description {
             suite,
             purpose: CeremonyPurpose::NewKey(variant),
-            threshold: self.threshold,
+            threshold,
             identifiers: self.identifiers.into(),
             dealers_needed: self.dealers_needed,
             seats,
@@ -107,4 +112,8 @@ Examples:
   quorate dkg init ceremony --suite drand-quicknet --threshold 2 \\
       --commit-first alice.member.json bob.member.json carol.member.json
   quorate dkg init ceremony --suite eth2 --threshold 9 --one-round \\
-      *.member.json";
+      *.member.json
+  quorate dkg init ceremony --suite eth2 --weights weights.json \\
+      --one-round *.member.json
+  quorate dkg init ceremony --suite eth2 --threshold 3 --one-round \\
+      --weight alice=2 *.member.json";

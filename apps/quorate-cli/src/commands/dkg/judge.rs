@@ -138,7 +138,7 @@ fn transcripts<S: Bls12381Suite>(
     let mut found = named.collect::<std::result::Result<Vec<_>, _>>()?;
     if files.is_empty() {
         let mut problems = Problems::default();
-        found = Transcripts::read(&file.folder, ceremony, &mut problems)?.all;
+        found = Transcripts::read(&file.folder, ceremony, &mut problems)?.evidence();
         problems.end();
     }
     if found.is_empty() {

@@ -6,14 +6,11 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, Bls12381Suite};
 use quorate_host::exit::Failure;
-use quorate_threshold::{
-    SharedKey,
-    dkg::{CeremonyMember, Name},
-};
+use quorate_threshold::{SharedKey, dkg::CeremonyMember};
 
 use super::{
     folder::CeremonyFile,
-    members::{self, Holder, holder},
+    members::{self, Holder, NamedShares, holder},
 };
 use crate::commands::{print, shared_key::SharedKeyFile, suite::Bls12381Argument};
 
@@ -28,7 +25,7 @@ pub(super) struct PreviousArguments {
     #[arg(long, value_name = "FILE", requires = "holders")]
     shared_key: Option<PathBuf>,
 
-    /// With --shared-key: who has which share, such as alice=3; repeat it for each
+    /// With --shared-key: who has which share, such as alice=3; repeat it for each. Several shares of one member must be neighbours
     #[arg(long = "holder", value_name = "NAME=INDEX", value_parser = holder, requires = "shared_key")]
     holders: Vec<Holder>,
 }
@@ -44,8 +41,8 @@ pub(super) struct PreviousFiles {
 /// A key, and who has its shares.
 pub(super) struct Previous<S: Bls12381Suite> {
     pub(super) key: SharedKey<S>,
-    /// By name, with the index of the share.
-    pub(super) holders: Vec<(Name, u32)>,
+    /// Who has which shares, in the order of their indices.
+    pub(super) holders: Vec<NamedShares>,
     /// The holders and all others of whom a file was given.
     pub(super) members: Vec<CeremonyMember>,
 }
@@ -60,7 +57,7 @@ impl PreviousArguments {
         };
         if ceremony.is_some() && !path.exists() {
             return Err(Failure::usage(anyhow!(
-                "{} is not there: the previous ceremony has not ended; its members should run `quorate dkg finish`",
+                "{} is not there: the previous ceremony has not ended; its members should run `quorate dkg run`",
                 path.display()
             )));
         }
@@ -88,16 +85,28 @@ impl PreviousFiles {
                 )));
             }
             for seat in ceremony.seats() {
-                let Some(index) = seat.receiver else { continue };
-                holders.push((seat.member.name().clone(), index));
+                let Some(first) = seat.receiver else { continue };
+                holders.push(NamedShares { name: seat.member.name().clone(), first, number: seat.weight });
                 members.push(seat.member.clone());
             }
         }
-        for Holder { name, index } in &self.holders {
-            key.committee().index((*index).into()).map_err(|error| Failure::usage(error).context("--holder"))?;
-            holders.push((name.clone(), *index));
+        let mut named = self.holders.clone();
+        named.sort_by_key(|holder| holder.index);
+        for Holder { name, index } in named {
+            key.committee().index(index.into()).map_err(|error| Failure::usage(error).context("--holder"))?;
+            match holders.iter_mut().find(|of| of.name == name) {
+                None => holders.push(NamedShares { name, first: index, number: 1 }),
+                Some(of) if of.first + of.number == index => of.number += 1,
+                Some(of) => {
+                    return Err(Failure::usage(anyhow!(
+                        "--holder: {name} has the shares {} and {index}, and the shares of one member must be different ones with \
+                         neighbouring indices; name share {index} for a member with an identity of its own, such as {name}-2={index}",
+                        of.first + of.number - 1
+                    )));
+                }
+            }
         }
-        holders.sort_by_key(|(_, index)| *index);
+        holders.sort_by_key(|of| of.first);
         for member in members::read(others)? {
             match members.iter_mut().find(|known: &&mut CeremonyMember| known.name() == member.name()) {
                 Some(known) if *known != member => {

@@ -22,14 +22,19 @@ pub(super) enum PublicFileError {
     #[error("{} is a symbolic link to nothing; remove it", path.display())]
     DanglingLink { path: PathBuf },
     /// More than any file of a ceremony needs.
-    #[error("{} has {found} bytes, and no file of a ceremony has more than {LARGEST}; remove it", path.display())]
-    TooLarge { path: PathBuf, found: u64 },
+    #[error("{} has {found} bytes, and no such file of a ceremony has more than {most}; remove it", path.display())]
+    TooLarge { path: PathBuf, found: u64, most: u64 },
     #[error("cannot {action} {}", path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error },
 }
 
 /// Reads a file of at most 16 MiB.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, PublicFileError> {
+    read_at_most(path, LARGEST)
+}
+
+/// Reads a file of at most so many bytes.
+pub(super) fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, PublicFileError> {
     let path = path.to_owned();
     let unreadable = |source| PublicFileError::Io { action: "read", path: path.clone(), source };
     // What is not a regular file is not opened: a pipe would block.
@@ -44,10 +49,10 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, PublicFileError> {
         return Err(PublicFileError::NotRegular { path });
     }
     let mut contents = Vec::new();
-    File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut contents)).map_err(unreadable)?;
+    File::open(&path).and_then(|file| file.take(most + 1).read_to_end(&mut contents)).map_err(unreadable)?;
     let read = contents.len() as u64;
-    if read > LARGEST {
-        return Err(PublicFileError::TooLarge { path, found: metadata.len().max(read) });
+    if read > most {
+        return Err(PublicFileError::TooLarge { path, found: metadata.len().max(read), most });
     }
     Ok(contents)
 }
@@ -89,4 +94,4 @@ impl From<PublicFileError> for Failure {
 }
 
 /// The size of the largest file of a ceremony in bytes: a deal to thousands of receivers has less than one million.
-const LARGEST: u64 = 16 << 20;
+pub(super) const LARGEST: u64 = 16 << 20;

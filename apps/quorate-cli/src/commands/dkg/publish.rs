@@ -6,13 +6,14 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{Bls12381Suite, Options};
 use quorate_host::exit::{Exit, Failure, Result};
-use quorate_threshold::dkg::SignedTranscript;
+use quorate_threshold::{KeyShare, dkg::SignedTranscript};
 
 use super::{
     deal::BeginArguments,
     folder::CeremonyFile,
     public_file,
     session::{Session, SessionArguments},
+    words,
 };
 use crate::commands::{
     key_share::{KeyShareFile, OpenShare},
@@ -80,12 +81,11 @@ pub(super) fn has_published<S: Bls12381Suite>(session: &Session<S>) -> std::resu
     Ok(public_file::read_if_there(&session.identity.transcript_path(session.ceremony.id()))?.is_some())
 }
 
-/// Publishes the transcript of a member who deals, or the one that it has published before. `open` decrypts the file of its
-/// share.
+/// Publishes the transcript of a member who deals, or the one that it has published before. `open` decrypts the file of a share.
 pub(super) fn publish<S: Bls12381Suite>(
     session: &Session<S>,
     begin: &BeginArguments,
-    open: impl FnOnce(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
+    open: impl Fn(KeyShareFile, S) -> std::result::Result<OpenShare<S>, Failure>,
 ) -> std::result::Result<(), Failure> {
     let (ceremony, name) = (&session.ceremony, session.identity.identity.name());
     let (copy, path) = (session.identity.transcript_path(ceremony.id()), session.folder.transcript_path(name));
@@ -104,20 +104,11 @@ pub(super) fn publish<S: Bls12381Suite>(
         // The copy was lost. A second transcript would prove that this member cheats.
         (None, Some(published)) => own(&published, &path)?,
         (None, None) => {
-            let share = begin.share(ceremony, open)?;
-            if let (Some(previous), Some(index)) = (ceremony.previous(), ceremony.previous_index(session.number)) {
-                let backend = Options::default().backend;
-                let share = share.as_ref().filter(|share| share.index() == index).ok_or_else(|| {
-                    Failure::usage(anyhow!(
-                        "you deal your share {index} of the previous key; give its file with --share"
-                    ))
-                })?;
-                previous.commitment().proves(previous.committee(), share, backend).map_err(Failure::usage)?;
-            }
+            let shares = dealt(session, begin.shares(ceremony, open)?)?;
             begin.say_id(session);
             let (options, mut rng) = (Options::default(), random::generator()?);
             let identity = &session.identity.identity;
-            let signed = SignedTranscript::deal(ceremony, identity, share.as_ref(), &options, &mut rng);
+            let signed = SignedTranscript::deal(ceremony, identity, &shares, &options, &mut rng);
             signed.map_err(Failure::internal)?.to_bytes()
         }
     };
@@ -138,9 +129,45 @@ pub(super) fn publish<S: Bls12381Suite>(
     Ok(())
 }
 
+/// The shares of the previous key that a member deals, in the order of their indices, out of those that it gave.
+fn dealt<S: Bls12381Suite>(
+    session: &Session<S>,
+    mut given: Vec<KeyShare<S>>,
+) -> std::result::Result<Vec<KeyShare<S>>, Failure> {
+    let Some(previous) = session.ceremony.previous() else { return Ok(given) };
+    let indices: Vec<_> = session.ceremony.previous_shares(session.number).collect();
+    let named: Vec<_> = indices.iter().map(ToString::to_string).collect();
+    let (noun, named) = (if indices.len() == 1 { "share" } else { "shares" }, words::listed(&named));
+    given.sort_by_key(KeyShare::index);
+    let found: Vec<_> = given.iter().map(KeyShare::index).collect();
+    if let Some(index) = indices.iter().find(|index| !found.contains(index)) {
+        return Err(Failure::usage(match indices[..] {
+            [_] => anyhow!("you deal your share {named} of the previous key; give its file with --share"),
+            _ => anyhow!(
+                "you deal your shares {named} of the previous key; give the file of each with --share: that of share {index} is missing"
+            ),
+        }));
+    }
+    if found.len() > indices.len() {
+        let given: Vec<_> = found.iter().map(ToString::to_string).collect();
+        return Err(Failure::usage(anyhow!(
+            "you deal your {noun} {named} of the previous key, and --share names the shares {}; give each of yours once",
+            words::listed(&given)
+        )));
+    }
+    let backend = Options::default().backend;
+    for share in &given {
+        previous.commitment().proves(previous.committee(), share, backend).map_err(Failure::usage)?;
+    }
+    Ok(given)
+}
+
 const EXAMPLES: &str = "\
 Examples:
   quorate dkg publish ceremony --identity alice.identity.json \\
       --id 3f29c1d0… (all 64 digits)
   quorate dkg publish reshare --identity alice.identity.json \\
-      --share alice.share-3f29c1d0.json";
+      --share alice.share-3f29c1d0.json
+  quorate dkg publish reshare --identity carol.identity.json \\
+      --share carol.share-3f29c1d0-4.json \\
+      --share carol.share-3f29c1d0-5.json";

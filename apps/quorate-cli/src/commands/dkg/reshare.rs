@@ -12,7 +12,7 @@ use quorate_threshold::{
 };
 
 use super::{
-    members::{self, Names, name, names, numbered},
+    members::{self, NamedShares, Names, WeightArguments, name, names, numbered},
     previous::{Previous, PreviousArguments, PreviousFiles},
 };
 use crate::commands::{identifiers::IdentifiersName, print, suite::InBls12381};
@@ -32,9 +32,9 @@ pub(super) struct ReshareArguments {
     #[command(flatten)]
     previous: PreviousArguments,
 
-    /// How many members sign together afterwards, at least 2
-    #[arg(short, long, value_name = "T")]
-    threshold: usize,
+    /// How many shares sign together afterwards, at least 2: as many members, if each has one
+    #[arg(short, long, value_name = "T", required_unless_present = "file")]
+    threshold: Option<usize>,
 
     /// Which points of the shared polynomial the members have
     #[arg(long, value_name = "KIND", default_value = "integers")]
@@ -44,8 +44,7 @@ pub(super) struct ReshareArguments {
     #[arg(long, value_name = "NAMES", value_parser = names)]
     dealers: Option<Names>,
 
-    /// Who gets a new share, in the order of their indices; by default all who have one, and then the members whose files are
-    /// given
+    /// Who gets new shares, in the order of their indices; by default all who have some, and then the members whose files are given
     #[arg(long, value_name = "NAMES", value_parser = names)]
     receivers: Option<Names>,
 
@@ -53,6 +52,9 @@ pub(super) struct ReshareArguments {
     /// --one-round` writes
     #[arg(long)]
     one_round: bool,
+
+    #[command(flatten)]
+    weights: WeightArguments,
 
     /// Files of new members, as `quorate dkg identity` writes them; with --shared-key, of all members
     #[arg(value_name = "MEMBER_FILE")]
@@ -154,13 +156,15 @@ impl InBls12381 for Anew {
                 let previous = files.open::<S>(&arguments.members)?;
                 let dealers = previous.chosen("--dealers", arguments.dealers.as_ref())?;
                 let receivers = match &arguments.receivers {
-                    Some(Names(names)) => numbered(names),
-                    None => numbered(previous.all().iter()),
+                    Some(Names(names)) => numbered(names, |name| previous.shares_of(name)),
+                    None => numbered(previous.all().iter(), |name| previous.shares_of(name)),
                 };
+                refuse_several(arguments.one_round, dealers.iter().chain(&receivers))?;
                 let seats = members::seats(&previous.members, &dealers, &receivers)?;
+                let (seats, threshold) = arguments.weights.weigh(seats, arguments.threshold)?;
                 let description = Description {
                     suite,
-                    threshold: arguments.threshold,
+                    threshold,
                     identifiers: arguments.identifiers.into(),
                     purpose: anew(previous.key, arguments.one_round),
                     dealers_needed: None,
@@ -172,13 +176,15 @@ impl InBls12381 for Anew {
             Kind::Refresh(arguments) => {
                 let previous = files.open::<S>(&arguments.members)?;
                 let (holders, committee) = (&previous.holders, previous.key.committee());
-                let (found, all) = (holders.len(), committee.participants());
+                let (found, all) =
+                    (holders.iter().map(|of| of.number as usize).sum::<usize>(), committee.participants());
                 if found != all {
                     return Err(Failure::usage(anyhow!(
                         "{found} of the {all} shares have a known holder, and a refresh gives every holder a new share; name all \
                          of them, or use `quorate dkg reshare`"
                     )));
                 }
+                refuse_several(arguments.one_round, holders)?;
                 let description = Description {
                     suite,
                     threshold: committee.threshold(),
@@ -199,17 +205,36 @@ fn anew<S: Bls12381Suite>(previous: SharedKey<S>, one_round: bool) -> CeremonyPu
     if one_round { CeremonyPurpose::ReshareInOneRound(previous) } else { CeremonyPurpose::Reshare(previous) }
 }
 
+/// Refuses members with several shares, where members answer each other: there each deals and receives one.
+fn refuse_several<'a>(
+    one_round: bool,
+    shares: impl IntoIterator<Item = &'a NamedShares>,
+) -> std::result::Result<(), Failure> {
+    match shares.into_iter().find(|of| of.number != 1 && !one_round) {
+        None => Ok(()),
+        Some(NamedShares { name, number, .. }) => Err(Failure::usage(anyhow!(
+            "{name} has {number} shares, and where members answer each other everyone deals and receives one; add --one-round"
+        ))),
+    }
+}
+
 impl RecoverArguments {
     fn recover<S: Bls12381Suite>(&self, suite: S, files: &PreviousFiles) -> Result {
         let mut previous = files.open::<S>(&self.members)?;
         let lost = &self.lost;
-        let place = previous.holders.iter().position(|(holder, _)| holder == lost).ok_or_else(|| {
+        if let Some(NamedShares { name, number, .. }) = previous.holders.iter().find(|of| of.number != 1) {
+            return Err(Failure::usage(anyhow!(
+                "{name} has {number} shares, and a recovery gives back one, by members who have one; use `quorate dkg refresh \
+                 --one-round`, in which {lost} gets new shares and need not deal"
+            )));
+        }
+        let place = previous.holders.iter().position(|of| of.name == *lost).ok_or_else(|| {
             Failure::usage(anyhow!(
                 "--lost: {lost} has no share of the key; its holders are {}",
                 previous.holder_names()
             ))
         })?;
-        let (_, index) = previous.holders.remove(place);
+        let index = previous.holders.remove(place).first;
         let mut owner = lost.clone();
         if let Some(path) = &self.member {
             let member = members::read_one(path)?;
@@ -218,7 +243,8 @@ impl RecoverArguments {
             previous.members.push(member);
         }
         let helpers = previous.chosen("--helpers", self.helpers.as_ref())?;
-        let receivers: Vec<_> = helpers.iter().cloned().chain([(owner, index)]).collect();
+        let own = NamedShares { name: owner, first: index, number: 1 };
+        let receivers: Vec<_> = helpers.iter().cloned().chain([own]).collect();
         let seats = members::seats(&previous.members, &helpers, &receivers)?;
         let committee = previous.key.committee().clone();
         let lost = committee.index(index.into()).map_err(Failure::usage)?;
@@ -231,25 +257,46 @@ impl RecoverArguments {
 }
 
 impl<S: Bls12381Suite> Previous<S> {
-    /// The holders who can deal a share, with its index. Zero is not a share, and a verification key that is the identity says that
-    /// it is zero.
-    fn dealing(&self) -> Vec<(Name, u32)> {
-        let without = self.key.without_share(&Options::default());
-        let is_without = |index: u32| without.iter().any(|without| without.number() == index);
-        for (name, index) in self.holders.iter().filter(|(_, index)| is_without(*index)) {
-            print::note(format_args!(
-                "{name} cannot deal: participant {index} has no share of the key, since its verification key is the identity"
-            ));
-        }
-        self.holders.iter().filter(|(_, index)| !is_without(*index)).cloned().collect()
+    /// How many shares a member has. Who has none gets one.
+    fn shares_of(&self, name: &Name) -> u32 {
+        self.holders.iter().find(|of| of.name == *name).map_or(1, |of| of.number)
     }
 
-    /// The holders whom a flag names, with the indices of their shares; all who can deal without the flag.
-    fn chosen(&self, flag: &str, named: Option<&Names>) -> std::result::Result<Vec<(Name, u32)>, Failure> {
+    /// The holders who can deal shares, with these. Zero is not a share, and a verification key that is the identity says that it is
+    /// zero. If it is not the first or the last of its holder, the holder deals the shares before it or behind it: those that are more.
+    fn dealing(&self) -> Vec<NamedShares> {
+        let without = self.key.without_share(&Options::default());
+        let mut dealing = Vec::with_capacity(self.holders.len());
+        for NamedShares { name, first, number } in &self.holders {
+            let end = first + number;
+            let zeros: Vec<_> =
+                without.iter().map(|index| index.number()).filter(|index| (*first..end).contains(index)).collect();
+            for index in &zeros {
+                let what = if *number == 1 { String::new() } else { format!(" share {index}") };
+                print::note(format_args!(
+                    "{name} cannot deal{what}: participant {index} has no share of the key, since its verification key is the identity"
+                ));
+            }
+            let begins = [*first].into_iter().chain(zeros.iter().map(|zero| zero + 1));
+            let runs = begins.zip(zeros.iter().copied().chain([end])).map(|(first, end)| (end - first, first));
+            let (dealt, first) = runs.max().expect("there is one run more than zeros");
+            if dealt + (zeros.len() as u32) < *number {
+                print::note(format_args!(
+                    "{name} deals the shares {first} to {}, which are neighbours",
+                    first + dealt - 1
+                ));
+            }
+            dealing.extend((dealt > 0).then(|| NamedShares { name: name.clone(), first, number: dealt }));
+        }
+        dealing
+    }
+
+    /// The holders whom a flag names, with their shares; all who can deal without the flag.
+    fn chosen(&self, flag: &str, named: Option<&Names>) -> std::result::Result<Vec<NamedShares>, Failure> {
         let dealing = self.dealing();
         let Some(Names(names)) = named else { return Ok(dealing) };
         let holder = |name: &Name| {
-            let found = dealing.iter().find(|(holder, _)| holder == name);
+            let found = dealing.iter().find(|of| of.name == *name);
             found.cloned().ok_or_else(|| {
                 let holders = self.holder_names();
                 Failure::usage(anyhow!("{flag}: {name} has no share that it could deal; the holders are {holders}"))
@@ -259,14 +306,14 @@ impl<S: Bls12381Suite> Previous<S> {
     }
 
     fn holder_names(&self) -> String {
-        let names: Vec<_> = self.holders.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<_> = self.holders.iter().map(|of| of.name.as_str()).collect();
         names.join(", ")
     }
 
     /// All holders in the order of their shares, and then the new members.
     fn all(&self) -> Vec<Name> {
-        let holders = self.holders.iter().map(|(name, _)| name);
-        let is_new = |name: &&Name| self.holders.iter().all(|(holder, _)| holder != *name);
+        let holders = self.holders.iter().map(|of| &of.name);
+        let is_new = |name: &&Name| self.holders.iter().all(|of| of.name != **name);
         holders.chain(self.members.iter().map(CeremonyMember::name).filter(is_new)).cloned().collect()
     }
 }
@@ -288,6 +335,8 @@ Examples:
       frank.member.json grace.member.json
   quorate dkg reshare reshare --previous ceremony --threshold 2 \\
       --receivers alice,bob,carol
+  quorate dkg reshare reshare --previous weighted --threshold 9 \\
+      --one-round --weight carol=4
   quorate dkg reshare reshare --shared-key shares/shared-key.json \\
       --holder alice=1 --holder bob=2 --holder carol=3 --threshold 2 \\
       *.member.json";

@@ -3,7 +3,10 @@
 //! It does nothing of its own: each step is that of `deal`, `receive`, `complain` or `finish`. Between two looks at the folder it
 //! holds no lock and no state, so that `status` and the other commands work meanwhile, and a kill loses nothing.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use anyhow::anyhow;
 use clap::Args;
@@ -22,6 +25,7 @@ use super::{
     public_file,
     publish::{has_published, publish},
     session::{CloseArguments, Closing, Progress, Session, SessionArguments},
+    transcripts::CombineError,
     watch::{Stamps, WaitArguments, Watch, Woken},
     words,
 };
@@ -33,11 +37,11 @@ use crate::{
 /// Take part in a ceremony from its start to your share, with one command
 ///
 /// Does every step that can be done now: `deal`, `receive`, `complain` and `finish`, in any kind of ceremony. With --wait it
-/// watches FOLDER/messages and goes on as the messages of the others arrive, until you have your share and the key. Ctrl-C, a
-/// crash or a restart loses nothing: run the same command again. Files that are not whole yet are read again later. It leaves
-/// nobody out by itself: --close and --without do, when all members have agreed. Exit code: 0 done, 1 it waits for others
-/// (without --wait, or the time is over), 2 usage, unreadable input, or the ceremony ended without a key or without you, 3 I/O,
-/// 130 interrupted.
+/// watches FOLDER/messages, or in one round FOLDER/transcripts, and goes on as the files of the others arrive, until you have your
+/// share and the key. Ctrl-C, a crash or a restart loses nothing: run the same command again. Files that are not whole yet are read
+/// again later. It leaves nobody out by itself: --close and --without do, when all members have agreed. Exit code: 0 done, 1 it waits
+/// for others (without --wait, or the time is over), 2 usage, unreadable input, or the ceremony ended without a key or without you,
+/// 3 I/O, 130 interrupted.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
@@ -90,8 +94,10 @@ enum Step {
 struct Waiting {
     /// For whom or what.
     text: String,
-    /// The flag that goes on without them.
+    /// What to do to go on without them.
     hint: Option<String>,
+    /// Where the files of the others come.
+    folder: PathBuf,
     /// The files as they were before the look.
     before: Stamps,
 }
@@ -113,7 +119,7 @@ impl InBls12381 for Run {
             });
             words::say("run the same command again when their messages are there");
             if let Some(hint) = hint {
-                words::say(&format!("to go on without them, if all members agree, add: {hint}"));
+                words::say(&format!("to go on without them, if all members agree, {hint}"));
             }
         }
         Ok(exit)
@@ -138,8 +144,8 @@ impl Run {
             let watch = watch.get_or_insert_with(|| {
                 let watch = Watch::begin(wait);
                 let longest = wait.timeout.map_or(String::new(), |time| format!(" for {} at most", in_words(time)));
-                let (folder, every) = (self.file.folder.messages_path(), in_words(wait.every));
-                words::say(&format!("looking into {} every {every}{longest}", folder.display()));
+                let every = in_words(wait.every);
+                words::say(&format!("looking into {} every {every}{longest}", waiting.folder.display()));
                 watch
             });
             match watch.wait(&waiting.before, begun.elapsed(), problems) {
@@ -180,17 +186,19 @@ impl Run {
             }
             let text = format!("waiting for {} in the round `{round}`", words::names(&session.ceremony, &missing));
             let hint = can_be_left_out(&session.ceremony, &missing).then(|| match missing.len() {
-                0..=words::MOST => format!("--without {}", words::with_commas(&session.ceremony, &missing)),
-                _ => format!("--close {round}"),
+                0..=words::MOST => words::advice_without(&session.ceremony, &closing.without, &missing),
+                _ => format!("add: --close {round}"),
             });
-            return Ok(Step::Waiting(Waiting { text, hint, before }));
+            let folder = session.folder.messages_path();
+            return Ok(Step::Waiting(Waiting { text, hint, folder, before }));
         }
         let end = participant.end().expect("the last stage closes every round");
         if let Ok(outcome) = end
             && self.is_key_on_its_way(&session, &outcome.shared_key, problems)
         {
             let text = format!("waiting for {} to be whole", session.folder.shared_key_path().display());
-            return Ok(Step::Waiting(Waiting { text, hint: None, before }));
+            let folder = session.folder.messages_path();
+            return Ok(Step::Waiting(Waiting { text, hint: None, folder, before }));
         }
         arguments.results.write(&session, participant.member(), end, file.suite(), passphrase).map(Step::Done)
     }
@@ -215,18 +223,33 @@ impl Run {
                 opens.open(|passphrase| share.unlock(suite, passphrase))
             })?;
         }
-        match combine(&file.folder, ceremony, &closing.without, problems)? {
-            Ok(combined) => {
-                write(&file.folder, ceremony, &combined, Some(session), &arguments.results, file.suite(), passphrase)
-                    .map(Step::Done)
+        let waiting = |awaited: String, hint| {
+            let (text, folder) = (format!("waiting for {awaited}"), session.folder.transcripts_path());
+            Ok(Step::Waiting(Waiting { text, hint, folder, before }))
+        };
+        let combined = match combine(&file.folder, ceremony, &closing.without, problems) {
+            Ok(Ok(combined)) if self.is_key_on_its_way(session, &combined.key, problems) => {
+                return waiting(format!("{} to be whole", session.folder.shared_key_path().display()), None);
             }
-            Err(missing) => {
-                let text = format!("waiting for the transcripts of {}", words::names(ceremony, &missing));
+            Ok(Ok(combined)) => Ok(combined),
+            Ok(Err(missing)) => {
                 let is_left = |dealer: &MemberNumber| !missing.contains(dealer);
-                let enough = ceremony.dealers().filter(is_left).count() >= ceremony.dealers_needed();
-                let hint = enough.then(|| format!("--without {}", words::with_commas(ceremony, &missing)));
-                Ok(Step::Waiting(Waiting { text, hint, before }))
+                let enough = ceremony.are_enough(ceremony.dealers().filter(is_left));
+                let hint = enough.then(|| words::advice_without(ceremony, &closing.without, &missing));
+                return waiting(format!("the transcripts of {}", words::names(ceremony, &missing)), hint);
             }
+            Err(error) => Err(error),
+        };
+        let ended = combined.and_then(|combined| {
+            write(&file.folder, ceremony, &combined, Some(session), &arguments.results, file.suite(), passphrase)
+        });
+        match ended {
+            Err(CombineError::Unfinished { path, problem }) if arguments.wait.wait => {
+                problems.unfinished(&path, problem);
+                waiting(format!("{} to be whole", path.display()), None)
+            }
+            Err(CombineError::Listed { awaited, .. }) if arguments.wait.wait => waiting(awaited, None),
+            ended => Ok(Step::Done(ended?)),
         }
     }
 
@@ -275,8 +298,7 @@ impl Run {
 fn can_be_left_out<S: Bls12381Suite>(ceremony: &Ceremony<S>, missing: &[MemberNumber]) -> bool {
     let is_left = |member: &MemberNumber| !missing.contains(member);
     let receivers = ceremony.receivers().filter(|(_, member)| is_left(member)).count();
-    receivers >= ceremony.confirmations_needed()
-        && ceremony.dealers().filter(is_left).count() >= ceremony.dealers_needed()
+    receivers >= ceremony.confirmations_needed() && ceremony.are_enough(ceremony.dealers().filter(is_left))
 }
 
 /// How long a file may stay as it is before it is called broken.

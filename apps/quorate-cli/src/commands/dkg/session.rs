@@ -4,7 +4,10 @@
 //! message that belongs to it. If the program is stopped between the two, the next run finds the message in the state, and
 //! publishes it. It never makes a second one: all that a member says follows from a seed in its state.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -19,7 +22,7 @@ use quorate_threshold::{
 };
 
 use super::{
-    folder::{Board, CeremonyFile, Folder, MessageFile, Problems, misnamed},
+    folder::{Board, CeremonyFile, Folder, MessageFile, Problems, say_misnamed},
     identity_file::IdentityFile,
     members::{Names, names},
     public_file, words,
@@ -193,8 +196,9 @@ impl<S: Bls12381Suite> Session<S> {
 
     /// What changes when others have spoken, or when another command of this member has gone on.
     pub(super) fn watched(&self) -> Vec<PathBuf> {
-        let state = self.identity.state_path(self.ceremony.id());
-        vec![self.folder.messages_path(), self.folder.transcripts_path(), self.folder.shared_key_path(), state]
+        let (folder, state) = (&self.folder, self.identity.state_path(self.ceremony.id()));
+        let of_one_round = [folder.transcripts_path(), folder.combination_path()];
+        [folder.messages_path(), folder.shared_key_path(), state].into_iter().chain(of_one_round).collect()
     }
 
     /// Whether this member deals.
@@ -349,8 +353,7 @@ impl<S: Bls12381Suite> Session<S> {
         }
     }
 
-    /// Whether the others have gone on without the deal of this member: some have answered the deals, and none of them has seen
-    /// its own.
+    /// Whether so many others have answered the deals without that of this member that it has no part in the key.
     pub(super) fn is_left_out(&self, board: &Board) -> bool {
         board.left_out(&self.ceremony).contains(&self.number)
     }
@@ -371,6 +374,14 @@ impl<S: Bls12381Suite> Session<S> {
         format!("quorate dkg {} {}", stage.name(), self.folder_and_identity())
     }
 
+    /// The one command that takes this member from where it is to its share. Before it has said anything, it compares the id, which nobody
+    /// else can do.
+    pub(super) fn run_command(&self, begins: bool) -> String {
+        let id = if begins { " --id ID" } else { "" };
+        let dealt = if begins { self.ceremony.previous_shares(self.number).count() } else { 0 };
+        format!("quorate dkg run {}{id}{} --wait", self.folder_and_identity(), " --share FILE".repeat(dealt))
+    }
+
     /// The arguments that all commands of this member have.
     pub(super) fn folder_and_identity(&self) -> String {
         let SessionArguments { folder, identity } = &self.arguments;
@@ -383,14 +394,15 @@ impl<S: Bls12381Suite> Session<S> {
         mut participant: Participant<S>,
         problems: &mut Problems,
     ) -> Result<Participant<S>, Failure> {
-        for MessageFile { name, message, is_named_rightly } in self.folder.messages(&self.ceremony, problems)? {
-            let (round, sender) = (message.round(), message.sender());
-            if !is_named_rightly {
-                // Under a wrong name a message counts only if it proves that its sender signed two.
+        let mut misnamed = Vec::new();
+        for file in self.folder.messages(&self.ceremony, problems)? {
+            let (round, sender) = (file.message.round(), file.message.sender());
+            if !file.is_named_rightly {
+                // Under a wrong name a message counts only if it proves that its sender signed two. Of two such none is taken.
                 let mut known =
                     participant.messages().filter(|known| (known.round(), known.sender()) == (round, sender));
-                if known.all(|known| *known == message) {
-                    problems.of(&name, &misnamed(&self.ceremony, round, sender));
+                if known.all(|known| *known == file.message) {
+                    misnamed.push(file);
                     continue;
                 }
             } else if sender == participant.member() {
@@ -400,6 +412,7 @@ impl<S: Bls12381Suite> Session<S> {
                 // Whoever has ended only passes on what others miss.
                 continue;
             }
+            let MessageFile { name, message, .. } = file;
             let (next, outputs) = participant.step(CeremonyEvent::Message(message));
             participant = next;
             for output in outputs {
@@ -410,6 +423,7 @@ impl<S: Bls12381Suite> Session<S> {
                 }
             }
         }
+        say_misnamed(&self.ceremony, &BTreeMap::new(), &misnamed, problems);
         Ok(participant)
     }
 
@@ -481,6 +495,12 @@ impl<S: Bls12381Suite> Session<S> {
         }
     }
 
+    /// Whether a message of this member is in the folder.
+    pub(super) fn has_spoken(&self) -> bool {
+        let name = self.identity.identity.name();
+        self.ceremony.rounds().iter().any(|round| self.folder.message_path(*round, name).symlink_metadata().is_ok())
+    }
+
     /// Refuses to begin anew in a ceremony in which this member has spoken.
     fn refuse_lost_state(&self) -> Result<(), Failure> {
         let me = self.identity.identity.member();
@@ -497,7 +517,9 @@ impl<S: Bls12381Suite> Session<S> {
                 true => anyhow!(
                     "you signed {path}, and your private state of this ceremony, {state}, is not there. Restore it: without it \
                      you would say something else in the same round, which would prove that you cheat. If it is lost, the \
-                     others have to go on without you. If `quorate dkg forget` deleted it, nothing is left to do here"
+                     others have to go on without you. If `quorate dkg forget` deleted it, do not restore it. Look whether an old \
+                     share is left that it did not know: in files that `--out` or you wrote elsewhere, in private states in other \
+                     folders, and in backups"
                 ),
                 false => anyhow!(
                     "{path} stands where your message belongs, and you did not sign it in this ceremony; remove it and run the \

@@ -1,15 +1,20 @@
 //! `quorate dkg status`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use quorate::{Backend, Bls12381Suite};
 use quorate_host::exit::{Exit, Result};
-use quorate_threshold::dkg::{Body, Ceremony, MemberNumber, Misdeed, Participant, Round, judge};
+use quorate_threshold::{
+    Index, KeyShare,
+    dkg::{Body, Ceremony, MemberNumber, Misdeed, Round, Seat, judge},
+};
 use serde::Serialize;
 
 use super::{
+    finish::share_to_write,
     folder::{Board, CeremonyFile, Problems},
+    publish::has_published,
     session::{Session, SessionArguments, Stage},
     transcripts::Transcripts,
     words,
@@ -64,7 +69,10 @@ struct RoundStatus {
 #[derive(Serialize)]
 struct Next {
     members: Vec<String>,
+    /// `run`, which does the step.
     command: &'static str,
+    /// The command of the step alone.
+    step: &'static str,
     /// Dealers without whose deal the others have gone on. They get no share here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
@@ -82,7 +90,7 @@ struct You {
     failure: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// What is left to do where no command goes on.
+    /// What is left to do where no command goes on, or what to know before the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<String>,
 }
@@ -105,7 +113,7 @@ impl InBls12381 for Look {
         let ceremony = file.ceremony::<S>()?;
         let mut problems = Problems::default();
         if ceremony.is_one_round() {
-            return one_round(&file, &ceremony, arguments.json);
+            return one_round(&file, &ceremony, arguments);
         }
         let board = file.folder.board(&ceremony, &mut problems)?;
         problems.end();
@@ -146,40 +154,148 @@ struct OneRoundStatus {
     suite: &'static str,
     threshold: usize,
     participants: usize,
+    /// Who has how many of the shares, where somebody has more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shares: Vec<SharesOf>,
     published: Vec<String>,
     missing: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     signed_two: Vec<String>,
     dealers_needed: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    you: Option<OneRoundYou>,
+}
+
+#[derive(Serialize)]
+struct SharesOf {
+    name: String,
+    shares: u32,
+    /// The first and the last of them.
+    participants: [u32; 2],
+}
+
+impl SharesOf {
+    /// Those of all receivers, by their indices, or of nobody if each has one.
+    fn all<S: Bls12381Suite>(ceremony: &Ceremony<S>) -> Vec<Self> {
+        let mut found: Vec<_> = ceremony
+            .seats()
+            .iter()
+            .filter_map(|Seat { member, receiver, weight, .. }| {
+                let first = (*receiver)?;
+                Some(Self {
+                    name: member.name().to_string(),
+                    shares: *weight,
+                    participants: [first, first + weight - 1],
+                })
+            })
+            .collect();
+        found.sort_by_key(|of| of.participants);
+        if found.iter().all(|of| of.shares == 1) { Vec::new() } else { found }
+    }
+}
+
+#[derive(Serialize)]
+struct OneRoundYou {
+    name: String,
+    deals: bool,
+    published: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    /// What to know before the next command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
+}
+
+/// What a member still has to do when a key is there.
+struct Left {
+    next: Option<String>,
+    advice: Option<String>,
+}
+
+impl Left {
+    /// `shares` are those that the member gets. Where a member wrote one with `--out`, nothing says so, and a second copy would stand beside
+    /// its identity, perhaps without a passphrase.
+    fn of<S: Bls12381Suite>(session: &Session<S>, shares: &[Index]) -> Self {
+        let is_there = |path: &Path| path.symlink_metadata().is_ok();
+        let has_key = is_there(&session.folder.shared_key_path());
+        let mut paths = session.identity.share_paths(session.ceremony.id(), shares).into_iter();
+        let missing = paths.find(|path| !shares.is_empty() && !is_there(path));
+        let next = (!has_key || missing.is_some()).then(|| session.run_command(false));
+        let advice = missing.filter(|_| has_key && shares.len() == 1).map(|path| {
+            format!(
+                "{} is not there: if you wrote your share to another file with --out, nothing is left to do",
+                path.display()
+            )
+        });
+        Self { next, advice }
+    }
+}
+
+impl OneRoundYou {
+    /// Where a member is, by the files beside its identity.
+    fn of<S: Bls12381Suite>(session: &Session<S>) -> std::result::Result<Self, quorate_host::exit::Failure> {
+        let (deals, published) = (session.deals(), has_published(session)?);
+        let indices: Vec<_> = session.ceremony.shares_of(session.number).collect();
+        let Left { next, advice } = match deals && !published {
+            true => Left { next: Some(session.run_command(true)), advice: None },
+            false => Left::of(session, &indices),
+        };
+        Ok(Self { name: session.identity.identity.name().to_string(), deals, published, next, advice })
+    }
+
+    fn text(&self) -> String {
+        let what = match self {
+            Self { next: None, .. } => "have your part of the key",
+            Self { published: true, .. } => "have published your transcript",
+            Self { deals: true, .. } => "have not published your transcript",
+            _ => "publish nothing here",
+        };
+        format!("you are {}, and {what}", self.name)
+    }
 }
 
 /// Says whose transcripts are there. Whether they are true, `quorate dkg combine` says.
-fn one_round<S: Bls12381Suite>(file: &CeremonyFile, ceremony: &Ceremony<S>, json: bool) -> Result {
+fn one_round<S: Bls12381Suite>(file: &CeremonyFile, ceremony: &Ceremony<S>, arguments: Arguments) -> Result {
     let mut problems = Problems::default();
     let transcripts = Transcripts::read(&file.folder, ceremony, &mut problems)?;
     problems.end();
     let names = |members: Vec<MemberNumber>| -> Vec<_> {
         members.into_iter().map(|member| ceremony.name(member).to_string()).collect()
     };
-    let committee = ceremony.committee();
+    let you = arguments.identity.map(|identity| {
+        let session = Session::<S>::open(file, &SessionArguments { folder: arguments.folder, identity })?;
+        OneRoundYou::of(&session)
+    });
+    let you = you.transpose()?;
+    let (committee, published) = (ceremony.committee(), transcripts.published());
+    let are_enough = ceremony.are_enough(published.iter().copied());
     let status = OneRoundStatus {
         ceremony: ceremony.id().to_string(),
         makes: words::purpose(ceremony),
         suite: ceremony.suite().name(),
         threshold: committee.threshold(),
         participants: committee.participants(),
-        published: names(transcripts.signed.keys().copied().collect()),
+        shares: SharesOf::all(ceremony),
+        published: names(published),
         missing: names(transcripts.missing(ceremony)),
-        signed_two: names(transcripts.twice.iter().copied().collect()),
+        signed_two: names(transcripts.twice()),
         dealers_needed: ceremony.dealers_needed(),
+        you,
     };
-    if json {
+    if arguments.json {
         print::json(&status)?;
         return Ok(Exit::Success);
     }
     let OneRoundStatus { ceremony: id, makes, suite, threshold, participants, .. } = &status;
     print::line(format_args!("ceremony {id}"))?;
     print::line(format_args!("makes {makes}: {suite}, {threshold} of {participants}"))?;
+    if !status.shares.is_empty() {
+        let shares: Vec<_> =
+            status.shares.iter().map(|SharesOf { name, shares, .. }| format!("{name} {shares}")).collect();
+        for line in words::wrapped(&format!("shares: {}", words::listed(&shares)), words::WIDTH) {
+            print::line(line)?;
+        }
+    }
     print::line("")?;
     let all = ceremony.dealers().count();
     for (what, members) in
@@ -194,17 +310,23 @@ fn one_round<S: Bls12381Suite>(file: &CeremonyFile, ceremony: &Ceremony<S>, json
         }
     }
     print::line("")?;
-    let next = match (status.missing.is_empty(), status.published.len() >= status.dealers_needed) {
-        (true, _) => "next: anyone can run `quorate dkg combine`".to_owned(),
+    let next = match (status.missing.is_empty(), are_enough) {
+        (true, _) => {
+            "next: each member should run `quorate dkg run`; `quorate dkg combine` gives anyone the key".to_owned()
+        }
         (false, enough) => {
-            let without =
-                if enough { ", or all members agree to go on without: `quorate dkg combine --without`" } else { "" };
-            format!("next: {} should run `quorate dkg publish`{without}", words::listed(&status.missing))
+            let without = if enough { ", or all members agree to go on without, with `--without`" } else { "" };
+            let missing = words::listed(&status.missing);
+            format!("next: {missing} should run `quorate dkg run` (step `publish`){without}")
         }
     };
-    for line in words::wrapped(&next, words::WIDTH) {
-        print::line(line)?;
+    let you = status.you.as_ref();
+    for text in [Some(next), you.map(OneRoundYou::text), you.and_then(|you| you.advice.clone())].into_iter().flatten() {
+        for line in words::wrapped(&text, words::WIDTH) {
+            print::line(line)?;
+        }
     }
+    say_next_command(you.and_then(|you| you.next.as_deref()))?;
     Ok(Exit::Success)
 }
 
@@ -230,7 +352,9 @@ impl Status {
             [] => "each member who has not done so".to_owned(),
             names => words::listed(names),
         };
-        for line in words::wrapped(&format!("next: {who} should run `quorate dkg {}`", next.command), words::WIDTH) {
+        let Next { command, step, .. } = next;
+        let text = format!("next: {who} should run `quorate dkg {command}` (step `{step}`)");
+        for line in words::wrapped(&text, words::WIDTH) {
             print::line(line)?;
         }
         if !next.left_out.is_empty() {
@@ -266,11 +390,13 @@ impl Status {
                 print::line(line)?;
             }
         }
-        if let Some(next) = &you.next {
-            print::line(format_args!("your next command: {next}"))?;
-        }
-        Ok(())
+        say_next_command(you.next.as_deref())
     }
+}
+
+/// Says the command that a member can copy. A shell takes no other lines.
+fn say_next_command(command: Option<&str>) -> std::result::Result<(), quorate_host::exit::Failure> {
+    command.map_or(Ok(()), |command| print::line(format_args!("your next command: {command}")))
 }
 
 /// Who has spoken in each round, and who is missing, as far as the messages tell.
@@ -299,14 +425,14 @@ fn next<S: Bls12381Suite>(ceremony: &Ceremony<S>, board: &Board, rounds: &[Round
     let due = rounds[newest..].iter().find(|status| !can_go_on(status).is_empty());
     match due {
         Some(status) if status.round != Round::Confirmation || confirmed < ceremony.confirmations_needed() => {
-            let command = match status.round {
+            let step = match status.round {
                 Round::Deal => Stage::Deal,
                 Round::Response => Stage::Receive,
                 _ => Stage::Complain,
             };
-            Next { members: can_go_on(status), command: command.name(), left_out: names }
+            Next { members: can_go_on(status), command: "run", step: step.name(), left_out: names }
         }
-        _ => Next { members: Vec::new(), command: Stage::Finish.name(), left_out: names },
+        _ => Next { members: Vec::new(), command: "run", step: Stage::Finish.name(), left_out: names },
     }
 }
 
@@ -325,30 +451,24 @@ fn you<S: Bls12381Suite>(
         if left_out.is_some() {
             return Ok(You { advice: left_out, ..none });
         }
-        let stage = if session.deals() { Stage::Deal } else { Stage::Receive };
-        return Ok(You { next: Some(session.command(stage)), ..none });
+        return Ok(You { next: Some(session.run_command(true)), ..none });
     };
     let participant = session.look(participant, &mut Problems::default())?;
     let waiting_for = if participant.is_complete() { Vec::new() } else { participant.missing() };
     let waiting_for = waiting_for.into_iter().map(|member| ceremony.name(member).to_string()).collect();
     Ok(match participant.end() {
-        Some(Ok(outcome)) => You {
-            public_key: Some(suite.hex(outcome.shared_key.public_key().to_bytes())),
-            next: Some(session.command(Stage::Finish)),
-            ..none
-        },
+        Some(Ok(outcome)) => {
+            let share = share_to_write(ceremony, session.number, outcome).map(KeyShare::index);
+            let Left { next, advice } = Left::of(session, share.as_slice());
+            let public_key = Some(suite.hex(outcome.shared_key.public_key().to_bytes()));
+            You { public_key, next, advice, ..none }
+        }
         Some(Err(failure)) => You { failure: Some(words::failure(ceremony, failure)), ..none },
         None => {
-            let next = Some(following(session, &participant));
+            let next = Some(session.run_command(false));
             You { round: participant.round(), waiting_for, next, advice: left_out, ..none }
         }
     })
-}
-
-/// The command that goes on from the round in which a member is.
-fn following<S: Bls12381Suite>(session: &Session<S>, participant: &Participant<S>) -> String {
-    let stage = participant.round().map_or(Stage::Finish, |round| Stage::closing(&session.ceremony, round));
-    session.command(stage)
 }
 
 /// Who has something to say in each round, by the messages that are there. Members who saw others may differ.

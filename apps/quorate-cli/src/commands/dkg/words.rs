@@ -27,9 +27,21 @@ pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
 }
 
 /// Names as a flag takes them: "alice,bob".
-pub(super) fn with_commas<S: Bls12381Suite>(ceremony: &Ceremony<S>, members: &[MemberNumber]) -> String {
+fn with_commas<S: Bls12381Suite>(ceremony: &Ceremony<S>, members: &[MemberNumber]) -> String {
     let names: Vec<_> = members.iter().map(|member| ceremony.name(*member).as_str()).collect();
     names.join(",")
+}
+
+/// What to do to go on without the members who are missing. The flag stands once, with those that it leaves out already.
+pub(super) fn advice_without<S: Bls12381Suite>(
+    ceremony: &Ceremony<S>,
+    left_out: &[MemberNumber],
+    missing: &[MemberNumber],
+) -> String {
+    let more = missing.iter().filter(|member| !left_out.contains(member));
+    let all: Vec<_> = left_out.iter().chain(more).copied().collect();
+    let verb = if left_out.is_empty() { "add" } else { "give" };
+    format!("{verb}: --without {}", with_commas(ceremony, &all))
 }
 
 /// What a ceremony makes: "a new key", "bob's lost share".
@@ -52,6 +64,9 @@ pub(super) fn misdeed<S: Bls12381Suite>(ceremony: &Ceremony<S>, misdeed: &Misdee
     let name = |member: &MemberNumber| ceremony.name(*member);
     match misdeed {
         Misdeed::FalseSighting { dealer } => format!("named a deal of {} that it did not sign", name(dealer)),
+        Misdeed::EnvelopeLength { receiver, found, expected } => {
+            format!("sent {} an envelope of {found} bytes, and that of a share has {expected}", name(receiver))
+        }
         Misdeed::FalseShare { receiver } => format!("gave {} a false share", name(receiver)),
         Misdeed::FalseComplaint { dealer } => format!("complained about a true share of {}", name(dealer)),
         Misdeed::FalseDisclosure { dealer } => {
@@ -74,6 +89,10 @@ pub(super) fn culprit<S: Bls12381Suite>(ceremony: &Ceremony<S>, culprit: &Culpri
             format!("{who} dealt, and {} complained", plural(*complaints, "receiver"))
         }
         Culprit::FalseContribution { .. } => format!("{who} sent a false contribution to the lost share"),
+        Culprit::OtherOutcome { .. } => format!(
+            "{who} confirmed another key, and says to have seen the same messages: it lies, or it has seen a second message of a \
+             member, and can show it"
+        ),
         Culprit::NotSeenByAll { round, unseen_by, .. } => {
             format!("the message of {who} in the round `{round}` did not reach {}", names(ceremony, unseen_by))
         }

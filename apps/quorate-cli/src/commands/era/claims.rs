@@ -24,6 +24,7 @@ use super::sink::{OutputFormat, Sink};
 use crate::commands::{
     history::open_files,
     print::{self, note, plural},
+    value::path_to_write,
     verify::Interrupt,
 };
 
@@ -41,7 +42,7 @@ pub(super) struct Arguments {
     paths: Vec<PathBuf>,
 
     /// The file to write
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = path_to_write())]
     output: PathBuf,
 
     /// Replace FILE if it exists
@@ -182,6 +183,7 @@ fn unread(error: EraError) -> Failure {
 
 const EXAMPLES: &str = "\
 Examples:
-  quorate era claims mainnet-00999-*.era mainnet-01000-*.era --output claims.parquet
+  quorate era claims mainnet-00999-*.era mainnet-01000-*.era \\
+      --output claims.parquet
   quorate verify claims.parquet --verdicts > verdicts.jsonl
   quorate era claims eras/ --format jsonl --output claims.jsonl";

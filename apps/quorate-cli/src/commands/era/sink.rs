@@ -74,7 +74,7 @@ impl Sink {
 
     /// Adds a claim.
     pub(super) fn write(&mut self, claim: &ChainClaim) -> Result<(), Failure> {
-        let reason = claim.failed.as_ref().map(|check| format!("{}: {}", check.name, check.detail));
+        let reason = claim.failed.as_ref().map(ToString::to_string);
         let Messages::Shared(message) = &claim.claim.messages else {
             return Err(Failure::internal(anyhow!("a claim of a chain has several messages, expected one")));
         };

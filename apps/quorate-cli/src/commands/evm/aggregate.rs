@@ -30,10 +30,12 @@ use crate::commands::{
 /// Check operators' signatures and add up the true ones
 ///
 /// Reads the lines of `quorate evm sign`, in any order, and checks each against the key at its index in the network. False
-/// signatures are named on standard error with their member, file and line; the others are added up. Prints the signers and
-/// the aggregate signature as `quorate evm plan` takes them, and whether the signers weigh enough. A line for another
-/// contract, epoch, result or digest is refused, and so is a second signature of a member. Exit code: 0 all are true and
-/// weigh enough, 1 some are false or they are too light, 2 a line is refused, 3 I/O, 4 internal.
+/// signatures are named on standard error with their member, file and line; the others are added up. Prints the signers and the
+/// aggregate signature as `quorate evm plan` takes them, and whether the signers weigh enough. A line for another contract,
+/// epoch or nonce is refused, and so is a second signature of a member, and one of a member whose key in the network does not
+/// decode. If lines are for several digests, that one counts whose true signers weigh enough, and the lines for the others are
+/// refused; if that is none or more than one, nothing is added up. Exit code: 0 all are true and weigh enough, 1 some are false
+/// or they are too light, 2 a line is refused, or no digest is chosen, 3 I/O, 4 internal.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -45,7 +47,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// The digest that must be signed; that of the first line without this flag. Lines for other digests are refused
+    /// The digest that must be signed. Lines for other digests are refused
     #[arg(long, value_name = "HEX")]
     digest: Option<B256>,
 
@@ -53,7 +55,8 @@ pub(super) struct Arguments {
     backend: BackendArgument,
 
     /// Print one JSON object for each line on standard output, {"file":"…","line":1,"index":3,"valid":true}. A line that is
-    /// refused has "malformed":true
+    /// refused has "malformed":true. Without --digest they are printed when all lines were read, and more than 16 MiB of refused
+    /// and false lines end the command
     #[arg(long)]
     verdicts: bool,
 
@@ -77,9 +80,11 @@ impl Arguments {
             digest: self.digest,
             verdicts: self.verdicts,
             options,
-            collecting: None,
+            collecting: Vec::new(),
+            told: Vec::new(),
+            told_bytes: 0,
             window: Window::new(WindowLimit::of(options.threads)),
-            tally: Tally::default(),
+            refused: 0,
             complaints: Complaints::default(),
         };
         let mut rng = random::generator()?;
@@ -87,14 +92,13 @@ impl Arguments {
             run.take(spot, text, &mut rng)?;
         }
         run.judge(&mut rng)?;
-        run.complaints.rest().for_each(print::note);
-        let (tally, exit) = (run.tally, run.tally.exit());
-        if tally.total() == 0 {
+        if run.refused == 0 && run.collecting.is_empty() {
             return Err(Failure::usage(anyhow!("no signature in {}, so there is nothing to add", lines.names())));
         }
-        let Some(Collecting { parts, collection, .. }) = run.collecting else {
-            return Err(Failure::usage(anyhow!("all lines are refused, so there is nothing to add")));
-        };
+        let chosen = run.choose();
+        run.complaints.rest().for_each(print::note);
+        let (place, tally) = chosen?;
+        let (Collecting { parts, collection, .. }, exit) = (run.collecting.swap_remove(place), tally.exit());
         let faulty = |error: PlanError| Failure::usage(error).context(run.name.clone());
         let report = Report::new(&network, parts, &collection, tally).map_err(faulty)?;
         if self.json {
@@ -105,7 +109,7 @@ impl Arguments {
         if collection.is_heavy_enough() {
             return Ok(exit);
         }
-        let (weight, required) = (collection.weight(), network.required);
+        let (weight, required) = (collection.weight(), network.least_weight());
         print::note(format_args!("error: {}", PlanError::TooLight { weight, required }));
         Ok(exit.max(Exit::Negative))
     }
@@ -120,10 +124,6 @@ struct Tally {
 }
 
 impl Tally {
-    fn total(self) -> usize {
-        self.valid + self.invalid + self.refused
-    }
-
     fn exit(self) -> Exit {
         match self {
             Self { refused: 1.., .. } => Exit::Usage,
@@ -142,26 +142,37 @@ struct Run<'a> {
     digest: Option<B256>,
     verdicts: bool,
     options: Options,
-    collecting: Option<Collecting<'a>>,
+    /// In the order of their first lines.
+    collecting: Vec<Collecting<'a>>,
+    /// What `--verdicts` prints when it is known which digest counts, with the places of the digests.
+    told: Vec<(Option<usize>, VerdictLine)>,
+    /// What `told` takes of memory for lines that are not valid. Of valid ones there is at most one of a member and digest.
+    told_bytes: usize,
     /// Lines that are judged together.
     window: Window<(Spot, Entry)>,
-    tally: Tally,
+    /// Lines that are refused whichever digest counts.
+    refused: usize,
     complaints: Complaints,
 }
 
 /// The signatures of one digest.
+///
+/// A member can sign any results, and anyone can send its lines first or often. So neither the first line nor the number of lines says
+/// which digest counts, but that its true signers weigh enough.
 struct Collecting<'a> {
     parts: Parts,
     digest: B256,
-    /// The line that named the digest first.
-    first: Spot,
     collection: Collection<'a>,
+    valid: usize,
+    invalid: usize,
+    /// The first lines, with their members.
+    first_lines: Vec<(Spot, usize)>,
 }
 
 /// A line of a window.
 enum Entry {
-    /// The next of the signatures that are verified together.
-    Signature(usize, QuorumSignature),
+    /// One of the signatures that are verified together: the place of its digest, the member, and the signature.
+    Signature(usize, usize, QuorumSignature),
     /// Why it is refused.
     Refused(String),
 }
@@ -175,7 +186,7 @@ impl Run<'_> {
         rng: &mut impl CryptoRng,
     ) -> std::result::Result<(), Failure> {
         let entry = match text.and_then(|text| self.read(&spot, &text)) {
-            Ok((index, signature)) => Entry::Signature(index, signature),
+            Ok((place, index, signature)) => Entry::Signature(place, index, signature),
             Err(why) => Entry::Refused(why),
         };
         let said = if let Entry::Refused(why) = &entry { why.len() } else { 0 };
@@ -184,61 +195,75 @@ impl Run<'_> {
         if self.window.is_full() { self.judge(rng) } else { Ok(()) }
     }
 
-    /// The member and the signature of a line.
-    fn read(&mut self, spot: &Spot, text: &str) -> std::result::Result<(usize, QuorumSignature), String> {
+    /// The place of the digest, the member and the signature of a line.
+    fn read(&mut self, spot: &Spot, text: &str) -> std::result::Result<(usize, usize, QuorumSignature), String> {
         let line = SignatureLine::parse(text)?;
         let (index, digest) = (line.member_of(self.network)?, line.digest());
-        match (&self.collecting, self.digest) {
-            (_, Some(wanted)) if wanted != digest => {
-                return Err(format!("\"digest\": found {digest}, expected that of --digest"));
-            }
-            (Some(Collecting { digest: wanted, first, .. }), None) if *wanted != digest => {
+        if self.digest.is_some_and(|wanted| wanted != digest) {
+            return Err(format!("\"digest\": found {digest}, expected that of --digest"));
+        }
+        let known = self.collecting.iter().position(|collecting| collecting.digest == digest);
+        let place = match known {
+            Some(place) => place,
+            None if self.collecting.len() == MOST_DIGESTS => {
                 return Err(format!(
-                    "\"digest\": found {digest}, expected that of the first signature ({first}); --digest chooses another"
+                    "\"digest\": the lines are for more than {MOST_DIGESTS} digests; --digest chooses one"
                 ));
             }
-            (Some(_), _) => {}
-            (None, _) => {
-                let (parts, first) = (line.parts().clone(), spot.clone());
-                let collection = Collection::new(self.network, digest.into());
-                self.collecting = Some(Collecting { parts, digest, first, collection });
+            None => {
+                let (parts, collection) = (line.parts().clone(), Collection::new(self.network, digest.into()));
+                let (valid, invalid, first_lines) = (0, 0, Vec::new());
+                self.collecting.push(Collecting { parts, digest, collection, valid, invalid, first_lines });
+                self.collecting.len() - 1
             }
+        };
+        let first_lines = &mut self.collecting[place].first_lines;
+        if first_lines.len() < MOST_LISTED {
+            first_lines.push((spot.clone(), index));
         }
-        Ok((index, line.signature()))
+        Ok((place, index, line.signature()))
     }
 
     /// Verifies the signatures of the window together, and reports its lines in order.
     fn judge(&mut self, rng: &mut impl CryptoRng) -> std::result::Result<(), Failure> {
         let window: Vec<_> = self.window.take().into_iter().map(|item| item.about).collect();
-        let signatures: Vec<_> = window
-            .iter()
-            .filter_map(|(_, entry)| match entry {
-                Entry::Signature(index, signature) => Some((*index, *signature)),
-                Entry::Refused(_) => None,
-            })
-            .collect();
-        let answers = match &mut self.collecting {
-            Some(collecting) => collecting.collection.add(&signatures, &self.options, rng),
-            None => Ok(Vec::new()),
-        };
-        let answers = answers.map_err(|error| Failure::usage(error).context(self.name.clone()))?;
-        let mut answers = answers.into_iter();
+        let mut signatures = vec![Vec::new(); self.collecting.len()];
+        for (_, entry) in &window {
+            if let Entry::Signature(place, index, signature) = entry {
+                signatures[*place].push((*index, *signature));
+            }
+        }
+        let mut answers = Vec::with_capacity(signatures.len());
+        for (collecting, signatures) in self.collecting.iter_mut().zip(&signatures) {
+            let added = match signatures[..] {
+                [] => Vec::new(),
+                _ => collecting.collection.add(signatures, &self.options, rng),
+            };
+            answers.push(added.into_iter());
+        }
         for (spot, entry) in window {
             match entry {
                 Entry::Refused(why) => self.refuse(spot, None, why)?,
-                Entry::Signature(index, _) => match answers.next() {
+                Entry::Signature(place, index, _) => match answers[place].next() {
                     Some(Ok(())) => {
-                        self.tally.valid += 1;
-                        self.verdict(spot, Some(index), None, None)?;
+                        self.collecting[place].valid += 1;
+                        self.verdict(Some(place), spot, Some(index), None, None)?;
                     }
                     Some(Err(why @ (NotAdded::Twice(_) | NotAdded::NoSuchMember { .. }))) => {
                         self.refuse(spot, Some(index), why.to_string())?;
                     }
+                    // The network's fault, and nobody's signature is false by it. The other lines count.
+                    Some(Err(NotAdded::Key(why))) => {
+                        let file = &self.name;
+                        let why =
+                            format!("the signature of member {index} cannot be checked: {file}: keys[{index}]: {why}");
+                        self.refuse(spot, Some(index), why)?;
+                    }
                     Some(Err(why)) => {
-                        self.tally.invalid += 1;
+                        self.collecting[place].invalid += 1;
                         // None is left out, however many there are.
                         print::note(format_args!("{spot}: the signature of member {index} is false: {why}"));
-                        self.verdict(spot, Some(index), None, Some(why.to_string()))?;
+                        self.verdict(Some(place), spot, Some(index), None, Some(why.to_string()))?;
                     }
                     None => return Err(Failure::internal(anyhow!("{spot}: nothing judged the signature"))),
                 },
@@ -247,16 +272,74 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Where the digest stands that counts, and how many lines are what. The lines for others are named.
+    fn choose(&mut self) -> std::result::Result<(usize, Tally), Failure> {
+        let heavy = |(_, collecting): &(usize, &Collecting<'_>)| collecting.collection.is_heavy_enough();
+        let heavy: Vec<_> = self.collecting.iter().enumerate().filter(heavy).map(|(place, _)| place).collect();
+        let place = match (&self.collecting[..], &heavy[..]) {
+            ([], _) => {
+                self.tell(None)?;
+                return Err(Failure::usage(anyhow!("all lines are refused, so there is nothing to add")));
+            }
+            ([_], _) => 0,
+            (_, [one]) => *one,
+            (several, []) => {
+                return Err(Failure::usage(anyhow!(
+                    "the lines are for {}, and the true signers of none weigh {}, which is required, so that nothing was added: {}; \
+                     --digest chooses one",
+                    print::plural(several.len(), "digest"),
+                    self.network.required,
+                    listed(several.iter())
+                )));
+            }
+            (several, _) => {
+                let heavy = heavy.iter().map(|place| &several[*place]);
+                return Err(Failure::usage(anyhow!(
+                    "the true signers of {} weigh enough, so it is not clear which one is meant, and nothing was added: {}; choose \
+                     one with --digest",
+                    print::plural(heavy.len(), "digest"),
+                    listed(heavy)
+                )));
+            }
+        };
+        let expected = self.collecting[place].digest;
+        let mut tally = Tally { refused: self.refused, ..Tally::default() };
+        for (other, collecting) in self.collecting.iter().enumerate() {
+            let Collecting { digest, valid, invalid, first_lines, .. } = collecting;
+            if other == place {
+                (tally.valid, tally.invalid) = (*valid, *invalid);
+                continue;
+            }
+            tally.refused += valid + invalid;
+            for (spot, index) in first_lines {
+                let why = other_digest(*digest, expected);
+                if self.complaints.admit(&why) {
+                    print::note(format_args!("{spot}: {why} (member {index})"));
+                }
+            }
+        }
+        if let others @ 1.. = self.collecting.len() - 1 {
+            print::note(format_args!(
+                "the digest is {expected}: its true signers weigh enough. The lines for {} are refused; --digest chooses a digest",
+                print::plural(others, "other digest")
+            ));
+        }
+        self.tell(Some(place))?;
+        Ok((place, tally))
+    }
+
     fn refuse(&mut self, spot: Spot, index: Option<usize>, why: String) -> std::result::Result<(), Failure> {
-        self.tally.refused += 1;
+        self.refused += 1;
         if self.complaints.admit(&why) {
             print::note(format_args!("{spot}: {why}"));
         }
-        self.verdict(spot, index, Some(true), Some(why))
+        self.verdict(None, spot, index, Some(true), Some(why))
     }
 
+    /// Prints the verdict of a line, or keeps it until it is known whether its digest counts.
     fn verdict(
-        &self,
+        &mut self,
+        place: Option<usize>,
         spot: Spot,
         index: Option<usize>,
         malformed: Option<bool>,
@@ -265,9 +348,65 @@ impl Run<'_> {
         if !self.verdicts {
             return Ok(());
         }
-        print::json(&VerdictLine { spot, index, valid: reason.is_none(), malformed, reason })
+        let line = VerdictLine { spot, index, valid: reason.is_none(), malformed, reason };
+        if self.digest.is_some() {
+            return print::json(&line);
+        }
+        if !line.valid {
+            let said = line.reason.as_ref().map_or(0, String::len);
+            self.told_bytes += size_of::<(Option<usize>, VerdictLine)>() + line.spot.file.len() + said;
+        }
+        if self.told_bytes > MOST_TOLD {
+            return Err(Failure::usage(anyhow!(
+                "{}: so many lines are refused or false that their verdicts take more than {} MiB until it is known which digest \
+                 counts; choose one with --digest, and verdicts are printed at once, or leave --verdicts out",
+                line.spot,
+                MOST_TOLD >> 20
+            )));
+        }
+        self.told.push((place, line));
+        Ok(())
+    }
+
+    /// Prints the verdicts that were kept.
+    fn tell(&mut self, chosen: Option<usize>) -> std::result::Result<(), Failure> {
+        for (place, mut line) in std::mem::take(&mut self.told) {
+            if let (Some(place), Some(chosen)) = (place, chosen)
+                && place != chosen
+            {
+                let why = other_digest(self.collecting[place].digest, self.collecting[chosen].digest);
+                (line.valid, line.malformed, line.reason) = (false, Some(true), Some(why));
+            }
+            print::json(&line)?;
+        }
+        Ok(())
     }
 }
+
+/// Why a line for another digest is refused.
+fn other_digest(found: B256, expected: B256) -> String {
+    format!("\"digest\": found {found}, expected {expected}, whose true signers weigh enough; --digest chooses another")
+}
+
+/// Digests with what was signed for them, for an error.
+fn listed<'a>(collecting: impl ExactSizeIterator<Item = &'a Collecting<'a>>) -> String {
+    let rest = collecting.len().saturating_sub(MOST_LISTED);
+    let one = |Collecting { digest, collection, valid, .. }: &Collecting<'_>| {
+        format!("{digest} with {}, which weigh {}", print::plural(*valid, "true signature"), collection.weight())
+    };
+    let mut shown: Vec<_> = collecting.take(MOST_LISTED).map(one).collect();
+    shown.extend((rest > 0).then(|| format!("and {rest} more")));
+    shown.join(", ")
+}
+
+/// Digests that are told apart.
+const MOST_DIGESTS: usize = 64;
+
+/// Bytes of verdicts that are kept of lines that are refused or false, of which anyone can send any number.
+const MOST_TOLD: usize = 16 << 20;
+
+/// Digests that an error lists, and lines of a digest that are named.
+const MOST_LISTED: usize = 10;
 
 /// What `--verdicts` prints of a line.
 #[derive(Serialize)]

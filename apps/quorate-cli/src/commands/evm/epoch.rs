@@ -15,10 +15,12 @@ use crate::commands::{print, unlock::name_of, whole_file};
 /// Make the transactions with which a settlement's registrar begins an epoch
 ///
 /// An epoch fixes what each member weighs and what a quorum needs. The registrar sends begin, and before it prepare if
-/// there are many members. Anyone sends enter afterwards. Between the two nothing settles.
+/// there are many members. Anyone sends enter afterwards. Between the two nothing settles. What was prepared and not begun
+/// stands before the weights of begin, so send `quorate evm call discard` first if that ever happened.
 ///
-/// With --transactions the output is one line for each, for `quorate-chain send`, which also refuses them once the epoch was
-/// begun. If a result settles while they are sent, enter is refused: follow, and make it anew by `quorate evm call enter`.
+/// With --transactions the output is one line for each, and the first one is discard, for `quorate-chain send`, which also
+/// refuses them once the epoch was begun. If a result settles while they are sent, enter is refused: follow, and make it
+/// anew by `quorate evm call enter`.
 /// A stake registrar begins epochs itself: `quorate-chain weigh`.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
@@ -117,7 +119,7 @@ impl Arguments {
         let report = Report {
             chain_id: network.chain_id,
             to: network.contract.to_string(),
-            epoch: network.epoch + 1,
+            epoch: calls.epoch,
             members,
             total: total.to_string(),
             required: required.to_string(),

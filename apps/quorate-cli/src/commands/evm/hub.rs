@@ -75,7 +75,7 @@ impl Arguments {
             }
         }
         let settlements: BTreeSet<_> = plans.iter().map(|(plan, _, _)| plan.contract).collect();
-        let pages: BTreeSet<_> = plans.iter().flat_map(|(plan, _, _)| &plan.access_list).copied().collect();
+        let pages: Vec<_> = plans.iter().flat_map(|(plan, _, _)| &plan.access_list).copied().collect();
         let settling: Vec<_> = plans.iter().map(|(_, settling, _)| settling.clone()).collect();
         print::json(&Transaction {
             about: format!("settle {} quorums of {} settlements by a hub", settling.len(), settlements.len()),
@@ -83,7 +83,7 @@ impl Arguments {
             to: self.hub,
             sender: Sender::Anyone,
             after_epoch: None,
-            access_list: settlements.into_iter().chain(pages).collect(),
+            access_list: hub::access_list(&settling, &pages),
             calldata: hub::call(&settling),
         })?;
         Ok(Exit::Success)

@@ -26,6 +26,7 @@ mod call;
 mod plan;
 mod hub;
 mod cost;
+mod network;
 
 pub(super) use operator::addresses;
 
@@ -56,6 +57,7 @@ enum Command {
     Plan(plan::Arguments),
     Hub(hub::Arguments),
     Cost(cost::Arguments),
+    Network(network::Arguments),
 }
 
 impl Arguments {
@@ -74,6 +76,7 @@ impl Arguments {
             Command::Plan(arguments) => arguments.run(),
             Command::Hub(arguments) => arguments.run(),
             Command::Cost(arguments) => arguments.run(),
+            Command::Network(arguments) => arguments.run(),
         }
     }
 }

@@ -211,8 +211,9 @@ a string of decimal digits. These fields are required, except `paid`,
   table         the number of the key table; 0 if left out
   epoch, required, enough
                 from the event EpochBegun: the epoch; the weight that a
-                quorum needs, below 2^88; a number of members such that any
-                so many have this weight (16777215 if there is none)
+                quorum needs, from 1 on and below 2^88; a number of members
+                such that any so many have this weight (16777215 if there is
+                none)
   paid          members that changed since rental last stored a base;
                 0 if left out
   keys          by index, from the events KeyAdded

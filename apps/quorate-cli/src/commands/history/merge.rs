@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
+use quorate_formats::{Id, Place};
 use quorate_history::shards::{self, Report, report_path, verdicts_path};
 use quorate_host::exit::{Exit, Failure, Result};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::shards::{FolderArgument, counted, failure, found};
 use crate::commands::print::{self, note, plural};
@@ -75,8 +77,7 @@ impl Arguments {
             print::line(format!("{kind:<26} {claims:>14} {invalid:>9} {legal:>9}"))?;
         }
         for failure in report.failures.iter().take(LISTED) {
-            let verdict: Value = serde_json::from_str(failure.get()).map_err(Failure::internal)?;
-            list(&verdict)?;
+            serde_json::from_str::<Failed<'_>>(failure.get()).map_err(Failure::internal)?.list()?;
         }
         let more = report.failures.len().saturating_sub(LISTED) as u64 + report.failures_omitted;
         if more > 0 {
@@ -108,29 +109,58 @@ impl Arguments {
     }
 }
 
-/// Two lines for a person: where the claim stands, and what is wrong.
-fn list(verdict: &Value) -> std::result::Result<(), Failure> {
-    let text = |field: &str| match &verdict[field] {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    };
-    let place =
-        ["slot", "round", "height", "line", "row"].into_iter().find_map(|unit| Some(format!("{unit} {}", text(unit)?)));
-    let name = match (text("kind"), text("index"), text("id")) {
-        (Some(kind), Some(index), _) => format!(", {kind} {index}"),
-        (_, _, Some(id)) => format!(", id {id}"),
-        _ => String::new(),
-    };
-    let word = match (&verdict["malformed"], &verdict["legal"]) {
-        (Value::Bool(true), _) => "malformed",
-        (_, Value::Bool(true)) => "legal",
-        _ => "INVALID",
-    };
-    let file = text("file").unwrap_or_default();
-    let file = Path::new(&file).file_name().map_or_else(|| file.clone(), |name| name.to_string_lossy().into_owned());
-    print::line(format!("{word:<10}{file}, {}{name}", place.unwrap_or_default()))?;
-    print::line(format!("{:10}{}", "", text("reason").unwrap_or_default()))
+/// A verdict about a claim that is not valid. Its id is kept as written: it can be text that is not Unicode, and a number of any length.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Failed<'a> {
+    file: String,
+    slot: Option<u64>,
+    round: Option<u64>,
+    height: Option<u64>,
+    line: Option<u64>,
+    row: Option<u64>,
+    element: Option<u64>,
+    kind: Option<String>,
+    #[serde(borrow)]
+    index: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    malformed: bool,
+    legal: bool,
+    reason: String,
+}
+
+impl Failed<'_> {
+    /// Two lines for a person: where the claim stands, and what is wrong.
+    fn list(&self) -> std::result::Result<(), Failure> {
+        let places = [
+            self.slot.map(Place::Slot),
+            self.round.map(Place::Round),
+            self.height.map(Place::Height),
+            self.line.map(Place::Line),
+            self.row.map(Place::Row),
+            self.element.map(Place::Element),
+        ];
+        let place = places.into_iter().flatten().next().map(|place| format!(", {place}")).unwrap_or_default();
+        let name = match (&self.kind, self.index, self.id) {
+            (Some(kind), Some(index), _) => format!(", {kind} {}", unquoted(index)),
+            (_, _, Some(id)) => format!(", id {}", unquoted(id)),
+            _ => String::new(),
+        };
+        let word = match (self.malformed, self.legal) {
+            (true, _) => "malformed",
+            (_, true) => "legal",
+            _ => "INVALID",
+        };
+        let file = Path::new(&self.file).file_name().map_or(self.file.as_str().into(), |name| name.to_string_lossy());
+        print::line(format!("{word:<10}{file}{place}{name}"))?;
+        print::line(format!("{:10}{}", "", self.reason))
+    }
+}
+
+/// A text without its quotes, and any other value as it is written.
+fn unquoted(value: &RawValue) -> String {
+    Id::from_json(value).ok().flatten().map_or_else(|| value.get().to_owned(), |id| id.unquoted())
 }
 
 /// Claims, and faults of a chain of rounds, that are listed for a person.

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::commands::{
     print::{note, plural},
+    value::{from_one, path_to_write},
     verify::{Interrupt, SoundnessBits, suites},
 };
 
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
     paths: Vec<PathBuf>,
 
     /// The folder for the manifest and the results; it is made
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = path_to_write())]
     into: PathBuf,
 
     #[command(flatten)]
@@ -49,7 +50,7 @@ pub(super) struct Arguments {
     soundness: SoundnessBits,
 
     /// About how many MiB of claims make a shard, 64 by default; an era is always one
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, value_name = "MIB", value_parser = from_one())]
     shard_size: Option<NonZeroU64>,
 
     /// Keep the verdicts of claims that are not valid, and count the others

@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "K|K-L")]
     shard: Vec<Shards>,
 
-    /// Number of threads, at least 1; all that the machine has by default
+    /// Number of threads, 1 to 1024; all that the machine has by default
     #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
     threads: Option<NonZeroUsize>,
 
@@ -104,8 +104,7 @@ impl Arguments {
                     say(format!("shard {shard} was interrupted, and nothing of it is kept; shards that are done stay"));
                     return Ok(Exit::Interrupted);
                 }
-                // Another shard may be in order.
-                Err(error @ ShardError::Unfit { .. }) => {
+                Err(error) if error.is_of_one_shard() => {
                     exit = exit.max(exit_of(&error));
                     say(format!("shard {shard}: {error}"));
                 }

@@ -35,7 +35,7 @@ impl Arguments {
         }
         let shards = plural(usize::try_from(status.shards).unwrap_or(usize::MAX), "shard");
         print::line(format!("{} of {shards} done", indicatif::HumanCount(status.done)))?;
-        print::line(counted(status.counts, 0))?;
+        print::line(counted(status.counts, status.malformed))?;
         let (done, all) = (status.bytes, status.of_bytes);
         let size = |bytes| indicatif::HumanBytes(bytes).to_string();
         print::line(format!("{} of {} of input", size(done), size(all)))?;

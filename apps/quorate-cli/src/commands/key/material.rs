@@ -7,17 +7,14 @@ use zeroize::Zeroizing;
 
 use crate::{
     commands::unlock::{name_of, read_secret_bytes},
-    secrets::{
-        hex,
-        passphrase::{BYTE_ORDER_MARK, Passphrase},
-    },
+    secrets::{hex, passphrase::Passphrase},
 };
-use quorate_host::exit::Failure;
+use quorate_host::{BYTE_ORDER_MARK, exit::Failure};
 
 /// Reads the text of a secret from a file. `-` means standard input.
 pub(super) fn read_text(path: &Path) -> Result<Passphrase, Failure> {
     let bytes = read_secret_bytes(path)?;
-    let text = str::from_utf8(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes));
+    let text = str::from_utf8(bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(&bytes));
     let text =
         text.map_err(|_| Failure::usage(anyhow!("{} is not UTF-8, expected the words of a mnemonic", name_of(path))))?;
     Ok(Passphrase::new(Zeroizing::new(text.to_owned())))
@@ -26,7 +23,7 @@ pub(super) fn read_text(path: &Path) -> Result<Passphrase, Failure> {
 /// Reads hexadecimal digits from a file, with or without white space around them. `-` means standard input.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let bytes = read_secret_bytes(path)?;
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(&bytes);
     let text = str::from_utf8(bytes.trim_ascii()).unwrap_or("?");
     let name = name_of(path);
     if text.is_empty() {

@@ -14,7 +14,7 @@ use quorate_host::{
 use serde::{Deserialize, Serialize};
 
 use super::operation::OperationArguments;
-use crate::commands::{print, unlock::is_dash};
+use crate::commands::{print, value::path_to_write};
 
 /// Sign a validator's exit
 ///
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     epoch: u64,
 
     /// Which exits this key has signed so far. Keep one for each key, and never lose it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path_to_write())]
     record: PathBuf,
 
     /// Begin the record: this key has never signed an exit
@@ -80,9 +80,6 @@ impl RecordEntry for Entry {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         let Self { operation, validator_index, epoch, record, new_record } = self;
-        if is_dash(operation.key_file()) && is_dash(&record) {
-            return Err(Failure::usage(anyhow!("--record must be a file")));
-        }
         let (network, key) = (operation.network, operation.unlock()?);
         let public_key = key.public_key().to_bytes();
         let opened = match new_record {

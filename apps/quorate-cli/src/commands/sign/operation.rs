@@ -1,6 +1,6 @@
 //! What `sign deposit`, `sign change` and `sign exit` share: the network, the key, the record, and the staking tools' version.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use quorate::{MinPk, SecretKey};
@@ -31,11 +31,6 @@ impl OperationArguments {
     /// The secret key.
     pub(super) fn unlock(&self) -> Result<SecretKey<MinPk>, Failure> {
         KeyFile::read(&self.key)?.unlock(MinPk::Eth2, &self.passphrase.source()?)
-    }
-
-    /// The file with the key.
-    pub(super) fn key_file(&self) -> &Path {
-        &self.key
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{
         shared_key::{self, refuse_augmented},
         suite::{Bls12381Argument, InBls12381},
         unlock::{self, FromPassphraseArguments, KeyFile},
+        value::path_to_write,
     },
     secrets::{passphrase::PassphrasePurpose, secret_folder},
 };
@@ -57,7 +58,7 @@ pub(super) struct Arguments {
     keystore: KeystoreArguments,
 
     /// Folder to write; it must not exist, or be empty
-    #[arg(short, long, value_name = "FOLDER")]
+    #[arg(short, long, value_name = "FOLDER", value_parser = path_to_write())]
     out: PathBuf,
 
     /// Print a JSON object instead of the public key

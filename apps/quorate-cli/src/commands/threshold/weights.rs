@@ -28,8 +28,9 @@ use crate::commands::{
 ///
 /// Reads CSV with two columns, name and stake; a first line `name,stake` is skipped. Stakes are whole numbers in any unit. Prints
 /// how many shares each signer gets, and how many of all shares sign: whoever has at most the safe part of the stake has too
-/// few, and whoever has at least the live part has enough. This is proven for the shares that are printed. Give each signer
-/// the share files of its participants, as `quorate threshold split` numbers them.
+/// few, and whoever has at least the live part has enough. This is proven for the shares that are printed. Whoever is between
+/// can have enough, too: if one signer signs alone, a warning names it. Give each signer the share files of its participants, as
+/// `quorate threshold split` numbers them.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -98,12 +99,50 @@ impl Arguments {
         let stakes: Vec<_> = signers.iter().map(|signer| signer.stake).collect();
         let allotment = Allotment::new(&stakes, self.safe.part, self.live.part);
         let allotment = allotment.with_context(|| name_of(&self.file)).map_err(Failure::usage)?;
+        self.warn_of_who_signs_alone(&signers, &allotment);
         if self.json {
             self.print_json(&signers, &allotment)?
         } else {
             self.print_table(&signers, &allotment)?
         }
         Ok(Exit::Success)
+    }
+
+    /// Names the signers who have enough shares without any other, and says why, and what prevents it.
+    fn warn_of_who_signs_alone(&self, signers: &[Signer], allotment: &Allotment) {
+        let total: u128 = signers.iter().map(|signer| signer.stake).sum();
+        let (threshold, shares) = (allotment.threshold(), plural(allotment.total(), "share"));
+        let alone: Vec<_> = allotment.alone().collect();
+        for place in alone.iter().take(MOST_NAMED) {
+            let Signer { name, stake } = &signers[*place];
+            let why = if self.live.part.is_of(*stake, total) {
+                format!("at least {}, and whoever has so much must be able to sign", self.live.text)
+            } else {
+                // The least thousandths that are not below its part.
+                let thousandths = stake.saturating_mul(1000).div_ceil(total) as u32;
+                let safe = StakePart::new(thousandths, 1000).filter(|safe| safe.is_less(self.live.part));
+                let advice = match safe {
+                    Some(_) => format!("to prevent it, give --safe {thousandths}/1000 or more"),
+                    None => "it is so near to --live that only a larger --live prevents it".to_owned(),
+                };
+                format!("more than {}; {advice}", self.safe.text)
+            };
+            print::note(format_args!(
+                "warning: {} signs alone: it has {} of {shares}, and {threshold} of them sign. Its stake is {stake} of {total}, which is \
+                 {why}",
+                plain(name),
+                allotment.shares()[*place]
+            ));
+        }
+        if alone.len() > MOST_NAMED {
+            print::note(format_args!("warning: … and {} more", plural(alone.len() - MOST_NAMED, "signer")));
+        }
+        if threshold == 1 {
+            print::note(
+                "warning: with 1 share to sign, every share is the whole key, so that neither `quorate dkg` nor `quorate threshold split` \
+                 makes such a key",
+            );
+        }
     }
 
     fn print_json(&self, signers: &[Signer], allotment: &Allotment) -> std::result::Result<(), Failure> {
@@ -219,6 +258,8 @@ fn unreadable(name: &str, error: csv::Error) -> Failure {
     }
 }
 
+/// Signers who are named in warnings.
+const MOST_NAMED: usize = 10;
 /// Columns of a table.
 const WIDTH: usize = 80;
 /// Characters of a name that are always shown.

@@ -16,7 +16,7 @@ use quorate_host::exit::Failure;
 use crate::commands::{
     backend::BackendArgument,
     random, threads,
-    value::{Value, named, parsed},
+    value::{Value, named, parsed, path_to_write},
     whole_file,
 };
 
@@ -54,7 +54,7 @@ pub struct Arguments {
 
     /// File to which new claims of one statement are appended if they are valid; it can be the same file as --known. It is created
     /// with mode 0600, no statement is appended twice, and a last line that is cut off is removed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path_to_write())]
     pub remember: Option<PathBuf>,
 
     /// How claims are verified.
@@ -120,16 +120,16 @@ pub struct Arguments {
     #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Light client")]
     pub trusted_root: Option<[u8; 32]>,
 
-    /// Light client: how many of the 512 keys must have signed; two thirds by default. For the specification, 1 is enough for an
+    /// Light client: how many of the 512 keys must have signed, at least 1; two thirds by default. For the specification, 1 is enough for an
     /// update to be valid
-    #[arg(long, value_name = "N", help_heading = "Light client")]
-    pub min_participants: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Light client")]
+    pub min_participants: Option<u16>,
 }
 
 /// How claims are verified.
 #[derive(Clone, Debug, Args)]
 pub struct EngineArguments {
-    /// Number of threads, at least 1; all that the machine has by default
+    /// Number of threads, 1 to 1024; all that the machine has by default
     #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
     pub threads: Option<NonZeroUsize>,
 
@@ -168,7 +168,7 @@ impl Arguments {
 
     /// How many keys of a sync committee must have signed.
     pub(super) fn least_participants(&self) -> usize {
-        self.min_participants.unwrap_or(TWO_THIRDS)
+        self.min_participants.map_or(TWO_THIRDS, usize::from)
     }
 
     /// The key sets that claims can name.

@@ -15,7 +15,7 @@ pub(in crate::commands) enum Arrival {
     /// A claim to judge.
     Claim(Box<Pending>),
     /// A claim that was judged together with the other light-client updates.
-    Judged(Judged),
+    Judged(Box<Judged>),
     /// An entry that makes no claim.
     Malformed { file: Arc<str>, malformed: Malformed },
     /// A field that is in no claim, and that is skipped.
@@ -54,7 +54,7 @@ impl Arrival {
                     Some(check) => {
                         let ClaimBytes { suite, source, .. } = claim;
                         let fault = Some(Fault::Check(check));
-                        (Waiting::Turn(Box::new(Self::Judged(Judged { about, suite, source, fault }))), None)
+                        (Waiting::Turn(Box::new(Self::Judged(Box::new(Judged { about, suite, source, fault })))), None)
                     }
                 }
             }
@@ -69,7 +69,7 @@ impl Arrival {
             + match self {
                 Self::Claim(pending) => pending.bytes,
                 Self::Judged(judged) => judged.about.bytes(),
-                Self::Malformed { malformed, .. } => malformed.reason.capacity(),
+                Self::Malformed { malformed, .. } => malformed.bytes(),
                 Self::Repeated { what, first, .. } => what.capacity() + first.document.capacity(),
                 Self::UnknownField { name, .. } => name.capacity(),
                 Self::ChainInfo { .. } | Self::Unverified { .. } | Self::Rounds(_) => 0,
@@ -195,7 +195,7 @@ impl fmt::Display for Fault {
         match self {
             Self::Signature(fault) => fault.fmt(f),
             Self::Undecided(undecided) => undecided.fmt(f),
-            Self::Check(check) => write!(f, "{}: {}", check.name, check.detail),
+            Self::Check(check) => check.fmt(f),
             Self::RestsOn(origin) => write!(f, "its committee rests on {origin}, which is invalid"),
             Self::OtherNetwork(network) => write!(f, "it is signed for the network {network}"),
         }
@@ -224,4 +224,18 @@ fn pend(file: &Arc<str>, record: Record, default: Option<AnySuite>) -> Result<Pe
         of_block: None,
     };
     Ok(Pending { claim, about, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_entry_that_makes_no_claim_counts() {
+        let malformed = |id: &str| {
+            let malformed = Malformed::new(Place::Line(1), "no claim").with_id(Some(Id::text(id)));
+            Arrival::Malformed { file: "claims.jsonl".into(), malformed }
+        };
+        assert_eq!(malformed(&"a".repeat(30_000)).bytes() - malformed("").bytes(), 30_000);
+    }
 }

@@ -33,7 +33,10 @@ use super::{
     subjects::Subjects,
     unused,
 };
-use crate::commands::whole_file;
+use crate::commands::{
+    unlock::{is_dash, refuse_twice_standard_input},
+    whole_file,
+};
 
 /// All inputs of a run.
 pub(super) struct Inputs {
@@ -88,7 +91,9 @@ impl Inputs {
         let committees = committees.collect::<Result<Vec<_>, Failure>>()?;
         let (mut documents, mut formats) = (Vec::new(), Vec::new());
         let standard = [PathBuf::from("-")];
-        for path in if arguments.files.is_empty() { &standard } else { &arguments.files[..] } {
+        let paths = if arguments.files.is_empty() { &standard } else { &arguments.files[..] };
+        refuse_twice_standard_input(paths.iter().map(PathBuf::as_path))?;
+        for path in paths {
             let name: Arc<str> = name(path).into();
             let Looked { format, reader, was_packed } =
                 look(path, arguments.format).map_err(|e| Failure::from(e).context(name.clone()))?;
@@ -108,7 +113,7 @@ impl Inputs {
                     }
                     Err(error) => unreadable.push(Unreadable { name, error }),
                 }
-            } else if path.is_file() && !(was_packed && format == Format::Parquet) {
+            } else if !is_dash(path) && path.is_file() && !(was_packed && format == Format::Parquet) {
                 inputs.files.push(Source::File(name, path.clone(), format));
             } else {
                 inputs.files.push(Source::Stream(name, format, reader));
@@ -286,14 +291,14 @@ fn look(path: &Path, format: Option<Format>) -> io::Result<Looked> {
 }
 
 fn open(path: &Path) -> io::Result<Unpacked> {
-    if path.as_os_str() == "-" {
+    if is_dash(path) {
         return unpack(BufReader::new(io::stdin()));
     }
     unpack(BufReader::with_capacity(READ_AHEAD, File::open(path)?))
 }
 
 fn name(path: &Path) -> String {
-    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+    if is_dash(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 fn chain(arguments: &Arguments) -> Result<Option<ChainInfo>, Failure> {

@@ -90,7 +90,7 @@ impl Judge {
                     .fault()
                     .map(|fault| fault.map(Fault::Signature))
                     .unwrap_or_else(|why| Some(Fault::Undecided(why)));
-                Arrival::Judged(Judged { about, suite: claim.suite, source: claim.source.clone(), fault })
+                Arrival::Judged(Box::new(Judged { about, suite: claim.suite, source: claim.source.clone(), fault }))
             }
         });
         Ok(Judgements { arrivals: arrivals.collect(), plans: window.plan, work: window.outcome.work, subtracted })

@@ -39,8 +39,8 @@ impl LightClient {
         }
         let (names, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();
         let mut committees = given.clone();
-        let lessons = committees.learn(&documents, &network);
         let least_participants = arguments.least_participants();
+        let lessons = committees.learn(&documents, &network, least_participants);
         Ok((Self { names, documents, given, committees, network: Some(network), least_participants }, lessons))
     }
 
@@ -65,7 +65,7 @@ impl LightClient {
 
     fn is_signed_for(&self, network: &BeaconNetwork) -> bool {
         let mut committees = self.given.clone();
-        committees.learn(&self.documents, network);
+        committees.learn(&self.documents, network, self.least_participants);
         let entries = self.documents.iter().flat_map(|document| self.entries(document, &committees, network));
         let claims = entries
             .filter_map(|entry| entry.ok().filter(|record| record.failed_check().is_none())?.into_claim(None).ok());

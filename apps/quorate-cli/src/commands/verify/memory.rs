@@ -7,7 +7,7 @@ use std::{
     borrow::Cow,
     collections::HashSet,
     fs::{File, OpenOptions},
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom, Write},
     path::Path,
 };
 
@@ -20,6 +20,7 @@ use quorate_formats::{
     lines::LINE_LIMIT,
 };
 use quorate_host::{
+    BYTE_ORDER_MARK,
     exit::Failure,
     file::{OtherWriters, refuse_other_writers},
 };
@@ -68,23 +69,22 @@ impl Memory {
     /// Appends the claims of one statement that are valid and were not known. Either all of them are appended or none.
     pub(super) fn remember(&mut self, claims: &[ClaimBytes], outcome: &Outcome) -> Result<(), Failure> {
         let Some(store) = &mut self.store else { return Ok(()) };
-        let (mut text, mut appended) = (String::new(), 0);
+        let mut news = Vec::new();
         for ((claim, verdict), subtracted) in claims.iter().zip(&outcome.verdicts).zip(&outcome.subtracted) {
             if !verdict.is_valid() {
                 continue;
             }
             if let Some(statement) = Statement::of(claim) {
-                if *subtracted == 0 && store.statements.insert(statement.digest()) {
-                    text += &statement.line(claim);
-                    appended += 1;
+                let digest = statement.digest();
+                if *subtracted == 0 && !store.statements.contains(&digest) {
+                    news.push((digest, statement.line(claim)));
                 }
             } else {
                 self.forgotten += 1;
             }
         }
-        if appended > 0 {
-            store.append(text.as_bytes())?;
-            self.remembered += appended;
+        if !news.is_empty() {
+            self.remembered += store.append(&news)?;
         }
         Ok(())
     }
@@ -96,8 +96,19 @@ struct Store {
     name: String,
     /// Whether it is a regular file, and not a pipe or a device.
     is_regular: bool,
-    /// The statements that stand in it.
+    /// The suite of claims in it that name none.
+    default: Option<AnySuite>,
+    /// The statements that stand in it, as far as it was read.
     statements: HashSet<StatementDigest>,
+    /// How many bytes and lines of it were read or written.
+    seen: Seen,
+}
+
+/// A beginning of a file, up to a line end.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    bytes: u64,
+    lines: u64,
 }
 
 impl Store {
@@ -110,18 +121,24 @@ impl Store {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).context("cannot open the file").map_err(Failure::io)?;
-        let mut store = Self { file, name: path.display().to_string(), is_regular, statements: HashSet::new() };
+        let (name, statements, seen) = (path.display().to_string(), HashSet::new(), Seen::default());
+        let mut store = Self { file, name, is_regular, default, statements, seen };
         if is_regular {
-            store.locked(|store| store.repair(default))?;
+            store.locked(Self::catch_up)?;
         }
         Ok(store)
     }
 
-    /// Reads what stands in the file, and makes its last line whole.
-    fn repair(&mut self, default: Option<AnySuite>) -> Result<(), Failure> {
-        let Self { file, name, statements, .. } = self;
+    /// Reads what stands in the file and was not read, and makes its last line whole. Other runs append to it too.
+    fn catch_up(&mut self) -> Result<(), Failure> {
+        if length(&self.file)? < self.seen.bytes {
+            // Somebody has put another content in its place.
+            (self.statements, self.seen) = (HashSet::new(), Seen::default());
+        }
+        let Self { file, name, default, statements, seen, .. } = self;
         let mut read_from = &*file;
-        let (tail, is_list) = read(&mut read_from, default, |claim, _| {
+        read_from.seek(SeekFrom::Start(seen.bytes)).context("cannot read the file").map_err(Failure::io)?;
+        let (tail, is_list) = read(&mut read_from, *default, |claim, _| {
             statements.extend(Statement::of(&claim).map(|statement| statement.digest()));
             Ok(())
         })?;
@@ -130,40 +147,63 @@ impl Store {
                 "the file is one JSON list, to which no line can be appended; write each claim on a line, as `jq -c '.[]'` does"
             )));
         }
+        let Seen { bytes: before, lines: lines_before } = *seen;
         match tail {
-            Tail::Whole => {}
-            Tail::NoLineEnd => file.write_all(b"\n").context("cannot append to the file").map_err(Failure::io)?,
+            Tail::Whole { lines } => seen.lines += lines,
+            Tail::NoLineEnd { line } => {
+                file.write_all(b"\n").context("cannot append to the file").map_err(Failure::io)?;
+                seen.lines += line;
+            }
             Tail::Torn { line, begins } => {
-                file.set_len(begins).context("cannot remove the line that is cut off").map_err(Failure::io)?;
+                seen.lines += line - 1;
+                let line = lines_before + line;
+                file.set_len(before + begins).context("cannot remove the line that is cut off").map_err(Failure::io)?;
                 print::note(format_args!(
                     "--remember {name}, line {line}: the line was cut off while it was written, so it was removed; the \
                      claims before it are kept"
                 ));
             }
         }
+        self.seen.bytes = length(&self.file)?;
         Ok(())
     }
 
-    /// Appends whole lines, or nothing.
-    fn append(&mut self, lines: &[u8]) -> Result<(), Failure> {
-        let Self { name, is_regular, .. } = self;
-        let what = format!("cannot append to --remember {name}");
-        let append = |file: &mut File| {
-            let before = file.metadata()?.len();
-            file.write_all(lines).inspect_err(|_| {
-                // If this fails too, the next run removes the line that is cut off.
-                let _ = file.set_len(before);
-            })
-        };
-        if *is_regular {
-            self.locked(|store| append(&mut store.file).context(what).map_err(Failure::io))
-        } else {
-            self.file.write_all(lines).context(what).map_err(Failure::io)
+    /// Appends the lines of the statements that do not stand in the file, all of them or none. Answers with their number.
+    fn append(&mut self, lines: &[(StatementDigest, String)]) -> Result<usize, Failure> {
+        if !self.is_regular {
+            return self.append_new(lines);
         }
+        let what = format!("--remember {}", self.name);
+        self.locked(|store| {
+            store.catch_up().map_err(|failure| failure.context(what))?;
+            let appended = store.append_new(lines)?;
+            store.seen.lines += appended as u64;
+            Ok(appended)
+        })
+    }
+
+    fn append_new(&mut self, lines: &[(StatementDigest, String)]) -> Result<usize, Failure> {
+        let (mut text, mut appended) = (String::new(), 0);
+        for (digest, line) in lines {
+            if self.statements.insert(*digest) {
+                text += line;
+                appended += 1;
+            }
+        }
+        let Self { file, is_regular, seen, .. } = self;
+        let written = file.write_all(text.as_bytes()).inspect_err(|_| {
+            if *is_regular {
+                // If this fails too, the next run removes the line that is cut off.
+                let _ = file.set_len(seen.bytes);
+            }
+        });
+        written.with_context(|| format!("cannot append to --remember {}", self.name)).map_err(Failure::io)?;
+        self.seen.bytes += text.len() as u64;
+        Ok(appended)
     }
 
     /// Keeps other runs that append to the same file away meanwhile. Some file systems have no locks.
-    fn locked(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Failure>) -> Result<(), Failure> {
+    fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
         match self.file.lock() {
             Err(error) if error.kind() != io::ErrorKind::Unsupported => {
                 return Err(Failure::io(anyhow!(error).context("cannot lock the file")));
@@ -174,6 +214,11 @@ impl Store {
         let _ = self.file.unlock();
         done
     }
+}
+
+fn length(file: &File) -> Result<u64, Failure> {
+    let found = file.metadata().context("cannot read the file").map_err(Failure::io)?;
+    Ok(found.len())
 }
 
 /// A claim of one statement.
@@ -243,9 +288,15 @@ fn known(path: &Path, arguments: &Arguments, verifier: &Verifier) -> Result<Tail
 /// How a file ends.
 enum Tail {
     /// With a line end, or the file is empty.
-    Whole,
+    Whole {
+        /// How many lines it has.
+        lines: u64,
+    },
     /// The last line makes a claim, and only its line end is missing.
-    NoLineEnd,
+    NoLineEnd {
+        /// Its number, from 1.
+        line: u64,
+    },
     /// The last line is cut off.
     Torn {
         /// Its number, from 1.
@@ -272,6 +323,11 @@ fn read(
         match entry {
             Ok(record) => {
                 let place = record.place;
+                if let Some(check) = record.failed_check() {
+                    let reason =
+                        anyhow!("{check}; its chain refutes this claim, so it is never known: remove the line");
+                    return Err(Failure::usage(reason).context(place));
+                }
                 let claim = record.into_claim(default).map_err(|error| Failure::usage(error).context(place))?;
                 take(claim, place)?;
             }
@@ -284,8 +340,8 @@ fn read(
             Tail::Torn { line, begins: lines.begins }
         }
         Some(malformed) => return Err(Failure::usage(malformed)),
-        None if lines.last.is_empty() => Tail::Whole,
-        None => Tail::NoLineEnd,
+        None if lines.last.is_empty() => Tail::Whole { lines: lines.line_ends },
+        None => Tail::NoLineEnd { line },
     };
     Ok((tail, lines.first == Some(b'[')))
 }
@@ -330,7 +386,7 @@ impl<R: BufRead> BufRead for LastLine<R> {
         // What is consumed stands in the buffer, so nothing is read here.
         let Ok(buffer) = self.inner.fill_buf() else { return };
         let seen = &buffer[..amount];
-        let blank = |byte: &u8| byte.is_ascii_whitespace() || BYTE_ORDER_MARK.contains(byte);
+        let blank = |byte: &u8| byte.is_ascii_whitespace() || BYTE_ORDER_MARK.as_bytes().contains(byte);
         self.first = self.first.or_else(|| seen.iter().copied().find(|byte| !blank(byte)));
         let mut rest = seen;
         if let Some(end) = seen.iter().rposition(|byte| *byte == b'\n') {
@@ -352,6 +408,3 @@ impl<R: BufRead> Read for LastLine<R> {
         Ok(read)
     }
 }
-
-/// Editors on Windows write it at the start of a file.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

@@ -69,7 +69,9 @@ pub(super) fn judge_what_arrives(
     read: impl FnOnce(Pusher) + Send + 'static,
 ) -> Result {
     let (to, mut windows) = queue(WindowLimit::of(threads), LINGER);
-    let reader = thread::spawn(move || read(Pusher(to)));
+    let reader = thread::Builder::new().spawn(move || read(Pusher(to)));
+    let reader =
+        reader.map_err(|error| Failure::io(anyhow!("cannot start the thread that reads the input: {error}")))?;
     interrupt.watch();
     while let Some(items) = windows.next(|| interrupt.is_set()) {
         report.window(judge.judge(items)?)?;

@@ -16,7 +16,7 @@ use quorate_formats::{
 };
 use quorate_history::{ClaimKind, drand::RoundRange};
 use quorate_host::{
-    exit::{Exit, Failure},
+    exit::{Exit, Failure, output},
     plain,
 };
 use serde::Serialize;
@@ -60,8 +60,7 @@ pub(in crate::commands) struct Report {
 
 /// The value of `--suite`, if claims may need it, and the claims alone.
 fn suite_for_claims(arguments: &Arguments) -> Option<&'static str> {
-    // A variable of the environment is for all runs. The files of the memory and lists of keys may need the suite as well, and so may
-    // rounds of drand.
+    // A variable of the environment is for all runs. The files of the memory and lists of keys may need the suite as well.
     let needs_it = arguments.known.is_some() || arguments.remember.is_some() || !arguments.key_set.is_empty();
     let suite = arguments.suite.filter(|_| std::env::var_os("QUORATE_SUITE").is_none() && !needs_it);
     suite.map(AnySuite::name)
@@ -415,7 +414,7 @@ impl Report {
             return Ok(());
         }
         let write = || {
-            let mut stdout = io::stdout().lock();
+            let mut stdout = output();
             stdout.write_all(out).and_then(|()| stdout.flush())
         };
         let result = progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
@@ -454,7 +453,8 @@ impl Report {
             if self.style.blocks.is_some() && self.tally.entries() == 0 && self.exit == Exit::Success {
                 self.exit = Exit::Usage;
                 self.say(
-                    "found no block to verify; give the file of an era that has blocks, and that of the era before it",
+                    "found no block and no round to verify; give the file of an era that has blocks and that of the era before it, \
+                     or rounds of drand, or blocks of Chia",
                 );
             }
         }

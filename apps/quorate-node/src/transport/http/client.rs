@@ -205,10 +205,18 @@ struct Session {
     hello: Hello,
     peer: PeerId,
     poll: Duration,
-    /// The aggregator's questions that the node has not answered.
-    questions: VecDeque<u64>,
+    /// The aggregator's questions that the node has not answered, and until when each one is open.
+    questions: VecDeque<(u64, Instant)>,
     asks: JoinSet<Result<Vec<u8>, Failure>>,
     answers: JoinSet<Result<Vec<u8>, Failure>>,
+}
+
+impl Session {
+    /// Forgets questions whose answers the aggregator does not take any more.
+    fn forget_questions(&mut self) {
+        let now = Instant::now();
+        self.questions.retain(|(_, until)| *until > now);
+    }
 }
 
 type Pending = Fuse<Pin<Box<dyn Future<Output = Result<Vec<u8>, Failure>> + Send>>>;
@@ -260,7 +268,7 @@ impl Node {
                         self.keep(bytes);
                     }
                     Some(Call::Ask(..)) => count(&self.tally.unanswered),
-                    Some(Call::Answer(..) | Call::Ban(..) | Call::Readmit) => {}
+                    Some(Call::AskPeer(..) | Call::HandOn(_) | Call::Answer(..) | Call::Ban(..) | Call::Readmit) => {}
                 },
                 Some((ticket, _)) = self.judgements.recv() => drop(self.tickets.take(ticket)),
             }
@@ -446,7 +454,8 @@ impl Node {
                 let bytes = wire::encode(&Message::Signed(message), self.terms.network);
                 self.keep(bytes);
             }
-            Call::Ask(request, _) if session.asks.len() < OPEN_QUESTIONS => {
+            Call::AskPeer(peer, _) if peer != session.source => {}
+            Call::Ask(request, _) | Call::AskPeer(_, request) if session.asks.len() < OPEN_QUESTIONS => {
                 let bytes = wire::encode(&Message::Request(request), self.terms.network);
                 session.report.bytes_out += bytes.len() as u64;
                 session.report.messages_out += 1;
@@ -454,9 +463,13 @@ impl Node {
                 let ask = async move { link.send(Method::POST, "v1/question", bytes, MAX_MESSAGE, time).await };
                 session.asks.spawn(ask);
             }
-            Call::Ask(..) => count(&self.tally.unanswered),
+            Call::Ask(..) | Call::AskPeer(..) => count(&self.tally.unanswered),
+            // The aggregator has it: it answered with it.
+            Call::HandOn(_) => {}
             Call::Answer(to, answer) if to == session.source => {
-                let number = session.questions.pop_front()?;
+                session.forget_questions();
+                // The newest is open at the aggregator for the longest time.
+                let (number, _) = session.questions.pop_back()?;
                 let bytes = wire::encode(&Message::Answer(answer), self.terms.network);
                 session.report.bytes_out += bytes.len() as u64;
                 session.report.messages_out += 1;
@@ -504,6 +517,7 @@ impl Node {
             let (source, ticket) = (session.source, self.tickets.add(session.source, Instant::now()));
             self.outbox.offer(Arrival::Signed { source, ticket, message }, bytes.len());
         }
+        session.forget_questions();
         for (number, bytes) in news.questions {
             let Ok(Message::Request(request)) = wire::decode(&bytes, self.terms.network) else {
                 return Err(ban("a question that does not decode"));
@@ -513,7 +527,7 @@ impl Node {
             if session.questions.len() < OPEN_QUESTIONS
                 && self.outbox.offer(Arrival::Asked { source, request }, bytes.len())
             {
-                session.questions.push_back(number);
+                session.questions.push_back((number, Instant::now() + self.terms.limits.answer_within));
             }
         }
         self.next = news.next;

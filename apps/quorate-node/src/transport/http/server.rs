@@ -200,6 +200,8 @@ fn take(state: &mut State, call: Call) {
     match call {
         Call::Publish(message, _) => state.publish(message),
         Call::Ask(request, _) => state.ask(request),
+        Call::AskPeer(peer, request) => state.ask_peer(peer, request),
+        Call::HandOn(message) => state.hand_on(message),
         Call::Answer(to, answer) => state.answer(to, answer),
         Call::Ban(source, time) => state.ban(source, time, "the aggregator bans it"),
         Call::Readmit => {}
@@ -298,27 +300,26 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<Origin>, body
     let (Ok(peer), Some(hello)) = (PeerId::try_from(opening.peer.as_slice()), Hello::decode(&opening.hello)) else {
         return stranger(None, "a peer id or a credential that does not decode");
     };
-    let (terms, ours) = {
+    let terms = {
         let state = hub.state();
-        let (network, identity) = (state.terms.network, &state.terms.identity);
-        let said = |side| statement(side, network, &peer, &hub.peer, &opening.challenge, &opening.nonce);
-        if !peer.verify(&said(Side::Node), &opening.signature) {
-            drop(state);
-            // Whoever holds the key of this peer id did not sign, so only the address is banned.
-            return stranger(None, "a signature that is not of its peer id");
+        if let Some(refusal) = unwelcome(&state, &peer, from.address, &opening.challenge) {
+            return refusal;
         }
-        (state.terms.clone(), identity.sign(&said(Side::Aggregator)))
+        state.terms.clone()
     };
+    // Others do not wait for the arithmetic.
+    let said = |side| statement(side, terms.network, &peer, &hub.peer, &opening.challenge, &opening.nonce);
+    if !peer.verify(&said(Side::Node), &opening.signature) {
+        // Whoever holds the key of this peer id did not sign, so only the address is banned.
+        return stranger(None, "a signature that is not of its peer id");
+    }
+    let ours = terms.identity.sign(&said(Side::Aggregator));
     {
         let mut state = hub.state();
-        let now = Instant::now();
-        if state.bans.has_peer(&peer, now) || state.bans.has_address(from.address, now) {
-            return plain(StatusCode::FORBIDDEN, "this node is banned for some time");
+        if let Some(refusal) = unwelcome(&state, &peer, from.address, &opening.challenge) {
+            return refusal;
         }
-        if !state.redeem(&opening.challenge, now) {
-            // Too late, or a second time: the node asks for another one.
-            return plain(StatusCode::CONFLICT, "the challenge is too old, or was used");
-        }
+        state.redeem(&opening.challenge);
     }
     let Ok(_permit) = hub.checks.acquire().await else { return busy() };
     let credential = hello.credential();
@@ -353,6 +354,17 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<Origin>, body
     };
     hub.news.notify_waiters();
     bytes(encode(&opened))
+}
+
+/// The answer to a node that opens no session now, whatever it signed.
+fn unwelcome(state: &State, peer: &PeerId, address: IpAddr, challenge: &[u8; 32]) -> Option<Response> {
+    let now = Instant::now();
+    if state.bans.has_peer(peer, now) || state.bans.has_address(address, now) {
+        return Some(plain(StatusCode::FORBIDDEN, "this node is banned for some time"));
+    }
+    // The node asks for another one.
+    let why = "the challenge is too old, or was used";
+    (!state.is_fresh(challenge, now)).then(|| plain(StatusCode::CONFLICT, why))
 }
 
 async fn messages(Shared(hub): HubState, headers: HeaderMap, body: Bytes) -> Response {

@@ -143,18 +143,18 @@ impl State {
         (self.seal(&head) == *challenge).then(|| time.checked_sub(u64::from_be_bytes(head[0]))).flatten()
     }
 
-    /// Uses a challenge up; `false` if it is too old, was used, or was not made here. Called when everything else about it is
-    /// right, so that only those who hold keys fill the list.
-    pub(super) fn redeem(&mut self, challenge: &[u8; 32], now: Instant) -> bool {
+    /// Whether a challenge was made here, not too long ago, and was not used.
+    pub(super) fn is_fresh(&self, challenge: &[u8; 32], now: Instant) -> bool {
         let longest = self.terms.limits.handshake.as_millis() as u64;
-        if self.age(challenge, now).is_none_or(|age| age >= longest) || self.used.contains(challenge) {
-            return false;
-        }
+        self.age(challenge, now).is_some_and(|age| age < longest) && !self.used.contains(challenge)
+    }
+
+    /// Uses a fresh challenge up. Called when everything else about it is right, so that only those who hold keys fill the list.
+    pub(super) fn redeem(&mut self, challenge: &[u8; 32]) {
         if self.used.len() >= USED {
             self.used.pop_front();
         }
         self.used.push_back(*challenge);
-        true
     }
 
     /// Somebody who is not admitted did what no node does.
@@ -335,6 +335,14 @@ impl State {
         }
     }
 
+    /// A message of a node that came in an answer. It may have come before, when the aggregator did not know its task and ignored
+    /// it; it is accepted once.
+    pub(super) fn hand_on(&mut self, message: Signed) {
+        let bytes = wire::encode(&Message::Signed(message), self.terms.network);
+        self.seen.note(&bytes);
+        self.ring.push(None, bytes.into());
+    }
+
     /// What is new for a node since a number; `None` if nothing is.
     pub(super) fn news(&mut self, token: &Token, since: u64) -> Result<Option<News>, Refusal> {
         let session = self.sessions.get_mut(token).ok_or(Refusal::NoSession)?;
@@ -397,9 +405,16 @@ impl State {
 
     /// The aggregator asks a node, chosen at random among those that left the fewest questions unanswered.
     pub(super) fn ask(&mut self, request: PeerRequest) {
-        let open = self.sessions.values_mut().filter(|session| session.questions.len() < OPEN_QUESTIONS);
+        let open = self.sessions.values().filter(|session| session.questions.len() < OPEN_QUESTIONS);
         let chosen = open.min_by_key(|session| (session.silent, session.questions.len(), rand::random::<u64>()));
-        let Some(session) = chosen else { return count(&self.tally.unanswered) };
+        let Some(source) = chosen.map(|session| session.source) else { return count(&self.tally.unanswered) };
+        self.ask_peer(source, request);
+    }
+
+    /// The aggregator asks a node, unless the node has as many open questions as allowed.
+    pub(super) fn ask_peer(&mut self, peer: PeerSource, request: PeerRequest) {
+        let mut open = self.sessions.values_mut().filter(|session| session.questions.len() < OPEN_QUESTIONS);
+        let Some(session) = open.find(|session| session.source == peer) else { return count(&self.tally.unanswered) };
         let bytes = wire::encode(&Message::Request(request), self.terms.network).into();
         let until = Instant::now() + self.terms.limits.answer_within;
         session.questions.push(Question { number: self.next_question, until, bytes, fetched: false });

@@ -6,11 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use quorate_evm::{SnapshotId, alloy_primitives::B256};
 use reqwest::{Client, StatusCode, header};
 
 use super::{
     super::{
         Admitted, Arrival, Identity, Judgement, Limits, Rate, Terms, Transport,
+        handle::OPEN_QUESTIONS,
         handshake::Hello,
         tests::rig::{
             NETWORK, Registry, accept_all, address, credential, joined, left, limits, message, terms, until, wait_for,
@@ -22,8 +24,10 @@ use super::{
 };
 use crate::transport::PeerId;
 use quorate_network::{
+    election::Snapshot,
     groups::Audience,
-    message::{MAX_MESSAGE, Message, PeerAnswer, PeerRequest, Signed},
+    message::{MAX_MESSAGE, Message, PeerAnswer, PeerRequest, Signed, TaskResult, Verified},
+    roles::{MessageRefusal, Node, NodeEvent, NodeOutput, NodeSettings, PeerSource, Saved},
     wire,
 };
 
@@ -171,8 +175,34 @@ async fn a_silent_node_is_not_asked_for_ever() {
     assert!(answers >= 5, "{answers} of 6");
 }
 
+/// A node that is busy may answer nothing. Its next answer arrives all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_lost_over_a_restart_of_the_aggregator() {
+async fn questions_without_an_answer_leave_room_for_others() {
+    let registry = Arc::new(Registry::default());
+    let within = Duration::from_secs(1);
+    let quick = |terms: Terms| Terms { limits: Limits { answer_within: within, ..terms.limits }, ..terms };
+    let mut hub = aggregator(quick(terms(1, &registry))).await;
+    let mut node = member(quick(terms(2, &registry)), &hub);
+    let source = joined(&mut hub, node.peer_id()).await;
+    let to_hub = joined(&mut node, hub.peer_id()).await;
+    let asked = |arrival| matches!(arrival, Arrival::Asked { .. }).then_some(());
+    for _ in 0..OPEN_QUESTIONS {
+        hub.ask(PeerRequest::default(), Audience::Everybody);
+        wait_for(&mut node, "a question", asked).await;
+    }
+    tokio::time::sleep(within + Duration::from_millis(500)).await;
+    hub.ask(PeerRequest::default(), Audience::Everybody);
+    wait_for(&mut node, "one question more", asked).await;
+    node.answer(to_hub, PeerAnswer::default());
+    let answered = |arrival| match arrival {
+        Arrival::Answered { source, .. } => Some(source),
+        _ => None,
+    };
+    assert_eq!(wait_for(&mut hub, "an answer", answered).await, source);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_waits_for_an_aggregator_that_is_away() {
     let registry = Arc::new(Registry::default());
     let own = terms(1, &registry);
     // Connections to other addresses of the loopback begin at 127.0.0.1. While nobody listens, none of them, and none of the
@@ -190,6 +220,70 @@ async fn nothing_is_lost_over_a_restart_of_the_aggregator() {
     assert_eq!(signed(&mut hub).await.1, message(2, 0));
     hub.publish(message(1, 0), Audience::Everybody);
     assert_eq!(signed(&mut node).await.1, message(1, 0));
+}
+
+/// The aggregator acknowledges a result before it knows the task, and ignores it; the performer sends it once. Everybody gets it
+/// all the same, by the performer's first question.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_that_came_too_early_is_asked_back_and_handed_on() {
+    let registry = Arc::new(Registry::default());
+    let mut hub = aggregator(terms(1, &registry)).await;
+    let mut performer = member(terms(2, &registry), &hub);
+    let mut other = member(terms(3, &registry), &hub);
+    joined(&mut performer, hub.peer_id()).await;
+    joined(&mut other, hub.peer_id()).await;
+    let members = (1..=3).map(|number| (1, address(number))).collect();
+    let snapshot = Arc::new(Snapshot::new(0, SnapshotId::ZERO, B256::ZERO, members, 2).unwrap());
+    let id = (0..).map(B256::with_last_byte).find(|id| snapshot.performer(*id) == 1).unwrap();
+    let result = TaskResult::new(0, snapshot.id(), id, 1, vec![7].into(), vec![2].into()).unwrap();
+    let machine = |number| {
+        let settings = NodeSettings { operator: Some(address(number)), ..NodeSettings::default() };
+        let mut machine = Node::new(settings, 0, Saved::default());
+        machine.step(NodeEvent::Snapshot(snapshot.clone()), 0);
+        machine
+    };
+    let task = NodeEvent::Task { id, epoch: 0, payload: vec![0].into() };
+    let received = |source, message: Signed| NodeEvent::Received { source, message: Verified::by_the_caller(message) };
+    let asked = |arrival| match arrival {
+        Arrival::Asked { source, request } => Some(NodeEvent::Asked { source, request }),
+        _ => None,
+    };
+
+    let (mut aggregates, mut performs) = (machine(1), machine(2));
+    performer.publish(Signed::Result(result.clone()), Audience::Everybody);
+    let (ticket, early) = signed(&mut hub).await;
+    assert_eq!(aggregates.screen(&early), Err(MessageRefusal::UnknownTask));
+    hub.judge(ticket, Judgement::Ignore);
+    aggregates.step(task.clone(), 0);
+    performs.step(task, 0);
+    performs.step(received(PeerSource(0), Signed::Result(result.clone())), 0);
+
+    let exchange = |node: &mut Node, transport: &Transport, event, now| {
+        for output in node.step(event, now) {
+            match output {
+                NodeOutput::Ask(request, audience) => transport.ask(request, audience),
+                NodeOutput::AskPeer { peer, request } => transport.ask_peer(peer, request),
+                NodeOutput::Answer { to, answer } => transport.answer(to, answer),
+                _ => {}
+            }
+        }
+    };
+    exchange(&mut performs, &performer, NodeEvent::Tick, NodeSettings::default().ask_first);
+    let question = wait_for(&mut hub, "its question", asked).await;
+    exchange(&mut aggregates, &hub, question, 1);
+    let question = wait_for(&mut performer, "a question back", asked).await;
+    exchange(&mut performs, &performer, question, 1);
+    let (source, answer) = wait_for(&mut hub, "its answer", |arrival| match arrival {
+        Arrival::Answered { source, answer } => Some((source, answer)),
+        _ => None,
+    })
+    .await;
+    assert_eq!(answer.results, [result]);
+    for part in answer.into_signed() {
+        assert!(matches!(aggregates.step(received(source, part.clone()), 2)[0], NodeOutput::Accepted { .. }));
+        hub.hand_on(part);
+    }
+    assert_eq!(signed(&mut other).await.1, early);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -374,10 +468,9 @@ async fn a_session_opens_once_for_who_signed_for_it() {
     let hostile = Hostile::new(terms(2, &registry), &hub).await;
     let right = hostile.opening();
     let other = Identity::random();
-    let changed: [(&str, Opening); 5] = [
+    let changed: [(&str, Opening); 4] = [
         ("another's name", Opening { peer: other.peer_id().to_bytes(), ..right.clone() }),
         ("no name", Opening { peer: vec![1; 38], ..right.clone() }),
-        ("another challenge", Opening { challenge: [1; 32], ..right.clone() }),
         ("another nonce", Opening { nonce: [1; 32], ..right.clone() }),
         ("no credential", Opening { hello: Vec::new(), ..right.clone() }),
     ];
@@ -403,6 +496,24 @@ async fn a_session_opens_once_for_who_signed_for_it() {
     }
     let bare = hostile.http.get(format!("{}/v1/news?since=0", hostile.url)).header(header::AUTHORIZATION, "Bearer x");
     assert_eq!(bare.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+}
+
+/// Whoever is refused anyway costs no arithmetic of Ed25519. A false signature that was verified would count as a stranger's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_signature_is_looked_at_last() {
+    let registry = Arc::new(Registry::default());
+    let mut hub = aggregator(terms(1, &registry)).await;
+    let hostile = Hostile::new(terms(2, &registry), &hub).await;
+    let unsigned = |hostile: &Hostile| Opening { nonce: [1; 32], ..hostile.opening() };
+    let stale = Opening { challenge: [1; 32], ..unsigned(&hostile) };
+    assert_eq!(hostile.open(encode(&stale)).await.0, StatusCode::CONFLICT);
+    hostile.token().await;
+    let source = joined(&mut hub, hostile.terms.identity.peer_id()).await;
+    hub.ban(source, Duration::from_secs(60));
+    until("the node is banned", || !hub.bans().is_empty()).await;
+    let banned = Hostile::new(hostile.terms.clone(), &hub).await;
+    assert_eq!(banned.open(encode(&unsigned(&banned))).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(hub.counts().strangers, 0);
 }
 
 /// A client behind a proxy at 127.0.0.1.

@@ -191,6 +191,9 @@ impl Driver {
                 self.publish(bytes, audience, Instant::now());
             }
             Call::Ask(request, audience) => self.ask(request, audience),
+            Call::AskPeer(source, request) => self.ask_peer(source, request),
+            // Its neighbours have it from each other.
+            Call::HandOn(_) => {}
             Call::Answer(to, answer) => {
                 let Some(peer) = self.sources.get(&to).and_then(|id| self.peers.get_mut(id)) else { return };
                 let Some((_, channel)) = peer.questions.pop_front() else { return };
@@ -345,6 +348,22 @@ impl Driver {
             count(&self.tally.unanswered);
             return;
         };
+        self.send_question(id, request);
+    }
+
+    /// Asks a peer that showed what it holds. Half of the places stay for questions to others, because whoever asks can show
+    /// anything.
+    fn ask_peer(&mut self, source: PeerSource, request: PeerRequest) {
+        let id = self.sources.get(&source).copied();
+        let is_open =
+            |id: &Libp2pId| self.peers.get(id).is_some_and(|peer| peer.welcomed && peer.asked < OPEN_QUESTIONS);
+        match id.filter(is_open).filter(|_| self.asked.len() < QUESTIONS / 2) {
+            Some(id) => self.send_question(id, request),
+            None => count(&self.tally.unanswered),
+        }
+    }
+
+    fn send_question(&mut self, id: Libp2pId, request: PeerRequest) {
         let bytes = wire::encode(&Message::Request(request), self.terms.network);
         let number = self.swarm.behaviour_mut().ask.send_request(&id, bytes);
         self.asked.insert(number, id);

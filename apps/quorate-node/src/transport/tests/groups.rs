@@ -152,6 +152,7 @@ async fn run(mut transport: Transport, operator: u8, settled: mpsc::Sender<Settl
                         transport.publish(message, audience);
                     }
                     NodeOutput::Ask(request, audience) => transport.ask(request, audience),
+                    NodeOutput::AskPeer { peer, request } => transport.ask_peer(peer, request),
                     NodeOutput::Answer { to, answer } => transport.answer(to, answer),
                     NodeOutput::Settle(settlement) => {
                         // The test has enough, if nobody receives it.

@@ -1,4 +1,4 @@
-//! Bounds: how large a number can be, [tracked](crate::backend::lanes::tracked) beside it in builds with debug assertions.
+//! Bounds: how large a number can be, [tracked](crate::backend::lanes::tracked) beside it in builds that check.
 //!
 //! The columns of a sum of products must stay below 2^99 (see [`word`](super::word)), which is 32 products of two units.
 //! Seven products of lower limbs meet in column 6. In column 7 six meet, and two that have an eighth limb, which is small.

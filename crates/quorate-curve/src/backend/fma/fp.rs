@@ -319,8 +319,10 @@ impl<V: Vector, C: InFma<V, N>, const N: usize> PrimeField for Fp<V, C, N> {
 
     #[inline(always)]
     fn constants(lanes: C::Token, constants: &[Constant<C>; LANES]) -> Self {
-        let of_limb = |limb: usize| constants.map(|constant| constant.doubles[limb]);
-        Self::new(limbs_of!(I < N => V::load(C::instructions(lanes), &of_limb(I))), Bound::CANONICAL)
+        let limbs = limbs_of!(I < N => {
+            V::load(C::instructions(lanes), &limbs_of!(LANE < 8 => constants[LANE].doubles[I]))
+        });
+        Self::new(limbs, Bound::CANONICAL)
     }
 
     #[inline(always)]
@@ -535,7 +537,7 @@ const fn bits<const N: usize>() -> u32 {
 
 /// The constant whose limbs are those of two to this power modulo p.
 const fn power<C: Modulus>(exponent: u32) -> Constant<C> {
-    Constant::of_forms([0; 6], doubled::<C>([1, 0, 0, 0, 0, 0], exponent))
+    Constant::of_forms([0; 6], doubled::<C>([1, 0, 0, 0, 0, 0], exponent), [0; 6])
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 //!
 //! | layer | files |
 //! |---|---|
-//! | the rounding of the CPU | [`rounding`] |
+//! | the rounding of the CPU, whose register is read and written in `unsafe` blocks | [`rounding`] |
 //! | what kernels compute with | [`word`] |
-//! | the tokens and the vectors, which alone are `unsafe` | [`vector`], `x86`, `neon` |
+//! | the tokens and the vectors, all other `unsafe` code | [`vector`], `x86`, `neon` |
 //! | how large a number can be, in debug builds | [`bound`] |
 //! | kernels: products and reductions of limbs | [`kernel`] |
 //! | eight elements of Fp | [`fp`] |

@@ -17,6 +17,7 @@ use super::word::Word;
 use crate::backend::lanes::{
     field::{LANES, Mask},
     instructions::Token,
+    unroll::limbs_of,
 };
 
 /// Eight doubles, one in each lane, in as many registers as they need.
@@ -56,13 +57,13 @@ pub trait Vector: Copy {
     #[inline(always)]
     fn permuted(self, from: [i64; LANES]) -> Self {
         let numbers = self.store();
-        Self::load(self.token(), &from.map(|lane| numbers[lane as usize & 7]))
+        Self::load(self.token(), &limbs_of!(I < 8 => numbers[from[I] as usize & 7]))
     }
     /// Lane i takes the number of lane `from[i]` of `self`, or of lane `from[i]` - 8 of `other`.
     #[inline(always)]
     fn gathered(self, other: Self, from: [i64; LANES]) -> Self {
         let numbers = [self.store(), other.store()];
-        Self::load(self.token(), &from.map(|lane| numbers[lane as usize >> 3 & 1][lane as usize & 7]))
+        Self::load(self.token(), &limbs_of!(I < 8 => numbers[from[I] as usize >> 3 & 1][from[I] as usize & 7]))
     }
     /// Lane j of vector i takes number i of row j.
     fn of_rows(token: Self::Token, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES];

@@ -17,7 +17,7 @@
 //! A sum of high parts starts in the middle of the binade, at 1.5·2^100, and must stay inside it: the sums of the
 //! products must stay below 2^99.
 
-use crate::backend::lanes::field::LANES;
+use crate::backend::lanes::{field::LANES, tracked::CHECKED};
 
 /// 2^-48: what one is worth in the limb above.
 const DOWN: f64 = 1.0 / UP;
@@ -139,7 +139,7 @@ pub(crate) trait Fused: Copy {
     /// The same number, in a register at this place. The compiler would otherwise move instructions to where more
     /// numbers are needed than there are registers.
     fn pinned(self) -> Self;
-    /// Whether each lane is at least `least` and below `most`. Only builds with debug assertions ask.
+    /// Whether each lane is at least `least` and below `most`. Only builds that [check](CHECKED) ask.
     fn is_within(self, least: f64, most: f64) -> bool;
 }
 
@@ -150,20 +150,20 @@ fn inexact() -> ! {
     panic!("a floating-point operation that is not exact");
 }
 
-/// Asserts, in builds with debug assertions, that a result is exact because it is an integer below 2^53.
+/// Asserts, in builds that [check](CHECKED), that a result is exact because it is an integer below 2^53.
 #[inline(always)]
 fn integer<F: Fused>(n: F) -> F {
     const MOST: f64 = (1_u64 << 53) as f64;
-    if cfg!(debug_assertions) && !n.is_within(1.0 - MOST, MOST) {
+    if CHECKED && !n.is_within(1.0 - MOST, MOST) {
         inexact();
     }
     n
 }
 
-/// Asserts, in builds with debug assertions, that a sum stayed in the binade in which doubles are 2^48 apart.
+/// Asserts, in builds that [check](CHECKED), that a sum stayed in the binade in which doubles are 2^48 apart.
 #[inline(always)]
 fn in_binade<F: Fused>(n: F) -> F {
-    if cfg!(debug_assertions) && !n.is_within(MIDDLE / 1.5, MIDDLE / 0.75) {
+    if CHECKED && !n.is_within(MIDDLE / 1.5, MIDDLE / 0.75) {
         inexact();
     }
     n
@@ -204,10 +204,9 @@ impl<F: Fused> Word for F {
     fn nearest(self, factor: f64) -> Self {
         let middle = self.set(MIDDLE_OF_INTEGERS);
         let rounded = middle.add_mul_rounded(self, self.set(factor));
-        debug_assert!(
-            rounded.is_within(MIDDLE_OF_INTEGERS / 1.5, MIDDLE_OF_INTEGERS / 0.75),
-            "a quotient of more than 51 bits"
-        );
+        if CHECKED && !rounded.is_within(MIDDLE_OF_INTEGERS / 1.5, MIDDLE_OF_INTEGERS / 0.75) {
+            inexact();
+        }
         rounded.sub(middle)
     }
 
@@ -232,7 +231,9 @@ impl<F: Fused> Word for F {
     #[inline(always)]
     fn cleared(self, a: Self, b: Self) -> Self {
         let multiple = self.add_mul(a, b);
-        debug_assert!(multiple.is_within(-MIDDLE, MIDDLE), "a product of more than 101 bits");
+        if CHECKED && !multiple.is_within(-MIDDLE, MIDDLE) {
+            inexact();
+        }
         multiple
     }
 

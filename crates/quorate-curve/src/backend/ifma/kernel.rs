@@ -189,7 +189,7 @@ impl<C: Modulus, const N: usize> Numbers<C, N> {
         Self::reduce(&Self::square(a))
     }
 
-    /// (a₀·b₀ + a₁·b₁)/R modulo p. The columns are at most those of a product whose factors both have limbs of four units.
+    /// (a₀·b₀ + a₁·b₁)/R modulo p. No column reaches 48·2^52.
     #[inline(always)]
     pub(super) fn two_products_reduced<W: Word>(a: [&[W; N]; 2], b: [&[W; N]; 2]) -> [W; N] {
         let (mut columns, more) = (Self::product(a[0], b[0]), Self::product(a[1], b[1]));

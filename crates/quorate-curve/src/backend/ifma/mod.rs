@@ -5,7 +5,7 @@
 //!
 //! | layer | files |
 //! |---|---|
-//! | what kernels compute with; the token and the vectors, which alone are `unsafe` | [`word`], [`vector`] |
+//! | what kernels compute with; the token and the vectors, with all `unsafe` code but an empty `asm!` of [`kernel_fp2`] | [`word`], [`vector`] |
 //! | how large a value can be, in debug builds | [`bound`], [`range`] |
 //! | kernels: products and reductions of limbs | [`kernel`], [`kernel_fp2`], [`kernel52`] for long chains, [`kernel_fr`] |
 //! | eight elements of Fp | [`fp`] |

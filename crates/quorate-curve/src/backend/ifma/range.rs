@@ -1,4 +1,4 @@
-//! The range of a sum of products before its reduction, in builds with debug assertions.
+//! The range of a sum of products before its reduction, in builds that [check](crate::backend::lanes::tracked::CHECKED).
 
 use super::bound::Bound;
 use crate::backend::lanes::{constant::Modulus, tracked::Tracked};

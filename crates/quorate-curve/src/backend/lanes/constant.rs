@@ -51,7 +51,7 @@ pub struct Constant<C = Bls12381> {
     pub(in crate::backend) integers: [i64; 8],
     /// a times two to the number of bits of all limbs, modulo p, in balanced limbs of 48 bits: between -2^47 and 2^47.
     pub(in crate::backend) doubles: [f64; 8],
-    /// The number whose limbs `doubles` has, in words of 64 bits: on BLS12-381 the form outside the lanes.
+    /// The form outside the lanes, in words of 64 bits.
     pub(in crate::backend) words: [u64; 6],
     curve: PhantomData<C>,
 }
@@ -65,6 +65,7 @@ impl<C: Modulus> Constant<C> {
         Self::of_forms(
             doubled::<C>(words, C::INTEGER_BITS * C::LIMBS as u32 - C::ELEMENT_BITS),
             doubled::<C>(words, 48 * C::LIMBS as u32 - C::ELEMENT_BITS),
+            words,
         )
     }
 
@@ -73,12 +74,12 @@ impl<C: Modulus> Constant<C> {
         Self::new(doubled::<C>(words, C::ELEMENT_BITS))
     }
 
-    /// The constant whose forms in the lanes are given, those of integers first.
-    pub(in crate::backend) const fn of_forms(integers: [u64; 6], doubles: [u64; 6]) -> Self {
+    /// The constant whose forms are given: those of integers, of doubles, and outside the lanes.
+    pub(in crate::backend) const fn of_forms(integers: [u64; 6], doubles: [u64; 6], words: [u64; 6]) -> Self {
         Self {
             integers: limbs(integers, C::INTEGER_BITS as usize, C::LIMBS),
             doubles: limbs_of_48(doubles, C::LIMBS),
-            words: doubles,
+            words,
             curve: PhantomData,
         }
     }

@@ -32,13 +32,13 @@ pub trait Lanes: Token {
     const THRESHOLDS: Thresholds;
     /// Eight elements of Fp.
     type Fp: PrimeField<Lanes = Self, Fp = Self::Fp, Curve = Self::Curve, Element = <Self::Curve as Parameters>::Element>;
-    /// How many lanes exist: [`LANES`], or only the lower four. What is loaded into the others is lost, they give zeros,
+    /// How many lanes exist: [`LANES`], the lower four, or the lowest one. What is loaded into the others is lost, they give zeros,
     /// and masks do not have them.
     const WIDTH: usize;
-    /// The lower four lanes, if they cost less alone, otherwise these lanes.
+    /// The lower four lanes or the lowest one, if they cost less alone, otherwise these lanes.
     type Narrow: Lanes<Curve = Self::Curve, Fp: PrimeField<Row = <Self::Fp as Field>::Row>>;
 
-    /// The token of the lower four lanes.
+    /// The token of these lower lanes.
     fn narrow(self) -> Self::Narrow;
 }
 
@@ -196,7 +196,7 @@ pub trait PrimeField: Field<Element = <<Self as PrimeField>::Curve as Parameters
 /// the curve's constant times ξ or divided by ξ.
 pub trait Parameters: Modulus + Target {
     /// An element of Fp outside the lanes.
-    type Element: arithmetic::field::Field + Debug;
+    type Element: arithmetic::field::Field + Debug + Send + Sync;
     /// An element of Fp2 outside the lanes.
     type Element2: arithmetic::field::Field + Debug;
     /// A point of the curve outside the lanes.

@@ -184,7 +184,7 @@ mod tests {
             }
         }
         let expected: Vec<G1> = expected.iter().map(|summands| Backend::Portable.sum(summands)).collect();
-        let serial = crate::backend::serial::Serial;
+        let serial = <crate::backend::serial::Serial>::new();
         let found: Vec<G1> = sums(serial, G1::slice(&points), &random).into_iter().map(G1::wrap).collect();
         assert_eq!(found, expected);
     }

@@ -85,6 +85,18 @@ pub(crate) fn ate_products<L: Lanes, T>(
     alloc::vec![values[0] * rest[0]]
 }
 
+/// The same in these lanes alone: BN254 has no other loop.
+#[cfg(feature = "bn254")]
+pub(crate) fn ate_products_in_lanes<L: Lanes, T>(
+    lanes: L,
+    pairs: Cut<'_, T>,
+    finite: impl Fn(&T) -> Option<Pair<L>>,
+) -> Vec<MillerValue<L::Curve>> {
+    each_product(lanes, Pairing::Ate, pairs, &finite, |pairs, width| {
+        if width < LANES { ate(lanes.narrow(), pairs) } else { ate(lanes, pairs) }
+    })
+}
+
 /// The product of the ate pairing over the pairs, or `None` if they are not few for these lanes. Over two it allocates nothing, and over
 /// none it costs nothing.
 pub(crate) fn product_of_few<L: Lanes>(lanes: L, pairs: &[Pair<L>]) -> Option<MillerValue<L::Curve>> {
@@ -151,10 +163,10 @@ fn each_product<'a, L: Lanes, P: 'a, Q>(
     let narrow = <L::Narrow as Lanes>::WIDTH;
     let longest = segments.iter().map(Vec::len).max().unwrap_or(0);
     let is_long = pairing == Pairing::Ate && longest >= L::THRESHOLDS.narrow_pairs;
-    let most = if is_long { narrow } else { LANES };
+    let most = if is_long { narrow } else { L::WIDTH };
     for (group, values) in segments.chunks(most).zip(values.chunks_mut(most)) {
         let mut lanes: [&[Q]; LANES] = [&[]; LANES];
-        let width = if group.len() <= narrow { narrow } else { LANES };
+        let width = if group.len() <= narrow { narrow } else { L::WIDTH };
         let cut = width / group.len();
         for (segment, lanes) in group.iter().zip(lanes.chunks_exact_mut(cut)) {
             let size = segment.len().div_ceil(cut).max(1);
@@ -440,7 +452,7 @@ fn step<F: Field, C, A>(
 /// Raises each value to the power of its curve: 3(p¹² - 1)/r on BLS12-381. Eight at a time have a value in each lane. Few values are raised one by one.
 pub(crate) fn final_exponentiations<L: Lanes>(lanes: L, values: &[MillerValue<L::Curve>]) -> Vec<Gt<L::Curve>> {
     let mut out = Vec::with_capacity(values.len());
-    for chunk in values.chunks(LANES) {
+    for chunk in values.chunks(L::WIDTH) {
         if chunk.len() < L::THRESHOLDS.values {
             out.extend(chunk.iter().map(|value| final_exponentiation_of_one(lanes, value)));
         } else {
@@ -474,7 +486,7 @@ mod tests {
 
     use crate::{
         Backend, G1, G2, Group, Segments,
-        backend::{finite, lanes::tests::in_each_kind},
+        backend::{finite, lanes::tests::in_each_kind_and_one_lane},
     };
     use alloc::vec;
 
@@ -498,7 +510,7 @@ mod tests {
         b.hash_to_curve::<G1>(b"p", &messages).into_iter().zip(b.hash_to_curve::<G2>(b"q", &messages)).collect()
     }
 
-    in_each_kind! {
+    in_each_kind_and_one_lane! {
         fn ate_products_and_final_exponentiations_are_the_portable_ones(lanes: L) {
             let b = Backend::Portable;
             // With the last count the lanes have inversions.
@@ -519,7 +531,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_one_lane! {
         /// Each lane has a pair more than the others in turn, also one that is the identity's.
         fn one_lane_has_a_pair_more(lanes: L) {
             let b = Backend::Portable;
@@ -535,7 +547,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_one_lane! {
         /// Every count of values, of both pairings and with one among them.
         fn every_count_of_values_is_raised(lanes: L) {
             let pairs = Segments::of_size(1, pairs(8));
@@ -550,7 +562,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_one_lane! {
         /// Zero is not a value of a pairing. It must not become one, which would prove what it stands for.
         fn zero_does_not_become_one(lanes: L) {
             let zero = MillerValue::new(Pairing::Ate, blst_fp12 { fp6: [blst::blst_fp6::default(); 2] });
@@ -561,7 +573,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_one_lane! {
         /// e(2P, Q) = e(P, 2Q) in the twisted pairing, for a Q outside the subgroup.
         fn twisted_ate_is_bilinear_on_uncleared_points(lanes: L) {
             let b = Backend::Portable;
@@ -577,7 +589,7 @@ mod tests {
         }
     }
 
-    in_each_kind! {
+    in_each_kind_and_one_lane! {
         /// Steps with and without inversions, both with lanes without a pair.
         fn twisted_ate_products_are_products_of_single_values(lanes: L) {
             let b = Backend::Portable;

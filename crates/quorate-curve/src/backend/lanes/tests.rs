@@ -46,10 +46,19 @@ pub(crate) use for_each_kind;
 macro_rules! for_each_kind_and_serially {
     ($test:ident) => {
         $crate::backend::lanes::tests::for_each_kind!($test);
-        $crate::backend::lanes::tests::run(Some($crate::backend::serial::Serial), $test);
+        $crate::backend::lanes::tests::run(Some(<$crate::backend::serial::Serial>::new()), $test);
     };
 }
 pub(crate) use for_each_kind_and_serially;
+
+/// The same as `for_each_kind`, and the token of one lane without vectors, in which the portable backend pairs.
+macro_rules! for_each_kind_and_one_lane {
+    ($test:ident) => {
+        $crate::backend::lanes::tests::for_each_kind!($test);
+        $crate::backend::lanes::tests::run(Some($crate::backend::serial::Serial::<_, 1>::new()), $test);
+    };
+}
+pub(crate) use for_each_kind_and_one_lane;
 
 /// Defines tests whose argument is a token. The first word is the macro that calls them.
 macro_rules! tests_of_kinds {
@@ -78,6 +87,12 @@ macro_rules! in_each_kind_and_serially {
     ($($tests:tt)*) => { $crate::backend::lanes::tests::tests_of_kinds! { for_each_kind_and_serially: $($tests)* } };
 }
 pub(crate) use in_each_kind_and_serially;
+
+/// Defines tests that also run in one lane without vectors.
+macro_rules! in_each_kind_and_one_lane {
+    ($($tests:tt)*) => { $crate::backend::lanes::tests::tests_of_kinds! { for_each_kind_and_one_lane: $($tests)* } };
+}
+pub(crate) use in_each_kind_and_one_lane;
 
 /// Runs a test, and prints in which lanes, so that a failure says it.
 pub(crate) fn run<L: Lanes>(lanes: Option<L>, test: impl Fn(L)) {
@@ -261,7 +276,7 @@ pub(crate) fn load2<L: Lanes<Curve = Bls12381>>(lanes: L, elements: &[blst_fp2; 
 
 /// Numbers below 2^384 in the form that products and reductions compute with, which is the words themselves.
 pub(crate) fn stored<P: PrimeField<Curve = Bls12381>>(lanes: P::Lanes, words: &[[u64; 6]; LANES]) -> P {
-    let constants = words.map(|words| Constant::of_forms(words, words));
+    let constants = words.map(|words| Constant::of_forms(words, words, words));
     P::constants(lanes, &constants)
 }
 

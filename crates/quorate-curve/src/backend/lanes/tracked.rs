@@ -1,4 +1,4 @@
-//! Values that only builds with debug assertions keep: how large a number can be.
+//! Values that only builds that [check](CHECKED) keep: how large a number can be.
 //!
 //! A bound follows from the operations that made a value, not from the value. So one run of a computation proves that
 //! no run of the same operations overflows. Random values would prove little, because they rarely come near a bound.
@@ -7,10 +7,14 @@
 
 pub(crate) use kept::Tracked;
 
-/// In builds with debug assertions.
-#[cfg(debug_assertions)]
+/// Whether the lanes assert the bound of every number: in the tests of this crate, if they have debug assertions. The
+/// tests of other crates run the same operations, and would only take longer.
+pub(crate) const CHECKED: bool = cfg!(all(test, debug_assertions));
+
+/// In builds that check.
+#[cfg(all(test, debug_assertions))]
 mod kept {
-    /// A value that only builds with debug assertions keep.
+    /// A value that only builds that check keep.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Tracked<T>(T);
 
@@ -32,11 +36,11 @@ mod kept {
 }
 
 /// In other builds.
-#[cfg(not(debug_assertions))]
+#[cfg(not(all(test, debug_assertions)))]
 mod kept {
     use core::marker::PhantomData;
 
-    /// A value that only builds with debug assertions keep.
+    /// A value that only builds that check keep.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Tracked<T>(PhantomData<T>);
 

@@ -9,7 +9,12 @@ Replace ``from py_ecc.bls import G2ProofOfPossession`` by ``from quorate.py_ecc.
 (True, False)
 
 Secrets are integers here, because py_ecc has them so, and Python cannot wipe them; ``quorate.SecretKey`` is better. Signing
-itself takes constant time. One call differs: ``KeyGen`` refuses fewer than 32 bytes, as the specification asks.
+itself takes constant time. What differs from py_ecc 8.0.0:
+
+- ``KeyGen`` refuses fewer than 32 bytes, as the specification asks.
+- ``_AggregatePKs`` sums points with x = 0, which are never keys and which py_ecc takes for a wrong encoding.
+- ``KeyValidate`` and ``_AggregatePKs`` refuse a key with zeros in front. ``KeyValidate`` takes no list of integers.
+- A subclass cannot exchange the hash: signing and verifying ignore its ``xmd_hash_function``, and also its ``KeyValidate``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorate::{Bls12381Suite, PublicKey, SecretKey};
-use quorate_curve::{Scalar, SecretError, SecretScalar, Segments};
+use quorate_curve::{Group as _, Scalar, SecretError, SecretScalar, Segments};
 use sha2::{Digest as _, Sha256};
 
 use super::Participant;
@@ -11,7 +11,7 @@ use crate::{
     committee::Index,
     dkg::{
         ceremony::{CeremonyPurpose, MemberNumber},
-        dealing::{Deal, DealtShare, derive, envelope_info, seal, value},
+        dealing::{Deal, DealtShare, VALUE, check_envelope, derive, envelope_info, seal, value},
         hex::CeremonyDigest,
         lagrange::{coefficients_at, polynomial_through},
         message::{Body, CeremonyMessage},
@@ -20,7 +20,7 @@ use crate::{
     },
     interpolation::Interpolation,
     shared_key::SharedKey,
-    sharing::{Commitment, KeyShare},
+    sharing::{Commitment, KeyShare, listed},
 };
 
 impl<S: Bls12381Suite> Participant<S> {
@@ -85,7 +85,8 @@ impl<S: Bls12381Suite> Participant<S> {
         Ok(SharedKey::new(self.ceremony.suite(), committee.clone(), commitment).expect("t points"))
     }
 
-    /// The contribution of a dealer who did not reveal it, from the shares that receivers disclosed.
+    /// The contribution of a dealer who did not reveal it, from the shares that receivers disclosed. A coefficient that is zero makes the
+    /// identity: it changes nothing in the sum, and the dealer's silence must not end the ceremony.
     fn reconstructed(&self, dealer: MemberNumber) -> Result<Vec<S::Key>, CeremonyFailure> {
         let needed = self.ceremony.committee().threshold();
         let disclosed = self.judgement.disclosed.get(&dealer).map_or(&[][..], Vec::as_slice);
@@ -98,19 +99,20 @@ impl<S: Bls12381Suite> Participant<S> {
             (self.ceremony.committee().point(index), value)
         });
         let (points, values): (Vec<_>, Vec<_>) = shares.unzip();
-        let coefficients = polynomial_through(&points, &values, self.options.backend).into_iter();
-        let secrets = coefficients.map(|coefficient| SecretScalar::from_bytes(&coefficient.to_bytes()));
-        secrets.map(|secret| secret.map(|secret| S::public_key(&secret)).map_err(|_| CeremonyFailure::Zero)).collect()
+        // They are public, as the shares are.
+        let coefficients = polynomial_through(&points, &values, self.options.backend);
+        Ok(self.options.backend.multiples(&vec![S::Key::generator(); needed], &coefficients))
     }
 
     /// This member's share of the new key, if it receives one.
     pub(super) fn key_share(&self, shared_key: &SharedKey<S>) -> Result<Option<KeyShare<S>>, CeremonyFailure> {
         let Some(index) = self.ceremony.receiver_index(self.member) else { return Ok(None) };
-        let shares = self.weights().into_iter().map(|(dealer, weight)| {
-            let share = self.dealt_share(dealer, &self.judgement.deals[&dealer]);
-            share.map(|share| (weight, share.value)).ok_or(CeremonyFailure::ShareMismatch(index))
+        let weights = self.weights();
+        let shares = weights.iter().map(|(dealer, weight)| {
+            let share = self.dealt_share(*dealer, &self.judgement.deals[dealer]);
+            share.map(|share| (*weight, share.value)).ok_or(CeremonyFailure::ShareMismatch(index))
         });
-        let shares = shares.collect::<Result<Vec<_>, _>>()?;
+        let shares = listed(weights.len(), shares)?;
         let sum = SecretScalar::combination(shares.iter().map(|(weight, share)| (*weight, share)));
         let share = self.checked(index, sum, shared_key)?;
         Ok(Some(share))
@@ -173,10 +175,13 @@ impl<S: Bls12381Suite> Participant<S> {
     pub(super) fn contribution(&self) -> Result<Body, CeremonyFailure> {
         let lost = self.ceremony.lost_member().expect("only a recovery has contributions");
         let own = self.share.as_ref().expect("a helper has its share");
-        let deals = self.qualified().into_iter().map(|dealer| (dealer, &self.judgement.deals[&dealer]));
+        let dealers = self.qualified();
         // A sum over other dealers than those that were confirmed would tell more than the lost share.
-        let dealt = deals.map(|(dealer, deal)| self.dealt_share(dealer, deal));
-        let dealt = dealt.collect::<Option<Vec<_>>>().ok_or(CeremonyFailure::ShareMismatch(own.index()))?;
+        let dealt = dealers.iter().map(|dealer| {
+            let share = self.dealt_share(*dealer, &self.judgement.deals[dealer]);
+            share.ok_or(CeremonyFailure::ShareMismatch(own.index()))
+        });
+        let dealt = listed(dealers.len(), dealt)?;
         let zero = |_: SecretError| CeremonyFailure::Zero;
         let own = SecretScalar::from_bytes(&own.secret().to_bytes()).map_err(zero)?;
         let terms = dealt.iter().map(|share| &share.value).chain([&own]);
@@ -186,16 +191,22 @@ impl<S: Bls12381Suite> Participant<S> {
         Ok(Body::Contribution { share })
     }
 
-    /// In a recovery, for who lost the share: the true contributions, and who sent a false one.
+    /// In a recovery, for who lost the share: the true contributions, and who sent a false one. An envelope of another length is not
+    /// opened, and is proven to be false by the message.
     pub(super) fn contributions(&self) -> (Vec<(Index, SecretScalar)>, Vec<MemberNumber>) {
         let shared_key = self.ceremony.previous().expect("a recovery has a previous key");
         let (backend, committee) = (self.options.backend, self.ceremony.committee());
         let hiding: Vec<_> =
             self.qualified().iter().map(|dealer| self.judgement.deals[dealer].commitment.as_slice()).collect();
-        let (mut true_ones, mut false_ones) = (Vec::new(), Vec::new());
+        // A list that grows would leave copies of secrets behind.
+        let mut true_ones = Vec::with_capacity(self.ceremony.receivers().count());
+        let mut false_ones = Vec::new();
         for (index, helper) in self.ceremony.receivers() {
             let Some(message) = self.messages.get(&(Round::Contribution, helper)) else { continue };
             let Body::Contribution { share } = message.body() else { continue };
+            if check_envelope(self.member, share, VALUE).is_err() {
+                continue;
+            }
             let info = envelope_info(&self.ceremony, helper, self.member);
             let sum = self.identity.open(&info, &share.0);
             let sum = sum.and_then(|bytes| SecretScalar::from_bytes(bytes.as_slice().try_into().ok()?).ok());

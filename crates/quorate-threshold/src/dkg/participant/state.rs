@@ -1,4 +1,4 @@
-//! A participant on disk: its secrets and the messages that it has taken, from which everything else follows.
+//! A participant on disk: its secrets, the ceremony, and the messages that it has taken, from which everything else follows.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 
 impl<S: Bls12381Suite> Participant<S> {
     /// The state as JSON, with the seed and the share of the previous key in the clear: write it for nobody else to
-    /// read. The identity and the ceremony are not in it.
+    /// read. The ceremony's description is in it, so that the state says of which key it holds a share. The identity is not.
     pub fn to_json(&self) -> Zeroizing<String> {
         let public = serde_json::to_string(&PublicState {
             ceremony: self.ceremony.id(),
@@ -28,6 +28,7 @@ impl<S: Bls12381Suite> Participant<S> {
             closed: self.closed,
             messages: self.messages.values().cloned().collect(),
             contradictions: self.contradictions.iter().map(|(closed, blame)| (*closed, blame.to_json())).collect(),
+            description: Some(self.ceremony.to_json()),
         })
         .expect("text and numbers are JSON");
         let secret = |bytes: &[u8; 32]| Zeroizing::new(base16ct::lower::encode_string(bytes));
@@ -58,14 +59,26 @@ impl<S: Bls12381Suite> Participant<S> {
         identity: ParticipantIdentity,
         options: Options,
     ) -> Result<Self, JoinError> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct State<'a> {
-            seed: &'a str,
-            share: Option<&'a str>,
-            public: PublicState,
-        }
-        let State { seed, share, public } = serde_json::from_slice(json)?;
+        Self::open(serde_json::from_slice(json)?, ceremony, identity, options)
+    }
+
+    /// Goes on from a state, in the ceremony whose description is in it.
+    ///
+    /// # Errors
+    /// [`JoinError`].
+    pub fn from_json_alone(json: &[u8], identity: ParticipantIdentity, options: Options) -> Result<Self, JoinError> {
+        let state: State<'_> = serde_json::from_slice(json)?;
+        let description = state.public.description.as_ref().ok_or(JoinError::NoDescription)?;
+        let ceremony = Ceremony::from_json(description.as_bytes(), options.backend).map_err(JoinError::Description)?;
+        Self::open(state, ceremony, identity, options)
+    }
+
+    fn open(
+        State { seed, share, public }: State<'_>,
+        ceremony: Ceremony<S>,
+        identity: ParticipantIdentity,
+        options: Options,
+    ) -> Result<Self, JoinError> {
         let seed = secret(seed).ok_or(JoinError::Secret("seed"))?;
         let member = ceremony.member_named(identity.name());
         if public.ceremony != ceremony.id() || member != Some(public.member) {
@@ -107,6 +120,15 @@ impl<S: Bls12381Suite> Participant<S> {
     }
 }
 
+/// The secrets are borrowed, so that no copy of their text is left behind.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State<'a> {
+    seed: &'a str,
+    share: Option<&'a str>,
+    public: PublicState,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PublicState {
@@ -115,4 +137,7 @@ struct PublicState {
     closed: usize,
     messages: Vec<CeremonyMessage>,
     contradictions: Vec<(usize, String)>,
+    /// The JSON of the ceremony.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
 }

@@ -21,10 +21,7 @@ pub(super) struct Number<C: Parameters>(pub(super) C::Element);
 
 impl<C: Parameters> Number<C> {
     pub(super) fn of(constant: &Constant<C>) -> Self {
-        // The words are the number times 2^(48·LIMBS), and an element outside the lanes is stored times 2^ELEMENT_BITS.
-        let doublings = 48 * C::LIMBS as u32 - C::ELEMENT_BITS;
-        let power = (0..doublings).fold(Self::one().0, |power, _| power.doubled());
-        Self(C::of_words(constant.words).times(&power.inverse()))
+        Self(C::of_words(constant.words))
     }
 
     pub(super) fn power(self, words: &[u64]) -> Self {

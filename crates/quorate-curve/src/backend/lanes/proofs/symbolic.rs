@@ -50,7 +50,7 @@ impl<C: Parameters> Symbols<C> {
 
 impl<C: Parameters> Lanes for Symbols<C> {
     type Curve = C;
-    const THRESHOLDS: Thresholds = Serial::THRESHOLDS;
+    const THRESHOLDS: Thresholds = <Serial>::THRESHOLDS;
     type Fp = Symbolic<C>;
     const WIDTH: usize = LANES;
     type Narrow = Self;

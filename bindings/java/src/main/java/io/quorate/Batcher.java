@@ -7,15 +7,16 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /**
  * Verifies claims as they come, in batches, on native threads of its own. Any number of threads can hand claims in.
  *
- * <p>Every claim is answered once. Futures are completed on an executor, by default {@link ForkJoinPool#commonPool()}, so what you attach
- * to them never runs on the batcher's threads. If the executor throws, the future is completed on the thread that fetches answers.
+ * <p>Every claim is answered once. Futures are completed on an executor, by default that of
+ * {@link CompletableFuture#defaultExecutor() CompletableFuture} (the common pool, or a thread for each where that pool has fewer than two),
+ * so what you attach to them never runs on the batcher's threads. If the executor throws, the future is completed on the thread that
+ * fetches answers.
  *
  * <p>A refusal, because of too much work, a ban, a deadline or the end, completes the future normally with a verdict that is not
  * {@link Verdict#decided() decided}. It says nothing about the claim.
@@ -103,7 +104,8 @@ public final class Batcher implements AutoCloseable {
 
     /**
      * Takes no more claims, and waits: first for the claims that wait, but not longer than this; then for the batches in progress. What is
-     * not verified by then is refused, and so is what comes later.
+     * not verified by then is refused, and so is what comes later. If several threads call it at the same time, the shortest time counts
+     * for all, and all but one may return before the batches in progress have ended.
      *
      * @throws IllegalArgumentException if the time is negative
      */
@@ -143,25 +145,40 @@ public final class Batcher implements AutoCloseable {
                     return;
                 }
                 while (answers.hasRemaining()) {
-                    CompletableFuture<Verdict> future = waiting.remove(answers.getLong());
+                    long id = answers.getLong();
                     Verdict.Code code = Verdict.Code.of(answers.get());
-                    complete(future, Verdict.of(code, Verdict.reason(answers)));
+                    Verdict verdict = Verdict.of(code, Verdict.reason(answers));
+                    // Nothing that needs memory is left to do for the future that is taken out.
+                    CompletableFuture<Verdict> future = waiting.remove(id);
+                    if (future != null) {
+                        complete(future, verdict);
+                    }
                 }
             }
         } finally {
             // Something is left only if this thread fails, for example without memory.
-            close();
-            Verdict failed = Verdict.of(Verdict.Code.FAILED, "the thread that fetches answers failed");
-            waiting.values().forEach(future -> complete(future, failed));
+            try {
+                close();
+            } finally {
+                waiting.values().forEach(future -> complete(future, UNANSWERED));
+            }
         }
     }
 
+    private static final Verdict UNANSWERED = Verdict.of(Verdict.Code.FAILED, "the thread that fetches answers failed");
+
+    /** Completes a future on the executor, or here if that throws. It throws nothing itself: other futures wait behind this one. */
     private void complete(CompletableFuture<Verdict> future, Verdict verdict) {
         try {
             executor.execute(() -> future.complete(verdict));
-        } catch (RuntimeException refused) {
-            // Completing it twice changes nothing.
-            future.complete(verdict);
+        } catch (Throwable refused) {
+            // Also an error: an executor that can start no thread throws an OutOfMemoryError.
+            try {
+                // Completing it twice changes nothing.
+                future.complete(verdict);
+            } catch (Throwable failed) {
+                // It is complete: a step that somebody attached to it has failed.
+            }
         }
     }
 
@@ -179,7 +196,8 @@ public final class Batcher implements AutoCloseable {
     /** How a batcher works. What is not set has the default of {@code docs/batcher.md}. */
     public static final class Builder {
         private final Options options = new Options();
-        private Executor executor = ForkJoinPool.commonPool();
+        // Not the common pool itself, which runs nothing in a program that has set its parallelism to 0.
+        private Executor executor = new CompletableFuture<Void>().defaultExecutor();
         private long lingerMicros;
         private long targetMicros;
         private long queueMicros;
@@ -187,7 +205,7 @@ public final class Batcher implements AutoCloseable {
 
         private Builder() {}
 
-        /** How many batches are verified at the same time, each on a thread of its own. */
+        /** How many batches are verified at the same time, each on a thread of its own: 1 to 1,024. */
         public Builder threads(int threads) {
             options.threads(threads);
             return this;

@@ -6,8 +6,8 @@ import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 
 /**
- * The number of a native object. {@link #close} frees it, and so does the garbage collector: for memory alone, as nothing else depends on
- * when an object is freed.
+ * The number of a native object. {@link #close} frees it, or if calls use it, the last of them does. The garbage collector frees it too:
+ * for memory alone, as nothing else depends on when an object is freed.
  */
 final class Handle implements AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -21,17 +21,16 @@ final class Handle implements AutoCloseable {
     }
 
     /**
-     * Calls a function with the number. The object is not collected meanwhile.
+     * Calls a function with the number. The object is neither freed nor collected meanwhile.
      *
      * @throws IllegalStateException if it is closed
      */
     <T> T with(LongFunction<T> call) {
+        state.begin();
         try {
-            if (state.closed) {
-                throw new IllegalStateException("the " + state.what + " is closed");
-            }
             return call.apply(state.number);
         } finally {
+            state.end();
             Reference.reachabilityFence(this);
         }
     }
@@ -54,7 +53,9 @@ final class Handle implements AutoCloseable {
         private final String what;
         private final long number;
         private final LongConsumer free;
-        private volatile boolean closed;
+        private boolean closed;
+        /** Calls that use the object. */
+        private int calls;
 
         State(String what, long number, LongConsumer free) {
             this.what = what;
@@ -62,10 +63,29 @@ final class Handle implements AutoCloseable {
             this.free = free;
         }
 
+        synchronized void begin() {
+            if (closed) {
+                throw new IllegalStateException("the " + what + " is closed");
+            }
+            calls++;
+        }
+
+        synchronized void end() {
+            calls--;
+            freeUnused();
+        }
+
+        /** Closes it. A {@code Cleanable} does so once. */
         @Override
-        public void run() {
+        public synchronized void run() {
             closed = true;
-            free.accept(number);
+            freeUnused();
+        }
+
+        private void freeUnused() {
+            if (closed && calls == 0) {
+                free.accept(number);
+            }
         }
     }
 }

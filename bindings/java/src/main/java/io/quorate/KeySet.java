@@ -8,8 +8,8 @@ import java.util.Objects;
  * A committee's keys by index, which are checked once. It keeps its last sums, and computes the next one from the difference if that takes
  * less.
  *
- * <p>In a suite with proofs of possession, a member takes part only if it has proven that it holds its secret, or if you say that it did
- * elsewhere. With a wrong word, the owner of a rogue key can forge for all members.
+ * <p>In a suite with proofs of possession, a member takes part with others only if it has proven that it holds its secret, or if you say
+ * that it did elsewhere. With a wrong word, the owner of a rogue key can forge for all members.
  *
  * <p>Threads can use one at the same time, and wait for each other.
  */
@@ -29,9 +29,9 @@ public final class KeySet implements AutoCloseable {
     }
 
     /**
-     * Adds members behind those that are there: all of them, or none if a key does not decode.
+     * Adds members behind those that are there: all of them, or none if a key does not decode. No keys add no members.
      *
-     * @throws QuorateException with {@link QuorateException.Code#ENCODING}; with {@link QuorateException.Code#MISUSE} for no keys
+     * @throws QuorateException with {@link QuorateException.Code#ENCODING}
      */
     public void push(List<byte[]> keys) {
         push(keys, false);
@@ -65,9 +65,11 @@ public final class KeySet implements AutoCloseable {
     }
 
     /**
-     * The sum of members' keys. Bit i stands for the member with index i. For no members it is the identity.
+     * The sum of members' keys, also of members that have proven nothing: verify with {@link #verify}, and not under this sum. Bit i stands
+     * for the member with index i. For no members it is the identity.
      *
-     * @throws QuorateException with {@link QuorateException.Code#MISUSE}, if there is no such member
+     * @throws QuorateException with {@link QuorateException.Code#MISUSE}, if there is no such member, and in a BDN suite, where keys are
+     *     added with coefficients
      */
     public byte[] sum(BitSet members) {
         byte[] bits = Objects.requireNonNull(members, "members").toByteArray();

@@ -19,11 +19,12 @@ public final class Keys {
     }
 
     /**
-     * The sum of keys, all of which are checked. A signature by all of them over one message verifies with it. Rely on it only if the
-     * owner of each key has shown that it holds the secret. Cost: a membership check and an addition for each.
+     * The sum of keys, all of which are checked; in a BDN suite with its coefficients. A signature by all of them over one message verifies
+     * with it. In the other suites rely on it only if the owner of each key has shown that it holds the secret. Cost: a membership check
+     * and an addition for each.
      *
      * @throws QuorateException with {@link QuorateException.Code#ENCODING}; with {@link QuorateException.Code#MISUSE} for no keys, if they
-     *     add up to the identity, in a BDN suite, and under {@link Suite#EIGENLAYER}
+     *     add up to the identity, in a BDN suite if one stands there twice, and under {@link Suite#EIGENLAYER}
      */
     public static byte[] aggregatePublicKeys(Suite suite, List<byte[]> keys) {
         Objects.requireNonNull(suite, "suite");

@@ -58,14 +58,22 @@ final class Library {
     /**
      * Loads a copy in a folder that this user alone can enter, and deletes it: a loaded library needs no file, and so none is left if the
      * program is killed.
+     *
+     * @throws UnsatisfiedLinkError if it cannot be loaded; the text says what to do
      */
-    private static void unpack(InputStream library) throws IOException {
+    static void unpack(InputStream library) throws IOException {
         Path folder = Files.createTempDirectory(
                 "quorate-", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Path file = folder.resolve(FILE);
         try {
             Files.copy(library, file);
             System.load(file.toString());
+        } catch (UnsatisfiedLinkError error) {
+            UnsatisfiedLinkError failed = new UnsatisfiedLinkError("the native library of quorate cannot be loaded: " + error.getMessage()
+                    + ". It needs Linux with glibc, and a folder whose files may be executed. Set -Djava.io.tmpdir=FOLDER, or name a"
+                    + " library with -D" + PROPERTY + "=FILE");
+            failed.initCause(error);
+            throw failed;
         } finally {
             Files.deleteIfExists(file);
             Files.deleteIfExists(folder);

@@ -8,13 +8,16 @@ final class Options {
     /** All processors of the machine, as a number of threads. */
     private static final int ALL = -1;
 
+    /** The most threads that the native library takes. */
+    private static final int MOST_THREADS = 1024;
+
     int threads;
     int soundness;
     String backend = "";
 
     void threads(int threads) {
-        if (threads < 1) {
-            throw new IllegalArgumentException("threads: found " + threads + ", expected at least 1");
+        if (threads < 1 || threads > MOST_THREADS) {
+            throw new IllegalArgumentException("threads: found " + threads + ", expected 1 to " + MOST_THREADS);
         }
         this.threads = threads;
     }

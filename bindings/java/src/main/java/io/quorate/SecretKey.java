@@ -27,8 +27,8 @@ public final class SecretKey implements AutoCloseable {
     }
 
     /**
-     * {@code KeyGen} (draft-irtf-cfrg-bls-signature-05, section 2.3) of at least 32 secret bytes, and of bytes that tell keys of one
-     * material apart, which may be none.
+     * {@code KeyGen} (draft-irtf-cfrg-bls-signature-05, section 2.3, and under {@link Suite#CHIA} that of draft 3) of at least 32 secret
+     * bytes, and of bytes that tell keys of one material apart, which may be none.
      *
      * @throws QuorateException with {@link QuorateException.Code#ENCODING}, if the material is too short
      */

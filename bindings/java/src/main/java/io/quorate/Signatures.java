@@ -32,10 +32,9 @@ public final class Signatures {
     }
 
     /**
-     * A sum without some of its parts. It is your task to know that they are parts of it.
+     * A sum without some of its parts; without parts it is the sum. It is your task to know that they are parts of it.
      *
-     * @throws QuorateException with {@link QuorateException.Code#ENCODING}; with {@link QuorateException.Code#MISUSE} for no parts, and in
-     *     a BDN suite
+     * @throws QuorateException with {@link QuorateException.Code#ENCODING}; with {@link QuorateException.Code#MISUSE} in a BDN suite
      */
     public static byte[] subtract(Suite suite, byte[] sum, List<byte[]> parts) {
         Objects.requireNonNull(suite, "suite");

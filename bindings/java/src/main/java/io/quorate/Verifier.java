@@ -109,6 +109,11 @@ public final class Verifier implements AutoCloseable {
 
     /** Calls a function with the claims, as many at a time as have a window's bytes, and once if there are none. */
     private void windows(Claim[] claims, Window window) {
+        // One call for all windows, so that nobody frees the verifier between two of them.
+        handle.run(number -> windows(number, claims, window));
+    }
+
+    private static void windows(long number, Claim[] claims, Window window) {
         int from = 0;
         do {
             int to = from;
@@ -125,7 +130,7 @@ public final class Verifier implements AutoCloseable {
                 end += claim.length;
             }
             int count = to - from;
-            handle.run(number -> window.take(number, packed, count));
+            window.take(number, packed, count);
             from = to;
         } while (from < claims.length);
     }
@@ -142,7 +147,7 @@ public final class Verifier implements AutoCloseable {
 
         private Builder() {}
 
-        /** How many threads a call uses, its own included. They start and end in the call. */
+        /** How many threads a call uses, its own included: 1 to 1,024. They start and end in the call. */
         public Builder threads(int threads) {
             options.threads(threads);
             return this;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -159,8 +160,41 @@ class BatcherTest {
     }
 
     @Test
+    void anErrorOfTheExecutorKeepsNoAnswerBack() throws Exception {
+        try (Batcher batcher = Batcher.builder().threads(1).executor(task -> {
+            throw new OutOfMemoryError("no thread can be started");
+        }).build()) {
+            for (int i = 0; i < 3; i++) {
+                assertTrue(batcher.submit(TRUE).get(20, TimeUnit.SECONDS).valid());
+            }
+        }
+    }
+
+    /** A program may set the parallelism of the common pool to 0, and then the pool runs nothing that is handed to it. */
+    @Test
+    void answersComeWithoutACommonPool() throws Exception {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String property = "-Djava.util.concurrent.ForkJoinPool.common.parallelism=0";
+        List<String> command = List.of(java, property, "-cp", System.getProperty("java.class.path"), WithoutPool.class.getName());
+        Process program = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String printed = new String(program.getInputStream().readAllBytes());
+        program.waitFor();
+        assertTrue(printed.contains("answered valid"), printed);
+    }
+
+    /** A program that waits for one answer. */
+    static final class WithoutPool {
+        public static void main(String[] arguments) throws Exception {
+            try (Batcher batcher = Batcher.create()) {
+                System.out.println("answered " + batcher.submit(TRUE).get(20, TimeUnit.SECONDS));
+            }
+        }
+    }
+
+    @Test
     void wrongArgumentsAreNamed() {
         throwsArgument("threads", () -> Batcher.builder().threads(-1));
+        throwsArgument("threads", () -> Batcher.builder().threads(1025));
         throwsArgument("soundness", () -> Batcher.builder().soundness(0));
         throwsArgument("linger", () -> Batcher.builder().linger(Duration.ZERO));
         throwsArgument("target", () -> Batcher.builder().target(Duration.ofSeconds(-1)));

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.quorate.QuorateException.Code;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -78,8 +79,28 @@ class KeysTest {
             List<byte[]> keys = List.of(eigen.publicKey(), eigen.publicKey());
             throwsCode(Code.MISUSE, () -> Keys.aggregatePublicKeys(Suite.EIGENLAYER, keys));
         }
-        try (SecretKey bdn = secret(Suite.BDN, 1)) {
-            throwsCode(Code.MISUSE, () -> Signatures.aggregate(Suite.BDN, List.of(bdn.sign(MESSAGE))));
+    }
+
+    /** Under a plain sum, the owner of a rogue key would sign for the others. */
+    @ParameterizedTest
+    @EnumSource(names = {"BDN", "MIN_SIG_BDN"})
+    void aRogueKeyInABdnSuite(Suite bdn) {
+        Suite plain = bdn == Suite.BDN ? Suite.PROOF_OF_POSSESSION : Suite.MIN_SIG_PROOF_OF_POSSESSION;
+        try (SecretKey victim = secret(bdn, 1); SecretKey own = secret(bdn, 2); KeySet set = new KeySet(bdn);
+                Verifier verifier = Verifier.create()) {
+            byte[] negated = victim.publicKey();
+            negated[0] ^= 0x20;
+            byte[] rogue = Keys.aggregatePublicKeys(plain, List.of(own.publicKey(), negated));
+            List<byte[]> keys = List.of(victim.publicKey(), rogue);
+            assertArrayEquals(own.publicKey(), Keys.aggregatePublicKeys(plain, keys));
+            byte[] signature = own.sign(MESSAGE);
+            byte[] both = Keys.aggregatePublicKeys(bdn, keys);
+            assertFalse(verifier.verifyOne(Claim.single(bdn, both, MESSAGE, signature)).valid());
+            throwsCode(Code.MISUSE, () -> Keys.aggregatePublicKeys(bdn, List.of(rogue, rogue)));
+            throwsCode(Code.MISUSE, () -> Signatures.aggregate(bdn, List.of(signature)));
+            throwsCode(Code.MISUSE, () -> Signatures.subtract(bdn, signature, List.of(signature)));
+            set.push(keys);
+            throwsCode(Code.MISUSE, () -> set.sum(BitSet.valueOf(new long[] {3})));
         }
     }
 
@@ -105,6 +126,7 @@ class KeysTest {
             byte[] key = Keys.aggregatePublicKeys(suite, keys);
             assertTrue(verifier.verifyOne(Claim.single(suite, key, MESSAGE, sum)).valid());
             assertArrayEquals(a.sign(MESSAGE), Signatures.subtract(suite, sum, List.of(b.sign(MESSAGE))));
+            assertArrayEquals(sum, Signatures.subtract(suite, sum, List.of()));
             List<byte[]> messages = List.of(MESSAGE, bytes("other"));
             byte[] both = Signatures.aggregate(suite, List.of(a.sign(MESSAGE), b.sign(bytes("other"))));
             assertTrue(verifier.verifyOne(Claim.each(suite, keys, messages, both)).valid());

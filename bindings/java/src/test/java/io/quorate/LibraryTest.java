@@ -1,8 +1,11 @@
 package io.quorate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,6 +59,22 @@ class LibraryTest {
     void aFolderThatCannotBeWrittenIsNamed() throws Exception {
         String text = run("-Djava.io.tmpdir=" + folder.resolve("none"));
         assertTrue(text.contains("cannot be written to " + folder.resolve("none")), text);
+    }
+
+    @Test
+    void theJarHasBothLicences() {
+        for (String licence : List.of("LICENSE-APACHE", "LICENSE-MIT")) {
+            assertNotNull(Library.class.getResource("/META-INF/" + licence), licence);
+        }
+    }
+
+    @Test
+    void aFileThatIsNoLibraryIsAnErrorWithAHint() {
+        UnsatisfiedLinkError error =
+                assertThrows(UnsatisfiedLinkError.class, () -> Library.unpack(new ByteArrayInputStream(new byte[3])));
+        String text = error.getMessage();
+        assertTrue(text.contains("cannot be loaded") && text.contains("libquorate_java_binding.so"), text);
+        assertTrue(text.contains("-Djava.io.tmpdir=FOLDER") && text.contains("-Dquorate.library=FILE"), text);
     }
 
     /** What a program prints that loads the library. */

@@ -217,6 +217,8 @@ class VerifierTest {
     @Test
     void wrongOptionsAreNamed() {
         throwsArgument("threads", () -> Verifier.builder().threads(0));
+        throwsArgument("threads", () -> Verifier.builder().threads(1025));
+        Verifier.builder().threads(1024).build().close();
         throwsArgument("soundness", () -> Verifier.builder().soundness(80));
         throwsArgument("backend", () -> Verifier.builder().backend(""));
         throwsArgument("mostKnown", () -> Verifier.builder().mostKnown(0));
@@ -253,6 +255,27 @@ class VerifierTest {
             assertEquals(7, Collections.frequency(codes, ENCODING));
             assertEquals(VALID, codes.get(4));
         }
+    }
+
+    @Test
+    void closingBetweenWindowsIsSafe() throws Exception {
+        // A window has one valid claim, and two or three of 20 MiB.
+        List<Claim> claims = new ArrayList<>(Collections.nCopies(24, Claim.single(Suite.ETH2, bytes("abc"), new byte[20 << 20], bytes("s"))));
+        claims.set(0, claim(Suite.ETH2, 1));
+        Verifier verifier = Verifier.create();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<List<Verdict>> verdicts = thread.submit(() -> verifier.verifyAndRemember(claims));
+            // The claim is known after the first window.
+            while (!verdicts.isDone() && verifier.known() == 0) {
+                Thread.onSpinWait();
+            }
+            verifier.close();
+            assertEquals(23, Collections.frequency(codes(verdicts.get()), ENCODING));
+        } finally {
+            thread.shutdown();
+        }
+        assertThrows(IllegalStateException.class, verifier::known);
     }
 
     private static void awaited(CountDownLatch latch) {

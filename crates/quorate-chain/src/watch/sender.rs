@@ -5,14 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alloy::{
-    primitives::{Address, B256, Bytes, U256},
-    signers::local::PrivateKeySigner,
-};
-use quorate_chain::{
-    Call, FeeLimits, Payer, SubmitEvent, SubmitSettings, Submitter, fees::FeeError, rpc::Rpc,
-    task_network::Confirmations,
-};
+use alloy::primitives::{Address, B256, Bytes, U256};
 use quorate_evm::{
     contract::OptimisticSettlement,
     follow::{Follower, SlotPosting},
@@ -20,14 +13,15 @@ use quorate_evm::{
     posting::PostingConditions,
     watch::{WatchDuty, demand_call, drop_call, prove_call, withdraw_call},
 };
-use quorate_host::exit::{Failure, Result};
 use serde_json::json;
 use tokio::sync::mpsc::Receiver;
 
 use super::metrics::{WITHDRAW, WatchMetrics};
 use crate::{
-    following::{Reading, chain},
-    print::note,
+    fees::{FeeError, FeeLimits},
+    rpc::{Rpc, RpcError},
+    settlement::{SettlementListener, SettlementSettings},
+    submitter::{Call, Payer, SubmitEvent, SubmitSettings, Submitter},
 };
 
 /// A call that is under way.
@@ -71,23 +65,18 @@ const DEMAND_GAS: u128 = 120_000;
 const PAUSE: Duration = Duration::from_secs(30);
 
 impl Sender {
+    /// Asks the node what the payer has sent before.
     pub(super) async fn start(
         node: Rpc,
-        signer: PrivateKeySigner,
-        reading: &Reading,
+        payer: Payer,
+        settings: &SettlementSettings,
         fees: FeeLimits,
-        contract: Address,
         conditions: PostingConditions,
-    ) -> Result<Self> {
-        let confirmations = match reading.confirmations() {
-            chain::Confirmations::Blocks(behind) => Confirmations::Blocks(behind),
-            chain::Confirmations::Finalized => Confirmations::Finalized,
-        };
-        let settings = SubmitSettings { fees, confirmations, poll: reading.every(), ..SubmitSettings::default() };
-        let started = Submitter::start(node.clone(), Payer::from(signer), settings).await;
-        let (submitter, events) = started.map_err(Failure::io)?;
+    ) -> Result<Self, RpcError> {
+        let SettlementSettings { contract, confirmations, every, .. } = *settings;
+        let settings = SubmitSettings { fees, confirmations, poll: every, ..SubmitSettings::default() };
+        let (submitter, events) = Submitter::start(node.clone(), payer, settings).await?;
         let (under_way, paused) = (BTreeMap::new(), BTreeMap::new());
-        note(format!("{} pays, and is paid", submitter.address()));
         Ok(Self { node, contract, conditions, fees, submitter, events, under_way, paused, demands: None })
     }
 
@@ -97,7 +86,13 @@ impl Sender {
     }
 
     /// Sends what is to be done about a posting, unless it is under way.
-    pub(super) fn take(&mut self, duty: WatchDuty, posting: &SlotPosting, follower: &mut Follower) {
+    pub(super) fn take(
+        &mut self,
+        duty: WatchDuty,
+        posting: &SlotPosting,
+        follower: &mut Follower,
+        listener: &mut impl SettlementListener,
+    ) {
         let task = Task::Duty(duty, posting.id);
         if !self.is_free(task) {
             return;
@@ -111,22 +106,26 @@ impl Sender {
             (WatchDuty::Prove, demand) => match prove_call(follower, posting, demand, &Measured::default()) {
                 Ok(call) => (call.calldata, call.access_list, U256::ZERO),
                 Err(error) => {
-                    note(format!("error: slot {}: {error}", posting.slot));
+                    listener.problem(&format!("slot {}: {error}", posting.slot));
                     self.pause(task);
                     return;
                 }
             },
         };
-        self.submit(task, calldata, access_list, value);
+        self.submit(task, calldata, access_list, value, listener);
     }
 
     /// Looks what the payer has and is owed. Says at once if it cannot pay a demand.
-    pub(super) async fn settle_accounts(&mut self, metrics: &WatchMetrics) -> Result<()> {
+    pub(super) async fn settle_accounts(
+        &mut self,
+        metrics: &WatchMetrics,
+        listener: &mut impl SettlementListener,
+    ) -> Result<(), RpcError> {
         let payer = self.address();
-        let balance = self.node.quantity("eth_getBalance", json!([payer, "latest"])).await.map_err(Failure::io)?;
+        let balance = self.node.quantity("eth_getBalance", json!([payer, "latest"])).await?;
         let price = match self.fees.offer(&self.node).await {
             Ok(fees) => Some(fees.max_fee),
-            Err(FeeError::Node(error)) => return Err(Failure::io(error)),
+            Err(FeeError::Node(error)) => return Err(error),
             // Gas costs more than is allowed.
             Err(_) => None,
         };
@@ -136,42 +135,42 @@ impl Sender {
         if self.demands != Some(demands) && demands < u64::from(self.conditions.slots) {
             let why = if price.is_none() { ": a unit of gas costs more than --max-fee" } else { "" };
             let slots = self.conditions.slots;
-            let kind = if demands == 0 { "error: " } else { "" };
-            note(format!("{kind}the payer {payer} can pay {demands} demands{why}; the contract has {slots} slots"));
+            let said = format!("the payer {payer} can pay {demands} demands{why}; the contract has {slots} slots");
+            if demands == 0 { listener.problem(&said) } else { listener.note(&said) }
         }
         self.demands = Some(demands);
         let account = OptimisticSettlement::accountOfCall { owner: payer };
-        let account = self.node.read(self.contract, &account, None).await.map_err(Failure::io)?;
+        let account = self.node.read(self.contract, &account, None).await?;
         if !account.credit.is_zero() && self.is_free(Task::Withdraw) {
-            self.submit(Task::Withdraw, withdraw_call(), Vec::new(), U256::ZERO);
+            self.submit(Task::Withdraw, withdraw_call(), Vec::new(), U256::ZERO, listener);
         }
         Ok(())
     }
 
     /// Takes note of what happened to calls.
-    pub(super) fn hear(&mut self, metrics: &WatchMetrics) {
+    pub(super) fn hear(&mut self, metrics: &WatchMetrics, listener: &mut impl SettlementListener) {
         while let Ok(event) = self.events.try_recv() {
             match event {
                 SubmitEvent::Sent { label, transaction, .. } => {
                     metrics.call(label.name(), "sent");
-                    note(format!("{}: transaction {transaction}", shown(label)));
+                    listener.note(&format!("{}: transaction {transaction}", shown(label)));
                 }
                 SubmitEvent::Mined { label, succeeded, block, .. } => {
                     metrics.call(label.name(), if succeeded { "done" } else { "failed" });
                     let how = if succeeded { "done" } else { "failed, because another transaction came first" };
-                    note(format!("{}: {how}, in block {block}", shown(label)));
+                    listener.note(&format!("{}: {how}, in block {block}", shown(label)));
                 }
                 SubmitEvent::Final { label, .. } => {
                     self.under_way.remove(&label);
                 }
                 SubmitEvent::Refused { label, reason } => {
                     metrics.call(label.name(), "refused");
-                    note(format!("error: {} is refused: {reason}", shown(label)));
+                    listener.problem(&format!("{} is refused: {reason}", shown(label)));
                     self.pause(label);
                 }
                 SubmitEvent::GivenUp { label, reason } => {
                     metrics.call(label.name(), "given up");
-                    note(format!("error: {} is given up: {reason}", shown(label)));
+                    listener.problem(&format!("{} is given up: {reason}", shown(label)));
                     self.pause(label);
                 }
                 _ => {}
@@ -191,12 +190,19 @@ impl Sender {
         self.paused.insert(task, now + PAUSE);
     }
 
-    fn submit(&mut self, task: Task, calldata: Bytes, access_list: Vec<Address>, value: U256) {
+    fn submit(
+        &mut self,
+        task: Task,
+        calldata: Bytes,
+        access_list: Vec<Address>,
+        value: U256,
+        listener: &mut impl SettlementListener,
+    ) {
         let call = Call { label: task, to: self.contract, calldata, value, access_list, gas_limit: None };
         match self.submitter.submit(call) {
             Ok(()) => _ = self.under_way.insert(task, ()),
             Err(error) => {
-                note(format!("error: {}: {error}", shown(task)));
+                listener.problem(&format!("{}: {error}", shown(task)));
                 self.pause(task);
             }
         }

@@ -1,4 +1,4 @@
-//! What `watch` counts, beside what every follower counts. docs/operate.md has the list.
+//! What a watcher counts, beside what every follower counts. docs/operate.md has the list.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64};
 
@@ -12,7 +12,7 @@ use quorate_evm::{
 };
 use quorate_host::metrics::{self, Labels, Watched};
 
-use crate::following::metrics::Metrics;
+use crate::settlement::{SettlementMetrics, metrics::PREFIX as OF_FOLLOWER};
 
 /// A posting about which nothing is decided.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +26,39 @@ pub(super) struct OpenPosting {
 
 /// Everything that a watcher counts.
 #[derive(Debug)]
-pub(super) struct WatchMetrics {
-    followed: Arc<Metrics>,
+pub struct WatchMetrics {
+    followed: Arc<SettlementMetrics>,
     calls: Family<Labels<2>, Counter>,
     found_false: Counter,
     now: Mutex<Now>,
+}
+
+/// Postings by what they turned out to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PostingCounts {
+    /// Those that are what their signers signed.
+    pub r#true: u64,
+    /// Those that are not.
+    pub r#false: u64,
+    /// Those that could not be recomputed.
+    pub unknown: u64,
+}
+
+/// What a watcher saw when it looked last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WatchSight {
+    /// When everything that is confirmed had been read and recomputed, in milliseconds of Unix time; `None` before that.
+    pub looked_ms: Option<u64>,
+    /// Postings that are neither final nor decided.
+    pub open: PostingCounts,
+    /// Postings that became final without a proof.
+    pub finals: PostingCounts,
+    /// Postings in the last quarter of their window that are not found true, and whose proof nobody demanded.
+    pub late: u64,
+    /// How often a posting was found to be false, since the start.
+    pub found_false: u64,
+    /// How many demands the payer can pay; `None` without a payer, and before its account was read.
+    pub demands: Option<u64>,
 }
 
 /// What was seen last.
@@ -43,14 +71,21 @@ struct Now {
     demands: Option<u64>,
 }
 
+impl Now {
+    /// Open postings of a kind.
+    fn count(&self, holds: impl Fn(&OpenPosting) -> bool) -> u64 {
+        self.open.iter().filter(|open| holds(open)).count() as u64
+    }
+}
+
 /// The calls that are counted.
 pub(super) const WITHDRAW: &str = "withdraw";
 /// What becomes of them.
 pub(super) const OUTCOMES: [&str; 5] = ["sent", "done", "failed", "refused", "given up"];
 
 impl WatchMetrics {
-    /// Counts from now on.
-    pub(super) fn begun(followed: Arc<Metrics>) -> Self {
+    /// Counts from now on, beside a follower.
+    pub fn begun(followed: Arc<SettlementMetrics>) -> Self {
         let calls: Family<Labels<2>, Counter> = Family::default();
         for call in WatchDuty::ALL.map(WatchDuty::name).into_iter().chain([WITHDRAW]) {
             for outcome in OUTCOMES {
@@ -87,9 +122,32 @@ impl WatchMetrics {
         self.calls.get_or_create(&[("call", call), ("outcome", outcome)]).inc();
     }
 
-    /// Everything that is confirmed was read and recomputed.
-    pub(super) fn caught_up(&self) {
-        self.followed.caught_up(false);
+    /// What the follower counts.
+    pub fn followed(&self) -> &Arc<SettlementMetrics> {
+        &self.followed
+    }
+
+    /// What was seen last.
+    pub fn sight(&self) -> WatchSight {
+        let (looked_ms, now) = (self.followed.caught_up_ms(), self.now());
+        let counts = |is_final: bool| {
+            let of = |verdict| now.count(|open| open.verdict == verdict && open.outlook.is_final == is_final);
+            PostingCounts { r#true: of("true"), r#false: of("false"), unknown: of("unknown") }
+        };
+        WatchSight {
+            looked_ms,
+            open: counts(false),
+            finals: counts(true),
+            late: now.count(|open| open.outlook.is_late && !open.outlook.is_final && open.verdict != "true"),
+            found_false: self.found_false.get(),
+            demands: now.demands,
+        }
+    }
+
+    /// Registers everything that a follower and a watcher tell, beside the metrics of a program that does more than to watch.
+    pub fn register_beside(&self, root: &mut Registry) {
+        self.followed.register(root.sub_registry_with_prefix(OF_FOLLOWER));
+        self.register(root);
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
@@ -98,6 +156,8 @@ impl WatchMetrics {
     }
 
     fn register(&self, root: &mut Registry) {
+        // One after the other: both take the lock.
+        let sight = self.sight();
         let now = self.now().clone();
         let r = root.sub_registry_with_prefix("quorate_watcher");
         let gauges = |label: &'static str, values: Vec<(&'static str, u64)>| {
@@ -107,27 +167,24 @@ impl WatchMetrics {
             }
             family
         };
-        let count = |holds: &dyn Fn(&OpenPosting) -> bool| now.open.iter().filter(|open| holds(open)).count() as u64;
-        let of_status = |name: &str| count(&|open| open.status.name() == name && !open.outlook.is_final);
+        let of_status = |name: &str| now.count(|open| open.status.name() == name && !open.outlook.is_final);
         let states = vec![
             ("posted", of_status("posted")),
             ("demanded", of_status("demanded")),
-            ("final", count(&|open| open.outlook.is_final)),
+            ("final", now.count(|open| open.outlook.is_final)),
             ("settled", now.settled),
             ("dropped", now.dropped),
         ];
         r.register("postings", "Postings in the slots, by state", gauges("state", states));
-        let verdicts = ["true", "false", "unknown"];
-        let waiting =
-            |verdict: &'static str| (verdict, count(&|open| open.verdict == verdict && !open.outlook.is_final));
+        let verdicts = |counts: PostingCounts| {
+            gauges("verdict", vec![("true", counts.r#true), ("false", counts.r#false), ("unknown", counts.unknown)])
+        };
         let help = "Postings that are neither final nor decided, by what they turned out to be";
-        r.register("open", help, gauges("verdict", verdicts.map(waiting).to_vec()));
-        let is_final =
-            |verdict: &'static str| (verdict, count(&|open| open.verdict == verdict && open.outlook.is_final));
+        r.register("open", help, verdicts(sight.open));
         let help = "Postings that became final without a proof, by what they turned out to be";
-        r.register("final", help, gauges("verdict", verdicts.map(is_final).to_vec()));
+        r.register("final", help, verdicts(sight.finals));
         let late = Gauge::<u64, AtomicU64>::default();
-        late.set(count(&|open| open.outlook.is_late && !open.outlook.is_final && open.verdict != "true"));
+        late.set(sight.late);
         let help =
             "Postings in the last quarter of their window that are not found true, and whose proof nobody demanded";
         r.register("late", help, late);
@@ -160,8 +217,68 @@ impl Watched for WatchMetrics {
 
     fn metrics(&self) -> String {
         let mut root = Registry::default();
-        self.followed.register(&mut root);
+        self.followed.register(self.followed.begin(&mut root));
         self.register(&mut root);
         metrics::text(&root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use quorate_evm::posting::TimeLeft;
+
+    use super::*;
+    use crate::rpc::Rpc;
+
+    fn posting(verdict: &'static str, is_final: bool, is_late: bool) -> OpenPosting {
+        let left = TimeLeft { seconds: 5, blocks: 1 };
+        OpenPosting {
+            slot: 0,
+            status: PostingStatus::Posted,
+            verdict,
+            outlook: PostingOutlook { left, is_final, is_late },
+        }
+    }
+
+    /// What a page shows is what the metrics say.
+    #[test]
+    fn what_was_seen_is_told_in_both_ways() {
+        let followed = SettlementMetrics::begun(Rpc::new("http://127.0.0.1:1").unwrap(), Duration::from_secs(4));
+        let metrics = WatchMetrics::begun(Arc::new(followed));
+        assert_eq!(metrics.sight(), WatchSight::default());
+        let open = vec![
+            posting("true", false, true),
+            posting("false", false, true),
+            posting("unknown", false, false),
+            posting("unknown", false, true),
+            posting("false", true, true),
+        ];
+        metrics.postings(open, [PostingStatus::Dropped].into_iter());
+        metrics.found_false();
+        metrics.demands(3);
+        metrics.followed().caught_up(false);
+        let sight = metrics.sight();
+        assert!(sight.looked_ms.is_some());
+        let expected = WatchSight {
+            looked_ms: sight.looked_ms,
+            open: PostingCounts { r#true: 1, r#false: 1, unknown: 2 },
+            finals: PostingCounts { r#true: 0, r#false: 1, unknown: 0 },
+            late: 2,
+            found_false: 1,
+            demands: Some(3),
+        };
+        assert_eq!(sight, expected);
+        let text = metrics.metrics();
+        for line in [
+            "quorate_watcher_open{verdict=\"unknown\"} 2",
+            "quorate_watcher_final{verdict=\"false\"} 1",
+            "quorate_watcher_late 2",
+            "quorate_watcher_found_false_total 1",
+            "quorate_watcher_payer_demands 3",
+        ] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! A settlement on a node, and its network as the test knows it, which the program has to find by itself.
+//! A settlement on a node, and its network as the test knows it, which a program has to find by itself.
 
+use alloy::rpc::types::Log;
 use quorate_evm::{
     KeyGroup, MemberSet, Network, Order, Sender, SettlementPlan, Transaction,
     alloy_primitives::{Address, B256, Bytes, U256, Uint},
@@ -8,19 +9,23 @@ use quorate_evm::{
     contract::{OptimisticSettlement, Settlement, optimistic_settlement::IOptimisticSettlement},
     digest::Results,
     gas::Measured,
-    posting::{Moment, PostedResults},
+    posting::{Moment, PostedResults, ProofDemand},
     quorum::{NONE, Store},
     state::{self, Head},
 };
+use serde_json::json;
 
-use quorate_lab::{
+use crate::{
     anvil::{TestNode, events},
     operators::Operators,
 };
 
-pub(crate) struct World {
-    pub(crate) node: TestNode,
-    pub(crate) network: Network,
+/// A settlement on a node of its own.
+pub struct LocalSettlement {
+    /// The node.
+    pub node: TestNode,
+    /// The network, as a follower has to find it.
+    pub network: Network,
     /// The head in the contract's state.
     head: U256,
     operators: Operators,
@@ -32,16 +37,16 @@ pub(crate) struct World {
 }
 
 /// The number of changed members after which ski rental stores.
-pub(crate) const CHANGES_A_STORE: u32 = 5;
+pub const CHANGES_A_STORE: u32 = 5;
 
 /// The account that posts.
-pub(crate) const POSTER: usize = 1;
+pub const POSTER: usize = 1;
 
 /// The penalty and the bond, in wei.
-pub(crate) const MONEY: u128 = 1_000_000_000_000_000;
+pub const MONEY: u128 = 1_000_000_000_000_000;
 
 /// What the settlement fixes to which results are posted.
-pub(crate) const CONDITIONS: IOptimisticSettlement::Conditions = IOptimisticSettlement::Conditions {
+pub const CONDITIONS: IOptimisticSettlement::Conditions = IOptimisticSettlement::Conditions {
     window: 4_000,
     windowBlocks: 40,
     answer: 400,
@@ -51,9 +56,9 @@ pub(crate) const CONDITIONS: IOptimisticSettlement::Conditions = IOptimisticSett
     bond: Uint::from_limbs([MONEY as u64, 0]),
 };
 
-impl World {
+impl LocalSettlement {
     /// Deploys a settlement and registers operators. `None` if there is no node.
-    pub(crate) fn deploy(key_group: KeyGroup, operators: u8) -> Option<Self> {
+    pub fn deploy(key_group: KeyGroup, operators: u8) -> Option<Self> {
         Self::deploy_by(key_group, operators, |registrar| {
             let (pinned, changes) = (U256::from(1), U256::from(CHANGES_A_STORE));
             let arguments = Settlement::constructorCall { registrar, pinned, changesAStore: changes };
@@ -62,7 +67,7 @@ impl World {
     }
 
     /// The same with a settlement to which results are posted. Account 1 has a deposit.
-    pub(crate) fn deploy_optimistic(key_group: KeyGroup, operators: u8) -> Option<Self> {
+    pub fn deploy_optimistic(key_group: KeyGroup, operators: u8) -> Option<Self> {
         let this = Self::deploy_by(key_group, operators, |registrar| {
             let (pinned, changes) = (U256::from(1), U256::from(CHANGES_A_STORE));
             let conditions_ = CONDITIONS;
@@ -86,16 +91,18 @@ impl World {
         Some(this)
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Where the node answers.
+    pub fn url(&self) -> String {
         self.node.url()
     }
 
-    pub(crate) fn contract(&self) -> Address {
+    /// The settlement's address.
+    pub fn contract(&self) -> Address {
         self.network.contract
     }
 
     /// Registers the key of a further operator.
-    pub(crate) fn register(&mut self, seed: u8) {
+    pub fn register(&mut self, seed: u8) {
         let operator = self.operators.members().len();
         self.operators.push(seed);
         let owner = self.node.account(0);
@@ -107,7 +114,7 @@ impl World {
     }
 
     /// The transaction that registers the key of an operator who is not registered.
-    pub(crate) fn registration(&mut self, seed: u8) -> Transaction {
+    pub fn registration(&mut self, seed: u8) -> Transaction {
         let operator = self.operators.members().len();
         self.operators.push(seed);
         let (owner, to) = (self.node.account(0), self.contract());
@@ -124,12 +131,12 @@ impl World {
     }
 
     /// The terms of the last epoch that was begun.
-    pub(crate) fn terms(&self) -> U256 {
+    pub fn terms(&self) -> U256 {
         self.node.read(self.contract(), &Settlement::termsCall {})
     }
 
     /// Copies keys to a page.
-    pub(crate) fn compact(&mut self, first: usize, keys: usize) {
+    pub fn compact(&mut self, first: usize, keys: usize) {
         let size = self.network.key_group.key_bytes();
         let tail: Vec<u8> =
             self.network.keys[first..first + keys].iter().flat_map(|key| key[..size].to_vec()).collect();
@@ -145,7 +152,7 @@ impl World {
     }
 
     /// Carries keys, which a page holds, to the next table.
-    pub(crate) fn carry(&mut self, indices: &[u32], page: u32) {
+    pub fn carry(&mut self, indices: &[u32], page: u32) {
         let packed: Vec<u8> = indices.iter().flat_map(|index| index.to_be_bytes()).collect();
         let call = Settlement::carryCall { indices: packed.into(), nonces: vec![U256::from(page)] };
         let receipt = self.node.send(self.contract(), &call);
@@ -156,7 +163,7 @@ impl World {
     }
 
     /// Begins an epoch, of the next table if it renews.
-    pub(crate) fn begin(&mut self, weights: Vec<u64>, required: u128, renew: bool) {
+    pub fn begin(&mut self, weights: Vec<u64>, required: u128, renew: bool) {
         let (threshold, enough) = state::enough(&weights, required);
         let call =
             Settlement::beginCall { threshold, weights: pack(&weights), required: U256::from(required).to(), renew };
@@ -173,7 +180,8 @@ impl World {
         }
     }
 
-    pub(crate) fn enter(&mut self) {
+    /// Enters the epoch that was begun last.
+    pub fn enter(&mut self) {
         self.node.send(self.contract(), &Settlement::enterCall { head: self.head, newest: self.network.newest() });
         if Head::decode(self.head).table != self.network.table {
             self.network.bases.clear();
@@ -182,15 +190,18 @@ impl World {
         self.head = self.network.head().encode().unwrap();
     }
 
-    pub(crate) fn prepare(&self, threshold: u64, weights: &[u64]) {
+    /// Prepares weights of the next epoch.
+    pub fn prepare(&self, threshold: u64, weights: &[u64]) {
         self.node.send(self.contract(), &Settlement::prepareCall { threshold, weights: pack(weights) });
     }
 
-    pub(crate) fn prepare_call(&self, threshold: u64, weights: &[u64]) -> Bytes {
+    /// The call that prepares weights.
+    pub fn prepare_call(&self, threshold: u64, weights: &[u64]) -> Bytes {
         Settlement::prepareCall { threshold, weights: pack(weights) }.abi_encode().into()
     }
 
-    pub(crate) fn publish(&mut self, part: usize) {
+    /// Copies a part of the running epoch's weights to a page.
+    pub fn publish(&mut self, part: usize) {
         let weights = self.network.weights.chunks(PART).nth(part).unwrap();
         let call = Settlement::publishCall { part: U256::from(part), weights: pack(weights) };
         let receipt = self.node.send(self.contract(), &call);
@@ -199,7 +210,7 @@ impl World {
     }
 
     /// A plan with its calldata, for results that these members sign.
-    pub(crate) fn plan(&self, signers: &MemberSet, results: &[B256], store: Store) -> (SettlementPlan, Bytes) {
+    pub fn plan(&self, signers: &MemberSet, results: &[B256], store: Store) -> (SettlementPlan, Bytes) {
         let plan = self.network.plan(&Measured::default(), signers, Order::of(results).stored(store)).unwrap();
         let signature = self.operators.sign(&signers.iter().map(|index| self.members[index]).collect(), &plan.digests);
         assert!(plan.verify(&signature).unwrap());
@@ -208,7 +219,7 @@ impl World {
     }
 
     /// Takes note that a plan settled.
-    pub(crate) fn settled(&mut self, plan: &SettlementPlan) {
+    pub fn settled(&mut self, plan: &SettlementPlan) {
         let changed = plan.way.changed.len() as u32;
         if plan.order.store == Store::Rental && self.network.paid + changed >= CHANGES_A_STORE {
             self.network.settled_and_rented(plan, 2);
@@ -221,14 +232,14 @@ impl World {
     }
 
     /// Settles results by a call of the settlement.
-    pub(crate) fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) {
+    pub fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) {
         let (plan, call) = self.plan(signers, results, store);
         self.node.send_from(0, self.contract(), call);
         self.settled(&plan);
     }
 
     /// Posts results that these members sign, or, if `signed` says so, others. The slot is empty.
-    pub(crate) fn post(&mut self, signers: &MemberSet, results: &[B256], signed: &[B256], slot: u64) -> PostedResults {
+    pub fn post(&mut self, signers: &MemberSet, results: &[B256], signed: &[B256], slot: u64) -> PostedResults {
         let (settlement, deadline) = (self.node.contract(self.contract()), u64::MAX);
         let (epoch, nonce) = (self.network.epoch, self.network.nonce);
         let digest = Results { settlement, epoch, nonce, deadline, store: NONE, results: signed }.digest();
@@ -239,7 +250,7 @@ impl World {
     }
 
     /// Posts results with evidence of any kind.
-    pub(crate) fn post_evidence(&mut self, evidence: Bytes, results: &[B256], slot: u64) -> PostedResults {
+    pub fn post_evidence(&mut self, evidence: Bytes, results: &[B256], slot: u64) -> PostedResults {
         let (head, newest, deadline) = (self.head, self.network.newest(), u64::MAX);
         let place = IOptimisticSettlement::Place {
             slot: U256::from(slot),
@@ -269,15 +280,31 @@ impl World {
         posting
     }
 
-    /// The world after the chain went back to where the network was this.
-    pub(crate) fn back_to(mut self, network: Network) -> Self {
+    /// The status of a posting in the contract, with a demand of its proof, if there is one.
+    pub fn status(&self, posting: &PostedResults, demand: Option<ProofDemand>) -> u8 {
+        let call = OptimisticSettlement::statusOfCall { posting: posting.named(), demand_: ProofDemand::named(demand) };
+        self.node.read(self.contract(), &call)
+    }
+
+    /// The last demand of the proof of a posting.
+    pub fn demand(&self, posting: &PostedResults) -> Option<ProofDemand> {
+        let filter = json!({ "fromBlock": "0x0", "address": self.contract() });
+        let logs: Vec<Log> = serde_json::from_value(self.node.ask("eth_getLogs", json!([filter]))).unwrap();
+        let demands = logs.iter().filter_map(|log| log.log_decode::<OptimisticSettlement::Demanded>().ok());
+        let of_it = demands.filter(|log| log.inner.id == posting.id()).last()?;
+        let OptimisticSettlement::Demanded { challenger, when, .. } = of_it.inner.data;
+        Some(ProofDemand { challenger, when: Moment::of_word(when) })
+    }
+
+    /// The settlement after the chain went back to where the network was this.
+    pub fn back_to(mut self, network: Network) -> Self {
         self.head = network.head().encode().unwrap();
         self.network = network;
         self
     }
 
     /// Copies a base to the pinned slot 1.
-    pub(crate) fn pin(&mut self, from: u16) {
+    pub fn pin(&mut self, from: u16) {
         self.node.send(self.contract(), &Settlement::pinCall { slot: U256::from(1), from: U256::from(from) });
         let mut pinned = self.network.bases.iter().find(|base| base.slot == from).unwrap().clone();
         pinned.slot = 1;
@@ -288,19 +315,19 @@ impl World {
 }
 
 /// Weights as the contract takes them.
-pub(crate) fn pack(weights: &[u64]) -> Bytes {
+pub fn pack(weights: &[u64]) -> Bytes {
     weights.iter().flat_map(|weight| weight.to_be_bytes()).collect()
 }
 
 /// A contract that passes its calldata on to another one.
-pub(crate) fn forwarder(to: Address) -> Bytes {
+pub fn forwarder(to: Address) -> Bytes {
     // CALLDATACOPY(0, 0, CALLDATASIZE); CALL(GAS, to, 0, 0, CALLDATASIZE, 0, 0); revert if that failed.
     let start = [0x36, 0x5f, 0x5f, 0x37, 0x5f, 0x5f, 0x36, 0x5f, 0x5f, 0x73];
     creation(&[&start[..], to.as_slice(), &or_revert(37)].concat())
 }
 
 /// A contract that calls another one with calldata of its own.
-pub(crate) fn opaque(to: Address, call: &[u8]) -> Bytes {
+pub fn opaque(to: Address, call: &[u8]) -> Bytes {
     // CODECOPY(0, 46, length); CALL(GAS, to, 0, 0, length, 0, 0); revert if that failed.
     let [high, low] = (call.len() as u16).to_be_bytes();
     let start = [0x61, high, low, 0x60, 46, 0x5f, 0x39, 0x5f, 0x5f, 0x61, high, low, 0x5f, 0x5f, 0x73];
@@ -308,7 +335,7 @@ pub(crate) fn opaque(to: Address, call: &[u8]) -> Bytes {
 }
 
 /// A contract that emits a log with this topic and no data.
-pub(crate) fn emitter(topic: B256) -> Bytes {
+pub fn emitter(topic: B256) -> Bytes {
     // LOG1(0, 0, topic).
     creation(&[&[0x7f][..], topic.as_slice(), &[0x5f, 0x5f, 0xa1, 0x00]].concat())
 }
@@ -318,8 +345,9 @@ fn or_revert(at: u8) -> [u8; 11] {
     [0x5a, 0xf1, 0x15, 0x60, at, 0x57, 0x00, 0x5b, 0x5f, 0x5f, 0xfd]
 }
 
-/// Creation code: PUSH2 length DUP1 PUSH1 11 PUSH0 CODECOPY PUSH0 RETURN, and the code.
-fn creation(code: &[u8]) -> Bytes {
+/// A contract with this code.
+pub fn creation(code: &[u8]) -> Bytes {
+    // PUSH2 length DUP1 PUSH1 11 PUSH0 CODECOPY PUSH0 RETURN, and the code.
     let length = (code.len() as u16).to_be_bytes();
     [&[0x61, length[0], length[1], 0x80, 0x60, 11, 0x5f, 0x39, 0x5f, 0xf3, 0x00][..], code].concat().into()
 }

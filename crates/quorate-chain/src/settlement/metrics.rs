@@ -1,4 +1,4 @@
-//! What `follow` counts, for Prometheus, and whether it keeps up. docs/operate.md has the list.
+//! What a follower counts, for Prometheus, and whether it keeps up. docs/operate.md has the list.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -9,16 +9,17 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family},
     registry::{Registry, Unit},
 };
-use quorate_chain::rpc::Rpc;
 use quorate_evm::follow::{Follower, SettlementEvent};
 use quorate_host::{
     metrics::{self, Labels, Watched, count, number, real},
     unix_ms,
 };
 
+use crate::rpc::Rpc;
+
 /// Everything that a follower counts.
 #[derive(Debug)]
-pub(crate) struct Metrics {
+pub struct SettlementMetrics {
     started_ms: u64,
     /// How long ago the contract may have been compared with everything that is confirmed.
     bound: Duration,
@@ -53,9 +54,9 @@ struct Settlement {
     epoch: u64,
 }
 
-impl Metrics {
+impl SettlementMetrics {
     /// Counts from now on, for a follower that looks for blocks again and again after `every`.
-    pub(crate) fn begun(node: Rpc, every: Duration) -> Self {
+    pub fn begun(node: Rpc, every: Duration) -> Self {
         let events: Family<Labels<1>, Counter> = Family::default();
         for event in SettlementEvent::NAMES {
             drop(events.get_or_create(&[("event", event)]));
@@ -71,46 +72,51 @@ impl Metrics {
     }
 
     /// The newest block, with its time in seconds of Unix time.
-    pub(crate) fn head(&self, number: u64, time: u64) {
+    pub(super) fn head(&self, number: u64, time: u64) {
         self.now().head = Some((number, time));
     }
 
     /// The newest block that is final.
-    pub(crate) fn finalized(&self, number: Option<u64>) {
+    pub(super) fn finalized(&self, number: Option<u64>) {
         self.now().finalized = number;
     }
 
     /// The logs up to a block were read.
-    pub(crate) fn read(&self, block: u64) {
+    pub(super) fn read(&self, block: u64) {
         self.now().read = Some((block, unix_ms()));
     }
 
     /// A log said something about the network.
-    pub(crate) fn event(&self, event: &SettlementEvent) {
+    pub(super) fn event(&self, event: &SettlementEvent) {
         self.events.get_or_create(&[("event", event.name())]).inc();
     }
 
     /// Blocks that were read are not the chain's any more.
-    pub(crate) fn reorganised(&self) {
+    pub(super) fn reorganised(&self) {
         self.reorganisations.inc();
     }
 
     /// The contract's state after a block is what the logs say.
-    pub(crate) fn matched(&self, block: u64) {
+    pub(super) fn matched(&self, block: u64) {
         self.now().matched = Some(block);
     }
 
     /// What the logs say.
-    pub(crate) fn settlement(&self, follower: &Follower) {
+    pub(super) fn settlement(&self, follower: &Follower) {
         let (keys, results, epoch) =
             (follower.keys() as u64, follower.head().nonce, u64::from(follower.last_epoch().0));
         self.now().settlement = Some(Settlement { keys, results, epoch });
     }
 
     /// Everything that is confirmed was read and compared. `waits` says whether the network could not be written all the same.
-    pub(crate) fn caught_up(&self, waits: bool) {
+    pub fn caught_up(&self, waits: bool) {
         let mut now = self.now();
         (now.caught_up, now.waits) = (Some(unix_ms()), waits);
+    }
+
+    /// When that was so the last time, in milliseconds of Unix time.
+    pub(crate) fn caught_up_ms(&self) -> Option<u64> {
+        self.now().caught_up
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
@@ -119,7 +125,7 @@ impl Metrics {
     }
 }
 
-impl Watched for Metrics {
+impl Watched for SettlementMetrics {
     fn ready(&self) -> Result<(), String> {
         let now = *self.now();
         let Some(caught_up) = now.caught_up else {
@@ -139,18 +145,26 @@ impl Watched for Metrics {
 
     fn metrics(&self) -> String {
         let mut root = Registry::default();
-        self.register(&mut root);
+        self.register(self.begin(&mut root));
         metrics::text(&root)
     }
 }
 
-impl Metrics {
-    /// Registers everything that a follower tells.
-    pub(crate) fn register(&self, root: &mut Registry) {
+impl SettlementMetrics {
+    /// Registers what each program tells. The answer is the registry of the follower.
+    pub(crate) fn begin<'a>(&self, root: &'a mut Registry) -> &'a mut Registry {
+        metrics::begin(root, PREFIX, self.started_ms, env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Registers everything that a follower tells, in its registry.
+    pub(crate) fn register(&self, r: &mut Registry) {
         let ready = self.ready().is_ok();
         let now = *self.now();
-        let r = metrics::begin(root, "quorate_follower", self.started_ms, env!("CARGO_PKG_VERSION"));
-        r.register("ready", "1 if /readyz says yes, else 0", number(u64::from(ready)));
+        r.register(
+            "ready",
+            "1 if the contract was compared with all that is confirmed a short time ago, else 0",
+            number(u64::from(ready)),
+        );
         if let Some((head, time)) = now.head {
             r.register("head", "The newest block of the chain", number(head));
             let help = "The time of the newest block, since 1970";
@@ -202,5 +216,8 @@ impl Metrics {
     }
 }
 
-/// With twice the pause between two looks, the bound of [`Metrics`]: a node that is asked six times takes some ten seconds.
+/// What the names of a follower's metrics begin with.
+pub(crate) const PREFIX: &str = "quorate_follower";
+
+/// With twice the pause between two looks, the bound of [`SettlementMetrics`]: a node that is asked six times takes some ten seconds.
 const PATIENCE: Duration = Duration::from_secs(60);

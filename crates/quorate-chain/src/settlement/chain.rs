@@ -1,14 +1,17 @@
 //! A settlement on its chain: read block by block, taken back when the chain is reorganised, compared with the contract.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use alloy::{
     primitives::{Address, B256, Bytes, U256},
     rpc::types::{Filter, Log},
 };
-use anyhow::anyhow;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use quorate_chain::rpc::{Rpc, RpcBlock, RpcPatience};
 use quorate_evm::{
     bls12381::DigestHash,
     contract::{OptimisticSettlement, Settlement},
@@ -16,22 +19,19 @@ use quorate_evm::{
     posting::ProofDemand,
     state::Head,
 };
-use quorate_host::exit::{Failure, Result};
 
-use super::metrics::Metrics;
-use crate::{
+use super::{
     cursor::{Cursor, VERSION},
-    wallet::chain_of,
+    error::{OptionNames, SettlementError, SettlementPlace},
+    metrics::SettlementMetrics,
+    settings::SettlementSettings,
+};
+use crate::{
+    rpc::{Rpc, RpcBlock, RpcError, RpcPatience},
+    task_network::Confirmations,
 };
 
-/// How far behind the newest block is followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Confirmations {
-    /// So many blocks follow the last one that is read.
-    Blocks(u64),
-    /// The last block that is read is final.
-    Finalized,
-}
+type Result<T> = std::result::Result<T, SettlementError>;
 
 /// A block by its number and hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +47,20 @@ struct Checkpoint {
     follower: Arc<Follower>,
 }
 
+/// Up to where is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Up to this block.
+    Block(u64),
+    /// No block is confirmed.
+    None,
+    /// The node answers with a chain that is shorter than it was. So it is not known what the newest blocks are.
+    Unclear,
+}
+
 /// What a step did.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(super) enum Step {
     /// Blocks were read; there are more.
     Read,
     /// All blocks are read that are confirmed.
@@ -57,7 +68,7 @@ pub(crate) enum Step {
 }
 
 /// A settlement, as far as its chain was read.
-pub(crate) struct Chain {
+pub(super) struct Chain {
     node: Rpc,
     deployment: Deployment,
     /// The settlement's registrar, which cannot be changed.
@@ -73,13 +84,18 @@ pub(crate) struct Chain {
     compared: Option<Block>,
     /// How often the last blocks were read again, since the contract last matched.
     read_again: u32,
+    /// The events of the last step, which count once it is known that they are not read again.
+    uncounted: Vec<SettlementEvent>,
     /// The epoch whose weights were compared with the contract's.
     weighed: Option<u32>,
     /// The newest block of the chain, as it was seen last.
     newest: Option<RpcBlock>,
+    /// Since when the node answers with a chain that is shorter than it was.
+    shorter: Option<Instant>,
     /// What the user should know, since it was asked for.
-    pub(crate) notes: Vec<String>,
-    metrics: Arc<Metrics>,
+    pub(super) notes: Vec<String>,
+    metrics: Arc<SettlementMetrics>,
+    options: OptionNames,
 }
 
 /// A reorganisation is undone if it goes back no farther than so many steps. Otherwise the logs are read anew.
@@ -88,44 +104,48 @@ const CHECKPOINTS: usize = 64;
 /// How often blocks are read again whose logs do not lead to the contract's state.
 const READ_AGAIN: u32 = 3;
 
+/// How long a chain that is shorter than it was is taken for the answer of a node that lags: several nodes behind one URL answer like
+/// that.
+const LAGS: Duration = Duration::from_secs(30);
+
 /// How many transactions are asked for at a time.
 const AT_A_TIME: usize = 8;
 
 impl Chain {
     /// Asks the node for the chain's id and the contract for what is fixed in it.
-    pub(crate) async fn open(
+    pub(super) async fn open(
         node: Rpc,
-        contract: Address,
-        from_block: u64,
-        confirmations: Confirmations,
-        most: u64,
-        metrics: Arc<Metrics>,
+        settings: &SettlementSettings,
+        metrics: Arc<SettlementMetrics>,
     ) -> Result<Self> {
-        let chain_id = chain_of(&node).await?;
-        let code = node.code(contract).await.map_err(Failure::io)?;
+        let SettlementSettings { contract, from_block, confirmations, blocks_at_once: most, options, .. } = *settings;
+        let chain_id = node.chain_id().await;
+        let chain_id =
+            chain_id.map_err(|source| SettlementError::NoNode { option: options.rpc, source: source.into() })?;
+        let code = node.code(contract).await?;
         if code.is_empty() {
-            let error = anyhow!("there is no contract at {contract} on chain {chain_id}; check --contract and --rpc");
-            return Err(Failure::usage(error));
+            return Err(SettlementError::NoContract { contract, chain_id, options });
         }
-        let pinned = node.read(contract, &Settlement::pinnedSlotsCall {}, None).await;
-        let changes = node.read(contract, &Settlement::changesAStoreCall {}, None).await;
-        let registrar = node.read(contract, &Settlement::registrarCall {}, None).await;
-        let (Ok(pinned), Ok(changes), Ok(registrar)) = (&pinned, &changes, &registrar) else {
-            let error = [pinned.err(), changes.err(), registrar.err()].into_iter().flatten().next();
-            let error = error.map_or_else(|| anyhow!("no answer"), anyhow::Error::from);
-            let what = format!("{contract} on chain {chain_id} does not answer as a settlement does; check --contract");
-            return Err(Failure::usage(error.context(what)));
+        let refused = |source: RpcError| {
+            if source.is_of_contract() {
+                SettlementError::NotASettlement { contract, chain_id, option: options.contract, source: source.into() }
+            } else {
+                // The node says nothing about the contract.
+                source.into()
+            }
         };
+        let pinned = node.read(contract, &Settlement::pinnedSlotsCall {}, None).await.map_err(refused)?;
+        let changes = node.read(contract, &Settlement::changesAStoreCall {}, None).await.map_err(refused)?;
+        let registrar = node.read(contract, &Settlement::registrarCall {}, None).await.map_err(refused)?;
         let deployment = Deployment {
             chain_id,
             contract,
             // No slot has a larger number, and no quorum changes more members.
-            pinned_slots: u16::try_from(*pinned).unwrap_or(u16::MAX),
-            changes_a_store: u32::try_from(*changes).unwrap_or(u32::MAX),
+            pinned_slots: u16::try_from(pinned).unwrap_or(u16::MAX),
+            changes_a_store: u32::try_from(changes).unwrap_or(u32::MAX),
             digest_hash: DigestHash::in_code(&code),
         };
         let (checkpoints, notes) = (VecDeque::new(), Vec::new());
-        let registrar = *registrar;
         Ok(Self {
             node,
             deployment,
@@ -137,22 +157,23 @@ impl Chain {
             checkpoints,
             compared: None,
             read_again: 0,
+            uncounted: Vec::new(),
             weighed: None,
             newest: None,
+            shorter: None,
             notes,
             metrics,
+            options,
         })
     }
 
     /// Goes on from a cursor, which must be one of this settlement.
-    pub(crate) fn resume(&mut self, cursor: Cursor) -> anyhow::Result<()> {
-        let Deployment { chain_id, contract, .. } = *cursor.follower.deployment();
-        if (chain_id, contract) != (self.deployment.chain_id, self.deployment.contract) {
-            anyhow::bail!(
-                "it belongs to {contract} on chain {chain_id}, and not to {} on chain {}; choose another --network file",
-                self.deployment.contract,
-                self.deployment.chain_id,
-            );
+    pub(super) fn resume(&mut self, cursor: Cursor, path: &Path) -> Result<()> {
+        let place = |of: &Deployment| SettlementPlace { contract: of.contract, chain_id: of.chain_id };
+        let (found, expected) = (place(cursor.follower.deployment()), place(&self.deployment));
+        if found != expected {
+            let (path, option) = (path.to_owned(), self.options.cursor);
+            return Err(SettlementError::CursorOfAnother { path, found, expected, option });
         }
         self.from_block = cursor.from_block;
         let block = Block { number: cursor.block, hash: cursor.hash };
@@ -160,8 +181,15 @@ impl Chain {
         Ok(())
     }
 
+    /// Forgets all blocks that were read.
+    pub(super) fn begin_anew(&mut self) {
+        self.checkpoints.clear();
+        self.uncounted.clear();
+        (self.compared, self.weighed, self.read_again) = (None, None, 0);
+    }
+
     /// Where to go on later; `None` if nothing was read.
-    pub(crate) fn cursor(&self) -> Option<Cursor> {
+    pub(super) fn cursor(&self) -> Option<Cursor> {
         let Checkpoint { block, follower } = self.checkpoints.back()?;
         Some(Cursor {
             version: VERSION,
@@ -173,46 +201,64 @@ impl Chain {
     }
 
     /// The last block that was read.
-    pub(crate) fn block(&self) -> Option<u64> {
+    pub(super) fn block(&self) -> Option<u64> {
         self.checkpoints.back().map(|checkpoint| checkpoint.block.number)
     }
 
-    /// The block up to which is read, at this moment; `None` if there is none yet.
-    pub(crate) async fn target(&mut self) -> Result<Option<u64>> {
-        let newest = self.node.block("latest").await.map_err(Failure::io)?;
+    /// The block up to which is read, at this moment.
+    pub(super) async fn target(&mut self) -> Result<Target> {
+        let newest = self.node.block("latest").await?;
         if let Some(newest) = newest {
             self.metrics.head(newest.number, newest.timestamp);
+            let before = self.newest.map(|before| before.number).max(self.block());
+            if let Some(before) = before.filter(|before| newest.number < *before) {
+                if self.shorter.is_none() {
+                    self.notes.push(format!(
+                        "the node answers with block {} after block {before}: it lags, or several nodes answer by turns",
+                        newest.number
+                    ));
+                }
+                if self.shorter.get_or_insert_with(Instant::now).elapsed() < LAGS {
+                    return Ok(Target::Unclear);
+                }
+            }
+            self.shorter = None;
             self.newest = Some(newest);
         }
-        Ok(match self.confirmations {
+        let target = match self.confirmations {
             Confirmations::Finalized => {
-                let finalized = self.node.block("finalized").await.map_err(Failure::io)?.map(|block| block.number);
+                let finalized = self.node.block("finalized").await?.map(|block| block.number);
                 self.metrics.finalized(finalized);
                 finalized
             }
             Confirmations::Blocks(behind) => newest.and_then(|block| block.number.checked_sub(behind)),
-        })
+        };
+        Ok(target.map_or(Target::None, Target::Block))
     }
 
     /// The newest block of the chain, as [`target`](Self::target) saw it last.
-    pub(crate) fn newest(&self) -> Option<RpcBlock> {
+    pub(super) fn newest(&self) -> Option<RpcBlock> {
         self.newest
     }
 
     /// Whether nothing was read, and the first block lies behind the target.
-    pub(crate) fn is_before(&self, target: Option<u64>) -> bool {
+    pub(super) fn is_before(&self, target: Option<u64>) -> bool {
         self.block().is_none() && target.is_none_or(|target| target < self.from_block)
     }
 
-    /// Forgets the blocks that are not the chain's any more.
-    pub(crate) async fn go_back(&mut self) -> Result<()> {
+    /// Forgets the blocks that are not the chain's any more. `false` if the node does not have a block that a chain of the length has
+    /// which it told last: then several nodes answer, and nothing is known.
+    pub(super) async fn go_back(&mut self) -> Result<bool> {
         let mut left = None;
         while let Some(Checkpoint { block, .. }) = self.checkpoints.back() {
-            if self.is_of_chain(*block).await? {
-                break;
+            match self.block_at(block.number).await? {
+                Some(found) if found == *block => break,
+                None if self.newest.is_some_and(|newest| newest.number >= block.number) => return Ok(false),
+                Some(_) | None => {}
             }
             left = Some(block.number);
             self.weighed = None;
+            self.uncounted.clear();
             self.checkpoints.pop_back();
         }
         if let Some(block) = left {
@@ -222,11 +268,11 @@ impl Chain {
                 "block {block} is not the chain's any more: the logs are read anew from block {next} on"
             ));
         }
-        Ok(())
+        Ok(true)
     }
 
     async fn block_at(&self, number: u64) -> Result<Option<Block>> {
-        let found = self.node.block_at(number).await.map_err(Failure::io)?;
+        let found = self.node.block_at(number).await?;
         Ok(found.map(|RpcBlock { number, hash, .. }| Block { number, hash }))
     }
 
@@ -235,7 +281,7 @@ impl Chain {
     }
 
     /// Reads the next blocks, up to a target.
-    pub(crate) async fn step(&mut self, target: u64) -> Result<Step> {
+    pub(super) async fn step(&mut self, target: u64) -> Result<Step> {
         let from = self.block().map_or(self.from_block, |block| block + 1);
         if from > target {
             return Ok(Step::Done);
@@ -255,23 +301,23 @@ impl Chain {
                 self.page /= 2;
                 return Ok(Step::Read);
             }
-            Err(error) => return Err(Failure::io(error)),
+            Err(error) => return Err(error.into()),
         };
         if !self.is_of_chain(last).await? {
             // What was read, or why it was not, says nothing. The caller looks for the common block before the next step.
             return Ok(Step::Done);
         }
         let transactions = transactions?;
+        self.count();
         let mut follower = self
             .checkpoints
             .back()
             .map_or_else(|| Arc::new(Follower::new(self.deployment)), |checkpoint| checkpoint.follower.clone());
-        for Transaction { block, events, calldata } in &transactions {
-            let notes = Arc::make_mut(&mut follower).apply(events, calldata);
-            let notes = notes
-                .map_err(|error| Failure::refused(anyhow::Error::from(error).context(format!("block {block}"))))?;
+        for Transaction { block, events, calldata } in transactions {
+            let notes = Arc::make_mut(&mut follower).apply(&events, &calldata);
+            let notes = notes.map_err(|source| SettlementError::Contradiction { block, source })?;
             self.notes.extend(notes.iter().map(|note| format!("block {block}: {note}")));
-            events.iter().for_each(|event| self.metrics.event(event));
+            self.uncounted.extend(events);
         }
         self.metrics.read(to);
         self.checkpoints.push_back(Checkpoint { block: last, follower });
@@ -282,23 +328,25 @@ impl Chain {
         Ok(if to == target { Step::Done } else { Step::Read })
     }
 
+    /// Counts the events of the last step.
+    fn count(&mut self) {
+        self.uncounted.drain(..).for_each(|event| self.metrics.event(&event));
+    }
+
     /// The logs by transaction, with the calldata that they need.
     async fn transactions(&self, mut logs: Vec<Log>) -> Result<Vec<Transaction>> {
         logs.sort_by_key(|log| (log.block_number, log.log_index));
         let mut transactions: Vec<(B256, Transaction)> = Vec::new();
         for log in logs {
             let (Some(hash), Some(block), false) = (log.transaction_hash, log.block_number, log.removed) else {
-                return Err(Failure::io(anyhow!(
-                    "the node answers eth_getLogs with logs of no block; use another node"
-                )));
+                return Err(SettlementError::NoBlock);
             };
             // What the registrar and the settlement emit under each other's topics says nothing.
             let of_registrar = log.topic0() == Some(&SettlementEvent::TOPIC_OF_REGISTRAR);
             if log.address() != if of_registrar { self.registrar } else { self.deployment.contract } {
                 continue;
             }
-            let event = SettlementEvent::decode(&log.inner)
-                .map_err(|error| Failure::usage(anyhow::Error::from(error).context(format!("block {block}"))))?;
+            let event = SettlementEvent::decode(&log.inner).map_err(|source| SettlementError::Log { block, source })?;
             let Some(event) = event else { continue };
             match transactions.last_mut() {
                 Some((last, transaction)) if *last == hash => transaction.events.push(event),
@@ -307,12 +355,8 @@ impl Chain {
         }
         let filled = stream::iter(transactions).map(|(hash, mut transaction)| async move {
             if transaction.events.iter().any(SettlementEvent::needs_calldata) {
-                let calldata = self.node.calldata(hash).await.map_err(Failure::io)?;
-                transaction.calldata = calldata.ok_or_else(|| {
-                    Failure::io(anyhow!(
-                        "the node has logs of transaction {hash} and not the transaction; use a node that keeps them"
-                    ))
-                })?;
+                let calldata = self.node.calldata(hash).await?;
+                transaction.calldata = calldata.ok_or(SettlementError::NoTransaction(hash))?;
             }
             Ok(transaction)
         });
@@ -323,7 +367,7 @@ impl Chain {
     /// the contract's slot does not hold, and weights whose hash the contract does not have.
     ///
     /// The answer is `false` if the block is not the chain's any more: the caller looks for the common block.
-    pub(crate) async fn compare(&mut self) -> Result<bool> {
+    pub(super) async fn compare(&mut self) -> Result<bool> {
         let Some(block) = self.checkpoints.back().map(|checkpoint| checkpoint.block) else { return Ok(true) };
         if self.compared == Some(block) {
             return Ok(true);
@@ -333,42 +377,48 @@ impl Chain {
             return if let Ok(false) = self.is_of_chain(block).await { Ok(false) } else { Err(failure) };
         }
         (self.compared, self.read_again) = (Some(block), 0);
+        self.count();
         self.metrics.matched(block.number);
         Ok(true)
     }
 
     /// Forgets the blocks of the last step, so that they are read again: a node may know a block before it finds its logs. `false` if that
     /// was tried often enough, or if only the cursor is left.
-    pub(crate) fn read_again(&mut self) -> bool {
+    pub(super) fn read_again(&mut self) -> bool {
         if self.read_again == READ_AGAIN || self.checkpoints.len() < 2 {
             return false;
         }
         self.read_again += 1;
         self.weighed = None;
+        self.uncounted.clear();
         self.checkpoints.pop_back();
         true
     }
 
     async fn compare_last(&mut self) -> Result<()> {
         let Some(Checkpoint { block, follower }) = self.checkpoints.back_mut() else { return Ok(()) };
-        if **follower == Follower::new(self.deployment) {
+        let (node, contract, block) = (&self.node, self.deployment.contract, *block);
+        let is_new = **follower == Follower::new(self.deployment);
+        let state = match node.read(contract, &Settlement::stateCall {}, Some(block.hash)).await {
             // The contract may not be deployed yet.
+            Err(RpcError::Undecodable { .. }) if is_new => return Ok(()),
+            state => state?,
+        };
+        if is_new && state == follower.state() {
             return Ok(());
         }
-        let (node, contract, block) = (&self.node, self.deployment.contract, *block);
-        let state = node.read(contract, &Settlement::stateCall {}, Some(block.hash)).await.map_err(Failure::io)?;
         if state != follower.state() {
-            let terms = node.read(contract, &Settlement::termsCall {}, Some(block.hash)).await.map_err(Failure::io)?;
-            let waiting =
-                node.read(contract, &Settlement::waitingCall {}, Some(block.hash)).await.map_err(Failure::io)?;
-            return Err(Failure::refused(difference(follower, block.number, state, terms, waiting)));
+            let terms = node.read(contract, &Settlement::termsCall {}, Some(block.hash)).await?;
+            let waiting = node.read(contract, &Settlement::waitingCall {}, Some(block.hash)).await?;
+            let from_block = self.options.from_block;
+            return Err(difference(follower, block.number, state, terms, waiting, from_block));
         }
         for SlotPosting { posting, status, .. } in follower.postings().filter(|posting| posting.is_open()) {
             let demand_ = ProofDemand::named(status.demand());
             let call = OptimisticSettlement::statusOfCall { posting: posting.named(), demand_ };
-            let found = node.read(contract, &call, Some(block.hash)).await.map_err(Failure::io)?;
+            let found = node.read(contract, &call, Some(block.hash)).await?;
             if !status.is_that_of(found) {
-                return Err(Failure::refused(anyhow!(
+                return Err(SettlementError::Differs(format!(
                     "after block {} the posting in slot {} is {} by the logs, and not so in the contract; nothing is \
                      written. The node left logs out: try again, or another node",
                     block.number,
@@ -380,7 +430,7 @@ impl Chain {
         let follower = Arc::make_mut(follower);
         for (slot, place, commitment) in follower.commitments() {
             let call = Settlement::commitmentAtCall { place };
-            if node.read(contract, &call, Some(block.hash)).await.map_err(Failure::io)? != commitment {
+            if node.read(contract, &call, Some(block.hash)).await? != commitment {
                 follower.forget(slot);
                 self.notes.push(format!("block {}: {}", block.number, Note::BaseUnknown { slot }));
             }
@@ -415,8 +465,25 @@ impl Chain {
         Ok(())
     }
 
+    /// Takes the weights of the running epoch, which no calldata tells, if the contract has these.
+    pub(super) async fn take_weights(&mut self, weights: Vec<u64>) -> Result<bool> {
+        let Some(Checkpoint { block, follower }) = self.checkpoints.back_mut() else { return Ok(false) };
+        let mut taken = Follower::clone(follower);
+        if !taken.take_weights(weights) {
+            return Ok(false);
+        }
+        for (part, weights) in taken.packed_weights().into_iter().enumerate() {
+            if !takes(&self.node, self.deployment.contract, *block, part, weights).await? {
+                return Ok(false);
+            }
+        }
+        taken.confirm_weights();
+        *follower = Arc::new(taken);
+        Ok(true)
+    }
+
     /// The settlement after the last block that was read.
-    pub(crate) fn follower(&mut self) -> Option<&mut Follower> {
+    pub(super) fn follower(&mut self) -> Option<&mut Follower> {
         self.checkpoints.back_mut().map(|checkpoint| Arc::make_mut(&mut checkpoint.follower))
     }
 }
@@ -427,7 +494,7 @@ async fn takes(node: &Rpc, contract: Address, block: Block, part: usize, weights
     match node.read(contract, &call, Some(block.hash)).await {
         Ok(_) => Ok(true),
         Err(error) if error.revert().is_some() => Ok(false),
-        Err(error) => Err(Failure::io(error)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -439,7 +506,14 @@ struct Transaction {
 }
 
 /// What differs from the contract. The contract tells its state hash, the last terms, and whether an epoch waits.
-fn difference(follower: &Follower, block: u64, state: B256, terms: U256, waiting: bool) -> anyhow::Error {
+fn difference(
+    follower: &Follower,
+    block: u64,
+    state: B256,
+    terms: U256,
+    waiting: bool,
+    from_block: &str,
+) -> SettlementError {
     let (head, terms) = (follower.head(), Head::decode(terms));
     let (epoch, is_waiting) = follower.last_epoch();
     let what = if terms.epoch != epoch {
@@ -455,9 +529,100 @@ fn difference(follower: &Follower, block: u64, state: B256, terms: U256, waiting
             head.nonce, head.paid
         )
     };
-    anyhow!(
+    SettlementError::Differs(format!(
         "after block {block} the contract's state is {state}, and the logs lead to {}; nothing is written. What differs: \
-         {what}. The node left logs out, or --from-block lies behind the deployment: try again, or another node",
+         {what}. The node left logs out, or {from_block} lies behind the deployment: try again, or another node",
         follower.state()
-    )
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::primitives::{U64, keccak256};
+    use quorate_evm::alloy_sol_types::SolCall as _;
+    use quorate_lab::proxy::Proxy;
+    use serde_json::{Value, json};
+    use tokio::runtime;
+
+    use super::*;
+
+    const OPTIONS: OptionNames = OptionNames {
+        rpc: "--rpc",
+        contract: "--contract",
+        from_block: "--from-block",
+        confirmations: "--confirmations",
+        cursor: "--cursor",
+    };
+
+    /// A node without logs, of a chain with ten blocks. The contract answers `state` and `terms` so.
+    fn without_logs(state: &'static [u8], terms: U256) -> Proxy {
+        Proxy::alone(move |method, parameters| {
+            let block = |number: u64| {
+                let hash = |number: u64| keccak256(number.to_be_bytes());
+                let (at, parent) = (hash(number), hash(number.wrapping_sub(1)));
+                let number = U64::from(number);
+                json!({ "number": number, "hash": at, "parentHash": parent, "timestamp": "0x1", "baseFeePerGas": "0x1" })
+            };
+            Ok(match method {
+                "eth_chainId" => json!("0x1"),
+                "eth_getCode" => json!("0x60"),
+                "eth_getLogs" => json!([]),
+                "eth_getBlockByNumber" if parameters[0] == "latest" => block(9),
+                "eth_getBlockByNumber" => block(serde_json::from_value::<U64>(parameters[0].clone()).unwrap().to()),
+                "eth_call" => {
+                    let data: Bytes = serde_json::from_value(parameters[0]["data"].clone()).unwrap();
+                    if data[..] == Settlement::stateCall::SELECTOR {
+                        json!(Bytes::from_static(state))
+                    } else if data[..] == Settlement::termsCall::SELECTOR {
+                        json!(B256::from(terms))
+                    } else {
+                        // Also: no epoch waits.
+                        json!(B256::ZERO)
+                    }
+                }
+                _ => Value::Null,
+            })
+        })
+    }
+
+    fn compared(node: &Proxy) -> Result<bool> {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let node = Rpc::new(&node.url).unwrap();
+            let settings = SettlementSettings {
+                contract: Address::repeat_byte(1),
+                from_block: 0,
+                confirmations: Confirmations::Blocks(0),
+                blocks_at_once: 4,
+                every: SettlementSettings::EVERY,
+                cursor: "cursor".into(),
+                options: OPTIONS,
+            };
+            let metrics = Arc::new(SettlementMetrics::begun(node.clone(), settings.every));
+            let mut chain = Chain::open(node, &settings, metrics).await?;
+            let target = chain.target().await?;
+            assert_eq!(target, Target::Block(9));
+            while matches!(chain.step(9).await?, Step::Read) {}
+            assert_eq!(chain.block(), Some(9));
+            chain.compare().await
+        })
+    }
+
+    /// A contract that nobody has called yet has no logs, and before its deployment it has no state.
+    #[test]
+    fn a_settlement_without_logs_may_be_new() {
+        let new = quorate_evm::state::state(U256::ZERO, B256::ZERO);
+        assert!(compared(&without_logs(new.0.to_vec().leak(), U256::ZERO)).unwrap());
+        assert!(compared(&without_logs(&[], U256::ZERO)).unwrap());
+    }
+
+    /// The state says that there was an epoch, and the node shows no log at all.
+    #[test]
+    fn a_node_that_hides_all_logs_is_not_believed() {
+        let head = Head { epoch: 1, ..Head::decode(U256::ZERO) }.encode().unwrap();
+        let moved = quorate_evm::state::state(head, B256::ZERO);
+        let error = compared(&without_logs(moved.0.to_vec().leak(), head)).unwrap_err();
+        assert!(matches!(error, SettlementError::Differs(_)), "{error}");
+        assert!(error.to_string().contains("the contract's last epoch is 1, that of the logs is 0"), "{error}");
+    }
 }

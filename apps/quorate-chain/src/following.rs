@@ -1,0 +1,194 @@
+//! What `follow` and `watch` share: a settlement that is followed until somebody stops the program, and what is served to those who
+//! watch it.
+
+use std::{future::ready, net::SocketAddr, path::PathBuf, rc::Rc, str::FromStr, sync::Arc, time::Duration};
+
+use alloy::primitives::Address;
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use quorate_chain::{
+    rpc::Rpc,
+    settlement::{OptionNames, SettlementFollower, SettlementSettings},
+    task_network::Confirmations,
+};
+use quorate_host::{
+    exit::{Failure, Result},
+    listen::{Connections, Hosts, Routers},
+    metrics::{self as told, Watched},
+    service,
+};
+use tokio::{net::TcpListener, signal};
+
+use crate::{
+    print::{Progress, note},
+    wallet,
+};
+
+/// What every command that follows takes.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// The node: an HTTP or HTTPS URL of its JSON-RPC
+    #[arg(long, value_name = "URL", env = "QUORATE_CHAIN_RPC", hide_env_values = true)]
+    rpc: String,
+
+    /// The block from which logs are read: that of the contract's deployment, or one before it
+    #[arg(long, value_name = "N", default_value_t = 0, env = "QUORATE_CHAIN_FROM_BLOCK")]
+    pub(crate) from_block: u64,
+
+    /// How many blocks must follow a block before its logs count, or `finalized`
+    #[arg(long, value_name = "N", default_value = "2", env = "QUORATE_CHAIN_CONFIRMATIONS")]
+    confirmations: ConfirmationsArgument,
+
+    /// The most blocks in one request for logs. Fewer are asked for if the node refuses
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    blocks: u64,
+
+    /// How often to look for new blocks, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds)]
+    every: f64,
+
+    /// Where /livez, /readyz and /metrics are served over HTTP, such as 127.0.0.1:9604. Port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "once", env = "QUORATE_CHAIN_METRICS")]
+    metrics: Option<SocketAddr>,
+
+    /// Allow an address of --metrics that other machines reach. There is no TLS
+    #[arg(long, requires = "metrics", env = "QUORATE_CHAIN_BEYOND_LOOPBACK")]
+    beyond_loopback: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ConfirmationsArgument(Confirmations);
+
+impl FromStr for ConfirmationsArgument {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        match text {
+            "finalized" => Ok(Self(Confirmations::Finalized)),
+            _ => text
+                .parse()
+                .map(|blocks| Self(Confirmations::Blocks(blocks)))
+                .map_err(|_| "expected a number of blocks, or `finalized`"),
+        }
+    }
+}
+
+fn seconds(text: &str) -> std::result::Result<f64, &'static str> {
+    match text.parse() {
+        Ok(seconds) if (0.05..=3_600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds from 0.05 to 3600"),
+    }
+}
+
+/// The longest time in which the follower gets an answer from the node, or gives up, beside the pause between two looks.
+const LONGEST_TURN: Duration = Duration::from_secs(300);
+
+impl Reading {
+    /// The node.
+    pub(crate) fn node(&self) -> Result<Rpc> {
+        wallet::node(&self.rpc)
+    }
+
+    /// The pause between two looks.
+    pub(crate) fn every(&self) -> Duration {
+        Duration::from_secs_f64(self.every)
+    }
+
+    /// How a settlement is followed, with the file of its cursor and the option that names it.
+    pub(crate) fn settings(
+        &self,
+        contract: Address,
+        cursor: PathBuf,
+        cursor_option: &'static str,
+    ) -> SettlementSettings {
+        SettlementSettings {
+            contract,
+            from_block: self.from_block,
+            confirmations: self.confirmations.0,
+            blocks_at_once: self.blocks,
+            every: self.every(),
+            cursor,
+            options: OptionNames {
+                rpc: "--rpc",
+                contract: "--contract",
+                from_block: "--from-block",
+                confirmations: "--confirmations",
+                cursor: cursor_option,
+            },
+        }
+    }
+
+    /// Serves those who watch, where they may ask.
+    pub(crate) async fn serve(&self, watched: &Arc<impl Watched>) -> Result<Option<Connections>> {
+        let Some(address) = self.metrics else { return Ok(None) };
+        if !address.ip().is_loopback() && !self.beyond_loopback {
+            return Err(Failure::usage(anyhow!(
+                "--metrics {address} is reached by other machines: use 127.0.0.1, or add --beyond-loopback behind a firewall"
+            )));
+        }
+        let listener = TcpListener::bind(address).await.with_context(|| format!("--metrics {address}"));
+        let listener = listener.map_err(Failure::io)?;
+        let address = listener.local_addr().map_err(Failure::io)?;
+        // A page on the web cannot let a name of its own point here and read.
+        let hosts = Hosts { names: Arc::new([]), stated_in: "--metrics" };
+        let connections = Connections::new(told::BOUNDS, Some(hosts));
+        connections.listen_tcp(listener, Routers { running: told::routes(watched), draining: None });
+        note(format!("metrics are at http://{address}/metrics"));
+        Ok(Some(connections))
+    }
+}
+
+/// A run that follows a settlement.
+pub(crate) trait Follows {
+    /// What follows it.
+    fn following(&mut self) -> &mut SettlementFollower<Progress>;
+}
+
+/// Runs a command until it ends, or somebody or the machine stops it: then the answer is `None`, and the cursor is written. `run` takes
+/// turns.
+pub(crate) async fn until_stopped<T: Follows>(
+    reading: &Reading,
+    status: &str,
+    works: &mut T,
+    run: impl AsyncFnOnce(&mut T) -> Result,
+) -> Result<Option<Result>> {
+    let (turned, patience) = (Rc::clone(&works.following().listener.turned), reading.every() + LONGEST_TURN);
+    let watched = async {
+        service::watch(|| ready(turned.get().elapsed() < patience)).await;
+        std::future::pending::<()>().await;
+    };
+    service::ready(status);
+    let ended = tokio::select! {
+        ended = run(works) => Some(ended),
+        stopped = interrupted() => { stopped?; None }
+        () = watched => None,
+    };
+    service::stopping("writing down the cursor");
+    if ended.is_none() {
+        let following = works.following();
+        following.save()?;
+        if let Some(block) = following.block() {
+            note(format!("stopped after block {block}"));
+        }
+    }
+    Ok(ended)
+}
+
+/// The failure of a run with `--once` that had nothing to read.
+pub(crate) fn nothing_confirmed(from_block: u64) -> Failure {
+    Failure::refused(anyhow!("block {from_block} has not so many --confirmations yet, so there is nothing to read"))
+}
+
+/// Waits for Ctrl-C, or for the signal that ends services.
+async fn interrupted() -> Result<()> {
+    #[cfg(unix)]
+    {
+        let mut end = signal::unix::signal(signal::unix::SignalKind::terminate()).map_err(Failure::internal)?;
+        tokio::select! {
+            pressed = signal::ctrl_c() => pressed.map_err(Failure::internal),
+            _ = end.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    signal::ctrl_c().await.map_err(Failure::internal)
+}

@@ -1,0 +1,138 @@
+//! `quorate-chain watch`.
+
+use std::{path::PathBuf, sync::Arc};
+
+use alloy::primitives::Address;
+use clap::{Args, ValueEnum};
+use quorate_chain::{
+    settlement::{SettlementFollower, SettlementMetrics},
+    watch::{WatchMetrics, WatchPayer, WatchTurn, Watcher},
+};
+use quorate_evm::{posting::PostingConditions, watch::UnknownPostings};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    listen::Connections,
+};
+use tokio::time::sleep;
+
+use crate::{
+    following::{Follows, Reading, nothing_confirmed, until_stopped},
+    payer::Payer,
+    print::Progress,
+    wallet::{FeeArguments, line},
+};
+
+/// Recompute what is posted to a settlement without a proof, and demand the proof of what is false
+///
+/// Follows an OptimisticSettlement as `follow` does, and recomputes each posting: the signers' keys and weights, the digest, the
+/// signature. Prints a line for each posting, with the time that is left until it is final, and one for each change.
+///
+/// Without a payer nothing is sent. With one (--key-file), it demands the proof of each false posting and pays the bond, drops
+/// those that nobody has proven in time, and withdraws what it is credited. With --prove, it also proves true postings whose
+/// proof somebody demands. A posting that it cannot recompute does not count as true: see --unknown.
+///
+/// It keeps no network file. It goes on from its cursor, and reads the logs anew without one. While the node does not answer,
+/// it says so and asks again.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    reading: Reading,
+
+    /// The settlement's address
+    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT")]
+    contract: Address,
+
+    /// The file from which it goes on after a restart
+    #[arg(long, value_name = "FILE", default_value = "watch.cursor", env = "QUORATE_CHAIN_WATCH_CURSOR")]
+    cursor: PathBuf,
+
+    /// What is done about a posting that cannot be recomputed: `demand` its proof in the last quarter of its window, or
+    /// `report` it. If it was true, the bond of the demand is lost
+    #[arg(long, value_name = "WHAT", default_value = "demand")]
+    unknown: Unknown,
+
+    /// Prove true postings whose proof somebody demands. Whoever proves gets the bond of the demand
+    #[arg(long)]
+    prove: bool,
+
+    /// Look once, send nothing, and end. The exit code is 1 if an open posting is false or cannot be recomputed
+    #[arg(long)]
+    once: bool,
+
+    #[command(flatten)]
+    payer: Payer,
+
+    #[command(flatten)]
+    fees: FeeArguments,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Unknown {
+    Demand,
+    Report,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate-chain watch --rpc http://localhost:8545 --contract 0x… --once
+  quorate-chain watch --rpc http://localhost:8545 --contract 0x… \\
+      --key-file payer.json --prove --metrics 127.0.0.1:9605";
+
+impl Arguments {
+    /// Runs the command.
+    pub(crate) async fn run(self) -> Result {
+        let node = self.reading.node()?;
+        let followed = Arc::new(SettlementMetrics::begun(node.clone(), self.reading.every()));
+        let counted = Arc::new(WatchMetrics::begun(followed));
+        let watchers = self.reading.serve(&counted).await?;
+        let _end = watchers.as_ref().map(Connections::abort_on_drop);
+        let settings = self.reading.settings(self.contract, self.cursor.clone(), "--cursor file");
+        let unknown = match self.unknown {
+            Unknown::Demand => UnknownPostings::Demand,
+            Unknown::Report => UnknownPostings::Report,
+        };
+        let mut watcher = Watcher::open(node, settings, unknown, self.prove, counted, Progress::new()).await?;
+        let PostingConditions { window, window_blocks, answer, answer_blocks, slots, penalty, bond } =
+            watcher.conditions();
+        line(format!(
+            "window {window} s and {window_blocks} blocks, answer {answer} s and {answer_blocks} blocks, {slots} slots, penalty \
+             {penalty} wei, bond {bond} wei"
+        ))?;
+        if self.payer.is_named() && !self.once {
+            // The passphrase is asked for when everything else is right.
+            watcher.pay(WatchPayer { payer: self.payer.signer()?.into(), fees: self.fees.limits() });
+        }
+        let run = async |watcher: &mut Watcher<Progress>| self.watch(watcher).await;
+        match until_stopped(&self.reading, "watching", &mut watcher, run).await? {
+            Some(ended) => ended,
+            None if self.once => Err(Failure::interrupted()),
+            None => Ok(Exit::Success),
+        }
+    }
+
+    async fn watch(&self, watcher: &mut Watcher<Progress>) -> Result {
+        loop {
+            let turned = if self.once { watcher.turn().await } else { watcher.turn_patiently().await };
+            let turned = turned
+                .map_err(|error| Failure::from(error).context("no posting is watched until this is started again"))?;
+            if let Some(error) = watcher.following().listener.closed.take() {
+                return Err(Failure::io(error));
+            }
+            match turned {
+                WatchTurn::Looked { doubtful } if self.once => {
+                    return Ok(if doubtful == 0 { Exit::Success } else { Exit::Negative });
+                }
+                WatchTurn::Before if self.once => return Err(nothing_confirmed(self.reading.from_block)),
+                _ => {}
+            }
+            sleep(self.reading.every()).await;
+        }
+    }
+}
+
+impl Follows for Watcher<Progress> {
+    fn following(&mut self) -> &mut SettlementFollower<Progress> {
+        Watcher::following(self)
+    }
+}

@@ -1,0 +1,96 @@
+//! A loop whose chain and peers are silent.
+
+use quorate_batcher::{Batcher, Settings};
+use quorate_evm::SnapshotId;
+use quorate_network::message::candidate_for;
+use quorate_signer_client::client::ClientSettings;
+use tempfile::TempDir;
+use tokio::{net::UnixListener, time::timeout};
+
+use super::*;
+use crate::{
+    board::Expectations,
+    programs::ProgramSettings,
+    transport::{
+        Admission, Admitted, Credential, Identity, Limits, Terms,
+        http::{JoinSettings, join},
+    },
+};
+
+const NETWORK: Contract = Contract { chain_id: 31337, address: Address::repeat_byte(7) };
+const NOWHERE: &str = "http://127.0.0.1:1";
+
+struct Nobody;
+
+impl Admission for Nobody {
+    fn admit(&self, _: &[u8], _: &Credential) -> Admitted {
+        Admitted::NotYet
+    }
+
+    fn weight(&self, _: &Address) -> u64 {
+        0
+    }
+}
+
+/// A loop that asks a signer, in a folder.
+fn runtime(folder: &TempDir, signer: SignerClient) -> Runtime {
+    let registry = Registry::new(NETWORK);
+    let (orders, _) = mpsc::channel(1);
+    let (_, news) = mpsc::channel(1);
+    let (_, handed_in) = mpsc::channel(1);
+    let identity = Identity::random();
+    let credential = Credential { operator_key: vec![0].into(), signature: vec![0].into() };
+    let terms =
+        Terms { network: NETWORK, identity, credential, admission: Arc::new(Nobody), limits: Limits::default() };
+    let parts = Parts {
+        network: NETWORK,
+        settings: NodeSettings::default(),
+        epochs: Epochs { genesis: 0, length: NonZeroU64::MIN },
+        registry: registry.clone(),
+        checker: Checker::new(NETWORK, registry, Batcher::start(Settings::default()).unwrap()),
+        programs: Programs::new(NETWORK, None, None, ProgramSettings::default()),
+        pay: Pay::default(),
+        signer: Some(Arc::new(signer)),
+        transport: join(terms, &JoinSettings { aggregator: NOWHERE.to_owned() }).unwrap(),
+        ban: Duration::ZERO,
+        chain: ChainHandle { orders, news },
+        rpc: Rpc::new(NOWHERE).unwrap(),
+        orders: handed_in,
+        board: NodeBoard::new(Expectations::default()),
+        data: DataFolder::open(folder.path().join("node")).unwrap(),
+        schedule: None,
+    };
+    let (_, stop) = watch::channel(false);
+    Runtime::new(parts, stop, 0, Saved::default(), KeptTasks::default())
+}
+
+/// The machine asks for a signature again and again, and a client's requests wait for each other.
+#[tokio::test]
+async fn a_signer_that_hangs_has_one_request_of_each_candidate() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("signer.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let hangs = tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            open.push(stream);
+        }
+    });
+    let short = ClientSettings { answer: Duration::from_millis(100), ..ClientSettings::default() };
+    let mut runtime = runtime(&folder, SignerClient::with(&socket, short));
+    let candidate = |id| candidate_for(0, SnapshotId::ZERO, B256::with_last_byte(id), 0, b"result");
+    for _ in 0..50 {
+        runtime.carry_out(NodeOutput::Sign { candidate: candidate(1) }, &mut None);
+    }
+    runtime.carry_out(NodeOutput::Sign { candidate: candidate(2) }, &mut None);
+    assert_eq!(runtime.work.len(), 2);
+    // What was not answered in time may be asked again.
+    for _ in 0..2 {
+        let done = timeout(Duration::from_secs(10), runtime.work.join_next()).await.unwrap().unwrap().unwrap();
+        assert!(matches!(done, Done::SignerFailed { refusal: SignerRefusal::NotNow, .. }));
+        runtime.done(done).await;
+    }
+    runtime.carry_out(NodeOutput::Sign { candidate: candidate(1) }, &mut None);
+    assert_eq!(runtime.work.len(), 1);
+    hangs.abort();
+}
