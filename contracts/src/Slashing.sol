@@ -86,7 +86,7 @@ abstract contract Slashing is Rewards {
     ///
     /// NOT protected: an operator from a quorum that wants to fine it. Whoever chooses ids after the snapshot finds one
     /// that elects any operator it likes, in about as many tries as the operator's part of the weight is small. So a
-    /// dishonest quorum takes `penaltyShare` of the stake of every operator in every epoch, and no more.
+    /// dishonest quorum takes `penaltyShare` of all that an operator has at stake (`_seize`) in every epoch, and no more.
     /// @param epoch The epoch of the tasks.
     /// @param tasks The tasks, of which the approved ones are skipped.
     function _penalise(uint256 epoch, Task[] calldata tasks) internal {

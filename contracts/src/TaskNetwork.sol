@@ -18,7 +18,8 @@ import {Slashing} from "./Slashing.sol";
 ///
 /// TRUSTED: a quorum. More than the required part of the weight decides what a result is, which tasks there are, and
 /// with their ids who performs them. A dishonest quorum can empty the pool, and take `penaltyShare` of every operator's
-/// stake in every epoch (`Slashing`). It can take no more of a stake, and no withdrawal and no claim from anybody.
+/// stake in every epoch (`Slashing`), also of what waits to be withdrawn. It can do so only for epochs whose snapshot the
+/// operator is in, so for at most two after it left. It touches no claim and nothing else.
 ///
 /// NOT checked: what a result means, and that an approved task names the elected performer. Attesters check both before
 /// they sign (`performerOf`). A performer who was not elected is never paid, and a rejected task that names one
