@@ -18,6 +18,8 @@ abstract contract SymbioticFixture is AdaptersFixture {
     address internal constant NETWORK = address(0x4e);
     address internal constant SLASHER = address(0x51a5);
     uint96 internal constant IDENTIFIER = 3;
+    /// What the constructor wants of a vault's epochs, at least.
+    uint48 internal constant VAULT_EPOCH = 2 * LENGTH + 1 hours;
     bytes32 internal constant SUBNETWORK = bytes32(uint256(uint160(NETWORK)) << 96 | IDENTIFIER);
 
     MockRegistry internal _networks;
@@ -34,7 +36,7 @@ abstract contract SymbioticFixture is AdaptersFixture {
         _networks.add(NETWORK);
         for (uint256 i = 0; i < 2; i++) {
             _delegators[i] = new MockDelegator(_optIns);
-            _vaults[i] = new MockVault(address(_delegators[i]), SLASHER, 2 * LENGTH);
+            _vaults[i] = new MockVault(address(_delegators[i]), SLASHER, VAULT_EPOCH);
             _vaultFactory.add(address(_vaults[i]));
         }
     }
@@ -138,9 +140,9 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
             // Not one of the factory's.
             if (i == 5) entries[1].vault = IVault(address(type(uint160).max));
             if (i == 6) (entries[0].multiplier, what) = (0, "multiplier");
-            if (i == 7) (vault, what) = (new MockVault(address(_delegators[0]), address(0), 2 * LENGTH), "slasher");
+            if (i == 7) (vault, what) = (new MockVault(address(_delegators[0]), address(0), VAULT_EPOCH), "slasher");
             if (i == 8) {
-                (vault, what) = (new MockVault(address(_delegators[0]), SLASHER, 2 * LENGTH - 1), "epochDuration");
+                (vault, what) = (new MockVault(address(_delegators[0]), SLASHER, VAULT_EPOCH - 1), "epochDuration");
             }
             if (i >= 7 && i < 9) entries = _only(vault);
             Settlement settlement = new ToySettlement(_later(1));
@@ -157,11 +159,27 @@ contract AdaptersSymbioticFaultsTest is AdaptersFaults, SymbioticFixture {
         entries[0] = SymbioticRegistrar.Vault(IVault(address(vault)), 1e18);
     }
 
+    /// @notice Stake may be read an hour before the epoch in which it weighs. With twice the length of a short epoch as the
+    /// vault's, it could be gone by then.
+    function test_trap_epochsShorterThanAWeighing() public {
+        uint48[3] memory durations = [uint48(20 minutes), 80 minutes - 1, 80 minutes];
+        for (uint256 i = 0; i < 3; i++) {
+            MockVault vault = new MockVault(address(_delegators[0]), SLASHER, durations[i]);
+            SymbioticRegistrar.Vault[] memory entries = _only(vault);
+            Settlement settlement = new ToySettlement(_later(1));
+            SymbioticRegistrar.Symbiotic memory symbiotic = _symbiotic();
+            StakeRegistrar.Parameters memory parameters = _parameters();
+            parameters.epochLength = 10 minutes;
+            if (i < 2) vm.expectRevert(abi.encodeWithSelector(StakeRegistrar.BadParameter.selector, "epochDuration"));
+            new SymbioticRegistrar(settlement, parameters, symbiotic, NETWORK, IDENTIFIER, entries);
+        }
+    }
+
     /// @notice A vault of version 2 has a delegator without `stakeAt`, and a vault may have none yet.
     function test_trap_aVaultWithAnotherDelegator() public {
         address[2] memory delegators = [address(0), address(_optIns)];
         for (uint256 i = 0; i < 2; i++) {
-            SymbioticRegistrar.Vault[] memory entries = _only(new MockVault(delegators[i], SLASHER, 2 * LENGTH));
+            SymbioticRegistrar.Vault[] memory entries = _only(new MockVault(delegators[i], SLASHER, VAULT_EPOCH));
             Settlement settlement = new ToySettlement(_later(1));
             SymbioticRegistrar.Symbiotic memory symbiotic = _symbiotic();
             StakeRegistrar.Parameters memory parameters = _parameters();

@@ -600,6 +600,27 @@ contract OptimisticTest is OptimisticFixture {
         _prove(still);
     }
 
+    /// @notice Keys of an epoch prove other results for its postings after it is over, also if they weigh nothing any more:
+    /// until the last second of the window, and while a demand is open.
+    function test_trap_aQuorumOfAnEarlierEpoch() public {
+        Kept memory kept = _post(_true(1), 0);
+        Kept memory asked = _post(_true(1), 1);
+        uint64[] memory weights = new uint64[](N);
+        weights[N - 1] = 1;
+        _begin(weights, 1, 1);
+        bytes memory former = _range(0, N - 1);
+        _refuse(Members.empty(), NONE, former, _tooFew(N - 1));
+        _pass(WINDOW, WINDOW_BLOCKS);
+        _demand(asked);
+        _displace(kept, _other(1), NONE, former);
+        // Nobody drops the other one.
+        _pass(10 * WINDOW, 10 * WINDOW_BLOCKS);
+        _displace(asked, _other(1), NONE, former);
+        _assertMoney(POSTER, COVER - 2 * uint256(PENALTY), 0, 0, "the poster of what was true");
+        _assertMoney(CHALLENGER, 0, 0, BOND, "the challenger");
+        _assertMoney(PROVER, 0, 0, 2 * (PENALTY / 2), "the prover");
+    }
+
     function test_staysProvable_whenTheTableIsRenewed() public {
         Kept memory kept = _post(_true(1), 0);
         Kept memory other = _post(_true(1), 1);

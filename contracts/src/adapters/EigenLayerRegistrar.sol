@@ -24,7 +24,10 @@ import {StakeRegistrar} from "./StakeRegistrar.sol";
 ///
 /// **How long stake can be slashed.** A deallocation that takes effect within `lookahead` blocks does not count. So what
 /// counts stays allocated for so many blocks, unless it is slashed or withdrawn: stake in the withdrawal queue can be
-/// slashed until the withdrawal is complete, and is not counted. Choose an epoch's length in blocks or more.
+/// slashed until the withdrawal is complete, and is not counted. Choose at least the blocks of an epoch's length and an
+/// hour: an operator may be weighed up to `WEIGHING_TIME` before the epoch begins. Behind an optimistic settlement, add
+/// the blocks of its window and its answer, since keys of an epoch prove results for its postings for so long after it
+/// (docs/optimistic.md). If nobody begins an epoch in time, the running one may outlast the stake that stands behind it.
 ///
 /// What is trusted of EigenLayer, beside what `StakeRegistrar` says: whoever may change its contracts; the service's
 /// address, which decides who becomes a member of the set and who slashes it; and the strategies and their tokens.
@@ -66,7 +69,7 @@ contract EigenLayerRegistrar is StakeRegistrar {
     /// @param allocationManager_ EigenLayer's AllocationManager.
     /// @param operatorSet The operator set.
     /// @param lookahead_ For how many blocks stake has to stay allocated: at least 1, and less than EigenLayer's
-    /// `DEALLOCATION_DELAY`.
+    /// `DEALLOCATION_DELAY`. Not compared with the epoch's length, which is in seconds.
     /// @param strategies_ The strategies, by rising addresses; 1 to `MOST_STRATEGIES`.
     constructor(
         Settlement settlement,

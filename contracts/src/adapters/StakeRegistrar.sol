@@ -28,6 +28,10 @@ import {Settlement} from "../Settlement.sol";
 /// `rotate` replaces the key. The old key still weighs in the running epoch. Anyone may `evict` an operator that weighs
 /// nothing in the running epoch, so that its seat is free.
 ///
+/// **Behind an optimistic settlement** the keys of an epoch go on to prove results for the postings of that epoch until
+/// `window` and `answer` are over, and longer while a demand is open (docs/optimistic.md). So an operator keeps a key that
+/// it replaced or gave up as safe for so long, and stake has to answer for so long after the epoch.
+///
 /// **Renewal.** The settlement's key table only grows, and `MOST_KEYS` bounds it. Once at least half of its keys are
 /// dead, anyone carries the live ones to the next table with `carry`, in steps. If all are carried when a weighing
 /// starts, the epoch that it leads to uses the next table.
@@ -260,8 +264,9 @@ abstract contract StakeRegistrar {
         return _admit(key, proof);
     }
 
-    /// @notice Replaces the caller's key. The old key still weighs in the running epoch, and never after it. The caller
-    /// has to fulfil what `register` asks for.
+    /// @notice Replaces the caller's key. The old key still weighs in the running epoch and, in an optimistic settlement,
+    /// for the postings of that epoch after its end. It weighs for nothing else. The caller has to fulfil what `register`
+    /// asks for.
     /// @param key The new key.
     /// @param proof Its proof of possession, as in `register`.
     /// @return index The new key's index in the running table.
@@ -270,7 +275,8 @@ abstract contract StakeRegistrar {
         return _admit(key, proof);
     }
 
-    /// @notice Gives up the caller's seat. Its key still weighs in the running epoch, and never after it.
+    /// @notice Gives up the caller's seat. Its key still weighs in the running epoch and, in an optimistic settlement, for
+    /// the postings of that epoch after its end. It weighs for nothing else.
     function resign() external notWhileWeighing {
         _remove(msg.sender);
     }

@@ -23,8 +23,11 @@ import {StakeRegistrar} from "./StakeRegistrar.sol";
 /// counts.
 ///
 /// **How long stake can be slashed.** A vault can be slashed for a length of its own epochs, counted from the second
-/// that was read. The constructor wants this to be at least twice the length of the settlement's epochs. If nobody
-/// begins an epoch in time, the running one may outlast the stake that stands behind it.
+/// that was read, which may lie up to `WEIGHING_TIME` before the epoch begins. The constructor wants this to be at least
+/// twice the length of the settlement's epochs and `WEIGHING_TIME` more. If nobody begins an epoch in time, the running
+/// one may outlast the stake that stands behind it. The constructor does not know whether the settlement is an optimistic
+/// one. Behind an optimistic settlement, take vaults whose epochs are longer by its window and its answer, since keys of
+/// an epoch prove results for its postings for so long after it (docs/optimistic.md).
 ///
 /// What is trusted of Symbiotic, beside what `StakeRegistrar` says: whoever may change its contracts, and the migrations
 /// that its factory allows to a vault's owner; the curator of each vault, who decides which operator has which stake;
@@ -78,7 +81,7 @@ contract SymbioticRegistrar is StakeRegistrar {
     /// @param network_ The network, which must be registered.
     /// @param identifier The identifier of the subnetwork.
     /// @param vaults_ The vaults, by rising addresses; 1 to `MOST_VAULTS`. Each must be one of the factory's and have a
-    /// delegator and a slasher.
+    /// delegator, a slasher and epochs of at least 2 · `epochLength` + `WEIGHING_TIME`.
     constructor(
         Settlement settlement,
         Parameters memory parameters,
@@ -101,7 +104,10 @@ contract SymbioticRegistrar is StakeRegistrar {
             require(address(vault) > last && symbiotic.vaults.isEntity(address(vault)), BadParameter("vaults"));
             require(vaults_[i].multiplier != 0, BadParameter("multiplier"));
             require(vault.slasher() != address(0), BadParameter("slasher"));
-            require(vault.epochDuration() >= 2 * uint256(parameters.epochLength), BadParameter("epochDuration"));
+            require(
+                vault.epochDuration() >= 2 * uint256(parameters.epochLength) + WEIGHING_TIME,
+                BadParameter("epochDuration")
+            );
             // Reverts if the delegator is of another kind, or not set.
             IBaseDelegator(vault.delegator()).stakeAt(subnetwork, address(this), uint48(block.timestamp - 1), "");
             last = address(vault);
