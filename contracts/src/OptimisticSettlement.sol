@@ -13,7 +13,8 @@ import {Settlement} from "./Settlement.sol";
 ///
 /// **A demand is answered by a proof.** The proof is the check of an instant settlement, against the head that the posting
 /// names. If it cannot be made, for whatever reason, the posting is dropped: a proof that runs out of gas, a precompile
-/// that fails, a price that rose. So what a demand was made for never becomes final without a proof.
+/// that fails, a price that rose, a receiver that reverts (`ForwardedResults`). So what a demand was made for never
+/// becomes final without a proof.
 ///
 /// **A posting stays provable.** For the epoch, the table, the digest and the signers of a posting the signature is one
 /// point, so whoever proves it may start from any base, and pass keys in any way. Pages never vanish, and the numbers of a

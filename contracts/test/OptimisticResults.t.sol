@@ -85,7 +85,8 @@ contract OptimisticForwardedTest is OptimisticFixture {
         assertEq(_receiver.nonces(1), finished.posting.head.nonce(), "then the earlier one");
     }
 
-    /// @notice A receiver that reverts stops the results that it refuses, and nothing else.
+    /// @notice While a receiver refuses a result, a posting of it is neither proven nor finished, and holds its slot. Other
+    /// postings go on.
     function test_trap_aReceiverThatReverts() public {
         Kept memory bad = _post(_signed(1, _range(0, N)), 0);
         Kept memory good = _post(_signed(1, _range(0, N)), 1);
@@ -101,6 +102,27 @@ contract OptimisticForwardedTest is OptimisticFixture {
         _refuseAs(POSTER, 0, _callPost(_signed(1, _range(0, N)), 0), why);
         _receiver.refuse("other");
         _acceptAs(PROVER, 0, _callFinish(bad));
+    }
+
+    /// @notice While a receiver refuses a result, whoever demands its proof takes a true poster's penalty. Once the window
+    /// is over, the number is lost.
+    function test_trap_aDemandWhileTheReceiverReverts() public {
+        Kept memory kept = _post(_signed(1, _range(0, N)), 0);
+        _receiver.refuse(kept.results[0]);
+        _demand(kept);
+        bytes memory why = abi.encodeWithSelector(Receiver.Refused.selector, kept.results[0]);
+        _refuseAs(PROVER, 0, _callProve(kept), why);
+        _pass(ANSWER + 1, ANSWER_BLOCKS + 1);
+        _refuseAs(PROVER, 0, _callProve(kept), why);
+        _drop(kept);
+        _assertMoney(POSTER, COVER - PENALTY, 0, 0, "the poster");
+        _assertMoney(CHALLENGER, 0, 0, BOND + PENALTY / 2, "the challenger");
+        _pass(WINDOW + 1, WINDOW_BLOCKS + 1);
+        _receiver.refuse("other");
+        why = abi.encodeWithSelector(IOptimisticSettlement.NotThisPosting.selector, 0);
+        _refuseAs(PROVER, 0, _callProve(kept), why);
+        _assertStatus(kept, IOptimisticSettlement.Status.Dropped, "for ever");
+        assertEq(_receiver.count(), 0, "nothing came");
     }
 
     /// @notice A receiver that calls again, within the call, what gave it the results.
