@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use ::parquet::file::statistics::Statistics;
+use ::parquet::schema::types::SchemaDescriptor;
 
 use self::column::Column;
 pub use self::declared::PAGE_LIMIT;
@@ -82,16 +83,16 @@ impl ParquetRows {
         let rows_of_groups = rows_of_groups(&metadata).map_err(unfit)?;
         let parts = metadata.file_metadata().schema_descr();
         let table = columns_of(parts);
-        let is_empty = |place: usize| is_empty(&metadata, &table[place].name);
+        let is_empty = |place: usize| is_empty(&metadata, parts, place);
         let read = columns(&table, is_empty).map_err(|fault| match fault {
             ColumnFault::Missing { name, found } => ParquetFileError::MissingColumn { name, found },
             ColumnFault::Type { name, found, expected } => ParquetFileError::ColumnType { name, found, expected },
         })?;
-        let columns = read.into_iter().filter_map(|(_, named)| {
-            let column = Column::find(parts, named.name)?;
-            Some((named, column))
+        let columns = read.into_iter().map(|(place, named)| match Column::of(parts, place) {
+            Some(column) => Ok((named, column)),
+            None => Err(unfit(format!("its column \"{}\" has not one part", named.name))),
         });
-        let columns = columns.collect();
+        let columns = columns.collect::<Result<_, _>>()?;
         let end = metadata.num_row_groups();
         let budget = Budget::default();
         let (group, left, rows, ended) = (0, 0, 0, false);
@@ -188,18 +189,15 @@ fn rows_of_groups(metadata: &ParquetMetaData) -> Result<Vec<u64>, String> {
     rows.map_err(|_| "a row group states a negative number of rows".to_owned())
 }
 
-/// Whether every row group says that a column has no values. DuckDB gives such a column the type of integers.
-fn is_empty(metadata: &ParquetMetaData, name: &str) -> bool {
+/// Whether every row group says that the column at a place of the schema has no values. DuckDB gives such a column the type of integers.
+fn is_empty(metadata: &ParquetMetaData, schema: &SchemaDescriptor, place: usize) -> bool {
     let has_none = |column: &ColumnChunkMetaData| {
         let nulls = column.statistics().and_then(Statistics::null_count_opt);
         nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(column.num_values()))
     };
     let of_the_column = |group: &RowGroupMetaData| {
-        group
-            .columns()
-            .iter()
-            .filter(|column| column.column_path().parts().first().is_some_and(|part| part == name))
-            .all(has_none)
+        let leaves = group.columns().iter().enumerate().filter(|(leaf, _)| schema.get_column_root_idx(*leaf) == place);
+        leaves.map(|(_, column)| column).all(has_none)
     };
     metadata.num_row_groups() > 0 && metadata.row_groups().iter().all(of_the_column)
 }

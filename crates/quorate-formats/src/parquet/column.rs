@@ -39,9 +39,9 @@ struct Levels {
 }
 
 impl Column {
-    /// The column of this name; none if the schema has no such column, or if the column has several parts.
-    pub(super) fn find(schema: &SchemaDescriptor, name: &str) -> Option<Self> {
-        let mut leaves = (0..schema.num_columns()).filter(|leaf| schema.get_column_root(*leaf).name() == name);
+    /// The column at this place of the schema; none if it has several parts, or none. Another column may have its name.
+    pub(super) fn of(schema: &SchemaDescriptor, place: usize) -> Option<Self> {
+        let mut leaves = (0..schema.num_columns()).filter(|leaf| schema.get_column_root_idx(*leaf) == place);
         let (leaf, None) = (leaves.next()?, leaves.next()) else { return None };
         let column = schema.column(leaf);
         Some(Self {

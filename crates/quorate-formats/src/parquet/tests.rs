@@ -570,6 +570,13 @@ fn a_column_without_any_value_is_absent_whatever_its_type() {
             assert_eq!((record.id, record.suite, record.source, record.chain), (None, None, None, None), "{name}");
         }
     }
+    // The other column of its name is the one that is read, wherever it stands.
+    let reason = || ("reason", strings(&["a chain says so"]));
+    for columns in [[("reason", nulls()), reason()], [reason(), ("reason", nulls())]] {
+        let kind = [("kind", strings(&["exit"])), ("slot", strings(&["1"])), ("index", strings(&["3"]))];
+        let record = read(minimal().into_iter().chain(kind).chain(columns).collect()).remove(0).unwrap();
+        assert_eq!(record.failed_check().unwrap().detail, "a chain says so");
+    }
     let mut columns = with("public_keys", Arc::new(list));
     columns.retain(|(name, _)| *name != "public_key");
     assert!(read(columns).remove(0).unwrap().public_keys.is_empty());
