@@ -79,6 +79,15 @@ pub enum InputError {
         limit: usize,
     },
 
+    /// A document has more elements than the limit.
+    #[error("the {format} document has more than {limit} elements; split it into several files")]
+    TooManyElements {
+        /// The format that was read.
+        format: Format,
+        /// The limit.
+        limit: usize,
+    },
+
     /// A Parquet file cannot be read.
     #[cfg(feature = "parquet")]
     #[error(transparent)]

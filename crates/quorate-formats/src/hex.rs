@@ -56,6 +56,13 @@ impl NotHex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hex<const N: usize>(pub [u8; N]);
 
+impl<const N: usize> Hex<N> {
+    /// Whether all bytes are zero.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.0 == [0; N]
+    }
+}
+
 impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let bytes = HexBytes::deserialize(deserializer)?.0;

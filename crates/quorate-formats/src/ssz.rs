@@ -56,6 +56,11 @@ pub(crate) fn with_length(content: &Root, length: usize) -> Root {
     parent(content, &number(length as u64))
 }
 
+/// Whether a branch has only zeros, as documents write it where it proves nothing.
+pub(crate) fn is_empty(branch: &[Root]) -> bool {
+    branch.iter().all(|node| *node == Root::default())
+}
+
 /// The root that a branch leads to from the leaf at this generalized index; none if the branch is too short, or too long.
 ///
 /// A branch that is longer than the index is deep must start with zeros: the specification fills up the branches of older forks

@@ -110,6 +110,29 @@ fn another_network_signs_other_roots() {
     assert_eq!(ran.object()["reason"], "it is signed for the network mainnet");
 }
 
+/// On a network that is not built in, the schedule of one that is says nothing of layouts.
+#[test]
+fn a_network_of_ones_own_has_no_schedule() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let root = "11".repeat(32);
+    // On mainnet a slot of Altair, whose headers have no execution payload header to prove.
+    let mut bootstrap = read(&folder, "bootstrap.json");
+    bootstrap["data"]["header"]["beacon"]["slot"] = "2400000".into();
+    let mut update = first_update(&folder);
+    update["data"]["attested_header"]["beacon"]["slot"] = "2400000".into();
+    update["data"]["attested_header"]["execution"]["state_root"] = root.clone().into();
+    update["data"]["signature_slot"] = "2400001".into();
+    for name in ["finalized_header", "finality_branch"] {
+        update["data"].as_object_mut().unwrap().remove(name);
+    }
+    let files = Folder::new();
+    let paths = [files.file("bootstrap.json", bootstrap.to_string()), files.file("update.json", update.to_string())];
+    let own = ["--verdicts", "--genesis-validators-root", &root, "--fork-version", "0x10000000"];
+    let ran = verify(&[&own[..], &[&paths[0], &paths[1]]].concat()).exits(1);
+    let reason = ran.object()["reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("attested_execution_branch: expected the block body root"), "{reason}");
+}
+
 /// All updates are false for one reason, which is told once, with what to do.
 #[test]
 fn a_wrong_network_is_told_as_the_cause() {
@@ -169,6 +192,18 @@ fn what_rests_on_a_false_update_is_false() {
         ran.objects().iter().map(|line| line["reason"].as_str().unwrap_or("valid").to_owned()).collect();
     assert_eq!(reasons[0], "the signature does not match the keys and messages");
     assert!(reasons[1].contains("rests on") && reasons[2].contains("rests on"), "{reasons:?}");
+}
+
+/// Updates are judged window by window, of 1,024 here, and who rests on a false one may be in another window.
+#[test]
+fn more_updates_than_a_window_has() {
+    let Some(folder) = vectors::path("07_eth_helios") else { return };
+    let first = first_update(&folder);
+    let mut updates = vec![flipped(&first, "/data/sync_aggregate/sync_committee_bits")];
+    updates.resize(1100, first);
+    updates.push(read(&folder, "optimistic.json"));
+    let ran = with_update(&folder, &updates.into(), &["--threads", "1", "--json"]).exits(1);
+    assert_eq!((&ran.object()["valid"], &ran.object()["invalid"]), (&1099.into(), &2.into()), "{}", ran.err);
 }
 
 /// A forged update that names another next committee and comes first makes no true one false, nor what rests on it.

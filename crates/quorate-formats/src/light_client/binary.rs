@@ -7,31 +7,30 @@
 //! Spec: ethereum/consensus-specs, `specs/{altair,capella,deneb,electra}/light-client/sync-protocol.md` and
 //! `ssz/simple-serialize.md`; ethereum/beacon-APIs, `light_client/updates`.
 
+use std::iter;
+
 use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Execution, Header, Object, SyncCommittee, Update};
 use crate::format::SszShape;
 use crate::hex::{Hex, HexBytes};
 use crate::number::{Uint, Uint256, counted};
 use crate::ssz::Root;
 
-/// The objects of a document: one object, or several, each behind its length and the digest of its fork.
-pub(super) fn objects(bytes: &[u8]) -> Vec<Result<Object, String>> {
-    if !SszShape::is_list(bytes) {
-        return vec![object(bytes)];
-    }
-    let mut objects = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let chunk = next_chunk(rest);
-        let ended = chunk.is_err();
-        objects.push(chunk.and_then(|(content, after)| {
-            rest = after;
-            object(content)
-        }));
-        if ended {
-            break;
+/// The objects of a document: one object, or several, each behind its length and the digest of its fork. Where a length is wrong,
+/// nothing tells where the next object begins: it is the last one.
+pub(super) fn objects(bytes: &[u8]) -> impl Iterator<Item = Result<Object, String>> {
+    let is_list = SszShape::is_list(bytes);
+    // An empty document is one object, which cannot be read.
+    let mut rest = Some(bytes);
+    iter::from_fn(move || {
+        let bytes = rest.take()?;
+        if !is_list {
+            return Some(object(bytes));
         }
-    }
-    objects
+        Some(next_chunk(bytes).and_then(|(content, after)| {
+            rest = Some(after).filter(|after| !after.is_empty());
+            object(content)
+        }))
+    })
 }
 
 /// The first object without its length and its digest, and what follows.

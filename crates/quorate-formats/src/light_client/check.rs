@@ -33,10 +33,9 @@ pub(super) fn next_sync_committee_branch(update: &Update, network: &BeaconNetwor
     let Some((committee, branch)) = &update.next_committee else {
         return not_possible(NAME, "the update contains no next committee");
     };
-    if is_empty(branch) {
+    if ssz::is_empty(branch) {
         // The specification writes zeros everywhere for "no next committee".
-        let empty = committee.public_keys.iter().all(|key| *key == [0; 48]);
-        return if empty {
+        return if committee.is_empty() {
             not_possible(NAME, "the update contains no next committee")
         } else {
             failed(NAME, "the update contains a next committee, but its branch is empty")
@@ -53,8 +52,8 @@ pub(super) fn finality_branch(update: &Update, network: &BeaconNetwork) -> Check
     let Some((finalized, branch)) = &update.finalized else {
         return not_possible(NAME, "the update contains no finalized header");
     };
-    let nothing = finalized.beacon == BeaconHeader::default();
-    if is_empty(branch) {
+    let nothing = finalized.is_empty();
+    if ssz::is_empty(branch) {
         return if nothing {
             not_possible(NAME, "the update contains no finalized header")
         } else {
@@ -81,7 +80,11 @@ pub(super) fn block_roots_branch(
     const NAME: &str = "block_roots_branch";
     let (root, branch) = block_roots?;
     let Some(header) = header.filter(|header| header.beacon != BeaconHeader::default()) else {
-        return Some(not_possible(NAME, "the update contains no finalized header"));
+        return Some(if *root == Root::default() && ssz::is_empty(branch) {
+            not_possible(NAME, "the update contains no finalized header")
+        } else {
+            failed(NAME, "the update contains no finalized header, whose state would have this root")
+        });
     };
     let fork = fork_of(network, header, fork);
     Some(Proof { name: NAME, field: &BLOCK_ROOTS, branch, header: &header.beacon, fork }.of(root))
@@ -93,35 +96,36 @@ pub(super) fn validators_root(bootstrap: &Bootstrap, network: &BeaconNetwork) ->
     Some(Check::compared("validators_root", &network.genesis_validators_root, &stated))
 }
 
-/// Checks that the execution payload header is in the body of its block.
+/// Checks that the execution payload header is in the body of its block. One that nothing can prove fails: it would pass for proven.
 pub(super) fn execution_branch(
     name: &'static str,
     header: &Header,
     fork: Option<Fork>,
     network: &BeaconNetwork,
 ) -> Check {
-    let Some(fork) = fork_of(network, header, fork) else {
-        return not_possible(
-            name,
-            "the fork is not known: the network has no schedule, and the document has no \"version\"",
-        );
-    };
-    if fork < Fork::Capella {
-        return not_possible(name, "headers contain no execution payload before Capella");
-    }
-    if fork >= Fork::Gloas {
-        return not_possible(name, "the specification has no light-client layout for Gloas yet");
-    }
-    let Some((execution, branch)) = &header.execution else {
+    let Some((execution, branch)) = header.execution() else {
         return not_possible(name, "the document leaves out the execution payload header");
     };
-    let Some(root) = execution.root(fork) else {
-        return failed(
-            name,
-            "the execution payload header lacks a field that its fork has, or its extra data is too long",
-        );
+    let layouts = match fork_of(network, header, fork) {
+        Some(fork) if fork < Fork::Capella => {
+            return failed(name, "found an execution payload header, expected none: blocks have one since Capella");
+        }
+        Some(fork) => vec![fork],
+        // A root of one layout is never that of the other: their trees differ in depth.
+        None => vec![Fork::Deneb, Fork::Capella],
     };
-    led(name, &root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root)
+    let roots = layouts.into_iter().filter_map(|fork| execution.root(fork));
+    let checks = roots
+        .map(|root| led(name, &root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root));
+    let checked = checks.reduce(|first, next| if first.failed() { next } else { first });
+    checked.unwrap_or_else(|| {
+        failed(name, "the execution payload header lacks a field that its fork has, or its extra data is too long")
+    })
+}
+
+/// Whether the specification has a layout for the fork of an update. Without one, nothing that it states can be proved.
+pub(super) fn has_layout(update: &Update, network: &BeaconNetwork) -> bool {
+    fork_of(network, &update.attested, update.fork).is_none_or(|fork| fork < Fork::Gloas)
 }
 
 /// Checks that the slots are in order: finalized block, attested block, signature.
@@ -229,10 +233,6 @@ fn led(name: &'static str, leaf: &Root, branch: &[Root], index: u64, what: &str,
 /// The fork of a header: by the network's schedule, or by the document's own `version` if the network has none.
 fn fork_of(network: &BeaconNetwork, header: &Header, stated: Option<Fork>) -> Option<Fork> {
     network.fork(header.beacon.slot).or(stated)
-}
-
-fn is_empty(branch: &[Root]) -> bool {
-    branch.iter().all(|node| *node == Root::default())
 }
 
 fn failed(name: &'static str, detail: &str) -> Check {

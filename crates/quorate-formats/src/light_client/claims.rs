@@ -8,6 +8,7 @@ use super::check;
 use super::network::BeaconNetwork;
 use super::object::{SyncCommittee, Update};
 use crate::record::{Check, CheckResult, Id, Origin, Place, Record};
+use crate::ssz;
 
 /// A committee and what proves it.
 #[derive(Clone, Debug)]
@@ -75,7 +76,7 @@ pub(super) fn claim(
 fn next_committee_agrees(update: &Update, known: Option<&Known>) -> Option<Check> {
     let (committee, branch) = update.next_committee.as_ref()?;
     let period = BeaconNetwork::period(update.attested.beacon.slot) + 1;
-    let known = known.filter(|_| branch.iter().any(|node| *node != [0; 32]))?;
+    let known = known.filter(|_| !ssz::is_empty(branch))?;
     let (agrees, from) = (known.committee.public_keys == committee.public_keys, &known.from);
     let detail = if agrees {
         format!("period {period}, as in {from}")

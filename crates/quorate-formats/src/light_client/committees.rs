@@ -213,6 +213,11 @@ impl SyncCommittees {
 
     /// The claim of an update, or why there is none.
     fn claim(&self, update: &Update, place: Place, network: &BeaconNetwork, at_least: usize) -> Entry {
+        let id = || Some(Id::number(update.signature_slot));
+        if !check::has_layout(update, network) {
+            let reason = "the specification has no light-client layout for Gloas yet, so nothing that the update states can be proved";
+            return Err(Malformed::new(place, reason).with_id(id()));
+        }
         let period = BeaconNetwork::period(update.signature_slot);
         let known = self.known(period).ok_or_else(|| {
             let reason = format!(
@@ -220,7 +225,7 @@ impl SyncCommittees {
                  names the next committee, or a committee file (on the command line --committee FILE)",
                 period.saturating_sub(1)
             );
-            Malformed::new(place, reason).with_id(Some(Id::number(update.signature_slot))).of_no_committee()
+            Malformed::new(place, reason).with_id(id()).of_no_committee()
         })?;
         let next = self.known(BeaconNetwork::period(update.attested.beacon.slot) + 1);
         Ok(claims::claim(update, place, known, next, network, at_least))

@@ -36,9 +36,15 @@ impl BeaconNetwork {
         Self { name: "custom".to_owned(), genesis_validators_root, forks: Vec::new(), fork_version: Some(fork_version) }
     }
 
-    /// The same network, with the values given here instead of its own.
+    /// The same network, with the values given here instead of its own. With another root and a fork version it is another network,
+    /// whose forks came at other epochs: [`custom`](Self::custom).
     #[must_use]
     pub fn with(self, overrides: &Overrides) -> Self {
+        if let Overrides { genesis_validators_root: Some(root), fork_version: Some(version) } = *overrides
+            && root != self.genesis_validators_root
+        {
+            return Self::custom(root, version);
+        }
         Self {
             genesis_validators_root: overrides.genesis_validators_root.unwrap_or(self.genesis_validators_root),
             fork_version: overrides.fork_version.or(self.fork_version),
@@ -159,6 +165,10 @@ mod tests {
         assert_eq!(custom.fork(slot), None);
         let other_root = Overrides { genesis_validators_root: Some([1; 32]), ..Overrides::default() };
         assert_ne!(mainnet().with(&other_root).signing_root(&[7; 32], slot), mainnet().signing_root(&[7; 32], slot));
+        let other = Overrides { fork_version: Some([3, 0, 0, 0]), ..other_root };
+        assert_eq!(mainnet().with(&other), BeaconNetwork::custom([1; 32], [3, 0, 0, 0]));
+        let same = Overrides { genesis_validators_root: Some(mainnet().genesis_validators_root), ..other };
+        assert_eq!(mainnet().with(&same).fork(slot), Some(Fork::Capella));
     }
 
     #[test]

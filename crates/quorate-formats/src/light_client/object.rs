@@ -163,6 +163,19 @@ pub(super) struct Header {
     pub execution: Option<(Execution, Vec<Root>)>,
 }
 
+impl Header {
+    /// Whether it is the header that stands for none: every field, and the branch, is zero.
+    pub(super) fn is_empty(&self) -> bool {
+        self.beacon == BeaconHeader::default() && self.execution().is_none()
+    }
+
+    /// The execution payload header and its branch; none if the document leaves it out, or writes zeros for it.
+    pub(super) fn execution(&self) -> Option<(&Execution, &[Root])> {
+        let (execution, branch) = self.execution.as_ref()?;
+        (!execution.is_empty() || !ssz::is_empty(branch)).then_some((execution, branch.as_slice()))
+    }
+}
+
 /// `BeaconBlockHeader`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BeaconHeader {
@@ -210,6 +223,23 @@ pub(super) struct Execution {
 }
 
 impl Execution {
+    /// Whether every field is zero.
+    fn is_empty(&self) -> bool {
+        let Self { parent_hash, fee_recipient, state_root, receipts_root, logs_bloom, prev_randao, .. } = self;
+        let Self { block_number, gas_limit, gas_used, timestamp, extra_data, base_fee_per_gas, .. } = self;
+        let Self { block_hash, transactions_root, withdrawals_root, blob_gas_used, excess_blob_gas, .. } = self;
+        let roots =
+            [parent_hash, state_root, receipts_root, prev_randao, block_hash, transactions_root, withdrawals_root];
+        let numbers = [Some(block_number), Some(gas_limit), Some(gas_used), Some(timestamp)];
+        let of_blobs = [blob_gas_used.as_ref(), excess_blob_gas.as_ref()];
+        roots.into_iter().all(Hex::is_zero)
+            && fee_recipient.is_zero()
+            && logs_bloom.is_zero()
+            && numbers.into_iter().chain(of_blobs).flatten().all(|number| number.0 == 0)
+            && extra_data.0.is_empty()
+            && base_fee_per_gas.0 == [0; 32]
+    }
+
     /// The root in the layout of a fork from Capella to Fulu; none if a field of that layout is missing.
     ///
     /// The layout follows the fork and not the fields that the document has, because some tools write the fields of Deneb into
@@ -268,6 +298,11 @@ impl SyncCommittee {
         })
     }
 
+    /// Whether it is the committee that stands for none: every key, and their sum, is zero.
+    pub(super) fn is_empty(&self) -> bool {
+        self.public_keys.iter().chain(&self.aggregate_public_key).all(|key| *key == [0; 48])
+    }
+
     /// The root of `SyncCommittee`; none if the aggregate key is missing, which is one of its fields.
     pub(super) fn root(&self) -> Option<Root> {
         let key_root = |key: &[u8; 48]| ssz::merkleize(&ssz::leaves(key), 1);
@@ -310,9 +345,8 @@ impl Fields {
 
     /// Refuses fields that an object of its kind does not have: they would not be checked.
     fn none_left(self, kind: &str) -> Result<(), String> {
-        let proves = |branch: &Option<Vec<Hex<32>>>| {
-            branch.as_ref().is_some_and(|branch| branch.iter().any(|node| node.0 != Root::default()))
-        };
+        let proves =
+            |branch: &Option<Vec<Hex<32>>>| branch.as_ref().is_some_and(|branch| !branch.iter().all(Hex::is_zero));
         let left = [
             ("attested_header", self.attested_header.is_some()),
             ("finalized_header", self.finalized_header.is_some()),

@@ -439,6 +439,101 @@ fn gloas_is_not_judged() {
     assert_eq!(sepolia.fork(slot), Some(Fork::Gloas));
     let lesson = run(&bootstrap(slot, &committee(1), 86), &sepolia).0.remove(0);
     assert_eq!((lesson.checks[0].result, lesson.teaching), (CheckResult::NotPossible, Teaching::Refused));
+    // A committee file is believed in any fork, and yet nothing proves what the update states.
+    let known = committee_json(&committee(1));
+    let known = known.replacen('{', &format!(r#"{{"period": {}, "#, BeaconNetwork::period(slot)), 1);
+    let finality =
+        format!(r#", "finalized_header": {}, "finality_branch": {}"#, header(slot, &[3; 32]), hexes(&[[1; 32]; 7]));
+    for update in [update(slot, slot + 1, ""), update(slot, slot + 1, &finality)] {
+        let (lessons, entries) = run(&format!("{known}\n{update}"), &sepolia);
+        assert_eq!(lessons[0].teaching, Teaching::Learned);
+        assert!(entries[0].as_ref().unwrap_err().reason.contains("no light-client layout for Gloas"), "{entries:?}");
+    }
+}
+
+/// What an update states beside its signed header, where the specification has zeros or nothing.
+#[test]
+fn what_nothing_proves_is_refused() {
+    let zero_header = header(0, &[0; 32]).replace(&hex(&[9; 32]), &hex(&[0; 32])).replace("\"1\"", "\"0\"");
+    let finalized = |byte| {
+        let header = with_execution(&zero_header, byte);
+        format!(r#", "finalized_header": {header}, "finality_branch": {}"#, hexes(&[[0; 32]; 6]))
+    };
+    let next = |byte| {
+        let committee = SyncCommittee { public_keys: vec![[0; 48]; 512], aggregate_public_key: Some([byte; 48]) };
+        let branch = hexes(&[[0; 32]; 5]);
+        let committee = committee_json(&committee);
+        format!(r#", "next_sync_committee": {committee}, "next_sync_committee_branch": {branch}"#)
+    };
+    let block_roots = |byte| {
+        format!(r#", "block_roots_root": "{}", "block_roots_branch": {}"#, hex(&[byte; 32]), hexes(&[[0; 32]; 5]))
+    };
+    let of_capella = |rest: String| claim_of(&update(CAPELLA, CAPELLA + 1, &rest), CAPELLA);
+    // The last slots before Capella.
+    let of_bellatrix = |byte| {
+        let slot = 194_048 * 32 - 9;
+        claim_of(&update_with(&with_execution(&header(slot, &[0; 32]), byte), slot + 1, &[255; 64], ""), slot)
+    };
+    for (check, [stated, nothing]) in [
+        ("finality_branch", [finalized(7), finalized(0)].map(of_capella)),
+        ("next_sync_committee_branch", [next(7), next(0)].map(of_capella)),
+        ("block_roots_branch", [block_roots(7), block_roots(0)].map(of_capella)),
+        ("attested_execution_branch", [of_bellatrix(7), of_bellatrix(0)]),
+    ] {
+        assert_eq!(stated.failed_check().unwrap().name, check);
+        assert_eq!((nothing.failed_check(), result(&nothing, check)), (None, CheckResult::NotPossible));
+    }
+}
+
+/// A header with an execution payload header of which every byte is the same, and a branch that proves nothing.
+fn with_execution(header: &str, byte: u8) -> String {
+    let roots = [
+        "parent_hash",
+        "state_root",
+        "receipts_root",
+        "prev_randao",
+        "block_hash",
+        "transactions_root",
+        "withdrawals_root",
+    ];
+    let numbers = ["block_number", "gas_limit", "gas_used", "timestamp", "base_fee_per_gas"];
+    let root = hex(&[byte; 32]);
+    let fields = roots.iter().map(|name| format!(r#""{name}": "{root}""#));
+    let fields = fields.chain(numbers.iter().map(|name| format!(r#""{name}": "{byte}""#)));
+    format!(
+        r#"{}, "execution": {{{}, "fee_recipient": "{}", "logs_bloom": "{}", "extra_data": "0x"}}, "execution_branch": {}}}"#,
+        header.strip_suffix('}').unwrap(),
+        fields.collect::<Vec<_>>().join(", "),
+        hex(&[byte; 20]),
+        hex(&[byte; 256]),
+        hexes(&[[byte; 32]; 4])
+    )
+}
+
+/// Where nothing says the fork, an execution payload header is proved in the layout of any.
+#[test]
+fn a_custom_network_proves_execution_payload_headers() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    let capella = with_execution(&header(5, &[0; 32]), 7);
+    let deneb = capella.replacen(r#""extra_data""#, r#""blob_gas_used": "1", "excess_blob_gas": "2", "extra_data""#, 1);
+    for (forged, fork) in [(capella, Fork::Capella), (deneb, Fork::Deneb)] {
+        let Object::Update(parsed) = Object::from_json(&update_with(&forged, 6, &[255; 64], ""), None).unwrap() else {
+            panic!()
+        };
+        let root = parsed.attested.execution().unwrap().0.root(fork).unwrap();
+        let (branch, body_root) = climb(root, 25);
+        let body = |root: &[u8]| format!(r#""body_root": "{}""#, hex(root));
+        let proven = forged.replace(&hexes(&[[7; 32]; 4]), &hexes(&branch)).replace(&body(&[9; 32]), &body(&body_root));
+        let false_field = proven.replacen(r#""gas_used": "7""#, r#""gas_used": "8""#, 1);
+        for (attested, expected) in
+            [(proven, CheckResult::Passed), (false_field, CheckResult::Failed), (forged, CheckResult::Failed)]
+        {
+            let known = bootstrap(5, &committee(1), 54);
+            let text = format!("[{known}, {}]", update_with(&attested, 6, &[255; 64], ""));
+            let record = run(&text, &custom).1.remove(0).unwrap();
+            assert_eq!(result(&record, "attested_execution_branch"), expected);
+        }
+    }
 }
 
 proptest! {

@@ -1,9 +1,11 @@
 //! Judges a window of claims: verifies them by the engine, and remembers what is to be remembered.
 
+use std::collections::HashMap;
+
 use quorate::{Verifier, Work};
 use quorate_formats::{
     Origin,
-    judge::{self, Item},
+    judge::{self, Item, Window, WindowLimit},
 };
 use quorate_host::exit::Failure;
 
@@ -34,6 +36,17 @@ pub(super) struct Judgements {
     pub(super) subtracted: usize,
 }
 
+impl Judgements {
+    /// Appends those of the next window. Answers with the arrivals, which are the caller's.
+    fn count(&mut self, window: Self) -> Vec<Arrival> {
+        let Self { arrivals, plans, work, subtracted } = window;
+        self.plans.push_str(&plans);
+        self.work += work;
+        self.subtracted += subtracted;
+        arrivals
+    }
+}
+
 impl Judge {
     /// Reads the known statements, and opens the file to remember in.
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
@@ -56,16 +69,29 @@ impl Judge {
         self.judge.verifier().known()
     }
 
-    /// Judges the light-client updates of all documents together, and then refuses those whose committee rests on an update
-    /// that is not valid.
-    pub(super) fn light_client(&mut self, light_client: &LightClient) -> Result<JudgedUpdates, Failure> {
-        let (mut items, mut lengths) = (Vec::new(), Vec::new());
+    /// Judges the light-client updates of all documents, window by window, and then refuses those whose committee rests on an
+    /// update that is not valid.
+    pub(super) fn light_client(
+        &mut self,
+        light_client: &LightClient,
+        limit: WindowLimit,
+    ) -> Result<JudgedUpdates, Failure> {
+        let (mut window, mut judgements) = (Window::new(limit), Judgements::default());
+        let (mut arrivals, mut lengths) = (Vec::new(), Vec::new());
         for (file, entries) in light_client.updates() {
-            lengths.push(entries.len());
-            items.extend(entries.into_iter().map(|entry| arrive(&file, entry, None).into_item()));
+            let mut length = 0;
+            for entry in entries {
+                if window.is_full() {
+                    arrivals.extend(judgements.count(self.judge(window.take())?));
+                }
+                window.push(arrive(file, entry, None).into_item());
+                length += 1;
+            }
+            lengths.push(length);
         }
-        let mut judgements = self.judge(items)?;
-        let mut arrivals = std::mem::take(&mut judgements.arrivals);
+        if !window.is_empty() {
+            arrivals.extend(judgements.count(self.judge(window.take())?));
+        }
         let mut judged: Vec<&mut Judged> = arrivals.iter_mut().filter_map(Arrival::judged).collect();
         // The network is the cause only if nothing is valid on the one that was chosen.
         let found = if judged.iter().any(|judged| judged.is_valid()) { None } else { light_client.signed_for() };
@@ -114,16 +140,21 @@ fn name_network(judged: &mut [&mut Judged], found: &str, expected: &str) -> Stri
     format!("the light-client updates are signed for {found}, and not as {expected} signs; give --network {found}")
 }
 
-/// An invalid claim vouches for nothing, nor does a claim that rests on it.
+/// An invalid claim vouches for nothing, nor does a claim that rests on it. Cost: linear.
 fn refuse_what_rests_on_invalid_claims(judged: &mut [&mut Judged]) {
-    let mut refused = true;
-    while std::mem::take(&mut refused) {
-        let invalid = judged.iter().filter(|judged| !judged.is_valid()).map(|judged| judged.about.origin.clone());
-        let invalid: Vec<Origin> = invalid.collect();
-        for judged in judged.iter_mut().filter(|judged| judged.is_valid()) {
-            if let Some(origin) = judged.about.rests_on.as_ref().filter(|origin| invalid.contains(origin)) {
-                judged.fault = Some(Fault::RestsOn(origin.clone()));
-                refused = true;
+    let mut resting: HashMap<Origin, Vec<usize>> = HashMap::new();
+    for (place, judged) in judged.iter().enumerate() {
+        if let Some(origin) = &judged.about.rests_on {
+            resting.entry(origin.clone()).or_default().push(place);
+        }
+    }
+    let mut invalid: Vec<usize> = (0..judged.len()).filter(|place| !judged[*place].is_valid()).collect();
+    while let Some(place) = invalid.pop() {
+        let origin = judged[place].about.origin.clone();
+        for place in resting.remove(&origin).unwrap_or_default() {
+            if judged[place].is_valid() {
+                judged[place].fault = Some(Fault::RestsOn(origin.clone()));
+                invalid.push(place);
             }
         }
     }

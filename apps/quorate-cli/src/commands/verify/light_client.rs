@@ -49,11 +49,11 @@ impl LightClient {
         self.network.as_ref().map_or("", |network| network.name.as_str())
     }
 
-    /// The entries of each document.
-    pub(super) fn updates(&self) -> Vec<(Arc<str>, Vec<Entry>)> {
-        let Some(network) = &self.network else { return Vec::new() };
-        let entries = |document| self.entries(document, &self.committees, network).collect();
-        self.names.iter().cloned().zip(self.documents.iter().map(entries)).collect()
+    /// The entries of each document. An update has a copy of its keys, so they are made one by one.
+    pub(super) fn updates(&self) -> impl Iterator<Item = (&Arc<str>, impl Iterator<Item = Entry>)> {
+        let documents = self.network.iter().flat_map(|network| self.documents.iter().map(move |each| (network, each)));
+        let entries = documents.map(|(network, document)| self.entries(document, &self.committees, network));
+        self.names.iter().zip(entries)
     }
 
     /// The other network that is known and on which an update is valid.
