@@ -2,8 +2,11 @@
 //!
 //! It does not come from a flag's value or from the environment, which other processes and shell histories can see.
 
-use std::io::{self, ErrorKind, IsTerminal};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, IsTerminal, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use quorate_host::plain;
 use quorate_keystore::passphrase::open;
@@ -125,11 +128,47 @@ pub enum PassphraseError {
 fn descriptor_line(fd: u32) -> Result<Passphrase, PassphraseError> {
     let origin = format!("file descriptor {fd}");
     let path = format!("/dev/fd/{fd}");
-    let file = open(Path::new(&path), &origin)?;
-    if file.is_terminal() {
+    let opened = open(Path::new(&path), &origin)?;
+    if opened.is_terminal() {
         return Err(PassphraseError::Echo { fd });
     }
-    Ok(Passphrase::first_line(file, origin)?)
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = match files.remove(&fd).filter(|file| is_same(file, &opened)) {
+        Some(file) => file,
+        None => at_offset(opened, fd).map_err(|source| LineError::Unreadable { origin: origin.clone(), source })?,
+    };
+    let line = Passphrase::first_line(&file, origin);
+    files.insert(fd, file);
+    Ok(line?)
+}
+
+/// The files behind descriptors, each after the lines that were read. Linux opens the file behind a descriptor anew, so an offset is of
+/// the opened file alone.
+static FILES: Mutex<BTreeMap<u32, File>> = Mutex::new(BTreeMap::new());
+
+/// A file that was opened by its descriptor, at the offset that the caller left the descriptor at. A pipe has none.
+fn at_offset(mut opened: File, fd: u32) -> io::Result<File> {
+    if opened.metadata()?.is_file()
+        && let Ok(about) = fs::read_to_string(format!("/proc/self/fdinfo/{fd}"))
+        && let Some(offset) = about.lines().find_map(|line| line.strip_prefix("pos:")?.trim().parse().ok())
+    {
+        opened.seek(SeekFrom::Start(offset))?;
+    }
+    Ok(opened)
+}
+
+#[cfg(unix)]
+fn is_same(file: &File, other: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let place = |file: &File| file.metadata().map(|about| (about.dev(), about.ino())).ok();
+    place(file).is_some() && place(file) == place(other)
+}
+
+/// No path there leads to a descriptor, so none was opened.
+#[cfg(not(unix))]
+fn is_same(_: &File, _: &File) -> bool {
+    false
 }
 
 /// Asks through `prompt`, which is the terminal except in tests.
@@ -242,6 +281,36 @@ mod tests {
             let answer = PassphraseSource::Descriptor(fd).read(PassphrasePurpose::Create, "the key");
             assert_eq!(answer.expect("a line").passphrase.expose(), line);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_descriptor_of_a_file_gives_a_line_at_a_time_too() {
+        use std::io::{Read, Write};
+        use std::os::fd::AsRawFd;
+
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(
+            b"what the caller read
+first
+second
+",
+        )
+        .expect("writes");
+        file.seek(SeekFrom::Start(0)).expect("seeks");
+        file.read_exact(
+            &mut [0; "what the caller read
+"
+            .len()],
+        )
+        .expect("reads");
+        let fd = u32::try_from(file.as_raw_fd()).expect("descriptors are not negative");
+        for line in ["first", "second"] {
+            let answer = PassphraseSource::Descriptor(fd).read(PassphrasePurpose::Create, "the key");
+            assert_eq!(answer.expect("a line").passphrase.expose(), line);
+        }
+        let end = PassphraseSource::Descriptor(fd).read(PassphrasePurpose::Create, "the key");
+        assert!(matches!(end, Err(PassphraseError::Empty)), "{end:?}");
     }
 
     #[test]
