@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories clean
+.PHONY: help check lint lemmas test nightly network demo dashboard watch kubernetes kubernetes-lock page page-script contracts contracts-snapshots contracts-lock slither halmos fuzz-contracts bench bench-speed bench-quick bench-network peers peers-built peers-quick report report-page kernels no-std msrv features languages c go node java python python-lint python-bench python-lock wheels book book-pages book-lock dist packages reproducible published publish-dry-run fuzz test-aarch64 neon-cycles wasm soak soak-stream timing constant-time prove miri deny vet advisories environments clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -327,6 +327,10 @@ contracts-lock: ## After a change of slither or halmos: what they need, with eve
 			--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
 			--output-file $$tool-requirements.txt $$tool-requirements.in || exit 1; \
 	done
+
+# Two runs of make at once would make the same environment under each other's hands.
+environments: $(VENV)/made $(BOOK_VENV)/made $(KUBERNETES)/made contracts/.venv/bin/slither \
+	$(BROWSER)/node_modules/.package-lock.json $(PAGE)/node_modules/.package-lock.json ## What pip, npm and go fetch for the tests, before rows of targets run side by side
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
 	$(CARGO) build --profile dist --locked -p quorate-bench -p quorate-server -p quorate-cli
