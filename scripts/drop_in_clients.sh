@@ -18,8 +18,11 @@ lodestar=1.22.0
 
 # shellcheck source=scripts/clients/common.sh
 . "$(dirname "$0")/clients/common.sh"
-# The line that a user writes.
-drop_in="blst = { package = \"quorate-blst\", path = \"$root/crates/quorate-blst\""
+# Writes the line that a user writes into a manifest, with more behind it. Without it, blst would be measured under the drop-in's name.
+take_drop_in() { # manifest, options
+	sed -i "s#^blst = .*#blst = { package = \"quorate-blst\", path = \"$root/crates/quorate-blst\"$2 }#" "$1"
+	grep -q quorate-blst "$1" || { echo "$1 has no line \"blst = \", which the drop-in would take the place of" >&2; exit 1; }
+}
 
 run_lighthouse() {
 	extract "$lighthouse" lighthouse Cargo.toml crypto/bls
@@ -36,7 +39,7 @@ run_lighthouse() {
 	PYTHON
 	cd lighthouse
 	for with in blst quorate-blst; do
-		[[ $with = blst ]] || sed -i "s#^blst = .*#$drop_in, optional = true }#" crypto/bls/Cargo.toml
+		[[ $with = blst ]] || take_drop_in crypto/bls/Cargo.toml ", optional = true"
 		echo "Lighthouse crypto/bls with $with:"
 		CARGO_TARGET_DIR=$scratch/target cargo test -p bls 2>&1 | grep -E '^test result|FAILED|^error' | head -20
 	done
@@ -48,7 +51,7 @@ build_blst_ts() {
 		test/unit test/utils test/__fixtures__
 	(cd blst-ts && npm install --ignore-scripts --no-audit --no-fund --legacy-peer-deps --loglevel=error)
 	for with in blst quorate; do
-		[[ $with = blst ]] || sed -i "s#^blst = .*#$drop_in, features = [\"portable\"] }#" blst-ts/Cargo.toml
+		[[ $with = blst ]] || take_drop_in blst-ts/Cargo.toml ', features = ["portable"]'
 		(cd blst-ts && CARGO_TARGET_DIR=$scratch/target node_modules/.bin/napi build --platform --release > /dev/null)
 		mv blst-ts/blst.linux-x64-gnu.node $with.node
 	done

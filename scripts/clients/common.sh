@@ -1,9 +1,11 @@
 # What the scripts that run clients share. A script that sources it gets `root`, its arguments `what`, `repository` and perhaps `data`, stands
 # in `scratch`, and can `extract` a commit.
 
+# The folder changes below.
+script=$(realpath "$0")
 # The lines of the script's head that say how it is called.
 usage() {
-	sed -nE '/^# (usage: |       )scripts\//s/^# //p' "$0" >&2
+	sed -nE '/^# (usage: |       )scripts\//s/^# //p' "$script" >&2
 	exit 2
 }
 

@@ -60,6 +60,7 @@ epochs     of {length} s; a quorum weighs more than {numerator}/{denominator}
 stake      at least {minimum} of the token {token}
 
 Next:
+  (umask 077 && set -C && openssl rand -hex 32 > passphrase)
   quorate evm key --key-group {group} --out key.json --keystore \\
       --passphrase-file passphrase
   quorate-signer init --data signer --keystore key.json \\
