@@ -1,6 +1,6 @@
 //! A peer that says what the test wants, with the credential of an operator.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use quorate_evm::{
     KeyGroup, SnapshotId, Task,
