@@ -19,7 +19,7 @@ serve() {
     tries=0
     until curl --silent --unix-socket "$1.sock" http://localhost/livez > /dev/null; do
         tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || { cat log; exit 1; }
+        [ "$tries" -lt 1000 ] || { cat log; exit 1; }
         sleep 0.1
     done
 }

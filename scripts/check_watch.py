@@ -43,7 +43,7 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/", "NO_COLOR": "1"}
 ADDED = {"job", "instance", "le", "alertname", "alertstate"}
 OF_PROMETHEUS = {"up"}
 # Time for a program to start, and to get somewhere, in a build without optimisation.
-PATIENCE = 60
+PATIENCE = 300
 
 NAME = re.compile(r"\b(?:[a-z_]+:)?(?:quorate|process)_[a-z0-9_]*[a-z0-9](?::[a-z0-9_]+)?|\bup\b")
 SELECTOR = re.compile(r"((?:[a-z_]+:)?(?:quorate|process)_[a-z0-9_]*(?::[a-z0-9_]+)?|\bup)\{([^}]*)\}")

@@ -21,8 +21,9 @@ fail() { echo "images: $*" >&2; exit 1; }
 # crun refuses a machine that has both versions of control groups.
 if mountpoint --quiet /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi
 crun=(crun --cgroup-manager=disabled --root "$work/state")
+# within SECONDS COMMAND…: until it succeeds. A busy machine has twelve times as long.
 within() {
-    local end=$((SECONDS + $1)); shift
+    local end=$((SECONDS + 12 * $1)); shift
     until "$@" > /dev/null 2>&1; do ((SECONDS < end)) || fail "not within the time: $*"; sleep 0.05; done
 }
 

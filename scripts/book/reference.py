@@ -61,7 +61,7 @@ class Server:
         self.path = f"{self.folder.name}/socket"
         arguments = [FOLDER / "quorate-server", "--listen", "", "--socket", self.path]
         self.process = subprocess.Popen(arguments, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while not os.path.exists(self.path):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("quorate-server does not start")

@@ -225,7 +225,7 @@ fn ctrl_c_keeps_the_shards_that_are_done() {
     let run = plan(folder.path());
     let process = Running::start(command(&[&"run", &run]).stderr(Stdio::piped()));
     let begun = Instant::now();
-    while status(&run)["done"] == 0 && begun.elapsed() < Duration::from_secs(60) {
+    while status(&run)["done"] == 0 && begun.elapsed() < run::LIMIT {
         sleep(Duration::from_millis(20));
     }
     process.signal(run::Signal::INT);

@@ -3,6 +3,7 @@
 //! ```sh
 //! cargo run -p quorate-node --example board                        # half a minute, and then the chain stops
 //! cargo run -p quorate-node --example board -- --at-once           # all of it before the first request
+//! cargo run -p quorate-node --example board -- --wait              # half a minute that begins with a line on standard input
 //! cargo run -p quorate-node --example board -- --listen 127.0.0.1:9597
 //! ```
 //!
@@ -35,7 +36,11 @@ use quorate_node::{
         PunishmentKind, PunishmentReport, Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState,
     },
 };
-use tokio::{net::TcpListener, sync::mpsc, time::sleep};
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, oneshot},
+    time::{sleep, timeout},
+};
 
 /// Of each operator. A quorum must weigh more than 2,200 of 3,300.
 const WEIGHTS: [u64; 7] = [900, 700, 600, 500, 300, 200, 100];
@@ -48,18 +53,20 @@ const MARKUP: &str = "<script>window.mischief = 1</script><img src=x onerror='wi
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let (mut address, mut at_once) = ("127.0.0.1:0".to_owned(), false);
+    let (mut address, mut at_once, mut waits) = ("127.0.0.1:0".to_owned(), false, false);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--at-once" => at_once = true,
+            "--wait" => waits = true,
             "--listen" => address = arguments.next().ok_or("--listen needs an address")?,
-            other => return Err(format!("{other}: expected --at-once or --listen ADDRESS").into()),
+            other => return Err(format!("{other}: expected --at-once, --wait or --listen ADDRESS").into()),
         }
     }
     let listener = TcpListener::bind(&address).await?;
     let address = listener.local_addr()?;
     let mut script = Script::new(at_once);
+    script.line = waits.then(line_of_input);
     let board = script.board.clone();
     if at_once {
         script.play().await?;
@@ -91,6 +98,8 @@ struct Script {
     /// Milliseconds since the node started.
     at: u64,
     at_once: bool,
+    /// What the script waits for when somebody may look.
+    line: Option<oneshot::Receiver<()>>,
     /// The chain has stopped.
     stopped: bool,
     /// Whether this node approves the next result.
@@ -111,7 +120,6 @@ impl Script {
         let members = (0..).zip(WEIGHTS).map(|(index, weight)| (weight, owner(index))).collect();
         let snapshot = Snapshot::new(EPOCH, SnapshotId::repeat_byte(0x5a), B256::repeat_byte(9), members, 2_200)
             .expect("a quorum of 2,200 is two thirds of 3,300");
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
         // A board that stands still reads no chain.
         let still = Expectations { chain_age_ms: u64::MAX, ..Expectations::default() };
         let expectations = if at_once { still } else { Expectations::default() };
@@ -121,9 +129,10 @@ impl Script {
             board: NodeBoard::new(expectations),
             node: Node::new(settings, EPOCH, Saved::default()),
             snapshot: Arc::new(snapshot),
-            begun: now - if at_once { LENGTH } else { BEFORE },
+            begun: unix_ms() - if at_once { LENGTH } else { BEFORE },
             at: 0,
             at_once,
+            line: None,
             stopped: false,
             approves: true,
         }
@@ -151,6 +160,16 @@ impl Script {
     /// Goes on to a time of the script.
     async fn script(&mut self, at: u64) {
         self.to(BEFORE + at).await;
+    }
+
+    /// Lets the chain go on, and nothing else, until a line comes.
+    async fn wait(&mut self) {
+        let Some(mut line) = self.line.take() else { return };
+        while timeout(Duration::from_secs(1), &mut line).await.is_err() {
+            self.begun = unix_ms() - self.at;
+            self.second();
+        }
+        self.begun = unix_ms() - self.at;
     }
 
     fn second(&mut self) {
@@ -314,6 +333,8 @@ impl Script {
             self.finalise(id);
         }
 
+        self.to(BEFORE).await;
+        self.wait().await;
         self.script(600).await;
         let good = self.task("{\"pair\":\"BTC/USD\",\"minute\":24}", 0);
         self.script(1_400).await;
@@ -426,6 +447,22 @@ impl Script {
 
 /// When the liar's peer is banned.
 const BANNED_AT: u64 = BEFORE + 12_000;
+
+/// Milliseconds since the Unix epoch.
+fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64
+}
+
+/// The next line of standard input, or its end. A thread reads it, which ends with the process.
+fn line_of_input() -> oneshot::Receiver<()> {
+    let (sender, line) = oneshot::channel();
+    std::thread::spawn(move || {
+        // If nothing can be read, the script begins as well.
+        let _ = std::io::stdin().read_line(&mut String::new());
+        sender.send(())
+    });
+    line
+}
 
 fn owner(index: u32) -> Address {
     Address::from_word(keccak256(index.to_be_bytes()))

@@ -18,7 +18,7 @@ use quorate_host::options;
 use quorate_lab::{
     needs::checkout,
     network::{LocalNetwork, LocalOperator, LocalPeers, LocalPrograms, LocalSettings, write_key},
-    run::{Run as _, Running, command},
+    run::{LIMIT, Run as _, Running, command},
 };
 use quorate_node::network_terms::NetworkTerms;
 use serde_json::json;
@@ -195,7 +195,7 @@ async fn an_operator_comes_and_goes() {
     signer.args(["--passphrase-file", &at("passphrase")]).stdout(Stdio::null()).stderr(Stdio::null());
     let _signer = Running::start(&mut signer);
     let begun = Instant::now();
-    while !Path::new(&socket).exists() && begun.elapsed() < Duration::from_secs(30) {
+    while !Path::new(&socket).exists() && begun.elapsed() < LIMIT {
         sleep(Duration::from_millis(50));
     }
 

@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { everyPage, mischief, open, root, start } from "../../../crates/quorate-host/browser/dashboard.mjs";
+import { everyPage, mischief, open, patience, root, start } from "../../../crates/quorate-host/browser/dashboard.mjs";
 
 const program = process.env.QUORATE_NODE_BOARD ?? `${root}target/debug/examples/board`;
 
@@ -20,7 +20,7 @@ const width = async (row, part) => Number(await row.locator(`rect.${part}`).getA
 everyPage({
   name: "quorate-node",
   address: () => finished,
-  begin: () => start(program),
+  begin: () => start(program, "--wait"),
   moving: (page) => page.locator(".tiles").textContent(),
   settled: (page) => page.locator("li.task").first().waitFor(),
   async seen(page) {
@@ -110,24 +110,25 @@ test("markup from outside is text wherever it comes from", async () => {
 });
 
 test("a board that lives: bars fill up, and a banner says that the chain stopped", async () => {
-  const { address } = await start(program);
+  const { address, tell } = await start(program, "--wait");
   const { page, wrong, close } = await open(address);
   const row = task(page, mischief);
   assert.equal(await page.locator(".banner").count(), 0);
   assert.equal((await page.locator("#state").textContent()).trim(), "ready");
-  await row.locator("rect.signed.short").waitFor({ state: "attached", timeout: 30000 });
+  tell();
+  await row.locator("rect.signed.short").waitFor({ state: "attached" });
   // The element stays the same, so that the bar grows and does not jump.
   await row.evaluate((element) => { element.kept = true; });
   const widths = new Set();
-  for (const begun = Date.now(); Date.now() - begun < 30000 && !widths.has(636);) {
+  for (const begun = Date.now(); Date.now() - begun < patience && !widths.has(636);) {
     widths.add(await width(row, "signed"));
     await page.waitForTimeout(100);
   }
   assert.ok(widths.size >= 3 && widths.has(636), `it grew in steps: ${[...widths]}`);
   assert.equal(await row.evaluate((element) => element.kept), true);
-  await task(page, '{"pair":"BTC/USD","minute":24}').locator(".badge.final").waitFor({ timeout: 20000 });
-  await page.locator("#bans tbody tr").waitFor({ timeout: 20000 });
-  await page.locator(".banner").waitFor({ timeout: 30000 });
+  await task(page, '{"pair":"BTC/USD","minute":24}').locator(".badge.final").waitFor();
+  await page.locator("#bans tbody tr").waitFor();
+  await page.locator(".banner").waitFor();
   assert.match(await page.locator(".banner").textContent(), /chain: https:\/\/rpc\.example timed out <script>/);
   assert.equal((await page.locator("#state").textContent()).trim(), "not ready");
   assert.deepEqual(wrong, []);

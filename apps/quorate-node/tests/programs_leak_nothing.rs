@@ -3,7 +3,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use quorate_evm::{
     alloy_primitives::{Address, B256},
@@ -50,18 +53,21 @@ async fn nothing_is_left() {
     };
     // What the runtime and the libraries keep for good.
     calls().await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    until("a child is left", || held()[2] == 0).await;
     let before = held();
-    assert_eq!(before[2], 0, "a child is left");
     for _ in 0..3 {
         calls().await;
     }
-    // Processes of dropped calls are reaped by the runtime.
-    for _ in 0..50 {
-        if held() == before {
-            return;
-        }
+    // Processes of dropped calls are reaped by the runtime, whose threads end some time after their work.
+    let is_as_before = || held().iter().zip(before).all(|(now, before)| *now <= before);
+    until(&format!("there were {before:?} descriptors, threads and children"), is_as_before).await;
+}
+
+/// Waits for a fact.
+async fn until(otherwise: &str, is: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{otherwise}; there are {:?}", held());
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    assert_eq!(held(), before, "descriptors, threads, children");
 }

@@ -16,7 +16,7 @@ use quorate_evm::alloy_primitives::{Address, B256, Bytes, hex};
 use quorate_lab::{
     anvil::TestNode,
     needs::example,
-    run::{Ran, Run as _, Running},
+    run::{LIMIT, Ran, Run as _, Running},
 };
 use quorate_network::roles::NotTaken;
 use quorate_node::{
@@ -308,7 +308,7 @@ fn mistakes_are_named() {
     let running = Running::start(first.stdout(Stdio::null()));
     let begun = Instant::now();
     while world.taken().is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it hands nothing in");
+        assert!(begun.elapsed() < LIMIT, "it hands nothing in");
         sleep(Duration::from_millis(50));
     }
     world.once().exits(2).says("another program uses this file");

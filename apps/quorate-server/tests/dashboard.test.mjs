@@ -32,7 +32,7 @@ everyPage({
   address: () => address,
   begin,
   moving: (page) => page.locator("svg.chart").first().innerHTML(),
-  settled: (page) => mallory(page).locator(".badge.banned").waitFor({ timeout: 20000 }),
+  settled: (page) => mallory(page).locator(".badge.banned").waitFor(),
   async seen(page) {
     assert.equal(await page.getByText(mischief).count(), 1, "the name of a source is shown as it is");
     // A picture shows the evidence as well.

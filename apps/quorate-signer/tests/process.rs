@@ -40,7 +40,7 @@ fn code(error: SignerError) -> RefusalCode {
 /// are as many as are wanted.
 fn talk(place: &Place, bytes: &[u8], wanted: usize) -> Vec<serde_json::Value> {
     let mut stream = UnixStream::connect(place.socket()).expect("connects");
-    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets");
+    stream.set_read_timeout(Some(run::LIMIT)).expect("sets");
     // The signer may close before it has read everything.
     let _ = stream.write_all(bytes);
     let lines = BufReader::new(stream).lines().take(wanted).map_while(Result::ok);
@@ -150,6 +150,21 @@ fn lines_that_are_no_requests() {
 async fn slow_clients_hold_up_nobody() {
     let place = Place::new();
     let _signer = place.start();
+    let mut times = Vec::new();
+    // A busy machine may be slow itself, but hardly so three times.
+    for first in [0, 5, 10] {
+        let took = signed_beside_slow_clients(&place, first).await;
+        // The signer ends slow connections after ten seconds.
+        if took < Duration::from_secs(9) {
+            return;
+        }
+        times.push(took);
+    }
+    panic!("{times:?}");
+}
+
+/// How long five signatures take, from a first task on, while thirty clients are slow.
+async fn signed_beside_slow_clients(place: &Place, first: u32) -> Duration {
     // Some never finish a line, some never read what they asked for.
     let mut slow = Vec::new();
     for number in 0..30 {
@@ -165,11 +180,12 @@ async fn slow_clients_hold_up_nobody() {
     }
     let client = SignerClient::new(place.socket());
     let begin = Instant::now();
-    for id in 0..5 {
+    for id in first..first + 5 {
         client.sign_task(network().domain(), &place.task(id, 1)).await.expect("signs");
     }
-    assert!(begin.elapsed() < Duration::from_secs(9), "{:?}", begin.elapsed());
+    let took = begin.elapsed();
     drop(slow);
+    took
 }
 
 #[tokio::test]

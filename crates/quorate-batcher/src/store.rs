@@ -633,7 +633,7 @@ pub(crate) mod tests {
         let indices: Vec<_> = (0..claim.statements()).collect();
         let begin = Instant::now();
         let signatures = store.signatures(&claim, &indices, NOW).unwrap();
-        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
         let found = signatures.iter().enumerate().filter_map(|(i, signature)| Some((i, signature.as_ref()?)));
         assert_eq!(found.collect::<Vec<_>>(), [(1, &signature.to_vec())]);
     }

@@ -3,15 +3,19 @@
 import chromium from "@sparticuz/chromium";
 import { chromium as browserType } from "playwright-core";
 
+/** Longer than anything takes on a busy machine, in milliseconds. */
+const patience = 300000;
+
 export async function launch() {
   // In a single process, closing one page ends the browser.
   const args = chromium.args.filter((argument) => argument !== "--single-process");
-  return browserType.launch({ args, executablePath: await chromium.executablePath(), headless: true });
+  return browserType.launch({ args, executablePath: await chromium.executablePath(), headless: true, timeout: patience });
 }
 
 /** Opens a file without a network, and gives the page with everything that went wrong on it. */
 export async function open(browser, file, options = {}) {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(patience);
   await context.setOffline(true);
   const page = await context.newPage();
   const wrong = [];

@@ -255,7 +255,7 @@ test("a point of a plot says its figure", async () => {
   assert.doesNotMatch(await texts(), /quorate/);
   const { x, y, width, height } = await plot.boundingBox();
   await page.mouse.move(x + 0.5 * width, y + 0.6 * height, { steps: 3 });
-  await page.waitForFunction((text) => /quorate|blst|source/.test(document.querySelector(text).textContent), "#recover .plot > svg", { timeout: 5000 });
+  await page.waitForFunction((text) => /quorate|blst|source/.test(document.querySelector(text).textContent), "#recover .plot > svg");
   assert.match(await texts(), /(quorate|blst|source).*\d (µs|ms|s|min)/);
   assert.deepEqual(wrong, []);
   await close();

@@ -11,6 +11,8 @@ import { chromium as browserType } from "playwright-core";
 
 /** The folder of the workspace. */
 export const root = fileURLToPath(new URL("../../../", import.meta.url));
+/** Longer than anything takes on a busy machine, in milliseconds; after it, a test fails. */
+export const patience = 300000;
 /** A text from outside that would do something if it were not escaped. */
 export const mischief = "<script>window.mischief = 1</script><img src=x onerror='window.mischief = 2'>";
 
@@ -20,7 +22,7 @@ let browser;
 before(async () => {
   // In a single process, closing one page ends the browser.
   const args = chromium.args.filter((argument) => argument !== "--single-process");
-  browser = await browserType.launch({ args, executablePath: await chromium.executablePath(), headless: true });
+  browser = await browserType.launch({ args, executablePath: await chromium.executablePath(), headless: true, timeout: patience });
 });
 
 after(async () => {
@@ -28,9 +30,12 @@ after(async () => {
   for (const program of programs) program.kill();
 });
 
-/** Starts a program, which ends with the tests at the latest, and gives the address that it prints. */
+/**
+ * Starts a program, which ends with the tests at the latest, and gives the address that it prints; `kill` ends it, and `tell` writes a line
+ * to its standard input.
+ */
 export async function start(path, ...options) {
-  const program = spawn(path, options, { stdio: ["ignore", "pipe", "inherit"] });
+  const program = spawn(path, options, { stdio: ["pipe", "pipe", "inherit"] });
   programs.push(program);
   const address = await new Promise((resolve, reject) => {
     let text = "";
@@ -42,12 +47,13 @@ export async function start(path, ...options) {
     program.on("error", reject);
     program.on("exit", () => reject(new Error(`the program ended: ${text}`)));
   });
-  return { address, kill: () => program.kill() };
+  return { address, kill: () => program.kill(), tell: () => program.stdin.write("\n") };
 }
 
 /** Opens the page at an address, and gives it with everything that went wrong on it. */
 export async function open(address, options = {}) {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && wrong.push(message.text()));
@@ -66,7 +72,7 @@ export async function open(address, options = {}) {
  *
  * - `name`: the program's name
  * - `address()`: where it shows all that `settled` waits for
- * - `begin()`: starts another one, whose `moving(page)` is a text that changes, and which may be killed
+ * - `begin()`: starts another one, whose `moving(page)` is a text that changes once the program was told a line, and which may be killed
  * - `settled(page)`: waits until the page shows what the tests look at
  * - `seen(page)`: further checks of each color scheme and width
  * - `steps`: where the focus goes after the button, and last is details that open
@@ -96,22 +102,24 @@ export function everyPage({ name, address, begin, moving, settled, seen, steps, 
   }
 
   test(`${name}: it moves, stands still when paused, and goes on without the program`, async () => {
-    const { address, kill } = await begin();
+    const { address, kill, tell } = await begin();
     const { page, wrong, close } = await open(address);
+    tell();
     const first = await moving(page);
     for (const begun = Date.now(); (await moving(page)) === first; await page.waitForTimeout(100)) {
-      assert.ok(Date.now() - begun < 30000, "nothing moves");
+      assert.ok(Date.now() - begun < patience, "nothing moves");
     }
     assert.equal(await page.getByText("load this page again").isVisible(), false);
     await page.getByRole("button", { name: "Pause" }).click();
-    await page.waitForTimeout(500);
+    // An answer that was asked for before may still come.
+    await page.waitForTimeout(3000);
     const paused = await moving(page);
     await page.waitForTimeout(2500);
     assert.equal(await moving(page), paused);
     assert.deepEqual(wrong, []);
     await page.getByRole("button", { name: "Pause" }).click();
     kill();
-    await page.getByText(`${name} does not answer`).waitFor({ timeout: 20000 });
+    await page.getByText(`${name} does not answer`).waitFor();
     await close();
   });
 

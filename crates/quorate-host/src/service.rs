@@ -82,7 +82,8 @@ fn patience() -> Option<Duration> {
 mod tests {
     use std::{cell::Cell, env};
 
-    use quorate_lab::run::{Run as _, ServiceManager, test};
+    use quorate_lab::run::{LIMIT, Run as _, ServiceManager, test};
+    use tokio::time::sleep;
 
     use super::*;
 
@@ -127,8 +128,19 @@ mod tests {
             }
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("timers");
-        let watched = runtime.block_on(async { timeout(Duration::from_millis(900), watch(works)).await });
-        assert!(watched.is_err() && asked.get() == 5);
+        let fifth = async {
+            while asked.get() < 5 {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let watched = async {
+            tokio::select! {
+                () = watch(works) => panic!("it ended"),
+                () = fifth => {}
+            }
+        };
+        runtime.block_on(async { timeout(LIMIT, watched).await }).expect("it is asked five times");
+        assert_eq!(asked.get(), 5);
         stopping("stops");
     }
 }

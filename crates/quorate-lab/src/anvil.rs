@@ -58,7 +58,7 @@ pub fn program() -> Option<PathBuf> {
 pub fn start(program: &Path, accounts: usize) -> Result<AnvilInstance, NodeError> {
     let accounts = accounts.to_string();
     // A busy machine takes long to start it, and a wrapper that is given up leaves the chain behind.
-    let anvil = Anvil::new().path(program).timeout(60_000);
+    let anvil = Anvil::new().path(program).timeout(300_000);
     anvil.args(["--hardfork", "osaka", "--host", "127.0.0.1", "--accounts", &accounts]).try_spawn()
 }
 
@@ -236,13 +236,13 @@ impl TestNode {
         let request = request.with_from(self.account(account)).with_gas_limit(1 << 24);
         self.runtime.block_on(async {
             let hash = *self.provider.send_transaction(request).await.unwrap().tx_hash();
-            for _ in 0..4_000 {
+            for _ in 0..60_000 {
                 if let Some(receipt) = self.provider.get_transaction_receipt(hash).await.unwrap() {
                     return receipt;
                 }
                 sleep(Duration::from_millis(5));
             }
-            panic!("the node mined nothing in twenty seconds")
+            panic!("the node mined nothing in 300 seconds")
         })
     }
 }

@@ -105,7 +105,7 @@ impl Arguments {
                 () = interrupted() => Vec::new(),
             };
             for operator in left {
-                note(format!("operator {operator}: its node did not end by itself within ten seconds"));
+                note(format!("operator {operator}: its node did not end by itself within two minutes"));
             }
             ended?;
             Ok(if summary? { Exit::Success } else { Exit::Negative })

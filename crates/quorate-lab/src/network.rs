@@ -222,7 +222,11 @@ fn poll_ms(operators: usize) -> usize {
 /// The name by which questions of [`LocalNetwork::get`] call a node, as a proxy in front of it does.
 const HOST: &str = "operator.example";
 /// How long a part may take until it is ready.
-const READY: Duration = Duration::from_secs(60);
+const READY: Duration = Duration::from_secs(300);
+/// How long a part may take to end when it was asked to.
+const ENDS: Duration = Duration::from_secs(120);
+/// How long a node may take to answer a question.
+const ANSWERS: Duration = Duration::from_secs(60);
 /// What weighs 1, in the token's smallest unit: one token.
 const UNIT: u128 = 1_000_000_000_000_000_000;
 /// Of the key derivation of their keystores: cheap, because the keys are worth nothing elsewhere.
@@ -255,7 +259,8 @@ impl LocalNetwork {
         let held: Vec<_> = interfaces.iter().map(TcpListener::bind).collect();
         let listens = ports(settings.operators.len(), None)?;
         drop(held);
-        let client = reqwest::Client::builder().timeout(Duration::from_secs(5)).no_proxy().build();
+        // Without idle connections, which a node ends when it likes, also as a question is written to them.
+        let client = reqwest::Client::builder().timeout(ANSWERS).no_proxy().pool_max_idle_per_host(0).build();
         let client = client.map_err(|error| LocalError::Chain(error.to_string()))?;
         let deployer = account(&rpc, &anvil, 0).await?;
         let plan = NetworkPlan {
@@ -377,14 +382,14 @@ impl LocalNetwork {
         self.endpoints.insert(operator, url);
     }
 
-    /// Asks a part to end, as `kill -TERM` does, and waits until it has. `None` if it did not within ten seconds; it runs on
+    /// Asks a part to end, as `kill -TERM` does, and waits until it has. `None` if it did not within two minutes; it runs on
     /// then.
     pub async fn end(&mut self, operator: usize, part: LocalPart) -> Option<ExitStatus> {
         let process = i32::try_from(self.process(operator, part)?).ok().and_then(rustix::process::Pid::from_raw)?;
         // It may have ended already.
         let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(10) {
+        while begun.elapsed() < ENDS {
             if let Some(Ok(Some(status))) = self.parts.get_mut(&(operator, part)).map(|part| part.child.try_wait()) {
                 self.parts.remove(&(operator, part));
                 return Some(status);
@@ -555,7 +560,7 @@ impl LocalNetwork {
         self.parts.get(&(operator, part)).map(|part| part.child.id())
     }
 
-    /// Ends every node in order, then everything else. Says which nodes did not end by themselves within ten seconds.
+    /// Ends every node in order, then everything else. Says which nodes did not end by themselves within two minutes.
     pub async fn stop(mut self) -> Vec<usize> {
         let nodes: Vec<_> = self.parts.keys().filter(|(_, part)| *part == LocalPart::Node).copied().collect();
         for key in &nodes {
@@ -568,7 +573,7 @@ impl LocalNetwork {
         }
         let begun = Instant::now();
         let mut left = nodes;
-        while !left.is_empty() && begun.elapsed() < Duration::from_secs(10) {
+        while !left.is_empty() && begun.elapsed() < ENDS {
             left.retain(|key| self.parts.get_mut(key).is_some_and(|part| matches!(part.child.try_wait(), Ok(None))));
             sleep(Duration::from_millis(20)).await;
         }

@@ -215,6 +215,14 @@ impl Running {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Whether the program handles a signal by now, as `/proc` of Linux says.
+    #[cfg(unix)]
+    pub fn catches(&self, signal: Signal) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << (signal.as_raw() - 1)) != 0
+    }
+
     /// Ends the processes of the group that the program leads.
     #[cfg(unix)]
     pub fn end_group(&self) {

@@ -21,7 +21,7 @@ use rustix::process::{Pid, kill_process};
 use tempfile::TempDir;
 
 /// More than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A demonstration with a folder for what it writes. All of its processes have the folder's path in their environment,
 /// also those whose parent is gone. Nobody can read the environment of signers, but their command line has the path

@@ -52,7 +52,11 @@ def test_notebook(path: pathlib.Path) -> None:
     assert any(stored), "it is stored with its outputs"
     assert str(ROOT) not in path.read_text() and "/tmp/" not in path.read_text()
     client = NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
+        notebook,
+        timeout=600,
+        startup_timeout=600,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
     )
     client.execute()
     assert [outputs(cell) for cell in notebook.cells if cell.cell_type == "code"] == stored

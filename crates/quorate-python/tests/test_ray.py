@@ -21,7 +21,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning", "ignore:
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    with pytest.MonkeyPatch.context() as patch:
+        # Other jobs fill the memory of a machine, for which Ray would kill tasks, and make the start of a worker slow.
+        patch.setenv("RAY_memory_monitor_refresh_ms", "0")
+        patch.setenv("RAY_worker_register_timeout_seconds", "600")
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
     yield
     ray.shutdown()
 

@@ -23,7 +23,7 @@ use quorate_evm::{
 };
 use quorate_lab::{
     proxy::{Proxy, ProxyReply},
-    run::{Ran, Signal, get},
+    run::{LIMIT, Ran, Signal, get},
     settlement::{LocalSettlement, forwarder, opaque, pack},
 };
 use serde_json::json;
@@ -202,7 +202,7 @@ fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
     assert_eq!(network, world.network);
     // It may be about to look at the last block once more.
     let begun = Instant::now();
-    while metric("quorate_follower_lag_blocks") > 0 && begun.elapsed() < Duration::from_secs(30) {
+    while metric("quorate_follower_lag_blocks") > 0 && begun.elapsed() < LIMIT {
         sleep(Duration::from_millis(50));
     }
     assert_eq!(get("/readyz"), (200, "ok\n".to_owned()));
@@ -248,8 +248,8 @@ fn whoever_watches_sees_that_a_node_is_silent() {
         let _ = fails.send(());
         Ok(ProxyReply::Busy)
     });
-    failed.recv_timeout(Duration::from_secs(30)).unwrap();
-    failed.recv_timeout(Duration::from_secs(30)).unwrap();
+    failed.recv_timeout(LIMIT).unwrap();
+    failed.recv_timeout(LIMIT).unwrap();
     let text = get(TcpStream::connect(&address).unwrap(), "/metrics").1;
     let line =
         |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"));
@@ -287,7 +287,7 @@ fn logs_that_come_late_count_once() {
         }
         Ok(ProxyReply::Answer(answer))
     });
-    assert_ne!(left_out.recv_timeout(Duration::from_secs(30)).unwrap(), 0);
+    assert_ne!(left_out.recv_timeout(LIMIT).unwrap(), 0);
     folder.wait("the third result", |network| *network == world.network);
     let text = get(TcpStream::connect(&address).unwrap(), "/metrics").1;
     assert!(text.contains("quorate_follower_events_total{event=\"settled\"} 3\n"), "{text}");
@@ -320,7 +320,7 @@ fn a_reorganisation_between_two_questions_is_undone() {
             node.answer(question).map(ProxyReply::Answer)
         });
         world.settle(&all, &[B256::repeat_byte(0xaa)], Store::Slot(0));
-        leaves.recv_timeout(Duration::from_secs(30)).unwrap();
+        leaves.recv_timeout(LIMIT).unwrap();
         world = world.back_to(before);
         world.settle(&all, &[B256::repeat_byte(nonce)], Store::Slot(0));
         folder.wait("the branch that stays", |network| *network == world.network);

@@ -9,7 +9,7 @@ use std::{
 };
 
 use quorate_evm::{Network, alloy_primitives::Address};
-use quorate_lab::run::{Ran, Run as _, Running, command};
+use quorate_lab::run::{LIMIT, Ran, Run as _, Running, command};
 use tempfile::TempDir;
 
 /// A folder with a network file, in which the program runs.
@@ -69,11 +69,7 @@ impl Folder {
             if let Some(network) = self.network().filter(&holds) {
                 return network;
             }
-            assert!(
-                begun.elapsed() < Duration::from_secs(30),
-                "{what}: {:?}",
-                self.network().map(|network| network.head())
-            );
+            assert!(begun.elapsed() < LIMIT, "{what}: {:?}", self.network().map(|network| network.head()));
             sleep(Duration::from_millis(50));
         }
     }

@@ -18,7 +18,7 @@ use quorate_evm::{
 use quorate_lab::{
     anvil::events,
     proxy::{Proxy, ProxyReply},
-    run::{Run as _, Running, Signal, get},
+    run::{LIMIT, Run as _, Running, Signal, get},
     settlement::{CONDITIONS, LocalSettlement, MONEY},
 };
 use serde_json::json;
@@ -75,7 +75,7 @@ fn metrics_in(folder: &Folder) -> String {
 fn wait(what: &str, folder: &Folder, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}: {}", said(folder));
+        assert!(begun.elapsed() < LIMIT, "{what}: {}", said(folder));
         sleep(Duration::from_millis(50));
     }
 }

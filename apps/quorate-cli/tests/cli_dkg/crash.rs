@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Stdio, thread, time::Duration};
 
 use quorate_lab::run::{Ran, Run as _, Running, command_after};
 
-use crate::room::{Room, STEPS, Tree};
+use crate::room::{Room, STEPS, Tree, later};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 
@@ -111,7 +111,8 @@ fn killed_at_any_time() {
     let mut killed = 0;
     for step in STEPS {
         for name in THREE {
-            for delay in (0..).map(|i| Duration::from_millis(8 * i)) {
+            let mut delay = Duration::ZERO;
+            loop {
                 let identity = format!("{name}/{name}.identity.json");
                 let mut command = room.command();
                 command.args(["dkg", step, "c", "--identity", &identity]).stdout(Stdio::null()).stderr(Stdio::null());
@@ -124,6 +125,7 @@ fn killed_at_any_time() {
                     code => assert_eq!(code, -9, "{step} {name}"),
                 }
                 killed += 1;
+                delay = later(delay);
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Ceremonies in one round: `quorate dkg publish` and `quorate dkg combine`.
 
-use std::{fs, thread, time::Duration};
+use std::fs;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     forge::false_transcript,
-    room::{Room, member_files},
+    room::{Room, Waiting, member_files},
 };
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
@@ -84,8 +84,7 @@ fn files_that_are_on_their_way() {
             Some(length) => room.write(&path, &whole[..length]),
             None => fs::remove_file(room.path(&path)).unwrap(),
         }
-        let run = room.starts("c", "alice", &[]);
-        thread::sleep(Duration::from_millis(500));
+        let run = Waiting::of(room.starts("c", "alice", &[]));
         room.write(&path, &whole);
         let ran = run.ends().exits(0);
         let lines = ran.err.replace('\n', " ");

@@ -3,8 +3,10 @@
 use std::{
     collections::BTreeMap,
     fs,
+    io::{BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{ChildStderr, Command, Stdio},
+    time::Duration,
 };
 
 use quorate_lab::run::{Ran, Run as _, Running, command};
@@ -170,6 +172,37 @@ impl Room {
             fs::write(path, content).unwrap();
         }
     }
+}
+
+/// A run that waits for what the others write.
+pub(crate) struct Waiting {
+    pub(crate) run: Running,
+    stderr: BufReader<ChildStderr>,
+    err: String,
+}
+
+impl Waiting {
+    /// Reads what a run says until it has looked once, and found that something is missing.
+    #[track_caller]
+    pub(crate) fn of(mut run: Running) -> Self {
+        let (mut stderr, mut err) = (BufReader::new(run.child.stderr.take().unwrap()), String::new());
+        while !err.contains("looking into") {
+            assert!(stderr.read_line(&mut err).unwrap() > 0, "{err}");
+        }
+        Self { run, stderr, err }
+    }
+
+    /// Waits for the end of the run, with all that it said.
+    #[track_caller]
+    pub(crate) fn ends(mut self) -> Ran {
+        self.stderr.read_to_string(&mut self.err).unwrap();
+        Ran { err: self.err, ..self.run.ends() }
+    }
+}
+
+/// After which time a program is killed next, if it was not done after this one: 7 ms later, and an eighth later if that is more.
+pub(crate) fn later(delay: Duration) -> Duration {
+    delay + (delay / 8).max(Duration::from_millis(7))
 }
 
 pub(crate) fn member_files(names: &[&str]) -> Vec<String> {

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Read as _},
     os::unix::fs::PermissionsExt as _,
     thread,
     time::{Duration, Instant},
@@ -12,7 +11,7 @@ use quorate_lab::run::{Ran, Running, Signal};
 
 use crate::{
     forge,
-    room::{Room, member_files},
+    room::{Room, Waiting, later, member_files},
 };
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
@@ -135,7 +134,8 @@ fn killed_and_started_again() {
     room.init("c", &["--suite", "eth2", "-t", "2", "--commit-first"], &THREE).exits(0);
     let mut others: Vec<_> = THREE[1..].iter().map(|name| room.starts("c", name, &[])).collect();
     let mut killed = 0;
-    for delay in (0..).map(|i| Duration::from_millis(7 * i)) {
+    let mut delay = Duration::ZERO;
+    loop {
         let mut run = room.starts("c", "alice", &[]);
         thread::sleep(delay);
         run.kill();
@@ -144,6 +144,7 @@ fn killed_and_started_again() {
             code => assert_eq!(code, -9),
         }
         killed += 1;
+        delay = later(delay);
         if killed == 5 {
             // One of the others stops as well, and goes on.
             others[0].kill();
@@ -353,8 +354,7 @@ fn a_file_half_written() {
         let named = "warning: c/messages/1-deal-bob.json: it is not a whole message";
         assert!(ran.err.contains(&format!("looking into c/messages every 0.05 s\n{named}")), "{}", ran.err);
     }
-    let run = room.starts("c", "alice", &[]);
-    thread::sleep(Duration::from_millis(300));
+    let run = Waiting::of(room.starts("c", "alice", &[]));
     room.write("c/messages/1-deal-bob.json", &deal);
     until("the response", || room.path("c/messages/2-response-alice.json").exists());
     room.all("complain", "c", &THREE[1..]);
@@ -394,8 +394,7 @@ fn a_shared_key_half_written() {
     let room = Room::after("finish", &THREE);
     let key = room.read("c/shared-key.json");
     room.write("c/shared-key.json", &key[..key.len() / 2]);
-    let run = room.starts("c", "alice", &[]);
-    thread::sleep(Duration::from_millis(300));
+    let run = Waiting::of(room.starts("c", "alice", &[]));
     room.write("c/shared-key.json", &key);
     readable(run.ends().exits(0)).says("waiting for c/shared-key.json to be whole");
     room.write("c/shared-key.json", &key[..key.len() / 2]);
@@ -480,14 +479,10 @@ fn readable(ran: Ran) -> Ran {
 
 /// Presses Ctrl-C when a run waits.
 #[track_caller]
-fn interrupted(mut run: Running) -> Ran {
-    let (mut stderr, mut err) = (BufReader::new(run.child.stderr.take().unwrap()), String::new());
-    while !err.contains("looking into") {
-        assert!(stderr.read_line(&mut err).unwrap() > 0, "{err}");
-    }
-    run.signal(Signal::INT);
-    stderr.read_to_string(&mut err).unwrap();
-    Ran { err, ..run.ends().exits(130) }
+fn interrupted(run: Running) -> Ran {
+    let waiting = Waiting::of(run);
+    waiting.run.signal(Signal::INT);
+    waiting.ends().exits(130)
 }
 
 /// Waits until something is so.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use quorate::MinPk;
-use quorate_lab::run::{Running, command, command_after};
+use quorate_lab::run::{LIMIT, Running, command, command_after};
 use serde_json::{Value, json};
 
 use crate::run::{
@@ -181,7 +181,7 @@ fn runs_at_the_same_time_remember_no_statement_twice() {
     let mut first = Running::start(&mut command);
     let begun = Instant::now();
     while !Path::new(&known).exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "the first run does not begin");
+        assert!(begun.elapsed() < LIMIT, "the first run does not begin");
         thread::sleep(Duration::from_millis(10));
     }
     verify_input(&["--remember", &known], lines(&[claim(1), claim(2)])).exits(0).says("2 remembered");

@@ -193,7 +193,7 @@ fn it_is_gone_after_the_second_ctrl_c() {
         "signature": single["signature"],
     });
     run.input.as_mut().unwrap().write_all(lines(&[large]).as_bytes()).unwrap();
-    thread::sleep(Duration::from_millis(500));
+    thread::sleep(Duration::from_secs(2));
     // Signals that come before the first one is handled count as one.
     while run.run.runs() {
         run.interrupt();

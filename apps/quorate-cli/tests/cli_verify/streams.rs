@@ -100,6 +100,11 @@ fn ctrl_c_flushes_and_counts_what_is_judged() {
 fn ctrl_c_before_the_first_claim_ends_it() {
     for arguments in [&["--json"][..], &["--json", "--format", "light-client"]] {
         let run = Stream::start(arguments);
+        let begun = Instant::now();
+        while !run.run.catches(Signal::INT) {
+            assert!(begun.elapsed() < LIMIT, "it handles no signal");
+            thread::sleep(Duration::from_millis(5));
+        }
         thread::sleep(Duration::from_millis(300));
         run.interrupt();
         let (code, _, _) = run.end();
@@ -136,13 +141,14 @@ fn a_slow_pipe_is_not_waited_for() {
 fn a_steady_trickle_does_not_hold_back_the_first_verdict() {
     let mut run = Stream::start(&["--verdicts", "--threads", "1"]);
     let line = lines(&[claim(1)]);
-    let begun = Instant::now();
+    let mut written = 0;
     let first = loop {
         run.write(&line);
         if let Ok(line) = run.lines.recv_timeout(Duration::from_millis(20)) {
             break line;
         }
-        assert!(begun.elapsed() < Duration::from_secs(10), "no verdict while claims keep coming");
+        written += 1;
+        assert!(written < 500, "no verdict while claims keep coming");
     };
     assert!(first.starts_with("{\"index\":0,"), "{first}");
     run.close();
@@ -222,7 +228,9 @@ fn large_claims_do_not_pile_up() {
     let (mut input, (sender, written)) = (run.child.stdin.take().unwrap(), channel());
     let writer = thread::spawn(move || while input.write_all(line.as_bytes()).is_ok() && sender.send(()).is_ok() {});
     let mut claims = 0;
-    while written.recv_timeout(Duration::from_secs(2)).is_ok() && claims < 1500 {
+    // It takes the first ones whenever the machine lets it, and then stops.
+    let patience = |claims| if claims > 10 { Duration::from_secs(2) } else { LIMIT };
+    while written.recv_timeout(patience(claims)).is_ok() && claims < 1500 {
         claims += 1;
     }
     let peak = peak_memory(&run);

@@ -86,7 +86,7 @@ async fn a_signer_that_hangs_has_one_request_of_each_candidate() {
     assert_eq!(runtime.work.len(), 2);
     // What was not answered in time may be asked again.
     for _ in 0..2 {
-        let done = timeout(Duration::from_secs(10), runtime.work.join_next()).await.unwrap().unwrap().unwrap();
+        let done = timeout(quorate_lab::run::LIMIT, runtime.work.join_next()).await.unwrap().unwrap().unwrap();
         assert!(matches!(done, Done::SignerFailed { refusal: SignerRefusal::NotNow, .. }));
         runtime.done(done).await;
     }

@@ -1,6 +1,6 @@
 //! A peer that says what the test wants, with the credential of an operator.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use quorate_evm::{
     KeyGroup, SnapshotId, Task,
@@ -14,7 +14,7 @@ use quorate_network::{
 use quorate_node::transport::{Admission, Admitted, Arrival, Credential, Identity, Limits, Terms, Transport, libp2p};
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 
-use crate::rig::{GivenTask, Net};
+use crate::rig::{GivenTask, Net, PATIENCE};
 
 /// Admits everybody, as an operator of its own.
 struct Everybody;
@@ -86,7 +86,7 @@ impl Client {
             }
             panic!("the transport ended");
         };
-        timeout(Duration::from_secs(30), left).await.expect("the connection ends");
+        timeout(PATIENCE, left).await.expect("the connection ends");
     }
 
     /// Listens to all attestations from now on, until it is stopped.

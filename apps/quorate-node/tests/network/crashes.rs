@@ -102,7 +102,7 @@ async fn a_node_ends_in_order_and_a_folder_has_one() {
     assert_eq!(second.status.code(), Some(1), "{said}");
     assert!(said.contains("another node uses this folder"), "{said}");
 
-    let status = net.local.end(1, LocalPart::Node).await.expect("the node ends within ten seconds");
+    let status = net.local.end(1, LocalPart::Node).await.expect("the node ends");
     assert_eq!(status.code(), Some(0), "{}", net.local.last_lines(1, LocalPart::Node));
     net.local.start_part(1, LocalPart::Node).unwrap();
     net.ready([1]).await;

@@ -23,7 +23,7 @@ use tokio::{
 use crate::{
     client::{self, Client},
     raw::RawPeer,
-    rig::{Net, Plan},
+    rig::{Net, PATIENCE, Plan},
 };
 
 /// Operator 3 is played by the test. It signs two results of a task, and two verdicts of another one.
@@ -163,7 +163,7 @@ async fn a_hostile_peer_loses_its_connection_and_no_other() {
         let _ = stream.read_to_end(&mut rest).await;
         sent
     };
-    let sent = timeout(Duration::from_secs(30), flood).await.expect("the connection ends");
+    let sent = timeout(PATIENCE, flood).await.expect("the connection ends");
     assert!(sent < 64 << 20, "{sent} bytes");
 
     // The others are still peers of each other, and settle.

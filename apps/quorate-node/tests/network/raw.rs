@@ -24,7 +24,7 @@ use quorate_node::transport::{
 };
 use tokio::time::{Instant, timeout};
 
-use crate::rig::Net;
+use crate::rig::{Net, PATIENCE};
 
 type Requests = libp2p_request_response::Behaviour<AsItIs>;
 type Gossip = libp2p_gossipsub::Behaviour<IdentityTransform, WhitelistSubscriptionFilter>;
@@ -49,8 +49,6 @@ pub(crate) struct RawPeer {
     ended: bool,
 }
 
-/// More than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// The most bytes that it reads of anything.
 const MOST: u64 = 1 << 20;
 

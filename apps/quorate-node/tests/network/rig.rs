@@ -91,7 +91,7 @@ pub(crate) struct Settled {
 }
 
 /// More than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 /// The payload of scheduled tasks.
 pub(crate) const PAYLOAD: &str = r#"{"pair":"ETH/USD","time":{time}}"#;
 

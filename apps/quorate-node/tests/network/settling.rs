@@ -11,12 +11,13 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::rig::{Net, PAYLOAD, Plan};
+use crate::rig::{Net, PATIENCE, PAYLOAD, Plan};
 
 /// Tasks of a schedule, in epochs that only the nodes begin. One operator gives false results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tasks_settle_over_the_ends_of_epochs() {
-    const EPOCH: u64 = 10;
+    // The time in which the last task of an epoch must settle, in seconds.
+    const EPOCH: u64 = 20;
     const EVERY: u64 = 2;
     let plan = Plan { epoch_length: EPOCH, task_every: EVERY, liar: Some(3), ..Plan::default() };
     let Some(mut net) = Net::start(plan).await else { return };
@@ -113,8 +114,8 @@ async fn stranger(aggregator: &str, path: &str, length: usize, sent: usize) -> u
     // The other side may have ended already.
     let _ = stream.write_all(&vec![0xA5; sent]).await;
     let mut answer = Vec::new();
-    let read = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;
-    read.expect("an answer within 20 s").unwrap_or_default();
+    let read = timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+    read.expect("an answer").unwrap_or_default();
     let text = String::from_utf8_lossy(&answer);
     text.split(' ').nth(1).map_or(413, |status| status.parse().unwrap())
 }

@@ -26,6 +26,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::rig::PATIENCE;
+
 /// The account that pays for the watch.
 const WATCHER: usize = 5;
 /// What the contract's `statusOf` answers.
@@ -101,7 +103,7 @@ impl Watching {
     fn wait(&self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
         let begun = Instant::now();
         while !holds(self) {
-            assert!(begun.elapsed() < Duration::from_secs(90), "{what}: {}", self.log());
+            assert!(begun.elapsed() < PATIENCE, "{what}: {}", self.log());
             sleep(Duration::from_millis(100));
         }
     }

@@ -35,6 +35,11 @@ impl Drop for Server {
 impl Server {
     /// Sends these bytes after `wait`, and closes the connection.
     async fn start(answer: impl Into<Vec<u8>>, wait: Duration) -> Self {
+        Self::full(answer, wait, 0).await
+    }
+
+    /// The same, but nothing is sent before so many requests wait for it.
+    async fn full(answer: impl Into<Vec<u8>>, wait: Duration, enough: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (requests, running, most) = <(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
@@ -49,6 +54,9 @@ impl Server {
                     let request = read_request(&mut stream).await;
                     seen.lock().unwrap().push(request);
                     highest.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    while highest.load(Ordering::SeqCst) < enough {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
                     tokio::time::sleep(wait).await;
                     running.fetch_sub(1, Ordering::SeqCst);
                     // The client may be gone.
@@ -279,7 +287,8 @@ fn addresses_that_cannot_be_used() {
 
 #[tokio::test]
 async fn many_requests_wait_for_their_turn() {
-    let server = Server::start(answer("200 OK", b"12.5"), Duration::from_millis(30)).await;
+    let at_once = settings(LONG).at_once.get();
+    let server = Server::full(answer("200 OK", b"12.5"), Duration::from_millis(30), at_once).await;
     let both = server.programs(LONG);
     let mut calls = JoinSet::new();
     for _ in 0..50 {
@@ -290,5 +299,5 @@ async fn many_requests_wait_for_their_turn() {
         assert_eq!(call.unwrap(), b"12.5"[..]);
     }
     assert_eq!(server.requests.lock().unwrap().len(), 50);
-    assert_eq!(server.most.load(Ordering::SeqCst), settings(LONG).at_once.get());
+    assert_eq!(server.most.load(Ordering::SeqCst), at_once);
 }

@@ -29,7 +29,9 @@ const NETWORK: Contract = Contract { chain_id: 31337, address: Address::repeat_b
 /// A limit that no test meets on a slow machine unless it wants to.
 const LONG: Duration = Duration::from_secs(60);
 /// A limit for programs that never end. Before it, they do what they do first.
-const SHORT: Duration = Duration::from_secs(2);
+const SHORT: Duration = Duration::from_secs(4);
+/// In which killed processes are gone on a slow machine, and less than the five minutes after which they would end by themselves.
+const REAPED: Duration = Duration::from_secs(120);
 
 fn task(payload: impl Into<Bytes>) -> ProgramTask {
     ProgramTask { epoch: 7, id: B256::repeat_byte(0x1D), payload: payload.into() }
@@ -89,7 +91,7 @@ impl Watch {
     /// What the processes wrote to the pipe, when all of them are gone.
     #[track_caller]
     fn assert_gone(self) -> String {
-        self.0.recv_timeout(Duration::from_secs(20)).expect("a process is left").unwrap()
+        self.0.recv_timeout(REAPED).expect("a process is left").unwrap()
     }
 }
 

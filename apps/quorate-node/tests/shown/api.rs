@@ -311,7 +311,8 @@ fn hasty() -> Rig {
     })
 }
 
-const SOON: Duration = Duration::from_secs(5);
+/// Less than the ten seconds of the default, so that a shorter limit is seen to be kept.
+const SOON: Duration = Duration::from_secs(9);
 
 /// How long it takes until the node closes a connection.
 fn closed_after(mut stream: TcpStream) -> Duration {
@@ -373,7 +374,7 @@ fn a_reader_who_never_reads() {
     stream.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
     let begun = Instant::now();
     let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100);
-    while begun.elapsed() < 4 * SOON {
+    while begun.elapsed() < 2 * SOON {
         match stream.write(&request) {
             Ok(_) => {}
             Err(error) if [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe].contains(&error.kind()) => return,
@@ -391,11 +392,11 @@ fn more_connections_than_allowed_wait_their_turn() {
     });
     let mut first = rig.tcp();
     // A body that does not come: the connection is busy.
+    let begun = Instant::now();
     first.write_all(rig.post_head("", 1_000).as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(100));
-    let begun = Instant::now();
     assert_eq!(rig.get("/livez").status, 200);
-    assert!(begun.elapsed() > Duration::from_millis(500), "it did not wait");
+    assert!(begun.elapsed() >= Duration::from_millis(900), "it did not wait");
     assert_eq!(answer(first).status, 408);
 }
 
@@ -439,8 +440,11 @@ fn what_was_asked_is_answered_when_the_node_stops() {
     stream.write_all(format!("{}{body}", rig.post_head("", body.len())).as_bytes()).unwrap();
     let order = rig.runtime.block_on(rig.orders.recv()).unwrap();
     drop(rig.stop.take());
-    std::thread::sleep(Duration::from_millis(200));
-    assert!(TcpStream::connect(rig.address).is_err(), "nothing new is accepted");
+    let begun = Instant::now();
+    while TcpStream::connect(rig.address).is_ok() {
+        assert!(begun.elapsed() < PATIENCE, "something new is accepted");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     order.reply.send(Ok(7)).unwrap();
     assert_eq!(answer(stream).status, 202);
     assert!(rig.stop().is_ok());

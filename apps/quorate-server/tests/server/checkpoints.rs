@@ -179,7 +179,7 @@ impl Syncing {
 
     fn fetch_at(&self, nodes: &[String], now: u64) -> (Exit, String) {
         let headers = path(self.folder.path(), "headers");
-        let mut more = vec!["--headers", &headers, "--depth", "20", "--timeout", "1"];
+        let mut more = vec!["--headers", &headers, "--depth", "20", "--timeout", "5"];
         nodes.iter().for_each(|node| more.extend(["--node", node]));
         self.run("fetch", &more, now)
     }
@@ -190,7 +190,7 @@ impl Syncing {
 
     fn fetch_json(&self, nodes: &[String]) -> (Exit, Value) {
         let headers = path(self.folder.path(), "headers");
-        let mut more = vec!["--json", "--headers", &headers, "--depth", "20", "--timeout", "1"];
+        let mut more = vec!["--json", "--headers", &headers, "--depth", "20", "--timeout", "5"];
         nodes.iter().for_each(|node| more.extend(["--node", node]));
         let (exit, text) = self.run("fetch", &more, now());
         (exit, serde_json::from_str(&text).unwrap())
@@ -340,8 +340,8 @@ fn dead_slow_garbled_and_endless_nodes() {
     let without = Rig::start();
     let bad: Vec<(String, &str)> = vec![
         (format!("http://{dead}"), "it cannot be reached"),
-        (slow, "it did not answer within 1 s"),
-        (dripping, "it did not answer within 1 s"),
+        (slow, "it did not answer within 5 s"),
+        (dripping, "it did not answer within 5 s"),
         (garbage, "it does not begin with {"),
         (no_http, "it does not speak HTTP as it should: invalid HTTP"),
         (stated, "longer than 8388608 bytes"),
@@ -358,7 +358,7 @@ fn dead_slow_garbled_and_endless_nodes() {
     let begun = Instant::now();
     let (exit, report) = Syncing::new().fetch_json(&nodes);
     // All at the same time, and for the slow ones no longer than said.
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
     assert_eq!((exit, &report["skip_up_to"]), (Exit::Success, &json!(800)), "{report}");
     assert!(SENT.load(Ordering::Relaxed) < 40 << 20, "{SENT:?} bytes were read");
     for (place, (node, reason)) in bad.iter().enumerate() {
@@ -716,7 +716,7 @@ fn silent_and_dead_sockets() {
     let nodes: Vec<_> = boards.iter().map(Board::socket).chain(bad).collect();
     let (exit, report) = Syncing::new().fetch_json(&nodes);
     assert_eq!(exit, Exit::Success, "{report}");
-    for (place, reason) in [(3, "did not answer within 1 s"), (4, "cannot be reached"), (5, "named twice")] {
+    for (place, reason) in [(3, "did not answer within 5 s"), (4, "cannot be reached"), (5, "named twice")] {
         let fault = report["nodes"][place]["faults"][0].as_str().unwrap();
         assert!(fault.contains(reason), "{fault}");
     }

@@ -104,7 +104,7 @@ fn a_signer_that_starts_waits_for_a_command() {
     let folder = private_folder();
     let store = new_store(folder.path(), 0);
     let command = thread::spawn(move || {
-        thread::sleep(Duration::from_secs(1));
+        thread::sleep(Duration::from_secs(3));
         drop(store);
     });
     assert!(matches!(Store::open(folder.path()), Err(StoreError::InUse(_))), "another command does not wait");

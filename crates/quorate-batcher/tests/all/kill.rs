@@ -48,6 +48,8 @@ fn kill(times: u32, seed: u8) {
     let folder = tempfile::tempdir().unwrap();
     let mut rng = ChaCha20Rng::from_seed([seed; 32]);
     let mut acknowledged = 0;
+    // Before it is killed, in microseconds.
+    let mut most = 60_000;
     for time in 0..times {
         let mut writer = test("kill::writer");
         let writer = writer.env(FOLDER, folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -59,9 +61,13 @@ fn kill(times: u32, seed: u8) {
             let numbers = said.filter_map(|line| line.rsplit_once("acknowledged ")?.1.parse::<u64>().ok());
             numbers.last()
         });
-        thread::sleep(Duration::from_micros(u64::from(rng.next_u32() % 60_000)));
+        thread::sleep(Duration::from_micros(u64::from(rng.next_u32() % most)));
         writer.kill();
         acknowledged = reader.join().unwrap().unwrap_or(acknowledged);
+        if acknowledged == 0 {
+            // A slow machine needs longer to start the program and to write the first record.
+            most = (most * 2).min(20_000_000);
+        }
         let (store, opened) = KnownStore::open(folder.path(), StoreSettings::default()).unwrap();
         let records = store.records().unwrap();
         assert!(matches!(opened, OpenedStore::Existing { .. } | OpenedStore::New), "{opened:?} after kill {time}");

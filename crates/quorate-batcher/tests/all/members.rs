@@ -43,7 +43,8 @@ fn settings() -> Settings {
 #[test]
 fn answers_to_claims_by_members() {
     let (set, seen) = (set(), Seen::new());
-    let settings = Settings { linger: Duration::from_millis(100), ..settings() };
+    let second = Duration::from_secs(1);
+    let settings = Settings { linger: second, longest_wait: second, ..settings() };
     let batcher = Batcher::start_with(settings, None, Some(seen.clone())).unwrap();
     let mut claims: Vec<_> = (0..16u32).map(|i| vote(&set, (i % 8) as u8, i / 8, i == 5)).collect();
     claims.extend([together(&set, &[0, 3, 7], 9), together(&set, &[1, 2], 9)]);

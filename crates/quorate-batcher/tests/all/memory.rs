@@ -8,6 +8,7 @@ use std::{
 
 use quorate::{ClaimBytes, MinPk, Verdict};
 use quorate_batcher::{BatchKind, Batcher, Class, KnownStore, OpenedStore, Settings, StoreSettings};
+use quorate_lab::run::LIMIT;
 
 use crate::claims::{Seen, block, claim};
 
@@ -25,7 +26,7 @@ fn verify(batcher: &Batcher, claims: &[ClaimBytes]) {
 }
 
 pub(crate) fn wait_until_stored(seen: &Seen, statements: usize) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + LIMIT;
     while *seen.stored.lock().unwrap() < statements {
         assert!(Instant::now() < deadline, "{} of {statements}", seen.stored.lock().unwrap());
         thread::sleep(Duration::from_millis(2));

@@ -57,6 +57,16 @@ const MS_OF_TICK: u64 = 10;
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
+        time::Instant,
+    };
+
+    use quorate_lab::run::LIMIT;
+
     use super::*;
 
     #[test]
@@ -71,23 +81,24 @@ mod tests {
     #[test]
     fn threads_are_found_by_name() {
         let worker = std::thread::Builder::new().name("bench-worker-1".to_owned());
-        let (begun, is_done) = (std::sync::mpsc::channel(), std::sync::mpsc::channel::<()>());
+        let is_done = Arc::new(AtomicBool::new(false));
+        let told = is_done.clone();
         let busy = worker.spawn(move || {
-            let start = std::time::Instant::now();
             let mut sum = 0_u64;
-            while start.elapsed() < Duration::from_millis(200) {
+            while !told.load(Ordering::Relaxed) {
                 sum = std::hint::black_box(sum.wrapping_add(1));
             }
-            begun.0.send(sum).unwrap();
-            let _ = is_done.1.recv();
         });
-        begun.1.recv().unwrap();
-        let process = std::process::id();
-        let found = of_threads(process, &["bench-worker"]).unwrap();
-        assert!(found >= Duration::from_millis(20), "{found:?}");
+        let (process, begun) = (std::process::id(), Instant::now());
+        let mut found = Duration::ZERO;
+        while found < Duration::from_millis(20) {
+            assert!(begun.elapsed() < LIMIT, "{found:?}");
+            std::thread::sleep(Duration::from_millis(10));
+            found = of_threads(process, &["bench-worker"]).unwrap();
+        }
         assert_eq!(of_threads(process, &["no such thread"]).unwrap(), Duration::ZERO);
         assert!(of_process(process).unwrap().own >= found);
-        drop(is_done.0);
+        is_done.store(true, Ordering::Relaxed);
         busy.unwrap().join().unwrap();
         let error = format!("{:#}", of_process(u32::MAX).unwrap_err());
         assert!(error.contains("/proc/4294967295/stat"), "{error}");

@@ -374,9 +374,15 @@ mod tests {
 
     use alloy::primitives::{U64, keccak256};
     use quorate_evm::{KeyGroup, task_network::ContractTerms};
-    use quorate_lab::proxy::{Proxy, ProxyReply};
+    use quorate_lab::{
+        proxy::{Proxy, ProxyReply},
+        run::LIMIT,
+    };
     use serde_json::{Value, json};
-    use tokio::{runtime, time::timeout};
+    use tokio::{
+        runtime,
+        time::{sleep, timeout},
+    };
 
     use super::*;
 
@@ -444,8 +450,20 @@ mod tests {
             let (rpc, view) = (Rpc::new(&node.url).unwrap(), NetworkView::new(terms()));
             let mut follower = NetworkFollower { rpc, settings, page, view, draft: None };
             for _ in 0..50 {
-                // Whatever the contract is asked after the logs is refused.
-                if timeout(Duration::from_millis(500), follower.poll()).await.is_ok() {
+                let before = asked.lock().unwrap().len();
+                let hangs = async {
+                    while asked.lock().unwrap().get(before).is_none_or(|(from, to)| to - from < 600) {
+                        sleep(Duration::from_millis(5)).await;
+                    }
+                };
+                let poll = async {
+                    tokio::select! {
+                        // Whatever the contract is asked after the logs is refused.
+                        _ = follower.poll() => true,
+                        () = hangs => false,
+                    }
+                };
+                if timeout(LIMIT, poll).await.expect("it asks for logs") {
                     break;
                 }
                 follower.take_smaller_steps();

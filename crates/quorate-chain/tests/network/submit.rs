@@ -1,6 +1,9 @@
 //! A submitter on a node: refusals, fees, replacements, reorganisations, and what a process left behind.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use quorate_chain::{
     Call, FeeLimits, Payer, SubmitEvent, SubmitSettings, Submitter, deploy::NetworkPlan, task_network::Confirmations,
@@ -12,6 +15,7 @@ use quorate_evm::{
     contract::{TaskNetwork, TestToken},
     task_network,
 };
+use quorate_lab::run::LIMIT;
 use serde_json::json;
 use tokio::{sync::mpsc::Receiver, time::timeout};
 
@@ -25,7 +29,7 @@ const PAYER: usize = 50;
 fn settings() -> SubmitSettings {
     SubmitSettings {
         bump_after: Duration::from_millis(300),
-        give_up_after: Duration::from_secs(20),
+        give_up_after: Duration::from_secs(600),
         confirmations: Confirmations::Blocks(3),
         poll: Duration::from_millis(25),
         ..SubmitSettings::default()
@@ -34,7 +38,7 @@ fn settings() -> SubmitSettings {
 
 /// Settings under which no fees are raised.
 fn patient() -> SubmitSettings {
-    SubmitSettings { bump_after: Duration::from_secs(60), ..settings() }
+    SubmitSettings { bump_after: Duration::from_secs(600), ..settings() }
 }
 
 fn start(world: &World, settings: SubmitSettings) -> (Submitter<u32>, Receiver<Event>) {
@@ -43,14 +47,30 @@ fn start(world: &World, settings: SubmitSettings) -> (Submitter<u32>, Receiver<E
 }
 
 fn next(world: &World, events: &mut Receiver<Event>) -> Event {
-    let event = async { timeout(Duration::from_secs(20), events.recv()).await };
-    world.runtime.block_on(event).expect("an event within twenty seconds").unwrap()
+    let event = async { timeout(LIMIT, events.recv()).await };
+    world.runtime.block_on(event).expect("an event").unwrap()
 }
 
 /// Lets the submitter work, and says what it told meanwhile.
 fn wait(world: &World, events: &mut Receiver<Event>, time: Duration) -> Vec<Event> {
     world.runtime.block_on(async { tokio::time::sleep(time).await });
     std::iter::from_fn(|| events.try_recv().ok()).collect()
+}
+
+/// Lets the submitter work until the one transaction that is not mined is a transfer of nothing, and says what it told meanwhile.
+fn until_nothing_is_transferred(world: &World, events: &mut Receiver<Event>) -> Vec<Event> {
+    let (begun, mut told) = (Instant::now(), Vec::new());
+    loop {
+        let pool = world.node.ask("txpool_content", json!([]));
+        let accounts = pool["pending"].as_object().unwrap().values();
+        let inputs: Vec<_> =
+            accounts.flat_map(|of| of.as_object().unwrap().values()).map(|one| &one["input"]).collect();
+        if inputs == ["0x"] {
+            return told;
+        }
+        assert!(begun.elapsed() < LIMIT, "{pool}");
+        told.extend(wait(world, events, Duration::from_millis(50)));
+    }
 }
 
 /// What the submitter tells until so many transactions are mined.
@@ -149,8 +169,7 @@ fn settlements_are_sent_and_refused_in_words() {
 fn what_is_not_mined_gets_higher_fees_and_is_replaced_in_the_end() {
     let Some(world) = World::deploy(&NetworkPlan::default()) else { return };
     world.node.ask("evm_setAutomine", json!([false]));
-    let (submitter, mut events) =
-        start(&world, SubmitSettings { give_up_after: Duration::from_millis(1_500), ..settings() });
+    let (submitter, mut events) = start(&world, settings());
     submitter.submit(transfer(&world, 1, Address::repeat_byte(7))).unwrap();
     let Event::Sent { transaction: first, .. } = next(&world, &mut events) else { panic!("sent") };
     let Event::Replaced { transaction: second, .. } = next(&world, &mut events) else { panic!("replaced") };
@@ -170,8 +189,11 @@ fn what_is_not_mined_gets_higher_fees_and_is_replaced_in_the_end() {
     assert!(matches!(next(&world, &mut events), Event::Final { label: 1, .. }));
 
     // Given up: a transfer of nothing takes the nonce, and the contract is not called.
+    drop(submitter);
+    let hasty = SubmitSettings { give_up_after: Duration::from_millis(1_500), ..settings() };
+    let (submitter, mut events) = start(&world, hasty);
     submitter.submit(transfer(&world, 2, Address::repeat_byte(8))).unwrap();
-    wait(&world, &mut events, Duration::from_millis(2_500));
+    until_nothing_is_transferred(&world, &mut events);
     world.node.mine(1);
     let reason = loop {
         match next(&world, &mut events) {
@@ -245,7 +267,7 @@ fn nonces_in_flight_are_found_after_a_restart() {
     // It is not mined, and replaced by a transfer of nothing.
     let (submitter, mut events) = start(&world, settings());
     submitter.submit(transfer(&world, 3, Address::repeat_byte(9))).unwrap();
-    assert_eq!(wait(&world, &mut events, Duration::from_millis(1_500)), []);
+    assert_eq!(until_nothing_is_transferred(&world, &mut events), []);
     world.node.mine(1);
     assert!(matches!(next(&world, &mut events), Event::Sent { label: 3, nonce: 2, .. }));
     world.node.mine(1);

@@ -9,11 +9,12 @@ use quorate_evm::{
     MemberSet, SnapshotId,
     alloy_primitives::{B256, Bytes},
 };
+use quorate_lab::run::LIMIT;
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
     super::{Arrival, Judgement, Transport, handle::CALLS},
-    rig::{PATIENCE, Registry, accept_all, address, message, node, terms, until},
+    rig::{Registry, accept_all, address, message, node, terms, until},
 };
 use quorate_network::{
     election::Snapshot,
@@ -40,7 +41,7 @@ async fn a_group_hears_what_others_do_not() {
         until("all are connected", || node.peers().len() == 4).await;
     }
     // Subscriptions travel with gossip's heartbeat.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     nodes[0].publish(message(1, 1), GROUP);
     nodes[0].publish(message(1, 2), Audience::Everybody);
     let others: Vec<_> = nodes.drain(1..).collect();
@@ -55,7 +56,7 @@ async fn a_group_hears_what_others_do_not() {
     nodes[0].publish(message(1, 1), Audience::Everybody);
     // The second leaves the group, and hears no more of it.
     after[0].listen([Audience::Everybody].into());
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     nodes[0].publish(message(1, 3), GROUP);
     for (node, expected) in after.into_iter().zip([1, 2, 1, 1]) {
         let (node, seen) = accept_all(node, expected).await;
@@ -80,7 +81,7 @@ async fn dropped_calls_keep_nobody_from_its_group() {
     }
     until("they are connected", || first.peers().len() + second.peers().len() == 2).await;
     // Subscriptions travel with gossip's heartbeat.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     first.publish(message(1, 1), GROUP);
     let (second, seen) = accept_all(second, 1).await;
     assert_eq!(seen, [message(1, 1)]);
@@ -223,7 +224,7 @@ async fn groups_settle_over_the_mesh() {
     for _ in 0..OPERATORS {
         // A task that fails ends the test before its time.
         assert!(running.iter().all(|task| !task.is_finished()), "a node failed");
-        let settlement = timeout(PATIENCE, settlements.recv()).await.expect("every node has a quorum").unwrap();
+        let settlement = timeout(LIMIT, settlements.recv()).await.expect("every node has a quorum").unwrap();
         let signers = settlement.signatures.iter().flat_map(|(signers, _)| signers.iter()).collect::<Vec<_>>();
         let distinct: MemberSet = signers.iter().copied().collect();
         assert!(signers.len() > 12 && distinct.len() == signers.len() && distinct == settlement.signers);

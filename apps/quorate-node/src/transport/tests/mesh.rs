@@ -242,7 +242,7 @@ async fn a_silent_peer_is_not_asked_for_ever() {
     let registry = Arc::new(Registry::default());
     let quick = |number| {
         let terms = terms(number, &registry);
-        Terms { limits: Limits { answer_within: Duration::from_millis(300), ..terms.limits }, ..terms }
+        Terms { limits: Limits { answer_within: Duration::from_secs(2), ..terms.limits }, ..terms }
     };
     let mut asker = node(quick(1), &[]).await;
     let silent = node(quick(2), &asker.addresses()).await;
@@ -259,7 +259,7 @@ async fn a_silent_peer_is_not_asked_for_ever() {
     let mut answers = 0;
     for _ in 0..6 {
         asker.ask(PeerRequest::default(), Audience::Everybody);
-        let answered = tokio::time::timeout(Duration::from_secs(2), async {
+        let answered = tokio::time::timeout(Duration::from_secs(4), async {
             wait_for(&mut asker, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(()))
                 .await;
         });
@@ -339,7 +339,10 @@ async fn a_full_node_tells_of_others() {
 async fn idle_sockets_of_one_address_keep_nobody_out() {
     let registry = Arc::new(Registry::default());
     let own = terms(1, &registry);
-    let own = Terms { limits: Limits { strangers_per_address: 16, ..own.limits }, ..own };
+    let own = Terms {
+        limits: Limits { strangers_per_address: 16, handshake: Duration::from_secs(120), ..own.limits },
+        ..own
+    };
     let mut hub = node(own, &[]).await;
     let parts = hub.addresses()[0].split('/').map(str::to_owned).collect::<Vec<_>>();
     let at = format!("{}:{}", parts[2], parts[4]);
@@ -351,7 +354,7 @@ async fn idle_sockets_of_one_address_keep_nobody_out() {
     assert!(idle.len() > 16);
     // Even from the same address; and long before the time for their handshakes is over.
     let late = node(terms(2, &registry), &hub.addresses()).await;
-    let admitted = tokio::time::timeout(Duration::from_secs(6), joined(&mut hub, late.peer_id()));
+    let admitted = tokio::time::timeout(Duration::from_secs(60), joined(&mut hub, late.peer_id()));
     admitted.await.expect("it is kept out by sockets that say nothing");
     drop(idle);
 }

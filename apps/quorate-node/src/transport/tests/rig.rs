@@ -204,5 +204,5 @@ pub(in crate::transport) async fn accept_all(mut transport: Transport, expected:
 /// A rate that no test reaches.
 pub(in crate::transport) const ENDLESS: Rate = Rate { per_second: 1 << 40, at_once: 1 << 40 };
 
-/// More than anything takes on a slow machine.
-pub(in crate::transport) const PATIENCE: Duration = Duration::from_secs(30);
+/// More than anything takes on a slow machine, and less than a ban.
+pub(in crate::transport) const PATIENCE: Duration = Duration::from_secs(50);

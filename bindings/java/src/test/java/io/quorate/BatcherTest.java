@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(900)
 class BatcherTest {
     private static final Claim TRUE = claim(Suite.ETH2, 1);
 
@@ -85,7 +85,7 @@ class BatcherTest {
         batcher.close();
         batcher.close();
         for (CompletableFuture<Verdict> answer : answers) {
-            Verdict.Code code = answer.get(10, TimeUnit.SECONDS).code();
+            Verdict.Code code = answer.get(300, TimeUnit.SECONDS).code();
             assertTrue(code == Verdict.Code.VALID || code == Verdict.Code.STOPPED, code.toString());
         }
         assertThrows(IllegalStateException.class, () -> batcher.submit(TRUE));
@@ -114,9 +114,9 @@ class BatcherTest {
             }
             batcher.close();
             threads.shutdown();
-            assertTrue(threads.awaitTermination(20, TimeUnit.SECONDS));
+            assertTrue(threads.awaitTermination(300, TimeUnit.SECONDS));
             for (CompletableFuture<Verdict> answer : answers) {
-                answer.get(10, TimeUnit.SECONDS);
+                answer.get(300, TimeUnit.SECONDS);
             }
         }
     }
@@ -147,14 +147,14 @@ class BatcherTest {
     void aStepMayCloseItsBatcherAndThrow() throws Exception {
         Batcher batcher = Batcher.builder().executor(Runnable::run).build();
         CompletableFuture<Void> closed = batcher.submit(TRUE).thenRun(batcher::close);
-        closed.get(20, TimeUnit.SECONDS);
+        closed.get(300, TimeUnit.SECONDS);
         assertThrows(IllegalStateException.class, () -> batcher.submit(TRUE));
         try (Batcher other = Batcher.builder().executor(task -> {
             task.run();
             throw new IllegalStateException("an executor that fails");
         }).build()) {
             for (int i = 0; i < 3; i++) {
-                assertTrue(other.submit(TRUE).get(20, TimeUnit.SECONDS).valid());
+                assertTrue(other.submit(TRUE).get(300, TimeUnit.SECONDS).valid());
             }
         }
     }
@@ -165,7 +165,7 @@ class BatcherTest {
             throw new OutOfMemoryError("no thread can be started");
         }).build()) {
             for (int i = 0; i < 3; i++) {
-                assertTrue(batcher.submit(TRUE).get(20, TimeUnit.SECONDS).valid());
+                assertTrue(batcher.submit(TRUE).get(300, TimeUnit.SECONDS).valid());
             }
         }
     }
@@ -186,7 +186,7 @@ class BatcherTest {
     static final class WithoutPool {
         public static void main(String[] arguments) throws Exception {
             try (Batcher batcher = Batcher.create()) {
-                System.out.println("answered " + batcher.submit(TRUE).get(20, TimeUnit.SECONDS));
+                System.out.println("answered " + batcher.submit(TRUE).get(300, TimeUnit.SECONDS));
             }
         }
     }
