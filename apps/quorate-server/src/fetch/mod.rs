@@ -76,7 +76,7 @@ pub struct Held {
     /// The id of the first set of signers, from somewhere that you trust: 0x and 64 hexadecimal digits.
     #[arg(long, value_name = "HASH", value_parser = hash)]
     pub pin: [u8; 32],
-    /// Print JSON.
+    /// Print JSON. In "held", "signatures" of the set's "signers" have signed, and "needed" of them must.
     #[arg(long)]
     pub json: bool,
 }
