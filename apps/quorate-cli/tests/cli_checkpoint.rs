@@ -127,6 +127,12 @@ fn a_record_forbids_a_second_checkpoint_at_one_height() {
     room.write("signed.json", &lines);
     assert_eq!(room.sign(0, 0, "signed.json").0, lines);
     assert_eq!(room.read("0.record").lines().count(), 2);
+    // While another process signs with it, the command line is right all the same.
+    let other = fs::File::open(room.folder.path().join("0.record")).unwrap();
+    other.lock().unwrap();
+    let (out, err) = room.sign(1, 0, "signed.json");
+    assert!(out.is_empty() && err.contains("0.record is used by another process"), "{err}");
+    drop(other);
     // Another key is not one of the set.
     assert!(room.sign(2, 5, "checkpoint.json").1.contains("not one of the set"));
     room.write("0.record", &room.read("0.record").replace("\"height\":100", "\"height\":101"));

@@ -159,6 +159,12 @@ fn no_second_exit_is_signed_with_a_key() {
         );
     }
     assert!(room.exit(2, "hoodi", 7, 90_000, &["--new-record"]).1.contains("there is a file already"));
+    // While another process signs with it, the command line is right all the same.
+    let other = fs::File::open(room.folder.path().join("record")).unwrap();
+    other.lock().unwrap();
+    let (out, err) = room.exit(1, "hoodi", 7, 90_000, &[]);
+    assert!(out.is_empty() && err.contains("record is used by another process"), "{err}");
+    drop(other);
     // Another network has another validator of this key.
     room.exit(0, "mainnet", 3, 1, &[]);
     let whole = room.read("record");

@@ -74,7 +74,12 @@ pub enum DataFolderError {
 
 impl Ends for DataFolderError {
     fn exit(&self) -> Exit {
-        if matches!(self, Self::InUse(_)) { Exit::Negative } else { Exit::Io }
+        match self {
+            Self::InUse(_) => Exit::Negative,
+            // No start finds another content.
+            Self::State { .. } | Self::Tasks { .. } => Exit::Usage,
+            Self::System { .. } => Exit::Io,
+        }
     }
 }
 
@@ -213,7 +218,8 @@ mod tests {
         let data = DataFolder::open(folder.path()).unwrap();
         fs::write(folder.path().join("state"), [9, 9]).unwrap();
         fs::write(folder.path().join("tasks.json"), "[").unwrap();
-        assert!(data.state().unwrap_err().to_string().contains("/state: "));
-        assert!(data.tasks().unwrap_err().to_string().contains("/tasks.json: "));
+        for (error, name) in [(data.state().unwrap_err(), "/state: "), (data.tasks().unwrap_err(), "/tasks.json: ")] {
+            assert!(error.exit() == Exit::Usage && error.to_string().contains(name), "{error}");
+        }
     }
 }

@@ -219,6 +219,27 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 1 && said.contains("stake       7 TEST") && said.contains("key         index 4"), "{said}");
     assert!(!said.contains("no seat") && !said.contains("cannot connect to the signer"), "{said}");
 
+    // A file that is damaged, or that others can read, keeps the node down: systemd does not start it again after 2.
+    let refused = |name: &str, mode: u32, expected: &str| {
+        let path = Path::new(&data).join(name);
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let (code, said) = with("run", &["--http", "127.0.0.1:0", "--listen", "/ip4/127.0.0.1/tcp/0"]);
+        assert!(code == 2 && said.contains(expected), "{name}: {code}: {said}");
+        path
+    };
+    let identity = refused("identity", 0o640, "others can read it");
+    fs::set_permissions(identity, fs::Permissions::from_mode(0o600)).unwrap();
+    let secret = "a".repeat(64);
+    for (name, content, mode, expected) in [
+        ("token", secret.as_str(), 0o640, "other users can read the file"),
+        ("token", "short", 0o600, "visible ASCII characters"),
+        ("state", "x\n", 0o600, "/state: "),
+        ("tasks.json", "[", 0o600, "this is not a list of tasks"),
+    ] {
+        fs::write(Path::new(&data).join(name), content).unwrap();
+        fs::remove_file(refused(name, mode, expected)).unwrap();
+    }
+
     // The pool, and a network of one's own.
     let (code, said) = with("fund", &["--tokens", "0"]);
     assert!(code == 2 && said.contains("puts nothing into the pool"), "{code}: {said}");

@@ -36,7 +36,7 @@ use quorate_host::{
 /// operator lose its stake.
 ///
 /// Exit codes: 0 done; 1 not done, because of the record; 2 the command line or a file is wrong; 3 a file or the socket cannot
-/// be read or written; 4 a fault of the program.
+/// be read or written; 4 a fault of the program; 130 stopped with requests unanswered.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 80)]
 struct CommandLine {

@@ -427,13 +427,17 @@ fn open(path: &Path) -> Result<Database, StoreError> {
 }
 
 fn failed(path: &Path, error: redb::Error) -> StoreError {
-    if let redb::Error::Io(source) = error {
-        return system(path, source);
-    }
-    let path = path.to_owned();
+    let damaged = |why| StoreError::Damaged { path: path.to_owned(), why };
     match error {
-        redb::Error::Corrupted(why) => StoreError::Damaged { path, why },
-        error => StoreError::Database { path, why: error.to_string() },
+        // The file does not begin as a database, or ends too early. The disk is sound.
+        redb::Error::Io(source)
+            if matches!(source.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) =>
+        {
+            damaged(source.to_string())
+        }
+        redb::Error::Io(source) => system(path, source),
+        redb::Error::Corrupted(why) => damaged(why),
+        error => StoreError::Database { path: path.to_owned(), why: error.to_string() },
     }
 }
 

@@ -482,6 +482,21 @@ fn a_record_out_of_reach_is_not_to_be_made_anew() {
     }
 }
 
+/// systemd starts a signer again after 3, and not after 2: a record that is damaged stays so.
+#[test]
+fn a_damaged_record_is_no_fault_of_the_disk() {
+    let place = Place::new();
+    let record = fs::File::options().write(true).open(place.folder().join("data/record.redb")).expect("opens");
+    let length = record.metadata().expect("is there").len();
+    for left in [length / 2, 100, 0] {
+        record.set_len(left).expect("cuts");
+        for command in ["run", "status", "export"] {
+            let (exit, _, error) = place.run(&[command]);
+            assert!(exit == 2 && error.contains("the record is damaged"), "{command}, {left} bytes, {exit}: {error}");
+        }
+    }
+}
+
 /// What a file says reaches the terminal as text alone.
 #[test]
 fn control_characters_of_a_file_reach_no_terminal() {

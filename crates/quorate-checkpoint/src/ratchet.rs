@@ -124,7 +124,14 @@ fn skipped(most: u64) -> String {
 
 impl Ends for RatchetError {
     fn exit(&self) -> Exit {
-        if matches!(self, Self::File(_)) { Exit::Io } else { Exit::Usage }
+        match self {
+            Self::File(error) => error.exit(),
+            Self::OtherChain { .. }
+            | Self::OtherPin { .. }
+            | Self::Damaged { .. }
+            | Self::NotSkipped { .. }
+            | Self::NeverSkipped { .. } => Exit::Usage,
+        }
     }
 }
 

@@ -25,7 +25,10 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
-use crate::file::{AppendedFile, Before, FileError};
+use crate::{
+    exit::{Ends, Exit},
+    file::{AppendedFile, Before, FileError},
+};
 
 /// What a line says was signed.
 pub trait RecordEntry: Clone + PartialEq + Serialize + DeserializeOwned {
@@ -145,6 +148,15 @@ pub enum KeyRecordError {
         /// The key that was to sign.
         expected: String,
     },
+}
+
+impl Ends for KeyRecordError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::File(error) => error.exit(),
+            Self::Missing { .. } | Self::Exists { .. } | Self::Damaged { .. } | Self::OtherKey { .. } => Exit::Usage,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -304,12 +304,31 @@ fn the_file_is_for_its_owner_and_others_who_can_write_it_are_named() {
     assert!(!ran.err.contains("warning"), "{}", ran.err);
     for mode in [0o620, 0o602, 0o666] {
         fs::set_permissions(&known, fs::Permissions::from_mode(mode)).unwrap();
-        let ran = verify_input(&["--known", &known], lines(&[claim(1)])).exits(0);
-        ran.says(&format!("has mode 0{mode:o}: others than its owner can write what is believed here"));
+        for quiet in [&[][..], &["-q"]] {
+            let ran = verify_input(&[&["--known", &known], quiet].concat(), lines(&[claim(1)])).exits(0);
+            ran.says(&format!("{known}: others may write it (mode {mode:o})")).says("chmod go-w");
+        }
     }
     fs::set_permissions(&known, fs::Permissions::from_mode(0o644)).unwrap();
     let ran = verify_input(&["--known", &known], lines(&[claim(1)])).exits(0);
     assert!(!ran.err.contains("warning"), "{}", ran.err);
+}
+
+/// Its owner can write it, whatever its mode says. Only root can give a file away.
+#[test]
+#[cfg(unix)]
+fn a_known_file_of_another_user_is_named() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: a file of another user, which only root can make");
+        return;
+    }
+    let folder = Folder::new();
+    let known = folder.file("known", lines(&[claim(1)]));
+    std::os::unix::fs::chown(&known, Some(12_345), None).unwrap();
+    for quiet in [&[][..], &["-q"]] {
+        let ran = verify_input(&[&["--known", &known], quiet].concat(), lines(&[claim(1)])).exits(0);
+        ran.says("warning: ").says(&format!("{known}: it belongs to the user 12345")).says("its claims are believed");
+    }
 }
 
 #[test]

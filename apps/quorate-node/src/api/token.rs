@@ -7,7 +7,10 @@ use std::{
 };
 
 use quorate_evm::alloy_primitives::{B256, hex, keccak256};
-use quorate_host::file::{self, Existing, OtherReaders, Readers};
+use quorate_host::{
+    exit::{Ends, Exit},
+    file::{self, Existing, OtherReaders, Readers},
+};
 use rand::RngExt as _;
 
 /// The secret that allows to hand in tasks. It is kept as a hash, which is compared, so that neither memory nor the time of
@@ -45,6 +48,15 @@ pub enum TokenError {
     /// It is not a token.
     #[error("{}: expected one line of 32 to 256 visible ASCII characters; remove the file, and the node makes a new one", .0.display())]
     Shape(PathBuf),
+}
+
+impl Ends for TokenError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::File { .. } => Exit::Io,
+            Self::Readable { .. } | Self::Shape(_) => Exit::Usage,
+        }
+    }
 }
 
 /// The most characters of a token. A file is not read further.

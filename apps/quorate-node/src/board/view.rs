@@ -254,6 +254,7 @@ pub struct MissingView {
     /// The owner of the key.
     pub owner: Address,
     /// Its weight.
+    #[serde(serialize_with = "text")]
     pub weight: u64,
 }
 
@@ -337,6 +338,7 @@ pub struct OperatorView {
     /// The owner of the key.
     pub owner: Address,
     /// Its weight.
+    #[serde(serialize_with = "text")]
     pub weight: u64,
     /// Whether it is this node's operator.
     pub own: bool,

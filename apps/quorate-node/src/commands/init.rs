@@ -42,7 +42,7 @@ impl Arguments {
             Ok::<_, Failure>((terms, token))
         })?;
         let folder = DataFolder::open(options.data())?;
-        let identity = Identity::load_or_create(&folder.path().join("identity")).map_err(Failure::io)?;
+        let identity = Identity::load_or_create(&folder.path().join("identity"))?;
         let file = folder.options_file();
         let exists = file.exists();
         if !exists {

@@ -355,7 +355,7 @@ async fn prepare(
     let follower = NetworkFollower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;
     let submitting = if roles.aggregate { Some(submitting(options, &rpc, confirmations).await?) } else { None };
 
-    let identity = Identity::load_or_create(&data.path().join("identity")).map_err(Failure::io)?;
+    let identity = Identity::load_or_create(&data.path().join("identity"))?;
     let peer_id = identity.peer_id();
     let binding = client.bind_peer(&PeerBinding { network, peer: &peer_id.to_bytes() }).await.map_err(Failure::io)?;
     let credential = Credential { operator_key: signer.public_key.clone(), signature: binding.to_vec().into() };
@@ -451,7 +451,7 @@ async fn serve(
         Failure::io(anyhow!("--http {address}: cannot listen: {error}; name another address, or \"\" for none"))
     })?;
     let shown = listener.local_addr().map_err(Failure::io)?;
-    let token = Token::read_or_create(&data.path().join("token")).map_err(Failure::io)?;
+    let token = Token::read_or_create(&data.path().join("token"))?;
     let settings = ApiSettings {
         token: Some(token),
         hosts: parts(options.http_hosts.as_deref().unwrap_or("")).map(str::to_owned).collect(),

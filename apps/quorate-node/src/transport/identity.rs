@@ -10,7 +10,10 @@ use std::{
 };
 
 use libp2p_identity::{Keypair, ed25519};
-use quorate_host::file::{self, Existing, Readers};
+use quorate_host::{
+    exit::{Ends, Exit},
+    file::{self, Existing, Readers},
+};
 
 /// The name of a node: 38 bytes, which hold an Ed25519 public key as libp2p encodes it. Both transports use it. As text it
 /// is base58.
@@ -119,6 +122,15 @@ pub enum IdentityError {
         /// Its length.
         found: usize,
     },
+}
+
+impl Ends for IdentityError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::System { .. } => Exit::Io,
+            Self::Mode { .. } | Self::Content { .. } => Exit::Usage,
+        }
+    }
 }
 
 impl Identity {

@@ -10,13 +10,13 @@ use quorate_evm::alloy_primitives::{B256, Bytes, keccak256};
 use quorate_network::roles::NotTaken;
 use quorate_node::{
     api::{ApiLimits, ApiSettings, ServeError, TaskOrder, Token, serve},
-    board::{Component, NodeBoard},
+    board::{Component, MemberReport, NodeBoard},
 };
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Runtime, sync::mpsc, sync::oneshot};
 
-use crate::rig::{EPOCH, chain, id, ready};
+use crate::rig::{EPOCH, chain, id, owner, ready, signed};
 
 /// A test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -177,6 +177,24 @@ fn each_reading_is_answered() {
     assert_eq!((none.status, none.code().as_str()), (404, "not-found"));
     let other = rig.ask("DELETE /v1/tasks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", b"");
     assert_eq!((other.status, other.code().as_str()), (405, "method"));
+}
+
+/// Numbers above 2^53 are rounded by many a reader of JSON.
+#[test]
+fn weights_are_text_wherever_they_stand() {
+    let rig = Rig::start();
+    rig.board.members([MemberReport { index: 4, owner: owner(4), weight: u64::MAX }]);
+    rig.board.task_seen(id(1), EPOCH, "price", 1);
+    rig.board.task_report(signed(id(1), true, &[1, 2]), 2);
+    let (status, tasks) = (rig.get("/v1/status").json(), rig.get("/v1/tasks").json());
+    let heaviest = u64::MAX.to_string();
+    assert_eq!([&status["operators"][0]["weight"], &status["operators_weight"]], [heaviest.as_str(); 2]);
+    let task = &tasks["tasks"][0];
+    assert_eq!(["weight", "against", "required", "total"].map(|name| &task[name]), ["50", "0", "100", "150"]);
+    // The performer is the member of index 4; those of 0, 3 and 4 have not signed.
+    assert_eq!(task["performer"]["weight"], "50");
+    let missing = task["missing"].as_array().unwrap();
+    assert_eq!(missing.iter().map(|absent| &absent["weight"]).collect::<Vec<_>>(), ["10", "40", "50"]);
 }
 
 #[test]

@@ -46,13 +46,14 @@ pub enum Command {
     /// It asks all nodes at the same time, verifies what they answer, writes it down, and then says what to do. It skips only if
     /// enough signers have signed a block that is on your chain and deep enough, and if nothing is against it.
     ///
-    /// Exit codes: 0 skip up to the height that is printed, 1 verify everything, 2 the command line or a file is not understood,
-    /// 3 reading or writing failed (so verify everything), 130 interrupted.
+    /// Exit codes: 0 skip up to the height that is printed, 1 verify everything, or another process uses the folder, 2 the command line
+    /// or a file is not understood, 3 reading or writing failed, 130 interrupted. After any but 0, verify everything.
     #[command(override_usage = FETCH_USAGE)]
     Fetch(Fetch),
     /// Show what is held: the checkpoint, which blocks are still to be verified, and evidence against signers.
     ///
-    /// Exit codes: 0 no alarm, 1 skipping has stopped for good, 2 the command line or a file is not understood, 3 reading failed.
+    /// Exit codes: 0 no alarm, 1 skipping has stopped for good, or another process uses the folder (nothing is printed then), 2 the
+    /// command line or a file is not understood, 3 reading failed.
     #[command(override_usage = STATUS_USAGE)]
     Status(Show),
     /// Record that all blocks up to a height are verified: assumed, then proven.
@@ -75,7 +76,7 @@ pub struct Held {
     /// The id of the first set of signers, from somewhere that you trust: 0x and 64 hexadecimal digits.
     #[arg(long, value_name = "HASH", value_parser = hash)]
     pub pin: [u8; 32],
-    /// Print JSON.
+    /// Print JSON. In "held", "signatures" of the set's "signers" have signed, and "needed" of them must.
     #[arg(long)]
     pub json: bool,
 }

@@ -188,8 +188,11 @@ struct Held {
     height: u64,
     block_hash: String,
     set_epoch: u64,
+    /// How many have signed it.
     signatures: usize,
+    /// How many must.
     needed: usize,
+    /// How many the set has.
     signers: usize,
     issued_at: u64,
     expires_at: u64,

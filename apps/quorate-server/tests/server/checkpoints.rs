@@ -268,6 +268,27 @@ fn three_of_five_through_three_servers() {
 }
 
 #[test]
+fn two_processes_do_not_use_one_folder() {
+    let boards = [Board::new(), Board::new(), Board::new()];
+    boards.iter().for_each(|board| assert_eq!(board.post(&at(800), &[0, 1, 2]).status, 200));
+    let (nodes, syncing) = (boards.each_ref().map(Board::node), Syncing::new());
+    assert_eq!(syncing.fetch(&nodes).0, Exit::Success);
+    let other = fs::File::open(syncing.folder.path().join("ratchet/ratchet.lock")).unwrap();
+    other.lock().unwrap();
+    let prove = syncing.run("prove", &["--up-to", "300"], now());
+    for (exit, text) in [syncing.fetch(&nodes), syncing.run("status", &[], now()), prove] {
+        assert!(exit == Exit::Negative && text.contains("is used by another process"), "{text}");
+    }
+    drop(other);
+    assert_eq!(syncing.fetch(&nodes).0, Exit::Success);
+    // A file that is longer than any ratchet is a wrong input, and no fault of the disk.
+    let ratchet = fs::File::options().write(true).open(syncing.folder.path().join("ratchet/ratchet")).unwrap();
+    ratchet.set_len(17 << 20).unwrap();
+    let (exit, text) = syncing.fetch(&nodes);
+    assert!(exit == Exit::Usage && text.contains("the limit"), "{text}");
+}
+
+#[test]
 fn two_thirds_of_the_nodes_lie() {
     let (honest, third) = (Board::new(), Board::new());
     for board in [&honest, &third] {

@@ -54,11 +54,11 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::InUse(_) => Self::refused(error),
-            StoreError::Missing(_) | StoreError::Exists(_) | StoreError::Mode { .. } => Self::usage(error),
-            StoreError::Damaged { .. }
-            | StoreError::File { .. }
-            | StoreError::Permission { .. }
-            | StoreError::Database { .. } => Self::io(error),
+            // No start finds another content of a damaged record.
+            StoreError::Missing(_) | StoreError::Exists(_) | StoreError::Mode { .. } | StoreError::Damaged { .. } => {
+                Self::usage(error)
+            }
+            StoreError::File { .. } | StoreError::Permission { .. } | StoreError::Database { .. } => Self::io(error),
         }
     }
 }

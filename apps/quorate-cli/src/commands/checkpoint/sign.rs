@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{MinPk, SecretKey};
-use quorate_checkpoint::{Checkpoint, FileError, KeyRecordError, Posting, SUITE, Sets, SignError, SignerRecord};
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_checkpoint::{Checkpoint, Posting, SUITE, Sets, SignError, SignerRecord};
+use quorate_host::exit::{Ends as _, Exit, Failure, Result};
 
 use super::inputs::{SetsArguments, has_field, read};
 use crate::commands::{
@@ -41,7 +41,7 @@ struct SignerArguments {
 /// height is refused, and so is one below the highest that was signed. The record is of one key; --new-record begins the one of a
 /// key that has never signed. A record that is cut off or changed signs nothing that it may have forbidden. Compare the block with a node of your own that has
 /// verified it before you sign. Prints one JSON object on one line; give the lines of all signers to `combine`, or post each to
-/// nodes. Exit code: 0 signed, 1 the record forbids it, 2 usage or unreadable input, 3 I/O.
+/// nodes. Exit code: 0 signed, 1 the record forbids it or another process uses the record, 2 usage or unreadable input, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = SIGN_EXAMPLES, override_usage = SIGN_USAGE)]
 pub(super) struct SignArguments {
@@ -60,8 +60,8 @@ pub(super) struct SignArguments {
 ///
 /// Enough signers of the old and of the new set must sign it, each by this command. Whoever is in both sets signs once. What is
 /// signed is first written to the record; a change of the same set to another one is refused afterwards. Prints one JSON object
-/// on one line; give the lines of all signers to `adopt`. Exit code: 0 signed, 1 the record forbids it, 2 usage or unreadable
-/// input, 3 I/O.
+/// on one line; give the lines of all signers to `adopt`. Exit code: 0 signed, 1 the record forbids it or another process uses the
+/// record, 2 usage or unreadable input, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = ROTATE_EXAMPLES, override_usage = ROTATE_USAGE)]
 pub(super) struct RotateArguments {
@@ -135,17 +135,17 @@ fn checkpoint(path: &Path) -> std::result::Result<Checkpoint, Failure> {
 
 /// The exit code of each reason.
 fn refused(error: SignError) -> Failure {
-    match &error {
-        SignError::File(FileError::Io { .. }) | SignError::Record(KeyRecordError::File(FileError::Io { .. })) => {
-            Failure::io(error)
-        }
+    let exit = match &error {
+        SignError::File(error) => error.exit(),
+        SignError::Record(error) => error.exit(),
         SignError::Torn { .. }
         | SignError::AnotherAtThisHeight { .. }
         | SignError::Lower { .. }
         | SignError::NoPrevious { .. }
-        | SignError::AnotherRotation { .. } => Failure { exit: Exit::Negative, error: error.into() },
-        _ => Failure::usage(error),
-    }
+        | SignError::AnotherRotation { .. } => Exit::Negative,
+        _ => Exit::Usage,
+    };
+    Failure { exit, error: error.into() }
 }
 
 /// Clap's own usage lines do not fit.

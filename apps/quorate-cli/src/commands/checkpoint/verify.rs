@@ -33,7 +33,7 @@ pub(super) struct VerifyArguments {
     #[arg(long, value_name = "SECONDS")]
     at: Option<u64>,
 
-    /// Print a JSON object
+    /// Print a JSON object, in which "signers" are the indices of those who have signed, and "threshold" says how many must
     #[arg(long)]
     json: bool,
 }
@@ -60,7 +60,9 @@ struct Verified {
     valid: bool,
     height: u64,
     block_hash: String,
+    /// Who has signed it, by the index in the set.
     signers: Vec<u16>,
+    /// How many must.
     threshold: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,

@@ -8,8 +8,7 @@ use quorate::MinPk;
 use quorate_formats::operation::VoluntaryExit;
 use quorate_host::{
     exit::{Exit, Failure, Result},
-    file::FileError,
-    key_record::{KeyRecord, KeyRecordError, Piece, RecordEntry, TornEntry},
+    key_record::{KeyRecord, Piece, RecordEntry, TornEntry},
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +20,7 @@ use crate::commands::{print, value::path_to_write};
 /// An exit cannot be taken back, and whoever has the signature can publish it at any time from its epoch on. So what is signed is
 /// first written to the record, and then no other exit is signed with this key on this network. Prints one object, as the staking
 /// tools and the Beacon API have it. It is signed under Capella's fork version (EIP-7044), so it stays valid in all later forks.
-/// Exit code: 0 signed, 1 the record forbids it, 2 usage or unreadable input, 3 I/O.
+/// Exit code: 0 signed, 1 the record forbids it or another process uses the record, 2 usage or unreadable input, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
@@ -86,7 +85,7 @@ impl Arguments {
             true => KeyRecord::begin(&record, &public_key),
             false => KeyRecord::open(&record, &public_key),
         };
-        let mut opened = opened.map_err(unusable)?;
+        let mut opened = opened?;
         let name = record.display();
         if let Some(mended) = opened.mended() {
             print::note(format_args!("warning: {name}, {mended}"));
@@ -111,7 +110,7 @@ impl Arguments {
                 torn.line
             )));
         }
-        opened.write_down(entry).map_err(|error| unusable(error.into()))?;
+        opened.write_down(entry)?;
         let message = VoluntaryExit { epoch, validator_index };
         let signature = key.sign(MinPk::Eth2, &message.signing_root(network.exit_fork_version(), &root)).to_bytes();
         print::json(&SignedExit {
@@ -142,13 +141,6 @@ fn may_exclude(entry: &Entry, torn: &TornEntry) -> bool {
 
 fn forbidden(error: anyhow::Error) -> Failure {
     Failure { exit: Exit::Negative, error }
-}
-
-fn unusable(error: KeyRecordError) -> Failure {
-    match error {
-        KeyRecordError::File(FileError::Io { .. }) => Failure::io(error),
-        error => Failure::usage(error),
-    }
 }
 
 /// Clap's own usage line does not fit.

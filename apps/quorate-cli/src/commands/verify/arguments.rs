@@ -48,7 +48,8 @@ pub struct Arguments {
     pub key_set: Vec<KeySetFile>,
 
     /// File with claims that were verified earlier, as --remember writes them: their statements are subtracted. The file is trusted,
-    /// so keep it as safe as the verdicts that depend on it. A last line that is cut off is skipped
+    /// so keep it as safe as the verdicts that depend on it; a warning, with --quiet as well, says if other users can write it. A last
+    /// line that is cut off is skipped
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
 
@@ -74,7 +75,7 @@ pub struct Arguments {
     #[arg(long)]
     pub explain: bool,
 
-    /// Print only errors on standard error, and on standard output only what --verdicts and --json ask for
+    /// Print only errors and warnings about --known on standard error, and on standard output only what --verdicts and --json ask for
     #[arg(short, long)]
     pub quiet: bool,
 

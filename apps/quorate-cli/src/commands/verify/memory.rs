@@ -266,16 +266,18 @@ impl<'a> Statement<'a> {
 /// Reads the file of `--known` into the verifier.
 fn known(path: &Path, arguments: &Arguments, verifier: &Verifier) -> Result<Tail, Failure> {
     let mut file = File::open(path)?;
-    // The mode of what is no file, such as a pipe, does not say who writes it.
+    // Owner and mode of what is no file, such as a pipe, do not say who writes it.
     let found = file.metadata()?;
     let others = if found.is_file() { refuse_other_writers(&found) } else { Ok(()) };
-    if let Err(OtherWriters::Mode { mode }) = others
-        && !arguments.quiet
-    {
-        let path = path.display();
+    if let Err(others) = others {
+        // With --quiet as well: the verdicts are only as good as the file.
+        let what_to_do = match others {
+            OtherWriters::Mode { .. } => "look at what it says, and `chmod go-w` it",
+            _ => "name a file of this user or of root",
+        };
         print::note(format_args!(
-            "warning: --known {path} has mode {mode:04o}: others than its owner can write what is believed here; chmod go-w \
-             {path}"
+            "warning: --known {}: {others}, and its claims are believed; {what_to_do}",
+            path.display()
         ));
     }
     let trust = |claim: ClaimBytes, place: Place| {
