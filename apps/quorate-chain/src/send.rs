@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     plan: Option<PathBuf>,
 
     /// The network from which the plan was made
-    #[arg(long, value_name = "FILE", default_value = "network.json")]
+    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
     network: PathBuf,
 
     #[command(flatten)]

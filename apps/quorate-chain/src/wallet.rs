@@ -51,12 +51,12 @@ pub(crate) struct Sending {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct FeeArguments {
     /// Send nothing if a unit of gas would cost more
-    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_fee_gwei)]
+    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_fee_gwei, env = "QUORATE_CHAIN_MAX_FEE")]
     max_fee: u64,
 
     /// The most that a unit of gas pays the block's proposer, whatever the node says. A transaction that pays nearly as much is not replaced
     /// by one with higher fees: nodes take that only if it pays the proposer a tenth more
-    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_tip_gwei)]
+    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_tip_gwei, env = "QUORATE_CHAIN_MAX_TIP")]
     max_tip: u64,
 }
 
