@@ -31,7 +31,7 @@ use tokio::runtime;
 /// of what is false. No operator's BLS key is used here.
 ///
 /// Exit codes: 0 done; 1 not done, because of the chain's state; 2 the command line or a file is wrong; 3 the node or a file
-/// cannot be reached; 4 a fault of the program; 130 interrupted.
+/// cannot be reached, or a transaction is in no block in time; 4 a fault of the program; 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "quorate-chain", version, arg_required_else_help = true, max_term_width = 80)]
 struct CommandLine {

@@ -18,7 +18,7 @@ use quorate_host::{
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::Runtime;
 
-use crate::wallet::{SendFailure, Sending, SentState, line};
+use crate::wallet::{SendFailure, Sending, line};
 
 /// Send transactions that `quorate evm` made, and wait for their receipts
 ///
@@ -29,7 +29,8 @@ use crate::wallet::{SendFailure, Sending, SentState, line};
 /// --plan takes the output of `quorate evm plan --json` with a signature. The command also compares the state in which the plan
 /// settles with the network's file and with the contract.
 ///
-/// The exit code is 1 if the contract's state does not allow a transaction.
+/// The hash of a transaction is printed before it is sent. If the command fails or is interrupted after that, it says whether the
+/// transaction was sent or may have been. The exit code is 1 if the contract's state does not allow a transaction.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("what").required(true))]
 pub(crate) struct Arguments {
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     plan: Option<PathBuf>,
 
     /// The network from which the plan was made
-    #[arg(long, value_name = "FILE", default_value = "network.json")]
+    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
     network: PathBuf,
 
     #[command(flatten)]
@@ -108,7 +109,7 @@ impl Arguments {
         })?;
         // The passphrase is asked for when everything else is right.
         let signer = self.sending.payer.signer()?;
-        let mined = runtime.block_on(self.sending.send(node, &signer, &call)).map_err(|error| error.failure)?;
+        let mined = runtime.block_on(self.sending.send(node, &signer, &call)).map_err(SendFailure::told)?;
         let (planned, used) = (plan.gas.total, mined.used);
         line(format!("planned      {}  ({:+.1} %)", HumanCount(planned), percent(planned, used)))?;
         let estimate = mined.estimate;
@@ -169,12 +170,8 @@ impl Arguments {
                 self.sending.send(node, &signer, call).await
             });
             sent.map_err(|SendFailure { failure, sent }| {
-                let what = match sent {
-                    SentState::Not if place == 0 => "no line was sent".to_owned(),
-                    SentState::Not => "the lines before it were sent".to_owned(),
-                    SentState::Maybe(hash) => format!("it may have been sent, as transaction {hash}"),
-                    SentState::Sent(hash) => format!("it was sent, as transaction {hash}"),
-                };
+                let before = if place == 0 { "no line was sent" } else { "the lines before it were sent" };
+                let what = sent.words().unwrap_or_else(|| before.to_owned());
                 failure.context(format!("{name}, line {number} ({what})"))
             })?;
         }

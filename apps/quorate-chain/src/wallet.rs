@@ -51,12 +51,12 @@ pub(crate) struct Sending {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct FeeArguments {
     /// Send nothing if a unit of gas would cost more
-    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_fee_gwei)]
+    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_fee_gwei, env = "QUORATE_CHAIN_MAX_FEE")]
     max_fee: u64,
 
     /// The most that a unit of gas pays the block's proposer, whatever the node says. A transaction that pays nearly as much is not replaced
     /// by one with higher fees: nodes take that only if it pays the proposer a tenth more
-    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_tip_gwei)]
+    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_tip_gwei, env = "QUORATE_CHAIN_MAX_TIP")]
     max_tip: u64,
 }
 
@@ -89,6 +89,27 @@ pub(crate) enum SentState {
     Maybe(B256),
     /// The node has it.
     Sent(B256),
+}
+
+impl SendFailure {
+    /// The failure, with what is known of the transaction in front of its reason.
+    pub(crate) fn told(self) -> Failure {
+        match self.sent.words() {
+            Some(words) => self.failure.context(words),
+            None => self.failure,
+        }
+    }
+}
+
+impl SentState {
+    /// What is known of a transaction whose sending failed; `None` if it was not sent.
+    pub(crate) fn words(self) -> Option<String> {
+        match self {
+            Self::Not => None,
+            Self::Maybe(hash) => Some(format!("transaction {hash} may have been sent")),
+            Self::Sent(hash) => Some(format!("transaction {hash} was sent")),
+        }
+    }
 }
 
 impl From<Failure> for SendFailure {
@@ -133,7 +154,7 @@ impl Sending {
         Err(Failure::usage(anyhow!("there is no contract at {contract} on chain {chain}; check --rpc and the file")))
     }
 
-    /// Sends a transaction and waits until it is mined. Prints its hash before, and its block and its gas after.
+    /// Sends a transaction and waits until it is mined. Prints its hash before it is sent, and its block and its gas after.
     ///
     /// # Errors
     /// The contract would refuse it, it costs too much, the node does not answer, other transactions of the account wait, or it failed all
@@ -173,13 +194,14 @@ impl Sending {
             .with_max_priority_fee_per_gas(fees.tip);
         let transaction = request.build(&EthereumWallet::from(signer.clone())).await.map_err(Failure::internal)?;
         let hash = *transaction.tx_hash();
+        // Before it is sent: what cannot be told is not sent.
+        line(format!("transaction  {hash}"))?;
         let sent = node.ask::<B256>("eth_sendRawTransaction", json!([Bytes::from(transaction.encoded_2718())])).await;
         // If the node has seen it, an earlier try reached the node, though its answer did not reach us.
         if let Err(error) = sent
             && error.send_refusal() != Some(SendRefusal::Seen)
         {
-            let answered = matches!(error, RpcError::Refused { .. } | RpcError::Halted { .. });
-            let sent = if answered { SentState::Not } else { SentState::Maybe(hash) };
+            let sent = if error.may_have_taken() { SentState::Maybe(hash) } else { SentState::Not };
             return Err(SendFailure { failure: refused(error), sent });
         }
         let mined = self.mined(node, hash, estimate).await;
@@ -188,12 +210,11 @@ impl Sending {
 
     /// Waits until a transaction that was sent is mined.
     async fn mined(&self, node: &Rpc, hash: B256, estimate: u64) -> Result<Mined> {
-        line(format!("transaction  {hash}"))?;
         let receipt = tokio::select! {
             receipt = self.receipt(node, hash) => receipt?,
             pressed = signal::ctrl_c() => {
                 pressed.map_err(Failure::internal)?;
-                note("interrupted; the transaction is sent and may still be mined");
+                note(format!("interrupted; transaction {hash} is sent and may still be mined"));
                 return Err(Failure::interrupted());
             }
         };

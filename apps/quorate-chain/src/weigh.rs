@@ -132,7 +132,7 @@ impl Arguments {
 
     async fn send(&self, node: &Rpc, signer: &PrivateKeySigner, call: &Transaction) -> Result<()> {
         line(format!("what         {}", call.about))?;
-        self.sending.send(node, signer, call).await.map(drop).map_err(|error| of_due_epoch(error.failure))
+        self.sending.send(node, signer, call).await.map(drop).map_err(|error| of_due_epoch(error.told()))
     }
 }
 

@@ -24,7 +24,8 @@ use quorate_host::{
 /// `create`, and `fund`, from which everybody is paid.
 ///
 /// Exit codes: 0 done; 1 not done, because of the chain's state or the signer; 2 the command line or a file is wrong; 3 a file,
-/// the chain's node or the signer cannot be reached; 4 a fault of the program; 130 interrupted.
+/// the chain's node or the signer cannot be reached, or a transaction is in no block in time; 4 a fault of the program; 130
+/// interrupted.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 80)]
 struct CommandLine {

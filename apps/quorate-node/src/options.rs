@@ -44,7 +44,7 @@ macro_rules! options {
 pub(crate) use options;
 
 /// Reads a whole number from 1 on. clap's message about a zero does not say what it expects, where the type alone forbids it.
-fn from_one() -> impl TypedValueParser<Value = NonZeroU64> {
+pub fn from_one() -> impl TypedValueParser<Value = NonZeroU64> {
     clap::value_parser!(u64).range(1..).try_map(NonZeroU64::try_from)
 }
 

@@ -245,6 +245,15 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 2 && said.contains("puts nothing into the pool"), "{code}: {said}");
     let (code, said) = with("fund", &["--tokens", "2.5"]);
     assert!(code == 0 && said.contains("pool        ") && said.contains("enough for"), "{code}: {said}");
+    #[cfg(target_os = "linux")]
+    {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut fund = command("quorate-node");
+        fund.args(["fund", "--tokens", "1", "--data", &data]).stdout(full).stderr(Stdio::piped());
+        let ended = Running::start(&mut fund).ends().exits(3).says("approve: sending transaction 0x");
+        let ended = ended.says("approve: mined in block ").says("and nothing more is sent").says("No space left");
+        assert!(!ended.err.contains("fund: "), "{ended:#?}");
+    }
     let create = ["create", "--rpc", &url, "--key-file", &payer, "--epoch-length", "600", "--slashing-window", "600"];
     let (code, said) = node(&[&create[..], &["--maximum-operators", "1137"]].concat());
     assert!(

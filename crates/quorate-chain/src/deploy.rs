@@ -3,7 +3,7 @@
 //! A new token is a plain one, all of which belongs to the deployer, and is worth nothing. A network that is meant to stay
 //! takes a token that exists, and gives its roles to a multi-signature.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use alloy::{
     eips::eip2718::Encodable2718 as _,
@@ -19,8 +19,12 @@ use quorate_evm::{
         task_network::ITaskNetwork::Parameters,
     },
 };
+use quorate_host::exit::{Ends, Exit};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 
 use crate::{
     fees::{FeeError, FeeLimits},
@@ -40,18 +44,75 @@ pub struct Account {
     chain_id: u64,
     fees: FeeLimits,
     patience: Duration,
+    told: fn(AccountEvent),
+    underway: watch::Sender<Option<B256>>,
+}
+
+/// What an account tells while it works, so that a user can look for it whatever happens next. Its text is for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AccountEvent {
+    /// A transaction is about to be sent.
+    Sending {
+        /// What it does.
+        what: &'static str,
+        /// The transaction.
+        transaction: B256,
+    },
+    /// A contract was created.
+    Created {
+        /// The contract, in words.
+        what: &'static str,
+        /// Its address.
+        contract: Address,
+    },
+}
+
+impl fmt::Display for AccountEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sending { what, transaction } => write!(f, "{what}: sending transaction {transaction}"),
+            Self::Created { what, contract } => write!(f, "{what} is at {contract}"),
+        }
+    }
 }
 
 /// Why something was not deployed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeployError {
-    /// The node gave no answer that can be used, or the contract refuses the call.
+    /// The node gave no answer that can be used, or does not take the transaction. Nothing was sent.
     #[error("{what}: {why}")]
     Node {
         /// What was to be done.
         what: &'static str,
-        /// The contract's error in words, or the node's.
+        /// The node's words.
+        why: String,
+    },
+    /// The contract refuses the call, the EVM stops it, or a unit of gas costs too much. Nothing was sent.
+    #[error("{what}: {why}")]
+    Refused {
+        /// What was to be done.
+        what: &'static str,
+        /// The contract's error in words, or the cost.
+        why: String,
+    },
+    /// The transaction cannot be signed. Nothing was sent.
+    #[error("{what}: {why}")]
+    Unsigned {
+        /// What was to be done.
+        what: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// The node gave no answer that can be used about a transaction, and may have it.
+    #[error("{what}: transaction {transaction} may have been sent, and may be mined: {why}")]
+    Unknown {
+        /// What was to be done.
+        what: &'static str,
+        /// The transaction.
+        transaction: B256,
+        /// The node's words.
         why: String,
     },
     /// The transaction was mined and reverted.
@@ -80,6 +141,17 @@ pub enum DeployError {
         /// How many wait.
         source: NonceError,
     },
+    /// The account sent something else between the verifier and the network.
+    #[error(
+        "the network is at {found}, and its verifier expects it at {expected}: the account sent something else. Deploy both anew, and send \
+         nothing else meanwhile"
+    )]
+    Displaced {
+        /// The address of the network.
+        found: Address,
+        /// The address that the verifier names.
+        expected: Address,
+    },
     /// A term of the plan is one that the contract refuses. Nothing was sent.
     #[error("the {term} is {found}; {expected}")]
     Term {
@@ -90,6 +162,19 @@ pub enum DeployError {
         /// What the contract takes.
         expected: String,
     },
+}
+
+impl Ends for DeployError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Node { .. } | Self::Unknown { .. } | Self::NotMined { .. } => Exit::Io,
+            Self::Refused { .. } | Self::Reverted { .. } | Self::Waiting { .. } | Self::Displaced { .. } => {
+                Exit::Negative
+            }
+            Self::Term { .. } => Exit::Usage,
+            Self::Unsigned { .. } => Exit::Internal,
+        }
+    }
 }
 
 /// A network to deploy. Amounts are in the token's smallest unit, times in seconds.
@@ -245,7 +330,21 @@ impl Account {
     pub async fn new(rpc: Rpc, payer: Payer, fees: FeeLimits) -> Result<Self, RpcError> {
         let chain_id = rpc.chain_id().await?;
         let address = payer.address();
-        Ok(Self { rpc, wallet: payer.wallet(), address, chain_id, fees, patience: Duration::from_secs(60) })
+        let (wallet, patience) = (payer.wallet(), Duration::from_secs(60));
+        let underway = watch::Sender::new(None);
+        Ok(Self { rpc, wallet, address, chain_id, fees, patience, told: |_| {}, underway })
+    }
+
+    /// The same account, which tells each transaction before it is sent, and each contract that it created.
+    #[must_use]
+    pub fn telling(self, told: fn(AccountEvent)) -> Self {
+        Self { told, ..self }
+    }
+
+    /// The transaction that may have been sent, and of which there is no receipt; `None` if there is none. Whoever drops a future of the
+    /// account finds here what may be mined all the same.
+    pub fn underway(&self) -> Option<B256> {
+        *self.underway.borrow()
     }
 
     /// The account's address.
@@ -276,7 +375,8 @@ impl Account {
         to: Address,
         calldata: Bytes,
     ) -> Result<TransactionReceipt, DeployError> {
-        self.transact(what, TransactionRequest::default().with_to(to).with_input(calldata)).await
+        let request = TransactionRequest::default().with_to(to).with_input(calldata);
+        self.transact(what, request).await.map(|(_, receipt)| receipt)
     }
 
     /// Creates a contract, and waits until the transaction is mined.
@@ -284,9 +384,12 @@ impl Account {
     /// # Errors
     /// [`DeployError`], which begins with `what`.
     pub async fn create(&self, what: &'static str, code: Bytes) -> Result<(Address, TransactionReceipt), DeployError> {
-        let receipt = self.transact(what, TransactionRequest::default().with_deploy_code(code)).await?;
-        let why = || DeployError::Node { what, why: "the receipt names no contract".to_owned() };
-        Ok((receipt.contract_address.ok_or_else(why)?, receipt))
+        let (transaction, receipt) = self.transact(what, TransactionRequest::default().with_deploy_code(code)).await?;
+        let Some(contract) = receipt.contract_address else {
+            return Err(DeployError::Unknown { what, transaction, why: "the receipt names no contract".to_owned() });
+        };
+        (self.told)(AccountEvent::Created { what, contract });
+        Ok((contract, receipt))
     }
 
     async fn next_nonce(&self, what: &'static str) -> Result<u64, DeployError> {
@@ -297,15 +400,16 @@ impl Account {
         })
     }
 
+    /// Sends a transaction, and waits until it is mined. Returns its hash and its receipt.
     async fn transact(
         &self,
         what: &'static str,
         request: TransactionRequest,
-    ) -> Result<TransactionReceipt, DeployError> {
+    ) -> Result<(B256, TransactionReceipt), DeployError> {
         let failed = |error: RpcError| failed(what, &error);
         let fees = self.fees.offer(&self.rpc).await.map_err(|error| match error {
             FeeError::Node(error) => failed(error),
-            error => DeployError::Node { what, why: error.to_string() },
+            error => DeployError::Refused { what, why: error.to_string() },
         })?;
         let request = request.with_from(self.address);
         let estimate = self.rpc.quantity("eth_estimateGas", json!([request])).await.map_err(failed)?;
@@ -317,19 +421,29 @@ impl Account {
             .with_max_fee_per_gas(fees.max_fee)
             .with_max_priority_fee_per_gas(fees.tip);
         let signed = request.build(&self.wallet).await;
-        let signed = signed.map_err(|error| DeployError::Node { what, why: error.to_string() })?;
+        let signed = signed.map_err(|error| DeployError::Unsigned { what, why: error.to_string() })?;
         let transaction = *signed.tx_hash();
         let bytes = Bytes::from(signed.encoded_2718());
+        let unknown = |error: RpcError| DeployError::Unknown { what, transaction, why: error.to_string() };
+        // Before it is sent: whoever is interrupted while the node does not answer has its name, too.
+        (self.told)(AccountEvent::Sending { what, transaction });
+        self.underway.send_replace(Some(transaction));
         match self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await {
+            Ok(_) => {}
             // An earlier try reached the node, though its answer did not reach us.
             Err(error) if error.send_refusal() == Some(SendRefusal::Seen) => {}
-            sent => drop(sent.map_err(failed)?),
+            Err(error) if error.may_have_taken() => return Err(unknown(error)),
+            Err(error) => {
+                self.underway.send_replace(None);
+                return Err(failed(error));
+            }
         }
         let begun = Instant::now();
         loop {
-            if let Some(receipt) = self.rpc.receipt(transaction).await.map_err(failed)? {
+            if let Some(receipt) = self.rpc.receipt(transaction).await.map_err(unknown)? {
+                self.underway.send_replace(None);
                 let reverted = DeployError::Reverted { what, transaction };
-                return if receipt.status.is_zero() { Err(reverted) } else { Ok(receipt) };
+                return if receipt.status.is_zero() { Err(reverted) } else { Ok((transaction, receipt)) };
             }
             if begun.elapsed() > self.patience {
                 return Err(DeployError::NotMined { what, transaction, after: self.patience });
@@ -388,9 +502,7 @@ pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deplo
     let code = with(TASK_NETWORK_CODE, &arguments.abi_encode());
     let (created, receipt) = account.create("the network", code).await?;
     if created != network {
-        let why =
-            format!("it is at {created}, and the verifier expects it at {network}: the account sent something else");
-        return Err(DeployError::Node { what: "the network", why });
+        return Err(DeployError::Displaced { found: created, expected: network });
     }
     if !plan.pool.is_zero() {
         let approve = Erc20::approveCall { spender: network, value: plan.pool };
@@ -404,8 +516,13 @@ fn with(code: &[u8], arguments: &[u8]) -> Bytes {
     [code, arguments].concat().into()
 }
 
+/// An answer before which, or by which, nothing was sent.
 fn failed(what: &'static str, error: &RpcError) -> DeployError {
-    DeployError::Node { what, why: error.revert().unwrap_or_else(|| error.to_string()) }
+    match (error.revert(), error) {
+        (Some(why), _) => DeployError::Refused { what, why },
+        (None, RpcError::Halted { .. }) => DeployError::Refused { what, why: error.to_string() },
+        (None, _) => DeployError::Node { what, why: error.to_string() },
+    }
 }
 
 #[cfg(test)]
@@ -414,13 +531,23 @@ mod tests {
 
     use alloy::primitives::U64;
     use quorate_lab::proxy::Proxy;
+    use serde_json::Value;
     use tokio::runtime;
 
     use super::*;
 
-    /// Sends to a node on which so many transactions of the account wait, and which says this about the one that is sent. Returns how
-    /// often something was sent.
-    fn sent(waiting: u64, said: &'static str, is_mined: bool) -> (Result<TransactionReceipt, DeployError>, usize) {
+    /// The receipt of a transaction that did what it should.
+    fn mined() -> Value {
+        json!({ "status": "0x1", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO })
+    }
+
+    /// Sends to a node on which so many transactions of the account wait, and which answers this about the one that is sent and about its
+    /// receipt. Returns how often something was sent.
+    fn sent(
+        waiting: u64,
+        answer: Result<Value, &'static str>,
+        receipt: Value,
+    ) -> (Result<TransactionReceipt, DeployError>, usize) {
         let count = Arc::new(Mutex::new(0));
         let counted = count.clone();
         let node = Proxy::alone(move |method, parameters| {
@@ -435,12 +562,9 @@ mod tests {
                 }),
                 "eth_sendRawTransaction" => {
                     *counted.lock().unwrap() += 1;
-                    return Err(said.to_owned());
+                    return answer.clone().map_err(str::to_owned);
                 }
-                "eth_getTransactionReceipt" if is_mined => {
-                    json!({ "status": "0x1", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO })
-                }
-                "eth_getTransactionReceipt" => json!(null),
+                "eth_getTransactionReceipt" => receipt.clone(),
                 // The chain's id, the tip, and an estimate.
                 _ => json!("0x1"),
             })
@@ -450,7 +574,10 @@ mod tests {
             let payer = Payer::from_hex(&"07".repeat(32)).unwrap();
             let account = Account::new(Rpc::new(&node.url).unwrap(), payer, FeeLimits::default()).await.unwrap();
             let account = Account { patience: Duration::from_millis(100), ..account };
-            account.send_bytes("the pool", Address::repeat_byte(1), Bytes::new()).await
+            let receipt = account.send_bytes("the pool", Address::repeat_byte(1), Bytes::new()).await;
+            let is_open = matches!(receipt, Err(DeployError::Unknown { .. } | DeployError::NotMined { .. }));
+            assert_eq!(account.underway().is_some(), is_open, "{receipt:?}");
+            receipt
         });
         let count = *count.lock().unwrap();
         (receipt, count)
@@ -459,8 +586,9 @@ mod tests {
     /// The account of a payment that was given up: a second one would be paid as well.
     #[test]
     fn what_waits_is_not_paid_again() {
-        let (receipt, count) = sent(1, "already known", true);
+        let (receipt, count) = sent(1, Err("already known"), mined());
         let error = receipt.unwrap_err();
+        assert_eq!(error.exit(), Exit::Negative);
         assert!(matches!(error, DeployError::Waiting { .. }) && count == 0, "{error}");
         assert!(error.to_string().contains("the pool: transactions of 0x"), "{error}");
     }
@@ -469,14 +597,29 @@ mod tests {
     #[test]
     fn what_the_node_has_already_is_waited_for() {
         for said in ["AlreadyKnown", "nonce too low"] {
-            let (receipt, count) = sent(0, said, true);
+            let (receipt, count) = sent(0, Err(said), mined());
             assert_eq!((receipt.unwrap().gas_used, count), (U64::from(21_000), 1), "{said}");
         }
-        let error = sent(0, "already known", false).0.unwrap_err();
+        let error = sent(0, Err("already known"), json!(null)).0.unwrap_err();
         assert!(error.to_string().ends_with("; it may still be mined"), "{error}");
+        assert_eq!(error.exit(), Exit::Io);
         // Another transaction has the nonce, or none.
-        let error = sent(0, "replacement transaction underpriced", true).0.unwrap_err();
-        assert!(matches!(error, DeployError::Node { .. }), "{error}");
+        let error = sent(0, Err("replacement transaction underpriced"), mined()).0.unwrap_err();
+        assert!(matches!(error, DeployError::Node { .. }) && error.exit() == Exit::Io, "{error}");
+    }
+
+    /// The node says nothing that can be read, of the sending or of the receipt.
+    #[test]
+    fn what_may_have_been_sent_is_named() {
+        for (answer, receipt) in [(json!("nothing"), mined()), (json!(B256::ZERO), json!("nothing"))] {
+            let error = sent(0, Ok(answer), receipt).0.unwrap_err();
+            assert!(matches!(error, DeployError::Unknown { .. }) && error.exit() == Exit::Io, "{error}");
+            let words = error.to_string();
+            assert!(words.starts_with("the pool: transaction 0x") && words.contains(" may have been sent"), "{words}");
+        }
+        let reverted = json!({ "status": "0x0", "gasUsed": "0x5208", "blockNumber": "0x1", "blockHash": B256::ZERO });
+        let error = sent(0, Ok(json!(B256::ZERO)), reverted).0.unwrap_err();
+        assert!(matches!(error, DeployError::Reverted { .. }) && error.exit() == Exit::Negative, "{error}");
     }
 
     #[test]

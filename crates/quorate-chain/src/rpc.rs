@@ -517,6 +517,16 @@ impl RpcError {
         }
     }
 
+    /// Whether the node may have what it was sent, such as a transaction: it did not say that it refuses it.
+    pub fn may_have_taken(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Answer { .. } | Self::Undecodable { .. } => true,
+            // An earlier try may have reached the node before there were too many.
+            Self::Refused { .. } => self.may_pass(),
+            Self::Url { .. } | Self::Client { .. } | Self::Halted { .. } => false,
+        }
+    }
+
     /// Why the node does not take a transaction that was sent, if its nonce or its fees are the reason.
     pub fn send_refusal(&self) -> Option<SendRefusal> {
         let Self::Refused { method: "eth_sendRawTransaction", message, .. } = self else { return None };

@@ -8,7 +8,7 @@ use quorate_evm::{
     gas::{Measured, Storing},
     quorum::Store,
 };
-use quorate_lab::{run::Run as _, settlement::LocalSettlement};
+use quorate_lab::{proxy::Proxy, run::Run as _, settlement::LocalSettlement};
 use serde_json::{Value, json};
 
 use crate::program::{Folder, program};
@@ -53,6 +53,7 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     let ended = ended.says("QUORATE_CHAIN_KEY is not a key");
     assert!(!ended.err.contains("5ec7e7"));
     send(&folder, &world).args(["--max-fee", "0"]).ran().exits(1).says("more than --max-fee 0");
+    send(&folder, &world).env("QUORATE_CHAIN_MAX_FEE", "0").ran().exits(1).says("more than --max-fee 0");
     let changed = |name: &str, value: Value| {
         let mut changed = json.clone();
         changed[name] = value;
@@ -83,6 +84,48 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     send(&folder, &world).ran().exits(1).says("network.json moved since");
     assert_eq!(folder.network().unwrap(), world.network);
     assert_eq!(world.node.block(), block + 1);
+}
+
+/// The node takes the transaction, and what it answers cannot be read. The hash is known all the same, and what cannot be told is not sent.
+#[test]
+fn a_plan_that_may_have_been_sent_is_named_by_its_transaction() {
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    let (plan, call) = world.plan(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
+    folder.write("plan.json", plan_json(&world.network, &plan, &call).to_string());
+    let node = Proxy::start(&world.url());
+    node.tells(|question, answer| {
+        if question["method"] == "eth_sendRawTransaction" {
+            answer["result"] = json!("nothing");
+        }
+        true
+    });
+    let key = world.node.key(1);
+    let send = || {
+        let mut command = program();
+        command.args(["send", "--rpc", &node.url, "--plan"]).arg(folder.path("plan.json"));
+        command.env("QUORATE_CHAIN_NETWORK", folder.path("network.json"));
+        command.env("QUORATE_CHAIN_KEY", &key);
+        command
+    };
+    #[cfg(target_os = "linux")]
+    {
+        let (block, full) = (world.node.block(), std::fs::File::options().write(true).open("/dev/full").unwrap());
+        let mut command = send();
+        command.stdout(full).stderr(std::process::Stdio::piped());
+        let ended = quorate_lab::run::Running::start(&mut command).ends().exits(3);
+        assert!(ended.err.contains("No space left") && !ended.err.contains("sent"), "{ended:#?}");
+        assert_eq!(world.node.block(), block);
+    }
+    let ended = send().ran().exits(3).says("error: transaction 0x").says(" may have been sent: ");
+    let hash = ended.out.lines().find_map(|line| line.strip_prefix("transaction  ")).unwrap();
+    assert!(ended.err.contains(hash), "{ended:#?}");
+    world.node.mine(1);
+    world.settled(&plan);
+    send().ran().exits(1).says("the contract's state moved");
 }
 
 /// The example of the Web3 Secret Storage Definition, with PBKDF2.

@@ -267,7 +267,7 @@ fn what_waits_is_not_sent_again() {
 fn a_line_that_was_sent_is_named_by_its_transaction() {
     for (status, exit, reason) in [(None, 3, "there is no receipt after 0 s"), (Some(0), 1, "the transaction failed")] {
         let ended = sent_to(0, status).exits(exit);
-        ended.says("line 1 (it was sent, as transaction 0x").says(reason);
+        ended.says("line 1 (transaction 0x").says(" was sent): ").says(reason);
     }
     sent_to(0, Some(1)).exits(0);
 }

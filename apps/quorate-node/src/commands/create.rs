@@ -1,10 +1,10 @@
 //! `quorate-node create`.
 
-use std::path::PathBuf;
+use std::{num::NonZeroU64, path::PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_chain::deploy::{self, DeployError, Deployed, NetworkPlan};
+use quorate_chain::deploy::{self, Deployed, NetworkPlan};
 use quorate_evm::{
     alloy_primitives::{Address, U256},
     contract::Erc20,
@@ -13,15 +13,20 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     utc,
 };
-use quorate_node::{network_terms::NetworkTerms, options::Options, tokens};
+use quorate_node::{
+    network_terms::NetworkTerms,
+    options::{Options, from_one},
+    tokens,
+};
 
-use super::{Token, account, interrupted, payer, print, read_options, rpc, runtime, send_call};
+use super::{Token, account, payer, print, read_options, rpc, runtime, send_call, until_interrupted};
 
 /// Make a network of one's own: deploy its contract and its verifier, and a token if none is named
 ///
 /// The account of --key-file pays, and gets the network's roles. All terms are fixed for good: there is no setter. Nothing is sent
-/// before all of them are ones that the contract takes. Then the commands are printed that come next. `quorate evm network new`
-/// writes a file for --terms with all defaults, and the files to do the same by Foundry, without this program.
+/// before all of them are ones that the contract takes. Each transaction is named on standard error before it is sent, and each
+/// contract once it is deployed. Then the commands are printed that come next. `quorate evm network new` writes a file for --terms
+/// with all defaults, and the files to do the same by Foundry, without this program.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLE)]
 pub(crate) struct Arguments {
@@ -36,6 +41,14 @@ pub(crate) struct Arguments {
     /// A file whose first line is that keystore's passphrase
     #[arg(long, value_name = "FILE", env = "QUORATE_NODE_PASSPHRASE_FILE")]
     passphrase_file: Option<PathBuf>,
+
+    /// The most gwei for a unit of gas [default: 500]
+    #[arg(long, value_name = "GWEI", env = "QUORATE_NODE_MAX_FEE", value_parser = from_one())]
+    max_fee: Option<NonZeroU64>,
+
+    /// The most gwei of it for the block's proposer, whatever the chain's node says [default: 3]
+    #[arg(long, value_name = "GWEI", env = "QUORATE_NODE_MAX_TIP", value_parser = from_one())]
+    max_tip: Option<NonZeroU64>,
 
     /// Put so many tokens into the pool from which rewards are paid; `quorate-node fund` does it later
     #[arg(long, value_name = "TOKENS")]
@@ -65,7 +78,9 @@ const DECIMALS: u8 = 18;
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let (key_file, passphrase_file) = (self.key_file.clone(), self.passphrase_file.clone());
-        let options = Options { rpc: self.rpc.clone(), key_file, passphrase_file, ..Options::default() };
+        let (max_fee, max_tip) = (self.max_fee, self.max_tip);
+        let options =
+            Options { rpc: self.rpc.clone(), key_file, passphrase_file, max_fee, max_tip, ..Options::default() };
         let (rpc, payer) = (rpc(&options)?, payer(&options)?);
         let terms = match &self.terms {
             None => self.flags.clone(),
@@ -108,25 +123,16 @@ impl Arguments {
             }
             let plan = NetworkPlan { pool, ..plan };
             let account = account(&options, &rpc, payer).await?;
-            let deployed = tokio::select! {
-                deployed = deploy::task_network(&account, &plan) => deployed.map_err(failure)?,
-                () = interrupted() => return Err(Failure::interrupted()),
-            };
+            let deployed = until_interrupted(&account, deploy::task_network(&account, &plan)).await?;
             let token = Token::read(&rpc, deployed.token).await;
-            show(&plan, &deployed, account.address(), &token)?;
+            show(&plan, &deployed, account.address(), &token)
+                .map_err(|failure| failure.context("the network is deployed, and nothing more is sent"))?;
             for (to, value) in gifts {
                 send_call(&account, "give", deployed.token, &Erc20::transferCall { to, value }).await?;
             }
             next(rpc.shown(), &deployed, &plan, decimals)?;
             Ok(Exit::Success)
         })
-    }
-}
-
-fn failure(error: DeployError) -> Failure {
-    match error {
-        DeployError::Term { .. } => Failure::usage(error),
-        error => Failure::refused(error),
     }
 }
 
