@@ -6,7 +6,7 @@ use alloy::primitives::Address;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_chain::settlement::{SettlementFollower, SettlementMetrics, SettlementTurn};
-use quorate_evm::{Network, follow::NoNetwork};
+use quorate_evm::{Network, address, follow::NoNetwork};
 use quorate_host::{
     exit::{Exit, Failure, Result},
     file::{self, Existing, Readers},
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     reading: Reading,
 
     /// The settlement's address. Without it, that of the file, if there is one
-    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT")]
+    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT", value_parser = address::parse)]
     contract: Option<Address>,
 
     /// The file to write

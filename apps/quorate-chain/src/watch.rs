@@ -8,7 +8,7 @@ use quorate_chain::{
     settlement::{SettlementFollower, SettlementMetrics},
     watch::{WatchMetrics, WatchPayer, WatchTurn, Watcher},
 };
-use quorate_evm::{posting::PostingConditions, watch::UnknownPostings};
+use quorate_evm::{address, posting::PostingConditions, watch::UnknownPostings};
 use quorate_host::{
     exit::{Exit, Failure, Result},
     listen::Connections,
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     reading: Reading,
 
     /// The settlement's address
-    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT")]
+    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT", value_parser = address::parse)]
     contract: Address,
 
     /// The file from which it goes on after a restart
