@@ -10,6 +10,7 @@ use quorate_chain::{
 };
 use quorate_evm::{address, posting::PostingConditions, watch::UnknownPostings};
 use quorate_host::{
+    dash::path_to_write,
     exit::{Exit, Failure, Result},
     listen::Connections,
 };
@@ -44,7 +45,7 @@ pub(crate) struct Arguments {
     contract: Address,
 
     /// The file from which it goes on after a restart
-    #[arg(long, value_name = "FILE", default_value = "watch.cursor", env = "QUORATE_CHAIN_WATCH_CURSOR")]
+    #[arg(long, value_name = "FILE", default_value = "watch.cursor", env = "QUORATE_CHAIN_WATCH_CURSOR", value_parser = path_to_write())]
     cursor: PathBuf,
 
     /// What is done about a posting that cannot be recomputed: `demand` its proof in the last quarter of its window, or
