@@ -6,8 +6,9 @@ use alloy::primitives::Address;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_chain::settlement::{SettlementFollower, SettlementMetrics, SettlementTurn};
-use quorate_evm::{Network, follow::NoNetwork};
+use quorate_evm::{Network, address, follow::NoNetwork};
 use quorate_host::{
+    dash::{self, is_dash, name_of, path_to_write},
     exit::{Exit, Failure, Result},
     file::{self, Existing, Readers},
     listen::Connections,
@@ -37,14 +38,14 @@ pub(crate) struct Arguments {
     reading: Reading,
 
     /// The settlement's address. Without it, that of the file, if there is one
-    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT")]
+    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT", value_parser = address::parse)]
     contract: Option<Address>,
 
     /// The file to write
-    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
+    #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK", value_parser = path_to_write())]
     network: PathBuf,
 
-    /// What the members weigh, as `quorate evm epoch` takes it. Read only if the weights are in no calldata
+    /// What the members weigh, as `quorate evm epoch` takes it; `-` is standard input. Read only if the weights are in no calldata
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
 
@@ -69,7 +70,7 @@ impl Arguments {
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
         let settings = self.reading.settings(contract, cursor_of(&self.network), "--network file");
         let following = SettlementFollower::open(node, settings, counted, Progress::new()).await?;
-        let mut followed = Followed { arguments: &self, following, written: None, waits: None };
+        let mut followed = Followed { arguments: &self, following, piped: None, written: None, waits: None };
         let ended = until_stopped(&self.reading, "following", &mut followed, Followed::run).await?;
         match ended {
             Some(ended) => ended,
@@ -108,9 +109,9 @@ fn cursor_of(network: &Path) -> PathBuf {
 
 /// The weights in a file.
 fn weights(path: &Path) -> Result<Vec<u64>> {
-    let text = file::read(path, file::LARGEST_DOCUMENT)?;
+    let text = dash::read(path, file::LARGEST_DOCUMENT)?;
     serde_json::from_slice(&text).map_err(|error| {
-        let expected = format!("{}: expected a JSON list of numbers below 2^64", path.display());
+        let expected = format!("{}: expected a JSON list of numbers below 2^64", name_of(path));
         Failure::usage(anyhow!("{error}")).context(expected)
     })
 }
@@ -119,6 +120,8 @@ fn weights(path: &Path) -> Result<Vec<u64>> {
 struct Followed<'a> {
     arguments: &'a Arguments,
     following: SettlementFollower<Progress>,
+    /// The weights that standard input had, once it was read.
+    piped: Option<Vec<u64>>,
     /// The network as it was written last.
     written: Option<Network>,
     /// Why nothing is written, as it was said last.
@@ -156,10 +159,11 @@ impl Followed<'_> {
     async fn write(&mut self) -> Result<Result> {
         let block = self.following.block().unwrap_or_default();
         let mut network = self.following.follower().map(|follower| follower.network());
-        if let (Some(Err(NoNetwork::NoWeights(_))), Some(file)) = (&network, &self.arguments.weights)
-            && self.following.take_weights(weights(file)?).await?
-        {
-            network = self.following.follower().map(|follower| follower.network());
+        if let (Some(Err(NoNetwork::NoWeights(_))), Some(file)) = (&network, &self.arguments.weights) {
+            let weights = self.weights(file)?;
+            if self.following.take_weights(weights).await? {
+                network = self.following.follower().map(|follower| follower.network());
+            }
         }
         let progress = &self.following.listener;
         let network = match network {
@@ -172,7 +176,7 @@ impl Followed<'_> {
                     let hint = match (&why, &self.arguments.weights) {
                         (NoNetwork::NoWeights(_), None) => "; name a file of them with --weights".to_owned(),
                         (NoNetwork::NoWeights(_), Some(file)) => {
-                            format!("; the contract has other ones than {} (--weights)", file.display())
+                            format!("; the contract has other ones than {} (--weights)", name_of(file))
                         }
                         _ => String::new(),
                     };
@@ -202,6 +206,18 @@ impl Followed<'_> {
         ));
         self.written = Some(network);
         Ok(Ok(Exit::Success))
+    }
+
+    /// The weights of --weights. A file is read anew, because somebody may have written it anew; standard input can be read once.
+    fn weights(&mut self, file: &Path) -> Result<Vec<u64>> {
+        if let Some(weights) = &self.piped {
+            return Ok(weights.clone());
+        }
+        let weights = weights(file)?;
+        if is_dash(file) {
+            self.piped = Some(weights.clone());
+        }
+        Ok(weights)
     }
 
     fn name(&self) -> impl std::fmt::Display {

@@ -12,6 +12,7 @@ use indicatif::HumanCount;
 use quorate_chain::rpc::Rpc;
 use quorate_evm::{Head, Network, Sender, Transaction, contract::Settlement};
 use quorate_host::{
+    dash::{self, name_of, refuse_twice_standard_input},
     exit::{Exit, Failure, Result},
     file, plain,
 };
@@ -34,7 +35,7 @@ use crate::wallet::{SendFailure, Sending, line};
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("what").required(true))]
 pub(crate) struct Arguments {
-    /// A file with one transaction a line, as JSON
+    /// A file with one transaction a line, as JSON; `-` is standard input
     #[arg(long, value_name = "FILE", group = "what")]
     transactions: Option<PathBuf>,
 
@@ -42,11 +43,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "transactions", value_parser = clap::value_parser!(u64).range(1..))]
     from_line: u64,
 
-    /// The plan of a settlement, as JSON
+    /// The plan of a settlement, as JSON; `-` is standard input
     #[arg(long, value_name = "FILE", group = "what")]
     plan: Option<PathBuf>,
 
-    /// The network from which the plan was made
+    /// The network from which the plan was made; `-` is standard input
     #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
     network: PathBuf,
 
@@ -100,6 +101,7 @@ impl Arguments {
     }
 
     fn settle(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
+        refuse_twice_standard_input([path, &self.network].into_iter())?;
         let network: Network = read(&self.network, "a network; `quorate-chain follow` writes it")?;
         let plan: Plan = read(path, "a plan; `quorate evm plan --json` prints it")?;
         let call = self.check_plan(path, &network, &plan)?;
@@ -119,8 +121,8 @@ impl Arguments {
 
     /// The transaction of a plan that belongs to the network as it is.
     fn check_plan(&self, path: &Path, network: &Network, plan: &Plan) -> Result<Transaction> {
-        let (name, of) = (path.display(), self.network.display());
-        let state = network.state().with_context(|| of.to_string()).map_err(Failure::usage)?;
+        let (name, of) = (name_of(path), name_of(&self.network));
+        let state = network.state().with_context(|| of.clone()).map_err(Failure::usage)?;
         let Plan { chain_id, contract, .. } = *plan;
         if (chain_id, contract) != (network.chain_id, network.contract) {
             return Err(Failure::usage(anyhow!(
@@ -147,7 +149,7 @@ impl Arguments {
     }
 
     fn send_all(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
-        let name = path.display().to_string();
+        let name = name_of(path);
         let all = transactions(path)?;
         let left: Vec<_> = all.into_iter().filter(|(number, _)| *number as u64 >= self.from_line).collect();
         if left.is_empty() {
@@ -181,8 +183,8 @@ impl Arguments {
 
 /// The transactions of a file, each with its line from 1 on.
 fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
-    let name = path.display();
-    let text = file::read(path, file::LARGEST_DOCUMENT)?;
+    let name = name_of(path);
+    let text = dash::read(path, file::LARGEST_DOCUMENT)?;
     let text = String::from_utf8(text).map_err(|_| Failure::usage(anyhow!("{name} is not text")))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line)| {
@@ -246,8 +248,8 @@ async fn check_state(node: &Rpc, plan: &Plan) -> Result<()> {
 }
 
 fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T> {
-    let name = path.display();
-    let text = file::read(path, file::LARGEST_DOCUMENT)?;
+    let name = name_of(path);
+    let text = dash::read(path, file::LARGEST_DOCUMENT)?;
     serde_json::from_slice(&text).with_context(|| format!("{name}: this is not {what}")).map_err(Failure::usage)
 }
 

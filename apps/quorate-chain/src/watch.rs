@@ -8,8 +8,9 @@ use quorate_chain::{
     settlement::{SettlementFollower, SettlementMetrics},
     watch::{WatchMetrics, WatchPayer, WatchTurn, Watcher},
 };
-use quorate_evm::{posting::PostingConditions, watch::UnknownPostings};
+use quorate_evm::{address, posting::PostingConditions, watch::UnknownPostings};
 use quorate_host::{
+    dash::path_to_write,
     exit::{Exit, Failure, Result},
     listen::Connections,
 };
@@ -40,11 +41,11 @@ pub(crate) struct Arguments {
     reading: Reading,
 
     /// The settlement's address
-    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT")]
+    #[arg(long, value_name = "ADDRESS", env = "QUORATE_CHAIN_CONTRACT", value_parser = address::parse)]
     contract: Address,
 
     /// The file from which it goes on after a restart
-    #[arg(long, value_name = "FILE", default_value = "watch.cursor", env = "QUORATE_CHAIN_WATCH_CURSOR")]
+    #[arg(long, value_name = "FILE", default_value = "watch.cursor", env = "QUORATE_CHAIN_WATCH_CURSOR", value_parser = path_to_write())]
     cursor: PathBuf,
 
     /// What is done about a posting that cannot be recomputed: `demand` its proof in the last quarter of its window, or

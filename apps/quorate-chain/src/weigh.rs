@@ -19,6 +19,7 @@ use quorate_evm::{
     state,
 };
 use quorate_host::{
+    dash::{self, name_of},
     exit::{Exit, Failure, Result},
     file,
 };
@@ -35,7 +36,7 @@ use crate::wallet::{Sending, line};
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The settlement's network, which `quorate-chain follow` keeps
+    /// The settlement's network, which `quorate-chain follow` keeps; `-` is standard input
     #[arg(long, value_name = "FILE", default_value = "network.json", env = "QUORATE_CHAIN_NETWORK")]
     network: PathBuf,
 
@@ -56,12 +57,12 @@ impl Arguments {
     /// Runs the command.
     pub(crate) fn run(self, runtime: &Runtime) -> Result {
         let node = self.sending.node()?;
-        let name = self.network.display();
-        let text = file::read(&self.network, file::LARGEST_DOCUMENT)?;
+        let name = name_of(&self.network);
+        let text = dash::read(&self.network, file::LARGEST_DOCUMENT)?;
         let network: Network = serde_json::from_slice(&text)
             .with_context(|| format!("{name}: this is not a network; `quorate-chain follow` writes it"))
             .map_err(Failure::usage)?;
-        let enter = Upkeep::Enter.transaction(&network).with_context(|| name.to_string()).map_err(Failure::usage)?;
+        let enter = Upkeep::Enter.transaction(&network).with_context(|| name.clone()).map_err(Failure::usage)?;
         let next = runtime.block_on(self.next(&node, &network))?;
         let signer = self.sending.payer.signer()?;
         runtime.block_on(async {
@@ -75,14 +76,14 @@ impl Arguments {
 
     /// The registrar, if it can begin an epoch now; none if one waits to be entered.
     async fn next(&self, node: &Rpc, network: &Network) -> Result<Option<Address>> {
-        let (settlement, name) = (network.contract, self.network.display());
+        let (settlement, name) = (network.contract, name_of(&self.network));
         self.sending.check(node, network.chain_id, settlement).await?;
         if node.read(settlement, &Settlement::waitingCall {}, None).await.map_err(Failure::io)? {
             return Ok(None);
         }
         // Otherwise `enter` would be refused after the epoch was begun, and nothing would settle.
         let state = node.read(settlement, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
-        if network.state().with_context(|| name.to_string()).map_err(Failure::usage)? != state {
+        if network.state().with_context(|| name.clone()).map_err(Failure::usage)? != state {
             return Err(Failure::refused(anyhow!("{name} is not the settlement's state any more; follow first")));
         }
         let registrar = node.read(settlement, &Settlement::registrarCall {}, None).await.map_err(Failure::io)?;

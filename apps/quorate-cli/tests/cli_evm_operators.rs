@@ -378,6 +378,27 @@ fn a_bare_digest_is_not_signed() {
     evm(&[&parts("0x00")[..], &["--key", &key]].concat(), "").exits(2).says("40 hexadecimal digits");
 }
 
+/// In each flag that takes an address. The address is read before anything that is missing is asked for.
+#[test]
+fn addresses_with_a_wrong_digit_are_refused() {
+    for (commands, flag) in [
+        (["evm", "register"], "--owner"),
+        (["evm", "register"], "--contract"),
+        (["evm", "register"], "--stake-registrar"),
+        (["evm", "register"], "--task-network"),
+        (["evm", "sign"], "--contract"),
+        (["evm", "hub"], "--hub"),
+        (["sign", "deposit"], "--withdrawal-address"),
+        (["sign", "change"], "--to-address"),
+    ] {
+        for (wrong, why) in
+            [(CONTRACT.replace("0aa3", "0aa4"), "EIP-55"), (CONTRACT[2..].to_owned(), "40 hexadecimal digits after 0x")]
+        {
+            command("quorate").args(commands).args([flag, &wrong]).ran().exits(2).says(flag).says(why);
+        }
+    }
+}
+
 /// Everything that is signed changes the digest.
 #[test]
 fn every_part_is_signed() {

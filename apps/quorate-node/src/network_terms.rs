@@ -11,7 +11,7 @@
 use std::{fmt, str::FromStr};
 
 use quorate_chain::deploy::NetworkPlan;
-use quorate_evm::alloy_primitives::{Address, U256};
+use quorate_evm::{address::CheckedAddress, alloy_primitives::U256};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -24,14 +24,14 @@ options! {
     NetworkTerms;
     /// The token of stake and rewards [default: a new one without any worth, all of which belongs to the account of --key-file]
     #[arg(value_name = "ADDRESS", help_heading = "Terms")]
-    token: Address, "QUORATE_NETWORK_TOKEN";
+    token: CheckedAddress, "QUORATE_NETWORK_TOKEN";
     /// How many tokens of a new one there are [default: 1000000000]
     #[arg(value_name = "TOKENS", help_heading = "Terms")]
     supply: Amount, "QUORATE_NETWORK_SUPPLY";
     /// Who may pause registrations and give the network's roles to others; it can move no stake [default: the account of
     /// --key-file]
     #[arg(value_name = "ADDRESS", help_heading = "Terms")]
-    admin: Address, "QUORATE_NETWORK_ADMIN";
+    admin: CheckedAddress, "QUORATE_NETWORK_ADMIN";
     /// The first second of epoch 0 in Unix time [default: that of the newest block]
     #[arg(value_name = "SECOND", help_heading = "Terms")]
     genesis: u64, "QUORATE_NETWORK_GENESIS";
@@ -180,9 +180,9 @@ impl NetworkTerms {
         let least_delay = slashing_window.saturating_add(epoch_length.saturating_mul(2));
         let quorum = self.quorum.unwrap_or(Fraction { numerator: 2, denominator: 3 });
         Ok(NetworkPlan {
-            token: self.token,
+            token: self.token.map(|token| token.0),
             supply: U256::from(tokens("supply", &self.supply, "1000000000")?),
-            admin: self.admin,
+            admin: self.admin.map(|admin| admin.0),
             pool: U256::ZERO,
             genesis: self.genesis,
             epoch_length,
@@ -246,9 +246,12 @@ mod tests {
         assert!(error("unit = \"0.001\"").starts_with("--unit: \"0.001\" has more decimals"));
         assert!(error("penalty = 1000").starts_with("--penalty: \"1000\" is more"));
         assert!(error("supply = \"many\"").starts_with("--supply: \"many\" is not an amount"));
-        for (wrong, expected) in
-            [("quorum = \"2:3\"", "such as 2/3"), ("epoch-lenght = 3", "unknown field `epoch-lenght`")]
-        {
+        for (wrong, expected) in [
+            ("quorum = \"2:3\"", "such as 2/3"),
+            ("epoch-lenght = 3", "unknown field `epoch-lenght`"),
+            ("token = \"0x5FbDB2315678afecb367f032d93F642f64180aa4\"", "EIP-55"),
+            ("admin = \"5FbDB2315678afecb367f032d93F642f64180aa3\"", "expected 40 hexadecimal digits after 0x"),
+        ] {
             let error = read(wrong).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }

@@ -12,7 +12,7 @@ use std::{num::NonZeroU64, path::PathBuf, str::FromStr};
 
 use clap::{ValueEnum, builder::TypedValueParser};
 use quorate_chain::FeeLimits;
-use quorate_evm::alloy_primitives::Address;
+use quorate_evm::address::CheckedAddress;
 use quorate_host::log::{LogFormat, LogLevel};
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +91,7 @@ options! {
     rpc: String, "QUORATE_NODE_RPC";
     /// The network's contract, a TaskNetwork
     #[arg(value_name = "ADDRESS", help_heading = "Chain")]
-    contract: Address, "QUORATE_NODE_CONTRACT";
+    contract: CheckedAddress, "QUORATE_NODE_CONTRACT";
     /// The block in which the contract was deployed, or one before it [default: 0]
     #[arg(value_name = "N", help_heading = "Chain")]
     from_block: u64, "QUORATE_NODE_FROM_BLOCK";
@@ -124,7 +124,7 @@ options! {
 
     /// Watch what is posted to this OptimisticSettlement, too: recompute each posting, and demand the proof of what is false
     #[arg(value_name = "ADDRESS", help_heading = "Watch")]
-    watch: Address, "QUORATE_NODE_WATCH";
+    watch: CheckedAddress, "QUORATE_NODE_WATCH";
     /// The node of its chain [default: that of --rpc]
     #[arg(value_name = "URL", help_heading = "Watch")]
     watch_rpc: String, "QUORATE_NODE_WATCH_RPC";
@@ -280,6 +280,7 @@ impl Options {
 mod tests {
     use clap::{CommandFactory as _, Parser};
     use proptest::prelude::*;
+    use quorate_evm::alloy_primitives::Address;
     use quorate_host::options::{OptionsError, Source, parse, parts, to_environment, to_toml};
 
     use super::*;
@@ -336,6 +337,8 @@ mod tests {
             ("attest = 1", "expected a boolean"),
             ("confirmations = \"final\"", "expected a number of blocks, or `finalized`"),
             ("contract = \"0x12\"", "line 1"),
+            ("contract = \"5FbDB2315678afecb367f032d93F642f64180aa3\"", "expected 40 hexadecimal digits after 0x"),
+            ("watch = \"0x5FbDB2315678afecb367f032d93F642f64180aa4\"", "EIP-55"),
             ("log-level = \"a=b=c\"", "expected error, warn, info"),
         ] {
             let error = from_toml(text).unwrap_err().to_string();

@@ -54,6 +54,54 @@ fn what_run_refuses_before_it_asks_anybody() {
     assert!(found == 2 && said.contains("unknown field `atest`") && said.contains("line 1"), "{said}");
 }
 
+/// A mistyped address would get tokens, stake or a role: as a flag, in a variable and in a field of a file.
+#[test]
+fn addresses_with_a_wrong_digit_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("payer"), "07".repeat(32)).unwrap();
+    fs::set_permissions(at("payer"), fs::Permissions::from_mode(0o600)).unwrap();
+    let (data, payer, rpc) = (at("node"), at("payer"), "http://127.0.0.1:9");
+    let refused = |arguments: &[&str], name: &str, why: &str| {
+        command("quorate-node").args(arguments).ran().exits(2).says(name).says(why);
+    };
+    for (wrong, why) in [
+        ("0x5FbDB2315678afecb367f032d93F642f64180aa4", "EIP-55"),
+        ("5FbDB2315678afecb367f032d93F642f64180aa3", "expected 40 hexadecimal digits after 0x"),
+    ] {
+        for command in ["run", "init", "register", "fund", "status", "claim", "exit", "withdraw"] {
+            refused(&[command, "--data", &data, "--contract", wrong], "--contract", why);
+        }
+        for command in ["init", "status", "claim"] {
+            refused(&[command, "--data", &data, "--operator", wrong], "--operator", why);
+        }
+        refused(&["run", "--data", &data, "--watch", wrong], "--watch", why);
+        let create = ["create", "--rpc", rpc, "--key-file", &payer];
+        refused(&[&create[..], &["--token", wrong]].concat(), "--token", why);
+        refused(&[&create[..], &["--admin", wrong]].concat(), "--admin", why);
+        refused(&[&create[..], &["--give", &format!("{wrong}=500")]].concat(), "--give", why);
+
+        let mut variable = command("quorate-node");
+        variable.args(["run", "--data", &data]).env("QUORATE_NODE_CONTRACT", wrong).ran().exits(2).says(why);
+        let mut variable = command("quorate-node");
+        variable.args(create).env("QUORATE_NETWORK_ADMIN", wrong).ran().exits(2).says(why);
+        for field in ["contract", "watch"] {
+            fs::write(at("node.toml"), format!("{field} = \"{wrong}\"")).unwrap();
+            refused(&["run", "--config", &at("node.toml")], &format!("in `{field} = "), why);
+        }
+        for field in ["token", "admin"] {
+            fs::write(at("terms.toml"), format!("{field} = \"{wrong}\"")).unwrap();
+            refused(&[&create[..], &["--terms", &at("terms.toml")]].concat(), &format!("in `{field} = "), why);
+        }
+    }
+    refused(&["create", "--give", "500"], "--give", "write it as 0x…=100");
+    // A right checksum, and an address without one: what is refused then is something else.
+    for right in ["0x5FbDB2315678afecb367f032d93F642f64180aa3", "0x5fbdb2315678afecb367f032d93f642f64180aa3"] {
+        let (found, said) = node(&["run", "--data", &data, "--contract", right]);
+        assert!(found == 2 && said.contains("name what the node does"), "{found}: {said}");
+    }
+}
+
 /// The files that `quorate evm network new` writes: one for `create --terms`, one for `contracts/script/Deploy.s.sol`.
 #[test]
 fn the_files_of_a_new_network_have_the_defaults() {

@@ -563,6 +563,42 @@ async fn the_record_moves_to_another_machine() {
     );
 }
 
+/// `-` is standard input of `import`. A file of that name is not written: a record that was retired for it would be nowhere else.
+#[test]
+fn the_record_moves_through_a_pipe() {
+    let (here, there) = (Place::new(), Place::new());
+    let (exit, _, error) = here.run(&["export", "--retire", "--out", "-"]);
+    assert!(exit == 2 && error.contains("give a name"), "{exit}: {error}");
+    let (_, out, _) = here.run(&["status"]);
+    assert!(out.contains("\"retired\": false"), "{out}");
+    let (exit, exported, error) = here.run(&["export"]);
+    assert_eq!(exit, 0, "{error}");
+    let import = |text: &str| there.command("true", &["import", "-"]).ran_with(text);
+    let ran = import(&exported).exits(0);
+    assert!(ran.out.starts_with("0 of 0 tasks added"), "{ran:?}");
+    import("{}").exits(2).says("standard input");
+}
+
+#[test]
+fn addresses_with_a_wrong_digit_are_refused() {
+    let place = Place::new();
+    let data = place.folder().join("another");
+    let right = place.init_arguments(data.to_str().expect("UTF-8"));
+    for flag in ["--contract", "--verifier", "--operator"] {
+        let value = 1 + right.iter().position(|argument| *argument == flag).expect("an argument of `init`");
+        for (wrong, why) in [
+            ("0x5FbDB2315678afecb367f032d93F642f64180aa4", "EIP-55"),
+            ("5FbDB2315678afecb367f032d93F642f64180aa3", "expected 40 hexadecimal digits after 0x"),
+        ] {
+            let mut arguments = right.clone();
+            arguments[value] = wrong;
+            let (exit, _, error) = place.run(&arguments);
+            assert!(exit == 2 && error.contains(flag) && error.contains(why), "{exit}: {error}");
+        }
+    }
+    assert!(!data.exists());
+}
+
 #[test]
 fn files_that_are_not_imported() {
     let place = Place::new();

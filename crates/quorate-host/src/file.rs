@@ -457,7 +457,8 @@ pub fn read_if_there(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileErr
     }
 }
 
-fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+/// Reads at most `limit` bytes of what is open. Errors name the path.
+pub(crate) fn read_bounded(file: impl Read, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let mut contents = Vec::new();
     let read = file.take(limit + 1).read_to_end(&mut contents);
     read.map_err(|source| FileError::Io { action: "read", path: path.to_owned(), source })?;

@@ -11,6 +11,7 @@
 //! | [`own_name`] | by which names a client may call a server |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
+//! | `dash` | `-` where a command line names a file, with the feature `manual` |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `listen` | HTTP with bounds for connections, with the feature `http` |
 //! | `service` | what the service manager is told, and its watchdog, with the feature `service` |
@@ -32,6 +33,8 @@ pub mod cpu;
 pub mod own_name;
 pub mod lock_file;
 pub mod file;
+#[cfg(feature = "manual")]
+pub mod dash;
 #[cfg(unix)]
 pub mod socket;
 #[cfg(all(unix, feature = "http"))]

@@ -149,6 +149,40 @@ fn logs_of_the_registrar_under_the_topics_of_the_settlement() {
 }
 
 #[test]
+fn addresses_with_a_wrong_digit_are_refused() {
+    for (wrong, why) in [
+        ("0x5FbDB2315678afecb367f032d93F642f64180aa4", "EIP-55"),
+        ("5FbDB2315678afecb367f032d93F642f64180aa3", "expected 40 hexadecimal digits after 0x"),
+    ] {
+        for command in ["follow", "watch"] {
+            let reading = [command, "--once", "--rpc", "http://127.0.0.1:1"];
+            program().args(reading).args(["--contract", wrong]).ran().exits(2).says("--contract").says(why);
+            program().args(reading).env("QUORATE_CHAIN_CONTRACT", wrong).ran().exits(2).says(why);
+        }
+    }
+}
+
+/// `-` is standard input where a file is read, and no name of a file that is written.
+#[test]
+fn a_dash() {
+    let at = ["--rpc", "http://127.0.0.1:1", "--contract", "0x0101010101010101010101010101010101010101"];
+    for (command, flag) in [("follow", "--network"), ("watch", "--cursor")] {
+        program().arg(command).args(at).args([flag, "-"]).ran().exits(2).says(flag).says("give a name");
+    }
+    let of = |what: &[&str]| {
+        let mut send = program();
+        send.args(["send", "--rpc", "http://127.0.0.1:1"]).args(what);
+        send
+    };
+    of(&["--transactions", "-"]).ran_with("{}").exits(2).says("standard input, line 1: this is not a transaction");
+    of(&["--plan", "-", "--network", "-"]).ran_with("{}").exits(2).says("cannot be read twice");
+    of(&["--plan", "network.json", "--network", "-"]).ran_with("{}").exits(2).says("standard input: this is not a net");
+    let mut weigh = program();
+    weigh.args(["weigh", "--rpc", "http://127.0.0.1:1", "--network", "-"]);
+    weigh.ran_with("{}").exits(2).says("standard input: this is not a network");
+}
+
+#[test]
 fn metrics_are_for_this_machine_and_for_a_program_that_stays() {
     let follow = |more: &[&str]| {
         let contract = "0x0101010101010101010101010101010101010101";

@@ -23,7 +23,7 @@ use quorate_evm::{
 };
 use quorate_lab::{
     proxy::{Proxy, ProxyReply},
-    run::{LIMIT, Ran, Signal, get},
+    run::{LIMIT, Ran, Run as _, Signal, get},
     settlement::{LocalSettlement, forwarder, opaque, pack},
 };
 use serde_json::json;
@@ -422,6 +422,12 @@ fn weights_that_are_in_no_calldata_come_from_a_file() {
     assert_eq!(folder.network(), None);
     once(&["--weights", &file("[5, 6, 7, 8]")]).exits(0);
     assert_eq!(folder.network().unwrap(), world.network);
+    let piped = Folder::new();
+    let mut follow = piped.follow(&world.url(), world.contract());
+    follow.args(["--once", "--confirmations", "0", "--weights", "-"]);
+    follow.ran_with("[5, 6, 8, 7]").exits(1).says("the contract has other ones than standard input");
+    follow.ran_with("[5, 6, 7, 8]").exits(0);
+    assert_eq!(piped.network().unwrap(), world.network);
     // From then on they are in the cursor.
     world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
     folder.once(&world.url(), world.contract(), &[]).exits(0);

@@ -55,7 +55,8 @@ impl Folder {
         Running::start(&mut command)
     }
 
-    fn follow(&self, url: &str, contract: Address) -> Command {
+    /// `quorate-chain follow`, not yet started.
+    pub(crate) fn follow(&self, url: &str, contract: Address) -> Command {
         let mut command = program();
         command.args(["follow", "--rpc", url, "--contract", &contract.to_string(), "--network"]);
         command.arg(self.path("network.json"));

@@ -8,7 +8,7 @@ use std::{
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{SecretKey, Suite};
-use quorate_host::exit::Failure;
+use quorate_host::{dash::STANDARD_INPUT, exit::Failure};
 use zeroize::Zeroizing;
 
 use super::print;
@@ -20,6 +20,8 @@ use crate::secrets::{
     secret_file::{self, ModeWarning, SecretFile},
     secret_source::{SecretSource, read_secret},
 };
+
+pub(super) use quorate_host::dash::{is_dash, name_of, refuse_twice_standard_input};
 
 /// Where the passphrase comes from, in a command that reads a keystore.
 #[derive(Clone, Debug, Args)]
@@ -218,23 +220,6 @@ pub(super) fn say_older_form(name: &str, form: Option<OlderForm>) {
     }
 }
 
-pub(super) fn is_dash(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Refuses inputs of which several are standard input.
-pub(super) fn refuse_twice_standard_input<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
-    if paths.filter(|path| is_dash(path)).count() > 1 {
-        return Err(Failure::usage(anyhow!("standard input cannot be read twice; name `-` once")));
-    }
-    Ok(())
-}
-
-/// The name of a file in messages.
-pub(super) fn name_of(path: &Path) -> String {
-    if is_dash(path) { STANDARD_INPUT.to_owned() } else { path.display().to_string() }
-}
-
 /// Whether the passphrase comes from standard input.
 pub(super) fn is_standard_input(source: &PassphraseSource) -> bool {
     *source == PassphraseSource::Descriptor(0)
@@ -244,5 +229,3 @@ pub(super) fn is_standard_input(source: &PassphraseSource) -> bool {
 pub(super) fn public_key_bytes<S: Suite>(suite: S, secret: &Secret) -> Option<Vec<u8>> {
     SecretKey::<S>::from_bytes(secret.expose()).ok().map(|key| key.claim_key(suite))
 }
-
-const STANDARD_INPUT: &str = "standard input";

@@ -1,15 +1,17 @@
 //! Reads the values of flags. A message names the flag or the environment variable that the value came from, and says what is
 //! allowed; completions know the names that a value can have.
 
-use std::{ffi::OsStr, fmt::Display, num::NonZeroU64, path::PathBuf};
+use std::{ffi::OsStr, fmt::Display, num::NonZeroU64};
 
 use clap::{
     Arg, Command,
-    builder::{PathBufValueParser, PossibleValue, TypedValueParser},
+    builder::{PossibleValue, TypedValueParser},
     error::ErrorKind,
     parser::ValueSource,
 };
 use quorate_formats::from_hex;
+
+pub(super) use quorate_host::dash::path_to_write;
 
 /// Reads a value from text.
 #[derive(Clone)]
@@ -68,14 +70,6 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Value<T> {
 /// Reads a whole number from 1 on. clap's message about a zero does not say what it expects, where the type alone forbids it.
 pub(super) fn from_one() -> impl TypedValueParser<Value = NonZeroU64> {
     clap::value_parser!(u64).range(1..).try_map(NonZeroU64::try_from)
-}
-
-/// Reads the path of a file or folder to write. For other flags `-` is a standard stream, so nothing gets that name.
-pub(super) fn path_to_write() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
-        true => Err("nothing is written to standard output here; give a name, such as ./- for one that is a dash"),
-        false => Ok(path),
-    })
 }
 
 /// Reads a type by its `FromStr`.

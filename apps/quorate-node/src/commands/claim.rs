@@ -9,7 +9,7 @@ use quorate_chain::{
     task_network::{Confirmations, FollowSettings, NetworkFollower},
 };
 use quorate_evm::{
-    MemberSet,
+    MemberSet, address,
     alloy_primitives::{Address, B256, U256},
     contract::{
         TaskNetwork, Verifier,
@@ -28,7 +28,7 @@ use super::{NodeArguments, Pool, Token, account, contract, note, payer, print, r
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The operator to pay [default: the account of --key-file]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address::parse)]
     operator: Option<Address>,
 
     #[command(flatten)]

@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate_chain::deploy::{self, Deployed, NetworkPlan};
 use quorate_evm::{
+    address,
     alloy_primitives::{Address, U256},
     contract::Erc20,
 };
@@ -55,8 +56,8 @@ pub(crate) struct Arguments {
     pool: Option<String>,
 
     /// Send tokens to an account, for its stake; once for each account
-    #[arg(long, value_name = "ADDRESS=TOKENS")]
-    give: Vec<String>,
+    #[arg(long, value_name = "ADDRESS=TOKENS", value_parser = gift)]
+    give: Vec<(Address, String)>,
 
     /// A file of terms, whose names are those of the flags
     #[arg(long, value_name = "FILE", env = "QUORATE_NETWORK_TERMS")]
@@ -90,7 +91,7 @@ impl Arguments {
             return Err(Failure::usage(anyhow!("--supply is that of a new token, and --token names one that exists")));
         }
         runtime()?.block_on(async {
-            let decimals = match terms.token {
+            let decimals = match terms.token.map(|token| token.0) {
                 None => DECIMALS,
                 Some(token) => rpc.read(token, &Erc20::decimalsCall {}, None).await.map_err(|error| {
                     Failure::usage(anyhow!("--token {token}: it does not say its decimals ({error}); is it a token?"))
@@ -101,12 +102,7 @@ impl Arguments {
             };
             let plan = terms.plan(decimals).map_err(Failure::usage)?;
             let pool = self.pool.as_deref().map_or(Ok(U256::ZERO), |text| amount("pool", text))?;
-            let gifts = self.give.iter().map(|gift| {
-                let parts = gift.split_once('=').and_then(|(to, tokens)| Some((to.parse().ok()?, tokens)));
-                let (to, tokens): (Address, _) =
-                    parts.ok_or_else(|| Failure::usage(anyhow!("--give {gift:?}: write it as 0x…=100")))?;
-                Ok((to, amount("give", tokens)?))
-            });
+            let gifts = self.give.iter().map(|(to, tokens)| Ok((*to, amount("give", tokens)?)));
             let gifts: Vec<_> = gifts.collect::<Result<_>>()?;
             let needed = gifts.iter().fold(pool, |sum, (_, amount)| sum.saturating_add(*amount));
             let held = match plan.token {
@@ -134,6 +130,13 @@ impl Arguments {
             Ok(Exit::Success)
         })
     }
+}
+
+/// Reads an account and the tokens that it gets.
+fn gift(text: &str) -> std::result::Result<(Address, String), String> {
+    let (to, tokens) = text.split_once('=').ok_or("write it as 0x…=100")?;
+    let to = address::parse(to).map_err(|error| format!("{error}; write it as 0x…=100"))?;
+    Ok((to, tokens.to_owned()))
 }
 
 fn show(plan: &NetworkPlan, deployed: &Deployed, account: Address, token: &Token) -> Result<()> {

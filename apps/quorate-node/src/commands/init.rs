@@ -1,7 +1,10 @@
 //! `quorate-node init`.
 
 use clap::Args;
-use quorate_evm::alloy_primitives::U256;
+use quorate_evm::{
+    address,
+    alloy_primitives::{Address, U256},
+};
 use quorate_host::{
     exit::{Exit, Failure, Result},
     options::to_toml,
@@ -18,8 +21,8 @@ use super::{NodeArguments, Token, contract, print, rpc, runtime, terms};
 #[command(before_long_help = EXAMPLE)]
 pub(crate) struct Arguments {
     /// The account of the operator, which the printed commands name
-    #[arg(long, value_name = "ADDRESS")]
-    operator: Option<quorate_evm::alloy_primitives::Address>,
+    #[arg(long, value_name = "ADDRESS", value_parser = address::parse)]
+    operator: Option<Address>,
 
     #[command(flatten)]
     node: NodeArguments,

@@ -93,7 +93,8 @@ pub(crate) fn rpc(options: &Options) -> Result<Rpc> {
 
 /// The network's contract.
 pub(crate) fn contract(options: &Options) -> Result<Address> {
-    needed(&options.contract, "contract", "name the address of the network's contract, a TaskNetwork")
+    let contract = options.contract.map(|contract| contract.0);
+    needed(&contract, "contract", "name the address of the network's contract, a TaskNetwork")
 }
 
 /// What the contract fixes, if a node can take part in it.

@@ -12,6 +12,7 @@ use quorate_chain::{
     watch::WatchPayer,
 };
 use quorate_evm::{
+    address::CheckedAddress,
     alloy_primitives::Address,
     contract::Erc20,
     digest::{Contract, PeerBinding},
@@ -157,7 +158,7 @@ fn roles(options: &Options) -> Result<Roles> {
 
 /// The watch of an optimistic settlement, if one is named.
 fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Option<NodeWatch>> {
-    let Some(contract) = options.watch else { return without_watch(options).map(|()| None) };
+    let Some(CheckedAddress(contract)) = options.watch else { return without_watch(options).map(|()| None) };
     let rpc = match &options.watch_rpc {
         Some(url) => Rpc::new(url).map_err(|error| Failure::usage(anyhow!("--watch-rpc: {error}")))?,
         None => rpc(options)?,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use quorate_evm::{
+    address,
     alloy_primitives::Address,
     contract::{Erc20, TaskNetwork},
 };
@@ -24,7 +25,7 @@ use super::{NodeArguments, Pool, Token, check_signer, contract, payer, print, rp
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The operator [default: that of the signer, or the account of --key-file]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address::parse)]
     operator: Option<Address>,
 
     #[command(flatten)]

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    dash::path_to_write,
+    exit::{Exit, Failure, Result},
+};
 use quorate_keystore::secret_file::{self, Existing, SecretFileError};
 use quorate_signer_client::record_file::RecordFileError;
 
@@ -20,7 +23,7 @@ pub(crate) struct Arguments {
     data: DataArguments,
 
     /// File to write; standard output without it. A file that exists is left as it is
-    #[arg(long, value_name = "FILE", required_if_eq("retire", "true"))]
+    #[arg(long, value_name = "FILE", required_if_eq("retire", "true"), value_parser = path_to_write())]
     out: Option<PathBuf>,
 
     /// Retire the record: nothing more is signed here

@@ -1,15 +1,14 @@
 //! `quorate-signer import`.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::alloy_primitives::Bytes;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    dash,
+    exit::{Exit, Failure, Result},
+};
 use quorate_signer_client::record_file::{LARGEST, RecordFile};
 
 use super::{DataArguments, print};
@@ -29,15 +28,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "HEX")]
     previous_key: Option<Bytes>,
 
-    /// File that `quorate-signer export` wrote
+    /// File that `quorate-signer export` wrote; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
-        let name = self.file.display().to_string();
-        let json = read(&self.file).with_context(|| name.clone()).map_err(Failure::io)?;
+        let (name, json) = (dash::name_of(&self.file), dash::read(&self.file, LARGEST)?);
         let file = RecordFile::parse(&json).with_context(|| name.clone()).map_err(Failure::usage)?;
         let mut store = self.data.open()?;
         let ours = &store.config().identity;
@@ -58,10 +56,4 @@ impl Arguments {
         print(&format!("{} of {} tasks added, floor at epoch {}\n", merged.added, file.tasks.len(), merged.floor))?;
         Ok(Exit::Success)
     }
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut json = Vec::new();
-    File::open(path)?.take(LARGEST + 1).read_to_end(&mut json)?;
-    Ok(json)
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use clap::{Args, builder::TypedValueParser as _};
-use quorate_evm::{KeyGroup, alloy_primitives::Address};
+use quorate_evm::{KeyGroup, address, alloy_primitives::Address};
 use quorate_host::{
     exit::{Exit, Result},
     plain,
@@ -37,15 +37,15 @@ pub(crate) struct Arguments {
     chain_id: u64,
 
     /// Address of the network's contract, a TaskNetwork
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address::parse)]
     contract: Address,
 
     /// Address of the network's verifier, for which possession of the key is proved
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address::parse)]
     verifier: Address,
 
     /// Account of the operator, for which the key is registered
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address::parse)]
     operator: Address,
 
     /// The first second of epoch 0, in Unix time

@@ -13,6 +13,7 @@ use quorate_evm::{
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Deserialize;
 
+use super::operator::addresses;
 use crate::commands::{print, whole_file};
 
 /// Settle several plans in one call of a hub, which checks all signatures in one product of pairings
@@ -26,7 +27,7 @@ use crate::commands::{print, whole_file};
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The hub's address, 0x and 40 digits
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = addresses())]
     hub: Address,
 
     /// A signed plan, from `quorate evm plan --signature … --json`; repeat the option for each

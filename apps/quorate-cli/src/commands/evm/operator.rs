@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_evm::{KeyGroup, OperatorKey, alloy_primitives::Address};
+use quorate_evm::{KeyGroup, OperatorKey, address, alloy_primitives::Address};
 use quorate_host::exit::Failure;
 
 use crate::{
@@ -94,37 +94,5 @@ fn key_groups() -> Value<KeyGroup> {
 
 /// Addresses of flags.
 pub(in crate::commands) fn addresses() -> Value<Address> {
-    Value::new(address)
-}
-
-/// Reads an address: 40 hexadecimal digits after `0x`. If some letters are capitals and others are not, they are a checksum
-/// (EIP-55), which must be right.
-fn address(text: &str) -> Result<Address, String> {
-    let digits =
-        text.strip_prefix("0x").filter(|digits| digits.len() == 40 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
-    let digits = digits.ok_or("expected 40 hexadecimal digits after 0x")?;
-    let mixed = digits.bytes().any(|b| b.is_ascii_lowercase()) && digits.bytes().any(|b| b.is_ascii_uppercase());
-    if mixed && Address::parse_checksummed(text, None).is_err() {
-        return Err("the capitals are not the address's checksum (EIP-55), so a digit is probably wrong".to_owned());
-    }
-    text.parse().map_err(|_| "expected 40 hexadecimal digits after 0x".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_with_and_without_a_checksum() {
-        let right = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
-        let read = address(right).unwrap();
-        assert_eq!(address(&right.to_lowercase()), Ok(read));
-        assert_eq!(address(&format!("0x{}", right[2..].to_uppercase())), Ok(read));
-        let flipped = right.replace("5Fb", "5fb");
-        assert!(address(&flipped).unwrap_err().contains("EIP-55"));
-        assert!(address(&right.replace("0aa3", "0aa4")).unwrap_err().contains("EIP-55"));
-        for wrong in ["", "0x", &right[2..], &right[..41], &format!("{right}0"), "0xg", &right.replace('5', "ä")] {
-            assert!(address(wrong).unwrap_err().contains("40 hexadecimal digits"), "{wrong}");
-        }
-    }
+    Value::new(|text| address::parse(text).map_err(|error| error.to_string()))
 }
