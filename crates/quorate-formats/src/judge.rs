@@ -23,8 +23,10 @@ use crate::drand::OtherChains;
 /// How much is verified together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowLimit {
-    items: usize,
-    bytes: usize,
+    /// So many items make a window full.
+    pub items: usize,
+    /// So many bytes that its items hold make it full.
+    pub bytes: usize,
 }
 
 impl WindowLimit {

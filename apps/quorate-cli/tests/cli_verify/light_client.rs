@@ -194,18 +194,6 @@ fn what_rests_on_a_false_update_is_false() {
     assert!(reasons[1].contains("rests on") && reasons[2].contains("rests on"), "{reasons:?}");
 }
 
-/// Updates are judged window by window, of 1,024 here, and who rests on a false one may be in another window.
-#[test]
-fn more_updates_than_a_window_has() {
-    let Some(folder) = vectors::path("07_eth_helios") else { return };
-    let first = first_update(&folder);
-    let mut updates = vec![flipped(&first, "/data/sync_aggregate/sync_committee_bits")];
-    updates.resize(1100, first);
-    updates.push(read(&folder, "optimistic.json"));
-    let ran = with_update(&folder, &updates.into(), &["--threads", "1", "--json"]).exits(1);
-    assert_eq!((&ran.object()["valid"], &ran.object()["invalid"]), (&1099.into(), &2.into()), "{}", ran.err);
-}
-
 /// A forged update that names another next committee and comes first makes no true one false, nor what rests on it.
 #[test]
 fn a_forged_committee_that_comes_first_is_forgotten() {

@@ -573,7 +573,8 @@ fn a_column_without_any_value_is_absent_whatever_its_type() {
     // The other column of its name is the one that is read, wherever it stands.
     let reason = || ("reason", strings(&["a chain says so"]));
     for columns in [[("reason", nulls()), reason()], [reason(), ("reason", nulls())]] {
-        let kind = [("kind", strings(&["exit"])), ("slot", strings(&["1"])), ("index", strings(&["3"]))];
+        let kind = [("kind", strings(&["exit"])), ("slot", Arc::new(UInt64Array::from(vec![1])) as ArrayRef)];
+        let kind = kind.into_iter().chain([("index", strings(&["3"]))]);
         let record = read(minimal().into_iter().chain(kind).chain(columns).collect()).remove(0).unwrap();
         assert_eq!(record.failed_check().unwrap().detail, "a chain says so");
     }

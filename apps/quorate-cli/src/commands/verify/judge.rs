@@ -159,3 +159,54 @@ fn refuse_what_rests_on_invalid_claims(judged: &mut [&mut Judged]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, sync::Arc};
+
+    use clap::Parser;
+    use quorate_formats::light_client::Document;
+    use quorate_lab::vectors;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    /// An update may rest on a false one of another window.
+    #[test]
+    fn windows_of_updates_are_judged_like_one() {
+        let Some(folder) = vectors::path("07_eth_helios") else { return };
+        let arguments = CommandLine::parse_from(["verify"]).arguments;
+        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        let mut updates: Value = serde_json::from_str(&read("updates.json")).unwrap();
+        updates[0]["data"]["sync_aggregate"] = updates[1]["data"]["sync_aggregate"].clone();
+        let documents = [
+            ("bootstrap.json", read("bootstrap.json")),
+            ("updates.json", updates.to_string()),
+            ("finality.json", read("finality.json")),
+        ];
+        let documents = documents.map(|(name, text)| (Arc::from(name), Document::read(text.as_bytes(), name).unwrap()));
+        let (light_client, _) = LightClient::learn(&arguments, Vec::new(), documents.into()).unwrap();
+        let judged = |items| {
+            let limit = WindowLimit { items, bytes: usize::MAX };
+            let mut judge = Judge::without_memory(&arguments.engine);
+            let judged = judge.light_client(&light_client, limit).unwrap();
+            let fault = |mut arrival: Arrival| arrival.judged().unwrap().fault().map(ToString::to_string);
+            let documents = judged.documents.into_iter().map(|each| each.into_iter().map(fault).collect());
+            documents.collect::<Vec<Vec<_>>>()
+        };
+        let at_once = judged(usize::MAX);
+        let [none, updates, finality] = at_once.as_slice() else { panic!("{at_once:?}") };
+        let rests = |fault: &Option<String>| fault.as_ref().is_some_and(|fault| fault.contains("rests on"));
+        assert!(none.is_empty() && updates[1..].iter().chain(finality).all(rests), "{at_once:?}");
+        assert_eq!(updates[0].as_deref(), Some("the signature does not match the keys and messages"));
+        for items in [1, 2] {
+            assert_eq!(judged(items), at_once);
+        }
+    }
+}
