@@ -290,20 +290,9 @@ mod tests {
         use std::os::fd::AsRawFd;
 
         let mut file = tempfile::tempfile().expect("a file");
-        file.write_all(
-            b"what the caller read
-first
-second
-",
-        )
-        .expect("writes");
+        file.write_all(b"what the caller read\nfirst\nsecond\n").expect("writes");
         file.seek(SeekFrom::Start(0)).expect("seeks");
-        file.read_exact(
-            &mut [0; "what the caller read
-"
-            .len()],
-        )
-        .expect("reads");
+        file.read_exact(&mut [0; b"what the caller read\n".len()]).expect("reads");
         let fd = u32::try_from(file.as_raw_fd()).expect("descriptors are not negative");
         for line in ["first", "second"] {
             let answer = PassphraseSource::Descriptor(fd).read(PassphrasePurpose::Create, "the key");
