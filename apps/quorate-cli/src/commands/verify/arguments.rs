@@ -94,7 +94,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = networks(), hide_possible_values = true, help_heading = "Ethereum")]
     pub network: Option<&'static KnownNetwork>,
 
-    /// Ethereum: genesis validators root that replaces the network's
+    /// Ethereum: genesis validators root that replaces the network's. With --fork-version it is another network: its light-client
+    /// documents name their fork themselves ("version")
     #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Ethereum")]
     pub genesis_validators_root: Option<[u8; 32]>,
 

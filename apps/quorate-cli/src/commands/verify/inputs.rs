@@ -34,7 +34,7 @@ use super::{
     unused,
 };
 use crate::commands::{
-    unlock::{is_dash, refuse_twice_standard_input},
+    unlock::{is_dash, name_of, refuse_twice_standard_input},
     whole_file,
 };
 
@@ -94,7 +94,7 @@ impl Inputs {
         let paths = if arguments.files.is_empty() { &standard } else { &arguments.files[..] };
         refuse_twice_standard_input(paths.iter().map(PathBuf::as_path))?;
         for path in paths {
-            let name: Arc<str> = name(path).into();
+            let name: Arc<str> = name_of(path).into();
             let Looked { format, reader, was_packed } =
                 look(path, arguments.format).map_err(|e| Failure::from(e).context(name.clone()))?;
             let format = match format {
@@ -295,10 +295,6 @@ fn open(path: &Path) -> io::Result<Unpacked> {
         return unpack(BufReader::new(io::stdin()));
     }
     unpack(BufReader::with_capacity(READ_AHEAD, File::open(path)?))
-}
-
-fn name(path: &Path) -> String {
-    if is_dash(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 fn chain(arguments: &Arguments) -> Result<Option<ChainInfo>, Failure> {
