@@ -96,6 +96,19 @@ pub struct DrandChain {
 }
 
 impl DrandChain {
+    /// The chain of drand with this name, or of the chain info in this file. A file that has the name of a chain is not meant.
+    ///
+    /// # Errors
+    /// No chain has this name, or the file cannot be read or is not a chain info.
+    pub fn open(chain: &Path) -> Result<Self, FilesError> {
+        let name = chain.display().to_string();
+        let text = match File::open(chain) {
+            Ok(file) if chain.is_file() && ChainInfo::well_known(&name).is_err() => description(file, chain)?,
+            _ => name.clone(),
+        };
+        Self::parse(&text).map_err(|error| FilesError::Drand { name, error })
+    }
+
     /// Reads the name of a chain that is built in, or a chain info document.
     ///
     /// # Errors
@@ -201,7 +214,7 @@ impl Files {
     /// # Errors
     /// [`FilesError`]. What is wrong with a single file is among the [`refused`](Self::refused).
     pub fn open(paths: &[PathBuf], network: Option<&Path>, drand: Option<&Path>) -> Result<Self, FilesError> {
-        let mut files = Self { drand: drand.map(drand_chain).transpose()?, ..Self::default() };
+        let mut files = Self { drand: drand.map(DrandChain::open).transpose()?, ..Self::default() };
         let (mut eras, mut genesis) = (Vec::new(), None);
         for path in expand(paths)? {
             match look(&path) {
@@ -216,7 +229,7 @@ impl Files {
             }
         }
         files.chain = match (network, genesis) {
-            (Some(network), _) => Some(named(network)?),
+            (Some(network), _) => Some(Chain::open(network)?),
             (None, Some(genesis)) => Some(files.found(&genesis, paths)?),
             (None, None) => None,
         };
@@ -271,31 +284,26 @@ impl Files {
         let described = paths.iter().map(|path| path.join(CHAIN_FILE)).find(|path| path.is_file());
         let described = described.ok_or(FilesError::UnknownChain(*genesis))?;
         self.remarks.push(format!("the chain is the one that {} describes", described.display()));
-        named(&described)
+        Chain::open(&described)
     }
 }
 
 const CHAIN_FILE: &str = "chain.json";
 
-/// The chain of this name, or of the file that describes it.
-fn named(network: &Path) -> Result<Chain, FilesError> {
-    if let Some(chain) = network.to_str().and_then(Chain::built_in) {
-        return Ok(chain);
+impl Chain {
+    /// The chain of this name, or of the file that describes it.
+    ///
+    /// # Errors
+    /// No chain has this name, and the file cannot be read or does not describe one.
+    pub fn open(network: &Path) -> Result<Self, FilesError> {
+        if let Some(chain) = network.to_str().and_then(Self::built_in) {
+            return Ok(chain);
+        }
+        let name = network.display().to_string();
+        let file = File::open(network).map_err(|error| FilesError::NoNetwork { name: name.clone(), error })?;
+        let text = description(file, network)?;
+        Self::from_json(&text, &name).map_err(|error| FilesError::Network { path: network.to_owned(), error })
     }
-    let name = network.display().to_string();
-    let file = File::open(network).map_err(|error| FilesError::NoNetwork { name: name.clone(), error })?;
-    let text = description(file, network)?;
-    Chain::from_json(&text, &name).map_err(|error| FilesError::Network { path: network.to_owned(), error })
-}
-
-/// The chain of drand with this name, or of the chain info in this file. A file that has the name of a chain is not meant.
-fn drand_chain(chain: &Path) -> Result<DrandChain, FilesError> {
-    let name = chain.display().to_string();
-    let text = match File::open(chain) {
-        Ok(file) if chain.is_file() && ChainInfo::well_known(&name).is_err() => description(file, chain)?,
-        _ => name.clone(),
-    };
-    DrandChain::parse(&text).map_err(|error| FilesError::Drand { name, error })
 }
 
 /// The text of a file that describes a chain.

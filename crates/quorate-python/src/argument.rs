@@ -98,12 +98,16 @@ pub(crate) fn options(threads: Option<usize>, backend: &str, soundness: u32) -> 
         None => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
     let backend: Backend = backend.parse().map_err(|error| misused(format!("backend: {error}")))?;
-    let soundness = match soundness {
-        64 => Soundness::Bits64,
-        128 => Soundness::Bits128,
-        other => return Err(misused(format!("soundness: found {other}, expected 64 or 128"))),
-    };
-    Ok(Options { threads, soundness, backend, ..Options::default() })
+    Ok(Options { threads, soundness: self::soundness(soundness)?, backend, ..Options::default() })
+}
+
+/// The probability with which a false claim may pass, by its bits.
+pub(crate) fn soundness(bits: u32) -> PyResult<Soundness> {
+    match bits {
+        64 => Ok(Soundness::Bits64),
+        128 => Ok(Soundness::Bits128),
+        other => Err(misused(format!("soundness: found {other}, expected 64 or 128"))),
+    }
 }
 
 /// The options of calls that take none: all threads, and the fastest backend.

@@ -1,6 +1,7 @@
 //! What `quorate.history` calls: runs over shards. Reports travel as JSON, which Python reads.
 
 use std::{
+    io,
     ops::ControlFlow,
     path::PathBuf,
     sync::{
@@ -15,7 +16,7 @@ use std::{
 use pyo3::prelude::*;
 use quorate::{Options, Verifier};
 use quorate_history::{
-    Files, FilesError,
+    Chain, DrandChain, Files, FilesError,
     shards::{self, Manifest, RunTerms, ShardError},
 };
 use serde::Serialize;
@@ -40,14 +41,53 @@ pub(crate) fn plan_shards(
     shard_mib: u64,
     only_invalid: bool,
 ) -> PyResult<usize> {
-    let options = argument::options(None, "auto", soundness)?;
-    let suite = suite.map(argument::suite).transpose()?;
-    let terms = RunTerms { suite, soundness: options.soundness, all_verdicts: !only_invalid };
+    let (suite, soundness) = (suite.map(argument::suite).transpose()?, argument::soundness(soundness)?);
+    let terms = RunTerms { suite, soundness, all_verdicts: !only_invalid };
     let shard_bytes = shard_mib.max(1).saturating_mul(1 << 20);
     interruptible(py, move |stop| {
         let files = Files::open(&paths, network.as_deref(), chain.as_deref()).map_err(of_files)?;
         let manifest = shards::plan(&files, &into, terms, shard_bytes, |_| stop.check()).map_err(of_shards)?;
         Ok(manifest.shards.len())
+    })
+}
+
+/// Whether a folder has a plan. The terms that are given must be those of the plan; without one, they must be terms that a plan can have.
+#[pyfunction]
+#[pyo3(signature = (folder, *, network=None, chain=None, suite=None, soundness=None, only_invalid=None))]
+pub(crate) fn has_plan(
+    py: Python<'_>,
+    folder: PathBuf,
+    network: Option<PathBuf>,
+    chain: Option<PathBuf>,
+    suite: Option<&str>,
+    soundness: Option<u32>,
+    only_invalid: Option<bool>,
+) -> PyResult<bool> {
+    let suite = suite.map(argument::suite).transpose()?;
+    let soundness = soundness.map(argument::soundness).transpose()?;
+    interruptible(py, move |_| {
+        let network = network.as_deref().map(Chain::open).transpose().map_err(of_files)?;
+        let drand = chain.as_deref().map(DrandChain::open).transpose().map_err(of_files)?;
+        let Manifest { chain: of_eras, drand: of_rounds, terms, .. } = match Manifest::read(&folder) {
+            Err(ShardError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            manifest => manifest.map_err(of_shards)?,
+        };
+        // A chain has the name under which it was given, and a name is not what is verified.
+        let differing = [
+            ("network", network.is_some_and(|given| Some(given.to_json()) != of_eras.map(|chain| chain.to_json()))),
+            ("chain", drand.is_some_and(|given| Some(given.info) != of_rounds.map(|chain| chain.info))),
+            ("suite", suite.is_some() && suite != terms.suite),
+            ("soundness", soundness.is_some_and(|given| given != terms.soundness)),
+            ("only_invalid", only_invalid.is_some_and(|given| given == terms.all_verdicts)),
+        ];
+        match differing.into_iter().find(|(_, differs)| *differs) {
+            Some((name, _)) => Err(Fault::Usage(format!(
+                "{name}: the plan in {} has another one, in its first line; leave it out to go on with this plan, or verify into \
+                 another folder",
+                Manifest::path(&folder).display()
+            ))),
+            None => Ok(true),
+        }
     })
 }
 
@@ -153,7 +193,7 @@ const SIGNALS: Duration = Duration::from_millis(20);
 /// Why a call fails, before it is an exception.
 enum Fault {
     /// The operating system returned an error.
-    System(String, std::io::ErrorKind),
+    System(String, io::ErrorKind),
     Undecided(String),
     Usage(String),
     Python(PyErr),
@@ -163,7 +203,7 @@ impl Fault {
     fn into_py(self) -> PyErr {
         match self {
             // PyO3 finds the class for the kind: `FileNotFoundError`, `PermissionError`.
-            Self::System(text, kind) => std::io::Error::new(kind, text).into(),
+            Self::System(text, kind) => io::Error::new(kind, text).into(),
             Self::Undecided(text) => UndecidedError::new_err(text),
             Self::Usage(text) => misused(text),
             Self::Python(error) => error,

@@ -53,7 +53,7 @@ mod _quorate {
             sum_of_keys, sum_of_signatures,
         },
         evm::{QuorumPlan, plan_quorum},
-        history::{Runner, merge_shards, plan_shards, shard_status},
+        history::{Runner, has_plan, merge_shards, plan_shards, shard_status},
         key::{PublicKey, SecretKey, Signature, aggregate, aggregate_public_keys, subtract},
         key_set::KeySet,
         known::Known,

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_history import claims, parquet
@@ -58,6 +59,72 @@ def test_a_dataset(tmp_path: Path) -> None:
     # A second call finds the result and does no work.
     again = quorate.ray.verify(dataset, tmp_path / "run")
     assert again["claims"] == 200 and again["core_seconds"] == report["core_seconds"]
+
+
+def false_ones(run: Path) -> list[int]:
+    """The ids of the claims of a merged run that are not valid."""
+    return [verdict["id"] for verdict in verdicts(run) if not verdict["valid"]]
+
+
+def test_a_plan_that_failed_leaves_no_dataset_behind(tmp_path: Path) -> None:
+    import ray.data
+
+    import quorate.ray
+
+    monday, tuesday = (ray.data.from_items(claims(20, {false}), override_num_blocks=1) for false in (3, 7))
+    run = tmp_path / "run"
+    with pytest.raises(quorate.UsageError, match="suite"):
+        quorate.ray.verify(monday, run, suite="eth")
+    with pytest.raises(quorate.UsageError, match="soundness: found 65"):
+        quorate.ray.verify(monday, run, suite="eth2", soundness=65)
+    misspelt: dict[str, Any] = {"only_invald": True}
+    with pytest.raises(TypeError, match="only_invald"):
+        quorate.ray.verify(monday, run, suite="eth2", **misspelt)
+    assert not run.exists()
+    # Only the planner finds that a dataset has no rounds of drand.
+    with pytest.raises(quorate.UsageError, match="the chain is for rounds of drand"):
+        quorate.ray.verify(monday, run, suite="eth2", chain="quicknet")
+    assert list(run.iterdir()) == []
+    # A process that was killed cannot remove what it wrote.
+    (run / "claims-killed").mkdir()
+    parquet(run / "claims-killed" / "0.parquet", claims(20, {3}), 20)
+    assert quorate.ray.verify(tuesday, run, suite="eth2")["claims"] == 20
+    assert false_ones(run) == [7]
+
+
+def test_a_folder_of_the_callers_is_not_the_dataset(tmp_path: Path) -> None:
+    import ray.data
+
+    import quorate.ray
+
+    run = tmp_path / "run"
+    (run / "claims").mkdir(parents=True)
+    own = parquet(run / "claims" / "0.parquet", claims(5, {1}), 5)
+    content = own.read_bytes()
+    dataset = ray.data.from_items(claims(8, {6}), override_num_blocks=1)
+    assert quorate.ray.verify(dataset, run, suite="eth2")["claims"] == 8
+    assert false_ones(run) == [6]
+    assert own.read_bytes() == content
+
+
+def test_other_terms_than_those_of_the_plan_are_refused(tmp_path: Path) -> None:
+    import quorate.ray
+
+    file = parquet(tmp_path / "claims.parquet", claims(5, {1}), 5)
+    run = tmp_path / "run"
+    plan(file, run, suite="eth2")
+    others: dict[str, Any] = {
+        "network": "mainnet",
+        "chain": "quicknet",
+        "suite": "eth2-sync-aggregate",
+        "soundness": 128,
+        "only_invalid": True,
+    }
+    for name, value in others.items():
+        with pytest.raises(quorate.UsageError, match=rf"^{name}: the plan in .*manifest\.jsonl has another one"):
+            quorate.ray.verify(file, run, **{name: value})
+    report = quorate.ray.verify(file, run, suite="eth2", soundness=64, only_invalid=False)
+    assert (report["claims"], report["invalid"]) == (5, 1)
 
 
 def test_actors_that_are_killed_lose_and_double_nothing(tmp_path: Path) -> None:

@@ -501,6 +501,15 @@ def plan_shards(
     shard_mib: int = 64,
     only_invalid: bool = False,
 ) -> int: ...
+def has_plan(
+    folder: str,
+    *,
+    network: str | None = None,
+    chain: str | None = None,
+    suite: str | None = None,
+    soundness: int | None = None,
+    only_invalid: bool | None = None,
+) -> bool: ...
 def shard_status(folder: str) -> str: ...
 def merge_shards(folder: str) -> str: ...
 

@@ -10,6 +10,7 @@ Ray is not installed with quorate: ``pip install "ray[data]"``.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 import ray
 
-from quorate import history
+from quorate import _quorate, history
 from quorate.history import PathLike, Report
 
 __all__ = ["run", "verify"]
@@ -76,33 +77,53 @@ def verify(
     dataset: ray.data.Dataset | PathLike | Iterable[PathLike],
     into: PathLike,
     *,
+    network: PathLike | None = None,
+    chain: PathLike | None = None,
     suite: str | None = None,
-    soundness: int = 64,
+    soundness: int | None = None,
+    shard_mib: int = 64,
+    only_invalid: bool | None = None,
     workers: int | None = None,
     threads: int = 1,
     retries: int = 10,
-    **planned: Any,
 ) -> Report:
     """Verifies every claim of a dataset or of files, and answers with the report of ``quorate.history.merge``.
 
-    ``dataset`` is a Ray dataset with a claim in each row, which is first written as Parquet into the folder ``into``; or files
-    and folders, as ``quorate.history.plan`` takes them, with its keywords. Give the rows of a dataset an ``id``: its files are
-    named by Ray. If the folder has a plan already, the run goes on where it stopped, and ``dataset`` is not read again.
+    ``dataset`` is a Ray dataset with a claim in each row, which is first written as Parquet into a new folder ``claims-…`` in
+    the folder ``into``; or files and folders, as ``quorate.history.plan`` takes them, with its keywords and their defaults.
+    Give the rows of a dataset an ``id``: its files are named by Ray.
+
+    If the folder ``into`` has a plan already, the run goes on where it stopped. ``dataset`` is not read again then and
+    ``shard_mib`` has no effect, and another keyword of ``plan`` that is given with another value than the plan's raises
+    ``UsageError``. You can delete a folder ``claims-…`` that a killed process left and ``manifest.jsonl`` does not name.
     """
     folder = Path(into)
-    if not (folder / "manifest.jsonl").exists():
-        paths = _written(dataset, folder) if isinstance(dataset, ray.data.Dataset) else dataset
-        history.plan(paths, folder, suite=suite, soundness=soundness, **planned)
+    terms = {
+        "network": network,
+        "chain": chain,
+        "suite": suite,
+        "soundness": soundness,
+        "only_invalid": only_invalid,
+    }
+    given: dict[str, Any] = {name: value for name, value in terms.items() if value is not None}
+    if not _quorate.has_plan(os.fspath(folder), **given):
+        if isinstance(dataset, ray.data.Dataset):
+            _plan_dataset(dataset, folder, shard_mib=shard_mib, **given)
+        else:
+            history.plan(dataset, folder, shard_mib=shard_mib, **given)
     run(folder, workers=workers, threads=threads, retries=retries)
     return history.merge(folder)
 
 
-def _written(dataset: ray.data.Dataset, folder: Path) -> Path:
-    """Writes a dataset as Parquet. What a driver that died left half written is not used."""
+def _plan_dataset(dataset: ray.data.Dataset, folder: Path, **terms: Any) -> None:
+    """Writes a dataset as Parquet into a folder that nothing else has written to, and plans it."""
     folder.mkdir(parents=True, exist_ok=True)
-    claims = folder / "claims"
-    if not claims.exists():
-        unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder))
-        dataset.write_parquet(str(unfinished))
-        unfinished.rename(claims)
-    return claims
+    claims = Path(tempfile.mkdtemp(prefix="claims-", dir=folder))
+    try:
+        dataset.write_parquet(str(claims))
+        history.plan(claims, folder, **terms)
+    except BaseException:
+        # Ctrl-C may come after the manifest was written, which names these files.
+        if not (folder / "manifest.jsonl").exists():
+            shutil.rmtree(claims, ignore_errors=True)
+        raise
