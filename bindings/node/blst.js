@@ -3,6 +3,7 @@
 
 const native = require("./lib/native.js");
 const { bytes, filled, wrong } = require("./lib/arguments.js");
+const { toHex } = require("./lib/hex.js");
 const { fromHex } = require("./lib/keys.js");
 
 const SECRET_KEY_LENGTH = 32;
@@ -40,7 +41,12 @@ class SecretKey {
   }
 
   static fromHex(hex) {
-    return SecretKey.fromBytes(unhex(hex));
+    const secret = unhex(hex);
+    try {
+      return SecretKey.fromBytes(secret);
+    } finally {
+      secret.fill(0);
+    }
   }
 
   deriveChildEip2333(index) {
@@ -53,7 +59,12 @@ class SecretKey {
   }
 
   toHex() {
-    return hex(this.toBytes());
+    const secret = this.toBytes();
+    try {
+      return toHex(secret);
+    } finally {
+      secret.fill(0);
+    }
   }
 
   toPublicKey() {
@@ -101,7 +112,7 @@ class PublicKey {
   }
 
   toHex(compress) {
-    return hex(this.toBytes(compress));
+    return toHex(this.toBytes(compress));
   }
 
   keyValidate() {
@@ -138,7 +149,7 @@ class Signature {
   }
 
   toHex(compress) {
-    return hex(this.toBytes(compress));
+    return toHex(this.toBytes(compress));
   }
 
   sigValidate(sigInfcheck) {
@@ -241,10 +252,6 @@ function named(error) {
   const name = /^(BLST_[A-Z_]+): /.exec(error.message);
   if (name !== null) error.code = name[1];
   throw error;
-}
-
-function hex(bytes) {
-  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`;
 }
 
 function unhex(text) {

@@ -4,6 +4,7 @@
 const { isUint8Array } = require("node:util").types;
 const native = require("./native.js");
 const { PRESENT, filled, flag, isGone, object, outside, whole, wrong } = require("./arguments.js");
+const { fromDigits, toHex } = require("./hex.js");
 const { verdicts } = require("./verdicts.js");
 
 const OWN = Symbol("made by this package");
@@ -13,10 +14,6 @@ const STORES = new Map([["none", 0xffff], ["rental", 0xfffe]]);
 const FIRST_RESERVED = 0xfffe;
 
 const MOST = 2n ** 64n - 1n;
-
-function hex(bytes) {
-  return `0x${Buffer.from(bytes).toString("hex")}`;
-}
 
 function failure(code, text) {
   const error = new Error(text);
@@ -39,7 +36,7 @@ function digits(name, value) {
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(value)) {
     throw failure("ERR_QUORATE_ENCODING", `${name}: found other text, expected 0x and two hexadecimal digits for each byte`);
   }
-  return new Uint8Array(Buffer.from(value.slice(2), "hex"));
+  return fromDigits(value.slice(2));
 }
 
 /** A list of byte arrays of one length, one after another. */
@@ -91,7 +88,7 @@ function order(value, weigh) {
 function resultsDigest(settlement, value) {
   const { epoch, nonce } = needed("order", value);
   const at = [whole("order.epoch", epoch, 1, 2 ** 32 - 1), big("order.nonce", nonce)];
-  return hex(native.resultsDigest(contract("settlement", settlement), ...at, order(value, false)));
+  return toHex(native.resultsDigest(contract("settlement", settlement), ...at, order(value, false)));
 }
 
 function taskDigest(network, value) {
@@ -105,11 +102,11 @@ function taskDigest(network, value) {
     result: bytes("task.result", result, 32),
     approved,
   };
-  return hex(native.taskDigest(contract("network", network), task));
+  return toHex(native.taskDigest(contract("network", network), task));
 }
 
 function possessionDigest(verifier, owner, key) {
-  return hex(native.possessionDigest(contract("verifier", verifier), bytes("owner", owner, 20), bytes("key", key)));
+  return toHex(native.possessionDigest(contract("verifier", verifier), bytes("owner", owner, 20), bytes("key", key)));
 }
 
 class Network {
@@ -163,7 +160,7 @@ class Network {
   }
 
   digest(value) {
-    return hex(this.#native.digest(order(value, false)));
+    return toHex(this.#native.digest(order(value, false)));
   }
 
   async collect(digest, signatures) {

@@ -5,6 +5,7 @@ const { isUint8Array } = require("node:util").types;
 const native = require("./native.js");
 const { SUITES, bytes, flag, joined, object, outside, signal, suite, whole, wrong } = require("./arguments.js");
 const { abortable } = require("./abort.js");
+const { fromDigits } = require("./hex.js");
 const { verdicts } = require("./verdicts.js");
 
 const OWN = Symbol("made by this package");
@@ -101,7 +102,7 @@ function fromHex(text) {
   }
   const place = digits.search(/[^0-9a-f]/i);
   if (place >= 0) throw new SyntaxError(`found ${JSON.stringify(digits[place])} at digit ${place}, expected a hexadecimal digit`);
-  return Uint8Array.from(Buffer.from(digits, "hex"));
+  return fromDigits(digits);
 }
 
 class KeySet {

@@ -13,6 +13,7 @@ import {
   suites,
   verifySync,
 } from "quorate";
+import * as blst from "quorate/blst";
 import { VARIANTS, secret, text } from "./made.mjs";
 
 const misuse = { code: "ERR_QUORATE_MISUSE" };
@@ -154,6 +155,19 @@ test("hexadecimal digits", () => {
   assert.deepEqual(fromHex("0x"), new Uint8Array(0));
   for (const text of ["0x0", "0x0g", "zz", "0x 0"]) assert.throws(() => fromHex(text), SyntaxError);
   assert.throws(() => fromHex(7), TypeError);
+});
+
+test("hexadecimal digits leave nothing in the pool of buffers", () => {
+  const pool = () => Buffer.from("x").buffer;
+  const mark = Uint8Array.from({ length: 32 }, (_, place) => 7 * place + 1);
+  const digits = Array.from(mark, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const pools = [pool()];
+  assert.deepEqual(fromHex(digits), mark);
+  assert.equal(fromHex(digits).buffer.byteLength, mark.length);
+  assert.equal(blst.SecretKey.fromHex(digits).toHex(), `0x${digits}`);
+  // The pool is another one as soon as it is full.
+  pools.push(pool());
+  for (const buffer of pools) assert.equal(Buffer.from(buffer).indexOf(mark), -1);
 });
 
 test("an array whose buffer is gone is not an empty message", () => {
