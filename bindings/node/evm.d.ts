@@ -7,7 +7,8 @@
  * not compared with its checksum.
  *
  * Errors are those of the package: a `TypeError` or `RangeError` that names the argument, `ERR_QUORATE_ENCODING` for bytes or a network
- * that cannot be read, `ERR_QUORATE_MISUSE` for a quorum that cannot settle, such as one that is too light. A false signature is no error.
+ * that cannot be read, `ERR_QUORATE_MISUSE` for a quorum that cannot settle, such as one that is too light. A false signature is no error,
+ * and in `Network.collect` bytes that are no signature are none either.
  */
 
 import type { Verdict } from "./index.js";
@@ -90,8 +91,9 @@ export interface MemberSignature {
 /** What members' signatures over one digest add up to. */
 export interface Collected {
   /**
-   * One for each signature, in their order. Only the valid ones are added; a member's second one breaks a rule. That of a member whose
-   * key in the file does not decode is `undecided`, and the others are added all the same.
+   * One for each signature, in their order. Only the valid ones are added; a member's second one breaks a rule. Bytes of another length,
+   * and text that is not `0x` and hexadecimal digits, are `encoding`. That of a member whose key in the file does not decode is
+   * `undecided`. The others are added all the same.
    */
   readonly verdicts: Verdict[];
   /** Whose signatures are added, ascending. */
@@ -130,7 +132,10 @@ export class Network {
   readonly required: bigint;
   /** The state that this file implies. If the contract's `state()` is another, the file is out of date. */
   readonly state: Hex;
-  /** The index of a key as the file has keys, such as the `key` of a line of `quorate evm sign`; `undefined` if nobody has it. */
+  /**
+   * The index of a key as the file has keys, such as the `key` of a line of `quorate evm sign`; `undefined` if nobody has it, also for
+   * text that is not `0x` and hexadecimal digits.
+   */
   memberOf(key: Bytes): number | undefined;
   /** What the members sign, so that these become the next results. */
   digest(order: Order): Hex;

@@ -39,6 +39,16 @@ function digits(name, value) {
   return fromDigits(value.slice(2));
 }
 
+/** The bytes of an argument, or the reason why they cannot be read. Another type is the caller's fault, and throws. */
+function readable(name, value, length) {
+  try {
+    return { read: bytes(name, value, length) };
+  } catch (error) {
+    if (error.code !== "ERR_QUORATE_ENCODING") throw error;
+    return { reason: error.message };
+  }
+}
+
 /** A list of byte arrays of one length, one after another. */
 function joined(name, list, length, what) {
   const parts = filled(name, list, `an array of ${what}`);
@@ -156,7 +166,8 @@ class Network {
   }
 
   memberOf(key) {
-    return this.#native.member(bytes("key", key)) ?? undefined;
+    const { read } = readable("key", key);
+    return read === undefined ? undefined : (this.#native.member(read) ?? undefined);
   }
 
   digest(value) {
@@ -167,11 +178,19 @@ class Network {
     const parts = filled("signatures", signatures, "an array of signatures").map((one, place) => needed(`signatures[${place}]`, one));
     const members = parts.map(({ member }, place) => whole(`signatures[${place}].member`, member, 0, 2 ** 32 - 1));
     const length = this.#facts.signatureLength;
-    const all = new Uint8Array(parts.length * length);
-    parts.forEach(({ signature }, place) => all.set(bytes(`signatures[${place}].signature`, signature, length), place * length));
+    const each = parts.map(({ signature }, place) => readable(`signatures[${place}].signature`, signature, length));
+    // The places of the signatures that can be read. The others have a verdict already.
+    const places = [...each.keys()].filter((place) => each[place].read !== undefined);
+    const packed = new Uint8Array(places.length * length);
+    places.forEach((place, index) => packed.set(each[place].read, index * length));
     const copy = new Uint8Array(bytes("digest", digest, 32));
-    const { verdicts: ruled, signature, ...rest } = await this.#native.collect(copy, members, all);
-    return { verdicts: verdicts(ruled), ...rest, signature: signature ?? undefined };
+    const collecting = this.#native.collect(copy, places.map((place) => members[place]), packed);
+    const { verdicts: ruled, signature, ...rest } = await collecting;
+    const all = each.map(({ reason }) => ({ valid: false, code: "encoding", reason }));
+    verdicts(ruled).forEach((verdict, index) => {
+      all[places[index]] = verdict;
+    });
+    return { verdicts: all, ...rest, signature: signature ?? undefined };
   }
 
   async plan(signers, value, options) {

@@ -33,7 +33,8 @@ test("a network's file", () => {
     );
     assert.equal(network.required, 3n * (2n ** 53n + 1n));
     assert.deepEqual(lines.map(({ key }) => network.memberOf(fromHex(key))), [0, 1, 3]);
-    assert.equal(network.memberOf("0x"), undefined);
+    for (const none of ["", "0x", "0x0", "0xzz", lines[0].key.slice(2)]) assert.equal(network.memberOf(none), undefined);
+    assert.throws(() => network.memberOf(7), { name: "TypeError", message: /^key: found a number/ });
   }
 });
 
@@ -110,6 +111,26 @@ test("false signatures are verdicts, and are not added", async () => {
     const none = await network.collect(plan.digest, []);
     assert.deepEqual([none.verdicts, none.signers, none.weight, none.heavyEnough, none.signature], [[], [], 0n, false, undefined]);
     await assert.rejects(network.plan(signers, asked(group).order), misuse(/the quorum is too light: it weighs \d+, and \d+ are required/));
+  }
+});
+
+test("a signature of a wrong length is a verdict and the others are added", async () => {
+  for (const group of GROUPS) {
+    const { network, signatures, aggregate, plan } = asked(group);
+    const [{ member, signature: text }] = signatures;
+    const damaged = [
+      "", "0x", "0x0", "0xzz", text.slice(2), text.slice(0, -2), `${text}00`, new Uint8Array(0), fromHex(text).subarray(1),
+    ].map((signature) => ({ member, signature }));
+    // Each true signature stands between damaged ones.
+    const mixed = damaged.flatMap((one, place) => [one, ...signatures.slice(place, place + 1)]);
+    const { verdicts, signers, weight, heavyEnough, signature } = await network.collect(plan.digest, mixed);
+    assert.deepEqual(verdicts.map(({ code }) => code), mixed.map((one) => (signatures.includes(one) ? "valid" : "encoding")));
+    verdicts.forEach(({ valid, reason }, place) => {
+      if (!valid) assert.match(reason, new RegExp(`^signatures\\[${place}\\]\\.signature: found `));
+    });
+    assert.deepEqual([signers, weight, heavyEnough, signature], [plan.signers, network.required, true, aggregate.signature]);
+    const none = await network.collect(plan.digest, damaged);
+    assert.deepEqual([none.verdicts.length, none.signers, none.signature], [damaged.length, [], undefined]);
   }
 });
 
@@ -220,8 +241,8 @@ test("what is wrong is named", async () => {
   await assert.rejects(network.plan([0, 1, 2 ** 32 - 1], order), misuse(/there is no member 4294967295/));
   await assert.rejects(network.plan([0, 1, 1], order), range(/^signers\[2\]: the member 1 stands there twice/));
   await assert.rejects(network.plan([], order), misuse(/the quorum has no signers/));
-  const collecting = network.collect(wanted.digest, [{ member: 0, signature: "0x00" }]);
-  await assert.rejects(collecting, encoding(/^signatures\[0\]\.signature: found 1 bytes, expected 64/));
+  const collecting = network.collect(wanted.digest, [{ member: 0, signature: 7 }]);
+  await assert.rejects(collecting, type(/^signatures\[0\]\.signature: found a number, expected a Uint8Array, or hexadecimal digits/));
   await assert.rejects(network.collect("0x00", []), encoding(/^digest: found 1 bytes, expected 32/));
   await assert.rejects(plan.verify(`${aggregate.signature}00`), encoding(/^signature: found 65 bytes, expected 64/));
   await assert.rejects(plan.verify(`0x${"11".repeat(64)}`), encoding(/signature/));

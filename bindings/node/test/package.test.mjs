@@ -50,16 +50,22 @@ test("the function of the README settles", async () => {
   const place = await mkdtemp(join(tmpdir(), "quorate-"));
   await writeFile(join(place, "network.json"), asked.network);
   const order = { results: asked.results, deadline: asked.deadline };
-  const stranger = { key: "0x00", signature: "0x" };
-  const script = (lines) => `${example.replace("```", "")}
+  const [{ key, signature }] = asked.lines;
+  const damaged = [
+    null, 7, "text", [], {}, { signature }, { key }, { key: 7, signature }, { key, signature: null }, { key: "0x00", signature: "0x" },
+    { key: key.slice(2), signature }, { key: `${key}00`, signature }, { key: "0xzz", signature }, { key, signature: "0xzz" },
+    { key, signature: "" }, { key, signature: signature.slice(0, -2) }, { key, signature: signature.slice(2) },
+  ];
+  const script = (all) => `${example.replace("```", "")}
     process.chdir(${JSON.stringify(place)});
-    console.log((await settle(${JSON.stringify(order)}, ${JSON.stringify(lines)}))?.data);`;
-  const settled = async (lines) => {
-    const ran = await run(process.execPath, ["--input-type=module", "--eval", script(lines)], { cwd: folder });
-    return ran.stdout.trim();
+    for (const lines of ${JSON.stringify(all)}) console.log((await settle(${JSON.stringify(order)}, lines))?.data);`;
+  const settled = async (all) => {
+    const ran = await run(process.execPath, ["--input-type=module", "--eval", script(all)], { cwd: folder });
+    return ran.stdout.trim().split("\n");
   };
-  assert.equal(await settled([stranger, ...asked.lines]), asked.plan.calldata);
-  assert.equal(await settled(asked.lines.slice(1)), "undefined");
+  const { calldata } = asked.plan;
+  assert.deepEqual(await settled(damaged.map((line) => [line, ...asked.lines])), damaged.map(() => calldata));
+  assert.deepEqual(await settled([[...asked.lines, ...damaged], asked.lines.slice(1)]), [calldata, "undefined"]);
   await rm(place, { recursive: true });
 });
 
