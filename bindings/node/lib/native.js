@@ -9,25 +9,16 @@ const TARGETS = new Map([
   ["linux-arm64-gnu", "aarch64-unknown-linux-gnu"],
 ]);
 
-function platform() {
-  const { platform, arch } = process;
-  if (platform !== "linux") return `${platform}-${arch}`;
-  // Node's report names the version of glibc, if it runs on glibc.
-  const glibc = process.report.getReport().header.glibcVersionRuntime;
-  return `linux-${arch}-${glibc ? "gnu" : "musl"}`;
-}
-
 function load() {
-  const name = platform();
-  if (!TARGETS.has(name)) {
-    throw new Error(
-      `quorate has no native library for ${name}: it runs on ${[...TARGETS.keys()].join(" and ")}`,
-    );
-  }
+  const { platform, arch } = process;
+  const name = platform === "linux" ? `linux-${arch}-gnu` : `${platform}-${arch}`;
+  if (!TARGETS.has(name)) throw noLibrary(platform === "linux" ? ofLinux() : name);
   const file = join(__dirname, "..", `quorate.${name}.node`);
   try {
     return require(file);
   } catch (cause) {
+    const found = ofLinux();
+    if (found !== name) throw noLibrary(found);
     const missing = cause.code === "MODULE_NOT_FOUND";
     throw new Error(
       missing
@@ -35,6 +26,25 @@ function load() {
         : `quorate: ${file} does not load on ${name}: ${cause.message}`,
       { cause },
     );
+  }
+}
+
+function noLibrary(name) {
+  return new Error(`quorate has no native library for ${name}: it runs on ${[...TARGETS.keys()].join(" and ")}`);
+}
+
+/**
+ * The name of this Linux. Node's report has the version of glibc, if there is one. It would also look up the names of the peers of all open
+ * sockets, and the event loop would wait for it. So it is left out where Node can (20.13), and only an error needs a report.
+ */
+function ofLinux() {
+  const { arch, report } = process;
+  const { excludeNetwork } = report;
+  report.excludeNetwork = true;
+  try {
+    return `linux-${arch}-${report.getReport().header.glibcVersionRuntime ? "gnu" : "musl"}`;
+  } finally {
+    report.excludeNetwork = excludeNetwork;
   }
 }
 

@@ -82,6 +82,26 @@ test("another platform is named", async () => {
   assert.match(await said("linux", other), /^quorate: .*\.node is missing\. Run bindings\/node\/build\.sh in a clone/);
 });
 
+test("loading asks nothing about open sockets", async () => {
+  const script = (arch) => `
+    Object.defineProperty(process, "arch", { value: "${arch}" });
+    const { report } = process;
+    const { excludeNetwork, getReport } = report;
+    const asked = [];
+    report.getReport = () => {
+      asked.push(report.excludeNetwork);
+      return getReport.call(report);
+    };
+    let loaded = true;
+    try { require("quorate"); } catch { loaded = false; }
+    console.log(JSON.stringify({ loaded, asked, kept: report.excludeNetwork === excludeNetwork }));
+  `;
+  const said = async (arch) => JSON.parse((await run(process.execPath, ["--eval", script(arch)], { cwd: folder })).stdout);
+  assert.deepEqual(await said(process.arch), { loaded: true, asked: [], kept: true });
+  // The error names the platform, for which there is a report.
+  assert.deepEqual(await said("riscv64"), { loaded: false, asked: [true], kept: true });
+});
+
 test("the package has what it needs, and nothing else", async () => {
   const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: folder });
   const files = JSON.parse(stdout)[0].files.map(({ path }) => path);
