@@ -90,7 +90,7 @@ func threadCount(threads int) (C.uint32_t, error) {
 }
 
 func bits(soundness int) (C.uint32_t, error) {
-	if soundness < 0 || soundness > math.MaxUint32 {
+	if soundness < 0 || uint64(soundness) > math.MaxUint32 {
 		return 0, &Error{CodeMisuse, fmt.Sprintf("soundness: found %d, expected 64 or 128", soundness)}
 	}
 	return C.uint32_t(soundness), nil
