@@ -6,8 +6,9 @@
 //   - Keys and signatures are kept as bytes. The verifier, which the whole program shares, keeps decoded keys for later calls and sums; a
 //     signature is decoded and checked again when it is verified.
 //   - VerifyMultipleSignatures gives each signature a random weight, also those over one message. VerifyEach says which are false.
-//   - Keys that add up to the identity make the identity, which IsInfinite reports, and under which nothing is valid. A key that does
-//     not decode, which only another implementation of PublicKey can hold, has the same effect.
+//   - Keys that add up to the identity make the identity, which IsInfinite reports, and under which nothing is valid.
+//   - A key that is nil or does not decode, which only another implementation of PublicKey can hold, breaks a sum. A broken sum says that
+//     it is the identity, and nothing is valid under it or under what it is added to, whatever keys follow.
 //   - SignatureFromBytesNoValidation checks all the same. Every Signature of this package is in the subgroup.
 //   - A secret key is wiped at some time after its last use, because the interface has no method that ends it. Bytes from Marshal are the
 //     caller's to wipe.
@@ -21,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	quorate "github.com/quorate/quorate/bindings/go"
@@ -47,9 +49,9 @@ type PublicKey interface {
 	Marshal() []byte
 	// Copy is another key with the same value.
 	Copy() PublicKey
-	// Aggregate adds a key to this one, and answers this one. Nothing else may use the key meanwhile.
+	// Aggregate adds a key to this one, and answers this one, which is broken if one of both is no key. Nothing else may use it meanwhile.
 	Aggregate(p2 PublicKey) PublicKey
-	// IsInfinite says whether the key is the identity, under which nothing is valid.
+	// IsInfinite says whether the key is the identity or a broken sum, under which nothing is valid.
 	IsInfinite() bool
 	// Equals says whether both keys are one point.
 	Equals(p2 PublicKey) bool
@@ -142,13 +144,10 @@ func AggregatePublicKeys(pubs [][]byte) (PublicKey, error) {
 	return newPublicKey(sum), nil
 }
 
-// AggregateMultiplePubkeys adds up public keys. It is the identity for no keys.
+// AggregateMultiplePubkeys adds up public keys. It is the identity for no keys, and broken if one of them is no key.
 func AggregateMultiplePubkeys(pubs []PublicKey) PublicKey {
-	sum, err := quorate.AggregatePublicKeys(suite, encodings(pubs))
-	if err != nil {
-		return &publicKey{identityKey}
-	}
-	return newPublicKey(sum)
+	sum := sumOf(pubs)
+	return &sum
 }
 
 // AggregateSignatures adds up signatures. It is nil for no signatures.
@@ -285,10 +284,27 @@ func certain[T any](value T, err error) T {
 
 type publicKey struct {
 	encoding [keyLength]byte
+	// broken is whether this is the sum of what is no key. Then the encoding is that of the identity.
+	broken bool
 }
 
 func newPublicKey(key quorate.PublicKey) PublicKey {
-	return &publicKey{[keyLength]byte(key.Bytes())}
+	return &publicKey{encoding: [keyLength]byte(key.Bytes())}
+}
+
+// sumOf adds up keys, to which the identity adds nothing.
+func sumOf(keys []PublicKey) publicKey {
+	encoded := slices.DeleteFunc(encodings(keys), func(key []byte) bool { return bytes.Equal(key, identityKey[:]) })
+	sum, err := quorate.AggregatePublicKeys(suite, encoded)
+	switch {
+	case err == nil:
+		return publicKey{encoding: [keyLength]byte(sum.Bytes())}
+	case errors.Is(err, quorate.ErrMisuse):
+		// There are no keys, or they cancel each other.
+		return publicKey{encoding: identityKey}
+	default:
+		return publicKey{encoding: identityKey, broken: true}
+	}
 }
 
 // identityKey is the point at infinity, compressed.
@@ -304,21 +320,7 @@ func (k *publicKey) Copy() PublicKey {
 }
 
 func (k *publicKey) Aggregate(p2 PublicKey) PublicKey {
-	other := encodings([]PublicKey{p2})[0]
-	switch {
-	case bytes.Equal(other, identityKey[:]):
-	case k.IsInfinite():
-		// The other key is checked before this one becomes it.
-		if _, err := quorate.NewPublicKey(suite, other); err == nil {
-			k.encoding = [keyLength]byte(other)
-		}
-	default:
-		sum, err := quorate.AggregatePublicKeys(suite, [][]byte{k.encoding[:], other})
-		k.encoding = identityKey
-		if err == nil {
-			k.encoding = [keyLength]byte(sum.Bytes())
-		}
-	}
+	*k = sumOf([]PublicKey{k, p2})
 	return k
 }
 
@@ -330,14 +332,16 @@ func (k *publicKey) Equals(p2 PublicKey) bool {
 	return p2 != nil && bytes.Equal(k.encoding[:], p2.Marshal())
 }
 
-// encodings are the bytes of keys. A key that is nil has none, so nothing is valid under it.
+// encodings are the bytes of keys. A key that is nil or broken has none, so nothing is valid under it, and no sum has it.
 func encodings(keys []PublicKey) [][]byte {
 	encoded := make([][]byte, len(keys))
 	for i, key := range keys {
 		switch key := key.(type) {
 		case nil:
 		case *publicKey:
-			encoded[i] = key.encoding[:]
+			if !key.broken {
+				encoded[i] = key.encoding[:]
+			}
 		default:
 			encoded[i] = key.Marshal()
 		}

@@ -117,8 +117,8 @@ func TestSignatures(t *testing.T) {
 		"message": one.sig.Verify(one.key, other.msg[:]), "key": one.sig.Verify(other.key, one.msg[:]),
 		"signature": other.sig.Verify(one.key, one.msg[:]), "nil": one.sig.Verify(nil, one.msg[:]),
 		"foreign":  one.sig.Verify(foreign{bytes: []byte("no key")}, one.msg[:]),
-		"identity": one.sig.Verify(&publicKey{identityKey}, one.msg[:]),
-		"both":     infinite(t).Verify(&publicKey{identityKey}, one.msg[:]),
+		"identity": one.sig.Verify(&publicKey{encoding: identityKey}, one.msg[:]),
+		"both":     infinite(t).Verify(&publicKey{encoding: identityKey}, one.msg[:]),
 		"blank":    NewAggregateSignature().Verify(one.key, one.msg[:]),
 	} {
 		if valid {
@@ -206,8 +206,8 @@ func TestAggregatesOverOneMessage(t *testing.T) {
 		"sync blank":         NewAggregateSignature().Eth2FastAggregateVerify(keys, msg),
 		"sync none, blank":   NewAggregateSignature().Eth2FastAggregateVerify(nil, msg),
 		"sync infinite":      infinite(t).Eth2FastAggregateVerify(keys, msg),
-		"both infinite":      infinite(t).FastAggregateVerify([]PublicKey{&publicKey{identityKey}}, msg),
-		"sync both infinite": infinite(t).Eth2FastAggregateVerify([]PublicKey{&publicKey{identityKey}}, msg),
+		"both infinite":      infinite(t).FastAggregateVerify([]PublicKey{&publicKey{encoding: identityKey}}, msg),
+		"sync both infinite": infinite(t).Eth2FastAggregateVerify([]PublicKey{&publicKey{encoding: identityKey}}, msg),
 	} {
 		if valid {
 			t.Errorf("%s: it is valid", name)
@@ -248,17 +248,54 @@ func TestSumsOfKeys(t *testing.T) {
 	if !cancelled.IsInfinite() {
 		t.Error("a key and the negated key do not add up to the identity")
 	}
-	if !cancelled.Aggregate(keys[1]).Equals(keys[1]) || !cancelled.Aggregate(&publicKey{identityKey}).Equals(keys[1]) {
+	if !cancelled.Aggregate(keys[1]).Equals(keys[1]) || !cancelled.Aggregate(&publicKey{encoding: identityKey}).Equals(keys[1]) {
 		t.Error("the identity changes a sum")
 	}
 	if !keys[2].Copy().Aggregate(nil).IsInfinite() || !keys[2].Copy().Aggregate(foreign{bytes: []byte("no key")}).IsInfinite() ||
-		!(&publicKey{identityKey}).Aggregate(foreign{bytes: make([]byte, 48)}).IsInfinite() {
+		!(&publicKey{encoding: identityKey}).Aggregate(foreign{bytes: make([]byte, 48)}).IsInfinite() {
 		t.Error("what is not a key was added")
 	}
 	// Signatures of keys that cancel each other prove nothing.
 	blank := AggregateSignatures([]Signature{all[0].sig, negated.Sign(all[0].msg[:])})
 	if blank.FastAggregateVerify([]PublicKey{keys[0], minus}, [32]byte{9}) || !bytes.Equal(blank.Marshal(), infinite(t).Marshal()) {
 		t.Error("a cancelling pair is valid")
+	}
+}
+
+func TestABrokenSumStaysBroken(t *testing.T) {
+	all, keys, _, _ := signers(t, 2, true)
+	a, c := keys[0], all[1]
+	identity := &publicKey{encoding: identityKey}
+	noKey := foreign{bytes: make([]byte, 48)}
+	for name, broken := range map[string]PublicKey{
+		"nil":               a.Copy().Aggregate(nil),
+		"foreign":           a.Copy().Aggregate(foreign{bytes: []byte("no key")}),
+		"to the identity":   identity.Copy().Aggregate(noKey),
+		"several":           AggregateMultiplePubkeys([]PublicKey{a, nil}),
+		"several, foreign":  AggregateMultiplePubkeys([]PublicKey{noKey, a}),
+		"a broken one":      a.Copy().Aggregate(a.Copy().Aggregate(nil)),
+		"several, a broken": AggregateMultiplePubkeys([]PublicKey{a, a.Copy().Aggregate(nil)}),
+	} {
+		for how, sum := range map[string]PublicKey{
+			"alone":    broken,
+			"first":    broken.Copy().Aggregate(c.key),
+			"second":   c.key.Copy().Aggregate(broken),
+			"together": AggregateMultiplePubkeys([]PublicKey{c.key, broken}),
+			"copied":   broken.Copy().Aggregate(identity).Copy().Aggregate(c.key),
+		} {
+			if !sum.IsInfinite() || !bytes.Equal(sum.Marshal(), identityKey[:]) {
+				t.Errorf("%s, %s: it is a key", name, how)
+			}
+			valid, err := VerifySignature(c.sig.Marshal(), c.msg, sum)
+			if valid || err == nil || c.sig.Verify(sum, c.msg[:]) || c.sig.FastAggregateVerify([]PublicKey{c.key, sum}, c.msg) ||
+				infinite(t).Eth2FastAggregateVerify([]PublicKey{sum}, c.msg) {
+				t.Errorf("%s, %s: a signature is valid under it", name, how)
+			}
+		}
+	}
+	// The identity is no fault, and adds nothing.
+	if !AggregateMultiplePubkeys(nil).Aggregate(c.key).Equals(c.key) || !AggregateMultiplePubkeys([]PublicKey{identity, c.key}).Equals(c.key) {
+		t.Error("the identity changes a sum")
 	}
 }
 
