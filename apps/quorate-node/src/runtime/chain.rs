@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use quorate_chain::{Call, SubmitEvent, Submitter, task_network::NetworkFollower};
+use quorate_chain::{Call, SubmitEvent, Submitter, gas::why_reverted, task_network::NetworkFollower};
 use quorate_evm::{
     QuorumSignature, SnapshotId,
     alloy_primitives::{Address, B256, U256},
@@ -336,8 +336,8 @@ impl ChainEdge {
             SubmitEvent::Refused { label, reason } | SubmitEvent::GivenUp { label, reason } => {
                 vec![failed(label.purpose, reason)]
             }
-            SubmitEvent::Mined { label, succeeded: false, .. } => {
-                vec![failed(label.purpose, "another transaction changed the contract first".to_owned())]
+            SubmitEvent::Mined { label, gas_used, gas_limit, succeeded: false, .. } => {
+                vec![failed(label.purpose, why_reverted(gas_used, gas_limit).to_owned())]
             }
             SubmitEvent::Mined { label, transaction, gas_used, .. } => {
                 tracing::info!(purpose = %label.purpose, %transaction, gas_used, "mined");
@@ -381,8 +381,8 @@ mod tests {
         let (transaction, block) = (B256::repeat_byte(1), 9);
         let label = |number| Sending { purpose: Purpose::Settle(B256::repeat_byte(number)), estimate: None };
         let mined = |succeeded| {
-            let (gas_used, fee_paid) = (1, 1);
-            SubmitEvent::Mined { label: label(2), transaction, block, gas_used, fee_paid, succeeded }
+            let (gas_used, gas_limit, fee_paid) = (1, 2, 1);
+            SubmitEvent::Mined { label: label(2), transaction, block, gas_used, gas_limit, fee_paid, succeeded }
         };
         let reason = || "in words".to_owned();
         let open = [

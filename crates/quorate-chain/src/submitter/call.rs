@@ -99,9 +99,11 @@ pub enum SubmitEvent<L = String> {
         block: u64,
         /// The gas that it used.
         gas_used: u64,
+        /// The most gas that it might use.
+        gas_limit: u64,
         /// What it cost, in wei.
         fee_paid: u128,
-        /// Whether it did what it should. If not, another transaction changed the contract's state first.
+        /// Whether it did what it should. [`why_reverted`](crate::gas::why_reverted) says why it did not.
         succeeded: bool,
     },
     /// Its block is final. Nothing more happens to it.

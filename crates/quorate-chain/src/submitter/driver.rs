@@ -8,6 +8,7 @@ use alloy::{
     primitives::{Address, B256, Bytes, U256},
     rpc::types::{AccessList, AccessListItem, TransactionRequest},
 };
+use quorate_evm::cost::MOST_GAS;
 use serde_json::json;
 use tokio::{
     sync::mpsc::{Receiver, Sender},
@@ -20,13 +21,11 @@ use super::{
     payer::Payer,
 };
 use crate::{
+    gas::gas_limit,
     nonce::count,
     rpc::{Rpc, RpcBlock, RpcError},
     task_network::Confirmations,
 };
-
-/// No transaction may use more gas (EIP-7825).
-const MOST_GAS: u64 = 1 << 24;
 
 /// The machine, and what it acts on.
 pub(super) struct Driver<L> {
@@ -55,6 +54,24 @@ enum Stop {
 impl From<RpcError> for Stop {
     fn from(error: RpcError) -> Self {
         Self::Rpc(error)
+    }
+}
+
+/// Why a call is not sent.
+enum Unsent {
+    /// The contract or the node refuses it, for this reason.
+    Refused(String),
+    Rpc(RpcError),
+}
+
+impl From<RpcError> for Unsent {
+    fn from(error: RpcError) -> Self {
+        match error {
+            RpcError::Refused { .. } | RpcError::Halted { .. } if !error.may_pass() => {
+                Self::Refused(error.revert().unwrap_or_else(|| error.to_string()))
+            }
+            _ => Self::Rpc(error),
+        }
     }
 }
 
@@ -145,13 +162,12 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
                     let Some(due) = self.machine.accept(gas_limit, prices, now) else { break };
                     self.carry_out(due).await?;
                 }
-                Err(error @ (RpcError::Refused { .. } | RpcError::Halted { .. })) if !error.may_pass() => {
-                    let reason = error.revert().unwrap_or_else(|| error.to_string());
+                Err(Unsent::Refused(reason)) => {
                     if let Some(event) = self.machine.refused(reason) {
                         self.tell(event).await?;
                     }
                 }
-                Err(error) => return Err(error.into()),
+                Err(Unsent::Rpc(error)) => return Err(error.into()),
             }
         }
         Ok(())
@@ -186,7 +202,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     /// Lets the node call the contract in the newest block's state. Returns the limit of the gas.
-    async fn simulate(&self, call: &Call<L>) -> Result<u64, RpcError> {
+    async fn simulate(&self, call: &Call<L>) -> Result<u64, Unsent> {
         let request = self.request(call);
         let simulated = match call.gas_limit {
             Some(limit) => request.clone().with_gas_limit(limit.min(MOST_GAS)),
@@ -197,9 +213,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             return Ok(limit.min(MOST_GAS));
         }
         let estimate = self.rpc.quantity("eth_estimateGas", json!([request, "latest"])).await?;
-        let estimate = u64::try_from(estimate).unwrap_or(MOST_GAS);
-        // The call's gas depends on the state, which may change before it is mined.
-        Ok(MOST_GAS.min(estimate.saturating_add(estimate / 10)))
+        gas_limit(estimate).map_err(|error| Unsent::Refused(error.to_string()))
     }
 
     fn request(&self, call: &Call<L>) -> TransactionRequest {

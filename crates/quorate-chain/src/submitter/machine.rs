@@ -406,7 +406,10 @@ impl<L> Flight<L> {
     fn told(&self, label: L, mined: Mined) -> SubmitEvent<L> {
         let Mined { hash: transaction, block, gas_used, fee_paid, succeeded, .. } = mined;
         match self.content_of(transaction) {
-            Content::Call => SubmitEvent::Mined { label, transaction, block, gas_used, fee_paid, succeeded },
+            Content::Call => {
+                let gas_limit = self.gas_limit;
+                SubmitEvent::Mined { label, transaction, block, gas_used, gas_limit, fee_paid, succeeded }
+            }
             Content::Nothing => {
                 let reason = format!("it was not mined in time, and transaction {transaction} took its nonce");
                 SubmitEvent::GivenUp { label, reason }

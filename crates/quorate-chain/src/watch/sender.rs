@@ -19,6 +19,7 @@ use tokio::sync::mpsc::Receiver;
 use super::metrics::{WITHDRAW, WatchMetrics};
 use crate::{
     fees::{FeeError, FeeLimits},
+    gas::why_reverted,
     rpc::{Rpc, RpcError},
     settlement::{SettlementListener, SettlementSettings},
     submitter::{Call, Payer, SubmitEvent, SubmitSettings, Submitter},
@@ -155,9 +156,10 @@ impl Sender {
                     metrics.call(label.name(), "sent");
                     listener.note(&format!("{}: transaction {transaction}", shown(label)));
                 }
-                SubmitEvent::Mined { label, succeeded, block, .. } => {
+                SubmitEvent::Mined { label, succeeded, block, gas_used, gas_limit, .. } => {
                     metrics.call(label.name(), if succeeded { "done" } else { "failed" });
-                    let how = if succeeded { "done" } else { "failed, because another transaction came first" };
+                    let why = || format!("failed, because {}", why_reverted(gas_used, gas_limit));
+                    let how = if succeeded { "done".to_owned() } else { why() };
                     listener.note(&format!("{}: {how}, in block {block}", shown(label)));
                 }
                 SubmitEvent::Final { label, .. } => {

@@ -76,8 +76,9 @@ fn from_a_call_to_finality() {
     assert_eq!((machine.next(), machine.unfinished()), (None, vec![hash(1)]));
     assert_eq!(machine.observe(&sight(10, 4, &[]), 5), []);
     let told = machine.observe(&sight(11, 5, &[mined(1, 11)]), 6);
+    let (transaction, gas_limit) = (hash(1), 100_000);
     let expected =
-        SubmitEvent::Mined { label: 1, transaction: hash(1), block: 11, gas_used: 5, fee_paid: 7, succeeded: true };
+        SubmitEvent::Mined { label: 1, transaction, block: 11, gas_used: 5, gas_limit, fee_paid: 7, succeeded: true };
     assert_eq!(told, [expected]);
     assert_eq!(machine.due(PRICES, 50_000), [], "nothing is sent for what is mined");
     assert_eq!(machine.observe(&sight(12, 5, &[mined(1, 11)]), 7), []);
