@@ -134,14 +134,10 @@ impl UnderWay {
 
     /// Forgets a call that can do nothing more. One that a reorganisation undid is sent again.
     fn note(&mut self, event: &SubmitEvent<Sending>) {
-        match event {
-            SubmitEvent::Refused { label, .. }
-            | SubmitEvent::GivenUp { label, .. }
-            | SubmitEvent::Mined { label, succeeded: false, .. }
-            | SubmitEvent::Final { label, succeeded: true, .. } => _ = self.0.remove(&label.purpose),
-            SubmitEvent::Undone { label, .. } => self.begin(label.purpose),
-            // One that failed was forgotten when it was mined. Another one for the same may be under way by now.
-            _ => {}
+        if let Some(label) = event.ended() {
+            self.0.remove(&label.purpose);
+        } else if let SubmitEvent::Undone { label, .. } = event {
+            self.begin(label.purpose);
         }
     }
 }
@@ -343,6 +339,10 @@ impl ChainEdge {
                 tracing::info!(purpose = %label.purpose, %transaction, gas_used, "mined");
                 Vec::new()
             }
+            SubmitEvent::Stuck { nonce, reason, .. } => {
+                tracing::warn!(nonce, "nothing more can be sent for a transaction that is not mined: {reason}");
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
@@ -390,6 +390,7 @@ mod tests {
             SubmitEvent::Replaced { label: label(2), transaction, max_fee: 5 },
             mined(true),
             SubmitEvent::Undone { label: label(2), transaction },
+            SubmitEvent::Stuck { label: Some(label(2)), nonce: 7, reason: reason() },
             SubmitEvent::Final { label: label(2), transaction, block, succeeded: false },
         ];
         let over = [

@@ -50,6 +50,8 @@ struct Flight<L> {
     /// The last block in which the nonce was used and none of its transactions was found, and in how many blocks that
     /// was so.
     missed: (u64, u32),
+    /// Whether it was told that nothing more can be sent for it.
+    is_stuck: bool,
 }
 
 /// A transaction.
@@ -89,7 +91,7 @@ pub(super) struct Sight {
     pub(super) last_final: Option<u64>,
     /// The first nonce that no block uses.
     pub(super) nonce: u64,
-    /// The receipts of [`Machine::unfinished`], as far as there are any.
+    /// Where the transactions of [`Machine::unfinished`] are, as far as they are in a block.
     pub(super) mined: BTreeMap<B256, Mined>,
 }
 
@@ -100,10 +102,14 @@ pub(super) enum Due<L> {
     Send { nonce: u64, call: Option<Call<L>>, gas_limit: u64, fees: Fees, content: Content },
     /// Send the transaction with this hash again.
     Again { hash: B256 },
+    /// Tell that nothing more can be sent for a nonce.
+    Tell(SubmitEvent<L>),
 }
 
 /// How many blocks must say that a nonce was used by something else before a call gets another nonce.
 const SURE: u32 = 3;
+/// So many transactions are known at a time, with those that are mined and not final.
+const MOST_NOT_FINAL: usize = 65_536;
 /// The gas of a transfer of nothing.
 const TRANSFER: u64 = 21_000;
 
@@ -120,6 +126,7 @@ impl<L: Clone> Machine<L> {
                 sent: Vec::new(),
                 mined: None,
                 missed: (0, 0),
+                is_stuck: false,
             };
             (nonce, flight)
         };
@@ -146,22 +153,31 @@ impl<L: Clone> Machine<L> {
         self.waiting.push_back(Waiting { call, since: now });
     }
 
-    /// The transactions whose receipts are asked for.
+    /// The transactions that may be sent again, or were mined and are not final.
     pub(super) fn unfinished(&self) -> Vec<B256> {
-        let of = |flight: &Flight<L>| match &flight.mined {
-            // Another one of the same nonce can only be mined after a reorganisation.
-            Some(mined) => vec![mined.hash],
-            None => flight.sent.iter().map(|sent| sent.hash).collect(),
-        };
-        self.flights.values().flat_map(of).collect()
+        // Another one of a nonce that was mined can only be mined after a reorganisation.
+        let mined = self.mined().into_iter().map(|mined| mined.hash);
+        self.not_mined().into_iter().chain(mined).collect()
+    }
+
+    /// The transactions of the nonces of which none was mined.
+    pub(super) fn not_mined(&self) -> Vec<B256> {
+        let waiting = self.flights.values().filter(|flight| flight.mined.is_none());
+        waiting.flat_map(|flight| &flight.sent).map(|sent| sent.hash).collect()
+    }
+
+    /// The transactions that were mined and are not final.
+    pub(super) fn mined(&self) -> Vec<Mined> {
+        self.flights.values().filter_map(|flight| flight.mined).collect()
     }
 
     /// The next call to simulate. Nothing is sent while transactions of an earlier process wait, or too many of this
-    /// one.
+    /// one wait or are not final.
     pub(super) fn next(&self) -> Option<&Call<L>> {
         let in_flight = || self.flights.values().filter(|flight| flight.mined.is_none());
-        if in_flight().any(|flight| flight.call.is_none()) || in_flight().count() >= self.settings.most_in_flight.max(1)
-        {
+        let is_behind_others = in_flight().any(|flight| flight.call.is_none());
+        let are_many = in_flight().count() >= self.settings.most_in_flight.max(1);
+        if is_behind_others || are_many || self.flights.len() >= MOST_NOT_FINAL {
             return None;
         }
         self.waiting.front().map(|waiting| &waiting.call)
@@ -180,7 +196,8 @@ impl<L: Clone> Machine<L> {
         let fees = Fees::first(prices, most)?;
         let Waiting { call, since } = self.waiting.pop_front()?;
         let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
-        let nonce = self.nonce.max(after);
+        // A node that lags counts fewer than are known to be used.
+        let nonce = self.nonce.max(self.used).max(after);
         let sent = Vec::new();
         let flight = Flight {
             call: Some(call.clone()),
@@ -190,6 +207,7 @@ impl<L: Clone> Machine<L> {
             sent,
             mined: None,
             missed: (0, 0),
+            is_stuck: false,
         };
         self.flights.insert(nonce, flight);
         Some(Due::Send { nonce, call: Some(call), gas_limit, fees, content: Content::Call })
@@ -229,6 +247,13 @@ impl<L: Clone> Machine<L> {
         }
         let call = self.flights.remove(&nonce)?.call?;
         Some(SubmitEvent::Refused { label: call.label, reason })
+    }
+
+    /// The node refuses a transaction, and what was sent before with its nonce may be there. The answer is what is to be told.
+    pub(super) fn stuck(&mut self, hash: B256, reason: String) -> Option<SubmitEvent<L>> {
+        let has = |flight: &Flight<L>| flight.sent.iter().any(|sent| sent.hash == hash);
+        let (nonce, flight) = self.flights.iter_mut().find(|(_, flight)| has(flight))?;
+        flight.stuck(*nonce, reason)
     }
 
     /// Takes what the node said of the chain.
@@ -288,7 +313,8 @@ impl<L: Clone> Machine<L> {
         self.close_gap(sight.newest);
         let give_up_after = millis(self.settings.give_up_after);
         while let Some(first) = self.waiting.front().filter(|first| now.saturating_sub(first.since) >= give_up_after) {
-            let reason = "a unit of gas cost too much, the node did not answer, or others waited before it".to_owned();
+            let reason = "a unit of gas cost too much, the node did not answer, others waited before it, or too many are not final";
+            let reason = reason.to_owned();
             events.push(SubmitEvent::GivenUp { label: first.call.label.clone(), reason });
             self.waiting.pop_front();
         }
@@ -364,20 +390,25 @@ impl<L: Clone> Machine<L> {
                 Some(last) if flight.last_sent.is_none() && last.content == content => None,
                 // Of a transaction of an earlier process the fees are not known. So all of the tip is offered, and more in all at each try.
                 Some(last) if flight.call.is_none() => last.fees.retried(prices, limit),
-                None if flight.call.is_none() => Fees::first(Prices { tip: limit.tip, ..prices }, limit),
+                None if flight.call.is_none() => {
+                    let tip = limit.tip.min(limit.max_fee.saturating_sub(prices.base));
+                    Fees::first(Prices { tip, ..prices }, limit)
+                }
                 Some(last) => last.fees.bumped(prices, limit),
                 None => Fees::first(prices, limit),
             };
-            flight.last_sent = Some(now);
-            match (fees, flight.sent.last()) {
-                (Some(fees), _) => {
-                    let gas_limit = if content == Content::Call { flight.gas_limit } else { TRANSFER };
-                    let call = flight.call.clone();
-                    due.push(Due::Send { nonce: *nonce, call, gas_limit, fees, content });
+            let is_undone = flight.last_sent.replace(now).is_none();
+            let Some(fees) = fees else {
+                // A call that waits for its block has not failed yet. What shall take a nonce has.
+                if content == Content::Nothing && !is_undone {
+                    let reason = "a transaction that takes its nonce would cost more than is allowed".to_owned();
+                    due.extend(flight.stuck(*nonce, reason).map(Due::Tell));
                 }
-                (None, Some(last)) => due.push(Due::Again { hash: last.hash }),
-                (None, None) => {}
-            }
+                due.extend(flight.sent.last().map(|last| Due::Again { hash: last.hash }));
+                continue;
+            };
+            let gas_limit = if content == Content::Call { flight.gas_limit } else { TRANSFER };
+            due.push(Due::Send { nonce: *nonce, call: flight.call.clone(), gas_limit, fees, content });
         }
         due
     }
@@ -397,9 +428,15 @@ impl<L: Clone> Machine<L> {
 /// More transactions of an earlier process are not taken care of one by one.
 const MOST_FOUND: u64 = 1_024;
 
-impl<L> Flight<L> {
+impl<L: Clone> Flight<L> {
     fn content_of(&self, hash: B256) -> Content {
         self.sent.iter().find(|sent| sent.hash == hash).map_or(Content::Call, |sent| sent.content)
+    }
+
+    /// What is told when nothing more can be sent for it: once.
+    fn stuck(&mut self, nonce: u64, reason: String) -> Option<SubmitEvent<L>> {
+        let label = self.call.as_ref().map(|call| call.label.clone());
+        (!std::mem::replace(&mut self.is_stuck, true)).then_some(SubmitEvent::Stuck { label, nonce, reason })
     }
 
     /// What is told of the transaction that was mined.

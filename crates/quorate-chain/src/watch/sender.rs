@@ -175,6 +175,12 @@ impl Sender {
                     listener.problem(&format!("{} is given up: {reason}", shown(label)));
                     self.pause(label);
                 }
+                SubmitEvent::Stuck { label, nonce, reason } => {
+                    let what = label.map_or_else(|| "a transaction of an earlier run".to_owned(), shown);
+                    listener.problem(&format!(
+                        "{what} waits, and nothing more can be sent for its nonce {nonce}: {reason}"
+                    ));
+                }
                 _ => {}
             }
         }

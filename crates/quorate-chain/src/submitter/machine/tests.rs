@@ -5,7 +5,7 @@ use std::time::Duration;
 use alloy::primitives::{Address, Bytes, U256};
 
 use super::*;
-use crate::fees::GWEI;
+use crate::fees::{FeeLimits, GWEI};
 use crate::task_network::Confirmations;
 
 const PRICES: Prices = Prices { base: GWEI, tip: GWEI };
@@ -274,6 +274,47 @@ fn a_reorganisation_drops_or_moves_a_transaction() {
     assert!(matches!(&told[..], [SubmitEvent::Final { block: 8, .. }]), "{told:?}");
 }
 
+/// Nodes behind one URL differ: the second does not have the block yet in which the first one saw the transaction final.
+#[test]
+fn a_node_that_lags_gives_no_used_nonce() {
+    let mut machine = machine(0, 0);
+    machine.submit(call(1), 0);
+    send(&mut machine, 1, 0);
+    let told = machine.observe(&sight(7, 1, &[mined(1, 5)]), 1);
+    assert!(matches!(told[..], [SubmitEvent::Mined { .. }, SubmitEvent::Final { .. }]), "{told:?}");
+    machine.observe(&sight(4, 0, &[]), 2);
+    machine.submit(call(2), 2);
+    assert_eq!(send(&mut machine, 2, 2), 1);
+}
+
+/// A chain without finality fills no memory.
+#[test]
+fn no_call_is_sent_while_too_many_are_not_final() {
+    let mut machine = machine(0, 0);
+    let flight = |nonce| {
+        let (since, gas_limit, missed) = (0, 100_000, (0, 0));
+        let (last_sent, mined) = (Some(0), Some(mined(1, 5)));
+        (
+            nonce,
+            Flight {
+                call: Some(call(1)),
+                gas_limit,
+                since,
+                last_sent,
+                sent: Vec::new(),
+                mined,
+                missed,
+                is_stuck: false,
+            },
+        )
+    };
+    machine.flights = (0..MOST_NOT_FINAL as u64).map(flight).collect();
+    machine.submit(call(2), 1);
+    assert_eq!(machine.next(), None);
+    machine.flights.pop_first();
+    assert!(machine.next().is_some());
+}
+
 /// Somebody else sends from the account. Only when three blocks say so does the call get another nonce, since a
 /// node that is behind has no receipt either.
 #[test]
@@ -306,6 +347,18 @@ fn nonces_of_an_earlier_process() {
     assert_eq!([first.tip, second.tip], [3 * GWEI; 2]);
     assert_eq!(machine.observe(&sight(6, 5, &[mined(2, 6)]), 3_000), []);
     assert_eq!(send(&mut machine, 3, 3_000), 5);
+    // All of the tip is more than is allowed in all. What is left of that is offered, and it is told when that is too little.
+    let mut machine = self::machine(3, 4);
+    machine.settings.fees = FeeLimits { max_fee_gwei: 2, max_tip_gwei: 3 };
+    let (fees, _) = follow_up(&mut machine, 1, 1 + BUMP);
+    assert_eq!(fees, Fees { max_fee: 2 * GWEI, tip: GWEI });
+    let mut machine = self::machine(3, 4);
+    machine.settings.fees = FeeLimits { max_fee_gwei: 2, max_tip_gwei: 3 };
+    let dear = Prices { base: 3 * GWEI, tip: GWEI };
+    let due = machine.due(dear, 1 + BUMP);
+    assert!(matches!(&due[..], [Due::Tell(SubmitEvent::Stuck { label: None, nonce: 3, .. })]), "{due:?}");
+    assert_eq!(machine.due(dear, 1 + 2 * BUMP), [], "once");
+    assert_eq!(follow_up(&mut machine, 1, 1 + 3 * BUMP).1, Content::Nothing, "when it costs less");
     // A node that says that very many are pending fills no memory.
     assert_eq!(super::Machine::<u8>::new(SubmitSettings::default(), 0, u64::MAX, 1).flights.len(), 1_024);
 }
