@@ -18,6 +18,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use quorate_chain::{
     fees::{FeeError, FeeLimits},
+    gas::{gas_limit, why_reverted},
     nonce::{NONCE_PATIENCE, NonceError, next_nonce},
     refusal::SendRefusal,
     rpc::{Rpc, RpcError, TransactionReceipt},
@@ -66,8 +67,6 @@ impl FeeArguments {
     }
 }
 
-/// No transaction may use more gas (EIP-7825).
-const MOST_GAS: u64 = 1 << 24;
 /// How often the receipt is asked for.
 const POLL: Duration = Duration::from_millis(500);
 
@@ -157,7 +156,7 @@ impl Sending {
     /// Sends a transaction and waits until it is mined. Prints its hash before it is sent, and its block and its gas after.
     ///
     /// # Errors
-    /// The contract would refuse it, it costs too much, the node does not answer, other transactions of the account wait, or it failed all
+    /// The contract would refuse it, it needs too much gas, it costs too much, the node does not answer, other transactions of the account wait, or it failed all
     /// the same.
     pub(crate) async fn send(
         &self,
@@ -174,7 +173,7 @@ impl Sending {
             .with_input(call.calldata.clone())
             .with_access_list(list);
         let estimate = node.quantity("eth_estimateGas", json!([request])).await.map_err(refused)?;
-        let estimate = u64::try_from(estimate).unwrap_or(u64::MAX);
+        let limit = gas_limit(estimate).map_err(Failure::refused)?;
         let fees = self.fees.limits().offer(node).await.map_err(|error| match error {
             FeeError::Node(error) => Failure::io(error),
             error => Failure::refused(error),
@@ -183,9 +182,6 @@ impl Sending {
             NonceError::Node(error) => Failure::io(error),
             error => Failure::refused(error),
         })?;
-        // A tenth more than estimated: the call's gas depends on the state, which is compared, and on the block's number of
-        // warm accounts, which is not.
-        let limit = MOST_GAS.min(estimate.saturating_add(estimate / 10));
         let request = request
             .with_chain_id(call.chain_id)
             .with_nonce(nonce)
@@ -204,12 +200,12 @@ impl Sending {
             let sent = if error.may_have_taken() { SentState::Maybe(hash) } else { SentState::Not };
             return Err(SendFailure { failure: refused(error), sent });
         }
-        let mined = self.mined(node, hash, estimate).await;
+        let mined = self.mined(node, hash, estimate.saturating_to(), limit).await;
         mined.map_err(|failure| SendFailure { failure, sent: SentState::Sent(hash) })
     }
 
     /// Waits until a transaction that was sent is mined.
-    async fn mined(&self, node: &Rpc, hash: B256, estimate: u64) -> Result<Mined> {
+    async fn mined(&self, node: &Rpc, hash: B256, estimate: u64, limit: u64) -> Result<Mined> {
         let receipt = tokio::select! {
             receipt = self.receipt(node, hash) => receipt?,
             pressed = signal::ctrl_c() => {
@@ -222,9 +218,8 @@ impl Sending {
         line(format!("block        {}", HumanCount(receipt.block_number.to())))?;
         line(format!("gas used     {}", HumanCount(used)))?;
         if receipt.status.is_zero() {
-            return Err(Failure::refused(anyhow!(
-                "the transaction failed: another one changed the contract's state first; follow, and make it anew"
-            )));
+            let why = why_reverted(used, limit);
+            return Err(Failure::refused(anyhow!("the transaction failed: {why}; follow, and make it anew")));
         }
         Ok(Mined { used, estimate })
     }

@@ -11,7 +11,7 @@ use alloy::{
 };
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate_chain::rpc::Rpc;
+use quorate_chain::{gas::TooMuchGas, rpc::Rpc};
 use quorate_evm::{
     Network, Sender, Transaction, Upkeep,
     alloy_sol_types::SolCall,
@@ -112,7 +112,11 @@ impl Arguments {
         };
         loop {
             let weigh = StakeRegistrar::weighCall { count: U256::from(self.step) };
-            self.send(node, signer, &call("weigh operators", weigh.abi_encode())).await?;
+            let weighed = self.send(node, signer, &call("weigh operators", weigh.abi_encode())).await;
+            weighed.map_err(|failure| {
+                let smaller = failure.error.is::<TooMuchGas>();
+                if smaller { failure.context(format!("--step is {}; try a smaller one", self.step)) } else { failure }
+            })?;
             let weighing = node.read(registrar, &StakeRegistrar::lastWeighingCall {}, None).await;
             let weighing = weighing.map_err(Failure::io)?;
             if weighing.weighed == weighing.keys {

@@ -28,6 +28,7 @@ use tokio::{
 
 use crate::{
     fees::{FeeError, FeeLimits},
+    gas::gas_limit,
     nonce::{NONCE_PATIENCE, NonceError, next_nonce},
     refusal::SendRefusal,
     rpc::{Rpc, RpcError, TransactionReceipt},
@@ -89,12 +90,12 @@ pub enum DeployError {
         /// The node's words.
         why: String,
     },
-    /// The contract refuses the call, the EVM stops it, or a unit of gas costs too much. Nothing was sent.
+    /// The contract refuses the call, the EVM stops it, it needs too much gas, or a unit of gas costs too much. Nothing was sent.
     #[error("{what}: {why}")]
     Refused {
         /// What was to be done.
         what: &'static str,
-        /// The contract's error in words, or the cost.
+        /// The contract's error in words, or the cost, or the gas.
         why: String,
     },
     /// The transaction cannot be signed. Nothing was sent.
@@ -313,8 +314,6 @@ pub struct Deployed {
     pub block: u64,
 }
 
-/// No transaction may use more gas (EIP-7825).
-const MOST_GAS: u64 = 1 << 24;
 /// The most operators of a network: a snapshot of all their seats and keys fits into the gas that the contract allows for one.
 const MOST_OPERATORS: u32 = 1_136;
 /// The denominator of shares.
@@ -413,11 +412,11 @@ impl Account {
         })?;
         let request = request.with_from(self.address);
         let estimate = self.rpc.quantity("eth_estimateGas", json!([request])).await.map_err(failed)?;
-        let estimate = u64::try_from(estimate).unwrap_or(MOST_GAS);
+        let limit = gas_limit(estimate).map_err(|error| DeployError::Refused { what, why: error.to_string() })?;
         let request = request
             .with_chain_id(self.chain_id)
             .with_nonce(self.next_nonce(what).await?)
-            .with_gas_limit(MOST_GAS.min(estimate.saturating_add(estimate / 10)))
+            .with_gas_limit(limit)
             .with_max_fee_per_gas(fees.max_fee)
             .with_max_priority_fee_per_gas(fees.tip);
         let signed = request.build(&self.wallet).await;
@@ -548,6 +547,16 @@ mod tests {
         answer: Result<Value, &'static str>,
         receipt: Value,
     ) -> (Result<TransactionReceipt, DeployError>, usize) {
+        estimated("0x1", waiting, answer, receipt)
+    }
+
+    /// The same, to a node that estimates so much gas.
+    fn estimated(
+        estimate: &'static str,
+        waiting: u64,
+        answer: Result<Value, &'static str>,
+        receipt: Value,
+    ) -> (Result<TransactionReceipt, DeployError>, usize) {
         let count = Arc::new(Mutex::new(0));
         let counted = count.clone();
         let node = Proxy::alone(move |method, parameters| {
@@ -565,7 +574,8 @@ mod tests {
                     return answer.clone().map_err(str::to_owned);
                 }
                 "eth_getTransactionReceipt" => receipt.clone(),
-                // The chain's id, the tip, and an estimate.
+                "eth_estimateGas" => json!(estimate),
+                // The chain's id, and the tip.
                 _ => json!("0x1"),
             })
         });
@@ -591,6 +601,16 @@ mod tests {
         assert_eq!(error.exit(), Exit::Negative);
         assert!(matches!(error, DeployError::Waiting { .. }) && count == 0, "{error}");
         assert!(error.to_string().contains("the pool: transactions of 0x"), "{error}");
+    }
+
+    /// It would run out of gas, and be paid.
+    #[test]
+    fn an_estimate_above_the_most_is_not_sent() {
+        let (receipt, count) = estimated("0x1000001", 0, Ok(json!(B256::ZERO)), mined());
+        let error = receipt.unwrap_err();
+        assert!(matches!(error, DeployError::Refused { .. }) && count == 0, "{error}");
+        assert!(error.to_string().starts_with("the pool: the call needs 16777217 gas"), "{error}");
+        assert_eq!(estimated("0x1000000", 0, Ok(json!(B256::ZERO)), mined()).1, 1);
     }
 
     /// The answer to the first try was lost.

@@ -9,9 +9,10 @@ use crate::rpc::{Rpc, RpcBlock, RpcError};
 pub struct FeeLimits {
     /// All of it.
     pub max_fee_gwei: u64,
-    /// What of it the block's proposer gets, of a replacement as of a first offer. Proposers expect far less than the default, so only a
-    /// node that lies asks for more. Nodes take a replacement only if it tips a tenth more, so a transaction that tips nearly as much as
-    /// this is not replaced: it waits until it is mined.
+    /// What of it the block's proposer gets, of a replacement as of a first offer. Proposers of Ethereum expect far less than the default,
+    /// so there only a node that lies asks for more. Nodes of some other chains take nothing that tips less than their own least; then
+    /// transactions are refused until this is raised. Nodes take a replacement only if it tips a tenth more, so a transaction that tips
+    /// nearly as much as this is not replaced: it waits until it is mined.
     pub max_tip_gwei: u64,
 }
 
@@ -44,17 +45,25 @@ impl FeeLimits {
     /// # Errors
     /// [`FeeError`].
     pub async fn offer(self, rpc: &Rpc) -> Result<Fees, FeeError> {
-        let prices = self.prices(rpc, &rpc.newest().await?).await?;
-        let now_gwei = prices.base.saturating_add(prices.tip).div_ceil(GWEI);
+        let prices = Self::prices(rpc, &rpc.newest().await?).await?;
+        let now_gwei = prices.base.saturating_add(prices.tip.min(self.most().tip)).div_ceil(GWEI);
         Fees::first(prices, self.most()).ok_or(FeeError::TooDear { now_gwei, most_gwei: self.max_fee_gwei })
     }
 
-    /// What the chain asks for after this block, with a tip within the limit.
-    pub(crate) async fn prices(self, rpc: &Rpc, newest: &RpcBlock) -> Result<Prices, RpcError> {
+    /// What the chain asks for after this block. The tip may be above the limit: [`FeeLimits::tip_cut`] says so, and no offer has it.
+    pub(crate) async fn prices(rpc: &Rpc, newest: &RpcBlock) -> Result<Prices, RpcError> {
         // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
         let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
-        let asked: u128 = rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to();
-        Ok(Prices { base, tip: asked.min(self.most().tip) })
+        let tip = rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to();
+        Ok(Prices { base, tip })
+    }
+
+    /// That the node asks for a higher tip than is allowed, in words; `None` if it does not.
+    pub(crate) fn tip_cut(self, prices: Prices) -> Option<String> {
+        let asked = prices.tip.div_ceil(GWEI);
+        let most = self.max_tip_gwei;
+        (prices.tip > self.most().tip)
+            .then(|| format!("the node asks for a tip of {asked} gwei, more than --max-tip {most}"))
     }
 
     /// The most for a unit of gas, in wei.
@@ -71,7 +80,7 @@ pub(crate) const GWEI: u128 = 1_000_000_000;
 pub(crate) struct Prices {
     /// The newest block's base fee.
     pub(crate) base: u128,
-    /// What proposers expect.
+    /// What proposers expect, as the node says.
     pub(crate) tip: u128,
 }
 
@@ -157,6 +166,14 @@ mod tests {
         let old = Fees { max_fee: 800, tip: 10 };
         assert_eq!(old.bumped(PRICES, most(900, 12)), Some(Fees { max_fee: 900, tip: 12 }));
         assert_eq!(old.bumped(PRICES, most(899, 12)), None);
+    }
+
+    #[test]
+    fn a_tip_that_is_cut_is_said() {
+        let limits = FeeLimits { max_tip_gwei: 3, ..FeeLimits::default() };
+        assert_eq!(limits.tip_cut(Prices { base: 0, tip: 3 * GWEI }), None);
+        let words = limits.tip_cut(Prices { base: 0, tip: 25 * GWEI }).unwrap();
+        assert!(words.contains("a tip of 25 gwei, more than --max-tip 3"), "{words}");
     }
 
     /// Whatever proposers ask for, no offer tips more than is allowed; and what no node would take is not offered.

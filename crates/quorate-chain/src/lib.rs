@@ -17,6 +17,7 @@
 //! | [`task_network`] | follows a `TaskNetwork` by what a node says |
 //! | [`nonce`] | the nonce of an account's next transaction, if no other one waits |
 //! | [`fees`] | what is offered for a unit of gas |
+//! | [`gas`] | the limit of a transaction's gas |
 //! | [`submitter`] | [`Submitter`]: the transactions of one account, from the call to finality |
 //! | [`settlement`] | follows a settlement by what a node says |
 //! | [`watch`] | [`Watcher`](watch::Watcher): recomputes what is posted to a settlement, and demands the proof of what is false |
@@ -35,6 +36,7 @@ pub mod rpc;
 pub mod task_network;
 pub mod nonce;
 pub mod fees;
+pub mod gas;
 pub mod submitter;
 pub mod settlement;
 pub mod watch;

@@ -1,4 +1,4 @@
-//! Why a node does not take a transaction of which it has seen the nonce before: by the words of nodes, which have no code for it.
+//! Why a node does not take a transaction, if its nonce or its fees are the reason: by the words of nodes, which have no code for it.
 
 use crate::halt::letters;
 
@@ -8,8 +8,10 @@ use crate::halt::letters;
 pub enum SendRefusal {
     /// The node has the transaction, or its nonce is used. An earlier try may have reached the node, though its answer did not come back.
     Seen,
-    /// The fees are too low: for the node, or to replace a transaction that waits with the same nonce.
+    /// The fees are too low for the node.
     Underpriced,
+    /// Another transaction waits with the same nonce, and the fees are too low to replace it.
+    Outbid,
 }
 
 impl SendRefusal {
@@ -22,16 +24,17 @@ impl SendRefusal {
 }
 
 /// The words of geth, Erigon, Nethermind, Besu, Reth, and anvil, without what is not a letter. The first that is found counts.
-const WORDS: [(&str, SendRefusal); 9] = [
+const WORDS: [(&str, SendRefusal); 10] = [
     ("alreadyknown", SendRefusal::Seen),
     ("alreadyimported", SendRefusal::Seen),
     ("knowntransaction", SendRefusal::Seen),
     ("existingtxwithsamehash", SendRefusal::Seen),
     ("noncetoolow", SendRefusal::Seen),
     ("oldnonce", SendRefusal::Seen),
+    ("replacementtransactionunderpriced", SendRefusal::Outbid),
+    ("replacementnotallowed", SendRefusal::Outbid),
+    ("couldnotreplaceexistingtx", SendRefusal::Outbid),
     ("underpriced", SendRefusal::Underpriced),
-    ("replacementnotallowed", SendRefusal::Underpriced),
-    ("couldnotreplaceexistingtx", SendRefusal::Underpriced),
 ];
 
 #[cfg(test)]
@@ -51,10 +54,10 @@ mod tests {
             ("nonce too low: next nonce 7, tx nonce 6", Some(SendRefusal::Seen)),
             ("NONCE_TOO_LOW", Some(SendRefusal::Seen)),
             ("OldNonce, Current nonce: 7, nonce of rejected tx: 6", Some(SendRefusal::Seen)),
-            ("replacement transaction underpriced", Some(SendRefusal::Underpriced)),
+            ("replacement transaction underpriced", Some(SendRefusal::Outbid)),
             ("transaction underpriced: gas tip cap 0, minimum needed 1", Some(SendRefusal::Underpriced)),
-            ("ReplacementNotAllowed", Some(SendRefusal::Underpriced)),
-            ("could not replace existing tx", Some(SendRefusal::Underpriced)),
+            ("ReplacementNotAllowed", Some(SendRefusal::Outbid)),
+            ("could not replace existing tx", Some(SendRefusal::Outbid)),
             ("insufficient funds for gas * price + value", None),
             ("nonce too high", None),
             ("unknown transaction type: 4", None),

@@ -186,7 +186,7 @@ pub enum CostError {
 }
 
 /// The most gas of a transaction (EIP-7825).
-const MOST_GAS: u64 = 1 << 24;
+pub const MOST_GAS: u64 = 1 << 24;
 /// So many quorums were measured in one call of a hub, for each number of operators.
 const HUB_QUORUMS: u64 = 10;
 /// The number of operators with which many numbers of changed members were measured.

@@ -7,6 +7,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::SolCall;
 
 use crate::{
+    base::NEWEST,
     contract::OptimisticSettlement,
     follow::{Follower, NoNetwork, SlotPosting},
     gas::Measured,
@@ -123,6 +124,17 @@ impl WatchRules {
     }
 }
 
+/// From which bases a proof may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProofBases {
+    /// From any. The contract takes that in slot 0 only while its state is the follower's.
+    All,
+    /// From those in the ring, as long as they lie there. The contract's state may be any.
+    Ring,
+    /// From none: whatever happens to the bases and to the state.
+    Nothing,
+}
+
 /// Why there is no proof of a posting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -166,7 +178,7 @@ pub fn withdraw_call() -> Bytes {
     OptimisticSettlement::withdrawCall {}.abi_encode().into()
 }
 
-/// The call that proves a posting, planned from the cheapest base that serves now.
+/// The call that proves a posting, planned from the cheapest of these bases, or from none if that is cheaper.
 ///
 /// # Errors
 /// [`ProofError`]. It says nothing about the signature: recompute the posting first.
@@ -174,9 +186,15 @@ pub fn prove_call(
     follower: &mut Follower,
     posting: &PostedResults,
     demand: Option<ProofDemand>,
+    bases: ProofBases,
     measured: &Measured,
 ) -> Result<ProofCall, ProofError> {
-    let network = follower.network_of(posting)?;
+    let mut network = follower.network_of(posting)?;
+    network.bases.retain(|base| match bases {
+        ProofBases::All => true,
+        ProofBases::Ring => base.slot != NEWEST,
+        ProofBases::Nothing => false,
+    });
     let (signers, signature) = posting.signed(network.key_group)?;
     let order = Order { deadline: posting.deadline, ..Order::of(&posting.results) };
     let plan = network.plan(measured, &signers, order)?;

@@ -128,6 +128,32 @@ fn a_plan_that_may_have_been_sent_is_named_by_its_transaction() {
     send().ran().exits(1).says("the contract's state moved");
 }
 
+/// It would run out of gas, and be paid.
+#[test]
+fn an_estimate_above_the_most_is_not_sent() {
+    let Some(mut world) = LocalSettlement::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).exits(0);
+    let (plan, call) = world.plan(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
+    folder.write("plan.json", plan_json(&world.network, &plan, &call).to_string());
+    let node = Proxy::start(&world.url());
+    node.tells(|question, answer| {
+        if question["method"] == "eth_estimateGas" {
+            answer["result"] = json!("0x1000001");
+        }
+        true
+    });
+    let block = world.node.block();
+    let mut command = program();
+    command.args(["send", "--rpc", &node.url, "--network"]).arg(folder.path("network.json"));
+    command.arg("--plan").arg(folder.path("plan.json")).env("QUORATE_CHAIN_KEY", world.node.key(1));
+    let ended = command.ran().exits(1).says("the call needs 16777217 gas, and a transaction has at most 16777216");
+    assert!(!ended.out.contains("transaction  0x"), "{ended:#?}");
+    assert_eq!(world.node.block(), block);
+}
+
 /// The example of the Web3 Secret Storage Definition, with PBKDF2.
 const KEYSTORE: &str = r#"{
   "crypto": {

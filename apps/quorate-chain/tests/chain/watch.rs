@@ -48,9 +48,13 @@ fn result(number: u8) -> B256 {
     B256::repeat_byte(number)
 }
 
+/// Without confirmations, unless the arguments name them.
 fn watch(folder: &Folder, url: &str, world: &LocalSettlement, more: &[&str]) -> Command {
     let mut command = program();
-    command.args(["watch", "--rpc", url, "--contract", &world.contract().to_string(), "--confirmations", "0"]);
+    command.args(["watch", "--rpc", url, "--contract", &world.contract().to_string()]);
+    if !more.contains(&"--confirmations") {
+        command.args(["--confirmations", "0"]);
+    }
     command.arg("--cursor").arg(folder.path("watch.cursor")).args(["--every", "0.1"]).args(more);
     command
 }
@@ -172,6 +176,50 @@ fn a_demanded_true_posting_is_proven() {
     wait("the proof", &folder, || world.status(&honest, demand) == SETTLED);
     wait_until_said("settled", &folder);
     wait("the bond", &folder, || said(&folder).contains("withdraw the credit: done"));
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
+/// The settlement settles after the last block that is confirmed, so its newest base is not the follower's. No block comes after that
+/// until the proof is sent: with the follower's state the contract would refuse it for ever.
+#[test]
+fn a_proof_does_not_need_a_state_that_stands_still() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let all = MemberSet::full(4);
+    world.settle(&all, &[result(1)], Store::Slot(0));
+    let honest = world.post(&all, &[result(2)], &[result(2)], 1);
+    let call = OptimisticSettlement::demandCall { posting_: honest.named() };
+    world.node.pay(STRANGER, world.contract(), &call, MONEY);
+    let demand = world.demand(&honest);
+    world.node.mine(2);
+    let others: MemberSet = [0, 1, 2].into_iter().collect();
+    world.settle(&others, &[result(3)], Store::Slot(0));
+    let folder = Folder::new();
+    let mut running = paying(&folder, &world.url(), &world, &["--prove", "--confirmations", "2"]);
+    wait("the proof", &folder, || world.status(&honest, demand) == SETTLED);
+    assert!(!said(&folder).contains("refused"), "{}", said(&folder));
+    running.signal(Signal::INT);
+    assert_eq!(running.ended(), 0);
+}
+
+/// The chain's nodes take nothing that tips as little as is allowed. Whoever watches the watcher has to know it before the window is over.
+#[test]
+fn a_demand_that_no_node_takes_is_a_problem() {
+    let Some(mut world) = started(KeyGroup::Bls12381G2Nu) else { return };
+    let proxy = Proxy::start(&world.url());
+    proxy.follows(|question, node| {
+        if question["method"] == "eth_sendRawTransaction" {
+            let message = "transaction underpriced: gas tip cap 1, minimum needed 25000000000";
+            let error = json!({ "code": -32000, "message": message });
+            return Ok(ProxyReply::Answer(json!({ "jsonrpc": "2.0", "id": question["id"], "error": error })));
+        }
+        node.answer(question).map(ProxyReply::Answer)
+    });
+    let garbage = world.post(&MemberSet::full(4), &[result(1)], &[result(2)], 0);
+    let folder = Folder::new();
+    let mut running = paying(&folder, &proxy.url, &world, &[]);
+    wait_until_said("is refused: transaction underpriced", &folder);
+    assert_eq!(world.demand(&garbage), None);
     running.signal(Signal::INT);
     assert_eq!(running.ended(), 0);
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use quorate_chain::{Call, SubmitEvent, Submitter, task_network::NetworkFollower};
+use quorate_chain::{Call, SubmitEvent, Submitter, gas::why_reverted, task_network::NetworkFollower};
 use quorate_evm::{
     QuorumSignature, SnapshotId,
     alloy_primitives::{Address, B256, U256},
@@ -134,14 +134,10 @@ impl UnderWay {
 
     /// Forgets a call that can do nothing more. One that a reorganisation undid is sent again.
     fn note(&mut self, event: &SubmitEvent<Sending>) {
-        match event {
-            SubmitEvent::Refused { label, .. }
-            | SubmitEvent::GivenUp { label, .. }
-            | SubmitEvent::Mined { label, succeeded: false, .. }
-            | SubmitEvent::Final { label, succeeded: true, .. } => _ = self.0.remove(&label.purpose),
-            SubmitEvent::Undone { label, .. } => self.begin(label.purpose),
-            // One that failed was forgotten when it was mined. Another one for the same may be under way by now.
-            _ => {}
+        if let Some(label) = event.ended() {
+            self.0.remove(&label.purpose);
+        } else if let SubmitEvent::Undone { label, .. } = event {
+            self.begin(label.purpose);
         }
     }
 }
@@ -336,11 +332,15 @@ impl ChainEdge {
             SubmitEvent::Refused { label, reason } | SubmitEvent::GivenUp { label, reason } => {
                 vec![failed(label.purpose, reason)]
             }
-            SubmitEvent::Mined { label, succeeded: false, .. } => {
-                vec![failed(label.purpose, "another transaction changed the contract first".to_owned())]
+            SubmitEvent::Mined { label, gas_used, gas_limit, succeeded: false, .. } => {
+                vec![failed(label.purpose, why_reverted(gas_used, gas_limit).to_owned())]
             }
             SubmitEvent::Mined { label, transaction, gas_used, .. } => {
                 tracing::info!(purpose = %label.purpose, %transaction, gas_used, "mined");
+                Vec::new()
+            }
+            SubmitEvent::Stuck { nonce, reason, .. } => {
+                tracing::warn!(nonce, "nothing more can be sent for a transaction that is not mined: {reason}");
                 Vec::new()
             }
             _ => Vec::new(),
@@ -381,8 +381,8 @@ mod tests {
         let (transaction, block) = (B256::repeat_byte(1), 9);
         let label = |number| Sending { purpose: Purpose::Settle(B256::repeat_byte(number)), estimate: None };
         let mined = |succeeded| {
-            let (gas_used, fee_paid) = (1, 1);
-            SubmitEvent::Mined { label: label(2), transaction, block, gas_used, fee_paid, succeeded }
+            let (gas_used, gas_limit, fee_paid) = (1, 2, 1);
+            SubmitEvent::Mined { label: label(2), transaction, block, gas_used, gas_limit, fee_paid, succeeded }
         };
         let reason = || "in words".to_owned();
         let open = [
@@ -390,6 +390,7 @@ mod tests {
             SubmitEvent::Replaced { label: label(2), transaction, max_fee: 5 },
             mined(true),
             SubmitEvent::Undone { label: label(2), transaction },
+            SubmitEvent::Stuck { label: Some(label(2)), nonce: 7, reason: reason() },
             SubmitEvent::Final { label: label(2), transaction, block, succeeded: false },
         ];
         let over = [

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Instant};
 
-use quorate_chain::SubmitEvent;
+use quorate_chain::{SubmitEvent, gas::why_reverted};
 use quorate_evm::{
     Finality,
     alloy_primitives::{Address, B256},
@@ -151,11 +151,11 @@ pub(super) fn submission(event: &SubmitEvent<Sending>) -> Option<SubmissionRepor
         SubmitEvent::Replaced { label, transaction, .. } => {
             SubmissionReport { transaction: Some(*transaction), ..empty(label, SubmissionState::Replaced) }
         }
-        SubmitEvent::Mined { label, transaction, gas_used, fee_paid, succeeded, .. } => {
+        SubmitEvent::Mined { label, transaction, gas_used, gas_limit, fee_paid, succeeded, .. } => {
             let state = if *succeeded {
                 SubmissionState::Mined
             } else {
-                SubmissionState::Refused("another transaction changed the contract first".to_owned())
+                SubmissionState::Refused(why_reverted(*gas_used, *gas_limit).to_owned())
             };
             SubmissionReport {
                 transaction: Some(*transaction),

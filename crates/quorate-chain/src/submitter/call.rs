@@ -99,9 +99,11 @@ pub enum SubmitEvent<L = String> {
         block: u64,
         /// The gas that it used.
         gas_used: u64,
+        /// The most gas that it might use.
+        gas_limit: u64,
         /// What it cost, in wei.
         fee_paid: u128,
-        /// Whether it did what it should. If not, another transaction changed the contract's state first.
+        /// Whether it did what it should. [`why_reverted`](crate::gas::why_reverted) says why it did not.
         succeeded: bool,
     },
     /// Its block is final. Nothing more happens to it.
@@ -114,6 +116,16 @@ pub enum SubmitEvent<L = String> {
         block: u64,
         /// As in `Mined`.
         succeeded: bool,
+    },
+    /// Nothing more can be sent for a nonce at the moment: the node refuses it, or it would cost more than is allowed. What was sent before
+    /// may still be mined. Until then the calls with later nonces wait. Told once for each nonce.
+    Stuck {
+        /// The call; none for a transaction of an earlier process, before which no call is sent.
+        label: Option<L>,
+        /// The nonce.
+        nonce: u64,
+        /// The node's words, or the cost.
+        reason: String,
     },
     /// A reorganisation dropped the block that it was in. It is sent again.
     Undone {
@@ -137,4 +149,24 @@ pub enum SubmitEvent<L = String> {
         /// The reason, in words.
         reason: String,
     },
+}
+
+impl<L> SubmitEvent<L> {
+    /// The call, if it can do nothing more after this. One that a reorganisation undoes is open again: see [`Undone`](Self::Undone).
+    ///
+    /// A call that failed ends when it is mined. Its `Final` ends nothing: by then the same may have been submitted anew.
+    pub fn ended(&self) -> Option<&L> {
+        match self {
+            Self::Refused { label, .. }
+            | Self::GivenUp { label, .. }
+            | Self::Mined { label, succeeded: false, .. }
+            | Self::Final { label, succeeded: true, .. } => Some(label),
+            Self::Sent { .. }
+            | Self::Replaced { .. }
+            | Self::Mined { .. }
+            | Self::Final { .. }
+            | Self::Stuck { .. }
+            | Self::Undone { .. } => None,
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Carries out what the machine says: asks the node, signs, sends.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Instant,
+};
 
 use alloy::{
     eips::eip2718::Encodable2718 as _,
@@ -8,6 +11,8 @@ use alloy::{
     primitives::{Address, B256, Bytes, U256},
     rpc::types::{AccessList, AccessListItem, TransactionRequest},
 };
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use quorate_evm::cost::MOST_GAS;
 use serde_json::json;
 use tokio::{
     sync::mpsc::{Receiver, Sender},
@@ -20,13 +25,13 @@ use super::{
     payer::Payer,
 };
 use crate::{
+    fees::FeeLimits,
+    gas::gas_limit,
     nonce::count,
-    rpc::{Rpc, RpcBlock, RpcError},
+    refusal::SendRefusal,
+    rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError},
     task_network::Confirmations,
 };
-
-/// No transaction may use more gas (EIP-7825).
-const MOST_GAS: u64 = 1 << 24;
 
 /// The machine, and what it acts on.
 pub(super) struct Driver<L> {
@@ -43,6 +48,17 @@ pub(super) struct Driver<L> {
     events: Sender<SubmitEvent<L>>,
     /// Whether the last round failed, so that a failure is logged once.
     fails: bool,
+    /// That the node asked last for a higher tip than is allowed, in words. It is logged once, and said with each refusal.
+    tip_cut: Option<String>,
+    seen: Seen,
+}
+
+/// Blocks with transactions, which were of the chain when this block was the newest. A block names the one before it: while the newest one
+/// is the chain's, so are they.
+#[derive(Default)]
+struct Seen {
+    newest: (u64, B256),
+    blocks: BTreeSet<B256>,
 }
 
 /// Why a round ended early.
@@ -55,6 +71,24 @@ enum Stop {
 impl From<RpcError> for Stop {
     fn from(error: RpcError) -> Self {
         Self::Rpc(error)
+    }
+}
+
+/// Why a call is not sent.
+enum Unsent {
+    /// The contract or the node refuses it, for this reason.
+    Refused(String),
+    Rpc(RpcError),
+}
+
+impl From<RpcError> for Unsent {
+    fn from(error: RpcError) -> Self {
+        match error {
+            RpcError::Refused { .. } | RpcError::Halted { .. } if !error.may_pass() => {
+                Self::Refused(error.revert().unwrap_or_else(|| error.to_string()))
+            }
+            _ => Self::Rpc(error),
+        }
     }
 }
 
@@ -82,6 +116,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             calls,
             events,
             fails: false,
+            tip_cut: None,
+            seen: Seen::default(),
         })
     }
 
@@ -125,16 +161,22 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     async fn round(&mut self) -> Result<(), Stop> {
+        // Before the node is asked: no call is given up for the time that its answers take.
+        let now = self.now();
         let newest = self.rpc.newest().await?;
         let sight = self.sight(&newest).await?;
-        let now = self.now();
         for event in self.machine.observe(&sight, now) {
             self.tell(event).await?;
         }
-        let unfinished = self.machine.unfinished();
+        let unfinished: BTreeSet<B256> = self.machine.unfinished().into_iter().collect();
         self.signed.retain(|hash, _| unfinished.contains(hash));
-        let prices = self.settings.fees.prices(&self.rpc, &newest).await?;
-        for due in self.machine.due(prices, now) {
+        let prices = FeeLimits::prices(&self.rpc, &newest).await?;
+        let tip_cut = self.settings.fees.tip_cut(prices);
+        if let (None, Some(words)) = (&self.tip_cut, &tip_cut) {
+            tracing::warn!("{words}");
+        }
+        self.tip_cut = tip_cut;
+        for due in self.machine.due(prices, self.now()) {
             self.carry_out(due).await?;
         }
         while let Some(call) = self.machine.next().cloned() {
@@ -145,13 +187,12 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
                     let Some(due) = self.machine.accept(gas_limit, prices, now) else { break };
                     self.carry_out(due).await?;
                 }
-                Err(error @ (RpcError::Refused { .. } | RpcError::Halted { .. })) if !error.may_pass() => {
-                    let reason = error.revert().unwrap_or_else(|| error.to_string());
+                Err(Unsent::Refused(reason)) => {
                     if let Some(event) = self.machine.refused(reason) {
                         self.tell(event).await?;
                     }
                 }
-                Err(error) => return Err(error.into()),
+                Err(Unsent::Rpc(error)) => return Err(error.into()),
             }
         }
         Ok(())
@@ -161,32 +202,79 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         self.events.send(event).await.map_err(|_| Stop::Ended)
     }
 
-    async fn sight(&self, newest: &RpcBlock) -> Result<Sight, RpcError> {
+    async fn sight(&mut self, newest: &RpcBlock) -> Result<Sight, RpcError> {
         let last_final = match self.settings.confirmations {
             Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
             Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number),
         };
         let nonce = count(&self.rpc, self.address, "latest").await?;
-        let mut mined = BTreeMap::new();
-        for hash in self.machine.unfinished() {
-            let Some(receipt) = self.rpc.receipt(hash).await? else { continue };
-            let gas_used: u64 = receipt.gas_used.to();
-            let price: u128 = receipt.effective_gas_price.saturating_to();
-            let at = Mined {
-                hash,
-                block: receipt.block_number.to(),
-                block_hash: receipt.block_hash,
-                gas_used,
-                fee_paid: price.saturating_mul(gas_used.into()),
-                succeeded: !receipt.status.is_zero(),
-            };
-            mined.insert(hash, at);
-        }
+        let (mut mined, moved) = self.still_mined(newest, last_final).await?;
+        let this = &*self;
+        let ask = |hash: B256| this.receipt(hash);
+        let hashes = this.machine.not_mined().into_iter().chain(moved);
+        let found: Vec<_> = stream::iter(hashes).map(ask).buffered(AT_A_TIME).try_collect().await?;
+        mined.extend(found.into_iter().flatten().map(|mined| (mined.hash, mined)));
         Ok(Sight { newest: newest.number, last_final, nonce, mined })
     }
 
+    /// The transactions that were mined and whose blocks are still the chain's, and those whose blocks are not. One in a block above the
+    /// newest is in neither: the node is behind.
+    async fn still_mined(
+        &mut self,
+        newest: &RpcBlock,
+        last_final: Option<u64>,
+    ) -> Result<(BTreeMap<B256, Mined>, Vec<B256>), RpcError> {
+        let mut all = self.machine.mined();
+        all.retain(|mined| mined.block <= newest.number);
+        let before = self.seen.newest;
+        if !self.seen.blocks.is_empty() && !self.is_of_chain(before, newest).await? {
+            self.seen.blocks.clear();
+        }
+        // What is told as final is looked at once more.
+        let is_sure =
+            |block: &(u64, B256)| self.seen.blocks.contains(&block.1) && last_final.is_none_or(|end| block.0 > end);
+        let blocks: BTreeSet<(u64, B256)> = all.iter().map(|mined| (mined.block, mined.block_hash)).collect();
+        let (sure, unsure): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_sure);
+        let this = &*self;
+        let ask = |block: (u64, B256)| async move {
+            let is_of_chain = this.is_of_chain(block, newest).await?;
+            Ok::<_, RpcError>(is_of_chain.then_some(block))
+        };
+        let found: Vec<_> = stream::iter(unsure).map(ask).buffered(AT_A_TIME).try_collect().await?;
+        let blocks: BTreeSet<B256> = found.into_iter().flatten().chain(sure).map(|(_, hash)| hash).collect();
+        let (there, moved): (Vec<_>, Vec<_>) = all.into_iter().partition(|mined| blocks.contains(&mined.block_hash));
+        self.seen = Seen { newest: (newest.number, newest.hash), blocks };
+        Ok((
+            there.into_iter().map(|mined| (mined.hash, mined)).collect(),
+            moved.into_iter().map(|mined| mined.hash).collect(),
+        ))
+    }
+
+    /// Whether a block is one of the chain that ends with this one.
+    async fn is_of_chain(&self, (number, hash): (u64, B256), newest: &RpcBlock) -> Result<bool, RpcError> {
+        if number == newest.number {
+            return Ok(hash == newest.hash);
+        }
+        Ok(self.rpc.block_at(number).await?.is_some_and(|block| block.hash == hash))
+    }
+
+    /// Where a transaction is; `None` if it is in no block.
+    async fn receipt(&self, hash: B256) -> Result<Option<Mined>, RpcError> {
+        let Some(receipt) = self.rpc.receipt(hash).await? else { return Ok(None) };
+        let gas_used: u64 = receipt.gas_used.to();
+        let price: u128 = receipt.effective_gas_price.saturating_to();
+        Ok(Some(Mined {
+            hash,
+            block: receipt.block_number.to(),
+            block_hash: receipt.block_hash,
+            gas_used,
+            fee_paid: price.saturating_mul(gas_used.into()),
+            succeeded: !receipt.status.is_zero(),
+        }))
+    }
+
     /// Lets the node call the contract in the newest block's state. Returns the limit of the gas.
-    async fn simulate(&self, call: &Call<L>) -> Result<u64, RpcError> {
+    async fn simulate(&self, call: &Call<L>) -> Result<u64, Unsent> {
         let request = self.request(call);
         let simulated = match call.gas_limit {
             Some(limit) => request.clone().with_gas_limit(limit.min(MOST_GAS)),
@@ -197,9 +285,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
             return Ok(limit.min(MOST_GAS));
         }
         let estimate = self.rpc.quantity("eth_estimateGas", json!([request, "latest"])).await?;
-        let estimate = u64::try_from(estimate).unwrap_or(MOST_GAS);
-        // The call's gas depends on the state, which may change before it is mined.
-        Ok(MOST_GAS.min(estimate.saturating_add(estimate / 10)))
+        gas_limit(estimate).map_err(|error| Unsent::Refused(error.to_string()))
     }
 
     fn request(&self, call: &Call<L>) -> TransactionRequest {
@@ -215,6 +301,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     async fn carry_out(&mut self, due: Due<L>) -> Result<(), Stop> {
         let (nonce, hash, sent) = match due {
             Due::Again { hash } => (None, hash, None),
+            Due::Tell(event) => return self.tell(event).await,
             Due::Send { nonce, call, gas_limit, fees, content } => {
                 let request = match (&call, content) {
                     (Some(call), Content::Call) => self.request(call),
@@ -245,22 +332,221 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         };
         let Some(bytes) = self.signed.get(&hash) else { return Ok(()) };
         let answer = self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await;
-        if let Err(error @ RpcError::Refused { message, .. }) = &answer {
-            // If it is there already, or something with its nonce is, the next rounds see what.
-            if let Some(nonce) = nonce
-                && error.send_refusal().is_none()
-                && let Some(refused) = self.machine.rejected(nonce, hash, message.clone())
-            {
-                return self.tell(refused).await;
-            }
+        // If the node has it already, or something with its nonce, the next rounds see what.
+        let refusal = match &answer {
+            Err(error @ RpcError::Refused { message, .. }) if !error.may_have_taken() => match error.send_refusal() {
+                Some(SendRefusal::Seen | SendRefusal::Outbid) => None,
+                Some(SendRefusal::Underpriced) => Some(self.with_tip(message)),
+                None => Some(message.clone()),
+            },
+            _ => None,
+        };
+        if let (Some(reason), Some(nonce)) = (&refusal, nonce)
+            && let Some(refused) = self.machine.rejected(nonce, hash, reason.clone())
+        {
+            return self.tell(refused).await;
         }
         if let Some(sent) = sent {
             self.tell(sent).await?;
         }
-        match answer {
-            Ok(_) | Err(RpcError::Refused { .. }) => Ok(()),
-            // Whether the node has it is not known. It is sent again later.
-            Err(error) => Err(error.into()),
+        if let Some(stuck) = refusal.and_then(|reason| self.machine.stuck(hash, reason)) {
+            self.tell(stuck).await?;
         }
+        match answer {
+            // Whether the node has it is not known. It is sent again later.
+            Err(error) if error.may_have_taken() || !matches!(error, RpcError::Refused { .. }) => Err(error.into()),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// A node's words about fees that are too low for it, with the reason if it is ours.
+    fn with_tip(&self, words: &str) -> String {
+        self.tip_cut.as_ref().map_or_else(|| words.to_owned(), |cut| format!("{words}; {cut}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{Arc, Mutex},
+        time::Duration,
+    };
+
+    use alloy::primitives::U64;
+    use quorate_lab::proxy::Proxy;
+    use serde_json::Value;
+    use tokio::{runtime, sync::mpsc};
+
+    use super::*;
+    use crate::rpc::RpcLimits;
+
+    /// What a node answers to a transaction, and which it took.
+    struct Node {
+        takes: Result<(), &'static str>,
+        estimate: &'static str,
+        taken: u64,
+        /// How often each method was asked.
+        asked: BTreeMap<String, usize>,
+    }
+
+    /// A driver at block 9 of a node that mines what it takes in block 5, and makes nothing final. Each round is the test's.
+    struct Rig {
+        node: Arc<Mutex<Node>>,
+        driver: Driver<u8>,
+        events: Receiver<SubmitEvent<u8>>,
+        _calls: Sender<Call<u8>>,
+        runtime: runtime::Runtime,
+    }
+
+    fn answer(node: &mut Node, method: &str, parameters: &Value) -> Result<Value, String> {
+        *node.asked.entry(method.to_owned()).or_default() += 1;
+        let block = |number: u8| {
+            let hash = B256::repeat_byte(number);
+            json!({ "number": U64::from(number), "hash": hash, "parentHash": B256::ZERO, "timestamp": "0x1", "baseFeePerGas": "0x1" })
+        };
+        Ok(match method {
+            "eth_getTransactionCount" => json!(U64::from(node.taken)),
+            "eth_getBlockByNumber" => match parameters[0].as_str() {
+                Some("latest") => block(9),
+                Some("0x5") => block(5),
+                _ => Value::Null,
+            },
+            "eth_getTransactionReceipt" => json!({
+                "status": "0x1",
+                "gasUsed": "0x5208",
+                "blockNumber": "0x5",
+                "blockHash": B256::repeat_byte(5)
+            }),
+            "eth_call" => json!("0x"),
+            "eth_estimateGas" => json!(node.estimate),
+            // 25 gwei.
+            "eth_maxPriorityFeePerGas" => json!("0x5d21dba00"),
+            "eth_sendRawTransaction" => {
+                node.takes.map_err(str::to_owned)?;
+                node.taken += 1;
+                json!(B256::ZERO)
+            }
+            _ => json!("0x1"),
+        })
+    }
+
+    fn rig(takes: Result<(), &'static str>, estimate: &'static str) -> Rig {
+        let node = Arc::new(Mutex::new(Node { takes, estimate, taken: 0, asked: BTreeMap::new() }));
+        let answering = node.clone();
+        let proxy = Proxy::alone(move |method, parameters| answer(&mut answering.lock().unwrap(), method, parameters));
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let limits = RpcLimits { tries: 2, first_wait: Duration::from_millis(1), ..RpcLimits::default() };
+        let rpc = Rpc::with(&proxy.url, limits).unwrap();
+        let payer = Payer::from_hex(&"07".repeat(32)).unwrap();
+        let settings = SubmitSettings { bump_after: Duration::ZERO, ..SubmitSettings::default() };
+        let ((calls, inbox), (outbox, events)) = (mpsc::channel(1), mpsc::channel(1_024));
+        let driver = runtime.block_on(Driver::new(rpc, payer, settings, inbox, outbox)).unwrap();
+        Rig { node, driver, events, _calls: calls, runtime }
+    }
+
+    impl Rig {
+        fn submit(&mut self, label: u8) {
+            let call = Call {
+                label,
+                to: Address::repeat_byte(1),
+                calldata: Bytes::new(),
+                value: U256::ZERO,
+                access_list: Vec::new(),
+                gas_limit: None,
+            };
+            let now = self.driver.now();
+            self.driver.machine.submit(call, now);
+        }
+
+        /// A round. The answer is whether it came to its end, and what it told.
+        fn round(&mut self) -> (bool, Vec<SubmitEvent<u8>>) {
+            let ended = self.runtime.block_on(self.driver.round()).is_ok();
+            (ended, std::iter::from_fn(|| self.events.try_recv().ok()).collect())
+        }
+
+        fn asked(&self, method: &str) -> usize {
+            self.node.lock().unwrap().asked.get(method).copied().unwrap_or(0)
+        }
+    }
+
+    const TOO_LOW: &str = "transaction underpriced: gas tip cap 3000000000, minimum needed 25000000000";
+
+    /// It is not there, so its nonce is free, and whoever submitted it is told at once.
+    #[test]
+    fn a_first_offer_that_the_node_finds_too_low_is_refused_in_words() {
+        let mut rig = rig(Err(TOO_LOW), "0x5208");
+        rig.submit(1);
+        let (_, told) = rig.round();
+        let [SubmitEvent::Refused { label: 1, reason }] = &told[..] else { panic!("{told:?}") };
+        assert!(reason.starts_with(TOO_LOW) && reason.ends_with("more than --max-tip 3"), "{reason}");
+        assert!(rig.driver.machine.unfinished().is_empty());
+        // Another transaction has the nonce: it may be mined, so the next offer is higher.
+        rig.node.lock().unwrap().takes = Err("replacement transaction underpriced");
+        rig.submit(2);
+        let (_, told) = rig.round();
+        assert!(matches!(told[..], [SubmitEvent::Sent { label: 2, .. }]), "{told:?}");
+    }
+
+    /// What was sent may be mined all the same, so the call goes on.
+    #[test]
+    fn a_refusal_of_what_is_sent_later_is_told_once() {
+        let mut rig = rig(Ok(()), "0x5208");
+        rig.submit(1);
+        rig.round();
+        let hash = rig.driver.machine.unfinished()[0];
+        let words = "insufficient funds for gas * price + value";
+        rig.node.lock().unwrap().takes = Err(words);
+        for told in [1, 0] {
+            let again = rig.runtime.block_on(rig.driver.carry_out(Due::Again { hash }));
+            assert!(again.is_ok());
+            let events: Vec<_> = std::iter::from_fn(|| rig.events.try_recv().ok()).collect();
+            assert_eq!(events.len(), told, "{events:?}");
+            for event in events {
+                assert_eq!(event, SubmitEvent::Stuck { label: Some(1), nonce: 0, reason: words.to_owned() });
+            }
+        }
+        assert_eq!(rig.driver.machine.unfinished(), [hash]);
+    }
+
+    /// The answer to the first try is lost, and the tries after it are too many.
+    #[test]
+    fn a_sending_that_may_have_arrived_is_not_refused() {
+        let mut rig = rig(Err("rate limit exceeded"), "0x5208");
+        rig.submit(1);
+        let (ended, told) = rig.round();
+        assert!(!ended && matches!(told[..], [SubmitEvent::Sent { label: 1, nonce: 0, .. }]), "{told:?}");
+        assert_eq!(rig.driver.machine.unfinished().len(), 1, "its nonce is not given to another call");
+    }
+
+    /// It would run out of gas, and be paid.
+    #[test]
+    fn an_estimate_above_the_most_is_not_sent() {
+        let mut rig = rig(Ok(()), "0x1000001");
+        rig.submit(1);
+        let (_, told) = rig.round();
+        let [SubmitEvent::Refused { label: 1, reason }] = &told[..] else { panic!("{told:?}") };
+        assert!(reason.starts_with("the call needs 16777217 gas"), "{reason}");
+        assert_eq!(rig.asked("eth_sendRawTransaction"), 0);
+    }
+
+    /// Without finality they are not asked for one by one, in each round, before a call is sent.
+    #[test]
+    fn many_transactions_that_are_not_final_do_not_hold_up_a_call() {
+        let mut rig = rig(Ok(()), "0x5208");
+        (1..=40).for_each(|label| rig.submit(label));
+        let mut mined = 0;
+        for _ in 0..4 {
+            let (_, told) = rig.round();
+            mined += told.iter().filter(|event| matches!(event, SubmitEvent::Mined { .. })).count();
+        }
+        assert_eq!((mined, rig.driver.machine.mined().len()), (40, 40));
+        rig.round();
+        rig.submit(41);
+        let before = ["eth_getTransactionReceipt", "eth_getBlockByNumber"].map(|method| rig.asked(method));
+        let (_, told) = rig.round();
+        assert!(matches!(told[..], [SubmitEvent::Sent { label: 41, nonce: 40, .. }]), "{told:?}");
+        let after = ["eth_getTransactionReceipt", "eth_getBlockByNumber"].map(|method| rig.asked(method));
+        // The newest block, and the final one.
+        assert_eq!(after, [before[0], before[1] + 2]);
     }
 }

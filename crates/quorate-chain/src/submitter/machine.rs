@@ -50,6 +50,8 @@ struct Flight<L> {
     /// The last block in which the nonce was used and none of its transactions was found, and in how many blocks that
     /// was so.
     missed: (u64, u32),
+    /// Whether it was told that nothing more can be sent for it.
+    is_stuck: bool,
 }
 
 /// A transaction.
@@ -89,7 +91,7 @@ pub(super) struct Sight {
     pub(super) last_final: Option<u64>,
     /// The first nonce that no block uses.
     pub(super) nonce: u64,
-    /// The receipts of [`Machine::unfinished`], as far as there are any.
+    /// Where the transactions of [`Machine::unfinished`] are, as far as they are in a block.
     pub(super) mined: BTreeMap<B256, Mined>,
 }
 
@@ -100,10 +102,14 @@ pub(super) enum Due<L> {
     Send { nonce: u64, call: Option<Call<L>>, gas_limit: u64, fees: Fees, content: Content },
     /// Send the transaction with this hash again.
     Again { hash: B256 },
+    /// Tell that nothing more can be sent for a nonce.
+    Tell(SubmitEvent<L>),
 }
 
 /// How many blocks must say that a nonce was used by something else before a call gets another nonce.
 const SURE: u32 = 3;
+/// So many transactions are known at a time, with those that are mined and not final.
+const MOST_NOT_FINAL: usize = 65_536;
 /// The gas of a transfer of nothing.
 const TRANSFER: u64 = 21_000;
 
@@ -120,6 +126,7 @@ impl<L: Clone> Machine<L> {
                 sent: Vec::new(),
                 mined: None,
                 missed: (0, 0),
+                is_stuck: false,
             };
             (nonce, flight)
         };
@@ -146,22 +153,31 @@ impl<L: Clone> Machine<L> {
         self.waiting.push_back(Waiting { call, since: now });
     }
 
-    /// The transactions whose receipts are asked for.
+    /// The transactions that may be sent again, or were mined and are not final.
     pub(super) fn unfinished(&self) -> Vec<B256> {
-        let of = |flight: &Flight<L>| match &flight.mined {
-            // Another one of the same nonce can only be mined after a reorganisation.
-            Some(mined) => vec![mined.hash],
-            None => flight.sent.iter().map(|sent| sent.hash).collect(),
-        };
-        self.flights.values().flat_map(of).collect()
+        // Another one of a nonce that was mined can only be mined after a reorganisation.
+        let mined = self.mined().into_iter().map(|mined| mined.hash);
+        self.not_mined().into_iter().chain(mined).collect()
+    }
+
+    /// The transactions of the nonces of which none was mined.
+    pub(super) fn not_mined(&self) -> Vec<B256> {
+        let waiting = self.flights.values().filter(|flight| flight.mined.is_none());
+        waiting.flat_map(|flight| &flight.sent).map(|sent| sent.hash).collect()
+    }
+
+    /// The transactions that were mined and are not final.
+    pub(super) fn mined(&self) -> Vec<Mined> {
+        self.flights.values().filter_map(|flight| flight.mined).collect()
     }
 
     /// The next call to simulate. Nothing is sent while transactions of an earlier process wait, or too many of this
-    /// one.
+    /// one wait or are not final.
     pub(super) fn next(&self) -> Option<&Call<L>> {
         let in_flight = || self.flights.values().filter(|flight| flight.mined.is_none());
-        if in_flight().any(|flight| flight.call.is_none()) || in_flight().count() >= self.settings.most_in_flight.max(1)
-        {
+        let is_behind_others = in_flight().any(|flight| flight.call.is_none());
+        let are_many = in_flight().count() >= self.settings.most_in_flight.max(1);
+        if is_behind_others || are_many || self.flights.len() >= MOST_NOT_FINAL {
             return None;
         }
         self.waiting.front().map(|waiting| &waiting.call)
@@ -180,7 +196,8 @@ impl<L: Clone> Machine<L> {
         let fees = Fees::first(prices, most)?;
         let Waiting { call, since } = self.waiting.pop_front()?;
         let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
-        let nonce = self.nonce.max(after);
+        // A node that lags counts fewer than are known to be used.
+        let nonce = self.nonce.max(self.used).max(after);
         let sent = Vec::new();
         let flight = Flight {
             call: Some(call.clone()),
@@ -190,6 +207,7 @@ impl<L: Clone> Machine<L> {
             sent,
             mined: None,
             missed: (0, 0),
+            is_stuck: false,
         };
         self.flights.insert(nonce, flight);
         Some(Due::Send { nonce, call: Some(call), gas_limit, fees, content: Content::Call })
@@ -229,6 +247,13 @@ impl<L: Clone> Machine<L> {
         }
         let call = self.flights.remove(&nonce)?.call?;
         Some(SubmitEvent::Refused { label: call.label, reason })
+    }
+
+    /// The node refuses a transaction, and what was sent before with its nonce may be there. The answer is what is to be told.
+    pub(super) fn stuck(&mut self, hash: B256, reason: String) -> Option<SubmitEvent<L>> {
+        let has = |flight: &Flight<L>| flight.sent.iter().any(|sent| sent.hash == hash);
+        let (nonce, flight) = self.flights.iter_mut().find(|(_, flight)| has(flight))?;
+        flight.stuck(*nonce, reason)
     }
 
     /// Takes what the node said of the chain.
@@ -288,7 +313,8 @@ impl<L: Clone> Machine<L> {
         self.close_gap(sight.newest);
         let give_up_after = millis(self.settings.give_up_after);
         while let Some(first) = self.waiting.front().filter(|first| now.saturating_sub(first.since) >= give_up_after) {
-            let reason = "a unit of gas cost too much, the node did not answer, or others waited before it".to_owned();
+            let reason = "a unit of gas cost too much, the node did not answer, others waited before it, or too many are not final";
+            let reason = reason.to_owned();
             events.push(SubmitEvent::GivenUp { label: first.call.label.clone(), reason });
             self.waiting.pop_front();
         }
@@ -364,20 +390,25 @@ impl<L: Clone> Machine<L> {
                 Some(last) if flight.last_sent.is_none() && last.content == content => None,
                 // Of a transaction of an earlier process the fees are not known. So all of the tip is offered, and more in all at each try.
                 Some(last) if flight.call.is_none() => last.fees.retried(prices, limit),
-                None if flight.call.is_none() => Fees::first(Prices { tip: limit.tip, ..prices }, limit),
+                None if flight.call.is_none() => {
+                    let tip = limit.tip.min(limit.max_fee.saturating_sub(prices.base));
+                    Fees::first(Prices { tip, ..prices }, limit)
+                }
                 Some(last) => last.fees.bumped(prices, limit),
                 None => Fees::first(prices, limit),
             };
-            flight.last_sent = Some(now);
-            match (fees, flight.sent.last()) {
-                (Some(fees), _) => {
-                    let gas_limit = if content == Content::Call { flight.gas_limit } else { TRANSFER };
-                    let call = flight.call.clone();
-                    due.push(Due::Send { nonce: *nonce, call, gas_limit, fees, content });
+            let is_undone = flight.last_sent.replace(now).is_none();
+            let Some(fees) = fees else {
+                // A call that waits for its block has not failed yet. What shall take a nonce has.
+                if content == Content::Nothing && !is_undone {
+                    let reason = "a transaction that takes its nonce would cost more than is allowed".to_owned();
+                    due.extend(flight.stuck(*nonce, reason).map(Due::Tell));
                 }
-                (None, Some(last)) => due.push(Due::Again { hash: last.hash }),
-                (None, None) => {}
-            }
+                due.extend(flight.sent.last().map(|last| Due::Again { hash: last.hash }));
+                continue;
+            };
+            let gas_limit = if content == Content::Call { flight.gas_limit } else { TRANSFER };
+            due.push(Due::Send { nonce: *nonce, call: flight.call.clone(), gas_limit, fees, content });
         }
         due
     }
@@ -397,16 +428,25 @@ impl<L: Clone> Machine<L> {
 /// More transactions of an earlier process are not taken care of one by one.
 const MOST_FOUND: u64 = 1_024;
 
-impl<L> Flight<L> {
+impl<L: Clone> Flight<L> {
     fn content_of(&self, hash: B256) -> Content {
         self.sent.iter().find(|sent| sent.hash == hash).map_or(Content::Call, |sent| sent.content)
+    }
+
+    /// What is told when nothing more can be sent for it: once.
+    fn stuck(&mut self, nonce: u64, reason: String) -> Option<SubmitEvent<L>> {
+        let label = self.call.as_ref().map(|call| call.label.clone());
+        (!std::mem::replace(&mut self.is_stuck, true)).then_some(SubmitEvent::Stuck { label, nonce, reason })
     }
 
     /// What is told of the transaction that was mined.
     fn told(&self, label: L, mined: Mined) -> SubmitEvent<L> {
         let Mined { hash: transaction, block, gas_used, fee_paid, succeeded, .. } = mined;
         match self.content_of(transaction) {
-            Content::Call => SubmitEvent::Mined { label, transaction, block, gas_used, fee_paid, succeeded },
+            Content::Call => {
+                let gas_limit = self.gas_limit;
+                SubmitEvent::Mined { label, transaction, block, gas_used, gas_limit, fee_paid, succeeded }
+            }
             Content::Nothing => {
                 let reason = format!("it was not mined in time, and transaction {transaction} took its nonce");
                 SubmitEvent::GivenUp { label, reason }
@@ -420,333 +460,4 @@ fn millis(time: std::time::Duration) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use alloy::primitives::{Address, Bytes, U256};
-
-    use super::*;
-    use crate::fees::GWEI;
-    use crate::task_network::Confirmations;
-
-    const PRICES: Prices = Prices { base: GWEI, tip: GWEI };
-    const BUMP: u64 = 1_000;
-    const GIVE_UP: u64 = 10_000;
-
-    fn machine(mined: u64, pending: u64) -> Machine<u8> {
-        let settings = SubmitSettings {
-            bump_after: Duration::from_millis(BUMP),
-            give_up_after: Duration::from_millis(GIVE_UP),
-            confirmations: Confirmations::Blocks(2),
-            most_in_flight: 3,
-            most_waiting: 5,
-            ..SubmitSettings::default()
-        };
-        Machine::new(settings, mined, pending, 1)
-    }
-
-    fn call(label: u8) -> Call<u8> {
-        Call {
-            label,
-            to: Address::ZERO,
-            calldata: Bytes::new(),
-            value: U256::ZERO,
-            access_list: Vec::new(),
-            gas_limit: None,
-        }
-    }
-
-    fn hash(number: u8) -> B256 {
-        B256::repeat_byte(number)
-    }
-
-    fn mined(number: u8, block: u64) -> Mined {
-        let block_hash = B256::with_last_byte(block as u8);
-        Mined { hash: hash(number), block, block_hash, gas_used: 5, fee_paid: 7, succeeded: true }
-    }
-
-    fn sight(newest: u64, nonce: u64, receipts: &[Mined]) -> Sight {
-        let mined = receipts.iter().map(|mined| (mined.hash, *mined)).collect();
-        Sight { newest, last_final: newest.checked_sub(2), nonce, mined }
-    }
-
-    /// Accepts the next call and sends it as this transaction. Returns its nonce.
-    fn send(machine: &mut Machine<u8>, number: u8, now: u64) -> u64 {
-        let due = machine.accept(100_000, PRICES, now).unwrap();
-        let Due::Send { nonce, fees, content, .. } = due else { panic!("{due:?}") };
-        assert_eq!(content, Content::Call);
-        let event = machine.sent(nonce, hash(number), fees, content, now);
-        assert!(matches!(event, Some(SubmitEvent::Sent { .. })), "{event:?}");
-        nonce
-    }
-
-    /// Carries out the one thing that is due, as this transaction.
-    fn follow_up(machine: &mut Machine<u8>, number: u8, now: u64) -> (Fees, Content) {
-        let due = machine.due(PRICES, now);
-        let [Due::Send { nonce, fees, content, .. }] = &due[..] else { panic!("{due:?}") };
-        machine.sent(*nonce, hash(number), *fees, *content, now);
-        (*fees, *content)
-    }
-
-    #[test]
-    fn from_a_call_to_finality() {
-        let mut machine = machine(4, 4);
-        machine.submit(call(1), 1);
-        assert_eq!(machine.next().map(|call| call.label), Some(1));
-        assert_eq!(send(&mut machine, 1, 1), 4);
-        assert_eq!((machine.next(), machine.unfinished()), (None, vec![hash(1)]));
-        assert_eq!(machine.observe(&sight(10, 4, &[]), 5), []);
-        let told = machine.observe(&sight(11, 5, &[mined(1, 11)]), 6);
-        let expected =
-            SubmitEvent::Mined { label: 1, transaction: hash(1), block: 11, gas_used: 5, fee_paid: 7, succeeded: true };
-        assert_eq!(told, [expected]);
-        assert_eq!(machine.due(PRICES, 50_000), [], "nothing is sent for what is mined");
-        assert_eq!(machine.observe(&sight(12, 5, &[mined(1, 11)]), 7), []);
-        let told = machine.observe(&sight(13, 5, &[mined(1, 11)]), 8);
-        assert_eq!(told, [SubmitEvent::Final { label: 1, transaction: hash(1), block: 11, succeeded: true }]);
-        assert!(machine.unfinished().is_empty());
-    }
-
-    #[test]
-    fn nonces_follow_each_other_and_few_are_in_flight() {
-        let mut machine = machine(7, 7);
-        (1..=5).for_each(|label| machine.submit(call(label), 1));
-        assert!(!machine.has_room());
-        let nonces: Vec<_> = (1..=3).map(|number| send(&mut machine, number, 1)).collect();
-        assert_eq!(nonces, [7, 8, 9]);
-        assert_eq!(machine.next(), None, "three are in flight");
-        machine.observe(&sight(2, 8, &[mined(1, 2)]), 2);
-        assert_eq!(machine.next().map(|call| call.label), Some(4));
-        assert_eq!(send(&mut machine, 4, 2), 10);
-        // A refusal takes no nonce.
-        machine.observe(&sight(3, 9, &[mined(1, 2), mined(2, 3)]), 3);
-        assert_eq!(machine.refused("no".to_owned()), Some(SubmitEvent::Refused { label: 5, reason: "no".to_owned() }));
-        machine.submit(call(6), 3);
-        assert_eq!(send(&mut machine, 6, 3), 11);
-    }
-
-    /// One false answer of a node must not put all further calls behind a gap.
-    #[test]
-    fn one_nonce_too_high_does_not_stop_the_submitter() {
-        let behind_a_gap = Machine { nonce: 4_000, ..machine(4, 4) };
-        let mut machine = machine(4, 4);
-        machine.observe(&sight(10, 900, &[]), 1);
-        machine.submit(call(1), 1);
-        assert_eq!(send(&mut machine, 1, 1), 4, "the nonce that follows");
-        machine.observe(&sight(11, 900, &[]), 2);
-        machine.observe(&sight(11, 900, &[]), 2);
-        machine.observe(&sight(12, 4, &[]), 2);
-        machine.submit(call(2), 2);
-        assert_eq!(send(&mut machine, 2, 2), 5);
-        // Somebody else does send from the account: three blocks say so.
-        (13..16).for_each(|newest| drop(machine.observe(&sight(newest, 9, &[]), 3)));
-        machine.submit(call(3), 3);
-        assert_eq!(send(&mut machine, 3, 3), 9);
-        // A node lied when the process began, so its calls are behind a gap. They get nonces anew.
-        let mut machine = behind_a_gap;
-        machine.submit(call(1), 1);
-        assert_eq!(send(&mut machine, 1, 1), 4_000);
-        for newest in [20, 21, 21] {
-            machine.observe(&sight(newest, 4, &[]), 5);
-            assert!(machine.waiting.is_empty(), "not yet");
-        }
-        machine.observe(&sight(22, 4, &[]), 5);
-        assert_eq!(send(&mut machine, 2, 6), 4, "without a gap");
-        let told = machine.observe(&sight(23, 5, &[mined(2, 23)]), 7);
-        assert!(matches!(&told[..], [SubmitEvent::Mined { label: 1, .. }]), "{told:?}");
-    }
-
-    #[test]
-    fn fees_rise_and_any_of_the_transactions_may_be_mined() {
-        let mut machine = machine(0, 0);
-        machine.submit(call(1), 0);
-        send(&mut machine, 1, 0);
-        assert_eq!(machine.due(PRICES, BUMP - 1), []);
-        let all = Fees { max_fee: u128::MAX, tip: u128::MAX };
-        let first = Fees::first(PRICES, all).unwrap();
-        let (second, content) = follow_up(&mut machine, 2, BUMP);
-        assert_eq!((content, Some(second)), (Content::Call, first.bumped(PRICES, all)));
-        assert_eq!(machine.due(PRICES, BUMP + 1), [], "once");
-        let (third, _) = follow_up(&mut machine, 3, 2 * BUMP);
-        assert!(third.max_fee > second.max_fee);
-        assert_eq!(machine.unfinished(), [hash(1), hash(2), hash(3)]);
-        let told = machine.observe(&sight(5, 1, &[mined(2, 5)]), 2_500);
-        assert!(matches!(told[..], [SubmitEvent::Mined { transaction, .. }] if transaction == hash(2)), "{told:?}");
-    }
-
-    #[test]
-    fn fees_stop_below_the_most_and_the_replacement_has_room() {
-        let mut machine = machine(0, 0);
-        machine.settings.fees.max_fee_gwei = 9;
-        machine.submit(call(1), 0);
-        send(&mut machine, 1, 0);
-        let (mut now, mut number, mut highest) = (0, 1, 0);
-        // Until nothing more is allowed for the call.
-        loop {
-            now += BUMP;
-            match &machine.due(PRICES, now)[..] {
-                [Due::Send { nonce, fees, content: Content::Call, .. }] => {
-                    number += 1;
-                    highest = fees.max_fee;
-                    machine.sent(*nonce, hash(number), *fees, Content::Call, now);
-                }
-                [Due::Again { hash: last }] => {
-                    assert_eq!(*last, hash(number));
-                    break;
-                }
-                other => panic!("{other:?}"),
-            }
-        }
-        assert!(highest <= 8 * GWEI && now < GIVE_UP, "{highest}");
-        let (fees, content) = follow_up(&mut machine, 100, GIVE_UP);
-        assert!(content == Content::Nothing && fees.max_fee <= 9 * GWEI && 8 * fees.max_fee >= 9 * highest);
-    }
-
-    /// The limit of the tip holds for every offer. A call's replacements leave room for the one that takes its nonce.
-    #[test]
-    fn no_transaction_tips_more_than_is_allowed() {
-        let mut machine = machine(0, 0);
-        machine.settings.fees.max_tip_gwei = 2;
-        machine.submit(call(1), 0);
-        send(&mut machine, 1, 0);
-        let mut tips = Vec::new();
-        let mut number = 1;
-        for now in (BUMP..GIVE_UP).step_by(BUMP as usize) {
-            if let [Due::Send { nonce, fees, content: Content::Call, .. }] = &machine.due(PRICES, now)[..] {
-                number += 1;
-                tips.push(fees.tip);
-                machine.sent(*nonce, hash(number), *fees, Content::Call, now);
-            }
-        }
-        let last = *tips.last().unwrap();
-        assert!(tips.len() == 4 && tips.is_sorted() && 9 * last <= 16 * GWEI, "{tips:?}");
-        let (fees, content) = follow_up(&mut machine, 100, GIVE_UP);
-        assert!(content == Content::Nothing && 8 * fees.tip >= 9 * last && fees.tip <= 2 * GWEI, "{fees:?}");
-        // A node that asks for all of it, or a chain that takes nothing less, gets it at once. Nothing replaces that.
-        machine.submit(call(2), 0);
-        let asked = Prices { base: GWEI, tip: 2 * GWEI };
-        let due = machine.accept(100_000, asked, 0);
-        let Some(Due::Send { nonce, fees, content, .. }) = due else { panic!("{due:?}") };
-        assert_eq!(fees.tip, 2 * GWEI);
-        machine.sent(nonce, hash(50), fees, content, 0);
-        for now in [BUMP, GIVE_UP] {
-            let due = machine.due(asked, now);
-            assert!(due.contains(&Due::Again { hash: hash(50) }), "{due:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_given_up_is_replaced_by_nothing() {
-        let mut machine = machine(3, 3);
-        machine.submit(call(1), 0);
-        send(&mut machine, 1, 0);
-        let due = machine.due(PRICES, GIVE_UP);
-        let [Due::Send { nonce: 3, gas_limit: TRANSFER, fees, content: Content::Nothing, .. }] = &due[..] else {
-            panic!("{due:?}")
-        };
-        let event = machine.sent(3, hash(2), *fees, Content::Nothing, GIVE_UP);
-        assert!(matches!(event, Some(SubmitEvent::Replaced { .. })));
-        // It stays a replacement, with higher fees.
-        assert_eq!(follow_up(&mut machine, 3, GIVE_UP + BUMP).1, Content::Nothing);
-        let mut other = mined(3, 9);
-        let told = machine.observe(&sight(9, 4, &[other]), GIVE_UP + 2_000);
-        assert!(matches!(&told[..], [SubmitEvent::GivenUp { label: 1, .. }]), "{told:?}");
-        // Or the call is mined all the same.
-        machine.observe(&sight(10, 3, &[]), GIVE_UP + 2_100);
-        other.hash = hash(1);
-        let told = machine.observe(&sight(9, 4, &[other]), GIVE_UP + 2_200);
-        assert!(matches!(&told[..], [SubmitEvent::Mined { label: 1, .. }]), "{told:?}");
-    }
-
-    #[test]
-    fn what_costs_too_much_waits_and_is_given_up() {
-        let mut machine = machine(0, 0);
-        machine.submit(call(1), 0);
-        let dear = Prices { base: 500 * GWEI, tip: GWEI };
-        assert_eq!(machine.accept(1, dear, 5), None);
-        assert_eq!(machine.observe(&sight(1, 0, &[]), GIVE_UP - 1), []);
-        let told = machine.observe(&sight(1, 0, &[]), GIVE_UP);
-        assert!(matches!(&told[..], [SubmitEvent::GivenUp { label: 1, .. }]), "{told:?}");
-        assert_eq!(machine.next(), None);
-    }
-
-    #[test]
-    fn a_reorganisation_drops_or_moves_a_transaction() {
-        let mut machine = machine(0, 0);
-        machine.submit(call(1), 0);
-        send(&mut machine, 1, 0);
-        machine.observe(&sight(5, 1, &[mined(1, 5)]), 10);
-        // A node that is behind says nothing.
-        assert_eq!(machine.observe(&sight(4, 0, &[]), 15), []);
-        // In another block of the same height.
-        let moved = Mined { block_hash: B256::repeat_byte(0xee), ..mined(1, 5) };
-        let told = machine.observe(&sight(6, 1, &[moved]), 20);
-        assert!(matches!(&told[..], [SubmitEvent::Undone { .. }, SubmitEvent::Mined { .. }]), "{told:?}");
-        // Dropped: the same bytes are sent again at once, and only later with higher fees.
-        let told = machine.observe(&sight(6, 0, &[]), 2_030);
-        assert_eq!(told, [SubmitEvent::Undone { label: 1, transaction: hash(1) }]);
-        assert_eq!(machine.due(PRICES, 2_040), [Due::Again { hash: hash(1) }]);
-        assert_eq!(machine.due(PRICES, 2_050), []);
-        assert_eq!(follow_up(&mut machine, 2, 2_040 + BUMP).1, Content::Call);
-        let told = machine.observe(&sight(8, 1, &[mined(1, 8)]), 4_000);
-        assert!(matches!(&told[..], [SubmitEvent::Mined { block: 8, .. }]), "{told:?}");
-        let told = machine.observe(&sight(10, 1, &[mined(1, 8)]), 4_100);
-        assert!(matches!(&told[..], [SubmitEvent::Final { block: 8, .. }]), "{told:?}");
-    }
-
-    /// Somebody else sends from the account. Only when three blocks say so does the call get another nonce, since a
-    /// node that is behind has no receipt either.
-    #[test]
-    fn a_nonce_that_was_taken() {
-        let mut machine = machine(0, 0);
-        machine.submit(call(1), 0);
-        send(&mut machine, 1, 0);
-        for newest in [5, 5, 6, 6] {
-            assert_eq!(machine.observe(&sight(newest, 1, &[]), 10), []);
-            assert_eq!(machine.next(), None);
-        }
-        assert_eq!(machine.observe(&sight(7, 1, &[]), 10), []);
-        assert_eq!(machine.next().map(|call| call.label), Some(1));
-        assert_eq!(send(&mut machine, 2, 20), 1);
-    }
-
-    /// After a restart nothing is sent before the nonces in flight are used; they are replaced if that takes too long.
-    #[test]
-    fn nonces_of_an_earlier_process() {
-        let mut machine = machine(3, 5);
-        machine.submit(call(1), 1);
-        assert_eq!(machine.next(), None);
-        machine.observe(&sight(5, 4, &[]), 10);
-        assert_eq!(machine.next(), None, "one of two is left");
-        let (first, content) = follow_up(&mut machine, 1, 1 + BUMP);
-        assert_eq!(content, Content::Nothing);
-        // The fees of what is there are not known, so each try offers more, and all of the tip.
-        let (second, _) = follow_up(&mut machine, 2, 1 + 2 * BUMP);
-        assert!(second.max_fee > first.max_fee);
-        assert_eq!([first.tip, second.tip], [3 * GWEI; 2]);
-        assert_eq!(machine.observe(&sight(6, 5, &[mined(2, 6)]), 3_000), []);
-        assert_eq!(send(&mut machine, 3, 3_000), 5);
-        // A node that says that very many are pending fills no memory.
-        assert_eq!(super::Machine::<u8>::new(SubmitSettings::default(), 0, u64::MAX, 1).flights.len(), 1_024);
-    }
-
-    #[test]
-    fn a_transaction_that_the_node_refuses() {
-        let mut machine = machine(0, 0);
-        (1..=2).for_each(|label| machine.submit(call(label), 0));
-        send(&mut machine, 1, 0);
-        let nonce = send(&mut machine, 2, 0);
-        // A gap would hold up the nonce behind it, so the first stays and is sent again.
-        assert_eq!(machine.rejected(nonce - 1, hash(1), "no".to_owned()), None);
-        let refused = SubmitEvent::Refused { label: 2, reason: "no".to_owned() };
-        assert_eq!(machine.rejected(nonce, hash(2), "no".to_owned()), Some(refused));
-        machine.submit(call(3), 0);
-        assert_eq!(send(&mut machine, 3, 0), nonce, "its nonce is free");
-        // The refusal of a replacement says nothing about the transaction before it.
-        machine.submit(call(4), 0);
-        let due = machine.due(PRICES, BUMP);
-        let Some(Due::Send { nonce, fees, .. }) = due.last() else { panic!("{due:?}") };
-        machine.sent(*nonce, hash(9), *fees, Content::Call, BUMP);
-        assert_eq!(machine.rejected(*nonce, hash(9), "no".to_owned()), None);
-    }
-}
+mod tests;

@@ -1,8 +1,9 @@
 //! The transactions of one account: from a call to a transaction that is final.
 //!
 //! A call is simulated; if the contract refuses it, nothing is sent ([`SubmitEvent::Refused`]). Otherwise it gets a
-//! nonce and is sent. If it is not mined in time, it is sent again with higher fees, and at last replaced by a transfer
-//! of nothing that takes its nonce. If a reorganisation drops it, it is sent again. It is done when it is final.
+//! nonce and is sent; if the node does not take its first transaction, for its fees or for anything else, it is refused,
+//! too. If it is not mined in time, it is sent again with higher fees, and at last replaced by a transfer of nothing that
+//! takes its nonce. If a reorganisation drops it, it is sent again. It is done when it is final.
 //!
 //! ```text
 //! submit ── simulated ──> Sent ──> Mined ──> Final

@@ -15,7 +15,7 @@ use quorate_evm::{
 };
 
 use super::{error::NetworkFollowError, terms::read_terms};
-use crate::rpc::{Rpc, RpcBlock, RpcError, RpcPatience};
+use crate::rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError, RpcPatience};
 
 /// When a change is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,6 @@ impl Default for FollowSettings {
 
 /// The most blocks that wait to be final. A chain that does not become final for longer stops the follower.
 const MOST_RECENT: usize = 65_536;
-/// How many questions are asked at a time.
-const AT_A_TIME: usize = 8;
 
 /// A network, followed on its chain. See the [module](super).
 #[derive(Debug)]

@@ -187,7 +187,7 @@ impl<L: WatchListener> Watcher<L> {
             let (settings, conditions) = (self.following.settings(), self.rules.conditions);
             self.sender = Some(Sender::start(self.node.clone(), payer.clone(), settings, *fees, conditions).await?);
         }
-        let doubtful = self.look(Moment { time: newest.timestamp, block: newest.number });
+        let doubtful = self.look(Moment { time: newest.timestamp, block: newest.number }).await;
         if let Some(sender) = &mut self.sender {
             sender.settle_accounts(&self.metrics, &mut self.following.listener).await?;
         }
@@ -197,12 +197,15 @@ impl<L: WatchListener> Watcher<L> {
     }
 
     /// Recomputes the postings, says what changed, and does what is due. The answer is how many open ones are false or unknown.
-    fn look(&mut self, now: Moment) -> usize {
+    async fn look(&mut self, now: Moment) -> usize {
         let postings: Vec<SlotPosting> =
             self.following.follower().map(|follower| follower.postings().cloned().collect()).unwrap_or_default();
         let there: BTreeSet<B256> = postings.iter().map(|posting| posting.id).collect();
         self.found.retain(|id, _| there.contains(id));
         self.said.retain(|id, _| there.contains(id));
+        if let Some(sender) = &mut self.sender {
+            sender.retain(&there);
+        }
         let (mut open, mut doubtful) = (Vec::new(), 0);
         for posting in &postings {
             if !posting.is_open() {
@@ -224,7 +227,7 @@ impl<L: WatchListener> Watcher<L> {
             {
                 let (follower, listener) = self.following.parts();
                 if let Some(follower) = follower {
-                    sender.take(duty, posting, follower, listener);
+                    sender.take(duty, posting, follower, listener).await;
                 }
             }
         }
