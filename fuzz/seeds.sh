@@ -23,7 +23,7 @@ seed parquet seeds/*.parquet
 seed c_interface seeds/packed-claims
 # A result, an attestation, evidence, a request and an answer, behind the byte that chooses the kind; a kept state.
 seed node_message seeds/node-message-*
-seed node_saved seeds/node-saved
+seed node_saved seeds/node-saved*
 # A credential, a reply that tells of a peer, a challenge, an opening, a session, two messages and news, each behind the byte that
 # chooses the kind; the options of docs/node.md; a network of four operators, as src/chain_logs.rs reads it.
 seed node_bodies seeds/node-bodies-*

@@ -20,8 +20,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use quorate_host::{
     exit::{self, Failure},
     manual::{Completions, ManPages},
+    runtime::ProgramRuntime,
 };
-use tokio::runtime;
+use tokio::runtime::Builder;
 
 /// Follow a settlement on an EVM chain, and send the transactions that `quorate evm` makes
 ///
@@ -52,7 +53,7 @@ enum Command {
 fn main() -> ExitCode {
     let line = CommandLine::parse();
     exit::run(|| {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::internal)?;
+        let runtime = ProgramRuntime::new(&mut Builder::new_current_thread()).map_err(Failure::internal)?;
         match line.command {
             Command::Follow(arguments) => runtime.block_on(arguments.run()),
             Command::Send(arguments) => arguments.run(&runtime),

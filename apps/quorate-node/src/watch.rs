@@ -16,6 +16,7 @@ use quorate_chain::{
     watch::{WatchListener, WatchMetrics, WatchPayer, WatchTurn, Watcher},
 };
 use quorate_evm::{posting::PostingConditions, watch::UnknownPostings};
+use quorate_host::runtime::ProgramRuntime;
 use tokio::{runtime::Builder, sync::watch::Receiver, time::sleep};
 
 use crate::board::{Component, NodeBoard};
@@ -54,7 +55,7 @@ impl NodeWatch {
         let followed = Arc::new(SettlementMetrics::begun(self.rpc.clone(), self.settings.every));
         let metrics = Arc::new(WatchMetrics::begun(followed));
         board.watches(self.settings.contract, Arc::clone(&metrics));
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let runtime = ProgramRuntime::new(&mut Builder::new_current_thread())?;
         let watch = Watch { what: self, board, metrics, said: None };
         thread::Builder::new()
             .name("watch".to_owned())

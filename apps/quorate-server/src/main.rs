@@ -20,6 +20,7 @@ use quorate_host::{
     file::FileError,
     manual::{Completions, ManPages},
     options::{self, Printed, Source},
+    runtime::ProgramRuntime,
     service,
     socket::SocketError,
 };
@@ -30,7 +31,7 @@ use quorate_server::{
     log::{self, Logging},
 };
 use tokio::{
-    runtime,
+    runtime::Builder,
     signal::unix::{SignalKind, signal},
     time::sleep,
 };
@@ -162,7 +163,7 @@ fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
         exit::output().write_all(printed.of(PREFIX, &config).as_bytes())?;
         return Ok(Exit::Success);
     }
-    let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = ProgramRuntime::new(&mut Builder::new_multi_thread())?;
     // An exporter of traces connects on it.
     let entered = runtime.enter();
     // The demonstration has the terminal for itself.
@@ -174,8 +175,6 @@ fn start(settings: &Settings, demo: Option<Option<u64>>) -> Result {
     };
     // The last traces need the runtime.
     drop(logging);
-    // Nothing that is left is worth waiting for.
-    runtime.shutdown_background();
     exit.map_err(not_started)
 }
 
@@ -201,11 +200,8 @@ fn checkpoint(settings: &Settings, command: &fetch::Command) -> Result {
             "`checkpoint` starts no server, so it takes no flag of the server's configuration; leave it out"
         )));
     }
-    let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let ran = runtime.block_on(fetch::run(command, fetch::now(), &mut exit::output()));
-    // It may be that a name is still being looked up.
-    runtime.shutdown_background();
-    ran
+    let runtime = ProgramRuntime::new(Builder::new_multi_thread().worker_threads(1))?;
+    runtime.block_on(fetch::run(command, fetch::now(), &mut exit::output()))
 }
 
 /// Serves until a signal comes, then answers what was asked. A second signal ends at once. SIGHUP reads the configuration again.

@@ -20,25 +20,30 @@ use crate::signer::Signer;
 
 /// Connections at a time.
 pub(crate) const CONNECTIONS: usize = 64;
+/// How long requests in progress may take when the signer stops.
+pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How long a client may take from the first byte of a line to its end, and to take an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long requests in progress may take when the signer stops.
-const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
 /// The time of this machine, in seconds of Unix time.
 pub(crate) fn now() -> u64 {
     unix_ms() / 1000
 }
 
-/// Serves until `stop` is done. Then requests in progress are answered, and no more are read. Whether all were answered.
-pub(crate) async fn serve(listener: &UnixListener, signer: Arc<Signer>, stop: impl Future<Output = ()>) -> bool {
+/// Serves until `stop` is done. Then requests in progress are answered, and no more are read, until the future is done that `stop`
+/// gives. Whether all were answered.
+pub(crate) async fn serve<G: Future<Output = ()>>(
+    listener: &UnixListener,
+    signer: Arc<Signer>,
+    stop: impl Future<Output = G>,
+) -> bool {
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     let (stopping, stopped) = watch::channel(false);
     let mut connections = JoinSet::new();
     tokio::pin!(stop);
-    loop {
+    let give_up = loop {
         let accepted = tokio::select! {
-            () = &mut stop => break,
+            give_up = &mut stop => break give_up,
             accepted = listener.accept() => accepted,
             // Takes what is done, so that it does not collect.
             Some(_) = connections.join_next() => continue,
@@ -64,10 +69,14 @@ pub(crate) async fn serve(listener: &UnixListener, signer: Arc<Signer>, stop: im
             converse(stream, signer, stopped).await;
             drop(place);
         });
-    }
+    };
     // Nobody is left to tell if there is no connection.
     let _ = stopping.send(true);
-    timeout(LAST_REQUESTS, async { while connections.join_next().await.is_some() {} }).await.is_ok()
+    tokio::select! {
+        biased;
+        () = async { while connections.join_next().await.is_some() {} } => true,
+        () = give_up => false,
+    }
 }
 
 /// Answers the lines of one client, in their order.

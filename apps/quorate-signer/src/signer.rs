@@ -181,6 +181,13 @@ impl Signer {
         }
     }
 
+    /// Holds the record until some work is done, as a disk that hangs does.
+    #[cfg(test)]
+    pub(crate) fn hold(&self, until: impl FnOnce()) {
+        let _guarded = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        until();
+    }
+
     fn check_network(&self, chain_id: u64, contract: Address) -> Result<(), Refusal> {
         let expected = self.config.identity.network;
         if (chain_id, contract) == (expected.chain_id, expected.contract) {

@@ -4,7 +4,16 @@ mod property;
 mod record;
 mod timing;
 
-use std::{fs::Permissions, num::NonZeroU64, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc, thread};
+use std::{
+    fs::Permissions,
+    future::ready,
+    num::NonZeroU64,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
 
 use quorate_evm::{
     KeyGroup, OperatorKey, SnapshotId, Task,
@@ -12,15 +21,17 @@ use quorate_evm::{
     bls12381::{DigestHash, decode_key, decode_signature},
     digest::{Contract, KeyPossession, PeerBinding},
 };
-use quorate_host::metrics::Watched as _;
+use quorate_host::{exit::Exit, metrics::Watched as _};
 use quorate_signer_client::{
+    SignerClient,
     network::NetworkTerms,
     protocol::{BindPeer, LONGEST_PEER_ID, ProvePossession, RefusalCode, SignTask, SignerAnswer, SignerRequest},
     record_file::RecordIdentity,
 };
 use tempfile::TempDir;
+use tokio::{net::UnixListener, time::sleep};
 
-use crate::{clock::ClockWatch, config::Config, signer::Signer, store::Store};
+use crate::{clock::ClockWatch, commands::run::to_end, config::Config, server::serve, signer::Signer, store::Store};
 
 /// Epochs of 100 seconds from second 1000 on; conflicts are reported for 150 seconds more.
 const NETWORK: NetworkTerms = NetworkTerms {
@@ -265,6 +276,42 @@ fn concurrent_conflicts() {
         let refused = answers.iter().filter(|answer| **answer == Err(RefusalCode::Conflict)).count();
         assert_eq!(refused, 7);
     }
+}
+
+/// A request waits for the disk when the signer stops, and the disk never answers. The signer ends all the same, and its exit code
+/// says that a request was not answered.
+#[test]
+fn a_signer_whose_disk_hangs_ends_with_130() {
+    let folder = private_folder();
+    let socket = folder.path().join("signer.sock");
+    let signer = Arc::new(new_signer(folder.path()));
+    let ((hangs, is_held), (release, released)) = (mpsc::channel(), mpsc::channel::<()>());
+    let held = Arc::clone(&signer);
+    let disk = thread::spawn(move || {
+        held.hold(|| {
+            hangs.send(()).expect("the test waits");
+            // It ends with the test.
+            let _ = released.recv();
+        });
+    });
+    is_held.recv().expect("the disk hangs");
+    let serving = async {
+        let listener = UnixListener::bind(&socket).expect("binds");
+        let asking = SignerClient::new(socket.clone());
+        tokio::spawn(async move { asking.status().await });
+        let stop = async {
+            // Those of this test, the disk, the server, the connection and the request that waits.
+            while Arc::strong_count(&signer) < 5 {
+                sleep(Duration::from_millis(1)).await;
+            }
+            ready(())
+        };
+        Ok(serve(&listener, Arc::clone(&signer), stop).await)
+    };
+    let exit = to_end(serving).expect("it served");
+    assert_eq!((exit, exit.code()), (Exit::Interrupted, 130));
+    drop(release);
+    disk.join().expect("no panic");
 }
 
 #[test]

@@ -13,6 +13,7 @@
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | `dash` | `-` where a command line names a file, with the feature `manual` |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
+//! | `runtime` | a runtime for whose end no blocking call is waited, with the feature `runtime` |
 //! | `listen` | HTTP with bounds for connections, with the feature `http` |
 //! | `service` | what the service manager is told, and its watchdog, with the feature `service` |
 //! | `metrics` | what a program tells those who watch it, with the feature `metrics` |
@@ -37,6 +38,8 @@ pub mod file;
 pub mod dash;
 #[cfg(unix)]
 pub mod socket;
+#[cfg(feature = "runtime")]
+pub mod runtime;
 #[cfg(all(unix, feature = "http"))]
 pub mod listen;
 #[cfg(feature = "service")]

@@ -11,13 +11,16 @@ use std::{
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::alloy_primitives::{Address, B256};
-use quorate_host::exit::{Exit, Failure, Result, note, output};
+use quorate_host::{
+    exit::{Exit, Failure, Result, note, output},
+    runtime::ProgramRuntime,
+};
 use quorate_lab::network::{
     LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalPrograms, LocalSettings,
 };
 use serde_json::Value;
 use tokio::{
-    runtime::Runtime,
+    runtime::Builder,
     signal::unix::{SignalKind, signal},
     time::sleep,
 };
@@ -69,7 +72,8 @@ const PATIENCE: Duration = Duration::from_secs(45);
 impl Arguments {
     pub(crate) fn run(self) -> Result {
         let settings = self.settings()?;
-        Runtime::new().map_err(Failure::internal)?.block_on(async {
+        let runtime = ProgramRuntime::new(&mut Builder::new_multi_thread()).map_err(Failure::internal)?;
+        runtime.block_on(async {
             let begun = Instant::now();
             // Before the first process starts, so that a signal leaves none behind.
             let listen = |kind| signal(kind).map_err(Failure::internal);

@@ -315,6 +315,8 @@ fn seeds_of_the_fuzzer_decode() {
         let bytes = std::fs::read(format!("{folder}/node-message-{kind}")).unwrap();
         assert_eq!(encode(&decode(&bytes, network).unwrap_or_else(|error| panic!("{kind}: {error}")), network), bytes);
     }
-    let saved = std::fs::read(format!("{folder}/node-saved")).unwrap();
-    assert_eq!(quorate_network::roles::Saved::from_bytes(&saved).unwrap().to_bytes(), saved);
+    let [saved, before] = ["node-saved", "node-saved-1"].map(|name| std::fs::read(format!("{folder}/{name}")).unwrap());
+    let read = |bytes: &[u8]| quorate_network::roles::Saved::from_bytes(bytes).unwrap();
+    assert_eq!(read(&saved).to_bytes(), saved);
+    assert_eq!(read(&before), read(&saved), "a file of version 1");
 }

@@ -417,7 +417,8 @@ fn conflicts_are_reported_once_and_in_turn() {
         let pair = [candidate(true), candidate(false)].map(|candidate| attestation(liar, candidate));
         let [one, other] = pair;
         let evidence = Signed::Evidence(ConflictEvidence::new(one, other).unwrap());
-        assert!(matches!(second.step(received(evidence.clone()), 0)[0], NodeOutput::Accepted { .. }));
+        let outputs = second.step(received(evidence.clone()), 0);
+        assert!(matches!(outputs[..2], [NodeOutput::Save, NodeOutput::Accepted { .. }]), "{outputs:?}");
         assert_eq!(refusal(&second.step(received(evidence), 1)), Some(MessageRefusal::Duplicate));
         if slashed {
             second.step(NodeEvent::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 2);
@@ -593,7 +594,93 @@ fn a_saved_state_is_whole_or_refused() {
         assert!(Saved::from_bytes(&bytes[..length]).is_err(), "{length}");
     }
     assert!(Saved::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
-    assert!(Saved::from_bytes(&[&[2], &bytes[1..]].concat()).is_err());
+    assert!(Saved::from_bytes(&[&[3], &bytes[1..]].concat()).is_err());
+    // Version 1 had no evidence, of which there is none here.
+    let before = [&[1], &bytes[1..bytes.len() - 1]].concat();
+    assert_eq!(&Saved::from_bytes(&before).unwrap(), node.saved());
+    assert!(Saved::from_bytes(&before[..before.len() - 1]).is_err());
+    assert!(Saved::from_bytes(&[&before[..], &[0]].concat()).is_err());
+}
+
+/// A clock that was two hours ahead is right after the restart. What the node sent before is waited for no longer than always.
+#[test]
+fn what_waited_by_a_wrong_clock_is_submitted_after_a_restart() {
+    let reports = |outputs: &[NodeOutput]| has(outputs, |output| matches!(output, NodeOutput::ReportConflict { .. }));
+    let (mut node, operator) = aggregator(0);
+    let (ahead, liar) = (7_200_000, attester());
+    let outputs: Vec<_> = (0..5).flat_map(|index| node.step(attested(index, candidate(true)), ahead)).collect();
+    assert_eq!(settlements(&outputs).len(), 1);
+    assert!(reports(&node.step(attested(liar, candidate(false)), ahead)));
+    let roles = Roles { aggregate: true, ..Roles::default() };
+    let mut again = Node::new(settings(operator, roles), 0, node.saved().clone());
+    again.step(NodeEvent::Snapshot(snapshot()), 1_000);
+    again.step(task(0), 1_000);
+    (0..5).for_each(|index| drop(again.step(attested(index, candidate(true)), 1_000)));
+    let early = again.step(NodeEvent::Tick, 60_999);
+    assert!(settlements(&early).is_empty() && !reports(&early), "{early:?}");
+    let outputs = again.step(NodeEvent::Tick, 61_000);
+    assert!(settlements(&outputs).len() == 1 && reports(&outputs), "{outputs:?}");
+}
+
+/// The contract takes evidence longer than the task is open, and nobody answers questions about a task that is closed. So the node
+/// has the evidence from its own disk.
+#[test]
+fn a_conflict_is_reported_after_a_restart_when_its_epoch_is_closed() {
+    let reports = |outputs: &[NodeOutput]| has(outputs, |output| matches!(output, NodeOutput::ReportConflict { .. }));
+    let (mut node, operator) = aggregator(0);
+    let liar = attester();
+    node.step(attested(liar, candidate(true)), 0);
+    let outputs = node.step(attested(liar, candidate(false)), 1);
+    assert!(matches!(outputs[0], NodeOutput::Save) && reports(&outputs), "{outputs:?}");
+    node.step(NodeEvent::Epoch(2), 2);
+    assert_eq!((node.footprint().tasks, node.footprint().conflicts), (0, 1));
+    let saved = Saved::from_bytes(&node.saved().to_bytes()).unwrap();
+    assert_eq!(&saved, node.saved());
+    let aggregates = settings(operator, Roles { aggregate: true, ..Roles::default() });
+    for slashed in [false, true] {
+        let mut again = Node::new(aggregates.clone(), 2, saved.clone());
+        assert!(!reports(&again.step(NodeEvent::Snapshot(snapshot()), 100)));
+        if slashed {
+            again.step(NodeEvent::Slashed { operator: owner(liar), id: ID, epoch: 0 }, 100);
+        }
+        assert!(!reports(&again.step(NodeEvent::Tick, 60_000)), "the first report may still succeed");
+        assert_eq!(reports(&again.step(NodeEvent::Tick, 60_001)), !slashed);
+        // The contract takes it no more, so it is kept no more.
+        again.step(NodeEvent::Epoch(4), 60_002);
+        let later = Node::new(aggregates.clone(), 4, again.saved().clone());
+        assert_eq!((again.footprint().conflicts, later.footprint().conflicts), (0, 0));
+    }
+    // A node that had reported nothing leaves the chain the time to tell whom it slashed.
+    let mut idle = Node::new(settings(operator, Roles::default()), 0, Saved::default());
+    idle.step(NodeEvent::Snapshot(snapshot()), 0);
+    idle.step(task(0), 0);
+    [true, false].into_iter().for_each(|approved| drop(idle.step(attested(liar, candidate(approved)), 0)));
+    let mut again = Node::new(aggregates, 2, idle.saved().clone());
+    again.step(NodeEvent::Snapshot(snapshot()), 100);
+    assert!(!reports(&again.step(NodeEvent::Tick, 10_099)) && reports(&again.step(NodeEvent::Tick, 10_100)));
+}
+
+/// A node that was away learns of a conflict when the task is closed. But an operator can sign as many ids as it likes, and not all
+/// that is of no task is kept.
+#[test]
+fn evidence_without_its_task_is_taken_as_far_as_there_is_room() {
+    let mut node = Node::new(settings(0, Roles::default()), 2, Saved::default());
+    node.step(NodeEvent::Snapshot(snapshot()), 0);
+    let evidence = |liar: u32, number: u64| {
+        let id = B256::left_padding_from(&number.to_be_bytes());
+        let half = |approved| attestation(liar, Task { id, approved, ..candidate(true) });
+        Signed::Evidence(ConflictEvidence::new(half(true), half(false)).unwrap())
+    };
+    for number in 0..64 {
+        let outputs = node.step(received(evidence(1, number)), 0);
+        assert!(matches!(outputs[..2], [NodeOutput::Save, NodeOutput::Accepted { .. }]), "{outputs:?}");
+    }
+    assert_eq!(node.screen(&evidence(1, 64)), Err(MessageRefusal::UnknownTask));
+    assert_eq!(node.screen(&evidence(1, 0)), Err(MessageRefusal::Duplicate));
+    assert_eq!(node.screen(&evidence(2, 64)), Ok(()));
+    assert_eq!(node.footprint().conflicts, 64);
+    let long = node.saved().to_bytes();
+    assert_eq!(Saved::from_bytes(&long).unwrap().to_bytes(), long);
 }
 
 #[test]

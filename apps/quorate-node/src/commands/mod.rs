@@ -37,12 +37,13 @@ use quorate_host::{
     clipped,
     exit::{Failure, Result, output},
     options::{self, OptionsError},
+    runtime::ProgramRuntime,
 };
 use quorate_node::{data_folder::OPTIONS, options::Options, tokens};
 use quorate_signer_client::{SignerClient, protocol::StatusAnswer};
 use serde::de::DeserializeOwned;
 use tokio::{
-    runtime::{Builder, Runtime},
+    runtime::Builder,
     signal::unix::{SignalKind, signal},
 };
 
@@ -271,8 +272,8 @@ impl Pool {
 }
 
 /// A runtime for a command that asks the chain or the signer.
-pub(crate) fn runtime() -> Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Failure::internal)
+pub(crate) fn runtime() -> Result<ProgramRuntime> {
+    ProgramRuntime::new(Builder::new_multi_thread().worker_threads(2)).map_err(Failure::internal)
 }
 
 /// Waits for Ctrl-C, or for the signal that ends services.

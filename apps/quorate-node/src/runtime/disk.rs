@@ -13,7 +13,7 @@ pub(super) struct Disk {
 
 #[derive(Debug)]
 struct Failing {
-    /// In milliseconds since 1970.
+    /// In the node's own milliseconds.
     since: u64,
     failures: u64,
 }

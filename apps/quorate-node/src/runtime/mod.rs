@@ -11,7 +11,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `clock` | the node's own time |
+//! | `clock` | the machine's time, and the node's own |
 //! | `tell` | what happened, in the words of the board |
 //! | `rewards` | what the operator earned |
 //! | `disk` | whether the data folder can be written |
@@ -56,7 +56,7 @@ pub use chain::{ChainEdge, ChainHandle, ChainNews, ChainOrder, Submitting};
 pub use tell::{Purpose, Sending};
 
 pub use clock::now;
-use clock::until;
+use clock::{Clock, until_second};
 use disk::Disk;
 use rewards::Rewards;
 
@@ -221,6 +221,8 @@ enum Done {
 struct Runtime {
     node: Node,
     parts: Parts,
+    /// The node's own time.
+    clock: Clock,
     /// Whether the node shall end.
     stop: watch::Receiver<bool>,
     /// What the operator earned; none without an operator.
@@ -229,7 +231,7 @@ struct Runtime {
     stake: U256,
     /// Whether the pool could pay for no task when it was read last.
     pool_is_empty: bool,
-    /// The peers that have joined, and those that are banned.
+    /// The peers that have joined, and those that are banned: until when, in the node's own milliseconds.
     peers: BTreeMap<PeerSource, (PeerId, Address)>,
     bans: VecDeque<BanRow>,
     /// The snapshots that the chain has, by epoch.
@@ -247,11 +249,11 @@ struct Runtime {
     signing: BTreeSet<Task>,
     /// When the state machine wants a tick, in its own milliseconds.
     wake: Option<u64>,
-    /// The next second at which a scheduled task begins.
+    /// The next second at which a scheduled task begins, by the machine's clock.
     next_task: Option<u64>,
-    /// When this node last tried to begin an epoch that has no snapshot.
+    /// When this node last tried to begin an epoch that has no snapshot, in its own milliseconds.
     begun_at: Option<u64>,
-    /// Since when the running epoch is known to have no snapshot.
+    /// Since when the running epoch is known to have no snapshot: the epoch, and the node's own milliseconds.
     bare_since: Option<(u64, u64)>,
 }
 
@@ -309,6 +311,7 @@ impl Runtime {
             node: Node::new(parts.settings.clone(), epoch, saved),
             rewards: parts.settings.operator.map(|operator| Rewards::new(operator, parts.pay.performer_reward)),
             parts,
+            clock: Clock::begin(now()),
             stop,
             stake: U256::ZERO,
             pool_is_empty: false,
@@ -355,11 +358,11 @@ impl Runtime {
                     None => return Err(RunError::Transport),
                 },
                 Some(order) = self.parts.orders.recv() => self.order(order).await,
-                () = until(tick), if tick.is_some() => {
+                () = self.clock.until(tick), if tick.is_some() => {
                     self.wake = None;
                     self.step(NodeEvent::Tick, None).await;
                 }
-                () = until(task.map(|second| second.saturating_mul(1_000))), if task.is_some() => self.scheduled().await,
+                () = until_second(task), if task.is_some() => self.scheduled().await,
                 _ = board.tick() => self.refresh(),
             }
         }
@@ -375,7 +378,7 @@ impl Runtime {
             NodeEvent::Received { message, .. } if ticket.is_none() => Some(message.clone()),
             _ => None,
         };
-        let outputs = self.node.step(event, now());
+        let outputs = self.node.step(event, self.clock.now());
         let mut ticket = ticket;
         for output in outputs {
             if matches!(output, NodeOutput::Save) && !self.save().await {
@@ -393,7 +396,7 @@ impl Runtime {
         }
         // At once, so that the board has the time at which a quorum was there.
         if let Some(report) = about.and_then(|id| self.node.task_report(id)) {
-            self.parts.board.task_report(report, now());
+            tell::task(&self.parts.board, &self.clock, report);
         }
     }
 
@@ -476,7 +479,7 @@ impl Runtime {
         let mut stopped = self.stop.clone();
         loop {
             let wrote = self.parts.data.write_state(self.node.saved());
-            if self.disk.note(&self.parts.board, wrote, now()) {
+            if self.disk.note(&self.parts.board, wrote, self.clock.now()) {
                 return true;
             }
             self.parts.board.turned();
@@ -642,7 +645,7 @@ impl Runtime {
             None => self.parts.transport.ban(source, self.parts.ban),
         }
         let Some((peer, operator)) = self.peers.get(&source) else { return };
-        let until = now().saturating_add(u64::try_from(self.parts.ban.as_millis()).unwrap_or(u64::MAX));
+        let until = self.clock.now().saturating_add(u64::try_from(self.parts.ban.as_millis()).unwrap_or(u64::MAX));
         let row = BanRow { peer_id: peer.to_string(), operator: Some(*operator), reason: why, until };
         self.bans.retain(|held| held.peer_id != row.peer_id);
         self.bans.push_back(row);
@@ -880,7 +883,7 @@ impl Runtime {
             return;
         }
         let wrote = self.parts.data.write_tasks(&kept);
-        if !self.disk.note(&self.parts.board, wrote, now()) {
+        if !self.disk.note(&self.parts.board, wrote, self.clock.now()) {
             return;
         }
         self.kept = kept;
@@ -893,21 +896,24 @@ impl Runtime {
         if self.kept.forget_before(self.epoch.saturating_sub(1)) {
             // An old task in the file does no harm: the machine refuses it.
             let wrote = self.parts.data.write_tasks(&self.kept);
-            self.disk.note(&self.parts.board, wrote, now());
+            self.disk.note(&self.parts.board, wrote, self.clock.now());
         }
     }
 
     fn refresh(&mut self) {
-        let now = now();
-        self.parts.board.turned();
-        for report in self.node.tasks() {
-            self.parts.board.task_report(report, now);
+        self.clock.look();
+        let (now, own) = (now(), self.clock.now());
+        if let (Some(schedule), Some(due)) = (&self.parts.schedule, self.next_task) {
+            // If the clock was set back, another task begins before the one that was due.
+            self.next_task = Some(due.min(schedule.next(now / 1_000)));
         }
+        self.parts.board.turned();
+        self.node.tasks().for_each(|report| tell::task(&self.parts.board, &self.clock, report));
         self.parts.board.conflicts(self.node.conflicts());
-        self.bans.retain(|ban| ban.until > now);
+        self.bans.retain(|ban| ban.until > own);
         self.show_bans(now);
         self.parts.board.peers(self.parts.transport.peers().into_iter().map(|peer| tell::peer(peer, now)));
-        self.begin_epoch(now);
+        self.begin_epoch(own);
     }
 
     /// Shows the bans of this loop, which knows best why, and then those that the transport made by itself; the newest of each
@@ -916,11 +922,12 @@ impl Runtime {
         let shown: BTreeSet<&str> = self.bans.iter().map(|row| row.peer_id.as_str()).collect();
         let by_transport = self.parts.transport.bans().into_iter().map(|ban| tell::ban(ban, now));
         let by_transport: Vec<_> = by_transport.filter(|row| !shown.contains(row.peer_id.as_str())).collect();
-        self.parts.board.bans(self.bans.iter().rev().cloned().chain(by_transport));
+        let by_loop = self.bans.iter().rev().map(|row| BanRow { until: self.clock.shown(row.until), ..row.clone() });
+        self.parts.board.bans(by_loop.chain(by_transport));
         self.parts.board.transport(self.parts.transport.counts());
     }
 
-    /// Begins the running epoch if nobody did, when the turn of this aggregator has come.
+    /// Begins the running epoch if nobody did, when the turn of this aggregator has come by the node's own time.
     ///
     /// The order is that of aggregators in the epoch before, for an id made of the epoch's number. Where there is none,
     /// all try at once, and the chain takes the first.

@@ -9,6 +9,7 @@ use quorate_evm::{
     task_network::{Change, EpochSnapshot, Member},
 };
 
+use super::clock::{Clock, now};
 use crate::{
     board::{
         self, BanRow, MemberReport, NodeBoard, PeerRow, PunishmentKind, PunishmentReport, SettledReport,
@@ -16,6 +17,7 @@ use crate::{
     },
     transport::{BanReport, PeerReport},
 };
+use quorate_network::roles::TaskReport;
 
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,6 +47,14 @@ pub struct Sending {
     pub purpose: Purpose,
     /// The gas that was planned for its call.
     pub estimate: Option<u64>,
+}
+
+/// Tells the board how far a task is, with times of the machine's clock in place of the node's own.
+pub(super) fn task(board: &NodeBoard, clock: &Clock, mut report: TaskReport) {
+    if let Some(ready) = report.round.as_mut().and_then(|round| round.ready.as_mut()) {
+        (ready.begins, ready.turn) = (clock.shown(ready.begins), clock.shown(ready.turn));
+    }
+    board.task_report(report, now());
 }
 
 /// Tells the board a change of the chain, whose newest block is `head`.

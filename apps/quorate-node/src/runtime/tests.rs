@@ -32,6 +32,26 @@ impl Admission for Nobody {
     }
 }
 
+/// The machine's clock was two hours ahead when the node started, and is right again.
+#[tokio::test]
+async fn a_clock_that_is_set_back_stops_no_timer() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runtime = runtime(&folder, SignerClient::new(folder.path().join("signer.sock")));
+    let ahead = now() + 7_200_000;
+    runtime.clock = Clock::begin(ahead);
+    let tick = runtime.clock.now() + 10;
+    timeout(quorate_lab::run::LIMIT, runtime.clock.until(Some(tick)))
+        .await
+        .expect("ten milliseconds, and not two hours");
+    assert!(runtime.clock.now() >= tick && runtime.clock.shown(tick) <= now());
+
+    let schedule = Schedule::new(NETWORK, NonZeroU64::new(3_600).unwrap(), String::new()).unwrap();
+    runtime.next_task = Some(schedule.next(ahead / 1_000));
+    runtime.parts.schedule = Some(schedule.clone());
+    runtime.refresh();
+    assert!(runtime.next_task.unwrap() <= schedule.next(now() / 1_000), "the next one by the right clock");
+}
+
 /// A loop that asks a signer, in a folder.
 fn runtime(folder: &TempDir, signer: SignerClient) -> Runtime {
     let registry = Registry::new(NETWORK);

@@ -12,13 +12,15 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     listen::{Connections, Routers},
     log::{self, LogFormat, LogLevel},
-    metrics, plain, service,
+    metrics, plain,
+    runtime::ProgramRuntime,
+    service,
     socket::{self, SocketFile},
 };
 use tokio::{
     net::UnixListener,
-    runtime,
-    signal::unix::{SignalKind, signal},
+    runtime::Builder,
+    signal::unix::{Signal, SignalKind, signal},
     task::spawn_blocking,
     time::sleep,
 };
@@ -27,13 +29,14 @@ use super::{DataArguments, SocketArguments, print};
 use crate::{
     clock::ClockWatch,
     key::KeyArguments,
-    server::{self, now},
+    server::{self, LAST_REQUESTS, now},
     signer::Signer,
 };
 
 /// Serve signatures on a Unix socket
 ///
-/// Prints where it listens. Ctrl-C or SIGTERM ends it, after requests in progress; if they take longer than ten seconds, with 130.
+/// Prints where it listens. Ctrl-C or SIGTERM ends it, after requests in progress; if they take longer than ten seconds, or at a
+/// second signal, with 130.
 /// The node that asks must run as the same user.
 #[derive(Debug, Args)]
 #[command(override_usage = USAGE)]
@@ -89,11 +92,8 @@ impl Arguments {
         let signer = Arc::new(Signer::new(unlocked.key, store, Some(log.writer.clone())).map_err(Failure::usage)?);
         signer.look_at_clock(now());
         let path = self.socket.path(&self.data.data);
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::internal)?;
-        let answered = runtime.block_on(async {
-            let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-            let (mut interrupt, mut terminate) =
-                (interrupt.map_err(Failure::internal)?, terminate.map_err(Failure::internal)?);
+        to_end(async {
+            let mut signals = Signals::listen()?;
             let (listener, _file) = listen(&path)?;
             let watchers = Connections::new(metrics::BOUNDS, None);
             let _end = watchers.abort_on_drop();
@@ -104,13 +104,16 @@ impl Arguments {
             let name = plain(&path.display().to_string());
             print(&format!("listening on {name}\n"))?;
             tracing::info!(public_key = %config.identity.public_key, "listening on {name}");
-            let stop = async {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                }
-                tracing::info!("stopping");
+            let stop = async move {
+                signals.next().await;
+                tracing::info!("stopping; a second signal ends at once");
                 service::stopping("answering requests in progress");
+                async move {
+                    tokio::select! {
+                        () = sleep(LAST_REQUESTS) => {}
+                        () = signals.next() => {}
+                    }
+                }
             };
             let pause = Duration::from_secs((config.identity.network.epoch_length.get() / 2).clamp(1, MOST_SECONDS));
             let watch = tokio::spawn(watch_clock(Arc::clone(&signer), pause));
@@ -119,14 +122,39 @@ impl Arguments {
             service::ready(&format!("listening on {name}"));
             let answered = server::serve(&listener, signer, stop).await;
             watch.abort();
-            Ok::<_, Failure>(answered)
-        })?;
-        if !answered {
-            tracing::warn!("stopped before every request in progress was answered");
-            return Ok(Exit::Interrupted);
+            Ok(answered)
+        })
+    }
+}
+
+/// Serves, and says how the program ends. It waits for no disk that hangs: what is not written by then is as after a kill.
+pub(crate) fn to_end(serving: impl Future<Output = Result<bool>>) -> Result {
+    let runtime = ProgramRuntime::new(&mut Builder::new_current_thread()).map_err(Failure::internal)?;
+    if !runtime.block_on(serving)? {
+        tracing::warn!("stopped before every request in progress was answered");
+        return Ok(Exit::Interrupted);
+    }
+    tracing::info!("stopped");
+    Ok(Exit::Success)
+}
+
+/// The two signals that end the signer.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self> {
+        let listen = |kind| signal(kind).map_err(Failure::internal);
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
         }
-        tracing::info!("stopped");
-        Ok(Exit::Success)
     }
 }
 

@@ -1,9 +1,12 @@
 //! `quorate-signer status`.
 
 use clap::Args;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    runtime::ProgramRuntime,
+};
 use quorate_signer_client::{SignerClient, SignerError, protocol::StatusAnswer};
-use tokio::runtime;
+use tokio::runtime::Builder;
 
 use super::{DataArguments, SocketArguments, print};
 use crate::{
@@ -51,7 +54,7 @@ impl Arguments {
 
     fn ask(&self) -> Result<StatusAnswer> {
         let client = SignerClient::new(self.socket.path(&self.data.data));
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::internal)?;
+        let runtime = ProgramRuntime::new(&mut Builder::new_current_thread()).map_err(Failure::internal)?;
         runtime.block_on(client.status()).map_err(|error| match error {
             SignerError::Refused(_) => Failure::refused(error),
             _ => Failure::io(error),

@@ -1,16 +1,14 @@
 //! Whether the time of a signature over the socket tells something about the key: see [`quorate_lab::timing`]. Run by `make timing`.
 
-use std::{cell::Cell, future::pending};
-
-use quorate_lab::timing::{FIXED, finds_a_leak, leaks};
-use quorate_signer_client::SignerClient;
-use tokio::{
-    net::UnixListener,
-    runtime::{Builder, Runtime},
+use std::{
+    cell::Cell,
+    future::{Ready, pending},
 };
 
+use quorate_lab::timing::{FIXED, finds_a_leak, leaks};
+use tokio::runtime::{Builder, Runtime};
+
 use super::*;
-use crate::server::serve;
 
 /// Signers of each class. Each has its socket and its record, whose places in memory and on disk make small differences, too.
 const EACH: usize = 64;
@@ -53,6 +51,6 @@ fn listening(runtime: &Runtime, folder: &Path, place: usize) -> SignerClient {
     let socket = folder.join(format!("{place}.sock"));
     let _guard = runtime.enter();
     let listener = UnixListener::bind(&socket).expect("binds");
-    runtime.spawn(async move { serve(&listener, signer, pending()).await });
+    runtime.spawn(async move { serve(&listener, signer, pending::<Ready<()>>()).await });
     SignerClient::new(socket)
 }

@@ -30,11 +30,8 @@ impl Node {
         let ready = round.ready.filter(|_| self.settings.roles.aggregate)?;
         let id = ready.candidate.id;
         let timeout = self.now + self.settings.submission_timeout;
-        if let Some(until) = self.saved.pending.get(&id) {
-            // After a restart the clock may show less than before.
-            if self.now < *until {
-                return Some(timeout.min(*until));
-            }
+        if let Some(until) = self.saved.pending.get(&id).filter(|until| self.now < **until) {
+            return Some(*until);
         }
         let due = (ready.begins + ready.place * self.settings.turn).max(task.submit_after);
         if self.now < due {
@@ -86,22 +83,26 @@ impl Node {
 
     /// Reports a conflict if it is this node's turn, and notes when to look again.
     pub(super) fn look_at_conflict(&mut self, operator: Address, id: B256, out: &mut Vec<NodeOutput>) {
-        let key = (operator, id);
         let due = Due::Conflict(operator, id);
-        let Some(mut conflict) = self.conflicts.remove(&key) else { return };
+        let Some(mut conflict) = self.conflicts.remove(&(id, operator)) else { return };
         if let Some(at) = conflict.wake.take() {
             self.wakes.remove(&(at, due));
         }
-        let wanted = self.settings.roles.aggregate && !self.is_slashed(operator, id, conflict.evidence.epoch());
-        if wanted && self.is_reportable(&conflict.evidence) {
-            let timeout = self.now + self.settings.submission_timeout;
-            let turn = (conflict.begins + conflict.place * self.settings.turn).max(conflict.report_after);
-            let waits = self.saved.reports.get(&key).filter(|until| self.now < **until);
+        let epoch = conflict.evidence.epoch();
+        let wanted = self.settings.roles.aggregate
+            && !self.is_slashed(operator, id, epoch)
+            && self.is_reportable(&conflict.evidence);
+        let snapshot = self.snapshots.get(&epoch).filter(|_| wanted).map(|(snapshot, _)| snapshot.clone());
+        if let Some(snapshot) = snapshot {
+            let place = *conflict.place.get_or_insert_with(|| self.place(&snapshot, id));
+            let turn = (conflict.begins + place * self.settings.turn).max(conflict.report_after);
+            let waits = self.saved.reports.get(&(operator, id)).filter(|until| self.now < **until);
             conflict.wake = Some(match waits {
-                Some(until) => timeout.min(*until),
+                Some(until) => *until,
                 None if self.now < turn => turn,
                 None => {
-                    self.saved.reports.insert(key, timeout);
+                    let timeout = self.now + self.settings.submission_timeout;
+                    self.saved.reports.insert((operator, id), timeout);
                     self.unsaved = true;
                     out.push(NodeOutput::ReportConflict { operator, evidence: conflict.evidence.clone() });
                     timeout
@@ -111,18 +112,17 @@ impl Node {
         if let Some(at) = conflict.wake {
             self.wakes.insert((at, due));
         }
-        self.conflicts.insert(key, conflict);
+        self.conflicts.insert((id, operator), conflict);
     }
 
     /// A reorganisation undid a slashing. Turns begin anew.
     pub(super) fn unslashed(&mut self, operator: Address, id: B256, epoch: u64, out: &mut Vec<NodeOutput>) {
-        let key = (operator, id);
         self.slashed.remove(&(operator, id, epoch));
         let (now, timeout) = (self.now, self.now + self.settings.submission_timeout);
-        if let Some(conflict) = self.conflicts.get_mut(&key) {
+        if let Some(conflict) = self.conflicts.get_mut(&(id, operator)) {
             conflict.begins = now;
         }
-        if let Some(until) = self.saved.reports.get_mut(&key) {
+        if let Some(until) = self.saved.reports.get_mut(&(operator, id)) {
             *until = timeout;
             self.unsaved = true;
         }
@@ -132,7 +132,7 @@ impl Node {
     pub(super) fn report_failed(&mut self, operator: Address, id: B256, out: &mut Vec<NodeOutput>) {
         self.unsaved |= self.saved.reports.remove(&(operator, id)).is_some();
         let later = self.now + self.settings.retry;
-        if let Some(conflict) = self.conflicts.get_mut(&(operator, id)) {
+        if let Some(conflict) = self.conflicts.get_mut(&(id, operator)) {
             conflict.report_after = later;
         }
         self.look_at_conflict(operator, id, out);

@@ -20,7 +20,7 @@ use quorate_evm::{
 
 use super::{
     event::{NodeOutput, PeerSource},
-    state::{HeldSum, Node, OpenTask, Round},
+    state::{Ballot, HeldSum, Node, OpenTask, Round},
 };
 use crate::groups::Audience;
 use crate::message::{
@@ -115,13 +115,13 @@ impl Node {
         let conflict = |candidates: &BTreeSet<Task>| {
             candidates.iter().any(|one| candidates.iter().any(|other| one.is_slashed_with(other)))
         };
-        let proven = |operator: &Address| self.conflicts.contains_key(&(*operator, id));
+        let proven = |operator: &Address| self.conflicts.contains_key(&(id, *operator));
         let signed = signed.into_iter().filter(|(operator, candidates)| !proven(operator) && conflict(candidates));
         signed.map(|(operator, _)| operator).collect()
     }
 
     fn held(&self, id: B256, round: &Round, suspects: &BTreeSet<Address>) -> HeldTask {
-        let mut ballots: BTreeMap<(B256, bool), MemberSet> = BTreeMap::new();
+        let mut ballots: BTreeMap<Ballot, MemberSet> = BTreeMap::new();
         for (ballot, held) in round.held.iter().filter(|(ballot, _)| round.sums.contains_key(*ballot)) {
             let suspect = |index: usize| {
                 let owner = u32::try_from(index).ok().and_then(|index| round.snapshot.owner(index));
@@ -151,24 +151,30 @@ impl Node {
     /// Answers a peer with what it does not hold, as much as one answer takes, and asks it for what this node does not hold.
     /// An answer may be empty: a peer that gets none waits for it, and asks others less.
     pub(super) fn answer(&mut self, source: PeerSource, request: &PeerRequest, out: &mut Vec<NodeOutput>) {
-        out.push(NodeOutput::Answer { to: source, answer: self.answer_to(request) });
-        let request = self.asked_back(source, request);
+        // An honest node names a round once. A repetition would cost as much as the first entry, and bring nothing.
+        let mut named = BTreeSet::new();
+        let entries = request.tasks.iter().take(MAX_REQUEST_TASKS);
+        let shown: Vec<_> = entries.filter(|held| named.insert((held.id, held.epoch, held.snapshot))).collect();
+        out.push(NodeOutput::Answer { to: source, answer: self.answer_to(&shown) });
+        let request = self.asked_back(source, &shown);
         if !request.tasks.is_empty() {
             out.push(NodeOutput::AskPeer { peer: source, request });
         }
     }
 
     /// What a peer is asked that has shown what it holds.
-    fn asked_back(&mut self, source: PeerSource, shown: &PeerRequest) -> PeerRequest {
+    ///
+    /// Cost: that of [`lacks`](Self::lacks) for each entry; a pass over what is held of a task, once a period.
+    fn asked_back(&mut self, source: PeerSource, shown: &[&HeldTask]) -> PeerRequest {
         let period = self.now / self.settings.ask_first;
         if self.asked_back.0 != period {
             self.asked_back = (period, BTreeSet::new());
         }
         let (mut request, mut size) = (PeerRequest::default(), HEADER);
-        for theirs in shown.tasks.iter().take(MAX_REQUEST_TASKS) {
-            let Some(task) = self.tasks.get(&theirs.id).filter(|_| !self.settled.contains_key(&theirs.id)) else {
-                continue;
-            };
+        for theirs in shown {
+            let was_asked = self.asked_back.1.contains(&(source, theirs.id));
+            let wanted = !was_asked && !self.settled.contains_key(&theirs.id);
+            let Some(task) = self.tasks.get(&theirs.id).filter(|_| wanted) else { continue };
             let round = task.rounds.get(&(theirs.epoch, theirs.snapshot));
             let round = round.filter(|_| self.is_in_chain(theirs.epoch, theirs.snapshot));
             let Some(round) = round.filter(|round| self.lacks(round, theirs)) else { continue };
@@ -177,41 +183,47 @@ impl Node {
             if size > MAX_MESSAGE {
                 break;
             }
-            if self.asked_back.1.insert((source, theirs.id)) {
-                request.tasks.push(held);
-            }
+            self.asked_back.1.insert((source, theirs.id));
+            request.tasks.push(held);
         }
         request
     }
 
     /// Whether a peer shows a result or a signature that this node does not hold. In a network of groups, of signatures those
     /// of its own group count: others come in sums.
+    ///
+    /// Cost: a look at a bit for each member of the group and each ballot, whatever bits the peer has set.
     fn lacks(&self, round: &Round, theirs: &HeldTask) -> bool {
-        let own_group = round.own.and_then(|own| round.groups.group(own));
-        let is_heard = |index: u32| {
-            let group = round.groups.group(index);
-            group.is_some() && (round.groups.top() == 0 || group == own_group)
-        };
+        let own = round.own.and_then(|own| round.groups.group(own)).map(|number| Branch { level: 0, number });
+        let heard = if round.groups.top() == 0 { Some(round.groups.whole()) } else { own };
+        let heard: &[u32] = heard.map_or(&[], |group| round.groups.members(group));
         let accused = |index: u32| {
             let owner = round.snapshot.owner(index);
-            owner.is_some_and(|owner| self.conflicts.contains_key(&(owner, theirs.id)))
+            owner.is_some_and(|owner| self.conflicts.contains_key(&(theirs.id, owner)))
         };
-        let held = |ballot: (B256, bool), index: u32| {
+        let held = |ballot: Ballot, index: u32| {
             let single = round.attested.get(&index).map(|held| (held.candidate().result, held.candidate().approved));
             single == Some(ballot)
                 || round.held.get(&ballot).is_some_and(|support| support.signers.contains(index as usize))
         };
-        let signer = |ballot: &HeldBallot| {
-            let mut signers = ballot.signers.iter().filter_map(|index| u32::try_from(index).ok());
-            let ballot = (ballot.result, ballot.approved);
-            signers.any(|index| is_heard(index) && !held(ballot, index) && !accused(index))
+        let shows = |signers: &MemberSet, index: u32| {
+            #[cfg(test)]
+            self.looked_at.set(self.looked_at.get() + 1);
+            signers.contains(index as usize)
         };
-        (theirs.result.is_some() && round.result.is_none()) || theirs.ballots.iter().any(signer)
+        let news = |(ballot, signers): (Ballot, &MemberSet)| {
+            heard.iter().any(|index| shows(signers, *index) && !held(ballot, *index) && !accused(*index))
+        };
+        (theirs.result.is_some() && round.result.is_none()) || ballots_of(theirs).into_iter().any(news)
     }
 
-    fn answer_to(&self, request: &PeerRequest) -> PeerAnswer {
+    /// What a peer does not hold.
+    ///
+    /// Cost: a look at each attestation and sum that is held of the tasks in question.
+    fn answer_to(&self, shown: &[&HeldTask]) -> PeerAnswer {
         let mut answer = PeerAnswer::default();
-        for held in request.tasks.iter().take(MAX_REQUEST_TASKS) {
+        for held in shown {
+            let ballots = ballots_of(held);
             let task = self.tasks.get(&held.id);
             let Some(round) = task.and_then(|task| task.rounds.get(&(held.epoch, held.snapshot))) else { continue };
             let mut implied = held.result;
@@ -227,10 +239,10 @@ impl Node {
                 // A result is its performer's attestation. One that names another performer would be refused.
                 let known = index == round.performer && candidate.approved && implied == Some(candidate.result);
                 let known = known || !round.names_elected(candidate);
-                let listed = held.ballots.iter().any(|ballot| {
-                    (ballot.result, ballot.approved) == (candidate.result, candidate.approved)
-                        && ballot.signers.contains(index as usize)
-                });
+                let listed = ballots.get(&(candidate.result, candidate.approved));
+                let listed = listed.is_some_and(|signers| signers.contains(index as usize));
+                #[cfg(test)]
+                self.looked_at.set(self.looked_at.get() + 1);
                 if !known && !listed && answer.attestations.len() < MAX_ANSWER_ATTESTATIONS {
                     answer.attestations.push(attestation.clone());
                 }
@@ -238,8 +250,8 @@ impl Node {
             // Sums come after the result: the peer has yet to verify the one of this answer, and takes no sums without it. Those
             // of the largest branches first.
             for (ballot, sums) in round.sums.iter().filter(|(ballot, _)| held.result == Some(ballot.0)) {
-                let listed = held.ballots.iter().find(|listed| (listed.result, listed.approved) == *ballot);
-                let news = |held: &&HeldSum| listed.is_none_or(|listed| !held.signers.is_subset(&listed.signers));
+                let listed = ballots.get(ballot);
+                let news = |held: &&HeldSum| listed.is_none_or(|listed| !held.signers.is_subset(listed));
                 for held in sums.values().rev().flatten().filter(news) {
                     if answer.sums.len() < MAX_ANSWER_SUMS {
                         answer.sums.push(held.sum.clone());
@@ -258,13 +270,19 @@ impl Node {
     }
 
     /// Evidence of conflicts about a task, and who signed both.
-    fn evidence_of(
-        &self,
-        id: B256,
-    ) -> impl Iterator<Item = (quorate_evm::alloy_primitives::Address, &ConflictEvidence)> {
-        let of_task = self.conflicts.iter().filter(move |((_, of), _)| *of == id);
-        of_task.map(|((operator, _), conflict)| (*operator, &conflict.evidence))
+    fn evidence_of(&self, id: B256) -> impl Iterator<Item = (Address, &ConflictEvidence)> {
+        let of_task = self.conflicts.range((id, Address::ZERO)..=(id, Address::repeat_byte(0xff)));
+        of_task.map(|((_, operator), conflict)| (*operator, &conflict.evidence))
     }
+}
+
+/// What a peer shows, by ballot. An honest node shows a ballot once; of repetitions the first counts.
+fn ballots_of(held: &HeldTask) -> BTreeMap<Ballot, &MemberSet> {
+    let mut ballots = BTreeMap::new();
+    for HeldBallot { result, approved, signers } in &held.ballots {
+        ballots.entry((*result, *approved)).or_insert(signers);
+    }
+    ballots
 }
 
 /// Who may have what a node misses of a round. In turn: everybody, the group of a suspect, the own group. Without a suspect the
@@ -288,4 +306,54 @@ const HEADER: usize = 64;
 fn size_of_held(held: &HeldTask) -> usize {
     let ballots: usize = held.ballots.iter().map(|ballot| 43 + ballot.signers.as_bytes().len()).sum();
     32 + 10 + 20 + 33 + 10 + ballots + 10 + held.accused.as_bytes().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use quorate_evm::{SnapshotId, alloy_primitives::Bytes};
+
+    use super::super::{event::NodeEvent, saved::Saved, state::NodeSettings};
+    use super::*;
+    use crate::{
+        election::Snapshot,
+        message::{Attestation, Signed, Verified},
+    };
+
+    /// A peer repeats one entry as often as a question allows, with every bit set that is no member's. It breaks no limit, so the
+    /// cost must not depend on its bits and repetitions.
+    #[test]
+    fn a_question_costs_no_more_than_its_members() {
+        const MEMBERS: u32 = 5;
+        let id = B256::repeat_byte(0x1d);
+        let members = (0..MEMBERS).map(|index| (1, Address::repeat_byte(index as u8 + 1))).collect();
+        let snapshot = Snapshot::new(0, SnapshotId::repeat_byte(1), B256::repeat_byte(1), members, 3).unwrap();
+        let snapshot = Arc::new(snapshot);
+        let performer = snapshot.performer(id).into();
+        let mut node = Node::new(NodeSettings::default(), 0, Saved::default());
+        node.step(NodeEvent::Snapshot(snapshot.clone()), 0);
+        node.step(NodeEvent::Task { id, epoch: 0, payload: Bytes::new() }, 0);
+        let candidate =
+            Task { epoch: 0, snapshot: snapshot.id(), id, performer, result: B256::repeat_byte(2), approved: true };
+        for index in 0..MEMBERS {
+            let attestation = Attestation::new(candidate, index, vec![1].into()).unwrap();
+            let message = Verified::by_the_caller(Signed::Attestation(attestation));
+            node.step(NodeEvent::Received { source: PeerSource(1), message }, 0);
+        }
+        let others: MemberSet = (MEMBERS as usize..8 * MAX_BITMAP).collect();
+        let ballot = |result: usize| {
+            let result = B256::left_padding_from(&result.to_be_bytes());
+            HeldBallot { result, approved: true, signers: others.clone() }
+        };
+        let ballots: Vec<_> = (0..MAX_HELD).map(|number| ballot(number / 2)).collect();
+        let held =
+            HeldTask { id, epoch: 0, snapshot: snapshot.id(), result: None, ballots, accused: MemberSet::default() };
+        let request = PeerRequest { tasks: vec![held; MAX_REQUEST_TASKS] };
+        let outputs = node.step(NodeEvent::Asked { source: PeerSource(1), request }, 1);
+        let [NodeOutput::Answer { answer, .. }] = &outputs[..] else { panic!("{outputs:?}") };
+        assert_eq!(answer.attestations.len(), MEMBERS as usize, "each once");
+        // Each attestation is looked at once, and each member in each of the ballots, of which half are repetitions.
+        assert_eq!(node.looked_at.get(), MEMBERS as usize * (1 + MAX_HELD / 2));
+    }
 }

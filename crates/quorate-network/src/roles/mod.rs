@@ -28,11 +28,11 @@
 //! member, whatever strangers send; a member can begin one candidate, so there are at most as many as members. Sums are of the
 //! result that is there, for two verdicts, and no two of a branch and verdict have a signer in common: so each level has at
 //! most two for each member. A task has rounds for two epochs, each with at most four snapshots. There is one conflict for
-//! each operator and task. Tasks go when their epoch can settle nothing more, or when they are settled for good and further
+//! each operator and task; of tasks that the node does not hold, at most 64 of an operator. Tasks go when their epoch can settle nothing more, or when they are settled for good and further
 //! ones need their place; evidence goes when the contract no longer takes it.
 //!
 //! # What a restart needs
-//! [`Saved`] says what must be on disk, and why. All else comes again from the operator's source, the chain, the signer's
+//! [`Saved`] says what must be on disk, and why. All else that is of use comes again from the operator's source, the chain, the signer's
 //! record, and from peers, whom the node asks.
 //!
 //! | module | contents |

@@ -155,20 +155,18 @@ impl Node {
     /// use takes the place of evidence that it cannot.
     fn add_conflict(&mut self, operator: Address, evidence: ConflictEvidence, out: &mut Vec<NodeOutput>) -> bool {
         let id = evidence.id();
-        let place = self.snapshots.get(&evidence.epoch()).cloned().map_or(0, |(snapshot, _)| self.place(&snapshot, id));
-        match self.conflicts.get_mut(&(operator, id)).map(|held| held.evidence.clone()) {
+        match self.conflicts.get(&(id, operator)).map(|held| &held.evidence) {
             Some(_) if !self.is_reportable(&evidence) => return false,
-            Some(held) if self.is_reportable(&held) && evidence.epoch() <= held.epoch() => return false,
-            Some(_) => {
-                if let Some(conflict) = self.conflicts.get_mut(&(operator, id)) {
-                    conflict.evidence = evidence;
-                    conflict.place = place;
-                }
+            Some(held) if self.is_reportable(held) && evidence.epoch() <= held.epoch() => return false,
+            _ => {}
+        }
+        self.unsaved |= self.saved.keep_evidence(operator, &evidence);
+        match self.conflicts.entry((id, operator)) {
+            Entry::Occupied(mut held) => {
+                let conflict = held.get_mut();
+                (conflict.evidence, conflict.place) = (evidence, None);
             }
-            None => {
-                let conflict = Conflict { evidence, begins: self.now, place, report_after: 0, wake: None };
-                self.conflicts.insert((operator, id), conflict);
-            }
+            Entry::Vacant(place) => _ = place.insert(Conflict::new(evidence, self.now)),
         }
         self.look_at_conflict(operator, id, out);
         true

@@ -139,9 +139,9 @@ impl Node {
         self.tasks.get(&id).map(|task| self.report(id, task))
     }
 
-    /// The conflicts that the node knows, by operator and task.
+    /// The conflicts that the node knows, by task and operator.
     pub fn conflicts(&self) -> impl Iterator<Item = ConflictReport> + '_ {
-        self.conflicts.iter().map(|((operator, id), conflict)| ConflictReport {
+        self.conflicts.iter().map(|((id, operator), conflict)| ConflictReport {
             operator: *operator,
             id: *id,
             first: *conflict.evidence.first().candidate(),

@@ -1,19 +1,22 @@
-//! What a node keeps over a restart. All else comes back: tasks from the operator's source, snapshots and settlements from
-//! the chain, attestations from peers, and what the operator signed from the signer's own record.
+//! What a node keeps over a restart. All else comes back as long as it is of use: tasks from the operator's source, snapshots,
+//! settlements and slashings from the chain, attestations from peers, and what the operator signed from the signer's own record.
 //!
 //! | kept | because otherwise |
 //! |---|---|
 //! | results that this node executed | a program that answers differently the second time would make an honest performer sign two results; the signer would refuse, and the task would be lost |
 //! | verdicts, with signatures when they came | a program that judges differently the second time would ask the signer for a conflict |
 //! | submissions and reports that wait | the node would pay for a second one |
+//! | evidence of conflicts, at most 64 of each operator | the contract takes it longer than anybody answers questions about its task |
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use quorate_evm::{
     SnapshotId, Task,
     alloy_primitives::{Address, B256, Bytes},
 };
 use serde::{Deserialize, Serialize};
+
+use crate::message::{Attestation, ConflictEvidence};
 
 /// What a node keeps over a restart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +29,33 @@ pub struct Saved {
     pub(super) pending: BTreeMap<B256, u64>,
     /// The same of reports, by operator and task.
     pub(super) reports: BTreeMap<(Address, B256), u64>,
+    /// By operator and task, evidence that the contract still takes: that of `Node::conflicts`, as far as there is room.
+    pub(super) evidence: BTreeMap<(Address, B256), SavedEvidence>,
+}
+
+/// Evidence of a conflict, whose halves are checked for their form when they are read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "[SavedHalf; 2]", into = "[SavedHalf; 2]")]
+pub(super) struct SavedEvidence(pub(super) ConflictEvidence);
+
+/// An attestation: what is signed, the index of the key, and the signature.
+type SavedHalf = (Task, u32, Bytes);
+
+impl From<SavedEvidence> for [SavedHalf; 2] {
+    fn from(SavedEvidence(evidence): SavedEvidence) -> Self {
+        [evidence.first(), evidence.second()].map(|half| (*half.candidate(), half.index(), half.signature().clone()))
+    }
+}
+
+impl TryFrom<[SavedHalf; 2]> for SavedEvidence {
+    type Error = &'static str;
+
+    fn try_from(halves: [SavedHalf; 2]) -> Result<Self, Self::Error> {
+        let read = |(candidate, index, signature)| Attestation::new(candidate, index, signature).ok();
+        let [first, second] = halves.map(read);
+        let evidence = first.zip(second).and_then(|(first, second)| ConflictEvidence::new(first, second));
+        evidence.map(Self).ok_or("two attestations that do not conflict")
+    }
 }
 
 /// A verdict that the operator gave, or is about to give.
@@ -43,8 +73,12 @@ pub(super) struct SavedVerdict {
 )]
 pub struct SavedError(#[source] postcard::Error);
 
-/// The first byte.
-const VERSION: u8 = 1;
+/// The most evidence against one operator that is kept over a restart, so that nobody makes the file long. Each report takes a share
+/// of what the operator has left, so further ones are worth little.
+pub(super) const MAX_SAVED_EVIDENCE: usize = 64;
+
+/// The first byte. Version 1 ended before the evidence.
+const VERSION: u8 = 2;
 
 impl Saved {
     /// The state as bytes, for a file.
@@ -57,11 +91,39 @@ impl Saved {
     /// # Errors
     /// [`SavedError`] if bytes are missing, left over, or of another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedError> {
-        let [VERSION, rest @ ..] = bytes else { return Err(SavedError(postcard::Error::DeserializeBadEncoding)) };
-        match postcard::take_from_bytes(rest).map_err(SavedError)? {
-            (saved, []) => Ok(saved),
+        let (rest, has_evidence) = match bytes {
+            [VERSION, rest @ ..] => (Cow::Borrowed(rest), true),
+            // A map without entries is one byte.
+            [1, rest @ ..] => (Cow::Owned([rest, &[0]].concat()), false),
+            _ => return Err(SavedError(postcard::Error::DeserializeBadEncoding)),
+        };
+        match postcard::take_from_bytes::<Self>(&rest).map_err(SavedError)? {
+            (saved, []) if has_evidence || saved.evidence.is_empty() => Ok(saved),
             _ => Err(SavedError(postcard::Error::DeserializeBadEncoding)),
         }
+    }
+
+    /// Whether evidence of an operator's conflict about a task can be kept.
+    pub(super) fn has_room(&self, operator: Address, id: B256) -> bool {
+        let of_operator = self.evidence.range((operator, B256::ZERO)..=(operator, B256::repeat_byte(0xff)));
+        self.evidence.contains_key(&(operator, id)) || of_operator.count() < MAX_SAVED_EVIDENCE
+    }
+
+    /// Keeps evidence if there is room, in place of that about the same task. Whether anything changed.
+    pub(super) fn keep_evidence(&mut self, operator: Address, evidence: &ConflictEvidence) -> bool {
+        let id = evidence.id();
+        let has_room = self.has_room(operator, id);
+        if has_room {
+            self.evidence.insert((operator, id), SavedEvidence(evidence.clone()));
+        }
+        has_room
+    }
+
+    /// Forgets evidence of conflicts. Whether there was any.
+    pub(super) fn forget_evidence(&mut self, is_old: impl Fn(Address, B256) -> bool) -> bool {
+        let before = self.evidence.len();
+        self.evidence.retain(|(operator, id), _| !is_old(*operator, *id));
+        before != self.evidence.len()
     }
 
     /// What the operator said about an id in one epoch and snapshot.

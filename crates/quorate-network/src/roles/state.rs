@@ -12,7 +12,7 @@ use quorate_evm::{
 
 use super::{
     event::{MessageRefusal, NodeOutput, NotTaken, PeerSource},
-    saved::Saved,
+    saved::{Saved, SavedEvidence},
 };
 use crate::{
     election::Snapshot,
@@ -104,6 +104,8 @@ pub struct Node {
     pub(super) unsaved: bool,
     /// The greatest time that was passed in.
     pub(super) now: u64,
+    /// Whether there was a step.
+    pub(super) begun: bool,
     /// The epoch of the newest block.
     pub(super) epoch: u64,
     /// The snapshots that the chain has, by epoch, each with its groups.
@@ -113,7 +115,8 @@ pub struct Node {
     pub(super) settled: BTreeMap<B256, SettledTask>,
     /// How many settlements were told.
     pub(super) settlements: u64,
-    pub(super) conflicts: BTreeMap<(Address, B256), Conflict>,
+    /// By task and operator, so that those of one task stand together.
+    pub(super) conflicts: BTreeMap<(B256, Address), Conflict>,
     /// Whom the chain has slashed for which id, with the later epoch of the conflict, and the epoch in which the node saw it.
     pub(super) slashed: BTreeMap<(Address, B256, u64), u64>,
     /// This node's place among the aggregators, of tasks for which it was computed.
@@ -126,6 +129,9 @@ pub struct Node {
     pub(super) to_ask: Vec<B256>,
     /// Which peers were asked back about which tasks in this period of `ask_first`.
     pub(super) asked_back: (u64, BTreeSet<(PeerSource, B256)>),
+    /// How many attestations and members were looked at for the questions of peers.
+    #[cfg(test)]
+    pub(super) looked_at: std::cell::Cell<usize>,
 }
 
 /// What is due at some time.
@@ -267,8 +273,8 @@ pub(super) struct Conflict {
     pub(super) evidence: ConflictEvidence,
     /// When the first reporter's turn begins.
     pub(super) begins: u64,
-    /// How many turns pass before that of this node.
-    pub(super) place: u64,
+    /// How many turns pass before that of this node, once it was computed.
+    pub(super) place: Option<u64>,
     /// A report that failed is not repeated before this time.
     pub(super) report_after: u64,
     pub(super) wake: Option<u64>,
@@ -295,8 +301,8 @@ pub(super) const MAX_BRANCHES: usize = 4;
 impl Node {
     /// A node in an epoch, with what it kept: `Saved::default()` at the first start.
     ///
-    /// After a restart the caller sends the chain's snapshots, the settlements of epochs that can still settle, and the
-    /// tasks, as if they were new.
+    /// After a restart the caller sends the chain's snapshots and slashings, the settlements of epochs that can still settle, and
+    /// the tasks, as if they were new.
     pub fn new(settings: NodeSettings, epoch: u64, saved: Saved) -> Self {
         // A time of zero would ask for a tick that is due at once, for ever.
         let settings = NodeSettings {
@@ -308,23 +314,31 @@ impl Node {
             gather: settings.gather.max(1),
             ..settings
         };
+        let conflict = |(key, SavedEvidence(evidence)): (&(Address, B256), &SavedEvidence)| {
+            // The first step knows what time it is.
+            ((key.1, key.0), Conflict::new(evidence.clone(), 0))
+        };
+        let conflicts = saved.evidence.iter().map(conflict).collect();
         Self {
             settings,
             saved,
             unsaved: false,
             now: 0,
+            begun: false,
             epoch,
             snapshots: BTreeMap::new(),
             tasks: BTreeMap::new(),
             settled: BTreeMap::new(),
             settlements: 0,
-            conflicts: BTreeMap::new(),
+            conflicts,
             slashed: BTreeMap::new(),
             places: BTreeMap::new(),
             wakes: BTreeSet::new(),
             woken_at: None,
             to_ask: Vec::new(),
             asked_back: (0, BTreeSet::new()),
+            #[cfg(test)]
+            looked_at: Default::default(),
         }
     }
 
@@ -423,7 +437,7 @@ impl Node {
             }
             Signed::Evidence(evidence) => {
                 let operator = self.accused(evidence)?;
-                match self.conflicts.get(&(operator, evidence.id())) {
+                match self.conflicts.get(&(evidence.id(), operator)) {
                     Some(held) if held.evidence == *evidence => Err(MessageRefusal::Duplicate),
                     Some(held) if self.is_reportable(&held.evidence) && evidence.epoch() <= held.evidence.epoch() => {
                         Err(MessageRefusal::Duplicate)
@@ -440,7 +454,7 @@ impl Node {
     fn beside_another(&self, round: &Round, attestation: &Attestation) -> MessageRefusal {
         let (Task { epoch, id, .. }, index) = (*attestation.candidate(), attestation.index());
         let known = |operator: Address| {
-            let held = self.conflicts.get(&(operator, id)).filter(|held| self.is_reportable(&held.evidence))?;
+            let held = self.conflicts.get(&(id, operator)).filter(|held| self.is_reportable(&held.evidence))?;
             Some((operator, held.evidence.epoch()))
         };
         let Some((operator, known)) = round.snapshot.owner(index).and_then(known) else {
@@ -502,19 +516,23 @@ impl Node {
         groups.indices(sum.branch(), sum.signers())
     }
 
-    /// The operator that signed both halves of evidence.
+    /// The operator that signed both halves of evidence. The contract takes it longer than the task is open, so the chain must have
+    /// both snapshots, and the node need not hold the task. But an operator can sign ids without end, so without the task there
+    /// must be room for the evidence in what is saved.
     pub(super) fn accused(&self, evidence: &ConflictEvidence) -> Result<Address, MessageRefusal> {
         let owner = |attestation: &Attestation| {
-            let Task { epoch, snapshot, id, .. } = *attestation.candidate();
-            if !self.tasks.contains_key(&id) {
-                return Err(MessageRefusal::UnknownTask);
-            }
+            let Task { epoch, snapshot, .. } = *attestation.candidate();
             let held = self.snapshots.get(&epoch).filter(|(held, _)| held.id() == snapshot);
             let (held, _) = held.ok_or(MessageRefusal::OtherSnapshot(epoch))?;
             held.owner(attestation.index()).ok_or(MessageRefusal::NoSuchSigner(attestation.index()))
         };
         let (first, second) = (owner(evidence.first())?, owner(evidence.second())?);
-        if first == second { Ok(first) } else { Err(MessageRefusal::NotOneOperator) }
+        if first != second {
+            return Err(MessageRefusal::NotOneOperator);
+        }
+        let id = evidence.id();
+        let taken = self.tasks.contains_key(&id) || self.saved.has_room(first, id);
+        if taken { Ok(first) } else { Err(MessageRefusal::UnknownTask) }
     }
 
     /// Whether the chain has slashed an operator for a conflict of an id in this epoch or a later one: it pays for an id once
@@ -539,6 +557,13 @@ impl Node {
             self.woken_at = Some(*at);
             out.push(NodeOutput::WakeAt(*at));
         }
+    }
+}
+
+impl Conflict {
+    /// A conflict that nobody has reported.
+    pub(super) fn new(evidence: ConflictEvidence, begins: u64) -> Self {
+        Self { evidence, begins, place: None, report_after: 0, wake: None }
     }
 }
 

@@ -14,12 +14,16 @@ use super::{
 use crate::groups::Groups;
 
 impl Node {
-    /// Takes an event and says what to do, in order. `now` is the node's own time in milliseconds, from any beginning that
-    /// stays the same over restarts; if it goes back, the greatest one so far counts.
+    /// Takes an event and says what to do, in order. `now` is the node's own time in milliseconds, which passes as a stopwatch
+    /// does: nothing that waits goes on while `now` is less than the greatest one so far, which counts instead. After a restart
+    /// it may be less than before.
     ///
     /// The new state and the outputs are a function of the state, the event and `now` alone.
     pub fn step(&mut self, event: NodeEvent, now: u64) -> Vec<NodeOutput> {
         self.now = self.now.max(now);
+        if !std::mem::replace(&mut self.begun, true) {
+            self.begin();
+        }
         let mut out = Vec::new();
         match event {
             NodeEvent::Task { id, epoch, payload } => self.task(id, epoch, payload, &mut out),
@@ -75,6 +79,20 @@ impl Node {
         out
     }
 
+    /// The first step: it tells what time it is.
+    fn begin(&mut self) {
+        // What waits by a clock that was ahead would wait until that time has come.
+        let latest = self.now + self.settings.submission_timeout;
+        let waiting = self.saved.pending.values_mut().chain(self.saved.reports.values_mut());
+        for until in waiting.filter(|until| **until > latest) {
+            *until = latest;
+            self.unsaved = true;
+        }
+        // The chain tells its past first, so by then it is known who was slashed.
+        let begins = self.now + self.settings.turn;
+        self.conflicts.values_mut().for_each(|conflict| conflict.begins = begins);
+    }
+
     fn task(&mut self, id: B256, epoch: u64, payload: Bytes, out: &mut Vec<NodeOutput>) {
         if let Err(reason) = self.screen_task(id, epoch, &payload) {
             return out.push(NodeOutput::NotTaken { id, reason });
@@ -106,7 +124,7 @@ impl Node {
     }
 
     /// Drops a task that the chain has settled for good, with what was kept of it. What nodes that still hold it say of it is
-    /// refused here as that of an unknown task. Conflicts stay.
+    /// refused here as that of an unknown task, but for evidence. Conflicts stay.
     fn make_room(&mut self, id: B256) {
         let Some(task) = self.tasks.remove(&id) else { return };
         task.wake.into_iter().for_each(|at| _ = self.wakes.remove(&(at, Due::Task(id))));
@@ -138,7 +156,7 @@ impl Node {
         self.settled.retain(|_, settled| settled.epoch >= open);
         self.snapshots.retain(|epoch, _| *epoch >= kept);
         self.slashed.retain(|_, epoch| *epoch >= kept);
-        self.conflicts.retain(|(operator, id), conflict| {
+        self.conflicts.retain(|(id, operator), conflict| {
             let evidence = &conflict.evidence;
             let keep = evidence.first().candidate().epoch.min(evidence.second().candidate().epoch) >= kept;
             if let (false, Some(at)) = (keep, conflict.wake) {
@@ -150,7 +168,8 @@ impl Node {
         // What was submitted before a restart waits, even if the task was not named again yet.
         let (tasks, conflicts, now) = (&self.tasks, &self.conflicts, self.now);
         self.saved.pending.retain(|id, until| tasks.contains_key(id) || *until > now);
-        self.saved.reports.retain(|key, until| conflicts.contains_key(key) || *until > now);
+        self.saved.reports.retain(|(operator, id), until| conflicts.contains_key(&(*id, *operator)) || *until > now);
+        self.unsaved |= self.saved.forget_evidence(|operator, id| !conflicts.contains_key(&(id, operator)));
         self.unsaved |= waiting != self.saved.pending.len() + self.saved.reports.len();
         self.unsaved |= self.saved.forget_before(open);
         self.look_at_all(out);
@@ -172,7 +191,7 @@ impl Node {
             self.look_at(id, out);
             self.compare_epochs(id, out);
         }
-        for (operator, id) in self.conflicts.keys().copied().collect::<Vec<_>>() {
+        for (id, operator) in self.conflicts.keys().copied().collect::<Vec<_>>() {
             self.look_at_conflict(operator, id, out);
         }
     }
