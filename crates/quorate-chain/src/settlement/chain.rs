@@ -27,7 +27,7 @@ use super::{
     settings::SettlementSettings,
 };
 use crate::{
-    rpc::{Rpc, RpcBlock, RpcError, RpcPatience},
+    rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError, RpcPatience},
     task_network::Confirmations,
 };
 
@@ -107,9 +107,6 @@ const READ_AGAIN: u32 = 3;
 /// How long a chain that is shorter than it was is taken for the answer of a node that lags: several nodes behind one URL answer like
 /// that.
 const LAGS: Duration = Duration::from_secs(30);
-
-/// How many transactions are asked for at a time.
-const AT_A_TIME: usize = 8;
 
 impl Chain {
     /// Asks the node for the chain's id and the contract for what is fixed in it.
