@@ -364,6 +364,7 @@ fn a_cost_that_was_not_measured_is_refused() {
     for (arguments, words) in [
         (&["--operators", "1200"][..], "gas was measured with 4 to 1000"),
         (&["--operators", "150", "--changed", "60"], "at most 24"),
+        (&["--operators", "100", "--results", "5000"], "no transaction of more than 131,072 bytes"),
         (&["--operators", "100", "--changed", "ten"], "a part such as 10%"),
         (&["--operators", "100", "--demanded", "150%"], "the part of the postings"),
         (&["--operators", "100", "--gas-price", "nan"], "--gas-price"),

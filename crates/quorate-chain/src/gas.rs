@@ -1,7 +1,7 @@
 //! The limit of a transaction's gas, and why a transaction that was mined did nothing.
 
 use alloy::primitives::U256;
-use quorate_evm::cost::MOST_GAS;
+use quorate_evm::gas::MOST_GAS;
 
 /// A call that needs more gas than a transaction may have. It would run out of gas, and be paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

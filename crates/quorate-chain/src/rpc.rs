@@ -28,6 +28,9 @@ use crate::{
     revert::{self, RevertData},
 };
 
+/// How many questions of one kind a node is asked at a time, where there are many.
+pub const AT_A_TIME: usize = 8;
+
 /// A node, by its URL. Clones share connections and counts.
 #[derive(Clone, Debug)]
 pub struct Rpc {

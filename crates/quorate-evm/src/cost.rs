@@ -1,22 +1,32 @@
 //! What it costs to settle results in each way, from measured gas.
 //!
 //! The rows are those of `contracts/snapshots` and of `quorate-bench gas`: whole transactions with cold storage. Between two
-//! rows a straight line is drawn, and nothing is said beyond the largest. Gas of a result:
+//! rows a straight line is drawn. Nothing is said beyond the largest number of operators. Gas of a result:
 //!
 //! | way | gas of R results |
 //! |---|---|
 //! | [`CostWay::Instant`] | R · quorum(n, c) |
-//! | [`CostWay::OneSignature`] | quorum(n, c) + second + (R - 2) · further |
+//! | [`CostWay::OneSignature`] | all(n, c, R) = quorum(n, c) + second + (R - 2) · further |
 //! | [`CostWay::Hub`] | R · (hub(n) + quorum(n, c) - quorum(n, n/10)) + what k quorums cost more or less than ten |
-//! | [`CostWay::Posting`] | post(n, R) + p · (demanded + proof(n, c)) |
+//! | [`CostWay::Posting`] | post(n, R) + p · (demanded + proof(n, c, R)) |
 //! | [`CostWay::EigenLayer`], [`CostWay::DropIn`] | R · check(c) |
 //!
 //! n operators, of whom c changed since the base; a part p of the postings is demanded, and proven. `second` is what a call for two
-//! results costs more than a call for one. proof(n, c) = quorum(n, c) + what a proof costs more than a settlement of the same quorum. A hub was measured with c = n/10, so the changed members are priced as those of a quorum.
+//! results costs more than a call for one. A hub was measured with c = n/10, so the changed members are priced as those of a quorum.
+//!
+//! Many results were not measured. Each one beyond the measured rows adds to all(n, c, R) and to post(n, R) as much as the last one that
+//! was measured. proof(n, c, R) = quorum(n, c) + what a proof of one result costs more than a settlement of the same quorum + the
+//! calldata and the hash of the other results. Each of these three transactions pays at least the least price of its calldata
+//! (EIP-7623), which decides from about 240 results of one signature and from about 25 of a posting on.
 
+mod calldata;
 mod table;
 
-use crate::key_group::KeyGroup;
+use crate::{
+    gas::{self, Calldata, PASSED_WORD},
+    key_group::KeyGroup,
+};
+use calldata::{RESULT, ResultsCalls, with_results};
 use table::{CostRow, around, between, of, points, sizes};
 
 /// What is to be settled.
@@ -169,24 +179,18 @@ pub enum CostError {
         most: u64,
     },
     /// More results than a transaction can carry.
-    #[error(
-        "{results} results: a transaction has at most {most_gas} gas (EIP-7825), enough for about {most}; pass fewer"
-    )]
+    #[error("{results} results: nodes keep no transaction of more than 131,072 bytes, enough for {most}; pass fewer")]
     Results {
         /// The number in the question.
         results: u64,
-        /// About how many fit.
+        /// How many fit, whatever the keys.
         most: u64,
-        /// The most gas of a transaction.
-        most_gas: u64,
     },
     /// A number is not one, is negative, or a part is above 1.
     #[error("{0}: this number is negative, zero where it must not be, or no number")]
     Number(&'static str),
 }
 
-/// The most gas of a transaction (EIP-7825).
-pub const MOST_GAS: u64 = 1 << 24;
 /// So many quorums were measured in one call of a hub, for each number of operators.
 const HUB_QUORUMS: u64 = 10;
 /// The number of operators with which many numbers of changed members were measured.
@@ -268,6 +272,12 @@ impl CostQuestion {
         if self.rate.is_some_and(|rate| !is_number(rate) || rate == 0.0) {
             return Err(CostError::Number("the rate"));
         }
+        let calls = KeyGroup::ALL.into_iter().filter_map(|keys| ResultsCalls::of(keys, self.operators, self.changed));
+        // Far below the most gas of a transaction (EIP-7825), of which a result takes about 1,280.
+        let most = calls.map(|calls| calls.most_results()).min().unwrap_or(0);
+        if self.results > most {
+            return Err(CostError::Results { results: self.results, most });
+        }
         Ok(())
     }
 
@@ -328,11 +338,7 @@ impl CostQuestion {
         found.extend(self.paid_snapshot());
         let (mut proven, mut postings) = (f64::INFINITY, Vec::new());
         for keys in KeyGroup::ALL {
-            let all = if self.results == 1 {
-                Some(quorum(keys, self.operators, self.changed)?)
-            } else {
-                one_signature(keys, self.operators, self.changed, self.results)?
-            };
+            let all = one_signature(keys, self.operators, self.changed, self.results)?;
             proven = all.map_or(proven, |gas| gas.min(proven));
             postings.extend(posting(keys, self.operators, self.changed, self.results)?);
         }
@@ -388,18 +394,25 @@ fn first(points: &[(f64, f64)]) -> Option<f64> {
     points.first().map(|point| point.1)
 }
 
-/// Several results under one signature, in one transaction. `None` without rows.
+/// Results under one signature, in one transaction. `None` without rows.
 fn one_signature(keys: KeyGroup, operators: u64, changed: f64, results: u64) -> Result<Option<f64>, CostError> {
+    let one_result = quorum(keys, operators, changed)?;
+    if results == 1 {
+        return Ok(Some(one_result));
+    }
     let of_results = points(&of("results", keys.name()), 0);
     let further = by_size(&of("further", keys.name()), operators, first);
-    let (&[(_, one), (_, two)], Some(further)) = (&of_results[..], further) else { return Ok(None) };
-    let first = quorum(keys, operators, changed)? + (two - one);
-    let gas = first + further * (results - 2) as f64;
-    if gas > MOST_GAS as f64 {
-        let most = ((MOST_GAS as f64 - first) / further) as u64;
-        return Err(CostError::Results { results, most, most_gas: MOST_GAS });
-    }
-    Ok(Some(gas))
+    let calls = ResultsCalls::of(keys, operators, changed);
+    let (&[(_, one), (_, two)], Some(further), Some(calls)) = (&of_results[..], further, calls) else {
+        return Ok(None);
+    };
+    let gas = one_result + (two - one) + further * (results - 2) as f64;
+    Ok(Some(paid(gas, calls.settle, results)))
+}
+
+/// What is paid for a transaction that takes so much gas by the rows, whose call carries so many results.
+fn paid(gas: f64, call: Calldata, results: u64) -> f64 {
+    gas::paid(gas.round() as u64, with_results(call, results).floor()) as f64
 }
 
 /// So many quorums in one call of a hub, [`HUB_QUORUMS`] at most. `None` without rows: there are no hubs for such keys.
@@ -424,20 +437,27 @@ fn posting(keys: KeyGroup, operators: u64, changed: f64, results: u64) -> Result
         [one, .., last] => Some((last.1 - one.1) / (last.0 - one.0)),
         _ => None,
     });
-    let further = (results - 1) as f64 * each.unwrap_or(0.0);
+    let further = (results - 1) as f64;
     let post = by_size(&rows, operators, first).filter(|_| results == 1 || each.is_some());
     let [demanded, proven, settled] =
         ["demanded", "proven", "settled"].map(|what| first(&points(&of(what, keys.name()), 0)));
-    let (Some(post), Some(demanded), Some(proven), Some(settled)) = (post, demanded, proven, settled) else {
+    let calls = ResultsCalls::of(keys, operators, changed);
+    let (Some(post), Some(demanded), Some(proven), Some(settled), Some(calls)) =
+        (post, demanded, proven, settled, calls)
+    else {
         return Ok(None);
     };
-    let proof = quorum(keys, operators, changed)? + proven - settled;
-    Ok(Some([post + further, demanded + proof]))
+    let post = paid(post + further * each.unwrap_or(0.0), calls.post, results);
+    // A proof logs none of the results.
+    let hashed = further * (RESULT.gas() + PASSED_WORD) as f64;
+    let proof = quorum(keys, operators, changed)? + proven - settled + hashed;
+    Ok(Some([post, demanded + paid(proof, calls.prove, results)]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gas::{MOST_BYTES, Measured, Start, Steps, Storing};
 
     const QUESTION: CostQuestion =
         CostQuestion { operators: 100, changed: 9.0, results: 10, window: 24.0, demanded: 0.0, rate: Some(60.0) };
@@ -484,7 +504,11 @@ mod tests {
         );
         assert!(refused(CostQuestion { operators: 3, changed: 0.0, ..QUESTION }).contains("3 operators"));
         assert!(refused(CostQuestion { changed: 33.0, ..QUESTION }).contains("at most 32"));
-        assert!(refused(CostQuestion { results: 30_000, ..QUESTION }).contains("EIP-7825"));
+        let error = CostQuestion { results: 30_000, ..QUESTION }.answer().unwrap_err();
+        let CostError::Results { most, .. } = error else { panic!("{error}") };
+        assert!((4_000..4_064).contains(&most) && error.to_string().contains("131,072 bytes"), "{error}");
+        assert!(CostQuestion { results: most, ..QUESTION }.answer().is_ok(), "so many are enough: {error}");
+        assert!(CostQuestion { results: most + 1, ..QUESTION }.answer().is_err(), "{error}");
         for (wrong, what) in [
             (CostQuestion { changed: f64::NAN, ..QUESTION }, "changed"),
             (CostQuestion { changed: 101.0, ..QUESTION }, "changed"),
@@ -495,6 +519,38 @@ mod tests {
         ] {
             assert!(refused(wrong).contains(what), "{wrong:?}");
         }
+    }
+
+    /// Beyond about 240 results of one signature and 25 of a posting, the least price of the calldata is what a transaction pays.
+    #[test]
+    fn many_results_pay_the_floor_of_their_calldata() {
+        let (keys, bitmap) = (KeyGroup::Bls12381G2Nu, 13);
+        let start = Start::Newest { bitmap };
+        let steps = Steps { start, bitmap, paged: 9, calls: 1, key_pages: 1, listed: 1, ..Steps::default() };
+        let is_near = |gas: f64, expected: f64, percent: f64| (gas / expected - 1.0).abs() * 100.0 < percent;
+        for (results, is_floor) in [(50, false), (300, true), (3_000, true)] {
+            let call = with_results(ResultsCalls::of(keys, 100, 9.0).unwrap().settle, results);
+            assert!(call.len() <= MOST_BYTES, "{results}");
+            let measured = Measured::default().settle(keys, call, results, 1, &steps, Storing::Nowhere);
+            let priced = one_signature(keys, 100, 9.0, results).unwrap().unwrap();
+            assert!(is_near(priced, measured.total() as f64, 3.0), "{results}: {priced} and {measured:?}");
+            assert_eq!(priced as u64 == gas::paid(0, call.floor()), is_floor, "{results}: {priced}");
+        }
+        // What transactions of such calldata pay.
+        for (way, results, expected) in [
+            (CostWay::OneSignature, 500, 1_363.0),
+            (CostWay::OneSignature, 1_000, 1_322.0),
+            (CostWay::Posting, 60, 1_829.0),
+            (CostWay::Posting, 500, 1_346.0),
+        ] {
+            let costs = CostQuestion { results, ..QUESTION }.answer().unwrap();
+            let gas = gas(&costs, way, keys);
+            assert!(is_near(gas, expected, 1.0), "{way:?} of {results}: {gas}");
+        }
+        // A proof of all results passes them again.
+        let dispute = |results| posting(keys, 100, 9.0, results).unwrap().unwrap()[1];
+        assert!(dispute(60) - dispute(1) > 59.0 * 512.0);
+        assert!(dispute(3_000) - dispute(1) > 3_000.0 * 1_200.0);
     }
 
     /// The keys cross where the document says so, and two quorums are enough for a hub.

@@ -5,6 +5,8 @@
 
 use crate::key_group::KeyGroup;
 
+/// The most gas of a transaction (EIP-7825).
+pub const MOST_GAS: u64 = 1 << 24;
 /// The base price of a transaction.
 pub const TRANSACTION: u64 = 21_000;
 /// EIP-2028: a zero byte of calldata.
@@ -13,6 +15,8 @@ pub const CALLDATA_ZERO: u64 = 4;
 pub const CALLDATA_NONZERO: u64 = 16;
 /// EIP-7623: the least price of a token of calldata. A zero byte is one token, a nonzero byte four.
 pub const CALLDATA_FLOOR: u64 = 10;
+/// Nodes keep no transaction of more than 131,072 bytes. Some are kept for what stands around the calldata.
+pub const MOST_BYTES: u64 = 131_072 - 1_024;
 /// EIP-2929: the first read of a storage slot.
 pub const COLD_SLOT: u64 = 2_100;
 /// EIP-2929: the first access to an account, such as a page.
@@ -492,10 +496,15 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The gas of the whole transaction: 21,000, plus the larger of two values: calldata and execution, or the least price
-    /// of the calldata.
+    /// The gas of the whole transaction: what is [`paid`] for 21,000, the calldata and the execution.
     pub fn total(&self) -> u64 {
         let execution = self.head + self.difference + self.tasks + self.check + self.store;
-        TRANSACTION + (self.calldata + execution).max(self.floor)
+        paid(TRANSACTION + self.calldata + execution, self.floor)
     }
+}
+
+/// What is paid for a transaction that takes so much gas, the 21,000 and the calldata included: at least the 21,000 and the
+/// least price of the calldata (EIP-7623), [`Calldata::floor`].
+pub fn paid(gas: u64, floor: u64) -> u64 {
+    gas.max(TRANSACTION + floor)
 }

@@ -21,13 +21,13 @@
 //! | [`hint`] | roots, inverses and slopes that a contract checks instead of computing them |
 //! | [`state`] | the one word that a settlement changes, and the values that it is the hash of |
 //! | [`gas`] | the gas of a settlement, with every price in one place |
-//! | [`cost`] | what each way to settle costs, from measured rows |
 //! | [`base`](mod@base) | bases, and the one from which a new quorum costs the least |
 //! | [`refresh`] | when to store a new base: policies over a trace of quorums |
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
 //! | [`posting`] | results that are posted without a proof: their calls, and recomputed |
+//! | [`cost`] | what each way to settle costs, from measured rows |
 //! | [`follow`] | the network rebuilt from a contract's logs and the calldata of their transactions |
 //! | [`watch`] | what a watcher does about a posting, and its calls |
 //! | [`task_network`] | a `TaskNetwork` rebuilt from its logs, and the calls of its operators and aggregators |
@@ -51,13 +51,13 @@ pub mod task;
 pub mod hint;
 pub mod state;
 pub mod gas;
-pub mod cost;
 pub mod base;
 pub mod refresh;
 pub mod quorum;
 pub mod contract;
 pub mod network;
 pub mod posting;
+pub mod cost;
 pub mod follow;
 pub mod watch;
 pub mod task_network;

@@ -163,12 +163,17 @@ pub(crate) async fn account(options: &Options, rpc: &Rpc, payer: Payer) -> Resul
 }
 
 /// Sends a call, waits until it is mined, and says what it cost.
-pub(crate) async fn send(account: &Account, what: &'static str, call: PlannedCall) -> Result<()> {
+pub(crate) async fn send(account: &Account, what: &'static str, call: PlannedCall) -> Result<TransactionReceipt> {
     mined(account, what, account.send_bytes(what, call.to, call.calldata)).await
 }
 
 /// The same for a call of any contract.
-pub(crate) async fn send_call(account: &Account, what: &'static str, to: Address, call: &impl SolCall) -> Result<()> {
+pub(crate) async fn send_call(
+    account: &Account,
+    what: &'static str,
+    to: Address,
+    call: &impl SolCall,
+) -> Result<TransactionReceipt> {
     mined(account, what, account.send(what, to, call)).await
 }
 
@@ -176,11 +181,12 @@ async fn mined(
     account: &Account,
     what: &str,
     sending: impl Future<Output = std::result::Result<TransactionReceipt, DeployError>>,
-) -> Result<()> {
+) -> Result<TransactionReceipt> {
     let receipt = until_interrupted(account, sending).await?;
     let block = receipt.block_number;
     print(format!("{what:<12}block {block}, {} gas", HumanCount(receipt.gas_used.to())))
-        .map_err(|failure| failure.context(format!("{what}: mined in block {block}, and nothing more is sent")))
+        .map_err(|failure| failure.context(format!("{what}: mined in block {block}, and nothing more is sent")))?;
+    Ok(receipt)
 }
 
 /// Waits for what an account sends, or for an interruption, which says what may be mined all the same.

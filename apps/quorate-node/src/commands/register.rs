@@ -96,7 +96,9 @@ impl Arguments {
                     let call = task_network::register(&terms, proof.public_key, proof.proof, amount);
                     send(&account, "register", call).await?;
                 }
-                None => send(&account, "add stake", task_network::add_stake(&terms, amount)).await?,
+                None => {
+                    send(&account, "add stake", task_network::add_stake(&terms, amount)).await?;
+                }
             }
             let index = rpc.read(contract, &TaskNetwork::keyOfCall { operator }, None).await.map_err(Failure::io)?;
             print(format!(

@@ -12,7 +12,7 @@ use alloy::{
     rpc::types::{AccessList, AccessListItem, TransactionRequest},
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use quorate_evm::cost::MOST_GAS;
+use quorate_evm::gas::MOST_GAS;
 use serde_json::json;
 use tokio::{
     sync::mpsc::{Receiver, Sender},

@@ -26,6 +26,17 @@ pub enum Confirmations {
     Finalized,
 }
 
+/// What is read of each transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FollowDepth {
+    /// Its logs, and its calldata where the logs do not say all: all that quorums are planned with. A question for each
+    /// submission.
+    #[default]
+    Calldata,
+    /// Its logs, which tell every change. No base is known, and no key in G2 beside one in G1 of BN254.
+    Logs,
+}
+
 /// How a network is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowSettings {
@@ -35,11 +46,18 @@ pub struct FollowSettings {
     pub confirmations: Confirmations,
     /// The most blocks in one question for logs, at least 1. A node that refuses is asked for fewer.
     pub blocks_per_request: u64,
+    /// What is read of each transaction.
+    pub depth: FollowDepth,
 }
 
 impl Default for FollowSettings {
     fn default() -> Self {
-        Self { from_block: 0, confirmations: Confirmations::Finalized, blocks_per_request: 2_000 }
+        Self {
+            from_block: 0,
+            confirmations: Confirmations::Finalized,
+            blocks_per_request: 2_000,
+            depth: FollowDepth::default(),
+        }
     }
 }
 
@@ -253,6 +271,9 @@ impl NetworkFollower {
 
     /// Asks for the calldata of those transactions whose logs do not say all.
     async fn add_calldata(&self, blocks: &mut [BlockLogs]) -> Result<(), NetworkFollowError> {
+        if self.settings.depth == FollowDepth::Logs {
+            return Ok(());
+        }
         let needed = |block: &BlockLogs| -> Vec<(u64, B256)> {
             block.needs_calldata(self.view.terms()).map(|hash| (block.id().0, hash)).collect()
         };

@@ -17,5 +17,5 @@ mod terms;
 mod follower;
 
 pub use error::NetworkFollowError;
-pub use follower::{Confirmations, FollowSettings, NetworkFollower};
+pub use follower::{Confirmations, FollowDepth, FollowSettings, NetworkFollower};
 pub use terms::read_terms;

@@ -2,7 +2,7 @@
 
 use quorate_chain::{
     deploy::NetworkPlan,
-    task_network::{Confirmations, FollowSettings, NetworkFollowError, NetworkFollower},
+    task_network::{Confirmations, FollowDepth, FollowSettings, NetworkFollowError, NetworkFollower},
 };
 use quorate_evm::{
     Finality, KeyGroup, MemberSet, QuorumSignature, Task,
@@ -216,13 +216,24 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     assert!(changes.contains(&Change::SeatVacated { operator: world.account(5), index: 5 }), "{changes:?}");
 
     // Whoever begins now is told the same network, by larger questions.
-    let settings = FollowSettings { blocks_per_request: 1_000, ..world.settings() };
-    let open = NetworkFollower::open(world.rpc.clone(), world.deployed.network, settings);
-    let mut late = world.runtime.block_on(open).unwrap();
-    let changes = world.poll(&mut late);
+    let read = |depth| {
+        let settings = FollowSettings { blocks_per_request: 1_000, depth, ..world.settings() };
+        let open = NetworkFollower::open(world.rpc.clone(), world.deployed.network, settings);
+        let mut late = world.runtime.block_on(open).unwrap();
+        let before = world.rpc.counts().questions;
+        let changes = world.poll(&mut late);
+        (late, changes, world.rpc.counts().questions - before)
+    };
+    let (late, changes, questions) = read(FollowDepth::Calldata);
     assert_eq!(late.view().network(1), follower.view().network(1));
     assert_eq!(late.view().snapshot(1), follower.view().snapshot(1));
     assert_eq!(settled(&changes).len(), 10);
+
+    // By logs alone the changes are the same, no submission is asked for, and no base is known.
+    let (bare, same, fewer) = read(FollowDepth::Logs);
+    assert_eq!(same, changes);
+    assert!(fewer + 10 <= questions, "a question for each of 10 submissions: {fewer} and {questions}");
+    assert!(bare.view().network(1).unwrap().bases.is_empty());
 }
 
 /// Reorganisations of one to three blocks remove a settlement, a base, a snapshot and a slashing.

@@ -58,6 +58,7 @@ impl World {
             from_block: self.deployed.block,
             confirmations: Confirmations::Blocks(2),
             blocks_per_request: 5,
+            ..FollowSettings::default()
         }
     }
 

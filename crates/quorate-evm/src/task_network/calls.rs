@@ -9,6 +9,7 @@ use crate::{
         Erc20, TaskNetwork, Verifier,
         task_network::ITaskNetwork::{Share, Task},
     },
+    gas::MOST_BYTES,
     member_set::MemberSet,
 };
 
@@ -110,8 +111,6 @@ pub fn parts_of_tally(keys: usize, tasks: Vec<Task>, quorums: Vec<MemberSet>) ->
     parts
 }
 
-/// Nodes keep no transaction of more than 131,072 bytes. Some are kept for what stands around the calldata.
-const MOST_BYTES: u64 = 131_072 - 1_024;
 /// No transaction uses more gas than 2^24 (EIP-7825). Some is kept for what is not estimated.
 const MOST_TALLY_GAS: u64 = (1 << 24) - 500_000;
 
