@@ -12,6 +12,7 @@
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | `dash` | `-` where a command line names a file, with the feature `manual` |
+//! | `flag` | what several command lines read as the value of a flag, with the feature `manual` |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `listen` | HTTP with bounds for connections, with the feature `http` |
 //! | `service` | what the service manager is told, and its watchdog, with the feature `service` |
@@ -35,6 +36,8 @@ pub mod lock_file;
 pub mod file;
 #[cfg(feature = "manual")]
 pub mod dash;
+#[cfg(feature = "manual")]
+pub mod flag;
 #[cfg(unix)]
 pub mod socket;
 #[cfg(all(unix, feature = "http"))]

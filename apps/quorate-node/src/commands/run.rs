@@ -17,7 +17,6 @@ use quorate_evm::{
     contract::Erc20,
     digest::{Contract, PeerBinding},
     task_network::ContractTerms,
-    watch::UnknownPostings,
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},
@@ -34,7 +33,7 @@ use quorate_node::{
     api::{self, ApiSettings, Token},
     board::{Component, Expectations, IdentityReport, NodeBoard},
     data_folder::DataFolder,
-    options::{ConfirmationsOption, Options, PREFIX, UnknownOption},
+    options::{Options, PREFIX},
     programs::{Program, ProgramSettings, Programs},
     runtime::{self, ChainEdge, Epochs, Parts, Pay, Submitting},
     transport::{self, Admission, Admitted, Credential, Identity, Limits, Transport},
@@ -163,15 +162,10 @@ fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Opti
         Some(url) => Rpc::new(url).map_err(|error| Failure::usage(anyhow!("--watch-rpc: {error}")))?,
         None => rpc(options)?,
     };
-    let confirmations = match options.watch_confirmations {
-        Some(ConfirmationsOption::Finalized) => Confirmations::Finalized,
-        Some(ConfirmationsOption::Blocks(blocks)) => Confirmations::Blocks(blocks),
-        None => Confirmations::Blocks(SettlementSettings::CONFIRMATIONS),
-    };
     let settings = SettlementSettings {
         contract,
         from_block: options.watch_from_block.unwrap_or(0),
-        confirmations,
+        confirmations: options.watch_confirmations.unwrap_or(Confirmations::Blocks(SettlementSettings::CONFIRMATIONS)),
         blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,
         every: options.watch_poll.map_or(SettlementSettings::EVERY, |poll| Duration::from_millis(poll.get())),
         cursor: data.path().join(WATCH_CURSOR),
@@ -183,10 +177,7 @@ fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Opti
             cursor: "--data folder",
         },
     };
-    let unknown = match options.watch_unknown {
-        None | Some(UnknownOption::Demand) => UnknownPostings::Demand,
-        Some(UnknownOption::Report) => UnknownPostings::Report,
-    };
+    let unknown = options.watch_unknown.unwrap_or_default();
     let (payer, prove) = (watch_payer(options, roles)?, options.watch_prove.unwrap_or(false));
     Ok(Some(NodeWatch { rpc, settings, payer, unknown, prove }))
 }
@@ -347,10 +338,7 @@ async fn prepare(
     let (client, signer) = wait_for_signer(options, &terms).await?;
     let operator = signer.operator;
 
-    let confirmations = match options.confirmations.unwrap_or(ConfirmationsOption::Finalized) {
-        ConfirmationsOption::Blocks(blocks) => Confirmations::Blocks(blocks),
-        ConfirmationsOption::Finalized => Confirmations::Finalized,
-    };
+    let confirmations = options.confirmations.unwrap_or(Confirmations::Finalized);
     let follow =
         FollowSettings { from_block: options.from_block.unwrap_or(0), confirmations, ..FollowSettings::default() };
     let follower = NetworkFollower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;

@@ -2,10 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use clap::{Args, builder::TypedValueParser as _};
+use clap::Args;
 use quorate_evm::{KeyGroup, address, alloy_primitives::Address};
 use quorate_host::{
     exit::{Exit, Result},
+    flag::from_one,
     plain,
 };
 use quorate_signer_client::{network::NetworkTerms, record_file::RecordIdentity};
@@ -53,7 +54,7 @@ pub(crate) struct Arguments {
     genesis: u64,
 
     /// The length of an epoch
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..).try_map(NonZeroU64::try_from))]
+    #[arg(long, value_name = "SECONDS", value_parser = from_one())]
     epoch_length: NonZeroU64,
 
     /// How long conflicts of an epoch can be reported after it can settle nothing more

@@ -14,17 +14,8 @@ use quorate_evm::{
     },
 };
 
-use super::{error::NetworkFollowError, terms::read_terms};
+use super::{confirmations::Confirmations, error::NetworkFollowError, terms::read_terms};
 use crate::rpc::{Rpc, RpcBlock, RpcError, RpcPatience};
-
-/// When a change is final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmations {
-    /// Once so many blocks follow its block. 0: at once.
-    Blocks(u64),
-    /// Once the node says that its block is final (the tag "finalized").
-    Finalized,
-}
 
 /// How a network is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
