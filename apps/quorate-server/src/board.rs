@@ -1,7 +1,7 @@
 //! The board of checkpoints: signers post to it, and nodes that sync read it. What it has acknowledged is on the disk.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::Read as _,
     path::Path,
     sync::{Mutex, PoisonError, RwLock},
@@ -12,7 +12,7 @@ use anyhow::{Context as _, ensure};
 use bytes::Bytes;
 use quorate::SourceId;
 use quorate_checkpoint::{Alarm, FileError, KeptBoard, LARGEST_ANSWER, PostError, Posted, Posting, Sets};
-use quorate_host::listen::Places;
+use quorate_host::{file::make_private_folder, listen::Places};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::config::{self, CheckpointSettings};
@@ -79,7 +79,7 @@ impl Board {
         };
         let sets = read().with_context(|| format!("checkpoint.sets: {}", config.sets))?;
         let folder = Path::new(&config.folder);
-        fs::create_dir_all(folder).with_context(|| format!("checkpoint.folder: {}", config.folder))?;
+        make_private_folder(folder).with_context(|| format!("checkpoint.folder: {}", config.folder))?;
         let kept = KeptBoard::open(&folder.join("board"), chain_id, &sets, pin, config.slack_s, &mut rand::rng());
         let kept = kept.context("checkpoint")?;
         let shown = Shown::of(&kept);

@@ -44,7 +44,7 @@ use std::{
 use quorate::ClaimBytes;
 use quorate_host::{
     contained,
-    file::{self, Existing, Readers, put_in_place},
+    file::{self, Existing, Readers, make_private_folder, put_in_place},
 };
 use rand::{TryRng as _, rngs::SysRng};
 use redb::{Database, DatabaseError, StorageError};
@@ -155,7 +155,7 @@ impl KnownStore {
     }
 
     fn open_on(disk: Box<dyn Disk>, folder: &Path, settings: StoreSettings) -> Result<(Self, OpenedStore), StoreError> {
-        make_folder(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
+        make_private_folder(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
         let this =
             Self { folder: folder.to_owned(), settings, disk, records: RwLock::new(None), opening: Mutex::new(()) };
         let opened = this.reopen()?;
@@ -338,14 +338,6 @@ fn is_of_the_disk(error: &io::Error) -> bool {
             | io::ErrorKind::ReadOnlyFilesystem
             | io::ErrorKind::PermissionDenied
     )
-}
-
-/// Makes a folder that only its owner enters.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
 }
 
 /// Refuses a folder in which others could put a key and records of theirs.
@@ -653,9 +645,11 @@ pub(crate) mod tests {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         open().unwrap();
         // A folder that it makes is its own.
-        let new = folder.path().join("new");
+        let new = folder.path().join("deep/new");
         KnownStore::open(&new, StoreSettings::default()).unwrap();
-        assert_eq!(fs::metadata(&new).unwrap().permissions().mode() & 0o777, 0o700);
+        for made in [&new, file::folder_of(&new)] {
+            assert_eq!(fs::metadata(made).unwrap().permissions().mode() & 0o777, 0o700);
+        }
     }
 
     /// A key of another user, who wrote it and could forge records with it. Only root can give a file away.
