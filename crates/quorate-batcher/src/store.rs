@@ -33,9 +33,7 @@
 mod records;
 
 use std::{
-    fmt,
-    fs::{self, File},
-    io::{self, Read},
+    fmt, fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError, RwLock},
     time::{SystemTime, UNIX_EPOCH},
@@ -45,6 +43,7 @@ use quorate::ClaimBytes;
 use quorate_host::{
     contained,
     file::{self, Existing, Readers, make_private_folder, put_in_place},
+    other_users::refuse_other_writers,
 };
 use rand::{TryRng as _, rngs::SysRng};
 use redb::{Database, DatabaseError, StorageError};
@@ -343,35 +342,14 @@ fn is_of_the_disk(error: &io::Error) -> bool {
 /// Refuses a folder in which others could put a key and records of theirs.
 fn check_folder(folder: &Path) -> Result<(), StoreError> {
     let found = fs::metadata(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
-    let refused = file::refuse_other_writers(&found);
+    let refused = refuse_other_writers(&found);
     refused.map_err(|others| StoreError::Folder { path: folder.to_owned(), why: others.to_string() })
 }
 
-/// Reads the key, if it is one that nobody else could read or write.
+/// Reads the key, if it is one that nobody else but root could read or write.
 fn read_key(path: &Path) -> Result<[u8; 32], String> {
-    let mut file = File::open(path).map_err(|error| format!("its key {} cannot be read: {error}", path.display()))?;
-    let metadata = file.metadata().map_err(|error| format!("its key cannot be read: {error}"))?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let (mode, user) = (metadata.mode() & 0o777, rustix::process::geteuid().as_raw());
-        if metadata.uid() != user {
-            let owner = metadata.uid();
-            return Err(format!(
-                "its key {} belongs to the user {owner}, and this program runs as {user}",
-                path.display()
-            ));
-        }
-        if mode & 0o077 != 0 {
-            return Err(format!("others could read its key {} (mode {mode:03o}, expected 600)", path.display()));
-        }
-    }
-    if metadata.len() != 32 {
-        return Err(format!("its key {} has {} bytes, expected 32", path.display(), metadata.len()));
-    }
-    let mut key = [0; 32];
-    file.read_exact(&mut key).map_err(|error| format!("its key cannot be read: {error}"))?;
-    Ok(key)
+    let key = file::read_secret(path, 32).map_err(|error| format!("its key cannot be used: {error}"))?;
+    key.try_into().map_err(|key: Vec<u8>| format!("its key {} has {} bytes, expected 32", path.display(), key.len()))
 }
 
 /// Makes a new key. It is in place, on disk and private before anything is written with it.
@@ -394,6 +372,7 @@ fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
 #[cfg(test)]
 pub(crate) mod tests {
     use std::{
+        fs::File,
         sync::{
             Arc,
             atomic::{AtomicBool, Ordering},

@@ -33,7 +33,7 @@ use quorate::{
 };
 use quorate_host::{
     exit::{Ends, Exit},
-    file::{OtherWriters, refuse_other_writers},
+    other_users::{OtherWriters, refuse_other_writers},
 };
 use thiserror::Error;
 

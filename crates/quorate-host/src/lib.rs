@@ -10,6 +10,7 @@
 //! | [`cpu`] | the time that processors spent on a program |
 //! | [`own_name`] | by which names a client may call a server |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
+//! | [`other_users`] | who else than the program's user may read or write a file |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | `dash` | `-` where a command line names a file, with the feature `manual` |
 //! | `flag` | what several command lines read as the value of a flag, with the feature `manual` |
@@ -33,6 +34,7 @@ pub mod contained;
 pub mod cpu;
 pub mod own_name;
 pub mod lock_file;
+pub mod other_users;
 pub mod file;
 #[cfg(feature = "manual")]
 pub mod dash;
