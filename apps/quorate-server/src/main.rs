@@ -22,6 +22,7 @@ use quorate_host::{
     options::{self, Printed, Source},
     service,
     socket::SocketError,
+    unix_seconds,
 };
 use quorate_server::{
     Reloaded, Server,
@@ -202,7 +203,7 @@ fn checkpoint(settings: &Settings, command: &fetch::Command) -> Result {
         )));
     }
     let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let ran = runtime.block_on(fetch::run(command, fetch::now(), &mut exit::output()));
+    let ran = runtime.block_on(fetch::run(command, unix_seconds(), &mut exit::output()));
     // It may be that a name is still being looked up.
     runtime.shutdown_background();
     ran

@@ -36,7 +36,6 @@ use std::{
     fmt, fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError, RwLock},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use quorate::ClaimBytes;
@@ -44,6 +43,7 @@ use quorate_host::{
     contained,
     file::{self, Existing, Readers, make_private_folder, put_in_place},
     other_users::refuse_other_writers,
+    unix_seconds,
 };
 use rand::{TryRng as _, rngs::SysRng};
 use redb::{Database, DatabaseError, StorageError};
@@ -362,7 +362,7 @@ fn write_key(path: &Path) -> io::Result<[u8; 32]> {
 
 /// Renames a file so that it stays but is in nobody's way.
 fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let seconds = unix_seconds();
     let name = |n: u32| path.with_file_name(format!("{DATABASE}.set-aside-{seconds}-{n}"));
     let to = (0..).map(name).find(|to| !to.exists()).expect("a number is free");
     fs::rename(path, &to).map_err(|error| StoreError::File { path: path.to_owned(), error })?;

@@ -58,7 +58,7 @@ pub mod manual;
 #[cfg(feature = "page")]
 pub mod page;
 
-pub use clock::unix_ms;
+pub use clock::{unix_ms, unix_seconds};
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
 pub use lock_file::lock_file;

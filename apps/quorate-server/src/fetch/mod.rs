@@ -35,7 +35,6 @@ use self::{
     node::Asked,
     report::{Fetched, Status},
 };
-pub use crate::board::now;
 use crate::config::hash;
 
 /// Assumed-valid checkpoints for a node that syncs.

@@ -7,12 +7,12 @@ use quorate_evm::{KeyGroup, address, alloy_primitives::Address};
 use quorate_host::{
     exit::{Exit, Result},
     flag::from_one,
-    plain,
+    plain, unix_seconds,
 };
 use quorate_signer_client::{network::NetworkTerms, record_file::RecordIdentity};
 
 use super::{DataArguments, note, print};
-use crate::{config::Config, key::KeyArguments, server::now, store::Store};
+use crate::{config::Config, key::KeyArguments, store::Store};
 
 /// Make a record for a network and a key
 ///
@@ -79,7 +79,7 @@ impl Arguments {
         let network = NetworkTerms { chain_id, contract, genesis, epoch_length, slashing_window };
         let public_key = unlocked.key.member();
         let identity = RecordIdentity { network, key_group, public_key: public_key.clone() };
-        let floor = network.epoch_at(now()).unwrap_or(0);
+        let floor = network.epoch_at(unix_seconds()).unwrap_or(0);
         Store::create(&data.data, &Config { identity, verifier, operator }, floor)?;
         let folder = plain(&data.data.display().to_string());
         print(&format!("record      {folder}\nfloor       epoch {floor}\npublic key  {public_key}\n"))?;

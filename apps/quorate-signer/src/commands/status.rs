@@ -1,13 +1,15 @@
 //! `quorate-signer status`.
 
 use clap::Args;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    unix_seconds,
+};
 use quorate_signer_client::{SignerClient, SignerError, protocol::StatusAnswer};
 use tokio::runtime;
 
 use super::{DataArguments, SocketArguments, print};
 use crate::{
-    server::now,
     signer,
     store::{Store, StoreError},
 };
@@ -39,7 +41,7 @@ impl Arguments {
         let status = match Store::open(&self.data.data) {
             Ok(mut store) => {
                 let summary = store.summary().map_err(signer::told);
-                signer::status(&store.config().clone(), summary, now())
+                signer::status(&store.config().clone(), summary, unix_seconds())
             }
             Err(StoreError::InUse(_)) => self.ask()?,
             Err(error) => return Err(error.into()),
