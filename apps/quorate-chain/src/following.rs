@@ -13,7 +13,7 @@ use quorate_chain::{
 };
 use quorate_host::{
     exit::{Failure, Result},
-    listen::{Connections, Hosts, Routers},
+    listen::{Connections, Hosts, Routers, refuse_beyond_loopback},
     metrics::{self as told, Watched},
     service,
 };
@@ -104,11 +104,9 @@ impl Reading {
     /// Serves those who watch, where they may ask.
     pub(crate) async fn serve(&self, watched: &Arc<impl Watched>) -> Result<Option<Connections>> {
         let Some(address) = self.metrics else { return Ok(None) };
-        if !address.ip().is_loopback() && !self.beyond_loopback {
-            return Err(Failure::usage(anyhow!(
-                "--metrics {address} is reached by other machines: use 127.0.0.1, or add --beyond-loopback behind a firewall"
-            )));
-        }
+        refuse_beyond_loopback(address, self.beyond_loopback).map_err(|error| {
+            Failure::usage(anyhow!("--metrics {error}: use 127.0.0.1, or add --beyond-loopback behind a firewall"))
+        })?;
         let listener = TcpListener::bind(address).await.with_context(|| format!("--metrics {address}"));
         let listener = listener.map_err(Failure::io)?;
         let address = listener.local_addr().map_err(Failure::io)?;

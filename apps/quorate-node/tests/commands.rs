@@ -54,6 +54,8 @@ fn what_run_refuses_before_it_asks_anybody() {
         (&["--perform"], 2, "--execute is missing"),
         (&["--attest"], 2, "--validate is missing"),
         (&["--aggregate"], 2, "--key-file is missing"),
+        (&["--attest", "--validate", "true", "--http", "0.0.0.0:0"], 2, "add --beyond-loopback"),
+        (&["--attest", "--validate", "true", "--http", "nowhere"], 3, "--http nowhere: cannot listen"),
         (&["--attest", "--validate", "true"], 2, "--rpc is missing"),
         (&["--attest", "--validate", "true", "--rpc", "ftp://x"], 2, "--rpc"),
         (&["--attest", "--validate", "true", "--rpc", "http://127.0.0.1:9"], 2, "--contract is missing"),

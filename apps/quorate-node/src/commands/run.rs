@@ -1,6 +1,12 @@
 //! `quorate-node run`.
 
-use std::{future::ready, sync::Arc, time::Duration};
+use std::{
+    future::ready,
+    io,
+    net::{SocketAddr, ToSocketAddrs as _},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::anyhow;
 use clap::Args;
@@ -20,6 +26,7 @@ use quorate_evm::{
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},
+    listen::refuse_beyond_loopback,
     log,
     options::{Printed, parts},
     service,
@@ -102,6 +109,7 @@ impl Arguments {
         let _log = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
             .map_err(Failure::internal)?;
         let roles = roles(&options)?;
+        let http = http_addresses(&options)?;
         let data = DataFolder::open(options.data())?;
         let watch = node_watch(&options, roles, &data)?;
         new_runtime()?.block_on(async {
@@ -118,7 +126,7 @@ impl Arguments {
             let watching = watch.map(|watch| watch.start(board.clone(), stopped.clone())).transpose()?;
             let mut early = stopped.clone();
             let prepared = tokio::select! {
-                prepared = prepare(&options, roles, data, board, &stopped) => prepared,
+                prepared = prepare(&options, roles, http.as_deref(), data, board, &stopped) => prepared,
                 _ = early.wait_for(|stopped| *stopped) => Err(Failure::interrupted()),
             };
             let ended = match prepared {
@@ -328,6 +336,7 @@ impl Works {
 async fn prepare(
     options: &Options,
     roles: Roles,
+    http: Option<&[SocketAddr]>,
     data: DataFolder,
     board: NodeBoard,
     stopped: &watch::Receiver<bool>,
@@ -360,11 +369,9 @@ async fn prepare(
     board.problem(Component::Signer, None);
 
     let (orders, taken) = mpsc::channel(MOST_ORDERS);
-    let http = options.http.clone().unwrap_or_else(|| HTTP.to_owned());
-    let serving = if http.is_empty() {
-        None
-    } else {
-        Some(serve(options, &http, &data, board.clone(), orders, stopped.clone()).await?)
+    let serving = match http {
+        None => None,
+        Some(http) => Some(serve(options, http, &data, board.clone(), orders, stopped.clone()).await?),
     };
 
     // Attestations of one task come within a fraction of a second, so a little patience makes a batch of them.
@@ -428,17 +435,41 @@ async fn submitting(options: &Options, rpc: &Rpc, confirmations: Confirmations) 
     Submitter::start(rpc.clone(), payer, settings).await.map_err(Failure::io)
 }
 
+/// Where the HTTP interface is, as text. If that is empty, there is none.
+fn http_text(options: &Options) -> &str {
+    options.http.as_deref().unwrap_or(HTTP)
+}
+
+/// The addresses of the HTTP interface, of which it takes the first that is free; `None` if there is no interface.
+fn http_addresses(options: &Options) -> Result<Option<Vec<SocketAddr>>> {
+    let text = http_text(options);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let addresses: Vec<_> = text.to_socket_addrs().map_err(|error| cannot_listen(text, &error))?.collect();
+    for address in &addresses {
+        refuse_beyond_loopback(*address, options.beyond_loopback.unwrap_or(false)).map_err(|error| {
+            Failure::usage(anyhow!(
+                "--http {error}, and there is no login: use 127.0.0.1, or add --beyond-loopback and put a proxy in front"
+            ))
+        })?;
+    }
+    Ok(Some(addresses))
+}
+
+fn cannot_listen(http: &str, error: &io::Error) -> Failure {
+    Failure::io(anyhow!("--http {http}: cannot listen: {error}; name another address, or \"\" for none"))
+}
+
 async fn serve(
     options: &Options,
-    address: &str,
+    addresses: &[SocketAddr],
     data: &DataFolder,
     board: NodeBoard,
     orders: mpsc::Sender<api::TaskOrder>,
     mut stopped: watch::Receiver<bool>,
 ) -> Result<JoinHandle<()>> {
-    let listener = TcpListener::bind(address).await.map_err(|error| {
-        Failure::io(anyhow!("--http {address}: cannot listen: {error}; name another address, or \"\" for none"))
-    })?;
+    let listener = TcpListener::bind(addresses).await.map_err(|error| cannot_listen(http_text(options), &error))?;
     let shown = listener.local_addr().map_err(Failure::io)?;
     let token = Token::read_or_create(&data.path().join("token"))?;
     let settings = ApiSettings {
@@ -447,12 +478,6 @@ async fn serve(
         beyond_loopback: options.beyond_loopback.unwrap_or(false),
         ..ApiSettings::default()
     };
-    if !shown.ip().is_loopback() && !settings.beyond_loopback {
-        return Err(Failure::usage(anyhow!(
-            "--http {shown} is reached by other machines, and there is no login: use 127.0.0.1, or add --beyond-loopback and put \
-             a proxy in front"
-        )));
-    }
     print(format!("dashboard   http://{shown}/"))?;
     Ok(tokio::spawn(async move {
         let stop = async move { drop(stopped.wait_for(|stopped| *stopped).await) };
