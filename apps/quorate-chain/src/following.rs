@@ -1,7 +1,7 @@
 //! What `follow` and `watch` share: a settlement that is followed until somebody stops the program, and what is served to those who
 //! watch it.
 
-use std::{future::ready, net::SocketAddr, path::PathBuf, rc::Rc, str::FromStr, sync::Arc, time::Duration};
+use std::{future::ready, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, time::Duration};
 
 use alloy::primitives::Address;
 use anyhow::{Context as _, anyhow};
@@ -13,7 +13,7 @@ use quorate_chain::{
 };
 use quorate_host::{
     exit::{Failure, Result},
-    listen::{Connections, Hosts, Routers},
+    listen::{Connections, Hosts, Routers, refuse_beyond_loopback},
     metrics::{self as told, Watched},
     service,
 };
@@ -37,7 +37,7 @@ pub(crate) struct Reading {
 
     /// How many blocks must follow a block before its logs count, or `finalized`
     #[arg(long, value_name = "N", default_value = "2", env = "QUORATE_CHAIN_CONFIRMATIONS")]
-    confirmations: ConfirmationsArgument,
+    confirmations: Confirmations,
 
     /// The most blocks in one request for logs. Fewer are asked for if the node refuses
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
@@ -54,23 +54,6 @@ pub(crate) struct Reading {
     /// Allow an address of --metrics that other machines reach. There is no TLS
     #[arg(long, requires = "metrics", env = "QUORATE_CHAIN_BEYOND_LOOPBACK")]
     beyond_loopback: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct ConfirmationsArgument(Confirmations);
-
-impl FromStr for ConfirmationsArgument {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
-        match text {
-            "finalized" => Ok(Self(Confirmations::Finalized)),
-            _ => text
-                .parse()
-                .map(|blocks| Self(Confirmations::Blocks(blocks)))
-                .map_err(|_| "expected a number of blocks, or `finalized`"),
-        }
-    }
 }
 
 fn seconds(text: &str) -> std::result::Result<f64, &'static str> {
@@ -104,7 +87,7 @@ impl Reading {
         SettlementSettings {
             contract,
             from_block: self.from_block,
-            confirmations: self.confirmations.0,
+            confirmations: self.confirmations,
             blocks_at_once: self.blocks,
             every: self.every(),
             cursor,
@@ -121,11 +104,9 @@ impl Reading {
     /// Serves those who watch, where they may ask.
     pub(crate) async fn serve(&self, watched: &Arc<impl Watched>) -> Result<Option<Connections>> {
         let Some(address) = self.metrics else { return Ok(None) };
-        if !address.ip().is_loopback() && !self.beyond_loopback {
-            return Err(Failure::usage(anyhow!(
-                "--metrics {address} is reached by other machines: use 127.0.0.1, or add --beyond-loopback behind a firewall"
-            )));
-        }
+        refuse_beyond_loopback(address, self.beyond_loopback).map_err(|error| {
+            Failure::usage(anyhow!("--metrics {error}: use 127.0.0.1, or add --beyond-loopback behind a firewall"))
+        })?;
         let listener = TcpListener::bind(address).await.with_context(|| format!("--metrics {address}"));
         let listener = listener.map_err(Failure::io)?;
         let address = listener.local_addr().map_err(Failure::io)?;

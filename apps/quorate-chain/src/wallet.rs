@@ -3,6 +3,7 @@
 use std::{
     fmt::Display,
     io::Write as _,
+    num::NonZeroU64,
     time::{Duration, Instant},
 };
 
@@ -14,7 +15,7 @@ use alloy::{
     signers::local::PrivateKeySigner,
 };
 use anyhow::{Context as _, anyhow};
-use clap::Args;
+use clap::{Args, builder::TypedValueParser as _};
 use indicatif::HumanCount;
 use quorate_chain::{
     fees::{FeeError, FeeLimits},
@@ -24,7 +25,10 @@ use quorate_chain::{
     rpc::{Rpc, RpcError, TransactionReceipt},
 };
 use quorate_evm::Transaction;
-use quorate_host::exit::{Failure, Result, output};
+use quorate_host::{
+    exit::{Failure, Result, output},
+    flag::from_one,
+};
 use serde_json::json;
 use tokio::{signal, time::sleep};
 
@@ -52,12 +56,24 @@ pub(crate) struct Sending {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct FeeArguments {
     /// Send nothing if a unit of gas would cost more
-    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_fee_gwei, env = "QUORATE_CHAIN_MAX_FEE")]
+    #[arg(
+        long,
+        value_name = "GWEI",
+        default_value_t = FeeLimits::default().max_fee_gwei,
+        env = "QUORATE_CHAIN_MAX_FEE",
+        value_parser = from_one().map(NonZeroU64::get)
+    )]
     max_fee: u64,
 
     /// The most that a unit of gas pays the block's proposer, whatever the node says. A transaction that pays nearly as much is not replaced
     /// by one with higher fees: nodes take that only if it pays the proposer a tenth more
-    #[arg(long, value_name = "GWEI", default_value_t = FeeLimits::default().max_tip_gwei, env = "QUORATE_CHAIN_MAX_TIP")]
+    #[arg(
+        long,
+        value_name = "GWEI",
+        default_value_t = FeeLimits::default().max_tip_gwei,
+        env = "QUORATE_CHAIN_MAX_TIP",
+        value_parser = from_one().map(NonZeroU64::get)
+    )]
     max_tip: u64,
 }
 

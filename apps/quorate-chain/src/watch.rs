@@ -3,7 +3,10 @@
 use std::{path::PathBuf, sync::Arc};
 
 use alloy::primitives::Address;
-use clap::{Args, ValueEnum};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 use quorate_chain::{
     settlement::{SettlementFollower, SettlementMetrics},
     watch::{WatchMetrics, WatchPayer, WatchTurn, Watcher},
@@ -50,8 +53,13 @@ pub(crate) struct Arguments {
 
     /// What is done about a posting that cannot be recomputed: `demand` its proof in the last quarter of its window, or
     /// `report` it. If it was true, the bond of the demand is lost
-    #[arg(long, value_name = "WHAT", default_value = "demand")]
-    unknown: Unknown,
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "demand",
+        value_parser = PossibleValuesParser::new(UnknownPostings::NAMES).try_map(|name| name.parse::<UnknownPostings>())
+    )]
+    unknown: UnknownPostings,
 
     /// Prove true postings whose proof somebody demands. Whoever proves gets the bond of the demand
     #[arg(long)]
@@ -66,12 +74,6 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     fees: FeeArguments,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Unknown {
-    Demand,
-    Report,
 }
 
 const EXAMPLES: &str = "\
@@ -89,11 +91,7 @@ impl Arguments {
         let watchers = self.reading.serve(&counted).await?;
         let _end = watchers.as_ref().map(Connections::abort_on_drop);
         let settings = self.reading.settings(self.contract, self.cursor.clone(), "--cursor file");
-        let unknown = match self.unknown {
-            Unknown::Demand => UnknownPostings::Demand,
-            Unknown::Report => UnknownPostings::Report,
-        };
-        let mut watcher = Watcher::open(node, settings, unknown, self.prove, counted, Progress::new()).await?;
+        let mut watcher = Watcher::open(node, settings, self.unknown, self.prove, counted, Progress::new()).await?;
         let PostingConditions { window, window_blocks, answer, answer_blocks, slots, penalty, bond } =
             watcher.conditions();
         line(format!(

@@ -1,9 +1,6 @@
 //! `quorate-chain weigh`.
 
-use std::{
-    path::PathBuf,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::path::PathBuf;
 
 use alloy::{
     primitives::{Address, Bytes, U256},
@@ -21,7 +18,7 @@ use quorate_evm::{
 use quorate_host::{
     dash::{self, name_of},
     exit::{Exit, Failure, Result},
-    file,
+    file, unix_seconds,
 };
 use tokio::runtime::Runtime;
 
@@ -90,9 +87,8 @@ impl Arguments {
         let running = node.read(registrar, &StakeRegistrar::runningEpochCall {}, None).await;
         let running = running.with_context(|| format!("the registrar {registrar} is not a stake registrar"));
         let due = running.map_err(Failure::usage)?.due.to::<u64>();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(Failure::internal)?.as_secs();
         // The chain's time is that of its newest block, which may be old; the next block has at least this machine's.
-        let time = node.newest().await.map_err(Failure::io)?.timestamp.max(now);
+        let time = node.newest().await.map_err(Failure::io)?.timestamp.max(unix_seconds());
         if time < due {
             return Err(Failure::refused(anyhow!("the next epoch is due in {} s, at {due} in Unix time", due - time)));
         }

@@ -13,10 +13,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example may print")]
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{sync::Arc, time::Duration};
 
 use quorate_chain::{Rpc, settlement::SettlementMetrics, watch::WatchMetrics};
 use quorate_evm::{
@@ -24,6 +21,7 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     digest::Contract,
 };
+use quorate_host::unix_ms;
 use quorate_network::{
     election::Snapshot,
     message::{Attestation, Signed, TaskResult, Verified, candidate_for},
@@ -453,11 +451,6 @@ impl Script {
 
 /// When the liar's peer is banned.
 const BANNED_AT: u64 = BEFORE + 12_000;
-
-/// Milliseconds since the Unix epoch.
-fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64
-}
 
 /// The next line of standard input, or its end. A thread reads it, which ends with the process.
 fn line_of_input() -> oneshot::Receiver<()> {

@@ -8,13 +8,15 @@
 //! validate = "python3 price.py"
 //! ```
 
-use std::{num::NonZeroU64, path::PathBuf, str::FromStr};
+use std::{num::NonZeroU64, path::PathBuf};
 
-use clap::{ValueEnum, builder::TypedValueParser};
-use quorate_chain::FeeLimits;
-use quorate_evm::address::CheckedAddress;
-use quorate_host::log::{LogFormat, LogLevel};
-use serde::{Deserialize, Serialize};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use quorate_chain::{FeeLimits, task_network::Confirmations};
+use quorate_evm::{address::CheckedAddress, watch::UnknownPostings};
+use quorate_host::{
+    flag::from_one,
+    log::{LogFormat, LogLevel},
+};
 
 /// Declares the options once: for clap, for the file, and for the choice between the two.
 macro_rules! options {
@@ -42,11 +44,6 @@ macro_rules! options {
     };
 }
 pub(crate) use options;
-
-/// Reads a whole number from 1 on. clap's message about a zero does not say what it expects, where the type alone forbids it.
-pub fn from_one() -> impl TypedValueParser<Value = NonZeroU64> {
-    clap::value_parser!(u64).range(1..).try_map(NonZeroU64::try_from)
-}
 
 /// What the names of a node's variables begin with.
 pub const PREFIX: &str = "QUORATE_NODE_";
@@ -97,7 +94,7 @@ options! {
     from_block: u64, "QUORATE_NODE_FROM_BLOCK";
     /// How many blocks must follow a block until what it did is final, or `finalized` [default: finalized]
     #[arg(value_name = "N", help_heading = "Chain")]
-    confirmations: ConfirmationsOption, "QUORATE_NODE_CONFIRMATIONS";
+    confirmations: Confirmations, "QUORATE_NODE_CONFIRMATIONS";
     /// How often to look for new blocks, in milliseconds [default: 1000]
     #[arg(value_name = "MS", help_heading = "Chain", value_parser = from_one())]
     poll: NonZeroU64, "QUORATE_NODE_POLL";
@@ -133,7 +130,7 @@ options! {
     watch_from_block: u64, "QUORATE_NODE_WATCH_FROM_BLOCK";
     /// How many blocks must follow a block before its postings count, or `finalized` [default: 2]
     #[arg(value_name = "N", help_heading = "Watch")]
-    watch_confirmations: ConfirmationsOption, "QUORATE_NODE_WATCH_CONFIRMATIONS";
+    watch_confirmations: Confirmations, "QUORATE_NODE_WATCH_CONFIRMATIONS";
     /// How often to look for new blocks, in milliseconds [default: 4000]
     #[arg(value_name = "MS", help_heading = "Watch", value_parser = from_one())]
     watch_poll: NonZeroU64, "QUORATE_NODE_WATCH_POLL";
@@ -146,8 +143,12 @@ options! {
     watch_passphrase_file: PathBuf, "QUORATE_NODE_WATCH_PASSPHRASE_FILE";
     /// What is done about a posting that cannot be recomputed: `demand` its proof in the last quarter of its window, or `report`
     /// it [default: demand]
-    #[arg(value_name = "WHAT", help_heading = "Watch")]
-    watch_unknown: UnknownOption, "QUORATE_NODE_WATCH_UNKNOWN";
+    #[arg(
+        value_name = "WHAT",
+        help_heading = "Watch",
+        value_parser = PossibleValuesParser::new(UnknownPostings::NAMES).try_map(|name| name.parse::<UnknownPostings>())
+    )]
+    watch_unknown: UnknownPostings, "QUORATE_NODE_WATCH_UNKNOWN";
     /// Prove true postings whose proof somebody demands. Whoever proves gets the bond of the demand
     #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Watch")]
     watch_prove: bool, "QUORATE_NODE_WATCH_PROVE";
@@ -201,63 +202,30 @@ options! {
     log_level: LogLevel, "QUORATE_NODE_LOG_LEVEL";
 }
 
-/// When a block is final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "ConfirmationsText", into = "ConfirmationsText")]
-pub enum ConfirmationsOption {
-    /// When so many blocks follow it.
-    Blocks(u64),
-    /// When the chain's node calls it finalized.
-    Finalized,
+options! {
+    /// The options of a command that pays and works on no network yet: those of a node with the same names.
+    Payment;
+    /// The chain's node: an HTTP or HTTPS URL of its JSON-RPC
+    #[arg(value_name = "URL")]
+    rpc: String, "QUORATE_NODE_RPC";
+    /// The key that pays: an Ethereum keystore, or a file with 64 hexadecimal digits
+    #[arg(value_name = "FILE")]
+    key_file: PathBuf, "QUORATE_NODE_KEY_FILE";
+    /// A file whose first line is that keystore's passphrase
+    #[arg(value_name = "FILE")]
+    passphrase_file: PathBuf, "QUORATE_NODE_PASSPHRASE_FILE";
+    /// The most gwei for a unit of gas [default: 500]
+    #[arg(value_name = "GWEI", value_parser = from_one())]
+    max_fee: NonZeroU64, "QUORATE_NODE_MAX_FEE";
+    /// The most gwei of it for the block's proposer, whatever the chain's node says [default: 3]
+    #[arg(value_name = "GWEI", value_parser = from_one())]
+    max_tip: NonZeroU64, "QUORATE_NODE_MAX_TIP";
 }
 
-impl FromStr for ConfirmationsOption {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "finalized" => Ok(Self::Finalized),
-            _ => text.parse().map(Self::Blocks).map_err(|_| "expected a number of blocks, or `finalized`"),
-        }
+impl From<Payment> for Options {
+    fn from(Payment { rpc, key_file, passphrase_file, max_fee, max_tip }: Payment) -> Self {
+        Self { rpc, key_file, passphrase_file, max_fee, max_tip, ..Self::default() }
     }
-}
-
-/// The same in a file: a number or a text.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum ConfirmationsText {
-    Blocks(u64),
-    Text(String),
-}
-
-impl TryFrom<ConfirmationsText> for ConfirmationsOption {
-    type Error = &'static str;
-
-    fn try_from(text: ConfirmationsText) -> Result<Self, Self::Error> {
-        match text {
-            ConfirmationsText::Blocks(blocks) => Ok(Self::Blocks(blocks)),
-            ConfirmationsText::Text(text) => text.parse(),
-        }
-    }
-}
-
-impl From<ConfirmationsOption> for ConfirmationsText {
-    fn from(option: ConfirmationsOption) -> Self {
-        match option {
-            ConfirmationsOption::Blocks(blocks) => Self::Blocks(blocks),
-            ConfirmationsOption::Finalized => Self::Text("finalized".to_owned()),
-        }
-    }
-}
-
-/// What the watch does about a posting that it cannot recompute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UnknownOption {
-    /// Demand its proof in the last quarter of its window. If it was true, the bond is lost.
-    Demand,
-    /// Report it, and nothing else.
-    Report,
 }
 
 impl Options {
@@ -278,7 +246,7 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory as _, Parser};
+    use clap::{Args as _, CommandFactory as _, Parser};
     use proptest::prelude::*;
     use quorate_evm::alloy_primitives::Address;
     use quorate_host::options::{OptionsError, Source, parse, parts, to_environment, to_toml};
@@ -295,6 +263,19 @@ mod tests {
         parse(Source { name: "node.toml", text })
     }
 
+    /// The help has the defaults as prose, because an option that is not given is `None`.
+    #[test]
+    fn the_help_says_the_default_limits_of_fees() {
+        let FeeLimits { max_fee_gwei, max_tip_gwei } = FeeLimits::default();
+        for command in [Line::command(), Payment::augment_args(clap::Command::new("create"))] {
+            for (name, default) in [("max_fee", max_fee_gwei), ("max_tip", max_tip_gwei)] {
+                let argument = command.get_arguments().find(|argument| argument.get_id() == name).unwrap();
+                let help = argument.get_long_help().or(argument.get_help()).unwrap().to_string();
+                assert!(help.contains(&format!("[default: {default}]")), "{help}");
+            }
+        }
+    }
+
     fn line(arguments: &[&str]) -> Options {
         Line::parse_from([&["quorate-node"], arguments].concat()).options
     }
@@ -308,7 +289,7 @@ mod tests {
         let both = line(&["--perform=false", "--rpc", "http://b", "--aggregate"]).or(file);
         assert_eq!((both.perform, both.attest, both.aggregate), (Some(false), Some(true), Some(true)));
         assert_eq!(both.rpc.as_deref(), Some("http://b"));
-        assert_eq!(both.confirmations, Some(ConfirmationsOption::Blocks(3)));
+        assert_eq!(both.confirmations, Some(Confirmations::Blocks(3)));
         assert_eq!((both.log, both.task_every.map(NonZeroU64::get)), (Some(LogFormat::Json), Some(12)));
     }
 

@@ -30,6 +30,21 @@ fn node(arguments: &[&str]) -> (i32, String) {
     (ran.code, ran.all())
 }
 
+/// It may hold the key of a provider.
+#[test]
+fn no_help_shows_the_url_of_a_node() {
+    for name in ["create", "fund", "init", "register", "run", "status", "claim", "withdraw", "exit"] {
+        for help in ["-h", "--help"] {
+            let mut asked = command("quorate-node");
+            for variable in ["QUORATE_NODE_RPC", "QUORATE_NODE_WATCH_RPC"] {
+                asked.env(variable, "https://node.example/SECRET");
+            }
+            let shown = asked.args([name, help]).ran().exits(0).all();
+            assert!(shown.contains("--rpc <URL>") && !shown.contains("SECRET"), "{name}: {shown}");
+        }
+    }
+}
+
 #[test]
 fn what_run_refuses_before_it_asks_anybody() {
     let folder = tempfile::tempdir().unwrap();
@@ -39,6 +54,8 @@ fn what_run_refuses_before_it_asks_anybody() {
         (&["--perform"], 2, "--execute is missing"),
         (&["--attest"], 2, "--validate is missing"),
         (&["--aggregate"], 2, "--key-file is missing"),
+        (&["--attest", "--validate", "true", "--http", "0.0.0.0:0"], 2, "add --beyond-loopback"),
+        (&["--attest", "--validate", "true", "--http", "nowhere"], 3, "--http nowhere: cannot listen"),
         (&["--attest", "--validate", "true"], 2, "--rpc is missing"),
         (&["--attest", "--validate", "true", "--rpc", "ftp://x"], 2, "--rpc"),
         (&["--attest", "--validate", "true", "--rpc", "http://127.0.0.1:9"], 2, "--contract is missing"),

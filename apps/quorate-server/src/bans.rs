@@ -7,7 +7,6 @@
 //! Connections are not in it: their numbers begin anew.
 
 use std::{
-    fs,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -16,7 +15,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use quorate::SourceId;
 use quorate_batcher::{Ban, Batcher};
-use quorate_host::file::{FileError, WholeFile};
+use quorate_host::file::{FileError, WholeFile, folder_of, make_private_folder};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, time::sleep};
 
@@ -65,8 +64,7 @@ struct Entry {
 /// # Errors
 /// It cannot be read, or it is damaged: then nobody knows who is banned.
 pub(crate) fn open(path: &Path, now: u64) -> anyhow::Result<(WholeFile, Vec<Ban>)> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.map_or(Ok(()), fs::create_dir_all)?;
+    make_private_folder(folder_of(path))?;
     let (file, contents) = WholeFile::open(path, LARGEST)?;
     let parsed = || -> anyhow::Result<Vec<Entry>> {
         let Some(contents) = &contents else { return Ok(Vec::new()) };
@@ -164,7 +162,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::{
+        fs,
+        sync::atomic::{AtomicBool, Ordering},
+    };
 
     use quorate_batcher::Settings;
     use quorate_host::file::Step;

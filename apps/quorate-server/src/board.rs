@@ -1,18 +1,17 @@
 //! The board of checkpoints: signers post to it, and nodes that sync read it. What it has acknowledged is on the disk.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::Read as _,
     path::Path,
     sync::{Mutex, PoisonError, RwLock},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context as _, ensure};
 use bytes::Bytes;
 use quorate::SourceId;
 use quorate_checkpoint::{Alarm, FileError, KeptBoard, LARGEST_ANSWER, PostError, Posted, Posting, Sets};
-use quorate_host::listen::Places;
+use quorate_host::{file::make_private_folder, listen::Places, unix_seconds};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::config::{self, CheckpointSettings};
@@ -79,7 +78,7 @@ impl Board {
         };
         let sets = read().with_context(|| format!("checkpoint.sets: {}", config.sets))?;
         let folder = Path::new(&config.folder);
-        fs::create_dir_all(folder).with_context(|| format!("checkpoint.folder: {}", config.folder))?;
+        make_private_folder(folder).with_context(|| format!("checkpoint.folder: {}", config.folder))?;
         let kept = KeptBoard::open(&folder.join("board"), chain_id, &sets, pin, config.slack_s, &mut rand::rng());
         let kept = kept.context("checkpoint")?;
         let shown = Shown::of(&kept);
@@ -109,7 +108,7 @@ impl Board {
         let height = |kept: &KeptBoard| kept.board().complete().map(|signed| signed.checkpoint().height);
         let before = height(&kept);
         let failed_before = kept.is_failing();
-        let posted = kept.post(posting, SourceId::from("posting"), now(), &mut rand::rng());
+        let posted = kept.post(posting, SourceId::from("posting"), unix_seconds(), &mut rand::rng());
         match &posted {
             Err(error) => {
                 // Only the first one: a stranger may post again and again.
@@ -176,9 +175,4 @@ impl Shown {
         };
         Self { json: board.serve().to_json().into(), summary }
     }
-}
-
-/// Unix seconds. A clock before 1970 is wrong, and then everything comes from the future.
-pub fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

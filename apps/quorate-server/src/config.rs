@@ -30,6 +30,7 @@ use quorate_formats::{
     key_sets::{KeySetFile, NotAKeySetFile},
 };
 use quorate_host::{
+    listen::refuse_beyond_loopback,
     log::{LogFormat, LogLevel},
     options::{self, OptionsError, Source},
 };
@@ -594,7 +595,7 @@ impl Config {
                 }
                 return wrong(field, text, "an IP address and a port, such as 127.0.0.1:9596");
             };
-            if !address.ip().is_loopback() && !listen.beyond_loopback && !is_safe {
+            if refuse_beyond_loopback(address, listen.beyond_loopback || is_safe).is_err() {
                 return wrong(
                     field,
                     text,

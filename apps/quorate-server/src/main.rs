@@ -23,6 +23,7 @@ use quorate_host::{
     runtime::ProgramRuntime,
     service,
     socket::SocketError,
+    unix_seconds,
 };
 use quorate_server::{
     Reloaded, Server,
@@ -201,7 +202,7 @@ fn checkpoint(settings: &Settings, command: &fetch::Command) -> Result {
         )));
     }
     let runtime = ProgramRuntime::new(Builder::new_multi_thread().worker_threads(1))?;
-    runtime.block_on(fetch::run(command, fetch::now(), &mut exit::output()))
+    runtime.block_on(fetch::run(command, unix_seconds(), &mut exit::output()))
 }
 
 /// Serves until a signal comes, then answers what was asked. A second signal ends at once. SIGHUP reads the configuration again.

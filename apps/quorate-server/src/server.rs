@@ -12,7 +12,7 @@ use quorate_batcher::{Batcher, KnownStore, Observer, OpenedStore, StoreSettings}
 use quorate_formats::key_sets::{KeySetLoading, KeySets};
 use quorate_host::{
     listen::{Bounds, Connections, Hosts, LoadedTls, Routers, Tls, TlsClients, TlsFiles},
-    socket,
+    socket, unix_seconds,
 };
 use tokio::{
     net::{TcpListener, UnixListener},
@@ -23,7 +23,7 @@ use crate::{
     api,
     app::{App, InForce, Parts},
     bans::BansFile,
-    board::{self, Board},
+    board::Board,
     clients::Clients,
     config::{Change, Config, ServerLimits},
     dashboard,
@@ -85,12 +85,12 @@ impl Server {
         let bans = match config.bans() {
             None => None,
             Some(path) => {
-                let file = BansFile::restore(&path, batcher.clone(), metrics.clone(), board::now())?;
-                tokio::spawn(file.clone().keep(metrics.bans_changed().clone(), board::now));
+                let file = BansFile::restore(&path, batcher.clone(), metrics.clone(), unix_seconds())?;
+                tokio::spawn(file.clone().keep(metrics.bans_changed().clone(), unix_seconds));
                 Some(file)
             }
         };
-        metrics.read_at(board::now());
+        metrics.read_at(unix_seconds());
         let with_metrics = metrics_tcp.is_none();
         let in_force = InForce { config, key_sets, clients };
         let app = Arc::new(App::new(in_force, Parts { batcher, board, bans, metrics, connections }));
@@ -174,7 +174,7 @@ impl Server {
             Ok(Reloaded { changed, waiting })
         };
         let put: anyhow::Result<_> = put.await;
-        self.app.metrics.reloaded(put.is_ok().then(board::now));
+        self.app.metrics.reloaded(put.is_ok().then(unix_seconds));
         put
     }
 
@@ -206,7 +206,7 @@ impl Server {
         let _ = timeout(left() + GRACE, stopped).await;
         if let Some(bans) = app.bans.clone() {
             // What fails was logged.
-            let _ = timeout(GRACE, tokio::task::spawn_blocking(move || bans.write(board::now()))).await;
+            let _ = timeout(GRACE, tokio::task::spawn_blocking(move || bans.write(unix_seconds()))).await;
         }
         // Those who asked last whether the server is ready get their answer.
         let _ = timeout(GRACE, app.connections.end()).await;

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use quorate_host::unix_ms;
+use quorate_host::unix_seconds;
 use quorate_signer_client::{
     line::{LineEnd, read_line},
     protocol::{LONGEST_LINE, Refusal, RefusalCode, SignerAnswer, SignerRequest},
@@ -24,11 +24,6 @@ pub(crate) const CONNECTIONS: usize = 64;
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How long a client may take from the first byte of a line to its end, and to take an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The time of this machine, in seconds of Unix time.
-pub(crate) fn now() -> u64 {
-    unix_ms() / 1000
-}
 
 /// Serves until `stop` is done. Then requests in progress are answered, and no more are read, until the future is done that `stop`
 /// gives. Whether all were answered.
@@ -108,7 +103,7 @@ async fn converse(stream: UnixStream, signer: Arc<Signer>, mut stopped: watch::R
             Ok(request) => {
                 let asked = signer.clone();
                 // The disk has a thread of its own. The request goes on if the client leaves.
-                spawn_blocking(move || asked.answer(&request, now())).await.unwrap_or_else(|_| {
+                spawn_blocking(move || asked.answer(&request, unix_seconds())).await.unwrap_or_else(|_| {
                     let message = "a fault of the program, which its log shows; nothing was signed".to_owned();
                     signer.refuse(Refusal { code: RefusalCode::Internal, message })
                 })

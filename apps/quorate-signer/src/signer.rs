@@ -7,7 +7,7 @@ use quorate_evm::{
     alloy_primitives::{Address, Bytes},
     digest::PeerBinding,
 };
-use quorate_host::{log::LogWriter, metrics::Watched, unix_ms};
+use quorate_host::{log::LogWriter, metrics::Watched, unix_seconds};
 use quorate_signer_client::protocol::{
     BindPeer, KeyAnswer, LONGEST_PEER_ID, PossessionAnswer, ProvePossession, Refusal, RefusalCode, SignTask,
     SignatureAnswer, SignerAnswer, SignerRequest, StatusAnswer,
@@ -225,11 +225,11 @@ impl Signer {
 
 impl Watched for Signer {
     fn ready(&self) -> Result<(), String> {
-        self.status(unix_ms() / 1000).obstacle().map_or(Ok(()), Err)
+        self.status(unix_seconds()).obstacle().map_or(Ok(()), Err)
     }
 
     fn metrics(&self) -> String {
-        let (status, key) = (self.status(unix_ms() / 1000), self.public_key().compressed);
+        let (status, key) = (self.status(unix_seconds()), self.public_key().compressed);
         let bytes = self.store.lock().unwrap_or_else(PoisonError::into_inner).store.bytes();
         self.metrics.text(&status, &key, bytes)
     }

@@ -9,7 +9,6 @@ use std::{
     fs::{self, File},
     io,
     mem::ManuallyDrop,
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -19,6 +18,7 @@ use quorate_evm::{SnapshotId, Task, alloy_primitives::B256, task::Conflict};
 use quorate_host::{
     file::{flush_folder_of, make_private_folder, put_in_place},
     lock_file,
+    other_users::{OtherReaders, refuse_other_readers},
 };
 use quorate_signer_client::record_file::RecordFile;
 use redb::{
@@ -462,10 +462,8 @@ fn absent(folder: &Path, path: &Path, source: io::Error) -> StoreError {
 
 /// Locks a folder that only its owner can enter. Whoever has locked it may take so long to give it up.
 fn lock(folder: &Path, patience: Duration) -> Result<File, StoreError> {
-    let mode = fs::metadata(folder).map_err(|error| system(folder, error))?.permissions().mode() & 0o7777;
-    if mode & 0o077 != 0 {
-        return Err(StoreError::Mode { path: folder.to_owned(), mode });
-    }
+    let found = fs::metadata(folder).map_err(|error| system(folder, error))?;
+    refuse_other_readers(&found).map_err(|OtherReaders { mode }| StoreError::Mode { path: folder.to_owned(), mode })?;
     let begun = Instant::now();
     loop {
         if let Some(lock) = lock_file(&folder.join(LOCK)).map_err(|error| system(folder, error))? {
@@ -561,7 +559,7 @@ fn raise_floor(transaction: &WriteTransaction, floor: u64) -> Result<u64, redb::
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroU64;
+    use std::{num::NonZeroU64, os::unix::fs::PermissionsExt as _};
 
     use quorate_evm::{
         KeyGroup,

@@ -11,11 +11,11 @@ use std::{
         mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
     thread::{self, JoinHandle},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 use quorate::{ClaimBytes, Messages, Options, Patience, Reason, Scheme, SourceId, Verdict, Verifier};
-use quorate_host::{contained, plain};
+use quorate_host::{contained, plain, unix_seconds};
 use rand::{
     SeedableRng,
     rngs::{StdRng, SysRng},
@@ -171,7 +171,7 @@ impl Batcher {
         let verifier = Verifier::with_known_limit(options, settings.known);
         if let Some(store) = &store {
             // Whatever does not decode is left out: it is only not known.
-            let newest = store.newest(settings.known / 2, unix_time())?;
+            let newest = store.newest(settings.known / 2, unix_seconds())?;
             let left_out = verifier.trust_each(&newest).iter().filter(|result| result.is_err()).count();
             tracing::debug!(known = verifier.known(), left_out, "statements are known from the store");
         }
@@ -579,7 +579,7 @@ impl Shared {
     /// Brings statements of blocks from the store into memory, if memory has forgotten them.
     fn recall(&self, verifier: &Verifier, claims: &[ClaimBytes]) {
         let Some(store) = &self.store else { return };
-        let now = unix_time();
+        let now = unix_seconds();
         let mut recalled = Vec::new();
         for claim in claims.iter().filter(|claim| is_worth_recalling(claim)) {
             let known = verifier.knows(claim);
@@ -676,7 +676,7 @@ impl Shared {
         if reopen && let OpenedStore::SetAside { to, why } = store.reopen()? {
             tracing::warn!(path = %to.display(), why, "the store of known statements was set aside, and an empty one begun");
         }
-        store.put(batch, unix_time())
+        store.put(batch, unix_seconds())
     }
 
     fn reject(&self, rejected: Vec<Rejected<Asker>>) {
@@ -794,10 +794,6 @@ fn weights() -> StdRng {
     StdRng::try_from_rng(&mut SysRng).expect("the operating system has random numbers")
 }
 
-fn unix_time() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
-}
-
 /// Claims that are handed in at once: more than a node's gossip brings in a burst, and few enough that nobody waits long for the lock.
 const TOGETHER: usize = 256;
 /// Batches on their way to the store.
@@ -870,7 +866,7 @@ mod tests {
         let claim = |message: &[u8]| {
             ClaimBytes::single(MinPk::Basic.any(), &key, message, &secret.sign(MinPk::Basic, message).to_bytes())
         };
-        on(&disk, folder.path()).0.put(&[claim(b"before")], unix_time()).unwrap();
+        on(&disk, folder.path()).0.put(&[claim(b"before")], unix_seconds()).unwrap();
         let store = on(&disk, folder.path()).0;
         // No record is read at the start.
         let settings = Settings { known: 1, ..Settings::default() };
@@ -985,7 +981,7 @@ mod tests {
         drop(batcher);
         let (store, _) = on(&disk, folder.path());
         for message in [&b"before"[..], b"meanwhile", b"after"] {
-            assert!(store.signature(&claim(message), 0, unix_time()).unwrap().is_some(), "{message:?}");
+            assert!(store.signature(&claim(message), 0, unix_seconds()).unwrap().is_some(), "{message:?}");
         }
     }
 }

@@ -33,18 +33,17 @@
 mod records;
 
 use std::{
-    fmt,
-    fs::{self, File},
-    io::{self, Read},
+    fmt, fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError, RwLock},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use quorate::ClaimBytes;
 use quorate_host::{
     contained,
-    file::{self, Existing, Readers, put_in_place},
+    file::{self, Existing, Readers, make_private_folder, put_in_place},
+    other_users::refuse_other_writers,
+    unix_seconds,
 };
 use rand::{TryRng as _, rngs::SysRng};
 use redb::{Database, DatabaseError, StorageError};
@@ -155,7 +154,7 @@ impl KnownStore {
     }
 
     fn open_on(disk: Box<dyn Disk>, folder: &Path, settings: StoreSettings) -> Result<(Self, OpenedStore), StoreError> {
-        make_folder(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
+        make_private_folder(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
         let this =
             Self { folder: folder.to_owned(), settings, disk, records: RwLock::new(None), opening: Mutex::new(()) };
         let opened = this.reopen()?;
@@ -340,46 +339,17 @@ fn is_of_the_disk(error: &io::Error) -> bool {
     )
 }
 
-/// Makes a folder that only its owner enters.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
-}
-
 /// Refuses a folder in which others could put a key and records of theirs.
 fn check_folder(folder: &Path) -> Result<(), StoreError> {
     let found = fs::metadata(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
-    let refused = file::refuse_other_writers(&found);
+    let refused = refuse_other_writers(&found);
     refused.map_err(|others| StoreError::Folder { path: folder.to_owned(), why: others.to_string() })
 }
 
-/// Reads the key, if it is one that nobody else could read or write.
+/// Reads the key, if it is one that nobody else but root could read or write.
 fn read_key(path: &Path) -> Result<[u8; 32], String> {
-    let mut file = File::open(path).map_err(|error| format!("its key {} cannot be read: {error}", path.display()))?;
-    let metadata = file.metadata().map_err(|error| format!("its key cannot be read: {error}"))?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let (mode, user) = (metadata.mode() & 0o777, rustix::process::geteuid().as_raw());
-        if metadata.uid() != user {
-            let owner = metadata.uid();
-            return Err(format!(
-                "its key {} belongs to the user {owner}, and this program runs as {user}",
-                path.display()
-            ));
-        }
-        if mode & 0o077 != 0 {
-            return Err(format!("others could read its key {} (mode {mode:03o}, expected 600)", path.display()));
-        }
-    }
-    if metadata.len() != 32 {
-        return Err(format!("its key {} has {} bytes, expected 32", path.display(), metadata.len()));
-    }
-    let mut key = [0; 32];
-    file.read_exact(&mut key).map_err(|error| format!("its key cannot be read: {error}"))?;
-    Ok(key)
+    let key = file::read_secret(path, 32).map_err(|error| format!("its key cannot be used: {error}"))?;
+    key.try_into().map_err(|key: Vec<u8>| format!("its key {} has {} bytes, expected 32", path.display(), key.len()))
 }
 
 /// Makes a new key. It is in place, on disk and private before anything is written with it.
@@ -392,7 +362,7 @@ fn write_key(path: &Path) -> io::Result<[u8; 32]> {
 
 /// Renames a file so that it stays but is in nobody's way.
 fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let seconds = unix_seconds();
     let name = |n: u32| path.with_file_name(format!("{DATABASE}.set-aside-{seconds}-{n}"));
     let to = (0..).map(name).find(|to| !to.exists()).expect("a number is free");
     fs::rename(path, &to).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
@@ -402,6 +372,7 @@ fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
 #[cfg(test)]
 pub(crate) mod tests {
     use std::{
+        fs::File,
         sync::{
             Arc,
             atomic::{AtomicBool, Ordering},
@@ -653,9 +624,11 @@ pub(crate) mod tests {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         open().unwrap();
         // A folder that it makes is its own.
-        let new = folder.path().join("new");
+        let new = folder.path().join("deep/new");
         KnownStore::open(&new, StoreSettings::default()).unwrap();
-        assert_eq!(fs::metadata(&new).unwrap().permissions().mode() & 0o777, 0o700);
+        for made in [&new, file::folder_of(&new)] {
+            assert_eq!(fs::metadata(made).unwrap().permissions().mode() & 0o777, 0o700);
+        }
     }
 
     /// A key of another user, who wrote it and could forge records with it. Only root can give a file away.

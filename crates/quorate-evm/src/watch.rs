@@ -3,8 +3,11 @@
 //! A watcher that fails, lags or knows too little must not make a false posting final. So a posting that it cannot recompute is
 //! demanded before its window ends, unless its operator wants a report alone.
 
+use std::str::FromStr;
+
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::SolCall;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     base::NEWEST,
@@ -19,14 +22,32 @@ use crate::{
     state::Head,
 };
 
-/// What is done about a posting that cannot be recomputed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What is done about a posting that cannot be recomputed. As text it is one of [`UnknownPostings::NAMES`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum UnknownPostings {
     /// Its proof is demanded in the last quarter of its window. If it is true, the bond is lost.
     #[default]
     Demand,
     /// It is reported, and nothing else.
     Report,
+}
+
+impl UnknownPostings {
+    /// The values as text.
+    pub const NAMES: [&'static str; 2] = ["demand", "report"];
+}
+
+impl FromStr for UnknownPostings {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "demand" => Ok(Self::Demand),
+            "report" => Ok(Self::Report),
+            _ => Err("expected `demand` or `report`"),
+        }
+    }
 }
 
 /// How a watcher works.

@@ -1,5 +1,6 @@
 //! Reads one JSON object, and says which of its fields cannot be read.
 
+use quorate_host::clipped;
 use serde::Deserialize;
 use serde_ignored::Path;
 use serde_json::error::Category;
@@ -116,11 +117,7 @@ fn shown(message: &str) -> String {
     for (serde, ours) in words {
         message = message.replacen(serde, ours, 1);
     }
-    if let Some((end, _)) = message.char_indices().nth(LONGEST) {
-        message.truncate(end);
-        message.push('…');
-    }
-    message
+    clipped(&message, LONGEST)
 }
 
 /// The kind of JSON value that a text begins like. The text itself is not repeated: it can be long, and it comes from outside.

@@ -33,13 +33,14 @@ use quorate::{
 };
 use quorate_host::{
     exit::{Ends, Exit},
-    file::{OtherWriters, refuse_other_writers},
+    other_users::{OtherWriters, refuse_other_writers},
 };
 use thiserror::Error;
 
 use crate::columns::{Field, check_name};
 use crate::format::Foreign;
 use crate::lines::{BoundedLines, LineRead};
+use crate::signing_context::quoted;
 
 /// The most members of a set that a file holds: 2^24, which take 1.6 GB in min-pk.
 pub const MEMBER_LIMIT: usize = 1 << 24;
@@ -100,22 +101,20 @@ impl KeySets {
             return Ok(PublicKeys::Members(set.clone(), members));
         }
         // Both are text from outside, which can be long.
-        let short = |name: &str| format!("{:?}", name.chars().take(SHOWN).collect::<String>());
-        let found = short(name);
+        let found = quoted(name);
         if self.is_empty() {
             return Err(format!(
                 "\"key_set\": found {found}, but no key sets were given; give one (on the command line --key-set NAME=FILE)"
             ));
         }
-        let expected: Vec<_> = self.0.keys().take(NAMES_SHOWN).map(|name| short(name)).collect();
+        let expected: Vec<_> = self.0.keys().take(NAMES_SHOWN).map(|name| quoted(name)).collect();
         let rest = self.0.len() - expected.len();
         let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
         Err(format!("\"key_set\": found {found}, expected one of the key sets {}{rest}", expected.join(", ")))
     }
 }
 
-/// Characters of a name, and names, that a message shows.
-const SHOWN: usize = 64;
+/// Names that a message shows.
 const NAMES_SHOWN: usize = 16;
 
 /// Another key set has the name.
@@ -352,6 +351,13 @@ mod tests {
     fn list_of<S: Bls12381Suite>(suite: S, members: u8) -> String {
         let key = |i| const_hex::encode_prefixed(secret(suite, i).public_key().to_bytes());
         (0..members).map(|i| key(i) + "\n").collect()
+    }
+
+    #[test]
+    fn a_name_that_is_cut_says_so() {
+        let refused = |name: &str| KeySets::default().public_keys(name, Members::Indices(Vec::new())).unwrap_err();
+        assert!(refused(&"n".repeat(100)).contains("nn…\""));
+        assert!(refused("\u{1b}[2J").contains(r#"found "\u{1b}[2J","#));
     }
 
     fn list(text: &str) -> Result<KeySet<MinPk>, String> {

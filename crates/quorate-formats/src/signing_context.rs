@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, OnceLock};
 
+use quorate_host::clipped;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -46,10 +47,9 @@ impl SigningContext {
     }
 }
 
-/// A name from a file, in quotes, escaped and cut.
+/// A name from a file, in quotes.
 pub(crate) fn quoted(name: &str) -> String {
-    let cut: String = name.chars().take(64).collect();
-    format!("{cut:?}")
+    format!("\"{}\"", clipped(name, 64))
 }
 
 /// The keys of validators, by their numbers on the chain.

@@ -27,6 +27,7 @@ use tempfile::{Builder, NamedTempFile};
 use crate::{
     exit::{Ends, Exit},
     lock_file,
+    other_users::{OtherReaders, OtherWriters, refuse_other_readers, refuse_other_writers},
 };
 
 /// Why a file of ours was not read or written.
@@ -459,7 +460,10 @@ pub fn read_if_there(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileErr
 
 /// Reads at most `limit` bytes of what is open. Errors name the path.
 pub(crate) fn read_bounded(file: impl Read, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
-    let mut contents = Vec::new();
+    read_onto(Vec::new(), file, path, limit)
+}
+
+fn read_onto(mut contents: Vec<u8>, file: impl Read, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let read = file.take(limit + 1).read_to_end(&mut contents);
     read.map_err(|source| FileError::Io { action: "read", path: path.to_owned(), source })?;
     if contents.len() as u64 > limit {
@@ -468,78 +472,8 @@ pub(crate) fn read_bounded(file: impl Read, path: &Path, limit: u64) -> Result<V
     Ok(contents)
 }
 
-/// Who else than its user and root could have written a file or a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OtherWriters {
-    /// Another user, to whom it belongs.
-    #[error("it belongs to the user {found}, and this program runs as {user}")]
-    Owner {
-        /// The owner.
-        found: u32,
-        /// The user of this program.
-        user: u32,
-    },
-    /// A group, or everybody.
-    #[error("others may write it (mode {mode:03o})")]
-    Mode {
-        /// The permission bits.
-        mode: u32,
-    },
-}
-
-/// Refuses what others than this program's user and root may write. On other systems than Unix, nothing is refused.
-///
-/// # Errors
-/// [`OtherWriters`] says who may.
-pub fn refuse_other_writers(found: &fs::Metadata) -> Result<(), OtherWriters> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let (user, owner, mode) = (rustix::process::geteuid().as_raw(), found.uid(), found.mode() & 0o777);
-        if owner != user && owner != 0 {
-            return Err(OtherWriters::Owner { found: owner, user });
-        }
-        if mode & 0o022 != 0 {
-            return Err(OtherWriters::Mode { mode });
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = found;
-    Ok(())
-}
-
-/// Others than its user and root can read a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "other users can read it (mode {mode:03o}); `chmod 600` it, and replace what is in it if they may have read it"
-)]
-pub struct OtherReaders {
-    /// The permission bits.
-    pub mode: u32,
-}
-
-/// Refuses a file that others than this program's user and root may read. The group of a file of root's may, because that is how root
-/// hands a secret to one program. On other systems than Unix, nothing is refused.
-///
-/// # Errors
-/// [`OtherReaders`] says what the permissions are.
-pub fn refuse_other_readers(found: &fs::Metadata) -> Result<(), OtherReaders> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let (mode, of_root) = (found.mode() & 0o777, found.uid() == 0 && !rustix::process::geteuid().is_root());
-        let allowed = if of_root { 0o040 } else { 0 };
-        if mode & 0o077 & !allowed != 0 {
-            return Err(OtherReaders { mode });
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = found;
-    Ok(())
-}
-
-/// Reads a file of at most `limit` bytes that nobody else may read or write.
+/// Reads a file of at most `limit` bytes that nobody else may read or write. The bytes are in memory once, so that a caller who wipes
+/// them leaves none.
 ///
 /// # Errors
 /// [`FileError`]: others may, it has more bytes, or the operating system refuses.
@@ -550,7 +484,9 @@ pub fn read_secret(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let path = || path.to_owned();
     refuse_other_writers(&found).map_err(|why| FileError::Writers { path: path(), why })?;
     refuse_other_readers(&found).map_err(|why| FileError::Readers { path: path(), why })?;
-    read_bounded(file, &path(), limit)
+    // A vector that grows leaves a copy of its beginning behind. One byte more shows the end.
+    let room = usize::try_from(found.len().min(limit)).unwrap_or(0) + 1;
+    read_onto(Vec::with_capacity(room), file, &path(), limit)
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -650,18 +586,6 @@ mod tests {
         assert_eq!(folder_of(Path::new("keys/key")), Path::new("keys"));
         flush_folder_of(Path::new("key")).unwrap();
         assert_eq!(NewFile::begin(Path::new("keys/.."), Readers::Owner).unwrap_err().kind(), ErrorKind::InvalidInput);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_others_may_write_is_refused() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let file = tempfile::NamedTempFile::new().unwrap();
-        for (mode, refused) in [(0o600, false), (0o644, false), (0o620, true), (0o602, true), (0o666, true)] {
-            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
-            let found = refuse_other_writers(&fs::metadata(file.path()).unwrap());
-            assert_eq!(found, if refused { Err(OtherWriters::Mode { mode }) } else { Ok(()) });
-        }
     }
 
     #[cfg(unix)]

@@ -10,8 +10,10 @@
 //! | [`cpu`] | the time that processors spent on a program |
 //! | [`own_name`] | by which names a client may call a server |
 //! | [`lock_file`](mod@lock_file) | a file that is locked as long as a program runs |
+//! | [`other_users`] | who else than the program's user may read or write a file |
 //! | [`mod@file`] | files that survive a kill at any moment: replaced whole, or appended to |
 //! | `dash` | `-` where a command line names a file, with the feature `manual` |
+//! | `flag` | what several command lines read as the value of a flag, with the feature `manual` |
 //! | [`socket`] | Unix sockets: their mode, their folder, and what may stand at their path |
 //! | `runtime` | a runtime for whose end no blocking call is waited, with the feature `runtime` |
 //! | `listen` | HTTP with bounds for connections, with the feature `http` |
@@ -33,9 +35,12 @@ pub mod contained;
 pub mod cpu;
 pub mod own_name;
 pub mod lock_file;
+pub mod other_users;
 pub mod file;
 #[cfg(feature = "manual")]
 pub mod dash;
+#[cfg(feature = "manual")]
+pub mod flag;
 #[cfg(unix)]
 pub mod socket;
 #[cfg(feature = "runtime")]
@@ -56,7 +61,7 @@ pub mod manual;
 #[cfg(feature = "page")]
 pub mod page;
 
-pub use clock::unix_ms;
+pub use clock::{unix_ms, unix_seconds};
 pub use contained::{Panicked, contained};
 pub use cpu::cpu_time;
 pub use lock_file::lock_file;

@@ -1,10 +1,10 @@
 //! Unix sockets: their mode, their folder, and what may stand at their path.
 
 use std::{
-    fs::{self, DirBuilder, File, Permissions},
+    fs::{self, File, Permissions},
     io,
     os::unix::{
-        fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _},
+        fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _},
         net::{SocketAddr, UnixListener, UnixStream},
     },
     path::{Path, PathBuf},
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     exit::{Ends, Exit},
-    file::folder_of,
+    file::{folder_of, make_private_folder},
     lock_file,
 };
 
@@ -134,7 +134,7 @@ fn private_folder_in(folder: &Path) -> io::Result<TempDir> {
 pub fn make_private_folder_of(path: &Path) -> Result<(), SocketError> {
     let system = |error| SocketError::System { path: path.to_owned(), error };
     let folder = folder_of(path);
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(system)?;
+    make_private_folder(folder).map_err(system)?;
     let metadata = fs::metadata(folder).map_err(system)?;
     let (mode, found) = (metadata.permissions().mode() & 0o777, metadata.uid());
     if mode != 0o700 {

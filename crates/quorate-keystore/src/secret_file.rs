@@ -11,6 +11,7 @@ pub use quorate_host::file::Existing;
 use quorate_host::{
     exit::{Ends, Exit},
     file::{NewFile, Readers, flush_folder_of},
+    other_users::{OtherReaders, OtherWriters, refuse_other_readers, refuse_other_writers},
 };
 use zeroize::Zeroizing;
 
@@ -96,7 +97,7 @@ pub fn read_bounded(reader: impl Read) -> io::Result<Option<Zeroizing<Vec<u8>>>>
 pub struct SecretFile {
     /// The bytes.
     pub contents: Zeroizing<Vec<u8>>,
-    /// Set if others than the owner can use the file.
+    /// Set if others than the program's user and root can use the file.
     pub warning: Option<ModeWarning>,
 }
 
@@ -106,20 +107,43 @@ impl fmt::Debug for SecretFile {
     }
 }
 
-/// A file with a secret that others than its owner can read, write or execute.
+/// A file with a secret that others than the program's user and root can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModeWarning {
-    /// The file.
-    pub path: PathBuf,
-    /// Its permission bits.
-    pub mode: u32,
+#[non_exhaustive]
+pub enum ModeWarning {
+    /// Its permission bits let others than its owner read, write or execute it.
+    Mode {
+        /// The file.
+        path: PathBuf,
+        /// The bits.
+        mode: u32,
+    },
+    /// It belongs to another user.
+    Owner {
+        /// The file.
+        path: PathBuf,
+        /// The owner.
+        owner: u32,
+        /// The user of this program.
+        user: u32,
+    },
 }
 
 impl fmt::Display for ModeWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, mode } = self;
-        let path = path.display();
-        write!(f, "{path} has mode {mode:04o}: others than its owner can use it; chmod 600 {path}")
+        match self {
+            Self::Mode { path, mode } => {
+                let path = path.display();
+                write!(f, "{path} has mode {mode:04o}: others than its owner can use it; chmod 600 {path}")
+            }
+            Self::Owner { path, owner, user } => {
+                let path = path.display();
+                write!(
+                    f,
+                    "{path} belongs to the user {owner}, who can use it, and this program runs as {user}; use a copy of your own"
+                )
+            }
+        }
     }
 }
 
@@ -177,13 +201,19 @@ impl SecretFileError {
     }
 }
 
-/// Warns when group or others have any permission on an open regular file.
+/// Warns when others than the program's user and root can use an open regular file. The group of a file of root's may read it:
+/// see [`refuse_other_readers`].
 ///
 /// Other files, such as pipes, have no warning, because their modes do not say who can read them.
 pub fn mode_warning(path: &Path, file: &File) -> Option<ModeWarning> {
-    let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
-    let mode = permission_bits(&metadata)?;
-    (mode & 0o077 != 0).then(|| ModeWarning { path: path.to_owned(), mode })
+    let found = file.metadata().ok().filter(fs::Metadata::is_file)?;
+    let path = path.to_owned();
+    if let Err(OtherWriters::Owner { found: owner, user }) = refuse_other_writers(&found) {
+        return Some(ModeWarning::Owner { path, owner, user });
+    }
+    // Bits that let others write are refused here too.
+    let OtherReaders { mode } = refuse_other_readers(&found).err()?;
+    Some(ModeWarning::Mode { path, mode })
 }
 
 /// Like [`write`], but `fill` writes the content.
@@ -223,17 +253,6 @@ fn refuse_irregular(path: &Path) -> Result<(), SecretFileError> {
         Err(source) if source.kind() == ErrorKind::NotFound => Ok(()),
         Err(source) => Err(SecretFileError::io("replace", path, source)),
     }
-}
-
-#[cfg(unix)]
-fn permission_bits(metadata: &fs::Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(metadata.permissions().mode() & 0o7777)
-}
-
-#[cfg(not(unix))]
-fn permission_bits(_: &fs::Metadata) -> Option<u32> {
-    None
 }
 
 /// The size of the largest key file in bytes. Keystores have about 1 KiB.
@@ -446,7 +465,7 @@ mod tests {
             for bits in [0o644, 0o640, 0o604, 0o620, 0o602, 0o601, 0o660] {
                 fs::set_permissions(&path, fs::Permissions::from_mode(bits)).expect("chmod");
                 let warning = read(&path).expect("reads").warning.expect("a warning");
-                assert_eq!(warning, ModeWarning { path: path.clone(), mode: bits });
+                assert_eq!(warning, ModeWarning::Mode { path: path.clone(), mode: bits });
                 assert!(warning.to_string().contains(&format!("{bits:04o}")), "{warning}");
             }
             for bits in [0o600, 0o400, 0o700] {

@@ -193,6 +193,26 @@ fn metrics_are_for_this_machine_and_for_a_program_that_stays() {
     follow(&["--beyond-loopback"]).exits(2).says("--metrics");
 }
 
+/// A gas price of zero sends nothing, and the node's program refuses it too.
+#[test]
+fn a_limit_of_fees_is_at_least_one() {
+    for flag in ["--max-fee", "--max-tip"] {
+        program().args(["send", flag, "0"]).ran().exits(2).says(flag).says("0 is not in 1..");
+    }
+}
+
+/// It may hold the key of a provider.
+#[test]
+fn no_help_shows_the_url_of_a_node() {
+    for command in ["follow", "send", "weigh", "watch"] {
+        for help in ["-h", "--help"] {
+            let url = "https://node.example/SECRET";
+            let shown = program().args([command, help]).env("QUORATE_CHAIN_RPC", url).ran().exits(0).all();
+            assert!(shown.contains("--rpc <URL>") && !shown.contains("SECRET"), "{command}: {shown}");
+        }
+    }
+}
+
 #[test]
 fn help_fits_80_columns() {
     for arguments in [

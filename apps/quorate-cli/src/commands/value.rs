@@ -1,7 +1,7 @@
 //! Reads the values of flags. A message names the flag or the environment variable that the value came from, and says what is
 //! allowed; completions know the names that a value can have.
 
-use std::{ffi::OsStr, fmt::Display, num::NonZeroU64};
+use std::{ffi::OsStr, fmt::Display};
 
 use clap::{
     Arg, Command,
@@ -11,7 +11,7 @@ use clap::{
 };
 use quorate_formats::from_hex;
 
-pub(super) use quorate_host::dash::path_to_write;
+pub(super) use quorate_host::{dash::path_to_write, flag::from_one};
 
 /// Reads a value from text.
 #[derive(Clone)]
@@ -65,11 +65,6 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Value<T> {
         let names = (self.names)();
         (!names.is_empty()).then(|| Box::new(names.into_iter()) as Box<dyn Iterator<Item = PossibleValue>>)
     }
-}
-
-/// Reads a whole number from 1 on. clap's message about a zero does not say what it expects, where the type alone forbids it.
-pub(super) fn from_one() -> impl TypedValueParser<Value = NonZeroU64> {
-    clap::value_parser!(u64).range(1..).try_map(NonZeroU64::try_from)
 }
 
 /// Reads a type by its `FromStr`.

@@ -24,9 +24,9 @@ mod app;
 mod task;
 mod routes;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use quorate_host::listen::{Connections, Hosts, Routers};
+use quorate_host::listen::{BeyondLoopback, Connections, Hosts, Routers, refuse_beyond_loopback};
 use tokio::{net::TcpListener, sync::mpsc, time::timeout};
 
 pub use app::TaskOrder;
@@ -54,10 +54,8 @@ pub struct ApiSettings {
 #[non_exhaustive]
 pub enum ServeError {
     /// Other machines reach the address.
-    #[error(
-        "{0} is reached by other machines, and there is no TLS; listen on 127.0.0.1, or set `beyond_loopback` and put a proxy in front"
-    )]
-    BeyondLoopback(SocketAddr),
+    #[error("{0}, and there is no TLS; listen on 127.0.0.1, or set `beyond_loopback` and put a proxy in front")]
+    BeyondLoopback(#[from] BeyondLoopback),
     /// The system does not say what the address is.
     #[error("the listener has no address: {0}")]
     Listener(#[source] std::io::Error),
@@ -77,9 +75,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let address = listener.local_addr().map_err(ServeError::Listener)?;
-    if !address.ip().is_loopback() && !settings.beyond_loopback {
-        return Err(ServeError::BeyondLoopback(address));
-    }
+    refuse_beyond_loopback(address, settings.beyond_loopback)?;
     let ApiSettings { token, hosts, limits, .. } = settings;
     let router = routes::router(Arc::new(App { board, tasks, token, limits }));
     let hosts = Hosts { names: hosts.into(), stated_in: "--http-hosts" };

@@ -1,15 +1,14 @@
 //! The secret that allows to hand in tasks.
 
 use std::{
-    fs,
-    io::{self, Read as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use quorate_evm::alloy_primitives::{B256, hex, keccak256};
 use quorate_host::{
     exit::{Ends, Exit},
-    file::{self, Existing, OtherReaders, Readers},
+    file::{self, Existing, FileError, Readers},
 };
 use rand::RngExt as _;
 
@@ -28,23 +27,9 @@ impl std::fmt::Debug for Token {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The file cannot be read or made.
-    #[error("{}: {error}", .path.display())]
-    File {
-        /// The token's file.
-        path: PathBuf,
-        /// The error of the operating system.
-        #[source]
-        error: io::Error,
-    },
-    /// Other users of the machine can read it.
-    #[error("{}: other users can read the file (mode {mode:04o}); `chmod 600` it, and replace it if they may have read it", .path.display())]
-    Readable {
-        /// The token's file.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
+    /// The file cannot be read or made, or other users of the machine can read or write it.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// It is not a token.
     #[error("{}: expected one line of 32 to 256 visible ASCII characters; remove the file, and the node makes a new one", .0.display())]
     Shape(PathBuf),
@@ -53,8 +38,8 @@ pub enum TokenError {
 impl Ends for TokenError {
     fn exit(&self) -> Exit {
         match self {
-            Self::File { .. } => Exit::Io,
-            Self::Readable { .. } | Self::Shape(_) => Exit::Usage,
+            Self::File(error) => error.exit(),
+            Self::Shape(_) => Exit::Usage,
         }
     }
 }
@@ -76,19 +61,17 @@ impl Token {
     }
 
     fn create(path: &Path) -> Result<Self, TokenError> {
-        let at = |error| TokenError::File { path: path.to_owned(), error };
         let text = hex::encode(rand::rng().random::<[u8; 32]>());
-        file::write(path, Readers::Owner, Existing::Refuse, format!("{text}\n").as_bytes()).map_err(at)?;
+        file::write(path, Readers::Owner, Existing::Refuse, format!("{text}\n").as_bytes())
+            .map_err(|source| FileError::Io { action: "make", path: path.to_owned(), source })?;
         Ok(Self::of(&text))
     }
 
     fn read(path: &Path) -> Result<Self, TokenError> {
-        let at = |error| TokenError::File { path: path.to_owned(), error };
-        let file = fs::File::open(path).map_err(at)?;
-        file::refuse_other_readers(&file.metadata().map_err(at)?)
-            .map_err(|OtherReaders { mode }| TokenError::Readable { path: path.to_owned(), mode })?;
-        let mut text = Vec::new();
-        file.take(LONGEST as u64 + 2).read_to_end(&mut text).map_err(at)?;
+        let text = match file::read_secret(path, LONGEST as u64 + 2) {
+            Err(FileError::TooLarge { .. }) => return Err(TokenError::Shape(path.to_owned())),
+            read => read?,
+        };
         let text = std::str::from_utf8(&text).map_err(|_| TokenError::Shape(path.to_owned()))?.trim_end();
         let fits = (SHORTEST..=LONGEST).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if fits { Ok(Self::of(text)) } else { Err(TokenError::Shape(path.to_owned())) }
@@ -140,12 +123,21 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             Token::read_or_create(&path)
         };
-        assert!(matches!(write(&"a".repeat(32), 0o640), Err(TokenError::Readable { mode: 0o640, .. })));
-        for text in ["", "short", &"a".repeat(257), &format!("{} {}", "a".repeat(20), "b".repeat(20)), &"é".repeat(40)]
-        {
+        for mode in [0o640, 0o602] {
+            let refused = write(&"a".repeat(32), mode).unwrap_err().to_string();
+            assert!(refused.contains(&format!("(mode {mode:o})")), "{refused}");
+        }
+        for text in [
+            "",
+            "short",
+            &"a".repeat(257),
+            &"a".repeat(10_000),
+            &format!("{} {}", "a".repeat(20), "b".repeat(20)),
+            &"é".repeat(40),
+        ] {
             assert!(matches!(write(text, 0o600), Err(TokenError::Shape(_))), "{text}");
         }
         assert!(write(&format!("{}\n", "a".repeat(32)), 0o600).is_ok());
-        assert!(matches!(Token::read_or_create(&folder.path().join("none/token")), Err(TokenError::File { .. })));
+        assert!(matches!(Token::read_or_create(&folder.path().join("none/token")), Err(TokenError::File(_))));
     }
 }

@@ -1,6 +1,6 @@
 //! `quorate-node create`.
 
-use std::{num::NonZeroU64, path::PathBuf};
+use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
@@ -16,7 +16,7 @@ use quorate_host::{
 };
 use quorate_node::{
     network_terms::NetworkTerms,
-    options::{Options, from_one},
+    options::{Options, Payment},
     tokens,
 };
 
@@ -31,25 +31,8 @@ use super::{Token, account, payer, print, read_options, rpc, runtime, send_call,
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLE)]
 pub(crate) struct Arguments {
-    /// The chain's node: an HTTP or HTTPS URL of its JSON-RPC
-    #[arg(long, value_name = "URL", env = "QUORATE_NODE_RPC")]
-    rpc: Option<String>,
-
-    /// The key that pays: an Ethereum keystore, or a file with 64 hexadecimal digits
-    #[arg(long, value_name = "FILE", env = "QUORATE_NODE_KEY_FILE")]
-    key_file: Option<PathBuf>,
-
-    /// A file whose first line is that keystore's passphrase
-    #[arg(long, value_name = "FILE", env = "QUORATE_NODE_PASSPHRASE_FILE")]
-    passphrase_file: Option<PathBuf>,
-
-    /// The most gwei for a unit of gas [default: 500]
-    #[arg(long, value_name = "GWEI", env = "QUORATE_NODE_MAX_FEE", value_parser = from_one())]
-    max_fee: Option<NonZeroU64>,
-
-    /// The most gwei of it for the block's proposer, whatever the chain's node says [default: 3]
-    #[arg(long, value_name = "GWEI", env = "QUORATE_NODE_MAX_TIP", value_parser = from_one())]
-    max_tip: Option<NonZeroU64>,
+    #[command(flatten)]
+    payment: Payment,
 
     /// Put so many tokens into the pool from which rewards are paid; `quorate-node fund` does it later
     #[arg(long, value_name = "TOKENS")]
@@ -78,10 +61,7 @@ const DECIMALS: u8 = 18;
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
-        let (key_file, passphrase_file) = (self.key_file.clone(), self.passphrase_file.clone());
-        let (max_fee, max_tip) = (self.max_fee, self.max_tip);
-        let options =
-            Options { rpc: self.rpc.clone(), key_file, passphrase_file, max_fee, max_tip, ..Options::default() };
+        let options = Options::from(self.payment.clone());
         let (rpc, payer) = (rpc(&options)?, payer(&options)?);
         let terms = match &self.terms {
             None => self.flags.clone(),

@@ -1,6 +1,12 @@
 //! `quorate-node run`.
 
-use std::{future::ready, sync::Arc, time::Duration};
+use std::{
+    future::ready,
+    io,
+    net::{SocketAddr, ToSocketAddrs as _},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::anyhow;
 use clap::Args;
@@ -17,10 +23,10 @@ use quorate_evm::{
     contract::Erc20,
     digest::{Contract, PeerBinding},
     task_network::ContractTerms,
-    watch::UnknownPostings,
 };
 use quorate_host::{
     exit::{Exit, Failure, Result},
+    listen::refuse_beyond_loopback,
     log,
     options::{Printed, parts},
     service,
@@ -34,7 +40,7 @@ use quorate_node::{
     api::{self, ApiSettings, Token},
     board::{Component, Expectations, IdentityReport, NodeBoard},
     data_folder::DataFolder,
-    options::{ConfirmationsOption, Options, PREFIX, UnknownOption},
+    options::{Options, PREFIX},
     programs::{Program, ProgramSettings, Programs},
     runtime::{self, ChainEdge, Epochs, Parts, Pay, Submitting},
     transport::{self, Admission, Admitted, Credential, Identity, Limits, Transport},
@@ -103,6 +109,7 @@ impl Arguments {
         let _log = log::start(options.log.unwrap_or_default(), &options.log_level.clone().unwrap_or_default(), None)
             .map_err(Failure::internal)?;
         let roles = roles(&options)?;
+        let http = http_addresses(&options)?;
         let data = DataFolder::open(options.data())?;
         let watch = node_watch(&options, roles, &data)?;
         new_runtime()?.block_on(async {
@@ -119,7 +126,7 @@ impl Arguments {
             let watching = watch.map(|watch| watch.start(board.clone(), stopped.clone())).transpose()?;
             let mut early = stopped.clone();
             let prepared = tokio::select! {
-                prepared = prepare(&options, roles, data, board, &stopped) => prepared,
+                prepared = prepare(&options, roles, http.as_deref(), data, board, &stopped) => prepared,
                 _ = early.wait_for(|stopped| *stopped) => Err(Failure::interrupted()),
             };
             let ended = match prepared {
@@ -163,15 +170,10 @@ fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Opti
         Some(url) => Rpc::new(url).map_err(|error| Failure::usage(anyhow!("--watch-rpc: {error}")))?,
         None => rpc(options)?,
     };
-    let confirmations = match options.watch_confirmations {
-        Some(ConfirmationsOption::Finalized) => Confirmations::Finalized,
-        Some(ConfirmationsOption::Blocks(blocks)) => Confirmations::Blocks(blocks),
-        None => Confirmations::Blocks(SettlementSettings::CONFIRMATIONS),
-    };
     let settings = SettlementSettings {
         contract,
         from_block: options.watch_from_block.unwrap_or(0),
-        confirmations,
+        confirmations: options.watch_confirmations.unwrap_or(Confirmations::Blocks(SettlementSettings::CONFIRMATIONS)),
         blocks_at_once: SettlementSettings::BLOCKS_AT_ONCE,
         every: options.watch_poll.map_or(SettlementSettings::EVERY, |poll| Duration::from_millis(poll.get())),
         cursor: data.path().join(WATCH_CURSOR),
@@ -183,10 +185,7 @@ fn node_watch(options: &Options, roles: Roles, data: &DataFolder) -> Result<Opti
             cursor: "--data folder",
         },
     };
-    let unknown = match options.watch_unknown {
-        None | Some(UnknownOption::Demand) => UnknownPostings::Demand,
-        Some(UnknownOption::Report) => UnknownPostings::Report,
-    };
+    let unknown = options.watch_unknown.unwrap_or_default();
     let (payer, prove) = (watch_payer(options, roles)?, options.watch_prove.unwrap_or(false));
     Ok(Some(NodeWatch { rpc, settings, payer, unknown, prove }))
 }
@@ -337,6 +336,7 @@ impl Works {
 async fn prepare(
     options: &Options,
     roles: Roles,
+    http: Option<&[SocketAddr]>,
     data: DataFolder,
     board: NodeBoard,
     stopped: &watch::Receiver<bool>,
@@ -347,10 +347,7 @@ async fn prepare(
     let (client, signer) = wait_for_signer(options, &terms).await?;
     let operator = signer.operator;
 
-    let confirmations = match options.confirmations.unwrap_or(ConfirmationsOption::Finalized) {
-        ConfirmationsOption::Blocks(blocks) => Confirmations::Blocks(blocks),
-        ConfirmationsOption::Finalized => Confirmations::Finalized,
-    };
+    let confirmations = options.confirmations.unwrap_or(Confirmations::Finalized);
     let follow =
         FollowSettings { from_block: options.from_block.unwrap_or(0), confirmations, ..FollowSettings::default() };
     let follower = NetworkFollower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;
@@ -372,11 +369,9 @@ async fn prepare(
     board.problem(Component::Signer, None);
 
     let (orders, taken) = mpsc::channel(MOST_ORDERS);
-    let http = options.http.clone().unwrap_or_else(|| HTTP.to_owned());
-    let serving = if http.is_empty() {
-        None
-    } else {
-        Some(serve(options, &http, &data, board.clone(), orders, stopped.clone()).await?)
+    let serving = match http {
+        None => None,
+        Some(http) => Some(serve(options, http, &data, board.clone(), orders, stopped.clone()).await?),
     };
 
     // Attestations of one task come within a fraction of a second, so a little patience makes a batch of them.
@@ -440,17 +435,41 @@ async fn submitting(options: &Options, rpc: &Rpc, confirmations: Confirmations) 
     Submitter::start(rpc.clone(), payer, settings).await.map_err(Failure::io)
 }
 
+/// Where the HTTP interface is, as text. If that is empty, there is none.
+fn http_text(options: &Options) -> &str {
+    options.http.as_deref().unwrap_or(HTTP)
+}
+
+/// The addresses of the HTTP interface, of which it takes the first that is free; `None` if there is no interface.
+fn http_addresses(options: &Options) -> Result<Option<Vec<SocketAddr>>> {
+    let text = http_text(options);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let addresses: Vec<_> = text.to_socket_addrs().map_err(|error| cannot_listen(text, &error))?.collect();
+    for address in &addresses {
+        refuse_beyond_loopback(*address, options.beyond_loopback.unwrap_or(false)).map_err(|error| {
+            Failure::usage(anyhow!(
+                "--http {error}, and there is no login: use 127.0.0.1, or add --beyond-loopback and put a proxy in front"
+            ))
+        })?;
+    }
+    Ok(Some(addresses))
+}
+
+fn cannot_listen(http: &str, error: &io::Error) -> Failure {
+    Failure::io(anyhow!("--http {http}: cannot listen: {error}; name another address, or \"\" for none"))
+}
+
 async fn serve(
     options: &Options,
-    address: &str,
+    addresses: &[SocketAddr],
     data: &DataFolder,
     board: NodeBoard,
     orders: mpsc::Sender<api::TaskOrder>,
     mut stopped: watch::Receiver<bool>,
 ) -> Result<JoinHandle<()>> {
-    let listener = TcpListener::bind(address).await.map_err(|error| {
-        Failure::io(anyhow!("--http {address}: cannot listen: {error}; name another address, or \"\" for none"))
-    })?;
+    let listener = TcpListener::bind(addresses).await.map_err(|error| cannot_listen(http_text(options), &error))?;
     let shown = listener.local_addr().map_err(Failure::io)?;
     let token = Token::read_or_create(&data.path().join("token"))?;
     let settings = ApiSettings {
@@ -459,12 +478,6 @@ async fn serve(
         beyond_loopback: options.beyond_loopback.unwrap_or(false),
         ..ApiSettings::default()
     };
-    if !shown.ip().is_loopback() && !settings.beyond_loopback {
-        return Err(Failure::usage(anyhow!(
-            "--http {shown} is reached by other machines, and there is no login: use 127.0.0.1, or add --beyond-loopback and put \
-             a proxy in front"
-        )));
-    }
     print(format!("dashboard   http://{shown}/"))?;
     Ok(tokio::spawn(async move {
         let stop = async move { drop(stopped.wait_for(|stopped| *stopped).await) };

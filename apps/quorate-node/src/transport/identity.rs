@@ -2,9 +2,7 @@
 //! that a contract reads.
 
 use std::{
-    fmt,
-    fs::File,
-    io::{self, Read},
+    fmt, io,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -12,7 +10,7 @@ use std::{
 use libp2p_identity::{Keypair, ed25519};
 use quorate_host::{
     exit::{Ends, Exit},
-    file::{self, Existing, Readers},
+    file::{self, Existing, FileError, Readers},
 };
 
 /// The name of a node: 38 bytes, which hold an Ed25519 public key as libp2p encodes it. Both transports use it. As text it
@@ -95,40 +93,25 @@ pub struct Identity(Keypair);
 #[non_exhaustive]
 pub enum IdentityError {
     /// The system refuses to read or write the file.
-    #[error("{}: cannot {action} the node's key: {error}", .path.display())]
-    System {
-        /// The file.
-        path: PathBuf,
-        /// What failed: "read", "write".
-        action: &'static str,
-        /// The error of the operating system.
-        error: io::Error,
-    },
-    /// Others can read the file.
-    #[error("{}: the node's key has mode {mode:o}, so others can read it; run chmod 600 on it if nobody has, or else remove it: \
-             the node then gets a new name, which the operator signs", .path.display())]
-    Mode {
-        /// The file.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
+    #[error("the node's key: {0}")]
+    File(FileError),
+    /// Others can read or write the file.
+    #[error("the node's key: {0}; without the file the node gets a new name, which the operator signs")]
+    Others(FileError),
     /// The file does not hold a key.
-    #[error("{}: the file has {found} bytes, or they are no Ed25519 key in libp2p's encoding; restore it from a copy, or remove it: \
-             the node then gets a new name, which the operator signs", .path.display())]
+    #[error("{}: the file does not hold an Ed25519 key in libp2p's encoding; restore it from a copy, or remove it: the node then gets \
+             a new name, which the operator signs", .path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// Its length.
-        found: usize,
     },
 }
 
 impl Ends for IdentityError {
     fn exit(&self) -> Exit {
         match self {
-            Self::System { .. } => Exit::Io,
-            Self::Mode { .. } | Self::Content { .. } => Exit::Usage,
+            Self::File(error) | Self::Others(error) => error.exit(),
+            Self::Content { .. } => Exit::Usage,
         }
     }
 }
@@ -145,40 +128,29 @@ impl Identity {
     /// # Errors
     /// [`IdentityError`].
     pub fn load_or_create(path: &Path) -> Result<Self, IdentityError> {
-        match File::open(path) {
-            Ok(file) => Self::load(file, path),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        match Self::load(path) {
+            Err(IdentityError::File(FileError::Io { source, .. })) if source.kind() == io::ErrorKind::NotFound => {
                 let new = Self::random();
                 match new.store(path) {
                     // Another process was faster: its key is the node's.
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        let file = File::open(path).map_err(|error| system(path, "read", error))?;
-                        Self::load(file, path)
-                    }
-                    stored => stored.map(|()| new).map_err(|error| system(path, "write", error)),
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::load(path),
+                    stored => stored.map(|()| new).map_err(|source| {
+                        IdentityError::File(FileError::Io { action: "write", path: path.to_owned(), source })
+                    }),
                 }
             }
-            Err(error) => Err(system(path, "read", error)),
+            loaded => loaded,
         }
     }
 
-    fn load(file: File, path: &Path) -> Result<Self, IdentityError> {
-        let metadata = file.metadata().map_err(|error| system(path, "read", error))?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let mode = metadata.permissions().mode() & 0o7777;
-            if mode & 0o077 != 0 {
-                return Err(IdentityError::Mode { path: path.to_owned(), mode });
-            }
-        }
-        let mut bytes = zeroize::Zeroizing::new(Vec::with_capacity(MOST));
-        file.take(MOST as u64).read_to_end(&mut bytes).map_err(|error| system(path, "read", error))?;
-        let found = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-        let content = || IdentityError::Content { path: path.to_owned(), found };
-        if bytes.len() >= MOST {
-            return Err(content());
-        }
+    fn load(path: &Path) -> Result<Self, IdentityError> {
+        let content = || IdentityError::Content { path: path.to_owned() };
+        let bytes = file::read_secret(path, MOST).map_err(|error| match error {
+            FileError::TooLarge { .. } => content(),
+            FileError::Writers { .. } | FileError::Readers { .. } => IdentityError::Others(error),
+            error => IdentityError::File(error),
+        })?;
+        let bytes = zeroize::Zeroizing::new(bytes);
         let pair = Keypair::from_protobuf_encoding(&bytes).map_err(|_| content())?;
         PeerId::try_from(pair.public().to_peer_id()).map_err(|_| content())?;
         Ok(Self(pair))
@@ -210,15 +182,11 @@ impl fmt::Debug for Identity {
     }
 }
 
-fn system(path: &Path, action: &'static str, error: io::Error) -> IdentityError {
-    IdentityError::System { path: path.to_owned(), action, error }
-}
-
 /// The multihash "identity" of 36 bytes: a protobuf message with key type 1 and 32 bytes of key.
 const PREFIX: [u8; 6] = [0x00, 0x24, 0x08, 0x01, 0x12, 0x20];
 
 /// More bytes than an encoded key has.
-const MOST: usize = 256;
+const MOST: u64 = 256;
 
 #[cfg(test)]
 mod tests {
@@ -240,8 +208,10 @@ mod tests {
         {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-            assert!(matches!(Identity::load_or_create(&path), Err(IdentityError::Mode { mode: 0o640, .. })));
+            for mode in [0o640, 0o602] {
+                fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+                assert!(matches!(Identity::load_or_create(&path), Err(IdentityError::Others(_))), "{mode:o}");
+            }
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         }
         for content in [&[][..], &[1; 64], &[0; 10_000]] {

@@ -9,11 +9,12 @@ use axum::{
     http::StatusCode,
 };
 use quorate::SourceId;
+use quorate_host::unix_seconds;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::ToSchema;
 
 use super::error::ApiError;
-use crate::{app::App, board, claims::Caller};
+use crate::{app::App, claims::Caller};
 
 /// Whom to pardon.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -81,7 +82,7 @@ pub(super) async fn ban(State(app): State<Arc<App>>, body: Body) -> Result<Json<
 /// Writes the bans down, before the administrator is told. If that fails, it is tried again later.
 async fn keep(app: &App) -> Option<bool> {
     let bans = app.bans.clone()?;
-    let written = tokio::task::spawn_blocking(move || bans.write(board::now())).await;
+    let written = tokio::task::spawn_blocking(move || bans.write(unix_seconds())).await;
     let kept = matches!(written, Ok(Ok(())));
     if !kept {
         app.metrics.bans_changed().notify_one();

@@ -5,18 +5,13 @@ use std::sync::Arc;
 use axum::{Extension, Json, extract::State, http::StatusCode, response::Response};
 use quorate::{ClaimBytes, Members, Messages, PublicKeys, SourceId};
 use quorate_batcher::{Load, SourceReport, Standing};
-use quorate_host::plain;
+use quorate_host::{plain, unix_seconds};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::{error::ApiError, verify::in_pieces};
-use crate::{
-    app::App,
-    board::{self, Summary},
-    claims::Caller,
-    metrics::Second,
-};
+use crate::{app::App, board::Summary, claims::Caller, metrics::Second};
 
 /// What is remembered.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -209,7 +204,7 @@ impl Status {
             queue: app.batcher.load(),
             known: app.batcher.known(),
             checkpoints: app.board.as_ref().map(|board| board.shown().summary),
-            now: board::now(),
+            now: unix_seconds(),
             seconds: app.metrics.recent_seconds(),
             sources,
             sources_in_all,

@@ -8,9 +8,8 @@ mod report;
 
 use std::{
     collections::BTreeSet,
-    fs::{DirBuilder, File},
+    fs::File,
     io::{self, BufReader, Write},
-    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -22,6 +21,7 @@ use quorate::SourceId;
 use quorate_checkpoint::{Client, ClientPolicy, Decision, NodeAnswer, NotSkipped};
 use quorate_host::{
     exit::{Exit, Failure, Result, note},
+    file::make_private_folder,
     plain,
 };
 use serde::Serialize;
@@ -35,7 +35,6 @@ use self::{
     node::Asked,
     report::{Fetched, Status},
 };
-pub use crate::board::now;
 use crate::config::hash;
 
 /// Assumed-valid checkpoints for a node that syncs.
@@ -196,8 +195,8 @@ async fn fetch(flags: &Fetch, now: u64) -> Result<(Exit, String)> {
         )));
     }
     let chain = read_headers(headers)?;
-    let make = DirBuilder::new().recursive(true).mode(0o700).create(&held.folder);
-    make.with_context(|| format!("--folder {}", held.folder.display())).map_err(Failure::io)?;
+    let made = make_private_folder(&held.folder);
+    made.with_context(|| format!("--folder {}", held.folder.display())).map_err(Failure::io)?;
     // Before anyone is asked, because it may be that nothing can be written down.
     let mut client = open(held, *depth)?;
     let answers = tokio::select! {

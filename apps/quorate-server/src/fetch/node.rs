@@ -18,7 +18,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use quorate_checkpoint::LARGEST_ANSWER;
-use quorate_host::plain;
+use quorate_host::{clipped, plain};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpStream, UnixStream},
@@ -164,10 +164,9 @@ async fn get(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, host:
     match response.status() {
         StatusCode::OK => body(response, LARGEST_ANSWER).await,
         status if status.is_redirection() => {
-            let to = response
-                .headers()
-                .get(LOCATION)
-                .map_or(String::new(), |to| format!(" to {}", shortened(&String::from_utf8_lossy(to.as_bytes()))));
+            let to = response.headers().get(LOCATION).map_or(String::new(), |to| {
+                format!(" to {}", clipped(&String::from_utf8_lossy(to.as_bytes()), LONGEST_SAID))
+            });
             Err(format!("its status is {}, a redirect{to}, which is not followed", status.as_u16()))
         }
         status => {
@@ -175,7 +174,7 @@ async fn get(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, host:
             let said = body(response, LONGEST_ERROR).await.ok();
             let said = said.and_then(|said| serde_json::from_slice::<serde_json::Value>(&said).ok());
             let said = said.as_ref().and_then(|said| said["error"]["message"].as_str());
-            let said = said.map_or(String::new(), |said| format!(": {}", shortened(said)));
+            let said = said.map_or(String::new(), |said| format!(": {}", clipped(said, LONGEST_SAID)));
             Err(format!("its status is {}, expected 200{said}", status.as_u16()))
         }
     }
@@ -199,12 +198,8 @@ async fn body(response: Response<Incoming>, longest: usize) -> Result<Vec<u8>, S
     Ok(whole)
 }
 
-/// What a stranger says, on one line.
-fn shortened(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let short: String = text.chars().take(LONGEST).collect();
-    plain(&short)
-}
+/// Characters of what a stranger says that are shown.
+const LONGEST_SAID: usize = 200;
 
 /// The longest head of an answer.
 const LONGEST_HEAD: usize = 64 << 10;

@@ -89,7 +89,7 @@ fn hex(bytes: [u8; 32]) -> String {
 }
 
 /// The fields of `[checkpoint]`, with files in a folder.
-fn fields(folder: &Path) -> [(&'static str, String); 4] {
+pub(crate) fn fields(folder: &Path) -> [(&'static str, String); 4] {
     let sets = path(folder, "sets.json");
     fs::write(&sets, serde_json::to_string(&Sets { first: set(), rotations: Vec::new() }).unwrap()).unwrap();
     [("sets", sets), ("pin", hex(set().id())), ("chain_id", hex(CHAIN)), ("folder", path(folder, "board"))]

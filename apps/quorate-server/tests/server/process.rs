@@ -15,6 +15,7 @@ use quorate_lab::run::{Run as _, Running, Signal, command, command_after};
 
 use crate::{
     bounds::claim,
+    checkpoints,
     rig::{PATIENCE, answer, eventually, example, get, path, post},
 };
 
@@ -240,6 +241,36 @@ fn files_that_the_configuration_names_and_that_are_wrong() {
     // A file that cannot be read may be there the next time.
     let none = format!("clients.tokens={}", path(folder.path(), "none"));
     program().args(["--listen", "127.0.0.1:0", "--set", &none]).ran().exits(3).says("clients.tokens");
+}
+
+/// What is in these folders was acknowledged. The rule that makes them private also writes their names to the disk.
+#[test]
+fn folders_below_a_missing_one_are_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| path(folder.path(), name);
+    let [sets, pin, chain_id, _] = checkpoints::fields(folder.path()).map(|(_, value)| value);
+    let fields = [
+        ("checkpoint.sets", &sets),
+        ("checkpoint.pin", &pin),
+        ("checkpoint.chain_id", &chain_id),
+        ("checkpoint.folder", &at("of/board")),
+        ("known.folder", &at("of-known/known")),
+        ("sources.bans", &at("of-bans/bans/file")),
+    ];
+    let fields: Vec<_> = fields.into_iter().map(|(field, value)| format!("{field}={value}")).collect();
+    let server = Listening::start(&fields.iter().flat_map(|field| ["--set", field]).collect::<Vec<_>>());
+    drop(server);
+    fs::write(at("headers"), format!("100 0x{}\n", "ab".repeat(32))).unwrap();
+    let mut fetch = program();
+    fetch.args(["checkpoint", "fetch", "--folder", &at("of-ratchet/ratchet"), "--chain-id", &chain_id, "--pin", &pin]);
+    fetch.args(["--headers", &at("headers"), "--depth", "20"]);
+    // Nothing listens there, and no block is skipped.
+    fetch.args((1..4).flat_map(|port| ["--node".to_owned(), format!("http://127.0.0.1:{port}")])).ran().exits(1);
+    for made in
+        ["of", "of/board", "of-known", "of-known/known", "of-bans", "of-bans/bans", "of-ratchet", "of-ratchet/ratchet"]
+    {
+        assert_eq!(fs::metadata(at(made)).unwrap().permissions().mode() & 0o777, 0o700, "{made}");
+    }
 }
 
 #[test]

@@ -2,16 +2,17 @@
 
 use std::num::NonZeroU64;
 
-use clap::{Args, builder::TypedValueParser as _};
+use clap::Args;
 use quorate_evm::{KeyGroup, address, alloy_primitives::Address};
 use quorate_host::{
     exit::{Exit, Result},
-    plain,
+    flag::from_one,
+    plain, unix_seconds,
 };
 use quorate_signer_client::{network::NetworkTerms, record_file::RecordIdentity};
 
 use super::{DataArguments, note, print};
-use crate::{config::Config, key::KeyArguments, server::now, store::Store};
+use crate::{config::Config, key::KeyArguments, store::Store};
 
 /// Make a record for a network and a key
 ///
@@ -53,7 +54,7 @@ pub(crate) struct Arguments {
     genesis: u64,
 
     /// The length of an epoch
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..).try_map(NonZeroU64::try_from))]
+    #[arg(long, value_name = "SECONDS", value_parser = from_one())]
     epoch_length: NonZeroU64,
 
     /// How long conflicts of an epoch can be reported after it can settle nothing more
@@ -78,7 +79,7 @@ impl Arguments {
         let network = NetworkTerms { chain_id, contract, genesis, epoch_length, slashing_window };
         let public_key = unlocked.key.member();
         let identity = RecordIdentity { network, key_group, public_key: public_key.clone() };
-        let floor = network.epoch_at(now()).unwrap_or(0);
+        let floor = network.epoch_at(unix_seconds()).unwrap_or(0);
         Store::create(&data.data, &Config { identity, verifier, operator }, floor)?;
         let folder = plain(&data.data.display().to_string());
         print(&format!("record      {folder}\nfloor       epoch {floor}\npublic key  {public_key}\n"))?;

@@ -16,6 +16,7 @@ use quorate_host::{
     runtime::ProgramRuntime,
     service,
     socket::{self, SocketFile},
+    unix_seconds,
 };
 use tokio::{
     net::UnixListener,
@@ -29,7 +30,7 @@ use super::{DataArguments, SocketArguments, print};
 use crate::{
     clock::ClockWatch,
     key::KeyArguments,
-    server::{self, LAST_REQUESTS, now},
+    server::{self, LAST_REQUESTS},
     signer::Signer,
 };
 
@@ -90,7 +91,7 @@ impl Arguments {
         unlocked.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
         store.watch(ClockWatch { accepted: self.accept_epoch });
         let signer = Arc::new(Signer::new(unlocked.key, store, Some(log.writer.clone())).map_err(Failure::usage)?);
-        signer.look_at_clock(now());
+        signer.look_at_clock(unix_seconds());
         let path = self.socket.path(&self.data.data);
         to_end(async {
             let mut signals = Signals::listen()?;
@@ -171,13 +172,13 @@ async fn watch_clock(signer: Arc<Signer>, pause: Duration) {
         sleep(pause).await;
         let signer = Arc::clone(&signer);
         // A panic is in the log already.
-        let _ = spawn_blocking(move || signer.look_at_clock(now())).await;
+        let _ = spawn_blocking(move || signer.look_at_clock(unix_seconds())).await;
     }
 }
 
 /// Whether the record answers: a look at the clock waits for it, as each signature does.
 async fn works(signer: Arc<Signer>) -> bool {
-    spawn_blocking(move || signer.look_at_clock(now())).await.is_ok()
+    spawn_blocking(move || signer.look_at_clock(unix_seconds())).await.is_ok()
 }
 
 /// The longest time between two looks at the clock.

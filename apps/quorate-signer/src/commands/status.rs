@@ -4,13 +4,13 @@ use clap::Args;
 use quorate_host::{
     exit::{Exit, Failure, Result},
     runtime::ProgramRuntime,
+    unix_seconds,
 };
 use quorate_signer_client::{SignerClient, SignerError, protocol::StatusAnswer};
 use tokio::runtime::Builder;
 
 use super::{DataArguments, SocketArguments, print};
 use crate::{
-    server::now,
     signer,
     store::{Store, StoreError},
 };
@@ -42,7 +42,7 @@ impl Arguments {
         let status = match Store::open(&self.data.data) {
             Ok(mut store) => {
                 let summary = store.summary().map_err(signer::told);
-                signer::status(&store.config().clone(), summary, now())
+                signer::status(&store.config().clone(), summary, unix_seconds())
             }
             Err(StoreError::InUse(_)) => self.ask()?,
             Err(error) => return Err(error.into()),

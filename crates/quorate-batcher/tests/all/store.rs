@@ -172,10 +172,10 @@ fn stores_that_cannot_be_trusted_are_set_aside() {
         }),
         ("", |folder| fs::write(folder.join("known.redb"), b"").unwrap()),
         ("another key", |folder| write_key(folder, &[9; 32])),
-        ("cannot be read", |folder| fs::remove_file(folder.join("known.key")).unwrap()),
+        ("cannot open", |folder| fs::remove_file(folder.join("known.key")).unwrap()),
         ("has 31 bytes, expected 32", |folder| write_key(folder, &[9; 31])),
         #[cfg(unix)]
-        ("mode 644, expected 600", |folder| {
+        ("other users can read it (mode 644)", |folder| {
             let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
             fs::set_permissions(folder.join("known.key"), permissions).unwrap();
         }),

@@ -14,17 +14,8 @@ use quorate_evm::{
     },
 };
 
-use super::{error::NetworkFollowError, terms::read_terms};
+use super::{confirmations::Confirmations, error::NetworkFollowError, terms::read_terms};
 use crate::rpc::{AT_A_TIME, Rpc, RpcBlock, RpcError, RpcPatience};
-
-/// When a change is final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmations {
-    /// Once so many blocks follow its block. 0: at once.
-    Blocks(u64),
-    /// Once the node says that its block is final (the tag "finalized").
-    Finalized,
-}
 
 /// What is read of each transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

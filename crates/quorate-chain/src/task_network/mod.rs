@@ -14,8 +14,10 @@
 
 mod error;
 mod terms;
+mod confirmations;
 mod follower;
 
+pub use confirmations::Confirmations;
 pub use error::NetworkFollowError;
-pub use follower::{Confirmations, FollowDepth, FollowSettings, NetworkFollower};
+pub use follower::{FollowDepth, FollowSettings, NetworkFollower};
 pub use terms::read_terms;

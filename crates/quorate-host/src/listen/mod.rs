@@ -8,6 +8,7 @@ mod activity;
 mod authority;
 mod counts;
 mod places;
+mod reach;
 mod readers;
 mod tls;
 
@@ -57,6 +58,7 @@ use self::{
 pub use self::{
     counts::{Counted, CountsByKey},
     places::Places,
+    reach::{BeyondLoopback, refuse_beyond_loopback},
     tls::{LoadedTls, Tls, TlsClients, TlsError, TlsFiles},
 };
 use crate::{is_own_name, socket::SocketFile};

@@ -1,10 +1,9 @@
-//! What the commands read: sets of signers, files of JSON, lines of signatures; and the time.
+//! What the commands read: sets of signers, files of JSON, lines of signatures.
 
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     slice,
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context as _, anyhow};
@@ -64,10 +63,4 @@ pub(super) fn read_lines<T>(
 /// Whether bytes are a JSON object with this field, by which files are told apart. An error is then about that kind of file.
 pub(super) fn has_field(bytes: &[u8], name: &str) -> bool {
     serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(bytes).is_ok_and(|fields| fields.contains_key(name))
-}
-
-/// The system's clock, in Unix seconds.
-pub(super) fn now() -> Result<u64, Failure> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map(|since| since.as_secs()).context("the system's clock is before 1970; set it").map_err(Failure::usage)
 }

@@ -5,9 +5,12 @@ use std::num::NonZeroU64;
 use anyhow::anyhow;
 use clap::Args;
 use quorate_checkpoint::Checkpoint;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    exit::{Exit, Failure, Result},
+    unix_seconds,
+};
 
-use super::inputs::{SetsArguments, now};
+use super::inputs::SetsArguments;
 use crate::commands::{
     print,
     value::{self, bytes_32},
@@ -56,7 +59,7 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let Self { sets, chain_id, height, block_hash, previous, first: _, days, issued_at } = self;
         let set_epoch = sets.read()?.newest().epoch();
-        let issued_at = issued_at.map_or_else(now, Ok)?;
+        let issued_at = issued_at.unwrap_or_else(unix_seconds);
         let expires_at = days.get().checked_mul(24 * 3600).and_then(|life| issued_at.checked_add(life));
         let expires_at = expires_at.ok_or_else(|| {
             Failure::usage(anyhow!("--days {days} ends after the last second that can be written; give fewer"))

@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 use quorate::SourceId;
 use quorate_checkpoint::{Equivocation, Posting, unite};
-use quorate_host::exit::{Exit, Result};
+use quorate_host::{
+    exit::{Exit, Result},
+    unix_seconds,
+};
 use serde::Serialize;
 
 use super::{
     combine::counted,
-    inputs::{SetsArguments, now, read},
+    inputs::{SetsArguments, read},
 };
 use crate::commands::{print, random, unlock::name_of};
 
@@ -72,7 +75,7 @@ impl VerifyArguments {
     pub(super) fn run(self) -> Result {
         let chain = self.sets.read()?;
         let posting = read(&self.file, Posting::from_json)?;
-        let now = self.at.map_or_else(now, Ok)?;
+        let now = self.at.unwrap_or_else(unix_seconds);
         let newest = chain.newest();
         let source = SourceId::from(&*name_of(&self.file));
         let (united, flaws) = unite([(source, &posting)], chain.sets(), &mut random::generator()?);

@@ -23,7 +23,10 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Bls12381Suite};
-use quorate_host::exit::{Failure, in_full};
+use quorate_host::{
+    clipped,
+    exit::{Failure, in_full},
+};
 use quorate_threshold::{
     dkg::{Body, Ceremony, CeremonyMessage, MemberNumber, MessageError, Name, Round, SignedTranscript},
     shared_key::suite_of_json,
@@ -320,10 +323,9 @@ impl Problems {
     /// Says what is wrong, if not many files before it had the same fault.
     pub(super) fn say(&mut self, problem: &str) {
         // The text of a parser can repeat what stands in a file.
-        let short: String = problem.chars().take(LONGEST).collect();
-        let dots = if short.len() < problem.len() { "…" } else { "" };
+        let short = clipped(problem, LONGEST);
         if self.is_new(&short) && self.complaints.admit(&short) {
-            print::note(format_args!("warning: {short}{dots}"));
+            print::note(format_args!("warning: {short}"));
         }
     }
 

@@ -10,6 +10,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use csv::{ErrorKind, ReaderBuilder, Trim};
 use quorate_host::{
+    clipped,
     exit::{Exit, Failure, Result},
     file::LARGEST_DOCUMENT,
     plain,
@@ -175,7 +176,8 @@ impl Arguments {
         let room = WIDTH.saturating_sub(stake + shares + participants + 6).max(SHORTEST_NAME);
         let name = width(0).min(room);
         for [signer, a, b, c] in &rows {
-            let signer = cut(signer, name);
+            // The dots of a name that is cut take one place.
+            let signer = clipped(signer, room - 1);
             print::line(format_args!("{signer:<name$}  {a:>stake$}  {b:>shares$}  {c:>participants$}").to_string())?;
         }
         let (threshold, total) = (allotment.threshold(), allotment.total());
@@ -195,14 +197,6 @@ fn numbers(range: &Range<u64>) -> String {
         1 => range.start.to_string(),
         _ => format!("{}-{}", range.start, range.end - 1),
     }
-}
-
-/// A text of at most this many characters.
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most - 1).chain(['…']).collect()
 }
 
 /// Reads the signers, of whom no two have the same name.

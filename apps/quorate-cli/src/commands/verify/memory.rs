@@ -22,7 +22,7 @@ use quorate_formats::{
 use quorate_host::{
     BYTE_ORDER_MARK,
     exit::Failure,
-    file::{OtherWriters, refuse_other_writers},
+    other_users::{OtherWriters, refuse_other_writers},
 };
 use serde::de::IgnoredAny;
 use sha2::{Digest, Sha256};

@@ -15,7 +15,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use quorate_host::listen::{Bounds, ByAddress, Connections, CountsByKey, RemoteEnd, Routers};
+use quorate_host::{
+    clipped,
+    listen::{Bounds, ByAddress, Connections, CountsByKey, RemoteEnd, Routers},
+};
 use serde::Deserialize;
 use tokio::{
     net::TcpListener,
@@ -335,7 +338,7 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<Origin>, body
             tracing::info!(%peer, reason, "a node is not admitted");
             // The key is a node's, so its address is left alone.
             hub.state().stranger(Some(peer), None, &reason);
-            Opened::Refused(reason.chars().take(REASON).collect())
+            Opened::Refused(clipped(&reason, REASON))
         }
         Ok(Admitted::Operator(operator)) => {
             let mut state = hub.state();

@@ -1,0 +1,56 @@
+//! When a block is final.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// When a change is final. As text it is a number of blocks or `finalized`; in a file the number may stand as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ConfirmationsText", into = "ConfirmationsText")]
+pub enum Confirmations {
+    /// Once so many blocks follow its block. 0: at once.
+    Blocks(u64),
+    /// Once the node says that its block is final (the tag "finalized").
+    Finalized,
+}
+
+impl FromStr for Confirmations {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            FINALIZED => Ok(Self::Finalized),
+            _ => text.parse().map(Self::Blocks).map_err(|_| "expected a number of blocks, or `finalized`"),
+        }
+    }
+}
+
+/// The same in a file: a number or a text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum ConfirmationsText {
+    Blocks(u64),
+    Text(String),
+}
+
+impl TryFrom<ConfirmationsText> for Confirmations {
+    type Error = &'static str;
+
+    fn try_from(text: ConfirmationsText) -> Result<Self, Self::Error> {
+        match text {
+            ConfirmationsText::Blocks(blocks) => Ok(Self::Blocks(blocks)),
+            ConfirmationsText::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl From<Confirmations> for ConfirmationsText {
+    fn from(confirmations: Confirmations) -> Self {
+        match confirmations {
+            Confirmations::Blocks(blocks) => Self::Blocks(blocks),
+            Confirmations::Finalized => Self::Text(FINALIZED.to_owned()),
+        }
+    }
+}
+
+const FINALIZED: &str = "finalized";
