@@ -12,10 +12,11 @@ use anyhow::{Context as _, ensure};
 use bytes::Bytes;
 use quorate::SourceId;
 use quorate_checkpoint::{Alarm, FileError, KeptBoard, LARGEST_ANSWER, PostError, Posted, Posting, Sets};
+use quorate_formats::array_from_hex;
 use quorate_host::listen::Places;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::config::{self, CheckpointSettings};
+use crate::config::CheckpointSettings;
 
 /// What the server knows about checkpoints.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl Board {
         if !config.is_configured() {
             return Ok(None);
         }
-        let (pin, chain_id) = (config::hash(&config.pin)?, config::hash(&config.chain_id)?);
+        let (pin, chain_id) = (array_from_hex(&config.pin)?, array_from_hex(&config.chain_id)?);
         let read = || -> anyhow::Result<Sets> {
             let mut bytes = Vec::new();
             // One byte more than any has, so that a longer file is not taken for a shorter one.

@@ -1,9 +1,8 @@
 //! The fields of a claim, which JSON Lines and Parquet share.
 
-use quorate::{Messages, PublicKeys, SourceId, claim_bytes::memory_of_element};
+use quorate::{Messages, PublicKeys, SourceId, claim_bytes::memory_of_element, from_hex};
 
 use crate::entry::Malformed;
-use crate::hex::from_hex;
 use crate::number::counted;
 use crate::record::{Check, CheckResult, ClaimIndex, Id, OfChain, Place, Record};
 

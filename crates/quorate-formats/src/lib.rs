@@ -112,7 +112,7 @@ pub use error::ParquetFileError;
 #[cfg(feature = "arrow")]
 pub use error::{ArrowBatchError, ArrowStreamError};
 pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
-pub use hex::{NotHex, from_hex};
+pub use quorate::{NotHex, array_from_hex, from_hex};
 pub use record::{About, Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
 pub use signing_context::{SigningContext, ValidatorKeys};
 pub use verdict_line::{At, ChainVerdictLine, SignatureName, VerdictLine};

@@ -3,9 +3,8 @@
 use std::io::{self, BufRead, Read as _};
 
 use quorate_checkpoint::HeaderChain;
+use quorate_formats::array_from_hex;
 use thiserror::Error;
-
-use crate::config::hash;
 
 /// Block hashes by height. Heights ascend, and may have gaps: slots without a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +76,7 @@ fn read_line(line: &[u8]) -> Result<Option<(u64, [u8; 32])>, String> {
     let digits = height.bytes().all(|digit| digit.is_ascii_digit());
     let number = height.parse().ok().filter(|_| digits);
     let number = number.ok_or_else(|| format!("found the height {height:?}, expected decimal digits, below 2^64"))?;
-    Ok(Some((number, hash(block).map_err(|error| format!("the hash: {error}"))?)))
+    Ok(Some((number, array_from_hex(block).map_err(|error| format!("the hash: {error}"))?)))
 }
 
 /// Bytes of a line: a height has at most 20 digits, and a hash 66.
@@ -128,7 +127,7 @@ mod tests {
             (seven.replace("7 ", "+7 "), "line 1: found the height \"+7\""),
             (seven.replace("7 ", "18446744073709551616 "), "below 2^64"),
             (seven.replace("0x0", "0x"), "line 1: the hash: "),
-            (seven.replace("0x00", "0x"), "found 31 bytes; expected 32 bytes"),
+            (seven.replace("0x00", "0x"), "the hash: found 62 hexadecimal digits, expected 64"),
             (seven.replace('\n', " more\n"), "line 1: expected a height"),
             ("7 ".repeat(100), "found more than 128 bytes"),
             ("\u{e9}7 0x00".to_owned(), "found the height"),

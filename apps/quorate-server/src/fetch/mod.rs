@@ -20,6 +20,7 @@ use clap::{Args, Subcommand};
 use futures_util::future::join_all;
 use quorate::SourceId;
 use quorate_checkpoint::{Client, ClientPolicy, Decision, NodeAnswer, NotSkipped};
+use quorate_formats::array_from_hex;
 use quorate_host::{
     exit::{Exit, Failure, Result, note},
     plain,
@@ -36,7 +37,6 @@ use self::{
     report::{Fetched, Status},
 };
 pub use crate::board::now;
-use crate::config::hash;
 
 /// Assumed-valid checkpoints for a node that syncs.
 #[derive(Debug, Subcommand)]
@@ -71,10 +71,10 @@ pub struct Held {
     #[arg(long, value_name = "FOLDER")]
     pub folder: PathBuf,
     /// The chain: 0x and 64 hexadecimal digits.
-    #[arg(long, value_name = "HASH", value_parser = hash)]
+    #[arg(long, value_name = "HASH", value_parser = array_from_hex::<32>)]
     pub chain_id: [u8; 32],
     /// The id of the first set of signers, from somewhere that you trust: 0x and 64 hexadecimal digits.
-    #[arg(long, value_name = "HASH", value_parser = hash)]
+    #[arg(long, value_name = "HASH", value_parser = array_from_hex::<32>)]
     pub pin: [u8; 32],
     /// Print JSON. In "held", "signatures" of the set's "signers" have signed, and "needed" of them must.
     #[arg(long)]

@@ -7,6 +7,7 @@ use clap::Args;
 use quorate_evm::{
     MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, base::Weigh, gas::Measured,
 };
+use quorate_formats::from_hex;
 use quorate_host::exit::{Exit, Failure, Result};
 use serde::Deserialize;
 
@@ -84,7 +85,7 @@ impl Arguments {
         };
         let plan = network.plan(&measured, &signers, order).map_err(usage)?;
         let signature = signature.as_deref().map(|text| {
-            let bytes = const_hex::decode(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
+            let bytes = from_hex(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
             let signature = QuorumSignature::from_bytes(network.key_group, &bytes)?;
             Ok((signature, plan.verify(&signature)?))
         });
