@@ -58,10 +58,8 @@ impl Arguments {
     pub(crate) fn run(self, runtime: &Runtime) -> Result {
         let node = self.sending.node()?;
         let name = name_of(&self.network);
-        let text = dash::read(&self.network, file::LARGEST_DOCUMENT)?;
-        let network: Network = serde_json::from_slice(&text)
-            .with_context(|| format!("{name}: this is not a network; `quorate-chain follow` writes it"))
-            .map_err(Failure::usage)?;
+        let text = dash::text(&self.network, file::LARGEST_DOCUMENT)?;
+        let network = Network::from_json(text.as_bytes()).with_context(|| name.clone()).map_err(Failure::usage)?;
         let enter = Upkeep::Enter.transaction(&network).with_context(|| name.clone()).map_err(Failure::usage)?;
         let next = runtime.block_on(self.next(&node, &network))?;
         let signer = self.sending.payer.signer()?;

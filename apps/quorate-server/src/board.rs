@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::Read as _,
+    io::BufReader,
     path::Path,
     sync::{Mutex, PoisonError, RwLock},
     time::{SystemTime, UNIX_EPOCH},
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use quorate::SourceId;
 use quorate_checkpoint::{Alarm, FileError, KeptBoard, LARGEST_ANSWER, PostError, Posted, Posting, Sets};
 use quorate_formats::array_from_hex;
-use quorate_host::listen::Places;
+use quorate_host::{listen::Places, text::read_text};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::config::CheckpointSettings;
@@ -73,10 +73,8 @@ impl Board {
         }
         let (pin, chain_id) = (array_from_hex(&config.pin)?, array_from_hex(&config.chain_id)?);
         let read = || -> anyhow::Result<Sets> {
-            let mut bytes = Vec::new();
-            // One byte more than any has, so that a longer file is not taken for a shorter one.
-            File::open(&config.sets)?.take(LARGEST_ANSWER as u64 + 1).read_to_end(&mut bytes)?;
-            Ok(Sets::from_json(&bytes)?)
+            let text = read_text(BufReader::new(File::open(&config.sets)?), LARGEST_ANSWER as u64)?;
+            Ok(Sets::from_json(text.as_bytes())?)
         };
         let sets = read().with_context(|| format!("checkpoint.sets: {}", config.sets))?;
         let folder = Path::new(&config.folder);

@@ -75,7 +75,9 @@ pub use collection::{Collection, NotAdded};
 pub use epoch::{EpochCalls, EpochError, NextEpoch};
 pub use key_group::KeyGroup;
 pub use member_set::MemberSet;
-pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
+pub use network::{
+    Network, NetworkError, NetworkJsonError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan,
+};
 pub use operator::{OperatorKey, Registration, StakeEntry};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;

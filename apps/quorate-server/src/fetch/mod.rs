@@ -8,8 +8,8 @@ mod report;
 
 use std::{
     collections::BTreeSet,
-    fs::{DirBuilder, File},
-    io::{self, BufReader, Write},
+    fs::DirBuilder,
+    io::{self, Write},
     os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     time::Duration,
@@ -22,8 +22,10 @@ use quorate::SourceId;
 use quorate_checkpoint::{Client, ClientPolicy, Decision, NodeAnswer, NotSkipped};
 use quorate_formats::array_from_hex;
 use quorate_host::{
+    dash,
     exit::{Exit, Failure, Result, note},
     plain,
+    text::TextError,
 };
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -242,13 +244,8 @@ async fn interrupted() -> io::Result<()> {
 
 fn read_headers(path: &Path) -> Result<Headers> {
     let name = format!("--headers {}", path.display());
-    let read = if path == Path::new("-") {
-        Headers::read(io::stdin().lock())
-    } else {
-        File::open(path).map_err(HeadersError::from).and_then(|file| Headers::read(BufReader::new(file)))
-    };
-    read.map_err(|error| match error {
-        HeadersError::Io(error) => Failure::io(anyhow::Error::new(error).context(name)),
+    Headers::read(dash::open(path)?).map_err(|error| match error {
+        HeadersError::Text(TextError::Read(error)) => Failure::io(anyhow::Error::new(error).context(name)),
         error => Failure::usage(anyhow::Error::new(error).context(name)),
     })
 }

@@ -6,11 +6,15 @@ use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::{NextEpoch, alloy_primitives::Bytes, state::NEVER};
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    dash,
+    exit::{Exit, Failure, Result},
+    file::LARGEST_DOCUMENT,
+};
 use serde::Serialize;
 
 use super::network_file::NetworkFile;
-use crate::commands::{print, unlock::name_of, whole_file};
+use crate::commands::{print, unlock::name_of};
 
 /// Make the transactions with which a settlement's registrar begins an epoch
 ///
@@ -97,7 +101,7 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let NetworkFile { network, .. } = NetworkFile::read(&self.network)?;
         let name = name_of(&self.weights);
-        let text = whole_file::text(&self.weights)?;
+        let text = dash::text(&self.weights, LARGEST_DOCUMENT)?;
         let weights: Vec<u64> = serde_json::from_str(&text).map_err(|error| {
             Failure::usage(anyhow!("{error}")).context(format!("{name}: expected a JSON list of numbers below 2^64"))
         })?;

@@ -8,11 +8,15 @@ use quorate_evm::{
     MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, base::Weigh, gas::Measured,
 };
 use quorate_formats::from_hex;
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    dash,
+    exit::{Exit, Failure, Result},
+    file::LARGEST_DOCUMENT,
+};
 use serde::Deserialize;
 
 use super::{network_file::NetworkFile, report::Report, signature_line::Parts, signers, store::StoreIn};
-use crate::commands::{print, unlock::name_of, whole_file};
+use crate::commands::{print, unlock::name_of};
 
 /// Plan the cheapest way to settle a quorum, and make its calldata
 ///
@@ -138,7 +142,7 @@ impl Arguments {
             return Ok(Wanted { signers, order, signature: self.signature.clone() });
         };
         let name = name_of(path);
-        let text = whole_file::text(path)?;
+        let text = dash::text(path, LARGEST_DOCUMENT)?;
         let Aggregated { parts, bitmap, signature } = serde_json::from_str(&text).map_err(|error| {
             Failure::usage(error).context(format!("{name}: this is not what `quorate evm aggregate --json` prints"))
         })?;

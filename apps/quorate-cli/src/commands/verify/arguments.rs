@@ -11,13 +11,12 @@ use quorate_formats::{
     light_client::{BeaconNetwork, Overrides, TWO_THIRDS, UnknownNetwork},
     network::KnownNetwork,
 };
-use quorate_host::exit::Failure;
+use quorate_host::{dash, exit::Failure, file::LARGEST_DOCUMENT};
 
 use crate::commands::{
     backend::BackendArgument,
     random, threads,
     value::{Value, named, parsed, path_to_write},
-    whole_file,
 };
 
 /// Verify claims in bulk and say which are false
@@ -191,7 +190,7 @@ impl Arguments {
             add.map_err(|reason| Failure::usage(anyhow!("--public-key: {reason}")))?;
         }
         for path in &self.validators {
-            let answer = whole_file::text(path)?;
+            let answer = dash::text(path, LARGEST_DOCUMENT)?;
             let add = keys.add_answer(&answer);
             add.map_err(|reason| Failure::usage(anyhow!("--validators {}: {reason}", path.display())))?;
         }
