@@ -255,7 +255,7 @@ fn a_task_network_gets_the_stake() {
     for amount in ["", "-1", "0x10", "1.5", "1e18", &"9".repeat(79)] {
         let stake = format!("--stake={amount}");
         let wrong = [&register[..], &["--task-network", &network, &stake]].concat();
-        evm(&wrong, "").exits(2).says("decimal digits");
+        evm(&wrong, "").exits(2).says("--stake").says("smallest unit");
     }
     let too_much = U256::MAX.to_string();
     evm(&[&register[..], &["--task-network", &network, "--stake", &too_much]].concat(), "").exits(0);

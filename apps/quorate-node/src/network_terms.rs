@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let error = |text: &str| terms(text).plan(2).unwrap_err().to_string();
-        assert!(error("unit = \"0.001\"").starts_with("--unit: \"0.001\" has more decimals"));
+        assert!(error("unit = \"0.001\"").starts_with("--unit: \"0.001\" has more than"));
         assert!(error("penalty = 1000").starts_with("--penalty: \"1000\" is more"));
         assert!(error("supply = \"many\"").starts_with("--supply: \"many\" is not an amount"));
         for (wrong, expected) in [

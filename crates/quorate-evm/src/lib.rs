@@ -13,6 +13,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`address`] | addresses as people write them, with their checksum |
+//! | [`amount`] | amounts of a token or coin as people write them |
 //! | [`key_group`] | [`KeyGroup`]: the curve and the group of a contract's keys |
 //! | [`member_set`] | [`MemberSet`]: the members of a quorum, in the one encoding that a contract accepts |
 //! | [`bls12381`] | keys and signatures on BLS12-381, in the contract's encoding |
@@ -43,6 +44,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod amount;
 pub mod key_group;
 pub mod member_set;
 pub mod bls12381;
