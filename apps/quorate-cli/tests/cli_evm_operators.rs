@@ -779,6 +779,23 @@ fn several_files_are_told_apart() {
     assert_eq!(places, [(json!(a), json!(1)), (json!(a), json!(2)), (json!(b), json!(1)), (json!(b), json!(2))]);
 }
 
+/// Two quorums that share no signer could settle two results.
+#[test]
+fn less_than_half_is_named() {
+    let folder = Folder::new();
+    let network = example("network.json");
+    let weights = folder.file("weights.json", "[10, 20, 30, 40]");
+    let epoch = |more: &[&str]| evm(&[&["epoch", "--network", &network, "--weights", &weights], more].concat(), "");
+    for part in ["0/1", "1/3", "49/100"] {
+        epoch(&["--more-than", part]).exits(2).says("--more-than").says("at least 1/2");
+    }
+    epoch(&["--more-than", "+2/3"]).exits(2).says("two whole numbers");
+    assert_eq!(epoch(&["--more-than", "1/2", "--json"]).exits(0).object()["required"], json!("51"));
+    epoch(&["--required", "50"]).exits(0).says("warning: two quorums of 50 without a common signer");
+    let enough = epoch(&["--required", "51"]).exits(0);
+    assert!(!enough.err.contains("warning"), "{enough:?}");
+}
+
 #[test]
 fn an_epoch_has_calls_for_the_registrar() {
     let folder = Folder::new();

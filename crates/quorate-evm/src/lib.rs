@@ -14,6 +14,7 @@
 //! |---|---|
 //! | [`address`] | addresses as people write them, with their checksum |
 //! | [`amount`] | amounts of a token or coin as people write them |
+//! | [`weight_part`] | [`WeightPart`]: the part of all weight that a quorum must exceed |
 //! | [`key_group`] | [`KeyGroup`]: the curve and the group of a contract's keys |
 //! | [`member_set`] | [`MemberSet`]: the members of a quorum, in the one encoding that a contract accepts |
 //! | [`bls12381`] | keys and signatures on BLS12-381, in the contract's encoding |
@@ -45,6 +46,7 @@
 
 pub mod address;
 pub mod amount;
+pub mod weight_part;
 pub mod key_group;
 pub mod member_set;
 pub mod bls12381;
@@ -86,3 +88,4 @@ pub use state::Head;
 pub use task::{Finality, SnapshotId, Task};
 pub use transaction::{Sender, Transaction};
 pub use upkeep::{Upkeep, UpkeepError};
+pub use weight_part::WeightPart;
