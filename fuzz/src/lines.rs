@@ -2,10 +2,8 @@
 
 use std::io::BufReader;
 
-use quorate_formats::{
-    ValidatorKeys,
-    lines::{BoundedLines, read_text},
-};
+use quorate_formats::{ValidatorKeys, lines::BoundedLines};
+use quorate_host::text::read_text;
 
 pub fn run(bytes: &[u8]) {
     let read = |capacity: usize| {

@@ -109,8 +109,8 @@ fn cursor_of(network: &Path) -> PathBuf {
 
 /// The weights in a file.
 fn weights(path: &Path) -> Result<Vec<u64>> {
-    let text = dash::read(path, file::LARGEST_DOCUMENT)?;
-    serde_json::from_slice(&text).map_err(|error| {
+    let text = dash::text(path, file::LARGEST_DOCUMENT)?;
+    serde_json::from_str(&text).map_err(|error| {
         let expected = format!("{}: expected a JSON list of numbers below 2^64", name_of(path));
         Failure::usage(anyhow!("{error}")).context(expected)
     })

@@ -16,7 +16,7 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     file, plain,
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use tokio::runtime::Runtime;
 
 use crate::wallet::{SendFailure, Sending, line};
@@ -102,8 +102,13 @@ impl Arguments {
 
     fn settle(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
         refuse_twice_standard_input([path, &self.network].into_iter())?;
-        let network: Network = read(&self.network, "a network; `quorate-chain follow` writes it")?;
-        let plan: Plan = read(path, "a plan; `quorate evm plan --json` prints it")?;
+        let text = dash::text(&self.network, file::LARGEST_DOCUMENT)?;
+        let network = Network::from_json(text.as_bytes());
+        let network = network.with_context(|| name_of(&self.network)).map_err(Failure::usage)?;
+        let text = dash::text(path, file::LARGEST_DOCUMENT)?;
+        let plan: Plan = serde_json::from_str(&text)
+            .with_context(|| format!("{}: this is not a plan; `quorate evm plan --json` prints it", name_of(path)))
+            .map_err(Failure::usage)?;
         let call = self.check_plan(path, &network, &plan)?;
         runtime.block_on(async {
             self.sending.check(node, call.chain_id, call.to).await?;
@@ -184,8 +189,7 @@ impl Arguments {
 /// The transactions of a file, each with its line from 1 on.
 fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
     let name = name_of(path);
-    let text = dash::read(path, file::LARGEST_DOCUMENT)?;
-    let text = String::from_utf8(text).map_err(|_| Failure::usage(anyhow!("{name} is not text")))?;
+    let text = dash::text(path, file::LARGEST_DOCUMENT)?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line)| {
         let call = serde_json::from_str(line).with_context(|| {
@@ -245,12 +249,6 @@ async fn check_state(node: &Rpc, plan: &Plan) -> Result<()> {
          begun; follow, plan and sign again",
         plan.state
     )))
-}
-
-fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T> {
-    let name = name_of(path);
-    let text = dash::read(path, file::LARGEST_DOCUMENT)?;
-    serde_json::from_slice(&text).with_context(|| format!("{name}: this is not {what}")).map_err(Failure::usage)
 }
 
 /// How much more was expected than was used.

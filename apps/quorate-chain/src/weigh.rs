@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_chain::{gas::TooMuchGas, rpc::Rpc};
 use quorate_evm::{
-    Network, Sender, Transaction, Upkeep,
+    Network, Sender, Transaction, Upkeep, WeightPart,
     alloy_sol_types::SolCall,
     contract::{Settlement, StakeRegistrar},
     state,
@@ -55,10 +55,8 @@ impl Arguments {
     pub(crate) fn run(self, runtime: &Runtime) -> Result {
         let node = self.sending.node()?;
         let name = name_of(&self.network);
-        let text = dash::read(&self.network, file::LARGEST_DOCUMENT)?;
-        let network: Network = serde_json::from_slice(&text)
-            .with_context(|| format!("{name}: this is not a network; `quorate-chain follow` writes it"))
-            .map_err(Failure::usage)?;
+        let text = dash::text(&self.network, file::LARGEST_DOCUMENT)?;
+        let network = Network::from_json(text.as_bytes()).with_context(|| name.clone()).map_err(Failure::usage)?;
         let enter = Upkeep::Enter.transaction(&network).with_context(|| name.clone()).map_err(Failure::usage)?;
         let next = runtime.block_on(self.next(&node, &network))?;
         let signer = self.sending.payer.signer()?;
@@ -123,10 +121,12 @@ impl Arguments {
         let numerator = node.read(registrar, &StakeRegistrar::numeratorCall {}, None).await.map_err(Failure::io)?;
         let denominator = node.read(registrar, &StakeRegistrar::denominatorCall {}, None).await.map_err(Failure::io)?;
         let weights = unpack(&packed);
-        let required = required(&weights, numerator, denominator);
+        let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+        let part = WeightPart::new(numerator, denominator)
+            .ok_or_else(|| Failure::usage(anyhow!("the registrar {registrar} is not a stake registrar")))?;
+        let required = part.exceeded_by(total);
         let (threshold, _) = state::enough(&weights, required);
         let begin = StakeRegistrar::beginEpochCall { threshold };
-        let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
         let about = format!("begin the epoch: {} keys weigh {total}, required: {required}", weights.len());
         self.send(node, signer, &call(&about, begin.abi_encode())).await
     }
@@ -147,10 +147,4 @@ fn of_due_epoch(failure: Failure) -> Failure {
 fn unpack(packed: &Bytes) -> Vec<u64> {
     let (weights, _) = packed.as_chunks::<8>();
     weights.iter().map(|weight| u64::from_be_bytes(*weight)).collect()
-}
-
-/// What the registrar lets a quorum weigh: more than the part of all.
-fn required(weights: &[u64], numerator: u32, denominator: u32) -> u128 {
-    let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
-    total * u128::from(numerator) / u128::from(denominator) + 1
 }

@@ -281,7 +281,7 @@ fn input_that_cannot_be_read() {
     assert!(
         room.run(2, &["verify", "--sets", "sets.json", "--pin", "abab", "checkpoint.json"])
             .1
-            .contains("found 2 bytes, expected 32")
+            .contains("found 4 hexadecimal digits, expected 64")
     );
     room.run(3, &["verify", "--sets", "missing.json", "checkpoint.json"]);
     let nowhere = ["sign", "--sets", "sets.json", "--key", "0.key", "--record", "no/such/record", "checkpoint.json"];

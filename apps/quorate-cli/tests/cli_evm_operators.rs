@@ -255,7 +255,7 @@ fn a_task_network_gets_the_stake() {
     for amount in ["", "-1", "0x10", "1.5", "1e18", &"9".repeat(79)] {
         let stake = format!("--stake={amount}");
         let wrong = [&register[..], &["--task-network", &network, &stake]].concat();
-        evm(&wrong, "").exits(2).says("decimal digits");
+        evm(&wrong, "").exits(2).says("--stake").says("smallest unit");
     }
     let too_much = U256::MAX.to_string();
     evm(&[&register[..], &["--task-network", &network, "--stake", &too_much]].concat(), "").exits(0);
@@ -777,6 +777,23 @@ fn several_files_are_told_apart() {
     let ran = evm(&["aggregate", "--network", &network, &a, &b, "--verdicts", "--json"], "").exits(0);
     let places: Vec<_> = ran.objects().iter().take(4).map(|v| (v["file"].clone(), v["line"].clone())).collect();
     assert_eq!(places, [(json!(a), json!(1)), (json!(a), json!(2)), (json!(b), json!(1)), (json!(b), json!(2))]);
+}
+
+/// Two quorums that share no signer could settle two results.
+#[test]
+fn less_than_half_is_named() {
+    let folder = Folder::new();
+    let network = example("network.json");
+    let weights = folder.file("weights.json", "[10, 20, 30, 40]");
+    let epoch = |more: &[&str]| evm(&[&["epoch", "--network", &network, "--weights", &weights], more].concat(), "");
+    for part in ["0/1", "1/3", "49/100"] {
+        epoch(&["--more-than", part]).exits(2).says("--more-than").says("at least 1/2");
+    }
+    epoch(&["--more-than", "+2/3"]).exits(2).says("two whole numbers");
+    assert_eq!(epoch(&["--more-than", "1/2", "--json"]).exits(0).object()["required"], json!("51"));
+    epoch(&["--required", "50"]).exits(0).says("warning: two quorums of 50 without a common signer");
+    let enough = epoch(&["--required", "51"]).exits(0);
+    assert!(!enough.err.contains("warning"), "{enough:?}");
 }
 
 #[test]

@@ -8,10 +8,10 @@
 //! quorum = "2/3"
 //! ```
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use quorate_chain::deploy::NetworkPlan;
-use quorate_evm::{address::CheckedAddress, alloy_primitives::U256};
+use quorate_evm::{WeightPart, address::CheckedAddress, alloy_primitives::U256};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -55,7 +55,7 @@ options! {
     maximum_operators: u32, "QUORATE_NETWORK_MAXIMUM_OPERATORS";
     /// The part of all weight that a quorum must exceed, at least a half [default: 2/3]
     #[arg(value_name = "N/M", help_heading = "Terms")]
-    quorum: Fraction, "QUORATE_NETWORK_QUORUM";
+    quorum: WeightPart, "QUORATE_NETWORK_QUORUM";
     /// What the performer of an approved task gets [default: 1]
     #[arg(value_name = "TOKENS", help_heading = "Terms")]
     performer_reward: Amount, "QUORATE_NETWORK_PERFORMER_REWARD";
@@ -108,46 +108,6 @@ impl FromStr for Amount {
     }
 }
 
-/// A part of a whole, such as `2/3`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Fraction {
-    /// The part.
-    pub numerator: u32,
-    /// The whole.
-    pub denominator: u32,
-}
-
-impl FromStr for Fraction {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts = text.split_once('/').and_then(|(part, whole)| Some((part.parse().ok()?, whole.parse().ok()?)));
-        let (numerator, denominator) = parts.ok_or("expected two whole numbers, such as 2/3")?;
-        Ok(Self { numerator, denominator })
-    }
-}
-
-impl TryFrom<String> for Fraction {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl fmt::Display for Fraction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.numerator, self.denominator)
-    }
-}
-
-impl From<Fraction> for String {
-    fn from(fraction: Fraction) -> Self {
-        fraction.to_string()
-    }
-}
-
 /// A term does not stand for an amount.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--{flag}: {why}")]
@@ -178,7 +138,7 @@ impl NetworkTerms {
         let epoch_length = self.epoch_length.unwrap_or(86_400);
         let slashing_window = self.slashing_window.unwrap_or(7 * 86_400);
         let least_delay = slashing_window.saturating_add(epoch_length.saturating_mul(2));
-        let quorum = self.quorum.unwrap_or(Fraction { numerator: 2, denominator: 3 });
+        let quorum = self.quorum.unwrap_or(WeightPart::TWO_THIRDS);
         Ok(NetworkPlan {
             token: self.token.map(|token| token.0),
             supply: U256::from(tokens("supply", &self.supply, "1000000000")?),
@@ -191,8 +151,8 @@ impl NetworkTerms {
             unit: tokens("unit", &self.unit, "1")?,
             minimum_stake: tokens("minimum-stake", &self.minimum_stake, "100")?,
             maximum_operators: self.maximum_operators.unwrap_or(100),
-            quorum_numerator: quorum.numerator,
-            quorum_denominator: quorum.denominator,
+            quorum_numerator: quorum.numerator(),
+            quorum_denominator: quorum.denominator(),
             performer_reward: tokens("performer-reward", &self.performer_reward, "1")?,
             attester_reward: tokens("attester-reward", &self.attester_reward, "1")?,
             penalty_share: share("penalty", &self.penalty, "1")?,
@@ -243,7 +203,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let error = |text: &str| terms(text).plan(2).unwrap_err().to_string();
-        assert!(error("unit = \"0.001\"").starts_with("--unit: \"0.001\" has more decimals"));
+        assert!(error("unit = \"0.001\"").starts_with("--unit: \"0.001\" has more than"));
         assert!(error("penalty = 1000").starts_with("--penalty: \"1000\" is more"));
         assert!(error("supply = \"many\"").starts_with("--supply: \"many\" is not an amount"));
         for (wrong, expected) in [

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::Read as _,
+    io::BufReader,
     path::Path,
     sync::{Mutex, PoisonError, RwLock},
 };
@@ -11,10 +11,11 @@ use anyhow::{Context as _, ensure};
 use bytes::Bytes;
 use quorate::SourceId;
 use quorate_checkpoint::{Alarm, FileError, KeptBoard, LARGEST_ANSWER, PostError, Posted, Posting, Sets};
-use quorate_host::{file::make_private_folder, listen::Places, unix_seconds};
+use quorate_formats::array_from_hex;
+use quorate_host::{file::make_private_folder, listen::Places, text::read_text, unix_seconds};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::config::{self, CheckpointSettings};
+use crate::config::CheckpointSettings;
 
 /// What the server knows about checkpoints.
 #[derive(Debug)]
@@ -69,12 +70,10 @@ impl Board {
         if !config.is_configured() {
             return Ok(None);
         }
-        let (pin, chain_id) = (config::hash(&config.pin)?, config::hash(&config.chain_id)?);
+        let (pin, chain_id) = (array_from_hex(&config.pin)?, array_from_hex(&config.chain_id)?);
         let read = || -> anyhow::Result<Sets> {
-            let mut bytes = Vec::new();
-            // One byte more than any has, so that a longer file is not taken for a shorter one.
-            File::open(&config.sets)?.take(LARGEST_ANSWER as u64 + 1).read_to_end(&mut bytes)?;
-            Ok(Sets::from_json(&bytes)?)
+            let text = read_text(BufReader::new(File::open(&config.sets)?), LARGEST_ANSWER as u64)?;
+            Ok(Sets::from_json(text.as_bytes())?)
         };
         let sets = read().with_context(|| format!("checkpoint.sets: {}", config.sets))?;
         let folder = Path::new(&config.folder);

@@ -122,7 +122,13 @@ impl Reader<'_> {
     }
 }
 
-fn named(entry: Entry, reading: Reading<'_>, suite: Option<AnySuite>, caller: &Caller) -> Result<Named, BadClaims> {
+/// The claim of an entry, which takes what it holds from the budget.
+pub(crate) fn named(
+    entry: Entry,
+    reading: Reading<'_>,
+    suite: Option<AnySuite>,
+    caller: &Caller,
+) -> Result<Named, BadClaims> {
     if reading.was_refused() {
         return Err(BadClaims::NoRoom);
     }
@@ -139,7 +145,8 @@ fn named(entry: Entry, reading: Reading<'_>, suite: Option<AnySuite>, caller: &C
     let claim = record.into_claim(suite).map_err(|error| {
         malformed(match error {
             quorate_formats::SuiteError::Missing => {
-                "\"suite\" is missing; give it, or ?suite=NAME for all claims of the request".to_owned()
+                "\"suite\" is missing; give it, or one for all claims of the request: ?suite=NAME, in gRPC common.suite"
+                    .to_owned()
             }
             other => format!("\"suite\": {other}"),
         })

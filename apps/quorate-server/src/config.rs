@@ -26,7 +26,7 @@ use std::{
 use quorate::{AnySuite, Backend, Soundness, threads::MOST_THREADS};
 use quorate_batcher::{Settings, SourceSettings, StoreSettings};
 use quorate_formats::{
-    from_hex,
+    array_from_hex,
     key_sets::{KeySetFile, NotAKeySetFile},
 };
 use quorate_host::{
@@ -35,7 +35,6 @@ use quorate_host::{
     options::{self, OptionsError, Source},
 };
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -292,21 +291,6 @@ impl CheckpointSettings {
 
 /// No valid posting has more bytes.
 const LARGEST_POSTING: usize = 512 << 10;
-
-/// 32 bytes in hexadecimal digits.
-///
-/// # Errors
-/// [`NoHash`] says what was found.
-pub fn hash(text: &str) -> Result<[u8; 32], NoHash> {
-    let bytes = from_hex(text).map_err(|error| NoHash(error.to_string()))?;
-    let found = bytes.len();
-    bytes.try_into().map_err(|_| NoHash(format!("found {found} bytes")))
-}
-
-/// A text that is not a hash.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0}; expected 32 bytes, which are 0x and 64 hexadecimal digits")]
-pub struct NoHash(String);
 
 /// What a client may ask for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -695,7 +679,7 @@ impl Config {
                 return wrong(field, value, expected);
             }
             for (field, value) in [("checkpoint.pin", &checkpoint.pin), ("checkpoint.chain_id", &checkpoint.chain_id)] {
-                hash(value).map_err(|error| OptionsError::refused(field, error.to_string()))?;
+                array_from_hex::<32>(value).map_err(|error| OptionsError::refused(field, error.to_string()))?;
             }
         }
         if checkpoint.body_bytes > LARGEST_POSTING {
@@ -872,7 +856,7 @@ mod tests {
         ];
         let board = board.map(|(f, v)| (f.to_owned(), v.to_owned()));
         let error = Config::read(None, [], &board).unwrap_err().to_string();
-        assert_eq!(error, "checkpoint.pin: found 1 bytes; expected 32 bytes, which are 0x and 64 hexadecimal digits");
+        assert_eq!(error, "checkpoint.pin: found 2 hexadecimal digits, expected 64");
         let open = [("listen.address", "0.0.0.0:80"), ("listen.beyond_loopback", "true")];
         let open = open.map(|(f, v)| (f.to_owned(), v.to_owned()));
         assert!(Config::read(None, [], &open).is_ok());

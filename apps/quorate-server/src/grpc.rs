@@ -25,12 +25,12 @@ use axum::{
     extract::State,
     middleware::{Next, from_fn_with_state},
 };
-use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream, stream::FuturesUnordered};
 use http_body_util::BodyExt as _;
-use quorate::{AnySuite, Bitmap, ClaimBytes, Members, Messages, PublicKeys, SourceId};
+use quorate::SourceId;
 use quorate_batcher::Class;
-use quorate_formats::{Id, NAME_LIMIT};
+use quorate_formats::{ClaimFields, Place};
+use quorate_host::clipped;
 use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
@@ -50,8 +50,8 @@ use self::{
 use crate::{
     answer::{Answer, without_verdicts},
     app::{App, InForce},
-    budget::Held,
-    claims::{Asked, Caller, Named},
+    budget::{Held, Reading},
+    claims::{self, Asked, BadClaims, Caller, Named},
 };
 
 /// The routes of gRPC, beside those of HTTP.
@@ -180,7 +180,7 @@ impl Service {
         }
         let mut claims = Vec::with_capacity(request.claims.len());
         for (index, claim) in request.claims.into_iter().enumerate() {
-            claims.push(named(app, claim, &asked, &call.caller, &mut held).map_err(|why| why.at(index as u64))?);
+            claims.push(named(app, claim, index as u64, &asked, &call.caller, &mut held)?);
         }
         call.charge.release();
         let answers = app.verify(claims, &asked).await;
@@ -236,7 +236,7 @@ async fn stream_answers(
             {
                 let read = match next {
                     Ok(Ok(Some(proto::StreamRequest { of: Some(Of::Claim(claim)) }))) => {
-                        named(&app, claim, &asked, &call.caller, &mut held).map_err(|why| why.at(index))
+                        named(&app, claim, index, &asked, &call.caller, &mut held)
                     }
                     Ok(Ok(None)) => {
                         reading = false;
@@ -285,116 +285,51 @@ fn asked(app: &App, common: Option<proto::Common>) -> Result<Asked, Status> {
         query.push(("deadline_ms", &deadline));
     }
     let asked = Asked::read(query, app.in_force().config.suite());
-    asked.map(|asked| Asked { class, ..asked }).map_err(|why| Status::invalid_argument(format!("common.{why}")))
-}
-
-/// Why a message makes no claim.
-enum NoClaim {
-    Bad(String),
-    NoRoom,
-}
-
-impl NoClaim {
-    fn at(self, index: u64) -> Status {
-        match self {
-            Self::Bad(why) => Status::invalid_argument(format!("claims[{index}]: {why}")),
-            Self::NoRoom => busy(),
-        }
-    }
-}
-
-impl From<String> for NoClaim {
-    fn from(why: String) -> Self {
-        Self::Bad(why)
-    }
+    asked.map(|asked| Asked { class, ..asked }).map_err(|why| bad(&format!("common.{why}")))
 }
 
 /// The claim of a message. It finds memory before it is copied out of it.
-fn named(app: &App, claim: proto::Claim, asked: &Asked, caller: &Caller, held: &mut Held) -> Result<Named, NoClaim> {
+fn named(
+    app: &App,
+    claim: proto::Claim,
+    index: u64,
+    asked: &Asked,
+    caller: &Caller,
+    held: &mut Held,
+) -> Result<Named, Status> {
     let InForce { config, key_sets, .. } = &*app.in_force();
-    let limits = &config.limits;
-    let bad = |why: &str| Err(NoClaim::Bad(why.to_owned()));
-    // A bitmap is copied before its set is looked up.
-    let of_members = claim.members.len().next_multiple_of(8) + claim.indices.len() * size_of::<u32>();
-    held.take(of_members).ok_or(NoClaim::NoRoom)?;
-    let members = match (claim.members.is_empty(), claim.indices.is_empty()) {
-        (false, false) => return bad("members and indices are both given; keep one of them"),
-        (true, true) if claim.key_set.is_empty() => None,
-        (true, _) => Some(Members::Indices(claim.indices)),
-        (false, true) => Some(Members::Bitmap(Bitmap::from_le_bytes(&claim.members))),
-    };
-    let members = match members {
-        None => None,
-        Some(_) if claim.key_set.is_empty() => return bad("key_set is missing; give it beside members and indices"),
-        Some(_) if !claim.public_keys.is_empty() => {
-            return bad("public_keys and key_set are both given; keep one of them");
-        }
-        Some(members) => Some(key_sets.public_keys(&claim.key_set, members)?),
-    };
-    let of_set = members.as_ref().and_then(|members| match members {
-        PublicKeys::Members(set, _) => Some(set.suite()),
-        _ => None,
+    let mut reading = Reading::new(held, config.limits.keys);
+    let source = claim.source.map(|source| match source {
+        Source::SourceName(name) => SourceId::from(name.as_str()),
+        Source::SourceNumber(number) => SourceId::from(number),
     });
-    let suite: AnySuite = match (claim.suite.as_str(), of_set.or(asked.suite)) {
-        ("", Some(suite)) => suite,
-        ("", None) => return bad("suite is missing; give it, or common.suite for all claims"),
-        (name, _) => name.parse().map_err(|error| format!("suite: {error}"))?,
+    let fields = ClaimFields {
+        id: &claim.id,
+        suite: &claim.suite,
+        public_keys: &claim.public_keys,
+        key_set: &claim.key_set,
+        members: &claim.members,
+        indices: claim.indices,
+        message: claim.message.as_deref(),
+        messages: &claim.messages,
+        signature: &claim.signature,
+        source,
     };
-    let (field, found) =
-        members.as_ref().map_or(("public_keys", claim.public_keys.len()), |keys| ("members", keys.len()));
-    if found > limits.keys {
-        return Err(format!("{field}: found {found} keys, expected at most {}", limits.keys).into());
-    }
-    match (&claim.message, claim.messages.len()) {
-        (Some(_), 0) => {}
-        (Some(_), _) => return bad("message and messages are both given; keep one of them"),
-        (None, messages) if messages == found => {}
-        (None, messages) => {
-            return Err(format!(
-                "messages: found {messages} messages for {found} keys; give one for each key, or `message` for all keys"
-            )
-            .into());
-        }
-    }
-    let stated = match claim.source {
-        Some(Source::SourceName(name)) => Some(SourceId::from(short("source_name", &name)?)),
-        Some(Source::SourceNumber(number)) => Some(SourceId::from(number)),
-        None => None,
-    };
-    let source = Some(caller.source(stated).map_err(|why| format!("source_name: {why}"))?);
-    let id = if claim.id.is_empty() { None } else { Some(Id::text(short("id", &claim.id)?)) };
-
-    let lists = claim.public_keys.iter().chain(&claim.messages);
-    let single = claim.message.as_ref().map_or(0, Bytes::len) + claim.signature.len();
-    let copied = lists.map(|bytes| ELEMENT + bytes.len()).sum::<usize>() + single;
-    held.take(copied).ok_or(NoClaim::NoRoom)?;
-    let needed = copied + of_members;
-    let messages = match claim.message {
-        Some(message) => Messages::Shared(message[..].into()),
-        None => Messages::Each(claim.messages.iter().map(|message| message[..].into()).collect()),
-    };
-    let public_keys = members.unwrap_or_else(|| claim.public_keys.iter().map(|key| key.to_vec()).collect());
-    let named =
-        Named { id, claim: ClaimBytes { suite, public_keys, messages, signature: claim.signature.to_vec(), source } };
-    let memory = named.memory();
-    if held.take(memory.saturating_sub(needed)).is_none() {
-        held.give(needed);
-        return Err(NoClaim::NoRoom);
-    }
-    held.give(needed.saturating_sub(memory));
-    Ok(named)
+    let entry = fields.into_record(Place::Element(index), key_sets, &mut reading);
+    claims::named(entry, reading, asked.suite, caller).map_err(|why| match why {
+        BadClaims::NoRoom => busy(),
+        BadClaims::Claim(malformed) => bad(&format!("claims[{index}]: {}", malformed.reason)),
+        other => bad(&format!("claims[{index}]: {other}")),
+    })
 }
 
-/// What an element of a list takes beside its bytes.
-const ELEMENT: usize = 48;
-
-/// A text that is kept beside its claim.
-fn short<'a>(field: &str, text: &'a str) -> Result<&'a str, String> {
-    if text.len() <= NAME_LIMIT {
-        return Ok(text);
-    }
-    Err(format!("{field}: found {} bytes of text, expected at most {NAME_LIMIT}", text.len()))
+/// A request that is not understood. Its reason can repeat a long text of it, and clients bound the trailer that it stands in.
+fn bad(why: &str) -> Status {
+    Status::invalid_argument(clipped(why, LONGEST_REASON))
 }
+
+/// Characters of a reason.
+const LONGEST_REASON: usize = 2048;
 
 impl From<Answer> for proto::Answer {
     fn from(answer: Answer) -> Self {

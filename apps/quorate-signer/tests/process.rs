@@ -576,6 +576,7 @@ fn the_record_moves_through_a_pipe() {
     let import = |text: &str| there.command("true", &["import", "-"]).ran_with(text);
     let ran = import(&exported).exits(0);
     assert!(ran.out.starts_with("0 of 0 tasks added"), "{ran:?}");
+    import(&format!("\u{feff}{exported}")).exits(0);
     import("{}").exits(2).says("standard input");
 }
 

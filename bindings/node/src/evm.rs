@@ -162,10 +162,7 @@ impl NativeNetwork {
     #[napi(constructor)]
     pub fn new(text: String) -> Result<Self> {
         called(|| {
-            let network: Network = serde_json::from_str(&text).map_err(|error| {
-                encoding(format!("this is not a network: {error}; `quorate evm plan --help` describes it"))
-            })?;
-            network.check().map_err(encoding)?;
+            let network = Network::from_json(text.as_bytes()).map_err(encoding)?;
             Ok(Self(Arc::new(network)))
         })
     }

@@ -12,7 +12,7 @@ use alloy::{
     rpc::types::TransactionRequest,
 };
 use quorate_evm::{
-    KeyGroup,
+    KeyGroup, WeightPart,
     alloy_sol_types::{SolCall, SolConstructor as _},
     contract::{
         Erc20, TASK_NETWORK_CODE, TEST_TOKEN_CODE, TaskNetwork, TestToken, Verifier,
@@ -260,7 +260,7 @@ impl NetworkPlan {
             Err(DeployError::Term { term, found: found.to_string(), expected })
         };
         let least_delay = u128::from(self.slashing_window) + 2 * u128::from(self.epoch_length);
-        let (numerator, denominator) = (u64::from(self.quorum_numerator), u64::from(self.quorum_denominator));
+        let quorum = WeightPart::new(self.quorum_numerator, self.quorum_denominator);
         if self.epoch_length == 0 {
             return wrong("epoch length", &0, "it must be at least a second".to_owned());
         }
@@ -280,8 +280,8 @@ impl NetworkPlan {
         if !(1..=MOST_OPERATORS).contains(&self.maximum_operators) {
             return wrong("most operators", &self.maximum_operators, format!("1 to {MOST_OPERATORS} are allowed"));
         }
-        if 2 * numerator < denominator || numerator >= denominator {
-            let found = format!("{numerator}/{denominator}");
+        if quorum.is_none_or(|quorum| !quorum.shares_a_signer()) {
+            let found = format!("{}/{}", self.quorum_numerator, self.quorum_denominator);
             return wrong("quorum", &found, "it must be at least a half, and less than all".to_owned());
         }
         for (term, found, most) in [

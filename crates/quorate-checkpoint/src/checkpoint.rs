@@ -166,9 +166,10 @@ mod tests {
         let json = serde_json::to_string(&checkpoint()).unwrap();
         assert_eq!(serde_json::from_str::<Checkpoint>(&json).unwrap(), checkpoint());
         let wrong = [
-            (json.replacen("0xc1", "c1", 1), "begins with one 0x"),
-            (json.replacen("0xc1", "0x0xc1", 1), "begins with one 0x"),
-            (json.replacen("0xc1", "0x", 1), "64 digits"),
+            (json.replacen("0xc1", "c1", 1), "begins with 0x"),
+            (json.replacen("0xc1", "0x0xc1", 1), "found 'x' at digit 2"),
+            (json.replacen("0xc1", "0x0X", 1), "found 'X' at digit 2"),
+            (json.replacen("0xc1", "0x", 1), "found 62 hexadecimal digits, expected 64"),
             (json.replacen("0xc1", "0xzz", 1), "hexadecimal"),
             (json.replacen("\"version\":1", "\"version\":2", 1), "found version 2, expected 1"),
             (json.replacen("\"version\":1,", "", 1), "missing field `version`"),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use quorate::{array_from_hex, from_hex};
 use serde::{Deserializer, Serializer, de};
 
 /// `#[serde(with = "hex::array")]`: exactly N bytes.
@@ -64,11 +65,7 @@ impl<const N: usize> de::Visitor<'_> for Array<N> {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<[u8; N], E> {
-        let digits = digits(text)?;
-        if digits.len() != 2 * N {
-            return Err(E::invalid_length(digits.len(), &&*format!("{} digits behind 0x, which are {N} bytes", 2 * N)));
-        }
-        const_hex::decode_to_array(digits).map_err(|_| not_hexadecimal())
+        array_from_hex(with_prefix(text)?).map_err(E::custom)
     }
 }
 
@@ -82,16 +79,12 @@ impl de::Visitor<'_> for Any {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Vec<u8>, E> {
-        const_hex::decode(digits(text)?).map_err(|_| not_hexadecimal())
+        from_hex(with_prefix(text)?).map_err(E::custom)
     }
 }
 
-/// What stands behind `0x`. The decoder would strip a second prefix, so there must be none.
-fn digits<E: de::Error>(text: &str) -> Result<&str, E> {
-    let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with("0x"));
-    digits.ok_or_else(|| E::custom("expected a string that begins with one 0x, followed by hexadecimal digits"))
-}
-
-fn not_hexadecimal<E: de::Error>() -> E {
-    E::custom("found characters behind 0x that are not pairs of hexadecimal digits")
+/// The text, if it has its prefix.
+fn with_prefix<E: de::Error>(text: &str) -> Result<&str, E> {
+    let prefixed = Some(text).filter(|text| text.starts_with("0x"));
+    prefixed.ok_or_else(|| E::custom("expected a string that begins with 0x, followed by hexadecimal digits"))
 }

@@ -13,6 +13,8 @@
 //! | module | contents |
 //! |---|---|
 //! | [`address`] | addresses as people write them, with their checksum |
+//! | [`amount`] | amounts of a token or coin as people write them |
+//! | [`weight_part`] | [`WeightPart`]: the part of all weight that a quorum must exceed |
 //! | [`key_group`] | [`KeyGroup`]: the curve and the group of a contract's keys |
 //! | [`member_set`] | [`MemberSet`]: the members of a quorum, in the one encoding that a contract accepts |
 //! | [`bls12381`] | keys and signatures on BLS12-381, in the contract's encoding |
@@ -43,6 +45,8 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod amount;
+pub mod weight_part;
 pub mod key_group;
 pub mod member_set;
 pub mod bls12381;
@@ -75,10 +79,13 @@ pub use collection::{Collection, NotAdded};
 pub use epoch::{EpochCalls, EpochError, NextEpoch};
 pub use key_group::KeyGroup;
 pub use member_set::MemberSet;
-pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
+pub use network::{
+    Network, NetworkError, NetworkJsonError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan,
+};
 pub use operator::{OperatorKey, Registration, StakeEntry};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;
 pub use task::{Finality, SnapshotId, Task};
 pub use transaction::{Sender, Transaction};
 pub use upkeep::{Upkeep, UpkeepError};
+pub use weight_part::WeightPart;

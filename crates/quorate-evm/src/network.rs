@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::plan::verify_sum;
 pub use self::{
-    error::{NetworkError, PlanError, PointError, SignatureError},
+    error::{NetworkError, NetworkJsonError, PlanError, PointError, SignatureError},
     key::{DecodedKeys, QuorumKey, sum_of_keys},
     plan::{Order, QuorumSignature, SettlementPlan},
 };
@@ -106,6 +106,16 @@ pub struct Network {
 const LEFT_OUT: u64 = 2_500;
 
 impl Network {
+    /// Reads the JSON of `quorate evm plan`, and checks its form.
+    ///
+    /// # Errors
+    /// [`NetworkJsonError`].
+    pub fn from_json(json: &[u8]) -> Result<Self, NetworkJsonError> {
+        let network: Self = serde_json::from_slice(json)?;
+        network.check()?;
+        Ok(network)
+    }
+
     /// Checks the form: lengths, indices, pages, slots. [`plan`](Self::plan) checks the points that it uses.
     ///
     /// # Errors

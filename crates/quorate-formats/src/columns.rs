@@ -1,9 +1,8 @@
-//! The fields of a claim, which JSON Lines and Parquet share.
+//! The fields of a claim, which all formats of claims share.
 
-use quorate::{Messages, PublicKeys, SourceId, claim_bytes::memory_of_element};
+use quorate::{Bitmap, Members, Messages, PublicKeys, SourceId, claim_bytes::memory_of_element, from_hex};
 
 use crate::entry::Malformed;
-use crate::hex::from_hex;
 use crate::number::counted;
 use crate::record::{Check, CheckResult, ClaimIndex, Id, OfChain, Place, Record};
 
@@ -30,7 +29,6 @@ pub(crate) enum Field {
 
 impl Field {
     /// The name of the list of such values.
-    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub(crate) fn list_name(self) -> &'static str {
         match self {
             Self::PublicKeys => "public_keys",
@@ -79,6 +77,43 @@ impl Field {
         let digits = std::str::from_utf8(value).map_err(|_| "the text is not UTF-8".to_owned())?;
         from_hex(digits).map_err(|error| error.to_string())
     }
+
+    /// A list of such values, each of which is decoded and finds room before the next one. Of too many none is decoded.
+    pub(crate) fn list<T>(
+        self,
+        items: impl Iterator<Item = T>,
+        decode: impl Fn(T) -> Result<Vec<u8>, String>,
+        room: &mut dyn Room,
+    ) -> Result<Vec<Vec<u8>>, String> {
+        let name = self.list_name();
+        // Where the length is known, no element of too many is looked at.
+        self.check_number(items.size_hint().0, room).map_err(|reason| format!("\"{name}\": {reason}"))?;
+        let mut list = List::new(room);
+        for (index, item) in items.enumerate() {
+            if list.is_full() {
+                list.skip();
+                continue;
+            }
+            let decoded = decode(item).map_err(|reason| format!("\"{name}[{index}]\": {reason}"))?;
+            list.push(decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
+        }
+        list.into_kept(self).map_err(|reason| format!("\"{name}\": {reason}"))
+    }
+}
+
+/// Members by a bitmap, which finds room with the words that it becomes.
+pub(crate) fn members_of_bitmap(bytes: &[u8], room: &mut dyn Room) -> Result<Members, String> {
+    if !room.take(bytes.len() + bytes.len().next_multiple_of(8)) {
+        return Err(NO_ROOM.to_owned());
+    }
+    let bitmap = Bitmap::from_le_bytes(bytes);
+    Field::Members.check_number(bitmap.count(), room)?;
+    Ok(Members::Bitmap(bitmap))
+}
+
+/// Takes room for a value that is not an element of a list.
+pub(crate) fn take_room(room: &mut dyn Room, value: Vec<u8>) -> Result<Vec<u8>, String> {
+    if room.take(value.len()) { Ok(value) } else { Err(NO_ROOM.to_owned()) }
 }
 
 /// Whom a reader asks before it keeps a part of a claim, so that a caller bounds what all its readers hold together.

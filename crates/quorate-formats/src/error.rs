@@ -2,7 +2,10 @@
 
 use std::io;
 
-use quorate_host::exit::{Ends, Exit};
+use quorate_host::{
+    exit::{Ends, Exit},
+    text::Utf16,
+};
 use thiserror::Error;
 
 use crate::format::{Foreign, Format};
@@ -175,8 +178,8 @@ impl Ends for InputError {
 
 impl From<io::Error> for InputError {
     fn from(error: io::Error) -> Self {
-        let error = match error.downcast::<Foreign>() {
-            Ok(foreign) => return Self::Foreign(foreign),
+        let error = match error.downcast::<Utf16>() {
+            Ok(Utf16) => return Self::Foreign(Foreign::Utf16),
             Err(error) => error,
         };
         // The operating system does not use this kind: it is that of content that cannot be unpacked.

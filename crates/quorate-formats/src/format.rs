@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read};
 use std::str::FromStr;
 
-use quorate_host::BYTE_ORDER_MARK;
+use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
 use thiserror::Error;
 
 /// How many bytes [`peek`] looks at, at most: 64 KiB.
@@ -125,7 +125,7 @@ pub enum Foreign {
     #[error("found a file packed with {codec}, which is not unpacked here; {todo}", codec = .0, todo = repack(.0))]
     Packed(&'static str),
     /// Text in UTF-16.
-    #[error("found text in UTF-16, expected UTF-8; convert it, for example with `iconv -f UTF-16 -t UTF-8`")]
+    #[error("{utf16}", utf16 = quorate_host::text::Utf16)]
     Utf16,
     /// YAML.
     #[error("found YAML, expected JSON; convert it, for example with `yq -o=json`")]
@@ -157,7 +157,7 @@ impl Foreign {
         }
         let zeros = |first: usize| prefix.iter().take(16).skip(first).step_by(2).filter(|byte| **byte == 0).count();
         let is_utf16 = matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0));
-        if prefix.starts_with(&[0xff, 0xfe]) || prefix.starts_with(&[0xfe, 0xff]) || is_utf16 {
+        if UTF_16_MARKS.iter().any(|mark| prefix.starts_with(mark)) || is_utf16 {
             return Some(Self::Utf16);
         }
         if prefix.contains(&0) {

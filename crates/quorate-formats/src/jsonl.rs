@@ -22,13 +22,13 @@ use std::fmt;
 use std::io::BufRead;
 use std::marker::PhantomData;
 
-use quorate::{Bitmap, Members, SourceId};
+use quorate::{Members, SourceId};
 use quorate_host::BYTE_ORDER_MARK;
 use serde::de::{self, DeserializeSeed, IgnoredAny, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Element, Field, List, NO_ROOM, Room, Unbounded, check_name};
+use crate::columns::{Columns, Element, Field, List, NO_ROOM, Room, Unbounded, check_name, members_of_bitmap};
 use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
@@ -451,13 +451,7 @@ fn members(raw: &RawValue, room: &mut dyn Room) -> Result<Members, String> {
         return Err(named(format!("found {found}, expected a list of indices, or a bitmap in hexadecimal digits")));
     }
     let One(bytes, _) = json::value::<One<OfMembers>>(raw.get()).map_err(named)?;
-    // The bytes, and the words that they become.
-    if !room.take(bytes.len() + bytes.len().next_multiple_of(8)) {
-        return Err(named(NO_ROOM.to_owned()));
-    }
-    let bitmap = Bitmap::from_le_bytes(&bytes);
-    Field::Members.check_number(bitmap.count(), room).map_err(named)?;
-    Ok(Members::Bitmap(bitmap))
+    members_of_bitmap(&bytes, room).map_err(named)
 }
 
 /// The index of a member.
@@ -599,7 +593,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use quorate::{AnyKeySet, Backend, KeySet, Messages, MinPk, PublicKeys, SecretKey, Suite};
+    use quorate::{AnyKeySet, Backend, Bitmap, KeySet, Messages, MinPk, PublicKeys, SecretKey, Suite};
 
     use super::*;
     use crate::record::OfChain;

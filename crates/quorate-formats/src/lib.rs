@@ -72,10 +72,12 @@ mod entry;
 mod format;
 // The lines of an input and documents of text, each within a bound of memory.
 pub mod lines;
-// The fields of a claim, in JSON Lines and in Parquet.
+// The fields of a claim, in all formats.
 mod columns;
 // Sets of keys whose members claims name.
 pub mod key_sets;
+// The fields of a claim in a protocol that has bytes as bytes.
+mod fields;
 // The columns of tables, in Parquet and in Arrow streams.
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod table;
@@ -111,8 +113,9 @@ pub use error::InputError;
 pub use error::ParquetFileError;
 #[cfg(feature = "arrow")]
 pub use error::{ArrowBatchError, ArrowStreamError};
+pub use fields::ClaimFields;
 pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
-pub use hex::{NotHex, from_hex};
+pub use quorate::{NotHex, array_from_hex, from_hex};
 pub use record::{About, Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
 pub use signing_context::{SigningContext, ValidatorKeys};
 pub use verdict_line::{At, ChainVerdictLine, SignatureName, VerdictLine};

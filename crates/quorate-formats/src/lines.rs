@@ -1,11 +1,9 @@
-//! The lines of an input from outside, each read within a stated bound of memory, and the mark that may stand before the first.
+//! The lines of an input from outside, each read within a stated bound of memory.
 
 use std::io::{self, BufRead, Read};
 
-use quorate_host::BYTE_ORDER_MARK;
+use quorate_host::text::WithoutMark;
 use thiserror::Error;
-
-use crate::format::Foreign;
 
 /// The longest line that is read: 64 MiB, a claim of about 600,000 keys. A longer line is reported and skipped, not buffered.
 pub const LINE_LIMIT: usize = 64 << 20;
@@ -28,13 +26,12 @@ impl<R: BufRead> BoundedLines<R> {
 
     /// Starts to read in the middle of a file, at the beginning of the line with this number, which counts from 1.
     pub fn at_line(reader: R, number: u64) -> Self {
-        let mut lines = Self::new(reader);
-        lines.number = number.saturating_sub(1);
-        lines.reader.decided |= number > 1;
-        lines
+        let reader = if number > 1 { WithoutMark::within(reader) } else { WithoutMark::new(reader) };
+        Self { reader, limit: LINE_LIMIT, number: number.saturating_sub(1) }
     }
 
-    pub(crate) fn with_limit(reader: R, limit: usize) -> Self {
+    /// Starts to read an input whose lines have at most so many bytes.
+    pub fn with_limit(reader: R, limit: usize) -> Self {
         Self { reader: WithoutMark::new(reader), limit, number: 0 }
     }
 
@@ -101,113 +98,8 @@ pub struct LineTooLong {
     limit: usize,
 }
 
-/// A reader of text without the byte order mark that editors on Windows put in front, however few bytes a read returns.
-///
-/// UTF-16 that begins with its mark is an error, whose source is [`Foreign::Utf16`].
-#[derive(Debug)]
-pub struct WithoutMark<R> {
-    reader: R,
-    /// The first bytes, until it is decided that they are no mark.
-    held: Vec<u8>,
-    /// How many of them were given out.
-    given: usize,
-    decided: bool,
-}
-
-impl<R: BufRead> WithoutMark<R> {
-    /// A reader that stands at the beginning of its input.
-    pub fn new(reader: R) -> Self {
-        Self { reader, held: Vec::new(), given: 0, decided: false }
-    }
-
-    fn decide(&mut self) -> io::Result<()> {
-        let is_beginning = |held: &[u8]| MARKS.iter().any(|mark| mark.len() > held.len() && mark.starts_with(held));
-        while is_beginning(&self.held) {
-            let Some(byte) = self.reader.fill_buf()?.first().copied() else { break };
-            self.held.push(byte);
-            self.reader.consume(1);
-        }
-        self.decided = true;
-        match &self.held[..] {
-            UTF_16_LE | UTF_16_BE => Err(io::Error::new(io::ErrorKind::InvalidData, Foreign::Utf16)),
-            held if held == BYTE_ORDER_MARK.as_bytes() => {
-                self.held.clear();
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl<R: BufRead> BufRead for WithoutMark<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !self.decided {
-            self.decide()?;
-        }
-        if self.given < self.held.len() { Ok(&self.held[self.given..]) } else { self.reader.fill_buf() }
-    }
-
-    fn consume(&mut self, amount: usize) {
-        if self.given < self.held.len() { self.given += amount } else { self.reader.consume(amount) }
-    }
-}
-
-impl<R: BufRead> Read for WithoutMark<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.fill_buf()?.read(into)?;
-        self.consume(read);
-        Ok(read)
-    }
-}
-
-/// Reads a whole document of text within a bound of memory, without its byte order mark.
-///
-/// # Errors
-/// [`TextError`].
-pub fn read_text(reader: impl BufRead, limit: u64) -> Result<String, TextError> {
-    let mut bytes = Vec::new();
-    WithoutMark::new(reader).take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(TextError::TooLong { limit });
-    }
-    String::from_utf8(bytes).map_err(|error| TextError::NotUtf8 { byte: error.utf8_error().valid_up_to() + 1 })
-}
-
-/// Why a document of text cannot be read.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum TextError {
-    /// The operating system returned an error.
-    #[error("cannot read the file: {0}")]
-    Read(io::Error),
-    /// It is text in another encoding.
-    #[error(transparent)]
-    Foreign(Foreign),
-    /// It is longer than it may be.
-    #[error("the file has more than {} MiB, the limit; name another file", limit >> 20)]
-    TooLong {
-        /// The limit in bytes.
-        limit: u64,
-    },
-    /// It is not text.
-    #[error("byte {byte} is not UTF-8; expected text")]
-    NotUtf8 {
-        /// The first byte that is not, from 1.
-        byte: usize,
-    },
-}
-
-impl From<io::Error> for TextError {
-    fn from(error: io::Error) -> Self {
-        error.downcast::<Foreign>().map_or_else(Self::Read, Self::Foreign)
-    }
-}
-
 /// How much a line's buffer has room for at first.
 const FIRST_ROOM: usize = 1 << 10;
-const UTF_16_LE: &[u8] = &[0xff, 0xfe];
-const UTF_16_BE: &[u8] = &[0xfe, 0xff];
-const MARKS: [&[u8]; 3] = [BYTE_ORDER_MARK.as_bytes(), UTF_16_LE, UTF_16_BE];
 
 #[cfg(test)]
 mod tests {
@@ -271,12 +163,6 @@ mod tests {
             let read = lines("\u{feff}ab\n\u{feff}c".as_bytes(), 9, capacity);
             let texts: Vec<_> = read.into_iter().map(|(_, _, text)| text).collect();
             assert_eq!(texts, ["ab".as_bytes(), "\u{feff}c".as_bytes()], "{capacity}");
-            for whole in ["", "a", "\u{fffd}", "\u{fee0}x", "ab"] {
-                let reader = BufReader::with_capacity(capacity, whole.as_bytes());
-                assert_eq!(read_text(reader, 9).unwrap(), whole);
-                let marked = format!("\u{feff}{whole}");
-                assert_eq!(read_text(BufReader::with_capacity(capacity, marked.as_bytes()), 9).unwrap(), whole);
-            }
         }
         let mut from_line_2 = BoundedLines::at_line("\u{feff}c".as_bytes(), 2);
         let mut buffer = Vec::new();
@@ -285,15 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn text_that_cannot_be_read_is_named() {
+    fn utf_16_is_named() {
         for utf16 in [&b"\xff\xfe{\0"[..], b"\xfe\xff\0{"] {
-            assert!(matches!(read_text(utf16, 9), Err(TextError::Foreign(Foreign::Utf16))));
             let error = BoundedLines::new(utf16).read(&mut Vec::new()).unwrap_err();
             assert!(error.to_string().contains("UTF-16"), "{error}");
         }
-        assert!(matches!(read_text(&b"a\xffb"[..], 9), Err(TextError::NotUtf8 { byte: 2 })));
-        assert!(matches!(read_text(&b"abcd"[..], 3), Err(TextError::TooLong { limit: 3 })));
-        let endless = BufReader::new(io::repeat(b' '));
-        assert!(matches!(read_text(endless, 1 << 16), Err(TextError::TooLong { .. })));
     }
 }

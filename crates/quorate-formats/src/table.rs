@@ -6,7 +6,7 @@ use quorate::SourceId;
 use quorate_host::clipped;
 use serde_json::value::RawValue;
 
-use crate::columns::{Columns, Field, List, NO_ROOM, Room, check_name};
+use crate::columns::{Columns, Field, Room, check_name, take_room};
 use crate::entry::Malformed;
 use crate::record::{ClaimIndex, Id, Place, Record};
 
@@ -282,21 +282,11 @@ fn list<B: AsRef<[u8]>>(
     items: Elements<'_, B>,
     room: &mut dyn Room,
 ) -> Result<Vec<Vec<u8>>, String> {
-    let name = field.list_name();
-    // Where the length is known, no element of too many is looked at.
-    field.check_number(items.size_hint().0, room).map_err(|reason| format!("\"{name}\": {reason}"))?;
-    let mut list = List::new(room);
-    for (index, item) in items.enumerate() {
-        if list.is_full() {
-            list.skip();
-            continue;
-        }
-        let item = item.ok_or_else(|| "found null, expected bytes".to_owned());
-        let decoded = item.and_then(|value| field.one(bytes(&value)?, *kind == Kind::Text));
-        let decoded = decoded.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))?;
-        list.push(decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
-    }
-    list.into_kept(field).map_err(|reason| format!("\"{name}\": {reason}"))
+    let decode = |item: Option<Value<B>>| {
+        let value = item.ok_or_else(|| "found null, expected bytes".to_owned())?;
+        field.one(bytes(&value)?, *kind == Kind::Text)
+    };
+    field.list(items, decode, room)
 }
 
 fn bytes<B: AsRef<[u8]>>(value: &Value<B>) -> Result<&[u8], String> {
@@ -361,9 +351,4 @@ fn scalar<B>(value: &Value<B>, kind: &Kind) -> Option<String> {
         (Value::Double(value), _) => value.to_string(),
         (Value::Bytes(_), _) => return None,
     })
-}
-
-/// Takes room for a value that is not an element of a list.
-fn take_room(room: &mut dyn Room, value: Vec<u8>) -> Result<Vec<u8>, String> {
-    if room.take(value.len()) { Ok(value) } else { Err(NO_ROOM.to_owned()) }
 }

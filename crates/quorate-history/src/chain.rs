@@ -1,7 +1,7 @@
 //! What has to be known of a chain beside its files: preset, genesis, and which fork an epoch has.
 
 use quorate_formats::{
-    from_hex,
+    array_from_hex,
     json::object,
     network::{Family, Fork, ForkActivation, KnownNetwork},
 };
@@ -197,9 +197,7 @@ struct ConfiguredFork {
 }
 
 fn bytes<const N: usize>(text: &str) -> Result<[u8; N], String> {
-    let bytes = from_hex(text).map_err(|error| error.to_string())?;
-    let found = bytes.len();
-    bytes.try_into().map_err(|_| format!("found {found} bytes in hexadecimal digits, expected {N}"))
+    array_from_hex(text).map_err(|error| error.to_string())
 }
 
 fn version_of(forks: &[ForkActivation], wanted: Fork) -> Option<[u8; 4]> {
@@ -253,7 +251,7 @@ mod tests {
         for (from, to, expected) in [
             ("minimal", "tiny", "\"preset\": found the preset \"tiny\", expected mainnet, minimal or gnosis"),
             ("\"capella\"", "\"shapella\"", "\"forks[0].name\": found \"shapella\""),
-            ("0x04000001", "0x040000", "\"forks[1].version\": found 3 bytes in hexadecimal digits, expected 4"),
+            ("0x04000001", "0x040000", "\"forks[1].version\": found 6 hexadecimal digits, expected 8"),
             ("\"epoch\": 0", "\"epoch\": 3", "\"forks\": expected the fork that is in force in epoch 0"),
             ("\"deneb\"", "\"altair\"", "\"forks[1]\": found a fork that is earlier"),
             ("\"genesis_fork_version\"", "\"version\"", "genesis_fork_version"),

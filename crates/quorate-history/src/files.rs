@@ -7,12 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorate_formats::{
-    Foreign, Format, InputError, PEEK_LIMIT,
-    drand::ChainInfo,
-    guess,
-    lines::{TextError, read_text},
-};
+use quorate_formats::{Foreign, Format, InputError, PEEK_LIMIT, drand::ChainInfo, guess};
+use quorate_host::text::{TextError, read_text};
 use thiserror::Error;
 
 use crate::{

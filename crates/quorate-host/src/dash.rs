@@ -1,16 +1,18 @@
 //! What `-` means where a command line names a file: standard input, if the file is read. Nothing is written under that name.
 
 use std::{
-    io,
+    fs::File,
+    io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::{
     exit::Failure,
     file::{self, FileError},
+    text::{TextError, read_text},
 };
 
 /// The name of standard input in messages.
@@ -35,6 +37,29 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
         return file::read_bounded(io::stdin().lock(), STANDARD_INPUT.as_ref(), limit);
     }
     file::read(path, limit)
+}
+
+/// The text of a file of at most `limit` bytes, without a byte order mark. `-` means standard input.
+///
+/// # Errors
+/// The file cannot be read, is longer, or is not text in UTF-8.
+pub fn text(path: &Path, limit: u64) -> Result<String, Failure> {
+    read_text(open(path)?, limit).map_err(|error| match error {
+        TextError::Read(error) => Failure::io(anyhow!(error).context(format!("cannot read {}", name_of(path)))),
+        error => Failure::usage(error).context(name_of(path)),
+    })
+}
+
+/// What a file holds, to be read bit by bit. `-` means standard input.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+    if is_dash(path) {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = File::open(path).with_context(|| format!("cannot read {}", name_of(path))).map_err(Failure::io)?;
+    Ok(Box::new(BufReader::new(file)))
 }
 
 /// Refuses inputs of which several are standard input.

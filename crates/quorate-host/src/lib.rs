@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`plain`](mod@plain) | text from outside, made harmless for a terminal, a log line and a page |
+//! | [`text`] | text that is held as a whole, without the mark before it |
 //! | [`exit`] | how a program ends: exit codes, and the message before |
 //! | [`clock`] | the time of the machine |
 //! | [`utc`](mod@utc) | a time as people read it |
@@ -28,6 +29,7 @@
 #![forbid(unsafe_code)]
 
 pub mod plain;
+pub mod text;
 pub mod exit;
 pub mod clock;
 pub mod utc;

@@ -10,6 +10,7 @@ use std::{
 use quorate_host::{
     BYTE_ORDER_MARK,
     exit::{Ends, Exit},
+    text::UTF_16_MARKS,
 };
 use unicode_normalization::UnicodeNormalization as _;
 use zeroize::Zeroizing;
@@ -150,9 +151,6 @@ impl Ends for LineError {
 pub fn open(path: &Path, origin: &str) -> Result<File, LineError> {
     File::open(path).map_err(|source| LineError::Unreadable { origin: origin.to_owned(), source })
 }
-
-/// The byte order marks of UTF-16.
-pub const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// The length of the longest passphrase in a file, in bytes. A longer first line means that it is the wrong file.
 const MAX_LENGTH: usize = 4096;

@@ -114,10 +114,7 @@ pub(crate) fn plan_quorum(
     deadline: Option<u64>,
     store: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<QuorumPlan> {
-    let network: Network = serde_json::from_str(network).map_err(|error| {
-        undecodable(format!("this is not a network: {error}; `quorate evm plan --help` describes it"))
-    })?;
-    network.check().map_err(undecodable)?;
+    let network = Network::from_json(network.as_bytes()).map_err(undecodable)?;
     let keys = network.keys.len();
     if let Some(index) = signers.iter().find(|index| **index >= keys) {
         return Err(misused(format!("signers: there is no member {index}: the network has {keys} keys")));

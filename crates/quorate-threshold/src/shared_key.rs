@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Debug};
 
-use quorate::{AnySuite, Backend, Bls12381Suite, Options, PublicKey};
+use quorate::{AnySuite, Backend, Bls12381Suite, NotHex, Options, PublicKey, from_hex};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -51,7 +51,7 @@ pub enum SharedKeyError {
         /// Its place.
         place: usize,
         /// What is wrong with it.
-        reason: const_hex::FromHexError,
+        reason: NotHex,
     },
     /// The commitment does not fit the committee.
     #[error(transparent)]
@@ -207,11 +207,11 @@ impl<S: Bls12381Suite> SharedKey<S> {
             .commitment
             .iter()
             .enumerate()
-            .map(|(place, text)| const_hex::decode(text).map_err(|reason| SharedKeyError::Hex { place, reason }));
+            .map(|(place, text)| from_hex(text).map_err(|reason| SharedKeyError::Hex { place, reason }));
         let decoded = decoded.collect::<Result<Vec<_>, _>>()?;
         let points: Vec<_> = decoded.iter().map(Vec::as_slice).collect();
         let commitment = Commitment::from_bytes(&committee, &points, backend)?;
-        if const_hex::decode(&file.public_key).ok().as_deref() != Some(points[0]) {
+        if from_hex(&file.public_key).ok().as_deref() != Some(points[0]) {
             return Err(SharedKeyError::PublicKey);
         }
         Ok(Self { suite, committee, commitment })

@@ -19,6 +19,7 @@
 //! | [`threads`] | jobs on as many threads as the caller says |
 //! | [`suite`] | which group holds the keys, which tag, which scheme: [`Suite`], [`MinPk`], [`MinSig`], [`AnySuite`] |
 //! | [`tag`] | [`Tag`]: a domain separation tag of the caller's, in the place of the suite's |
+//! | [`hexadecimal`] | [`from_hex`], [`array_from_hex`]: bytes as people write them |
 //! | [`parse`] | [`ParseError`]: what can be wrong with bytes or text |
 //! | [`key`] | [`PublicKey`], checked once; [`SecretKey`], wiped and redacted |
 //! | [`signature`] | [`Signature`], in the subgroup; [`UncheckedSignature`], on the curve so far |
@@ -84,6 +85,7 @@ mod guides {
 pub mod threads;
 mod recent;
 pub mod tag;
+pub mod hexadecimal;
 pub mod parse;
 pub mod suite;
 #[cfg(feature = "bn254")]
@@ -113,6 +115,7 @@ pub use claim::{Claim, SourceId};
 pub use claim_bytes::{ClaimBytes, Messages, PublicKeys};
 pub use culprit::{Exhaustive, Patience};
 pub use expected::{Completeness, Expected, Finding};
+pub use hexadecimal::{NotHex, array_from_hex, from_hex};
 pub use key::{PublicKey, SecretKey};
 pub use keyset::{AnyKeySet, Bitmap, KeySet, Members};
 pub use known::Known;

@@ -79,7 +79,8 @@ macro_rules! conversions {
 
             /// Reads hexadecimal in either case, with or without `0x` in front.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                let bytes = const_hex::decode(text).map_err(|_| $crate::parse::ParseError::NotHex($encoded))?;
+                let bytes =
+                    $crate::hexadecimal::from_hex(text).map_err(|_| $crate::parse::ParseError::NotHex($encoded))?;
                 Self::from_bytes(&bytes)
             }
         }
@@ -141,6 +142,8 @@ pub(crate) fn deserialize<'de, T, D: serde::Deserializer<'de>>(
 ) -> Result<T, D::Error> {
     use serde::de::{Error, SeqAccess, Visitor};
 
+    use crate::hexadecimal::from_hex;
+
     struct Bytes<R>(Encoded, R);
 
     impl<'de, T, R: Fn(&[u8]) -> Result<T, ParseError>> Visitor<'de> for Bytes<R> {
@@ -151,7 +154,7 @@ pub(crate) fn deserialize<'de, T, D: serde::Deserializer<'de>>(
         }
 
         fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-            let bytes = const_hex::decode(text).map_err(|_| E::custom(ParseError::NotHex(self.0)))?;
+            let bytes = from_hex(text).map_err(|_| E::custom(ParseError::NotHex(self.0)))?;
             (self.1)(&bytes).map_err(E::custom)
         }
 

@@ -1,6 +1,6 @@
 //! What cannot be followed, and what the program says to it.
 
-use std::{fs, net::TcpListener, time::Instant};
+use std::{fs, net::TcpListener, path::Path, time::Instant};
 
 use quorate_evm::{
     KeyGroup, MemberSet,
@@ -180,6 +180,23 @@ fn a_dash() {
     let mut weigh = program();
     weigh.args(["weigh", "--rpc", "http://127.0.0.1:1", "--network", "-"]);
     weigh.ran_with("{}").exits(2).says("standard input: this is not a network");
+}
+
+/// Editors on Windows put a byte order mark before a text.
+#[test]
+fn a_marked_file_is_read_by_every_program() {
+    let folder = Folder::new();
+    let text = "\u{feff}{}";
+    let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (marked, utf_16) = (folder.write("marked", text), folder.write("utf-16", utf_16));
+    let of = |arguments: &[&str], path: &Path| {
+        let (command, flags) = arguments.split_first().unwrap();
+        program().args([*command, "--rpc", "http://127.0.0.1:1"]).args(flags).arg(path).ran().exits(2)
+    };
+    for arguments in [&["send", "--transactions"][..], &["weigh", "--network"], &["send", "--plan", "-", "--network"]] {
+        of(arguments, &marked).says("missing field");
+        of(arguments, &utf_16).says("found text in UTF-16, expected UTF-8");
+    }
 }
 
 #[test]

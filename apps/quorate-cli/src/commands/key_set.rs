@@ -6,7 +6,10 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::Bls12381Suite;
 use quorate_formats::key_sets::read_list;
-use quorate_host::exit::{Ends as _, Exit, Failure, Result};
+use quorate_host::{
+    dash,
+    exit::{Ends as _, Exit, Failure, Result},
+};
 
 use super::{
     backend::BackendArgument,
@@ -15,7 +18,6 @@ use super::{
     threads,
     unlock::name_of,
     value::path_to_write,
-    whole_file,
 };
 use crate::secrets::secret_file::{self, Existing};
 
@@ -67,7 +69,7 @@ impl InBls12381 for Arguments {
     fn run_in<S: Bls12381Suite>(self, suite: S) -> Result {
         let Self { suite: _, list, out, force, threads, backend } = self;
         let list = list.unwrap_or_else(|| "-".into());
-        let (reader, threads) = (whole_file::open(&list)?, threads.unwrap_or_else(threads::all));
+        let (reader, threads) = (dash::open(&list)?, threads.unwrap_or_else(threads::all));
         let set = read_list(suite, reader, backend.backend, threads, &mut random::generator()?);
         let set = set.map_err(|error| Failure { exit: error.exit(), error: anyhow!(error).context(name_of(&list)) })?;
         let existing = if force { Existing::Replace } else { Existing::Refuse };

@@ -6,9 +6,9 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate::AnySuite;
 use quorate_formats::from_hex;
-use quorate_host::exit::Failure;
+use quorate_host::{dash, exit::Failure};
 
-use super::{print, suite::is_drand, unlock::is_dash, whole_file};
+use super::{print, suite::is_drand, unlock::is_dash};
 
 /// Where the message comes from: one of three.
 #[derive(Debug, Args)]
@@ -36,11 +36,11 @@ impl MessageArguments {
             return from_hex(text).context(hint).map_err(Failure::usage);
         }
         match &self.message_file {
-            Some(path) if !is_dash(path) => whole_file::bytes(path, LONGEST),
+            Some(path) if !is_dash(path) => Ok(dash::read(path, LONGEST)?),
             _ if is_dash(secret) => Err(Failure::usage(anyhow!(
                 "standard input cannot be both {what} and the message; name a file for one of them"
             ))),
-            _ => whole_file::bytes(Path::new("-"), LONGEST),
+            _ => Ok(dash::read(Path::new("-"), LONGEST)?),
         }
     }
 }

@@ -22,9 +22,8 @@ mod print;
 mod complaints;
 // A key file, and the passphrase that decrypts it.
 mod unlock;
-// Inputs with one item on each line, and inputs that are held as a whole.
+// Inputs with one item on each line.
 mod lines;
-mod whole_file;
 // The operating system's random numbers.
 mod random;
 // Batches with one claim on each line, verified.

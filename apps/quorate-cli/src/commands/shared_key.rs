@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use quorate::{Backend, Bls12381Suite, Scheme};
 use quorate_host::{
+    dash,
     exit::Failure,
-    file::{self, Existing, Readers},
+    file::{self, Existing, LARGEST_DOCUMENT, Readers},
 };
 use quorate_threshold::{CollectorError, SharedKey, shared_key::suite_of_json};
 
-use super::{
-    suite::{Bls12381Argument, Bls12381Choice},
-    whole_file,
-};
+use super::suite::{Bls12381Argument, Bls12381Choice};
 
 /// A file that was read, and the suite that it names.
 pub(super) struct SharedKeyFile {
@@ -26,7 +24,7 @@ impl SharedKeyFile {
     /// Reads a file, and finds out its suite.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = || path.display().to_string();
-        let json = whole_file::text(path)?.into_bytes();
+        let json = dash::text(path, LARGEST_DOCUMENT)?.into_bytes();
         let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
         let suite =
             Bls12381Choice::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;

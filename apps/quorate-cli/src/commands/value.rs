@@ -9,7 +9,7 @@ use clap::{
     error::ErrorKind,
     parser::ValueSource,
 };
-use quorate_formats::from_hex;
+use quorate_formats::array_from_hex;
 
 pub(super) use quorate_host::{dash::path_to_write, flag::from_one};
 
@@ -74,11 +74,7 @@ pub(super) fn parsed<T: std::str::FromStr<Err: Display>>(text: &str) -> Result<T
 
 /// 32 bytes in hexadecimal digits, as the value of a flag.
 pub(super) fn bytes_32() -> Value<[u8; 32]> {
-    Value::new(|text| {
-        let bytes = from_hex(text).map_err(|error| error.to_string())?;
-        let found = bytes.len();
-        bytes.try_into().map_err(|_| format!("found {found} bytes, expected 32, which are 64 hexadecimal digits"))
-    })
+    Value::new(|text| array_from_hex(text).map_err(|error| error.to_string()))
 }
 
 /// Names for completions.

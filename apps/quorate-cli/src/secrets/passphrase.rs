@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use quorate_host::plain;
 use quorate_keystore::passphrase::open;
-pub use quorate_keystore::passphrase::{LineError, Passphrase, UTF_16_MARKS, nfkd};
+pub use quorate_keystore::passphrase::{LineError, Passphrase, nfkd};
 use zeroize::Zeroizing;
 
 #[cfg(unix)]

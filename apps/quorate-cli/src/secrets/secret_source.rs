@@ -1,11 +1,11 @@
 //! Reads a secret key in any format, and tells the formats apart by their content.
 
-use quorate_host::BYTE_ORDER_MARK;
+use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
 
 use crate::secrets::hex::HexError;
 use crate::secrets::jwk::{Jwk, JwkError};
 use crate::secrets::keystore::{Decrypted, Keystore, KeystoreError};
-use crate::secrets::passphrase::{Passphrase, PassphraseError, UTF_16_MARKS};
+use crate::secrets::passphrase::{Passphrase, PassphraseError};
 use crate::secrets::secret::{NotASecret, Secret};
 
 /// A secret key as its file holds it.

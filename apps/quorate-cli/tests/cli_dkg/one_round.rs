@@ -446,7 +446,7 @@ fn two_sharings_of_one_public_key() {
             .refused(&format!("--digest: you compared {compared}, and copy/shared-key.json has the digest "))
             .says("nothing was deleted");
     }
-    forget("alice", &["--digest", "00"]).refused("expected 32, which are 64 hexadecimal digits");
+    forget("alice", &["--digest", "00"]).refused("found 2 hexadecimal digits, expected 64");
     room.assert_is(&before, "forget");
 
     // Carol and dave do what they were told, and all shares fit.

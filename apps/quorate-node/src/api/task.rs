@@ -12,7 +12,8 @@ use axum::{
     },
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use quorate_evm::alloy_primitives::{B256, Bytes, hex, keccak256};
+use quorate::from_hex;
+use quorate_evm::alloy_primitives::{B256, Bytes, keccak256};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::{
@@ -119,10 +120,10 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<BodyBytes, A
 /// The bytes of a payload: hexadecimal after `0x`, or the JSON as it was sent.
 fn payload_of(value: &RawValue) -> Result<Bytes, ApiError> {
     let text = serde_json::from_str::<String>(value.get()).ok();
-    match text.as_deref().and_then(|text| text.strip_prefix("0x")) {
+    match text.filter(|text| text.starts_with("0x")) {
         None => Ok(Bytes::copy_from_slice(value.get().as_bytes())),
-        Some(digits) => hex::decode(digits).map(Bytes::from).map_err(|error| {
-            let message = format!("payload: {error}; expected two hexadecimal digits for each byte after 0x");
+        Some(text) => from_hex(&text).map(Bytes::from).map_err(|error| {
+            let message = format!("payload: {error} after 0x");
             ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-payload", message)
         }),
     }
@@ -141,7 +142,7 @@ mod tests {
             let Ok(value) = serde_json::from_str::<Box<RawValue>>(json) else { continue };
             assert_eq!(payload_of(&value).unwrap(), Bytes::copy_from_slice(json.as_bytes()), "{json}");
         }
-        for wrong in [r#""0x0""#, r#""0xzz""#] {
+        for wrong in [r#""0x0""#, r#""0xzz""#, r#""0x0xff""#, r#""0x0Xff""#] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
     }

@@ -259,7 +259,7 @@ fn a_body_that_is_no_task_is_refused_with_a_reason() {
         (r#"{"payload": 1, "epoch": -1}"#, 400, "bad-body", "invalid value"),
         (r#"{"payload": 1, "id": "0x12"}"#, 400, "bad-body", "expected"),
         (r#"{"payload": 1, "payload": 2}"#, 400, "bad-body", "duplicate field `payload`"),
-        (r#"{"payload": "0x1"}"#, 422, "bad-payload", "two hexadecimal digits"),
+        (r#"{"payload": "0x1"}"#, 422, "bad-payload", "found 1 hexadecimal digits"),
     ] {
         let found = rig.post("", body.as_bytes());
         assert_eq!((found.status, found.code().as_str()), (status, code), "{body}");

@@ -1,11 +1,14 @@
 //! The chain of headers that the caller has chosen, as a file.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::BufRead;
 
 use quorate_checkpoint::HeaderChain;
+use quorate_formats::{
+    array_from_hex,
+    lines::{BoundedLines, LineRead},
+};
+use quorate_host::text::TextError;
 use thiserror::Error;
-
-use crate::config::hash;
 
 /// Block hashes by height. Heights ascend, and may have gaps: slots without a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,9 +29,9 @@ pub enum HeadersError {
     /// There is no header in it.
     #[error("it holds no header; expected one `HEIGHT HASH` a line, such as `800000 0x…`, up to the newest block")]
     Empty,
-    /// The system refuses.
+    /// It cannot be read, or is text in UTF-16.
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Text(#[from] TextError),
 }
 
 impl Headers {
@@ -37,18 +40,19 @@ impl Headers {
     ///
     /// # Errors
     /// [`HeadersError`] names the line.
-    pub fn read(mut input: impl BufRead) -> Result<Self, HeadersError> {
-        let (mut headers, mut line, mut number) = (Vec::new(), Vec::new(), 0);
+    pub fn read(input: impl BufRead) -> Result<Self, HeadersError> {
+        let (mut headers, mut line) = (Vec::new(), Vec::new());
+        let mut lines = BoundedLines::with_limit(input, LONGEST);
         loop {
-            line.clear();
-            number += 1;
+            let read = lines.read(&mut line).map_err(TextError::from)?;
+            let number = lines.number();
             let wrong = |reason| HeadersError::Line { line: number, reason };
-            // One byte more than a line may have.
-            if input.by_ref().take(LONGEST + 1).read_until(b'\n', &mut line)? == 0 {
-                break;
-            }
-            if line.len() as u64 > LONGEST {
-                return Err(wrong(format!("found more than {LONGEST} bytes, expected `HEIGHT HASH`")));
+            match read {
+                None => break,
+                Some(LineRead::Whole | LineRead::AtEnd) => {}
+                Some(LineRead::TooLong(_)) => {
+                    return Err(wrong(format!("found more than {LONGEST} bytes, expected `HEIGHT HASH`")));
+                }
             }
             let header = read_line(&line).map_err(wrong)?;
             let Some((height, hash)) = header else { continue };
@@ -77,11 +81,11 @@ fn read_line(line: &[u8]) -> Result<Option<(u64, [u8; 32])>, String> {
     let digits = height.bytes().all(|digit| digit.is_ascii_digit());
     let number = height.parse().ok().filter(|_| digits);
     let number = number.ok_or_else(|| format!("found the height {height:?}, expected decimal digits, below 2^64"))?;
-    Ok(Some((number, hash(block).map_err(|error| format!("the hash: {error}"))?)))
+    Ok(Some((number, array_from_hex(block).map_err(|error| format!("the hash: {error}"))?)))
 }
 
 /// Bytes of a line: a height has at most 20 digits, and a hash 66.
-const LONGEST: u64 = 128;
+const LONGEST: usize = 128;
 
 /// Headers that are read. They take 40 bytes each.
 const MOST: usize = 20_000_000;
@@ -112,7 +116,8 @@ mod tests {
         assert_eq!(headers.tip(), u64::MAX);
         assert_eq!(headers.hash(9).unwrap()[31], 9);
         assert_eq!([6, 8, 10].map(|height| headers.hash(height)), [None; 3]);
-        // Without the prefix, and without the last end of line.
+        // Behind a mark, without the prefix, and without the last end of line.
+        assert_eq!(Headers::read(format!("\u{feff}{text}").as_bytes()).unwrap(), headers);
         assert_eq!(Headers::read(line(7).replace("0x", "").trim().as_bytes()).unwrap().tip(), 7);
     }
 
@@ -128,7 +133,7 @@ mod tests {
             (seven.replace("7 ", "+7 "), "line 1: found the height \"+7\""),
             (seven.replace("7 ", "18446744073709551616 "), "below 2^64"),
             (seven.replace("0x0", "0x"), "line 1: the hash: "),
-            (seven.replace("0x00", "0x"), "found 31 bytes; expected 32 bytes"),
+            (seven.replace("0x00", "0x"), "the hash: found 62 hexadecimal digits, expected 64"),
             (seven.replace('\n', " more\n"), "line 1: expected a height"),
             ("7 ".repeat(100), "found more than 128 bytes"),
             ("\u{e9}7 0x00".to_owned(), "found the height"),

@@ -8,8 +8,7 @@ mod report;
 
 use std::{
     collections::BTreeSet,
-    fs::File,
-    io::{self, BufReader, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -19,10 +18,13 @@ use clap::{Args, Subcommand};
 use futures_util::future::join_all;
 use quorate::SourceId;
 use quorate_checkpoint::{Client, ClientPolicy, Decision, NodeAnswer, NotSkipped};
+use quorate_formats::array_from_hex;
 use quorate_host::{
+    dash,
     exit::{Exit, Failure, Result, note},
     file::make_private_folder,
     plain,
+    text::TextError,
 };
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -35,7 +37,6 @@ use self::{
     node::Asked,
     report::{Fetched, Status},
 };
-use crate::config::hash;
 
 /// Assumed-valid checkpoints for a node that syncs.
 #[derive(Debug, Subcommand)]
@@ -70,10 +71,10 @@ pub struct Held {
     #[arg(long, value_name = "FOLDER")]
     pub folder: PathBuf,
     /// The chain: 0x and 64 hexadecimal digits.
-    #[arg(long, value_name = "HASH", value_parser = hash)]
+    #[arg(long, value_name = "HASH", value_parser = array_from_hex::<32>)]
     pub chain_id: [u8; 32],
     /// The id of the first set of signers, from somewhere that you trust: 0x and 64 hexadecimal digits.
-    #[arg(long, value_name = "HASH", value_parser = hash)]
+    #[arg(long, value_name = "HASH", value_parser = array_from_hex::<32>)]
     pub pin: [u8; 32],
     /// Print JSON. In "held", "signatures" of the set's "signers" have signed, and "needed" of them must.
     #[arg(long)]
@@ -241,13 +242,8 @@ async fn interrupted() -> io::Result<()> {
 
 fn read_headers(path: &Path) -> Result<Headers> {
     let name = format!("--headers {}", path.display());
-    let read = if path == Path::new("-") {
-        Headers::read(io::stdin().lock())
-    } else {
-        File::open(path).map_err(HeadersError::from).and_then(|file| Headers::read(BufReader::new(file)))
-    };
-    read.map_err(|error| match error {
-        HeadersError::Io(error) => Failure::io(anyhow::Error::new(error).context(name)),
+    Headers::read(dash::open(path)?).map_err(|error| match error {
+        HeadersError::Text(TextError::Read(error)) => Failure::io(anyhow::Error::new(error).context(name)),
         error => Failure::usage(anyhow::Error::new(error).context(name)),
     })
 }

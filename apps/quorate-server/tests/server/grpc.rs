@@ -171,10 +171,10 @@ fn bad_requests_are_named() {
         (common(Common { class: 9, ..Common::default() }), "common.class:%20found%209"),
         (common(Common { suite: "eth3".to_owned(), ..Common::default() }), "common.suite"),
         (common(Common { deadline_ms: u64::MAX, ..Common::default() }), "common.deadline_ms"),
-        (only(Claim { suite: String::new(), ..one() }), "claims[0]:%20suite%20is%20missing"),
-        (only(Claim { suite: "eth3".to_owned(), ..one() }), "claims[0]:%20suite"),
+        (only(Claim { suite: String::new(), ..one() }), "claims[0]:%20%22suite%22%20is%20missing"),
+        (only(Claim { suite: "eth3".to_owned(), ..one() }), "claims[0]:%20%22suite%22:%20there%20is%20no%20suite"),
         (only(Claim { messages: vec![Bytes::new()], ..one() }), "both%20given"),
-        (only(Claim { message: None, ..one() }), "found%200%20messages%20for%201%20keys"),
+        (only(Claim { message: None, ..one() }), "found%201%20public%20key%20but%200%20messages"),
     ] {
         let (code, message) = runtime.block_on(unary(&rig, &request)).unwrap_err();
         assert_eq!(code, "3", "{message}");
@@ -183,6 +183,38 @@ fn bad_requests_are_named() {
     let long = VerifyRequest { common: None, claims: vec![Claim { signature: vec![0; 5 << 20].into(), ..one() }] };
     let (code, message) = runtime.block_on(unary(&rig, &long)).unwrap_err();
     assert_eq!(code, "11", "{message}");
+}
+
+/// No key or signature of a suite is so long: nobody has signed anything with it, so nobody is blamed.
+#[test]
+fn a_key_that_is_too_long_is_refused_in_every_door() {
+    let (rig, runtime) = (Rig::start(), Runtime::new().unwrap());
+    let long = Bytes::from(vec![1; 193]);
+    let ask = |claim| runtime.block_on(unary(&rig, &VerifyRequest { common: None, claims: vec![claim] }));
+    let claim = || Claim { source: Some(Source::SourceName("peer".to_owned())), ..claims().remove(0) };
+    for (claim, field, named) in [
+        (Claim { public_keys: vec![long.clone()], ..claim() }, "public_key", "%22public_keys[0]%22"),
+        (Claim { signature: long.clone(), ..claim() }, "signature", "%22signature%22"),
+    ] {
+        let (code, message) = ask(claim).unwrap_err();
+        let expected = format!("claims[0]:%20{named}:%20found%20193%20bytes,%20more%20than%20the%20192");
+        assert!(code == "3" && message.contains(&expected), "{code}: {message}");
+        let mut line: Value = serde_json::from_str(example("one-false.jsonl").lines().next().unwrap()).unwrap();
+        line[field] = const_hex::encode(&long).into();
+        let answer = rig.verify(&line.to_string());
+        assert_eq!((answer.status, answer.code().as_str()), (422, "bad-claim"), "{answer:?}");
+        assert!(answer.message().contains("found 193 bytes, more than the 192"), "{answer:?}");
+    }
+    assert!(ask(claim()).unwrap().answers[0].valid);
+    // A trailer does not repeat all of a text.
+    for length in [10_000, 1_000_000] {
+        let (code, message) = ask(Claim { suite: "x".repeat(length), ..claim() }).unwrap_err();
+        assert!(code == "3" && message.len() < 4096, "{code}: {}", message.len());
+    }
+    let common = Common { suite: "x".repeat(1_000_000), ..Common::default() };
+    let request = VerifyRequest { common: Some(common), claims: vec![claim()] };
+    let (code, message) = runtime.block_on(unary(&rig, &request)).unwrap_err();
+    assert!(code == "3" && message.len() < 4096, "{code}: {}", message.len());
 }
 
 #[test]

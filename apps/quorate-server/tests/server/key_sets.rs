@@ -84,11 +84,11 @@ fn claims_by_members_over_grpc() {
     let valid: Vec<_> = verify(claims).unwrap().answers.iter().map(|answer| answer.valid).collect();
     assert_eq!(valid, [true, true, false]);
     for (claim, expected) in [
-        (Claim { indices: vec![0], ..bitmap(&[0], 1) }, "members%20and%20indices%20are%20both%20given"),
-        (Claim { key_set: String::new(), ..bitmap(&[0], 1) }, "key_set%20is%20missing"),
+        (Claim { indices: vec![0], ..bitmap(&[0], 1) }, "%22members%22%20and%20%22indices%22%20are%20both%20given"),
+        (Claim { key_set: String::new(), ..bitmap(&[0], 1) }, "%22key_set%22%20is%20missing"),
         (Claim { key_set: "other".to_owned(), ..bitmap(&[0], 1) }, "expected%20one%20of%20the%20key%20sets"),
-        (Claim { public_keys: vec![Bytes::new()], ..bitmap(&[0], 1) }, "public_keys%20and%20key_set"),
-        (bitmap(&[0], 15), "members:%20found%204%20keys,%20expected%20at%20most%203"),
+        (Claim { public_keys: vec![Bytes::new()], ..bitmap(&[0], 1) }, "%22public_keys%22%20and%20%22key_set%22"),
+        (bitmap(&[0], 15), "%22members%22:%20found%204%20members,%20expected%20at%20most%203"),
         (Claim { indices: vec![0; 4], ..claim(&[0]) }, "indices:%20found%204%20members,%20expected%20at%20most%203"),
     ] {
         let (code, message) = verify(vec![claim]).unwrap_err();

@@ -35,8 +35,8 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result {
-        let (name, json) = (dash::name_of(&self.file), dash::read(&self.file, LARGEST)?);
-        let file = RecordFile::parse(&json).with_context(|| name.clone()).map_err(Failure::usage)?;
+        let (name, json) = (dash::name_of(&self.file), dash::text(&self.file, LARGEST)?);
+        let file = RecordFile::parse(json.as_bytes()).with_context(|| name.clone()).map_err(Failure::usage)?;
         let mut store = self.data.open()?;
         let ours = &store.config().identity;
         let public_key = self.previous_key.as_ref().unwrap_or(&ours.public_key);

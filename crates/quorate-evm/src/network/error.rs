@@ -5,6 +5,18 @@ use quorate_bn254::Bn254ParseError;
 
 use crate::{quorum::EncodeQuorumError, state::TooLarge};
 
+/// A text that is not a network.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetworkJsonError {
+    /// It is not JSON, or a field is missing or of the wrong type.
+    #[error("this is not a network: {0}; `quorate evm plan --help` describes it")]
+    Json(#[from] serde_json::Error),
+    /// A field is wrong.
+    #[error(transparent)]
+    Form(#[from] NetworkError),
+}
+
 /// A fault of the form of a network. Each message begins with the field's name in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

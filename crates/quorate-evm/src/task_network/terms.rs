@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, U256};
 
-use crate::{digest::Contract, key_group::KeyGroup};
+use crate::{digest::Contract, key_group::KeyGroup, weight_part::WeightPart};
 
 /// The parameters of a network, as the contract explains them in `ITaskNetwork.Parameters`, and where it is. Times are
 /// in seconds, amounts in the token's smallest unit.
@@ -99,9 +99,8 @@ impl ContractTerms {
         if self.unit == 0 || self.minimum_stake < self.unit {
             return Err(wrong("minimum stake", self.minimum_stake));
         }
-        let (numerator, denominator) = (u64::from(self.quorum_numerator), u64::from(self.quorum_denominator));
-        if numerator >= denominator || 2 * numerator < denominator {
-            return Err(wrong("quorum's numerator", numerator.into()));
+        if self.quorum().is_none_or(|quorum| !quorum.shares_a_signer()) {
+            return Err(wrong("quorum's numerator", self.quorum_numerator.into()));
         }
         if self.maximum_operators == 0 {
             return Err(wrong("most operators", 0));
@@ -124,8 +123,12 @@ impl ContractTerms {
         self.closes_at(epoch).saturating_add(self.slashing_window)
     }
 
-    /// What a quorum must exceed if all operators together have this weight, which is below 2^80.
+    /// What a quorum must exceed if all operators together have this weight; without a part of the whole, no quorum does.
     pub fn required(&self, total: u128) -> u128 {
-        total.saturating_mul(self.quorum_numerator.into()) / u128::from(self.quorum_denominator.max(1))
+        self.quorum().map_or(u128::MAX, |quorum| quorum.of(total))
+    }
+
+    fn quorum(&self) -> Option<WeightPart> {
+        WeightPart::new(self.quorum_numerator, self.quorum_denominator)
     }
 }

@@ -676,7 +676,7 @@ mod tests {
         assert!(reason(&committee(511)).contains("found 511 keys"));
         assert!(
             reason(&update("").replace(&hex(255, 64), &hex(255, 63)))
-                .contains("found 63 bytes in hexadecimal, expected 64")
+                .contains("found 126 hexadecimal digits, expected 128")
         );
     }
 

@@ -290,9 +290,7 @@ impl<'de, const N: usize> Deserialize<'de> for Bytes<N> {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Bytes<N>, E> {
-                let bytes = quorate_formats::from_hex(text).map_err(E::custom)?;
-                let found = bytes.len();
-                bytes.try_into().map(Bytes).map_err(|_| E::custom(format!("found {found} bytes, expected {N}")))
+                quorate_formats::array_from_hex(text).map(Bytes).map_err(E::custom)
             }
         }
 

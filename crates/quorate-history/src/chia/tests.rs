@@ -278,7 +278,7 @@ fn fields_of_another_length_or_type_are_named() {
         (
             "/foliage/foliage_block_data_signature",
             json!("0xab"),
-            "\"foliage.foliage_block_data_signature\": found 1 bytes, expected 96",
+            "\"foliage.foliage_block_data_signature\": found 2 hexadecimal digits, expected 192",
         ),
         (
             "/reward_chain_block/proof_of_space/plot_public_key",

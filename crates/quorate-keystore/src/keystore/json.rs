@@ -1,6 +1,6 @@
 //! Reads and writes a keystore as JSON, in the schema of EIP-2335.
 
-use quorate_host::BYTE_ORDER_MARK;
+use quorate_host::{BYTE_ORDER_MARK, text::UTF_16_MARKS};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,7 +11,6 @@ use super::error::KeystoreError;
 use super::kdf::{HMAC_SHA256, KEY_LENGTH, Kdf, PBKDF2, Pbkdf2Params, SCRYPT, ScryptParams};
 use super::{Fresh, Keystore};
 use crate::hex;
-use crate::passphrase::UTF_16_MARKS;
 
 impl Keystore {
     /// Reads a keystore from JSON, and checks everything that can be checked without a passphrase. Beyond the standard,

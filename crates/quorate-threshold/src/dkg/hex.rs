@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug, Display};
 
+use quorate::{array_from_hex, from_hex};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// Public bytes of any length: points, proofs, ciphertexts. In JSON they are lower-case hexadecimal without a prefix.
@@ -45,7 +46,7 @@ impl Serialize for Bytes {
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        const_hex::decode(text).map(Self).map_err(|_| D::Error::custom("the text is not hexadecimal"))
+        from_hex(&text).map(Self).map_err(D::Error::custom)
     }
 }
 
@@ -57,9 +58,7 @@ impl Serialize for CeremonyDigest {
 
 impl<'de> Deserialize<'de> for CeremonyDigest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = Bytes::deserialize(deserializer)?.0;
-        let found = bytes.len();
-        let digest = bytes.try_into();
-        digest.map(Self).map_err(|_| D::Error::custom(format_args!("a digest has 32 bytes, and this has {found}")))
+        let text = String::deserialize(deserializer)?;
+        array_from_hex(&text).map(Self).map_err(D::Error::custom)
     }
 }

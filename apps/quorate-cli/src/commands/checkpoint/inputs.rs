@@ -10,10 +10,10 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate::SourceId;
 use quorate_checkpoint::{JsonError, SetChain, Sets};
-use quorate_host::exit::Failure;
+use quorate_host::{dash, exit::Failure, file::LARGEST_DOCUMENT};
 use serde::de::IgnoredAny;
 
-use crate::commands::{lines::Lines, random, unlock::name_of, value::bytes_32, whole_file};
+use crate::commands::{lines::Lines, random, unlock::name_of, value::bytes_32};
 
 /// The sets of signers, and which of them is trusted.
 #[derive(Clone, Debug, Args)]
@@ -39,7 +39,7 @@ impl SetsArguments {
 
 /// Reads a file with one JSON object. `-` means standard input.
 pub(super) fn read<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T, JsonError>) -> Result<T, Failure> {
-    let text = whole_file::text(path)?;
+    let text = dash::text(path, LARGEST_DOCUMENT)?;
     parse(text.as_bytes()).with_context(|| name_of(path)).map_err(Failure::usage)
 }
 

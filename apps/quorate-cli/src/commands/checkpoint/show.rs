@@ -4,10 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate_checkpoint::{Checkpoint, JsonError, Posting, Rotation, SetManifest, Sets};
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    dash,
+    exit::{Exit, Failure, Result},
+    file::LARGEST_DOCUMENT,
+};
 
 use super::inputs::has_field;
-use crate::commands::{print, unlock::name_of, whole_file};
+use crate::commands::{print, unlock::name_of};
 
 /// Print what a checkpoint or a file of sets says, with its digest or its ids
 ///
@@ -23,7 +27,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        let bytes = whole_file::text(&self.file)?.into_bytes();
+        let bytes = dash::text(&self.file, LARGEST_DOCUMENT)?.into_bytes();
         let parse: fn(&[u8]) -> std::result::Result<String, JsonError> = if has_field(&bytes, "first") {
             |bytes| Ok(sets(&Sets::from_json(bytes)?))
         } else if has_field(&bytes, "document") {

@@ -6,14 +6,17 @@ use anyhow::anyhow;
 use clap::Args;
 use quorate::{MinPk, SecretKey};
 use quorate_checkpoint::{Checkpoint, Posting, SUITE, Sets, SignError, SignerRecord};
-use quorate_host::exit::{Ends as _, Exit, Failure, Result};
+use quorate_host::{
+    dash,
+    exit::{Ends as _, Exit, Failure, Result},
+    file::LARGEST_DOCUMENT,
+};
 
 use super::inputs::{SetsArguments, has_field, read};
 use crate::commands::{
     print,
     unlock::{KeyFile, PassphraseArguments, name_of},
     value::path_to_write,
-    whole_file,
 };
 
 /// A signer's key and record.
@@ -125,7 +128,7 @@ impl RotateArguments {
 
 /// A bare checkpoint, or one with signatures, which are not looked at.
 fn checkpoint(path: &Path) -> std::result::Result<Checkpoint, Failure> {
-    let bytes = whole_file::text(path)?.into_bytes();
+    let bytes = dash::text(path, LARGEST_DOCUMENT)?.into_bytes();
     let parsed = match has_field(&bytes, "document") {
         true => Posting::from_json(&bytes).map(|posting| posting.document),
         false => Checkpoint::from_json(&bytes),

@@ -164,7 +164,7 @@ fn read_weights(path: &Path) -> std::result::Result<(Vec<NamedWeight>, usize), F
         Failure::usage(anyhow!("{}: {reason}; give what `quorate threshold weights --json` printed", path.display()))
     };
     let file: WeightsFile =
-        serde_json::from_slice(&public_file::read(path)?).map_err(|error| wrong(error.to_string()))?;
+        serde_json::from_str(&public_file::text(path)?).map_err(|error| wrong(error.to_string()))?;
     let named = file.signers.into_iter().map(|WeightsFileSigner { name, shares }| {
         Ok(NamedWeight { name: Name::new(&name).map_err(|error| wrong(error.to_string()))?, shares })
     });
@@ -191,10 +191,10 @@ pub(super) fn read(paths: &[PathBuf]) -> std::result::Result<Vec<CeremonyMember>
 
 /// Reads one file.
 pub(super) fn read_one(path: &Path) -> std::result::Result<CeremonyMember, Failure> {
-    let json = public_file::read(path)?;
-    serde_json::from_slice(&json).map_err(|error| {
+    let json = public_file::text(path)?;
+    serde_json::from_str(&json).map_err(|error| {
         let secret = "it is a secret identity; its owner should give you NAME.member.json, and take this file back";
-        let hint = match json.windows(10).any(|window| window == b"secret_key") {
+        let hint = match json.contains("secret_key") {
             true => secret.to_owned(),
             false => format!("{error}; give the file NAME.member.json that `quorate dkg identity` wrote"),
         };

@@ -10,6 +10,7 @@ use std::{
 use quorate_host::{
     exit::Failure,
     file::{self, Existing, Readers},
+    text::read_text,
 };
 
 /// Why a file was not read or written.
@@ -57,7 +58,12 @@ pub(super) fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, PublicFile
     Ok(contents)
 }
 
-/// The same, or `None` if nothing is there.
+/// The text of such a file, without a byte order mark.
+pub(super) fn text(path: &Path) -> Result<String, Failure> {
+    read_text(&read(path)?[..], LARGEST).map_err(|error| Failure::usage(error).context(path.display().to_string()))
+}
+
+/// The bytes of such a file, or `None` if nothing is there.
 pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PublicFileError> {
     match read(path) {
         Err(PublicFileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),

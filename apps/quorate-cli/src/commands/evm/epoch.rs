@@ -1,16 +1,24 @@
 //! `quorate evm epoch`.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{fmt, path::PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
-use quorate_evm::{NextEpoch, alloy_primitives::Bytes, state::NEVER};
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_evm::{NextEpoch, WeightPart, alloy_primitives::Bytes, state::NEVER};
+use quorate_host::{
+    dash,
+    exit::{Exit, Failure, Result},
+    file::LARGEST_DOCUMENT,
+};
 use serde::Serialize;
 
 use super::network_file::NetworkFile;
-use crate::commands::{print, unlock::name_of, whole_file};
+use crate::commands::{
+    print,
+    unlock::name_of,
+    value::{Value, parsed},
+};
 
 /// Make the transactions with which a settlement's registrar begins an epoch
 ///
@@ -37,9 +45,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WEIGHT", conflicts_with = "more_than", required_unless_present = "more_than")]
     required: Option<u128>,
 
-    /// Or: a quorum needs more than this part of all weight, as 2/3
-    #[arg(long, value_name = "PART")]
-    more_than: Option<Part>,
+    /// Or: a quorum needs more than this part of all weight, at least 1/2, as 2/3
+    #[arg(long, value_name = "PART", value_parser = Value::new(part))]
+    more_than: Option<WeightPart>,
 
     /// Go on with the next key table, to which the keys were carried
     #[arg(long)]
@@ -54,21 +62,14 @@ pub(super) struct Arguments {
     transactions: bool,
 }
 
-/// A part of a whole: a numerator and a denominator.
-#[derive(Clone, Copy, Debug)]
-struct Part(u32, u32);
-
-impl FromStr for Part {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
-        let (numerator, denominator) = text.split_once('/').ok_or("expected a part of a whole such as 2/3")?;
-        let read = |digits: &str| digits.parse().map_err(|_| "expected two whole numbers below 2^32, as in 2/3");
-        match (read(numerator)?, read(denominator)?) {
-            (part, whole) if part < whole => Ok(Self(part, whole)),
-            _ => Err("expected less than the whole, as 2/3"),
-        }
+/// Reads a part with which any two quorums share a signer.
+fn part(text: &str) -> std::result::Result<WeightPart, String> {
+    let part: WeightPart = parsed(text)?;
+    if part.shares_a_signer() {
+        return Ok(part);
     }
+    Err("two quorums without a common signer could settle different results; expected at least 1/2, such as 2/3"
+        .to_owned())
 }
 
 /// What is printed.
@@ -97,19 +98,26 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let NetworkFile { network, .. } = NetworkFile::read(&self.network)?;
         let name = name_of(&self.weights);
-        let text = whole_file::text(&self.weights)?;
+        let text = dash::text(&self.weights, LARGEST_DOCUMENT)?;
         let weights: Vec<u64> = serde_json::from_str(&text).map_err(|error| {
             Failure::usage(anyhow!("{error}")).context(format!("{name}: expected a JSON list of numbers below 2^64"))
         })?;
         let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
         let required = match (self.required, self.more_than) {
             (Some(required), _) => required,
-            (None, Some(Part(part, whole))) => total * u128::from(part) / u128::from(whole) + 1,
+            (None, Some(part)) => part.exceeded_by(total),
             (None, None) => return Err(Failure::usage(anyhow!("name --required or --more-than"))),
         };
         let members = weights.len();
         let next = NextEpoch { weights, required, renew: self.renew };
         let calls = next.calls(&network).map_err(|error| Failure::usage(error).context(name))?;
+        // The contract takes what its registrar asks for.
+        if required.saturating_mul(2) <= total {
+            print::note(format!(
+                "warning: two quorums of {required} without a common signer could settle different results; more than half of \
+                 {total} rules it out"
+            ));
+        }
         if self.transactions {
             for transaction in calls.transactions(&network) {
                 print::json(&transaction)?;

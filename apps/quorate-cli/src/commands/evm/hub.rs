@@ -10,11 +10,15 @@ use quorate_evm::{
     hub::{self, Settling},
     transaction::{Sender, Transaction},
 };
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_host::{
+    dash,
+    exit::{Exit, Failure, Result},
+    file::LARGEST_DOCUMENT,
+};
 use serde::Deserialize;
 
 use super::operator::addresses;
-use crate::commands::{print, whole_file};
+use crate::commands::print;
 
 /// Settle several plans in one call of a hub, which checks all signatures in one product of pairings
 ///
@@ -53,7 +57,7 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let plans = self.plan.iter().map(|path| {
             let name = path.display();
-            let text = whole_file::text(path)?;
+            let text = dash::text(path, LARGEST_DOCUMENT)?;
             let plan: Plan = serde_json::from_str(&text).map_err(|error| {
                 Failure::usage(error).context(format!("{name}: this is not what `quorate evm plan --json` prints"))
             })?;

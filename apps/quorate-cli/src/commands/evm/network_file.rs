@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 use quorate_evm::{KeyGroup, Network, alloy_primitives::Address, digest::Contract};
-use quorate_host::exit::Failure;
+use quorate_host::{dash, exit::Failure, file::LARGEST_DOCUMENT};
 
 use super::operator::addresses;
-use crate::commands::{unlock::name_of, whole_file};
+use crate::commands::unlock::name_of;
 
 /// A network, and the name of its file in messages.
 pub(super) struct NetworkFile {
@@ -20,12 +20,8 @@ impl NetworkFile {
     /// Reads a file and checks its form. `-` means standard input.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = name_of(path);
-        let text = whole_file::text(path)?;
-        let network: Network = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(error)
-                .context(format!("{name}: this is not a network; `quorate evm plan --help` describes the fields"))
-        })?;
-        network.check().map_err(|error| Failure::usage(error).context(name.clone()))?;
+        let network = Network::from_json(dash::text(path, LARGEST_DOCUMENT)?.as_bytes());
+        let network = network.map_err(|error| Failure::usage(error).context(name.clone()))?;
         Ok(Self { network, name })
     }
 }

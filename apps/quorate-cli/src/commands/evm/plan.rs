@@ -7,11 +7,16 @@ use clap::Args;
 use quorate_evm::{
     MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, base::Weigh, gas::Measured,
 };
-use quorate_host::exit::{Exit, Failure, Result};
+use quorate_formats::from_hex;
+use quorate_host::{
+    dash,
+    exit::{Exit, Failure, Result},
+    file::LARGEST_DOCUMENT,
+};
 use serde::Deserialize;
 
 use super::{network_file::NetworkFile, report::Report, signature_line::Parts, signers, store::StoreIn};
-use crate::commands::{print, unlock::name_of, whole_file};
+use crate::commands::{print, unlock::name_of};
 
 /// Plan the cheapest way to settle a quorum, and make its calldata
 ///
@@ -84,7 +89,7 @@ impl Arguments {
         };
         let plan = network.plan(&measured, &signers, order).map_err(usage)?;
         let signature = signature.as_deref().map(|text| {
-            let bytes = const_hex::decode(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
+            let bytes = from_hex(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
             let signature = QuorumSignature::from_bytes(network.key_group, &bytes)?;
             Ok((signature, plan.verify(&signature)?))
         });
@@ -137,7 +142,7 @@ impl Arguments {
             return Ok(Wanted { signers, order, signature: self.signature.clone() });
         };
         let name = name_of(path);
-        let text = whole_file::text(path)?;
+        let text = dash::text(path, LARGEST_DOCUMENT)?;
         let Aggregated { parts, bitmap, signature } = serde_json::from_str(&text).map_err(|error| {
             Failure::usage(error).context(format!("{name}: this is not what `quorate evm aggregate --json` prints"))
         })?;

@@ -6,6 +6,7 @@ use clap::Args;
 use quorate_evm::{
     KeyGroup, Sender, StakeEntry, Transaction,
     alloy_primitives::{Address, B256, Bytes, U256},
+    amount,
 };
 use quorate_host::exit::{Exit, Result};
 use serde::Serialize;
@@ -50,7 +51,7 @@ pub(super) struct Arguments {
     task_network: Option<Address>,
 
     /// Stake for the task network, in the token's smallest unit; the network must be allowed to take it
-    #[arg(long, value_name = "AMOUNT", requires = "task_network", value_parser = Value::new(amount))]
+    #[arg(long, value_name = "AMOUNT", requires = "task_network", value_parser = Value::new(units))]
     stake: Option<U256>,
 
     /// Print one JSON object
@@ -162,11 +163,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// Reads an amount of tokens: decimal digits.
-fn amount(text: &str) -> std::result::Result<U256, String> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let read = digits.then(|| U256::from_str_radix(text, 10).ok()).flatten();
-    read.ok_or_else(|| "expected decimal digits, below 2^256".to_owned())
+/// Reads an amount in the smallest unit of a token.
+fn units(text: &str) -> std::result::Result<U256, String> {
+    amount::parse(text, 0).map_err(|error| format!("{error}; expected a whole number of the token's smallest unit"))
 }
 
 /// Clap's own usage line does not fit.

@@ -1,6 +1,7 @@
 //! `--signers`: a list of members as a person writes it, or a contract's bitmap.
 
 use quorate_evm::MemberSet;
+use quorate_formats::from_hex;
 
 /// Reads a list of members for a network with `keys` keys.
 ///
@@ -12,7 +13,7 @@ use quorate_evm::MemberSet;
 pub(super) fn parse(text: &str, keys: usize) -> Result<MemberSet, String> {
     let text = text.trim();
     let signers = if text.starts_with("0x") || text.starts_with("0X") {
-        let bytes = const_hex::decode(&text[2..]).map_err(|error| format!("the bitmap is not hexadecimal: {error}"))?;
+        let bytes = from_hex(text).map_err(|error| format!("the bitmap is not hexadecimal: {error}"))?;
         MemberSet::from_bytes(&bytes).map_err(|error| error.to_string())?
     } else if let Some(others) = text.strip_prefix('!') {
         MemberSet::full(keys).symmetric_difference(&list(others, keys)?)
@@ -112,7 +113,8 @@ mod tests {
             ("!0-11", "there are no signers"),
             ("0x", "there are no signers"),
             ("0x8000", "the last byte of the bitmap (2 bytes) is zero"),
-            ("0x800", "the bitmap is not hexadecimal: "),
+            ("0x800", "the bitmap is not hexadecimal: found 3 hexadecimal digits, expected an even number"),
+            ("0x0x07", "the bitmap is not hexadecimal: found 'x' at digit 2"),
             ("0x000008", "there is no member 20"),
         ] {
             let error = parse(text, 12).unwrap_err();

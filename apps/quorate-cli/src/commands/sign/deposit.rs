@@ -3,7 +3,10 @@
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate::{MinPk, PublicKey};
-use quorate_evm::alloy_primitives::Address;
+use quorate_evm::{
+    alloy_primitives::Address,
+    amount::{self, AmountError},
+};
 use quorate_formats::{
     from_hex,
     operation::{
@@ -99,14 +102,10 @@ impl Arguments {
     }
 }
 
-/// Reads a number of ETH with at most nine digits behind the point: Gwei.
+/// Reads a number of ETH: Gwei.
 fn gwei(text: &str) -> std::result::Result<u64, String> {
-    let (whole, parts) = text.split_once('.').unwrap_or((text, "0"));
-    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(whole) || !is_number(parts) || parts.len() > 9 {
-        return Err("expected a number of ETH such as 32 or 1.5, with at most nine digits behind the point".to_owned());
-    }
-    format!("{whole}{parts:0<9}").parse().map_err(|_| "the number is too large".to_owned())
+    let amount = amount::parse(text, 9).map_err(|error| error.to_string())?;
+    u64::try_from(amount).map_err(|_| AmountError::TooMuch(text.to_owned()).to_string())
 }
 
 /// Clap's own usage line does not fit.
@@ -120,24 +119,3 @@ Examples:
       --withdrawal-address 0x5FbDB2315678afecb367f032d93F642f64180aa3 \\
       > deposit_data-1.json
   quorate verify --network hoodi deposit_data-1.json";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_are_read_exactly() {
-        for (text, expected) in [
-            ("32", 32_000_000_000),
-            ("1.5", 1_500_000_000),
-            ("0.000000001", 1),
-            ("2048.0", 2_048_000_000_000),
-            ("01", 1_000_000_000),
-        ] {
-            assert_eq!(gwei(text), Ok(expected), "{text}");
-        }
-        for text in ["", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "1.0000000001", "99999999999", " 1"] {
-            assert!(gwei(text).is_err(), "{text}");
-        }
-    }
-}

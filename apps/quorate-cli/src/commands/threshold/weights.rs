@@ -8,9 +8,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use csv::{ErrorKind, ReaderBuilder, Trim};
+use csv::{ReaderBuilder, Trim};
 use quorate_host::{
-    clipped,
+    clipped, dash,
     exit::{Exit, Failure, Result},
     file::LARGEST_DOCUMENT,
     plain,
@@ -22,7 +22,6 @@ use crate::commands::{
     print::{self, plural},
     unlock::name_of,
     value::Value,
-    whole_file,
 };
 
 /// Turn stakes into few shares for each signer, with a proven gap
@@ -202,12 +201,13 @@ fn numbers(range: &Range<u64>) -> String {
 /// Reads the signers, of whom no two have the same name.
 fn read(path: &Path) -> std::result::Result<Vec<Signer>, Failure> {
     let name = name_of(path);
-    let bytes = whole_file::bytes(path, LARGEST_DOCUMENT)?;
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(&bytes[..]);
+    let text = dash::text(path, LARGEST_DOCUMENT)?;
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(text.as_bytes());
     let mut signers: Vec<Signer> = Vec::new();
     let mut lines = HashMap::new();
     for (number, record) in reader.records().enumerate() {
-        let record = record.map_err(|error| unreadable(&name, error))?;
+        let record = record.map_err(|error| Failure::usage(error).context(format!("{name} is not CSV")))?;
         let line = record.position().map_or(0, csv::Position::line);
         if number == 0 && record.len() == 2 && &record[0] == "name" && &record[1] == "stake" {
             continue;
@@ -239,17 +239,6 @@ fn parse(record: &csv::StringRecord) -> std::result::Result<Signer, String> {
     let stake = stake.parse().ok().filter(|_| digits);
     let stake = stake.ok_or_else(|| format!("the stake is {:?}, expected a whole number below 2^100", &record[1]))?;
     Ok(Signer { name: name.to_owned(), stake })
-}
-
-fn unreadable(name: &str, error: csv::Error) -> Failure {
-    let line = error.position().map(csv::Position::line);
-    match (error.into_kind(), line) {
-        (ErrorKind::Io(error), _) => Failure::io(error).context(format!("cannot read {name}")),
-        (ErrorKind::Utf8 { .. }, Some(line)) => {
-            Failure::usage(anyhow!("{name}, line {line}: the line is not UTF-8 text"))
-        }
-        _ => Failure::usage(anyhow!("{name} is not CSV")),
-    }
 }
 
 /// Signers who are named in warnings.

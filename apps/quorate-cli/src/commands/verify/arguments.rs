@@ -6,18 +6,17 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use quorate::{AnySuite, Soundness};
 use quorate_formats::{
-    Format, SigningContext, ValidatorKeys, from_hex,
+    Format, SigningContext, ValidatorKeys, array_from_hex,
     key_sets::{KeySetFile, KeySetLoading, KeySets},
     light_client::{BeaconNetwork, Overrides, TWO_THIRDS, UnknownNetwork},
     network::KnownNetwork,
 };
-use quorate_host::exit::Failure;
+use quorate_host::{dash, exit::Failure, file::LARGEST_DOCUMENT};
 
 use crate::commands::{
     backend::BackendArgument,
     random, threads,
     value::{Value, named, parsed, path_to_write},
-    whole_file,
 };
 
 /// Verify claims in bulk and say which are false
@@ -96,12 +95,12 @@ pub struct Arguments {
 
     /// Ethereum: genesis validators root that replaces the network's. With --fork-version it is another network: its light-client
     /// documents name their fork themselves ("version")
-    #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Ethereum")]
+    #[arg(long, value_name = "HEX", value_parser = array_from_hex::<32>, help_heading = "Ethereum")]
     pub genesis_validators_root: Option<[u8; 32]>,
 
     /// Ethereum: fork version that replaces the network's: the genesis' for deposits and changes, Capella's for exits, and that of
     /// every fork for a light client
-    #[arg(long, value_name = "HEX", value_parser = hex_array::<4>, help_heading = "Ethereum")]
+    #[arg(long, value_name = "HEX", value_parser = array_from_hex::<4>, help_heading = "Ethereum")]
     pub fork_version: Option<[u8; 4]>,
 
     /// Exits: key of a validator, alone or behind its number, 5=0x89ec…; may be given more than once. An exit does not contain its key
@@ -119,7 +118,7 @@ pub struct Arguments {
 
     /// Light client: root of the block that you trust, for example from a checkpoint service. A bootstrap of another block is
     /// refused, and so is a committee among the inputs
-    #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Light client")]
+    #[arg(long, value_name = "HEX", value_parser = array_from_hex::<32>, help_heading = "Light client")]
     pub trusted_root: Option<[u8; 32]>,
 
     /// Light client: how many of the 512 keys must have signed, at least 1; two thirds by default. For the specification, 1 is enough for an
@@ -191,7 +190,7 @@ impl Arguments {
             add.map_err(|reason| Failure::usage(anyhow!("--public-key: {reason}")))?;
         }
         for path in &self.validators {
-            let answer = whole_file::text(path)?;
+            let answer = dash::text(path, LARGEST_DOCUMENT)?;
             let add = keys.add_answer(&answer);
             add.map_err(|reason| Failure::usage(anyhow!("--validators {}: {reason}", path.display())))?;
         }
@@ -219,7 +218,7 @@ fn validator(text: &str) -> Result<ValidatorKey, String> {
             (Some(number), key)
         }
     };
-    Ok(ValidatorKey { index, key: hex_array(key)? })
+    Ok(ValidatorKey { index, key: array_from_hex(key).map_err(|error| error.to_string())? })
 }
 
 /// The networks of beacon chains, for `--network`.
@@ -276,12 +275,6 @@ fn chains() -> Value<String> {
 
 /// The names of drand's chains. A chain hash is allowed too.
 const CHAINS: [&str; 4] = ["default", "quicknet", "evmnet", "fastnet"];
-
-fn hex_array<const N: usize>(text: &str) -> Result<[u8; N], String> {
-    let bytes = from_hex(text).map_err(|error| error.to_string())?;
-    let found = bytes.len();
-    bytes.try_into().map_err(|_| format!("found {found} bytes in hexadecimal digits, expected {N}"))
-}
 
 const EXAMPLES: &str = "\
 Examples:

@@ -24,7 +24,7 @@ use quorate_formats::{
     parquet::ParquetRows,
     peek,
 };
-use quorate_host::exit::Failure;
+use quorate_host::{dash, exit::Failure, file::LARGEST_DOCUMENT};
 
 use super::{
     arguments::Arguments,
@@ -33,10 +33,7 @@ use super::{
     subjects::Subjects,
     unused,
 };
-use crate::commands::{
-    unlock::{is_dash, name_of, refuse_twice_standard_input},
-    whole_file,
-};
+use crate::commands::unlock::{is_dash, name_of, refuse_twice_standard_input};
 
 /// All inputs of a run.
 pub(super) struct Inputs {
@@ -86,8 +83,10 @@ impl Inputs {
             lessons: Vec::new(),
             judged: Vec::new(),
         };
-        let committees =
-            arguments.committee.iter().map(|path| Ok((path.display().to_string(), whole_file::text(path)?)));
+        let committees = arguments
+            .committee
+            .iter()
+            .map(|path| Ok((path.display().to_string(), dash::text(path, LARGEST_DOCUMENT)?)));
         let committees = committees.collect::<Result<Vec<_>, Failure>>()?;
         let (mut documents, mut formats) = (Vec::new(), Vec::new());
         let standard = [PathBuf::from("-")];
@@ -302,6 +301,6 @@ fn chain(arguments: &Arguments) -> Result<Option<ChainInfo>, Failure> {
         return ChainInfo::well_known(name).map(Some).map_err(Failure::usage);
     }
     let Some(path) = &arguments.chain_info else { return Ok(None) };
-    let info = ChainInfo::from_json(&whole_file::text(path)?);
+    let info = ChainInfo::from_json(&dash::text(path, LARGEST_DOCUMENT)?);
     info.map(Some).map_err(|error| Failure::usage(error).context(path.display().to_string()))
 }

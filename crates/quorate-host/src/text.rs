@@ -1,0 +1,157 @@
+//! Text from outside that is held as a whole, within a bound of memory, and the mark that may stand before it.
+
+use std::{
+    io::{self, BufRead, Read},
+    iter,
+};
+
+use thiserror::Error;
+
+use crate::plain::BYTE_ORDER_MARK;
+
+/// The byte order marks of UTF-16.
+pub const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+/// Text in UTF-16, as Windows' tools write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("found text in UTF-16, expected UTF-8; convert it, for example with `iconv -f UTF-16 -t UTF-8`")]
+pub struct Utf16;
+
+/// A reader of text without the byte order mark that editors on Windows put in front, however few bytes a read returns.
+///
+/// UTF-16 that begins with its mark is an error, whose source is [`Utf16`].
+#[derive(Debug)]
+pub struct WithoutMark<R> {
+    reader: R,
+    /// The first bytes, until it is decided that they are no mark.
+    held: Vec<u8>,
+    /// How many of them were given out.
+    given: usize,
+    decided: bool,
+}
+
+impl<R: BufRead> WithoutMark<R> {
+    /// A reader that stands at the beginning of its input.
+    pub fn new(reader: R) -> Self {
+        Self { reader, held: Vec::new(), given: 0, decided: false }
+    }
+
+    /// A reader that stands further on, where a mark is part of the text.
+    pub fn within(reader: R) -> Self {
+        Self { decided: true, ..Self::new(reader) }
+    }
+
+    fn decide(&mut self) -> io::Result<()> {
+        let is_beginning = |held: &[u8]| {
+            let mut marks = iter::once(BYTE_ORDER_MARK.as_bytes()).chain(UTF_16_MARKS);
+            marks.any(|mark| mark.len() > held.len() && mark.starts_with(held))
+        };
+        while is_beginning(&self.held) {
+            let Some(byte) = self.reader.fill_buf()?.first().copied() else { break };
+            self.held.push(byte);
+            self.reader.consume(1);
+        }
+        self.decided = true;
+        if UTF_16_MARKS.contains(&&self.held[..]) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, Utf16));
+        }
+        if self.held == BYTE_ORDER_MARK.as_bytes() {
+            self.held.clear();
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> BufRead for WithoutMark<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.decided {
+            self.decide()?;
+        }
+        if self.given < self.held.len() { Ok(&self.held[self.given..]) } else { self.reader.fill_buf() }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        if self.given < self.held.len() { self.given += amount } else { self.reader.consume(amount) }
+    }
+}
+
+impl<R: BufRead> Read for WithoutMark<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+/// Reads a whole document of text within a bound of memory, without its byte order mark.
+///
+/// # Errors
+/// [`TextError`].
+pub fn read_text(reader: impl BufRead, limit: u64) -> Result<String, TextError> {
+    let mut bytes = Vec::new();
+    WithoutMark::new(reader).take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(TextError::TooLong { limit });
+    }
+    String::from_utf8(bytes).map_err(|error| TextError::NotUtf8 { byte: error.utf8_error().valid_up_to() + 1 })
+}
+
+/// Why a document of text cannot be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// The operating system returned an error.
+    #[error("cannot read the file: {0}")]
+    Read(io::Error),
+    /// It is text in UTF-16.
+    #[error(transparent)]
+    Utf16(Utf16),
+    /// It is longer than it may be.
+    #[error("the file has more than {} MiB, the limit; name another file", limit >> 20)]
+    TooLong {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// It is not text.
+    #[error("byte {byte} is not UTF-8; expected text")]
+    NotUtf8 {
+        /// The first byte that is not, from 1.
+        byte: usize,
+    },
+}
+
+impl From<io::Error> for TextError {
+    fn from(error: io::Error) -> Self {
+        error.downcast::<Utf16>().map_or_else(Self::Read, Self::Utf16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    #[test]
+    fn a_mark_is_no_part_of_the_text() {
+        for capacity in [1, 2, 3, 4, 64] {
+            for whole in ["", "a", "\u{fffd}", "\u{fee0}x", "ab"] {
+                let reader = BufReader::with_capacity(capacity, whole.as_bytes());
+                assert_eq!(read_text(reader, 9).unwrap(), whole);
+                let marked = format!("{BYTE_ORDER_MARK}{whole}");
+                assert_eq!(read_text(BufReader::with_capacity(capacity, marked.as_bytes()), 9).unwrap(), whole);
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_cannot_be_read_is_named() {
+        for utf16 in [&b"\xff\xfe{\0"[..], b"\xfe\xff\0{"] {
+            assert!(matches!(read_text(utf16, 9), Err(TextError::Utf16(Utf16))));
+        }
+        assert!(matches!(read_text(&b"a\xffb"[..], 9), Err(TextError::NotUtf8 { byte: 2 })));
+        assert!(matches!(read_text(&b"abcd"[..], 3), Err(TextError::TooLong { limit: 3 })));
+        let endless = BufReader::new(io::repeat(b' '));
+        assert!(matches!(read_text(endless, 1 << 16), Err(TextError::TooLong { .. })));
+    }
+}
