@@ -2,7 +2,9 @@
 
 use std::{fs, os::unix::fs::MetadataExt};
 
-use crate::room::{Room, STEPS};
+use quorate_lab::run::Ran;
+
+use crate::room::{Room, STEPS, member_files};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 
@@ -155,7 +157,7 @@ fn the_share_of_a_split_key_is_deleted() {
     let room = Room::new(&THREE);
     room.run(&["threshold", "split", "--suite", "eth2", "-t", "2", "-n", "3", "--out", "shares"]).exits(0);
     let holders = ["--holder", "alice=1", "--holder", "bob=2", "--holder", "carol=3"];
-    let files = crate::room::member_files(&THREE);
+    let files = member_files(&THREE);
     let files: Vec<_> = files.iter().map(String::as_str).collect();
     let shared_key = ["--shared-key", "shares/shared-key.json"];
     room.run(&[&["dkg", "refresh", "c"], &shared_key[..], &holders, &files].concat()).exits(0);
@@ -333,6 +335,57 @@ fn a_new_member_has_nothing_to_delete() {
     let finished = room.step("finish", "second", "dave", &[]).exits(0);
     assert!(!finished.err.contains("forget") && !finished.err.contains("old share"), "{}", finished.err);
     let before = room.tree();
-    room.step("forget", "second", "dave", &["--previous", "c"]).exits(0).says("nothing is left to delete");
+    let forgot = room.step("forget", "second", "dave", &["--previous", "c"]).exits(0);
+    assert_eq!(forgot.err, "nothing is left to delete\n");
     room.assert_is(&before, "forget");
+}
+
+/// Checks that `forget` warns of the identity with which a member got its old share, and names its own.
+#[track_caller]
+fn assert_names_the_identity(forgot: &Ran, name: &str) {
+    let text = forgot.err.replace('\n', " ");
+    let warning = format!(
+        "its messages or transcripts still give that share to whoever has the identity with which {name} took part in it. Delete that \
+         identity, with its backups, once no ceremony needs it; if it is {name}/{name}.identity.json, take part in the next one with a \
+         new identity."
+    );
+    assert!(text.contains(&warning), "{text}");
+}
+
+/// The messages of the old ceremony, or of a recovery, stay with the identity to which the old share was encrypted in them.
+#[test]
+fn forget_names_the_identity_after_rounds_too() {
+    let room = recovered();
+    for (name, previous) in [("alice", "c"), ("bob", "rec"), ("carol", "c")] {
+        for _ in 0..2 {
+            let forgot = room.step("forget", "second", name, &["--previous", previous]).exits(0);
+            assert_names_the_identity(&forgot, name);
+        }
+    }
+}
+
+/// Everyone takes part in a refresh with a new identity, and deletes the folder of the old one: nothing that is left gives an old share.
+#[test]
+fn a_refresh_with_new_identities() {
+    let room = Room::after("finish", &THREE);
+    for name in THREE {
+        fs::rename(room.path(name), room.path(&format!("old-{name}"))).unwrap();
+        room.identity(name);
+    }
+    let files = member_files(&THREE);
+    let files: Vec<_> = files.iter().map(String::as_str).collect();
+    let refresh = room.run(&[&["dkg", "refresh", "second", "--previous", "c"][..], &files].concat()).exits(0);
+    refresh.says("alice takes part with other keys than before");
+    let old_share = |name: &str| format!("old-{}", room.share("c", name));
+    for name in THREE {
+        room.step("deal", "second", name, &["--share", &old_share(name)]).exits(0);
+    }
+    STEPS[1..].iter().for_each(|step| room.all(step, "second", &THREE));
+    for name in THREE {
+        let forgot = room.step("forget", "second", name, &["--share", &old_share(name)]).exits(0);
+        assert_names_the_identity(&forgot.says(&format!("deleted {}", old_share(name))), name);
+        fs::remove_dir_all(room.path(&format!("old-{name}"))).unwrap();
+        assert_only_the_new_share(&room, "second", name);
+    }
+    room.assert_signs("second", &["alice", "carol"].map(|name| room.share("second", name)));
 }

@@ -389,14 +389,13 @@ fn a_key_is_shared_anew_in_one_round() {
     }
     assert_eq!(room.public_key("e"), key);
     room.assert_signs("e", &["bob", "dave", "alice"].map(|name| room.share("e", name)));
-    let (what_stays, compared) = ("the old ceremony had one round", digest(&room, "e"));
+    let (what_stays, compared) = ("warning: where a ceremony gave ", digest(&room, "e"));
     let forget =
         |name: &str, old: [&str; 2]| room.step("forget", "e", name, &[old[0], old[1], "--digest", &compared]).exits(0);
     forget("alice", ["--previous", "d"]).says("your share from before").says(what_stays);
     assert!(!room.path(&room.share("d", "alice")).exists() && room.path(&room.share("e", "alice")).exists());
-    // Bob names its share alone, which does not say how it was made.
     let of_bob = room.share("d", "bob");
-    forget("bob", ["--share", &of_bob]).says("if the old ceremony had one round");
+    forget("bob", ["--share", &of_bob]).says(what_stays);
     assert!(!room.path(&of_bob).exists());
     forget("alice", ["--previous", "d"]).says("nothing is left to delete").says(what_stays);
 }
@@ -488,7 +487,7 @@ fn a_refresh_with_a_new_identity() {
     room.assert_is(&before, "forget");
     let forgot = alice("forget", &["--previous", "c", "--share", &old_share, "--digest", &compared]).exits(0);
     let text = forgot.err.replace('\n', " ");
-    assert!(text.contains("the old share to whoever has the identity with which alice took part in it."), "{text}");
+    assert!(text.contains("that share to whoever has the identity with which alice took part in it."), "{text}");
     assert!(text.contains("if it is alice.identity.json, take part in the next one with a new identity"), "{text}");
     assert!(!room.path(&old_share).exists());
 }

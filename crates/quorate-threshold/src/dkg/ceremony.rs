@@ -46,7 +46,7 @@ pub enum CeremonyPurpose<S: Bls12381Suite> {
     /// A new key, the sum of what each dealer contributes.
     NewKey(Variant),
     /// The same key, shared anew: among other participants, with another threshold, or among the same ones, so that
-    /// shares stolen before are of no use after (refresh).
+    /// shares stolen before are of no use after (refresh), if old identities are deleted, too: [`ParticipantIdentity`].
     Reshare(SharedKey<S>),
     /// The same, by one transcript of each dealer, as with [`Variant::OneRound`].
     ReshareInOneRound(SharedKey<S>),

@@ -18,7 +18,9 @@ const TAG: &[u8] = b"QUORATE-DKG-V01-MESSAGE-BLS12381G2_XMD:SHA-256_SSWU_RO_";
 
 /// The secret half of a participant: a signing key and a decryption key. Both are wiped when they are dropped.
 ///
-/// One identity may take part in many ceremonies: what it signs names the ceremony.
+/// One identity may take part in many ceremonies: what it signs names the ceremony. But with the messages of a ceremony, or its
+/// transcripts, it gives the share that its owner got there, also after that key was shared anew. So take part in a refresh with a
+/// new identity, and delete the old one afterwards.
 ///
 /// ```
 /// use quorate_threshold::dkg::ParticipantIdentity;

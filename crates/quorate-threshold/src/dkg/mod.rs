@@ -105,6 +105,8 @@ pub mod participant;
 #[cfg(test)]
 mod simulator;
 #[cfg(test)]
+mod old_shares;
+#[cfg(test)]
 mod tests;
 
 pub use ceremony::{Ceremony, CeremonyError, CeremonyPurpose, Description, MemberNumber, Seat, Variant};

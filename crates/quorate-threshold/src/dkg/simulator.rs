@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate::{Backend, Bls12381Suite, Options, rand_core::Rng};
+use quorate::{Backend, Bls12381Suite, MinPk, Options, rand_core::Rng};
 use quorate_curve::{Bls12381Group, Group, Scalar};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use serde_json::Value;
@@ -545,6 +545,23 @@ pub(super) fn previous<S: Bls12381Suite>(suite: S, t: usize, n: usize) -> (Share
     let secret = quorate::SecretKey::generate(suite, &mut rng);
     let (shares, commitment) = crate::deal(&committee, suite, &secret, &Options::default(), &mut rng).expect("shares");
     (SharedKey::new(suite, committee, commitment).expect("t points"), shares)
+}
+
+/// The share of the previous key that each member has.
+type Held = Vec<Option<KeyShare<MinPk>>>;
+
+/// A ceremony in which helpers give the first member the share that it lost, what each member holds, and all shares of the key.
+pub(super) fn recovery(helpers: &[usize], lost: usize) -> (Description<MinPk>, Held, Vec<KeyShare<MinPk>>) {
+    let (shared_key, shares) = previous(MinPk::Eth2, 3, 6);
+    let lost_index = shared_key.committee().index(lost as u64).expect("one of six");
+    let purpose = CeremonyPurpose::Recover { shared_key, lost: lost_index };
+    let mut description = description(MinPk::Eth2, 3, helpers.len() + 1, purpose);
+    for (seat, index) in description.seats.iter_mut().zip([&[lost], helpers].concat()) {
+        seat.receiver = Some(index as u32);
+        seat.dealer = (index != lost).then_some(index as u32);
+    }
+    let held = [None].into_iter().chain(helpers.iter().map(|index| Some(shares[index - 1].clone()))).collect();
+    (description, held, shares)
 }
 
 /// A point of the curve that is not in the subgroup of order r: (0, 2) in G1, and the first one found in G2.

@@ -7,7 +7,9 @@ use quorate::{Backend, Bls12381Suite, MinPk, MinSig, Options};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use super::{
-    simulator::{Behaviour, Faults, LIES, Simulation, assert_signs, description, identities, member_seed, previous},
+    simulator::{
+        Behaviour, Faults, LIES, Simulation, assert_signs, description, identities, member_seed, previous, recovery,
+    },
     *,
 };
 use crate::{CommitteeError, Identifiers, KeyShare};
@@ -394,7 +396,7 @@ fn a_rushing_dealer_without_a_share_in_a_refresh() {
 
         let mut again = description(MinPk::Eth2, t, n, CeremonyPurpose::Reshare(refreshed.clone()));
         again.seats[0].dealer = None;
-        let held: Held = [None].into_iter().chain(outcomes.iter().map(|outcome| outcome.key_share.clone())).collect();
+        let held: Vec<_> = [None].into_iter().chain(outcomes.iter().map(|outcome| outcome.key_share.clone())).collect();
         let simulation = run(again, &held, &honest(n), Faults::default(), 2);
         all_succeed(&simulation);
         let outcome = simulation.participants[0].end().unwrap().as_ref().unwrap();
@@ -669,22 +671,6 @@ fn few_dealers_and_many_receivers() {
         let outcomes = simulation.participants.iter().map(|participant| participant.end().unwrap().as_ref().unwrap());
         assert_eq!(outcomes.filter(|outcome| outcome.key_share.is_some()).count(), 7);
     }
-}
-
-/// The share of the previous key that each member has.
-type Held = Vec<Option<KeyShare<MinPk>>>;
-
-fn recovery(helpers: &[usize], lost: usize) -> (Description<MinPk>, Held, Vec<KeyShare<MinPk>>) {
-    let (shared_key, shares) = previous(MinPk::Eth2, 3, 6);
-    let lost_index = shared_key.committee().index(lost as u64).unwrap();
-    let purpose = CeremonyPurpose::Recover { shared_key, lost: lost_index };
-    let mut description = description(MinPk::Eth2, 3, helpers.len() + 1, purpose);
-    for (seat, index) in description.seats.iter_mut().zip([&[lost], helpers].concat()) {
-        seat.receiver = Some(index as u32);
-        seat.dealer = (index != lost).then_some(index as u32);
-    }
-    let held = [None].into_iter().chain(helpers.iter().map(|index| Some(shares[index - 1].clone()))).collect();
-    (description, held, shares)
 }
 
 #[test]

@@ -403,6 +403,8 @@ fn sort_parts<S: Suite>(
 /// span if some of the lanes cost less alone.
 fn parts<S: Suite>(plan: &Plan<S>, span: Span, computed: usize) -> Vec<Span> {
     let backend = plan.options.backend;
+    // There are no more places to cut at, however many threads there are.
+    let computed = computed.min(span.len() - 1);
     let shares = if backend.products_at_once() < backend.lanes() { 2 * computed } else { computed + 1 };
     let places = cuts(plan, span);
     let nearest = |i: usize| {

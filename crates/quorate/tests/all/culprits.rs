@@ -1,6 +1,6 @@
 //! The search for false claims finds those that the oracle finds, however many there are and wherever they stand.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, num::NonZeroUsize};
 
 use proptest::prelude::*;
 use quorate::{
@@ -145,6 +145,29 @@ fn all_false() {
         let mut turns = Turns::default();
         for n in [2, 3, 16, 17, 128] {
             finds(&distinct::<S>(n), &(0..n).collect::<Vec<_>>(), &mut turns);
+        }
+    }
+    of::<MinPk>();
+    of::<MinSig>();
+    of::<Bn254Suite>();
+}
+
+/// A set is cut into its claims at most, however many threads there are.
+#[test]
+fn more_threads_than_claims_find_the_culprit() {
+    fn of<S: Forge>() {
+        for (n, place) in [(3, 1), (64, 40)] {
+            let claims = with_false(&distinct::<S>(n), &[place]);
+            for backend in Backend::available() {
+                let one = Options { backend: *backend, ..Options::default() };
+                let expected = verify(&claims, &one, &mut rng());
+                assert!(expected.invalid().eq([place]), "of {n} under {one:?}");
+                for threads in [Some(1024), 1_usize.checked_shl(40), Some(usize::MAX)].into_iter().flatten() {
+                    let options = Options { threads: NonZeroUsize::new(threads).unwrap(), ..one };
+                    let found = verify(&claims, &options, &mut rng());
+                    assert_eq!(found.verdicts, expected.verdicts, "of {n} under {options:?}");
+                }
+            }
         }
     }
     of::<MinPk>();

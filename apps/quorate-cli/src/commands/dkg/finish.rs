@@ -42,12 +42,13 @@ use crate::{
 
 /// End the ceremony: write the shared key and your share of it, and print the public key
 ///
-/// Takes in what is there, and ends when enough members have confirmed the same key. Writes FOLDER/shared-key.json, which
-/// everyone may have, and your share (mode 0600), in the format of `quorate threshold`. What proves that somebody cheated is
-/// written to FOLDER/blame-NAME-….json, for `quorate dkg judge`. In a recovery it writes the share of the member who had lost
-/// it. Your share is secret: show it to nobody. After a key was shared anew, it says which files of yours still hold the old
-/// share, and `quorate dkg forget` deletes them. Exit code: 0 done, 1 it waits for others (run it again when their messages are there), 2 usage, unreadable input, or
-/// the ceremony ended without a key, 3 I/O.
+/// Takes in what is there, and ends when enough members have confirmed the same key. Writes FOLDER/shared-key.json, which everyone may
+/// have, and your share (mode 0600), in the format of `quorate threshold`. What proves that somebody cheated is written to
+/// FOLDER/blame-NAME-….json, for `quorate dkg judge`. In a recovery it writes the share of the member who had lost it. Your share is
+/// secret: show it to nobody. Guard your identity as well, also if the share is in a keystore: whoever has the identity and the messages
+/// has the share. After a key was shared anew, it says which files of yours still hold the old share, and `quorate dkg forget` deletes
+/// them. Exit code: 0 done, 1 it waits for others (run it again when their messages are there), 2 usage, unreadable input, or the ceremony
+/// ended without a key, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {

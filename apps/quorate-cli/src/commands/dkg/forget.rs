@@ -1,4 +1,4 @@
-//! `quorate dkg forget`: deletes the secrets that a key shared anew has made useless, and that still make the key.
+//! `quorate dkg forget`: deletes the old shares of a key that was shared anew, because together they still make the key.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use quorate_host::{
     exit::{Exit, Failure, Result},
     file::{folder_of, is_unfinished},
 };
-use quorate_threshold::{KeyShare, SharedKey, dkg::CeremonyPurpose};
+use quorate_threshold::{KeyShare, SharedKey};
 
 use super::{
     combine::{combine, own_shares},
@@ -43,7 +43,11 @@ use crate::{
 /// It deletes nothing unless you have finished this ceremony with a confirmed key and your new share is there. In one round nobody
 /// confirms the key, so it needs --digest there, with what all members compared. A new share in a keystore is opened before, because
 /// a damaged one, or one whose passphrase is lost, would be the last copy. Files are overwritten, flushed and deleted. Snapshots,
-/// backups and flash memory can still hold what was in them. Exit code: 0 done, 2 usage, or nothing may be deleted yet, 3 I/O.
+/// backups and flash memory can still hold what was in them.
+///
+/// It leaves identities. The messages or transcripts of the ceremony in which you got your old share give that share again to whoever
+/// has the identity with which you took part. Delete that identity, too, when no ceremony needs it. If it is the one with which you
+/// take part now, make a new one for the next resharing or refresh. Exit code: 0 done, 2 usage, or nothing may be deleted yet, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
@@ -103,17 +107,14 @@ impl InBls12381 for Forget {
         for path in &arguments.shares {
             add(&mut old, old_share(path, &beside.keys)?);
         }
-        let (mut made, mut elsewhere) = (None, None);
+        // A new member has had none, and needs no warning.
+        let (mut had_share, mut elsewhere) = (session.deals(), None);
         if let Some(folder) = &arguments.previous {
             let found = of_ceremony(&session, folder, &beside.keys[..1])?;
             found.old.into_iter().for_each(|remains| add(&mut old, remains));
-            (made, elsewhere) = (found.made, Some(folder).filter(|_| found.has_other_identity));
+            had_share |= found.has_share;
+            elsewhere = Some(folder).filter(|_| found.has_share && !found.is_own);
         }
-        let made = match made {
-            Some(by) if by == MadeIn::OneRound || beside.keys.len() == 1 => by,
-            _ if beside.are_all_made_here => MadeIn::Rounds,
-            _ => MadeIn::Unknown,
-        };
         beside.old.drain(..).for_each(|remains| add(&mut old, remains));
         if let Some(folder) = elsewhere.filter(|_| old.is_empty()) {
             return Err(refused(&format!(
@@ -126,7 +127,9 @@ impl InBls12381 for Forget {
         let own = Some(own_state(&session)).filter(|own| holds_dealt(&session) && is_there(&own.path));
         if own.is_none() && old.is_empty() {
             print::note("nothing is left to delete");
-            made.say_what_stays(&session);
+            if had_share {
+                say_what_stays(&session);
+            }
             return Ok(Exit::Success);
         }
         refuse_without_state(&session, &old)?;
@@ -165,7 +168,7 @@ impl InBls12381 for Forget {
         }
         print::note("backups and snapshots may still hold these files: delete them there, too");
         beside.say_what_is_unknown(&key);
-        made.say_what_stays(&session);
+        say_what_stays(&session);
         Ok(Exit::Success)
     }
 }
@@ -178,32 +181,16 @@ fn add(old: &mut Vec<Remains>, new: Remains) {
     }
 }
 
-/// How the old shares were made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MadeIn {
-    /// By members who answered each other.
-    Rounds,
-    /// By transcripts, which are public.
-    OneRound,
-    /// Nobody says so: a share was named, or the ceremony that made it is not known.
-    Unknown,
-}
-
-impl MadeIn {
-    /// Warns of what no deletion of shares takes away: what was encrypted to an identity, it can decrypt again.
-    fn say_what_stays<S: Bls12381Suite>(self, session: &Session<S>) {
-        let made = match self {
-            Self::Rounds => return,
-            Self::OneRound => "the old ceremony had one round, and its",
-            Self::Unknown => "if the old ceremony had one round, its",
-        };
-        let name = session.identity.identity.name();
-        words::say(&format!(
-            "warning: {made} transcripts still give the old share to whoever has the identity with which {name} took part in it. Delete that \
-             identity, with its backups, once no ceremony needs it; if it is {}, take part in the next one with a new identity.",
-            session.identity.path().display()
-        ));
-    }
+/// Warns of what no deletion of shares takes away: what was encrypted to an identity, it can decrypt again. Nothing says whether a
+/// share was made in no ceremony, by `quorate threshold split`.
+fn say_what_stays<S: Bls12381Suite>(session: &Session<S>) {
+    let name = session.identity.identity.name();
+    words::say(&format!(
+        "warning: where a ceremony gave {name} an old share, its messages or transcripts still give that share to whoever has the identity \
+         with which {name} took part in it. Delete that identity, with its backups, once no ceremony needs it; if it is {}, take part in \
+         the next one with a new identity.",
+        session.identity.path().display()
+    ));
 }
 
 /// Refuses a member who has taken part, and whose state of this ceremony is not there. Nothing else says that it has finished.
@@ -314,10 +301,10 @@ fn outcome<S: Bls12381Suite>(session: &Session<S>) -> std::result::Result<Outcom
 struct OfCeremony {
     /// What is beside the identity.
     old: Vec<Remains>,
-    /// How the key was made, if that ceremony made it.
-    made: Option<MadeIn>,
-    /// Whether the member got a share in it with another identity.
-    has_other_identity: bool,
+    /// Whether the member has a share of the key.
+    has_share: bool,
+    /// Whether it took part with this identity.
+    is_own: bool,
 }
 
 fn of_ceremony<S: Bls12381Suite>(
@@ -356,12 +343,7 @@ fn of_ceremony<S: Bls12381Suite>(
             _ => return Err(other()),
         }
     }
-    let made = match ceremony.purpose() {
-        CeremonyPurpose::Recover { .. } => None,
-        _ if ceremony.is_one_round() => Some(MadeIn::OneRound),
-        _ => Some(MadeIn::Rounds),
-    };
-    Ok(OfCeremony { old: found, made, has_other_identity: !is_own && !indices.is_empty() })
+    Ok(OfCeremony { old: found, has_share: !indices.is_empty(), is_own })
 }
 
 /// What a program that was killed while it wrote a file has left beside it.

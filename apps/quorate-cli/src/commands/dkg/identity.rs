@@ -17,7 +17,11 @@ use crate::{
 ///
 /// Writes NAME.identity.json, which is secret (mode 0600), and NAME.member.json, which you give to whoever makes the ceremony.
 /// Files that exist are left as they are. If NAME.member.json alone is missing, it is written anew for the identity that is there.
-/// One identity may take part in many ceremonies. Prints the name of the second file.
+/// Prints the name of the second file.
+///
+/// One identity may take part in many ceremonies. But when a key of which you have a share is reshared or refreshed, take part with a new
+/// identity with the same name in another folder, and delete the old one afterwards. With it, the messages or transcripts of the old
+/// ceremony give your old share again, and old shares together still make the key. Guard an identity as you guard your share.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -90,5 +94,5 @@ fn exists(path: &Path) -> Failure {
 const EXAMPLES: &str = "\
 Examples:
   quorate dkg identity alice
-  quorate dkg identity alice --out keys
+  quorate dkg identity alice --out new
   quorate dkg identity alice --one-round";

@@ -3,7 +3,7 @@
 //! ```text
 //! identity (each) -> init (one) -> run (each) -> shared-key.json, a share for each
 //! run = deal -> receive -> complain -> finish, or publish -> combine in one round, which also are commands
-//! reshare or refresh (one) -> the same -> forget (each) -> the old shares are gone
+//! identity (each) -> reshare or refresh (one) -> the same -> forget, and the old identity is deleted (each) -> the old shares are gone
 //! ```
 
 mod public_file;

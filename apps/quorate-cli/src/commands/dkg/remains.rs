@@ -41,8 +41,6 @@ pub(super) struct OldKey<S: Bls12381Suite> {
 pub(super) struct Beside<S: Bls12381Suite> {
     /// The files with an old share, without the state of the ceremony that shared the key anew.
     pub(super) old: Vec<Remains>,
-    /// Whether a state that is there made each of the old keys, so that none of them was made in one round.
-    pub(super) are_all_made_here: bool,
     /// Shares of the same key that are not known to be old ones of this member.
     shares: Vec<(PathBuf, ShareFile)>,
     /// States that cannot be opened.
@@ -111,8 +109,6 @@ impl<S: Bls12381Suite> Beside<S> {
             }
             old_states.extend(found);
         }
-        let made_by = |old: &OldKey<S>| old_states.iter().any(|(_, state)| has_made(state, &old.key));
-        let are_all_made_here = keys.iter().all(made_by);
         let (mut old, mut shares) = (Vec::new(), Vec::new());
         for path in share_files(session) {
             let Ok(share) = read(&path) else { continue };
@@ -127,7 +123,7 @@ impl<S: Bls12381Suite> Beside<S> {
             let has_ended = keys.iter().any(|old| has_made(&state, &old.key));
             Remains { path, what: if has_ended { OLD_STATE } else { DEALT_STATE } }
         }));
-        Self { old, are_all_made_here, shares, unopened, keys }
+        Self { old, shares, unopened, keys }
     }
 
     /// Says of which files nobody knows whether they hold an old share. `key` is the key as it was shared anew.

@@ -21,7 +21,9 @@ use crate::commands::{identifiers::IdentifiersName, print, suite::InBls12381};
 ///
 /// The public key stays the same. Those who have shares deal, and those who shall have shares receive. The old shares stay
 /// valid as long as they exist: when all members have finished, everyone deletes its old share, the private state of the
-/// ceremony that made it, and that of this ceremony, with `quorate dkg forget`.
+/// ceremony that made it, and that of this ceremony, with `quorate dkg forget`, and the identity with which it got that share. With
+/// that identity, the messages or transcripts of the old ceremony would give the share again. So those who stay should make new
+/// identities with the names that they have: give their new files.
 #[derive(Debug, Args)]
 #[command(before_long_help = RESHARE_EXAMPLES, override_usage = RESHARE_USAGE)]
 pub(super) struct ReshareArguments {
@@ -56,15 +58,17 @@ pub(super) struct ReshareArguments {
     #[command(flatten)]
     weights: WeightArguments,
 
-    /// Files of new members, as `quorate dkg identity` writes them; with --shared-key, of all members
+    /// Files of new members and of members who have new keys, as `quorate dkg identity` writes them; with --shared-key, of all members
     #[arg(value_name = "MEMBER_FILE")]
     members: Vec<PathBuf>,
 }
 
 /// Describe a ceremony that gives all members new shares of the same key
 ///
-/// Shares that were stolen before are of no use with shares that are stolen after. When all members have finished, everyone
-/// deletes its old share, the private state of the ceremony that made it, and that of this ceremony, with `quorate dkg forget`.
+/// Shares that were stolen before are of no use with shares that are stolen after, if old identities are deleted, too. When all members
+/// have finished, everyone deletes its old share, the private state of the ceremony that made it, and that of this ceremony, with
+/// `quorate dkg forget`, and the identity with which it got that share. With that identity, the messages or transcripts of the old
+/// ceremony would give the share again. So everyone should make a new identity with the name that it has: give the new files.
 #[derive(Debug, Args)]
 #[command(before_long_help = REFRESH_EXAMPLES, override_usage = REFRESH_USAGE)]
 pub(super) struct RefreshArguments {
@@ -343,6 +347,7 @@ Examples:
 
 const REFRESH_EXAMPLES: &str = "\
 Examples:
+  quorate dkg refresh refresh --previous ceremony new/*.member.json
   quorate dkg refresh refresh --previous ceremony
   quorate dkg refresh refresh --shared-key shares/shared-key.json \\
       --holder alice=1 --holder bob=2 --holder carol=3 *.member.json";
