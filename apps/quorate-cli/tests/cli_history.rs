@@ -367,6 +367,20 @@ fn a_chain_info_alone_is_told_what_to_do() {
     history(&[&info]).refused("found no block and no round to verify; give ");
 }
 
+/// As docs/history.md writes a whole chain: a chain info that names no scheme, then rounds.
+#[test]
+fn the_file_of_the_guide_is_verified() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-default.json"));
+    let mut bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let info = bundle["chain_info"].as_object_mut().unwrap();
+    info.remove("schemeID").unwrap();
+    let rounds = folder.file("rounds.jsonl", format!("{}\n{}\n", bundle["chain_info"], bundle["beacons"][0]));
+    history(&[&rounds]).exits(0).says("1 claim: valid");
+    history(&[&"--chain", &"default", &rounds]).exits(0).says("1 claim: valid");
+    command("quorate").args(["verify", &rounds]).ran().exits(0).says("1 claim: valid");
+}
+
 #[test]
 fn a_chain_that_no_file_is_of_is_an_error() {
     let Some(chain) = folder("deneb") else { return };

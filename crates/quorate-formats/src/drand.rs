@@ -1,8 +1,9 @@
 //! Rounds of a drand chain, in the JSON that drand's HTTP API and its clients write.
 //!
 //! The reader accepts round objects (`{"round": …, "signature": …, "previous_signature"?: …, "randomness"?: …}`, API v1 and v2, and as
-//! drand's gRPC gateway writes them, in base64), arrays of them or one after the other, and bundles `{"chain": …, "chain_info": {…}, "beacons": […]}`. A chain info
-//! object on its own is the chain info of the rounds that follow it.
+//! drand's gRPC gateway writes them, in base64), arrays of them or one after the other, and bundles `{"chain": …, "chain_info": {…}, "beacons": […]}`. A round or
+//! a bundle may also have the fields of its chain info beside its own. A chain info object on its own is the chain info of the rounds
+//! that follow it.
 //!
 //! The signed message of a round is SHA-256(previous signature || round) on a chained network and SHA-256(round) on an
 //! unchained one, with the round as 8 bytes, big-endian. On BN254 it is Keccak-256(round). A key that stands in the document
@@ -26,7 +27,7 @@ use crate::document::{Cursor, Element, Elements};
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::Format;
-use crate::hex::{HexBytes, HexOrBase64};
+use crate::hex::HexOrBase64;
 use crate::json;
 use crate::number::Uint;
 use crate::record::{Check, CheckResult, Id, Place, Record};
@@ -221,7 +222,8 @@ enum Shape<'a> {
 #[serde(expecting = "an object")]
 struct AnyElement<'a> {
     round: Option<Uint>,
-    public_key: Option<HexBytes>,
+    #[serde(alias = "publicKey")]
+    public_key: Option<HexOrBase64>,
     chain: Option<String>,
     #[serde(borrow, alias = "chainInfo", alias = "info")]
     chain_info: Option<&'a RawValue>,
@@ -231,22 +233,13 @@ struct AnyElement<'a> {
 
 fn shape(text: &str) -> Result<Shape<'_>, String> {
     let element: AnyElement<'_> = json::object(text).map_err(|error| error.to_string())?;
-    let chain = match (element.chain_info, element.chain) {
-        (Some(info), name) => {
-            ChainInfo::from_json(info.get()).and_then(|info| match name.as_deref().map(ChainInfo::well_known) {
-                Some(Ok(named)) if named.public_key != info.public_key => Err(InputError::ChainInfo {
-                    reason: format!(
-                        "it stands beside the name of the chain {:?}, whose key is {}, but it has the key {}",
-                        named.name().unwrap_or_default(),
-                        const_hex::encode(&named.public_key),
-                        const_hex::encode(&info.public_key)
-                    ),
-                }),
-                _ => Ok(Some(info)),
-            })
-        }
-        (None, Some(name)) => ChainInfo::well_known(&name).map(Some),
-        (None, None) if element.round.is_some() && element.public_key.is_some() => ChainInfo::from_json(text).map(Some),
+    // The key of a bundle. That of a round is compared with its chain's when the round is read.
+    let own = element.public_key.as_ref().filter(|_| element.beacons.is_some());
+    let of_round = element.public_key.is_some() && element.round.is_some() && element.chain.is_none();
+    let info = element.chain_info.map(RawValue::get).or((own.is_some() || of_round).then_some(text));
+    let chain = match (info, element.chain.as_deref()) {
+        (Some(info), name) => stated(info, name, own).map(Some),
+        (None, Some(name)) => ChainInfo::well_known(name).map(Some),
         (None, None) => Ok(None),
     };
     match (element.beacons.map(RawValue::get), element.round) {
@@ -257,6 +250,26 @@ fn shape(text: &str) -> Result<Shape<'_>, String> {
         (None, Some(_)) => Ok(Shape::Bundle { chain, beacons: text }),
         (None, None) if element.public_key.is_some() => Ok(Shape::Chain),
         (None, None) => Err("expected a round (\"round\", \"signature\"), a bundle of rounds (\"beacons\") or a chain info (\"public_key\")".to_owned()),
+    }
+}
+
+/// A chain info beside which the name of a chain or the key of a bundle may stand, which must be of the same chain.
+fn stated(info: &str, name: Option<&str>, own: Option<&HexOrBase64>) -> Result<ChainInfo, InputError> {
+    let info = ChainInfo::from_json(info)?;
+    // A name that is not built in is the document's own.
+    let named = name.and_then(|name| ChainInfo::well_known(name).ok());
+    let named =
+        named.map(|named| (format!("the name of the chain {:?}", named.name().unwrap_or_default()), named.public_key));
+    let own = own.map(|key| ("the fields of a bundle".to_owned(), key.0.clone()));
+    match named.into_iter().chain(own).find(|(_, key)| *key != info.public_key) {
+        None => Ok(info),
+        Some((beside, key)) => Err(InputError::ChainInfo {
+            reason: format!(
+                "it stands beside {beside}, whose key is {}, but it has the key {}",
+                shortened(&key),
+                shortened(&info.public_key)
+            ),
+        }),
     }
 }
 
@@ -271,8 +284,9 @@ struct Round {
     /// What the round says of its chain.
     chain: Option<String>,
     #[serde(alias = "chainHash", alias = "hash")]
-    chain_hash: Option<HexBytes>,
-    public_key: Option<HexBytes>,
+    chain_hash: Option<HexOrBase64>,
+    #[serde(alias = "publicKey")]
+    public_key: Option<HexOrBase64>,
     metadata: Option<Metadata>,
 }
 

@@ -111,7 +111,7 @@ pub use error::InputError;
 pub use error::ParquetFileError;
 #[cfg(feature = "arrow")]
 pub use error::{ArrowBatchError, ArrowStreamError};
-pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
+pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, first_object_has, guess, peek};
 pub use hex::{NotHex, from_hex};
 pub use record::{About, Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError};
 pub use signing_context::{SigningContext, ValidatorKeys};

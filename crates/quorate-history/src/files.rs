@@ -10,7 +10,7 @@ use std::{
 use quorate_formats::{
     Foreign, Format, InputError, PEEK_LIMIT,
     drand::ChainInfo,
-    guess,
+    first_object_has, guess,
     lines::{TextError, read_text},
 };
 use thiserror::Error;
@@ -387,7 +387,7 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(unread)?;
     file.take(PEEK_LIMIT as u64).read_to_end(&mut beginning).map_err(unread)?;
-    if beginning.windows(CHIA.len()).any(|part| part == CHIA) {
+    if first_object_has(&beginning, &CHIA_ENVELOPES, &[CHIA_FIELD]) {
         return Ok(Found::Other(Content::ChiaBlocks));
     }
     match guess(&beginning) {
@@ -404,7 +404,9 @@ fn look(path: &Path) -> Result<Found, (bool, String)> {
 }
 
 /// A field that every full block of Chia has, near its beginning, and no other format.
-const CHIA: &[u8] = b"\"foliage\"";
+const CHIA_FIELD: &str = "foliage";
+/// In which fields a node of Chia answers with blocks.
+const CHIA_ENVELOPES: [&str; 2] = ["block", "blocks"];
 
 /// The type of an e2store file's first record.
 const E2STORE: [u8; 2] = [0x65, 0x32];

@@ -10,9 +10,9 @@ use std::{
 
 use proptest::prelude::*;
 use quorate::{MinPk, Options, SecretKey, Soundness, Verifier};
-use quorate_formats::jsonl::JsonLines;
+use quorate_formats::{Format, jsonl::JsonLines};
 use quorate_history::{
-    Files,
+    Content, Files,
     shards::{self, Manifest, Receipt, Report, RunTerms, ShardError},
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -436,6 +436,30 @@ fn a_manifest_that_covers_something_twice_or_not_at_all_is_refused() {
         lines.truncate(3);
     };
     refused(forged(&twice), "the era stands there twice");
+}
+
+/// The fields of its first object say what a file is, not the text of their values.
+#[test]
+fn blocks_of_chia_are_known_by_a_field() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("input");
+    let content = |text: &str| {
+        fs::write(&path, text).unwrap();
+        Files::open(std::slice::from_ref(&path), None, None).unwrap().others[0].content
+    };
+    let block = r#"{"finished_sub_slots": [{"x": {}}], "foliage": {}"#;
+    for text in [
+        block.to_owned(),
+        format!("\u{feff}\n[{block}"),
+        format!(r#"{{"block": {block}"#),
+        format!(r#"{{"success": true, "blocks": [{block}"#),
+    ] {
+        assert_eq!(content(&text), Content::ChiaBlocks, "{text}");
+    }
+    for id in [r#""foliage""#, r#"{"foliage": 1}"#] {
+        let claim = claim(1).replacen("\"id\":1", &format!("\"id\":{id}"), 1);
+        assert_eq!(content(&claim), Content::Claims(Format::Jsonl), "{claim}");
+    }
 }
 
 #[test]

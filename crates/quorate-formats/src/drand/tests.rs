@@ -148,6 +148,29 @@ fn a_round_may_carry_its_key() {
 }
 
 #[test]
+fn a_bundle_may_carry_its_key_and_may_not_contradict_the_chosen_chain() {
+    let fastnet = ChainInfo::well_known("fastnet").unwrap();
+    let key = const_hex::encode(&fastnet.public_key);
+    let bundle =
+        |beside: &str| format!(r#"{{{beside} "public_key": "{key}", "beacons": [{{"round": 5, "signature": "ab"}}]}}"#);
+    for beside in ["", r#""schemeID": "bls-unchained-on-g1","#, r#""chain": "fastnet","#, r#""chain": "mynet","#] {
+        let record = record(&bundle(beside), &DrandOptions::default());
+        assert_eq!(record.public_keys.as_encoded().unwrap()[0], fastnet.public_key, "{beside}");
+        assert_eq!(record.suite.as_deref(), Some("drand-g1-legacy"), "{beside}");
+        let chosen = read(bundle(beside).as_bytes(), &quicknet());
+        assert!(matches!(chosen, Err(InputError::ChainMismatch { .. })), "{beside}");
+    }
+    let other = format!(r#""chain_info": {{"public_key": "{}"}},"#, "ab".repeat(96));
+    for beside in [r#""chain": "quicknet","#, &other] {
+        for options in [DrandOptions::default(), quicknet()] {
+            let error = read(bundle(beside).as_bytes(), &options).unwrap_err();
+            assert!(matches!(error, InputError::ChainInfo { .. }), "{error}");
+            assert!(error.to_string().contains("it stands beside "), "{error}");
+        }
+    }
+}
+
+#[test]
 fn a_name_of_the_documents_own_yields_to_the_chosen_chain() {
     let input = r#"{"chain": "mynet", "round": 5, "signature": "ab"}"#;
     assert_eq!(record(input, &quicknet()).suite.as_deref(), Some("drand-quicknet"));
