@@ -303,14 +303,45 @@ fn a_file_of_several_eras_is_read_as_eras() {
     assert!(history(&[&together.path()]).err.contains("it is era 2, and so is"));
 }
 
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, content).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// A file that is left out is not verified, so whoever named the folder must hear of it.
+#[test]
+fn what_a_folder_holds_and_is_not_read_is_said() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let round = |number: usize| format!("{}\n", bundle["beacons"][number]);
+    folder.file("chain.json", "{}");
+    folder.file("rounds-1.jsonl", round(0));
+    let path = folder.path("");
+    let run = || history(&[&"--chain", &"quicknet", &path]);
+    assert!(!run().exits(0).err.contains("not read"), "a description of a chain is no input");
+    folder.file("X.ERA", "");
+    folder.file("rounds-2.json", round(1));
+    fs::create_dir(folder.path("older")).unwrap();
+    run().exits(0).says(": not read: 2 files (first: X.ERA), 1 folder (first: older)\n");
+    // A file that is given by its name is read, and one that is packed is refused like one that is given.
+    let second = folder.path("rounds-2.json");
+    let ran = history(&[&"--chain", &"quicknet", &path, &second]).says(": not read: 1 file (first: X.ERA), ");
+    assert!(ran.err.contains("2 claims: 2 valid"), "{}", ran.err);
+    folder.file("rounds-3.jsonl.gz", gzip(round(2).as_bytes()));
+    run().exits(2).says("rounds-3.jsonl.gz: found a file packed with gzip, expected the file itself");
+    let into = folder.path("run");
+    let plan = ["history", "plan", "--into", &into, "--chain", "quicknet", &path];
+    command("quorate").args(plan).ran().exits(2).says("rounds-3.jsonl.gz: found a file packed with gzip");
+}
+
 #[test]
 fn a_packed_era_is_told_what_to_do() {
     let Some(chain) = folder("deneb") else { return };
     let folder = TempDir::new().unwrap();
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::Write::write_all(&mut gzip, &fs::read(era(&chain, 0)).unwrap()).unwrap();
     let path = folder.path().join("minimal-00000.era.gz");
-    fs::write(&path, gzip.finish().unwrap()).unwrap();
+    fs::write(&path, gzip(&fs::read(era(&chain, 0)).unwrap())).unwrap();
     let ran = history(&[&path]);
     assert_eq!(ran.code, 2);
     assert!(
