@@ -395,7 +395,26 @@ fn a_chain_info_alone_is_told_what_to_do() {
         .refused("rounds.jsonl: element [0]: nothing says which chain")
         .says("takes --chain FILE");
     history(&[&"--chain", &info, &rounds]).exits(0).says("1 claim: valid");
-    history(&[&info]).refused("found no block and no round to verify; give ");
+    history(&[&info]).refused("info.json: found no claim, expected at least one; check what wrote this input");
+}
+
+/// What has no round is not verified, whatever the others have.
+#[test]
+fn an_input_without_a_claim_is_named_by_history() {
+    let folder = Folder::new();
+    let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drand-quicknet.json"));
+    let bundle: Value = serde_json::from_str(&fs::read_to_string(example).unwrap()).unwrap();
+    let first = folder.file("rounds-1.json", bundle["beacons"][0].to_string());
+    for (name, empty) in
+        [("rounds-2.json", r#"{"beacons": []}"#.to_owned()), ("rounds-3.json", bundle["chain_info"].to_string())]
+    {
+        let empty = folder.file(name, empty);
+        let ran = history(&[&"--json", &"--chain", &"quicknet", &first, &empty]);
+        let ran = ran.refused(&format!("{empty}: found no claim, expected at least one"));
+        let summary = &ran.objects()[0];
+        assert_eq!((&summary["valid"], &summary["errors"][0]["file"]), (&1.into(), &empty.into()));
+    }
+    history(&[&"--chain", &"quicknet", &first]).exits(0);
 }
 
 /// As docs/history.md writes a whole chain: a chain info that names no scheme, then rounds.

@@ -1,9 +1,9 @@
 //! Rounds of a drand chain, in the JSON that drand's HTTP API and its clients write.
 //!
 //! The reader accepts round objects (`{"round": …, "signature": …, "previous_signature"?: …, "randomness"?: …}`, API v1 and v2, and as
-//! drand's gRPC gateway writes them, in base64), arrays of them or one after the other, and bundles `{"chain": …, "chain_info": {…}, "beacons": […]}`. A round or
-//! a bundle may also have the fields of its chain info beside its own. A chain info object on its own is the chain info of the rounds
-//! that follow it.
+//! drand's gRPC gateway writes them, in base64), arrays of them or one after the other, and bundles `{"chain": …, "chain_info": {…},
+//! "beacons": […]}`. A round or a bundle may also have the fields of its chain info beside its own. A chain info object on its own is the
+//! chain info of the rounds that follow it.
 //!
 //! The signed message of a round is SHA-256(previous signature || round) on a chained network and SHA-256(round) on an
 //! unchained one, with the round as 8 bytes, big-endian. On BN254 it is Keccak-256(round). A key that stands in the document
